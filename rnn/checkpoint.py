@@ -1,9 +1,8 @@
-"""Weights of a network to and from the arrays of a file, and the trained network that fine-tuning starts from."""
+"""Weights of a network to and from the arrays of a file, and the start of fine-tuning."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -48,29 +47,20 @@ def like(shapes: Weights, names: Collection[str], read: Callable[[str], np.ndarr
     return weights
 
 
-class Checkpoint(NamedTuple):
-    """Trained network that fine-tuning starts from.
+def require_known_tags(processor: Processor, train: Sequence[LabelledSentence]) -> None:
+    """Refuse to fine-tune on sentences with tags that a trained network does not know.
 
-    Attributes:
-        learned: its processor, structure and weights.
+    Raises:
+        OptionConflictError: there is such a tag.
     """
+    for layer, known in processor.tags.items():
+        found = {tag for item in train if layer in item.annotated for tag in item.layer(layer)}
+        if unknown := sorted(found.difference(known)):
+            problem = f"the notes have the tags {', '.join(unknown)}, which the model to fine-tune lacks"
+            raise OptionConflictError(f"{problem}: it knows {', '.join(known)}; train on all notes anew")
 
-    learned: TrainedModel
 
-    def processor_for(self, train: Sequence[LabelledSentence]) -> Processor:
-        """Return the network's own processor after a check of the tags.
-
-        Raises:
-            OptionConflictError: the sentences have a tag that the network does not know.
-        """
-        for layer, known in self.learned.processor.tags.items():
-            found = {tag for item in train if layer in item.annotated for tag in item.layer(layer)}
-            if unknown := sorted(found.difference(known)):
-                problem = f"the notes have the tags {', '.join(unknown)}, which the model to fine-tune lacks"
-                raise OptionConflictError(f"{problem}: it knows {', '.join(known)}; train on all notes anew")
-        return self.learned.processor
-
-    def copied(self) -> TrainedModel:
-        """Copy the weights, since training overwrites its initial weights."""
-        weights: Weights = jax.tree.map(lambda leaf: jnp.asarray(np.array(leaf)), self.learned.weights)
-        return self.learned._replace(weights=weights)
+def copied(learned: TrainedModel) -> TrainedModel:
+    """Copy the weights, since training overwrites its initial weights."""
+    weights: Weights = jax.tree.map(lambda leaf: jnp.asarray(np.array(leaf)), learned.weights)
+    return learned._replace(weights=weights)

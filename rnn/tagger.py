@@ -20,7 +20,7 @@ from crfdeid.serialization import READABLE, ModelFiles, pack_arrays
 from crfdeid.tagger import FitProgress, OnProgress, OnProgressOfMany, Tagger, Traits
 from features.tokens import Sentence
 from rnn.batching import POWER_OF_TWO_PADDING, Batch, PaddingPolicy, Row
-from rnn.checkpoint import Checkpoint, alone, like
+from rnn.checkpoint import alone, copied, like, require_known_tags
 from rnn.compile_cache import keep_compiled
 from rnn.decode import best_tags, iob_constraints, posteriors, run_batches
 from rnn.network import Network, Weights, flatten_params
@@ -54,7 +54,7 @@ class NetworkTagger(Tagger, ABC):
         self._settings = settings if settings is not None else self.settings_class()
         self._seed = seed
         self.learned: TrainedModel | None = None
-        self._checkpoint: Checkpoint | None = None
+        self._checkpoint: TrainedModel | None = None
 
     @classmethod
     @abstractmethod
@@ -181,9 +181,7 @@ class NetworkTagger(Tagger, ABC):
         try:
             processor = self.saved_processor(described, learned.processor.arrays(), learned.processor.key)
             graph, shapes = self.shapes(processor)
-            self._checkpoint = Checkpoint(
-                TrainedModel(processor, graph, like(shapes, arrays.keys(), arrays.__getitem__))
-            )
+            self._checkpoint = TrainedModel(processor, graph, like(shapes, arrays.keys(), arrays.__getitem__))
         except (KeyError, TypeError, ValueError):
             problem = f"with these settings a {self.model} has another structure than the trained one"
             raise OptionConflictError(f"{problem}: leave out settings that change the network") from None
@@ -195,11 +193,14 @@ class NetworkTagger(Tagger, ABC):
 
     def processor_for(self, train: Sequence[LabelledSentence]) -> Processor:
         """Processor of training: that of the tagger to fine-tune, else a new one for these sentences."""
-        return self.processor(train) if self._checkpoint is None else self._checkpoint.processor_for(train)
+        if self._checkpoint is None:
+            return self.processor(train)
+        require_known_tags(self._checkpoint.processor, train)
+        return self._checkpoint.processor
 
     def beginning(self, processor: Any) -> TrainedModel:
         """Initial model of training: a copy of the tagger to fine-tune, else new weights."""
-        return self.start(processor) if self._checkpoint is None else self._checkpoint.copied()
+        return self.start(processor) if self._checkpoint is None else copied(self._checkpoint)
 
     def start(self, processor: Any) -> TrainedModel:
         """Initial model of training from scratch."""

@@ -1,15 +1,12 @@
-"""Word vectors to start a network from; docs/embeddings.md says what each is.
+"""Initial word vectors of networks; docs/embeddings.md describes each source.
 
-vectors.py           `WordVectors`, and how a network's vocabulary and table are made from them
-subwords.py          vectors for words that have none, from their parts
-lookup.py            the vector of any word, as the vectors' readers read it
-concatenated.py      several kinds of vectors side by side
-random.py, cbow.py, fasttext.py, rnnlm.py, pretrained.py     one source of vectors each
-gensim_text.py       what cbow.py and fasttext.py share
-language_model.py    the equations of the language model behind rnnlm.py
-fasttext_file.py     the binary files behind pretrained.py that gensim does not read
-cache.py             vectors that were trained once are kept on disk
-neighbours.py        nearest neighbours, and how many words have no vector
+vectors.py       `WordVectors`, a network's initial vocabulary and table, random vectors, the cache of trained vectors
+subwords.py      vectors of unknown words from their n-grams
+lookup.py        the vector of any word, and concatenation of several sources
+word2vec.py      training by gensim: continuous bag of words, fastText's skip-gram
+rnnlm.py         training by a recurrent language model
+pretrained.py    files of word2vec, GloVe and fastText
+neighbours.py    nearest neighbours, and the share of words without a vector
 """
 
 from rnn.embeddings.lookup import concatenate

@@ -1,4 +1,4 @@
-"""The vector of any word, whether the vectors know it or not."""
+"""Vectors of any words, known or unknown, from one source or several."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from rnn.vocab import zero_digits
 
 @dataclass(frozen=True, eq=False)
 class Lookup:
-    """Words to their vectors, at a scale at which the table's numbers have the standard deviation 1.
+    """Looks up words in vectors, scaled so that the table has the standard deviation 1.
 
-    A word is read with its digits as 0, or in lower case, where the vectors' words are so. It has its own vector, else
-    that of its lower-case form, else that of its parts, else that of unknown words of its casing
+    A word is folded as the vectors' words are: digits to 0, or lower case. It has its own vector, else that of its
+    lower-case form, else that of its parts, else that of unknown words of its casing
     (`rnn.embeddings.vectors.class_word`), else zeros.
 
     Args:
@@ -35,7 +35,7 @@ class Lookup:
     vectors: WordVectors
 
     def __call__(self, words: Sequence[str]) -> npt.NDArray[np.float32]:
-        """The vector of each word, [N, D]."""
+        """Vector of each word, [N, D]."""
         found = np.zeros((len(words), self.vectors.dim), np.float32)
         for row, word in zip(found, words, strict=True):
             vector = self.vector(word)
@@ -43,17 +43,17 @@ class Lookup:
         return found * np.float32(self._scale)
 
     def spelt(self, word: str) -> str:
-        """A word as the vectors spell words."""
+        """Fold a word as the vectors' words are folded."""
         folded = zero_digits(word) if self.vectors.folds_digits else word
         return folded.lower() if self.vectors.lower_case else folded
 
     def own_word(self, word: str) -> str | None:
-        """The word of the vectors that a word is read as; None where they have none."""
+        """Entry of the vectors for a word; None for an unknown word."""
         spelt = self.spelt(word)
         return next((form for form in (spelt, spelt.lower()) if form in self._rows), None)
 
     def vector(self, word: str) -> npt.NDArray[np.float32] | None:
-        """The vector of a word, [D], at the scale of the vectors; None where nothing gives it one."""
+        """Vector of a word, [D], at the scale of the vectors; None if there is none."""
         own = self.own_word(word)
         if own is not None:
             return self.vectors.table[self._rows[own]]
@@ -75,16 +75,17 @@ class Lookup:
 
 
 def concatenate(several: Sequence[WordVectors], words: Iterable[str]) -> WordVectors:
-    """The vectors of some words, those of each kind after the other, each at the standard deviation 1.
+    """Concatenate the vectors of some words from several sources (lange2020, section 3.1).
 
-    A kind that has no vector for a word gives that of unknown words, or zeros (`rnn.embeddings.lookup.Lookup`).
+    Each source is scaled to the standard deviation 1. A source without a vector for a word gives that of unknown words,
+    or zeros (`Lookup`).
 
     Args:
-        several: the kinds, of sizes D1, D2 and so on.
-        words: the words that are to have vectors, of size D1 + D2 and so on; those that no kind knows are left out.
+        several: the sources, of sizes D1, D2 and so on.
+        words: words to have vectors of size D1 + D2 + …; words that no source knows are left out.
 
     Raises:
-        ValueError: there are no kinds.
+        ValueError: there are no sources.
 
     Example:
         >>> one = WordVectors(("fever",), np.array([[1, -1]], np.float32))

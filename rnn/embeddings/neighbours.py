@@ -1,4 +1,4 @@
-"""What people judge word vectors by: the nearest neighbours of a few words, and how many words have no vector."""
+"""Properties of word vectors: nearest neighbours of words, and the share of words without a vector."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ import numpy.typing as npt
 from rnn.embeddings.vectors import WordVectors, extend
 from rnn.vocab import FIRST_WORD, UNKNOWN_CLASSES, Vocabulary, unknown_class, zero_digits
 
-# How many words of each casing class to look at; short words tell little.
-_PROBES = {"lower": 4, "initial capital": 3, "all capitals": 1}
-_SHORTEST = 4
+_PROBES = {"lower": 4, "initial capital": 3, "all capitals": 1}  # words of each casing class
+_SHORTEST = 4  # letters of such a word: shorter ones say little
 _MOST_COSINES = 1 << 24  # at once: 64 MB
-_SHORTEST_LENGTH = float(np.finfo(np.float32).tiny)  # of a vector: what is shorter is like one of zeros
+_SHORTEST_LENGTH = float(np.finfo(np.float32).tiny)  # a shorter vector counts as zeros
 
 
 class Near(NamedTuple):
@@ -27,7 +26,7 @@ class Near(NamedTuple):
 
 
 def nearest(vectors: WordVectors, word: str, k: int = 8) -> list[tuple[str, float]]:
-    """The k words whose vectors have the greatest cosine with a word's, and that cosine; the greatest first.
+    """Find the k words with the greatest cosine with a word, and that cosine; the greatest first.
 
     Raises:
         ValueError: the word has no vector.
@@ -39,30 +38,28 @@ def nearest(vectors: WordVectors, word: str, k: int = 8) -> list[tuple[str, floa
     """
     if word not in vectors.words:
         raise ValueError("the word has no vector")
-    place = vectors.words.index(word)
-    ((rows, cosines),) = nearest_rows(vectors.table[[place]], vectors.table, k + 1)
+    own = vectors.words.index(word)
+    ((rows, cosines),) = nearest_rows(vectors.table[[own]], vectors.table, k + 1)
     others = [
-        (vectors.words[row], cosine)
-        for row, cosine in zip(rows.tolist(), cosines.tolist(), strict=True)
-        if row != place
+        (vectors.words[row], cosine) for row, cosine in zip(rows.tolist(), cosines.tolist(), strict=True) if row != own
     ]
     return others[:k]
 
 
 def nearest_rows(queries: npt.NDArray[np.float32], table: npt.NDArray[np.float32], count: int) -> Iterator[Near]:
-    """The rows of a table that have the greatest cosine with each of some vectors; one of zeros has 0 with all.
+    """Find the rows of a table with the greatest cosine with each query; a query of zeros has the cosine 0 with all.
 
-    The rows are exact, and the same however the vectors are grouped. Cosines are taken in single precision, of a block
-    of vectors with the whole table: no more than `_MOST_COSINES` at once. What their rounding could have left out of
-    the first rows is kept as well, and these few are put in order in double precision.
+    The result is exact and does not depend on how the queries are grouped. Cosines are taken in single precision, of a
+    block of queries with the whole table, at most `_MOST_COSINES` at once. All rows that rounding could have moved are
+    then sorted in double precision.
 
     Args:
         queries: the vectors, [Q, D].
         table: the rows to choose from, [V, D].
-        count: how many rows for each vector; all of them where there are fewer.
+        count: rows for each query, at most V.
 
     Yields:
-        For each vector its rows, the nearest first, of equally near ones the first of the table; and their cosines.
+        For each query its rows, the nearest first, of equals the first of the table; and their cosines.
     """
     lengths = np.sqrt(np.einsum("vd,vd->v", table, table, dtype=float)).clip(_SHORTEST_LENGTH).astype(np.float32)
     count = min(count, len(table))
@@ -75,7 +72,7 @@ def nearest_rows(queries: npt.NDArray[np.float32], table: npt.NDArray[np.float32
 
 
 def _first(query: np.ndarray, table: np.ndarray, cosines: np.ndarray, count: int) -> Near:
-    """The nearest rows to a vector of length 1, from cosines that are right but for rounding."""
+    """Find the nearest rows to a vector of length 1 from cosines in single precision."""
     rounding = 2 * (len(query) + 8) * np.finfo(np.float32).eps  # of two sums of D products
     bound = np.partition(cosines, len(cosines) - count)[len(cosines) - count] - rounding
     rows = np.flatnonzero(cosines >= bound)
@@ -86,12 +83,12 @@ def _first(query: np.ndarray, table: np.ndarray, cosines: np.ndarray, count: int
 
 
 def out_of_vocabulary(counts: Mapping[str, int], vectors: WordVectors) -> dict[str, float]:
-    """The shares of a text's tokens and of its types (distinct words) that have no vector.
+    """Shares of a text's tokens and of its types (distinct words) without a vector.
 
-    Words are read as a network does that starts from the vectors: digits folded, in lower case where the vectors are.
+    Words are read as by a network that starts from the vectors: digits folded, in lower case if the vectors are.
 
     Args:
-        counts: how often each word occurs.
+        counts: number of occurrences of each word.
         vectors: the vectors.
 
     Returns:
@@ -112,11 +109,11 @@ def out_of_vocabulary(counts: Mapping[str, int], vectors: WordVectors) -> dict[s
 
 
 def probe_words(counts: Mapping[str, int], vectors: WordVectors) -> list[str]:
-    """A few words to show the neighbours of: the most frequent ones of several casings that have a vector.
+    """Choose words to show neighbours of: the most frequent ones of several casings with a vector.
 
     Args:
-        counts: how often each word occurs in a corpus.
-        vectors: the vectors; words of a corpus are looked up in lower case where they are so.
+        counts: number of occurrences of each word in a corpus.
+        vectors: the vectors; words are looked up in lower case if the vectors are.
     """
     folded, known = _folded(counts), set(vectors.words)
     chosen: dict[str, str] = {}  # by the word as the vectors spell it

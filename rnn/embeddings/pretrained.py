@@ -1,7 +1,11 @@
-"""Word vectors that others have trained: files of word2vec, GloVe and fastText.
+"""Reader of pretrained word vectors: files of word2vec, GloVe and fastText.
 
-The format is told by a file's content. gensim reads all but fastText's binary files (`rnn.embeddings.pretrained`);
-what is checked here is what gensim lets pass.
+The format is recognised by a file's content. gensim reads all formats but fastText's binary files; damage that gensim
+accepts is refused here.
+
+fastText's binary files hold gigabytes, so only the required parts are read. A file is a list of settings, a list of
+words with their counts, and a table: one row for each word, then one for each bucket of n-grams
+(`rnn.embeddings.subwords`). A word's vector is the mean of its row and those of its n-grams.
 """
 
 from __future__ import annotations
@@ -27,32 +31,31 @@ from crfdeid.utils.files import require_file
 from rnn.embeddings.subwords import SubwordVectors, ngram_buckets
 from rnn.embeddings.vectors import BOUNDARY, WordVectors
 
-FASTTEXT = struct.pack("<i", 793712314)
-"""How such a file begins."""
-DAMAGED = "damaged or cut off: fetch it anew"
-NOT_FINITE = "holds numbers that are not finite: remove these words, or fetch it anew"
+_FASTTEXT = struct.pack("<i", 793712314)  # first bytes of fastText's binary files
+_DAMAGED = "damaged or cut off: fetch it anew"
+_NOT_FINITE = "holds numbers that are not finite: remove these words, or fetch it anew"
 
 _SETTINGS = struct.Struct("<8x12i8x")  # the 1st is D, the 9th to 11th are the buckets and the lengths of n-grams
 _WORDS = struct.Struct("<3i2q")  # entries, words, labels, tokens, pruned buckets
-_ENTRY = struct.calcsize("<qb")  # behind a word: its count and its kind
+_ENTRY = struct.calcsize("<qb")  # after a word: its count and its kind
 _PRUNED = struct.calcsize("<2i")
 _TABLE = struct.Struct("<?2q")  # quantised?, rows, D
 
 
 class _Layout(NamedTuple):
-    """What a file says of itself.
+    """Layout of a file.
 
     Attributes:
         words: its first words, in order.
-        dim: the size of a vector, D.
-        buckets: how many there are.
-        min_n: the fewest characters of an n-gram.
-        max_n: the most; 0 where there are no n-grams.
-        labels: how many of its entries are no words, but a classifier's labels.
+        dim: size of a vector, D.
+        buckets: number of buckets.
+        min_n: smallest number of characters of an n-gram.
+        max_n: largest number; 0 without n-grams.
+        labels: number of entries that are a classifier's labels.
         quantised: whether its vectors are rounded.
-        shape: of its table.
-        place: where its table begins, in bytes.
-        fits: whether the table is the one announced, and there as a whole.
+        shape: shape of its table.
+        offset: byte offset of its table.
+        fits: whether the table has the announced size and is complete.
     """
 
     words: list[str]
@@ -63,40 +66,40 @@ class _Layout(NamedTuple):
     labels: int
     quantised: bool
     shape: tuple[int, int]
-    place: int
+    offset: int
     fits: bool
 
 
 def read_fasttext(path: Path, *, limit: int) -> WordVectors:
-    """The vectors of a file's first words, and those of its n-grams unless they have more than ``limit`` buckets.
+    """Read the vectors of a binary file's first words, and those of n-grams if they have at most ``limit`` buckets.
 
-    More buckets are left out, because a model stores all of them: the two million that fastText makes if it is not told
-    otherwise take 2.4 GB where D is 300. `WordVectors.notices` says so.
+    More buckets are left out with a notice (`WordVectors.notices`), because a model stores all of them: fastText's
+    default of two million takes 2.4 GB for D = 300.
 
     Args:
         path: the file.
-        limit: the most words to read, and the most buckets to keep.
+        limit: largest number of words to read, and of buckets to keep.
 
     Raises:
         DataError: the file is damaged or cut off, or holds a classifier or rounded (quantised) vectors.
     """
     layout = _checked_layout(path, limit)
-    rows = np.memmap(path, "<f4", "r", layout.place, layout.shape)  # [words + buckets, D]
+    rows = np.memmap(path, "<f4", "r", layout.offset, layout.shape)  # [words + buckets, D]
     buckets = rows[len(rows) - layout.buckets :]
-    first: dict[str, int] = {}  # of a word that is there twice, the first vector counts
+    first: dict[str, int] = {}  # the first vector of a repeated word counts
     for i, word in enumerate(layout.words):
         first.setdefault(word, i)
     with np.errstate(over="ignore", invalid="ignore"):
         table = np.array([_mean(word, rows[i], buckets, layout) for word, i in first.items()], np.float32)
     kept = layout.buckets if layout.max_n and layout.buckets <= limit else 0
     if not (np.isfinite(table).all() and np.isfinite(buckets[:kept]).all()):
-        raise IntegrityError(NOT_FINITE, path=path)
+        raise IntegrityError(_NOT_FINITE, path=path)
     subwords = SubwordVectors(np.array(buckets, np.float32), layout.min_n, layout.max_n) if kept else None
     return WordVectors(tuple(first), table, subwords, _notices(path, layout, kept))
 
 
 def _mean(word: str, own: np.ndarray, buckets: np.ndarray, layout: _Layout) -> npt.NDArray[np.float32]:
-    """The mean of a word's own row and those of its n-grams; fastText gives none to the sentence's end."""
+    """Mean of a word's own row and those of its n-grams; the sentence's end has no n-grams in fastText."""
     if not layout.max_n or word == BOUNDARY:
         return own
     parts = ngram_buckets(word, count=layout.buckets, min_n=layout.min_n, max_n=layout.max_n)
@@ -117,45 +120,45 @@ def _checked_layout(path: Path, limit: int) -> _Layout:
         with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
             layout = _layout(content, limit)
     except (struct.error, ValueError):
-        raise IntegrityError(DAMAGED, path=path) from None
+        raise IntegrityError(_DAMAGED, path=path) from None
     if layout.labels:
         raise FormatError("a classifier of fastText, not word vectors: give the vectors' file", path=path)
     if layout.quantised:
         raise FormatError("a compressed (quantised) file of fastText: give the whole one", path=path)
     if not layout.fits:
-        raise IntegrityError(DAMAGED, path=path)
+        raise IntegrityError(_DAMAGED, path=path)
     return layout
 
 
 def _layout(content: mmap.mmap, limit: int) -> _Layout:
-    """Walk through a file up to its table.
+    """Read a file up to its table.
 
     Raises:
-        struct.error, ValueError: it ends before, or has no words.
+        struct.error, ValueError: the file is cut off, or has no words.
     """
     dim, *_, buckets, min_n, max_n, _ = _SETTINGS.unpack_from(content)
     entries, count, labels, _, pruned = _WORDS.unpack_from(content, _SETTINGS.size)
     if entries < 1:
         raise ValueError("no words")
-    place, words = _SETTINGS.size + _WORDS.size, []
+    offset, words = _SETTINGS.size + _WORDS.size, []
     for i in range(entries):
-        end = content.find(b"\0", place)
+        end = content.find(b"\0", offset)
         if end < 0:
             raise ValueError("a word without an end")
         if i < limit:
-            words.append(content[place:end].decode(errors="backslashreplace"))
-        place = end + 1 + _ENTRY
-    place += max(pruned, 0) * _PRUNED
-    quantised, rows, columns = _TABLE.unpack_from(content, place)
-    place += _TABLE.size
+            words.append(content[offset:end].decode(errors="backslashreplace"))
+        offset = end + 1 + _ENTRY
+    offset += max(pruned, 0) * _PRUNED
+    quantised, rows, columns = _TABLE.unpack_from(content, offset)
+    offset += _TABLE.size
     fits = (
         columns == dim > 0
         and count == entries
         and 0 <= buckets == rows - count
-        and 4 * rows * columns <= len(content) - place
+        and 4 * rows * columns <= len(content) - offset
     )
     min_n, max_n = (max(min_n, 1), max_n) if buckets > 0 and max_n >= max(min_n, 1) else (1, 0)
-    return _Layout(words, dim, buckets, min_n, max_n, labels, quantised, (rows, columns), place, fits)
+    return _Layout(words, dim, buckets, min_n, max_n, labels, quantised, (rows, columns), offset, fits)
 
 
 _GZIP = b"\x1f\x8b"
@@ -170,16 +173,16 @@ _FORMATS = "word2vec (text, binary), GloVe (text), fastText (.vec, .bin)"
 def read_vectors(path: Path, *, limit: int = 200_000) -> WordVectors:
     """Read word vectors in a format of word2vec, GloVe or fastText. No code of the file is run.
 
-    All but fastText's binary files may be compressed by gzip, with a name that ends in .gz. Of a word that is there
-    twice the first vector counts. fastText's binary files hold vectors of n-grams too, for words that they do not list:
-    these are kept where there are no more than ``limit`` of them, else left out with a notice (`WordVectors.notices`).
+    All but fastText's binary files may be compressed by gzip, with a name that ends in .gz. The first vector of a
+    repeated word counts. fastText's binary files also hold vectors of n-grams, for words that they do not list: these
+    are read if there are at most ``limit`` of them, else left out with a notice (`WordVectors.notices`).
 
     Args:
         path: the file.
-        limit: the most vectors to read; the files list the most frequent words first.
+        limit: largest number of vectors to read; the files list the most frequent words first.
 
     Raises:
-        DataError: the file cannot be read, is of no such format, is damaged or cut off.
+        DataError: the file cannot be read, has another format, is damaged or cut off.
     """
     try:
         head = _head(path)
@@ -195,16 +198,16 @@ def read_vectors(path: Path, *, limit: int = 200_000) -> WordVectors:
     with _quiet():
         loaded = _load(kind, path, limit)
     if loaded is None:
-        raise IntegrityError(DAMAGED, path=path)
-    words = tuple(word for word in loaded.index_to_key[:limit] if word is not None)  # None for a word met again
+        raise IntegrityError(_DAMAGED, path=path)
+    words = tuple(word for word in loaded.index_to_key[:limit] if word is not None)  # None for a repeated word
     table = np.array(loaded.vectors[: len(words)], np.float32)
     if not np.isfinite(table).all():
-        raise IntegrityError(NOT_FINITE, path=path)
+        raise IntegrityError(_NOT_FINITE, path=path)
     return WordVectors(words, table)
 
 
 def _load(kind: str, path: Path, limit: int) -> Any:
-    """gensim's KeyedVectors; None where gensim fails."""
+    """Read gensim's KeyedVectors; None if gensim fails."""
     from gensim.models import KeyedVectors  # noqa: PLC0415  a second to import
 
     try:
@@ -216,7 +219,7 @@ def _load(kind: str, path: Path, limit: int) -> Any:
 
 
 def _open(path: Path) -> BinaryIO:
-    """As gensim does it: gzip is told by the name."""
+    """Open a file as gensim does: gzip is recognised by the name."""
     return cast(BinaryIO, gzip.open(path) if path.suffix == ".gz" else path.open("rb"))
 
 
@@ -227,13 +230,13 @@ def _head(path: Path) -> bytes:
 
 
 def _recognise(head: bytes, path: Path) -> tuple[str, int]:
-    """The format, by a file's beginning, and D where that tells it."""
+    """Recognise the format by a file's beginning; also return D, or 0 if the beginning does not tell it."""
     if head.startswith(_GZIP):
         raise FormatError("compressed by gzip: unpack it, or let its name end in .gz", path=path)
     if head.startswith(_PICKLE):
         problem = "saved as Python objects, which could run code: write it with gensim's save_word2vec_format"
         raise FormatError(problem, path=path)
-    if head.startswith(FASTTEXT):
+    if head.startswith(_FASTTEXT):
         if path.suffix == ".gz":
             raise FormatError("a compressed binary file of fastText: unpack it (gunzip)", path=path)
         return "fasttext", 0
@@ -249,7 +252,7 @@ def _recognise(head: bytes, path: Path) -> tuple[str, int]:
 
 
 def _numbers(line: bytes) -> int:
-    """How many numbers stand behind a word; 0 where anything else does."""
+    """Count the numbers after a word; 0 if there is anything else."""
     _, *values = line.rstrip().split(b" ")
     try:
         return len([float(value) for value in values])
@@ -275,7 +278,7 @@ def _check_lines(path: Path, dim: int, limit: int, *, header: bool) -> None:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without gensim's log, which would print words of a file, and its warnings about numbers and unclosed files."""
+    """Silence gensim's log, which would print words of a file, and its warnings about numbers and unclosed files."""
     logger = logging.getLogger("gensim")
     level = logger.level
     logger.setLevel(logging.CRITICAL + 1)

@@ -1,7 +1,12 @@
-"""Word vectors from a recurrent neural network language model: the input weights of Mikolov et al. (2010).
+"""A recurrent neural network language model, and word vectors from it: the input weights U of Mikolov et al. (2010).
 
-Each word has a column of U to itself, as long as the hidden layer: that is its vector, D = H. The model itself is
-language_model.py.
+    s(t) = f(U w(t) + W s(t-1))     (1), (2), w(t) is 1 of V; f is the logistic sigmoid (4)
+    y(t) = g(V s(t))                (3), g is the softmax (5)
+
+y(t) holds the probability of each word to be the next (section 2 of the paper). A word's vector is its column of U, so
+D = H. The model is trained by truncated back-propagation through time: the text
+is divided into B parallel streams, cut into chunks of T words. One Adagrad update is made for each chunk of all
+streams, and hidden states are carried from chunk to chunk, without gradients.
 
 Reference:
     T. Mikolov, M. Karafiát, L. Burget, J. Černocký, S. Khudanpur (2010). Recurrent neural network based language
@@ -30,11 +35,15 @@ from rnn.layers.recurrence import run
 from rnn.vocab import zero_digits
 
 _END = -1  # in `Text.targets`: beyond the end of the text
-_CALL = 64  # chunks a compiled call: long enough to hide the call, short enough to be interrupted
+_CALL = 64  # chunks a compiled call: enough to hide the overhead, few enough to be interrupted
+_SCORED = 256  # words a chunk in evaluation
+_BLOCK = 50  # sentences held out together: about a note, so that few of them were half seen in training
+
+_OnRnnlmEpoch = Callable[[int, int, float], None]
 
 
 class Parameters(NamedTuple):
-    """All that is learned.
+    """Parameters of the language model.
 
     Attributes:
         U: from words to the hidden layer, the word vectors, [V, H].
@@ -48,7 +57,7 @@ class Parameters(NamedTuple):
 
 
 class Text(NamedTuple):
-    """A text of word ids in B streams, cut into C chunks of T words.
+    """Text of word ids in B streams, cut into C chunks of T words.
 
     Attributes:
         inputs: the words read, [C, T, B] int32.
@@ -60,7 +69,7 @@ class Text(NamedTuple):
 
 
 def lay_out(ids: Sequence[int], *, streams: int, steps: int) -> Text:
-    """A text of word ids, in order, as streams and chunks; every id but the first is a target once.
+    """Divide a text of word ids into streams and chunks; every id but the first is a target once.
 
     Example:
         >>> text = lay_out([0, 5, 6, 0, 7, 0], streams=2, steps=3)
@@ -85,13 +94,13 @@ def initial_weights(words: int, dim: int, *, seed: int) -> Parameters:
 def chunk_loss(
     weights: Parameters, state: jax.Array, inputs: jax.Array, targets: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
-    """The negative log-likelihood of a chunk of text, in nats.
+    """Negative log-likelihood of a chunk of text, in nats.
 
     Args:
-        weights: of the model.
-        state: the hidden states before the chunk, [B, H].
+        weights: the parameters.
+        state: hidden states before the chunk, [B, H].
         inputs: ids of the words read, [T, B].
-        targets: ids of the words that follow, [T, B]; negative where none does.
+        targets: ids of the words that follow, [T, B]; negative beyond the end of the text.
 
     Returns:
         The sum of -log y(t)[target], and the hidden states after the chunk, [B, H].
@@ -108,7 +117,7 @@ def chunk_loss(
 
 
 def initial_squares(weights: Parameters) -> Any:
-    """What Adagrad knows before the first update."""
+    """Initial state of Adagrad: sums of squared gradients of 0."""
     return _adagrad(0.0).init(weights)
 
 
@@ -120,7 +129,7 @@ def _adagrad(rate: Any) -> optax.GradientTransformation:
 def _update_chunks(
     weights: Parameters, squares: Any, state: jax.Array, text: Text, start: jax.Array, stop: jax.Array, rate: jax.Array
 ) -> tuple[Parameters, Any, jax.Array]:
-    """One Adagrad update for each of the chunks from ``start`` to ``stop``, one after the other."""
+    """One Adagrad update for each of the chunks from ``start`` to ``stop``, in order."""
     optimiser = _adagrad(rate)
 
     def mean_loss(
@@ -139,13 +148,13 @@ def _update_chunks(
 
 
 def train_epoch(weights: Parameters, squares: Any, text: Text, rate: float) -> tuple[Parameters, Any]:
-    """One pass over a text: an Adagrad update for each chunk, in order, from hidden states of 0.
+    """Pass once over a text, with an Adagrad update for each chunk, from hidden states of 0.
 
     Args:
-        weights: the weights so far; the caller gives them up.
-        squares: the sums of squared gradients so far, from `initial_squares`; the caller gives them up.
+        weights: the parameters; the buffers are reused.
+        squares: the sums of squared gradients, from `initial_squares`; the buffers are reused.
         text: the text, on the device.
-        rate: the learning rate.
+        rate: learning rate.
 
     Returns:
         The new weights and sums.
@@ -170,33 +179,27 @@ def _text_loss(weights: Parameters, text: Text) -> jax.Array:
 
 
 def perplexity(weights: Parameters, text: Text) -> float:
-    """exp of the mean negative log-probability of a text's words."""
+    """Perplexity of a text: exp of the mean negative log-probability of its words."""
     words = int((text.targets >= 0).sum())
     return math.exp(float(_text_loss(weights, text)) / words)
 
 
-_SCORED = 256  # words a chunk when nothing is trained
-_BLOCK = 50  # sentences held out together: about a note, so that few of them were half seen in training
-
-_OnRnnlmEpoch = Callable[[int, int, float], None]
-
-
 @dataclass(frozen=True, kw_only=True)
 class RnnlmSettings:
-    """The settings of the language model.
+    """Settings of the language model.
 
-    Trained by Adagrad, not by the original's plain gradient descent: most words are rare, get few gradients and need
-    long steps. On clinical notes it reached in 8 epochs a held-out perplexity that gradient descent was far from.
+    It is trained by Adagrad instead of the original's plain gradient descent: most words are rare, have few gradients
+    and need long steps. On clinical notes, gradient descent had a far higher held-out perplexity after 8 epochs.
 
     Args:
-        dim: the size of a word vector, which is the number of hidden units.
-        epochs: passes over the text; the one with the lowest held-out perplexity is kept.
+        dim: size of a word vector, which is the number of hidden units.
+        epochs: passes over the text; that with the lowest held-out perplexity is kept.
         lr: Adagrad's learning rate in the first epoch, at most 1.
-        final_lr: the last epoch's learning rate as a share of the first's; linear in between.
-        streams: parts of the text that are read side by side, B; one update is made from all of them.
-        steps: words of a stream an update, T: the gradient goes back this far at most.
-        held_out: the share of the sentences that are not trained on but measured.
-        min_count: a word seen less often is read as its casing class.
+        final_lr: learning rate of the last epoch as a share of the first's; linear in between.
+        streams: parts of the text that are read in parallel, B; each update uses all of them.
+        steps: words of a stream an update, T, the reach of the gradient.
+        held_out: share of the sentences that are held out to measure the perplexity.
+        min_count: number of occurrences below which a word is read as its casing class.
 
     Raises:
         UsageError: a value cannot work.
@@ -220,23 +223,23 @@ class RnnlmSettings:
 
 @dataclass(frozen=True, eq=False)
 class LanguageModel:
-    """A trained language model.
+    """Trained language model.
 
     Attributes:
-        words: the words it knows, `BOUNDARY` first, then the most frequent first.
-        weights: what it learned.
+        words: known words, `BOUNDARY` first, then the most frequent first.
+        weights: the parameters.
     """
 
     words: tuple[str, ...]
     weights: Parameters
 
     def perplexity(self, sentences: Iterable[Sequence[str]]) -> float:
-        """exp of the mean negative log-probability of each word and each sentence's end, read as one text.
+        """Perplexity of sentences, read as one text with a word for each sentence's end.
 
-        A word the model does not know counts as its casing class, so compare models of the same words only.
+        An unknown word counts as its casing class, so only models of the same words are comparable.
 
         Raises:
-            DataError: there are no words.
+            EmptyInputError: there are no words.
         """
         readable = _readable(sentences)
         if not readable:
@@ -244,7 +247,7 @@ class LanguageModel:
         return perplexity(self.weights, lay_out(_ids(readable, self.words), streams=1, steps=_SCORED))
 
     def vectors(self) -> WordVectors:
-        """The word vectors: the model's input weights."""
+        """Return the word vectors: the model's input weights."""
         return WordVectors(self.words, np.asarray(self.weights.U))
 
 
@@ -255,7 +258,7 @@ def train_rnnlm(
     seed: int = 0,
     on_progress: _OnRnnlmEpoch | None = None,
 ) -> WordVectors:
-    """Word vectors from the sentences of a text: the input weights of `train_language_model`, which says the rest.
+    """Train word vectors on the sentences of a text: the input weights of `train_language_model`.
 
     Example:
         >>> sentences = [["Seen", "by", "Dr", "Doe"], ["Seen", "in", "clinic"]] * 5
@@ -276,15 +279,15 @@ def train_language_model(
 
     Args:
         sentences: the words of each sentence.
-        settings: how to train; `RnnlmSettings()` where None.
-        seed: the seed of the initial weights; nothing else is random.
-        on_progress: is called after each epoch with its number, the number of epochs and the held-out perplexity.
+        settings: training settings; None for `RnnlmSettings()`.
+        seed: seed of the initial weights; nothing else is random.
+        on_progress: called after each epoch with its number, the number of epochs and the held-out perplexity.
 
     Returns:
         The model after the epoch with the lowest held-out perplexity.
 
     Raises:
-        DataError: there are less than two sentences with words: one to train on, one to hold out.
+        EmptyInputError: there are less than two sentences with words.
     """
     settings = settings or RnnlmSettings()
     training, held_out = split(_readable(sentences), settings.held_out)
@@ -307,10 +310,10 @@ def train_language_model(
 
 
 def split(sentences: Sequence[Sequence[str]], held_out: float) -> tuple[list[Sequence[str]], list[Sequence[str]]]:
-    """The sentences to train on and those to measure: of every 1 / held_out blocks of neighbours, the last.
+    """Split sentences into training and held-out ones: the last of every 1 / held_out consecutive blocks is held out.
 
     Raises:
-        DataError: there are less than two sentences.
+        EmptyInputError: there are less than two sentences.
     """
     if len(sentences) < 2:
         problem = "too little text for a language model: give two sentences with words or more"
@@ -327,7 +330,7 @@ def _readable(sentences: Iterable[Sequence[str]]) -> list[Sequence[str]]:
 
 
 def _vocabulary(sentences: Sequence[Sequence[str]], min_count: int) -> tuple[tuple[str, ...], list[int]]:
-    """The words of a text, after rare ones were replaced, and the text as their ids."""
+    """Words of a text after replacement of rare ones, and the text as their ids."""
     replaced = replace_rare(sentences, min_count=min_count)
     counts = Counter(dict.fromkeys(CLASS_WORDS, 0))
     counts.update(word for sentence in replaced for word in sentence if word != BOUNDARY)
@@ -336,7 +339,7 @@ def _vocabulary(sentences: Sequence[Sequence[str]], min_count: int) -> tuple[tup
 
 
 def _ids(sentences: Iterable[Sequence[str]], words: Sequence[str]) -> list[int]:
-    """The ids of a text: a boundary, then each sentence and a boundary."""
+    """Ids of a text: a boundary, then each sentence and a boundary."""
     ids = {word: i for i, word in enumerate(words)}
     text = [0]
     for sentence in sentences:

@@ -1,8 +1,8 @@
-"""Vectors for words that were never seen, from their parts: fastText's n-grams of characters.
+"""Vectors of unknown words from fastText's n-grams of characters.
 
 A word is read between the marks < and >. Every run of ``min_n`` to ``max_n`` characters in it is an n-gram. A public
-hash gives each n-gram one of a fixed number of buckets, and each bucket has a vector. The word's vector is the mean of
-those of its n-grams.
+hash assigns each n-gram to one of a fixed number of buckets with a vector each. The word's vector is the mean of those
+of its n-grams.
 
 Reference:
     P. Bojanowski, E. Grave, A. Joulin, T. Mikolov (2017). Enriching word vectors with subword information. TACL 5,
@@ -21,25 +21,25 @@ import numpy.typing as npt
 
 from crfdeid.errors import OptionConflictError
 
-_MOST_REMEMBERED = 1 << 14  # words: 20 MB where D is 300
+_MOST_REMEMBERED = 1 << 14  # cached words: 20 MB for D = 300
 _BASIS, _PRIME, _BITS = 2166136261, 16777619, 0xFFFFFFFF  # FNV-1a of 32 bits
-# fastText takes bytes for signed numbers, so those from 128 fill the upper bits with ones.
+# fastText reads bytes as signed numbers, so those from 128 fill the upper bits with ones.
 _SIGNED = tuple(byte if byte < 128 else byte | 0xFFFFFF00 for byte in range(256))
 
 
 @dataclass(frozen=True, eq=False)
 class SubwordVectors:
-    """The vectors of n-grams of characters, and from them a vector for any word.
+    """Vectors of n-grams of characters, which give a vector to any word.
 
-    It holds no words: those with a vector of their own are in `rnn.embeddings.WordVectors`, or in a network's table.
+    It holds no words: known words are in `rnn.embeddings.WordVectors`, or in a network's table.
 
     Args:
-        buckets: the vectors that n-grams share, [buckets, D] float32.
-        min_n: the fewest characters of an n-gram.
-        max_n: the most.
+        buckets: vectors that n-grams share, [buckets, D] float32.
+        min_n: smallest number of characters of an n-gram.
+        max_n: largest number of characters of an n-gram.
 
     Raises:
-        ValueError: no such table, a number that is not finite, or no lengths of n-grams.
+        ValueError: an invalid table, a number that is not finite, or invalid lengths of n-grams.
 
     Example:
         >>> subwords = SubwordVectors(np.eye(4, dtype=np.float32), min_n=2, max_n=3)
@@ -63,16 +63,16 @@ class SubwordVectors:
             raise ValueError(f"n-grams of {self.min_n} to {self.max_n} characters: give 1 or more, the fewest first")
 
     def __len__(self) -> int:
-        """How many buckets there are."""
+        """Return the number of buckets."""
         return len(self.buckets)
 
     @property
     def dim(self) -> int:
-        """The size of a vector, D."""
+        """Size of a vector, D."""
         return self.buckets.shape[1]
 
     def vector(self, word: str) -> npt.NDArray[np.float32]:
-        """The mean of a word's n-grams, [D]; zeros where it is too short to have any. It cannot be written to."""
+        """Mean of a word's n-grams, [D], read-only; zeros for a word too short to have any."""
         found = self._seen.get(word)
         if found is None:
             if len(self._seen) >= _MOST_REMEMBERED:
@@ -81,50 +81,50 @@ class SubwordVectors:
         return found
 
     def vectors(self, words: Sequence[str]) -> npt.NDArray[np.float32]:
-        """The vector of each word, [N, D]."""
+        """Vector of each word, [N, D]."""
         return np.array([self.vector(word) for word in words], np.float32).reshape(-1, self.dim)
 
     def _mean(self, word: str) -> npt.NDArray[np.float32]:
         rows = ngram_buckets(word, count=len(self), min_n=self.min_n, max_n=self.max_n)
         mean = self.buckets[rows].mean(axis=0) if rows else np.zeros(self.dim, np.float32)
-        mean.setflags(write=False)  # it is remembered
+        mean.setflags(write=False)  # it is cached
         return mean
 
     def scaled(self, factor: float) -> Self:
-        """The same vectors, each number multiplied."""
+        """Multiply all vectors by a number."""
         return type(self)(self.buckets * np.float32(factor), self.min_n, self.max_n)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """All there is to save: "buckets", and "lengths", the fewest and the most characters of an n-gram."""
+        """Return the arrays to save: "buckets", and "lengths", the range of characters of an n-gram."""
         return {"buckets": self.buckets, "lengths": np.array([self.min_n, self.max_n], np.int32)}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Self:
-        """The vectors that `arrays` gave.
+        """Restore vectors from `arrays`.
 
         Raises:
             KeyError: an array is missing.
-            ValueError: an array is not what it should be.
+            ValueError: an array is invalid.
         """
         min_n, max_n = map(int, arrays["lengths"])
         return cls(arrays["buckets"], min_n, max_n)
 
     def hashed(self, key: bytes) -> Never:
-        """Refused: no simple key keeps secret which words these vectors were learned from.
+        """Refuse to hash: no simple key keeps secret which words these vectors were trained on.
 
-        A vocabulary can store keyed hashes of its words, because nothing else in it says how they are spelt
-        (`rnn.vocab.Vocabulary.hashed`). These vectors do say it:
+        A vocabulary can store keyed hashes of its words, because nothing else in it reveals their spelling
+        (`rnn.vocab.Vocabulary.hashed`). These vectors do reveal it:
 
-        - As they are, they answer whether a name was in the text. Training moves the buckets of the text's n-grams; all
-          others keep their first random numbers, which the seed tells. By the public hash anybody can look whether the
-          buckets of a name were moved.
-        - Shuffled by a key, they answer as before: each untouched bucket is known again by its first numbers.
-        - Shuffled, and begun from secret numbers, they still hang together: a word's vector is a mean, and holds those
-          of its n-grams. Frequent words can be told by their use, so their n-grams' rows can be found, and from these
-          rare words, the names, could be spelt. We know of no bound on that.
+        - Unchanged, they show whether a name was in the text. Training changes the buckets of the text's n-grams; all
+          others keep their initial numbers, which follow from the seed. The public hash shows whether the buckets of a
+          name were changed.
+        - Shuffled by a key, they show the same: each untouched bucket is recognised by its initial numbers.
+        - Shuffled, with secret initial numbers, they are still related: a word's vector is the mean of its n-grams'.
+          Frequent words can be identified by their use, then the rows of their n-grams, and from these rare words, the
+          names, could be spelt. No bound on this is known.
 
         Raises:
-            UsageError: always.
+            OptionConflictError: always.
         """
         raise OptionConflictError(
             "vectors of parts of words cannot be stored with a private vocabulary, because they tell how its words are "
@@ -133,20 +133,20 @@ class SubwordVectors:
 
 
 def ngram_buckets(word: str, *, count: int, min_n: int, max_n: int) -> list[int]:
-    """The bucket of each n-gram of a word, by where it starts, then by its length.
+    """Bucket of each n-gram of a word, sorted by start, then by length.
 
     Args:
-        word: any text; what UTF-8 has no bytes for is read as in `encodable`.
-        count: how many buckets there are.
-        min_n: the fewest characters of an n-gram, the marks < and > counted.
-        max_n: the most.
+        word: any text; lone surrogates are read as in `encodable`.
+        count: number of buckets.
+        min_n: smallest number of characters of an n-gram, the marks < and > included.
+        max_n: largest number of characters.
     """
     characters = [[_SIGNED[byte] for byte in character.encode()] for character in f"<{encodable(word)}>"]
     last, found = len(characters) - 1, []
     for start in range(len(characters)):
         value = _BASIS
         for length, character in enumerate(characters[start : start + max_n], start=1):
-            for byte in character:  # a longer n-gram's hash goes on from that of the shorter
+            for byte in character:  # the hash of a longer n-gram extends that of the shorter one
                 value = ((value ^ byte) * _PRIME) & _BITS
             if length >= min_n and not (length == 1 and start in (0, last)):
                 found.append(value % count)
@@ -154,7 +154,7 @@ def ngram_buckets(word: str, *, count: int, min_n: int, max_n: int) -> list[int]
 
 
 def encodable(word: str) -> str:
-    """The word with an escape for each lone surrogate (half a character of UTF-16), which UTF-8 has no bytes for.
+    """Escape lone surrogates (halves of UTF-16 characters), which UTF-8 cannot encode.
 
     Example:
         >>> encodable("Do\\ud800")

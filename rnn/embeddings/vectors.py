@@ -1,4 +1,4 @@
-"""Word vectors as data, the words they are learned for, and how a network starts from them."""
+"""Word vectors, the special words among them, a network's initial vocabulary and table, and the cache of vectors."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from crfdeid.utils.folders import cache_folder, make_cache_folder
 from rnn.embeddings.subwords import SubwordVectors
 from rnn.vocab import FIRST_WORD, UNKNOWN_CLASSES, Vocabulary, unknown_class, zero_digits
 
-BOUNDARY = "</s>"  # the word that stands for a sentence's end, as in word2vec's files; its vector is the padding's
+BOUNDARY = "</s>"  # the end of a sentence, as in word2vec's files; its vector becomes that of padding
 CLASS_WORDS = tuple(f"<{name}>" for name in UNKNOWN_CLASSES)
 SPECIAL_WORDS = (BOUNDARY, *CLASS_WORDS)  # the words of the ids before `rnn.vocab.FIRST_WORD`; in no text
-_SUBWORDS = "subwords."  # before the names of their arrays in a saved file
-_CAPITALS = 0.01  # vectors are lower-case when a smaller share of their words has capitals: no list is without odd ones
+_SUBWORDS = "subwords."  # prefix of the names of their arrays in a saved file
+_CAPITALS = 0.01  # vectors are lower-case if a smaller share of their words has capitals: no list is free of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,13 +36,13 @@ class WordVectors:
     """Words and their vectors.
 
     Args:
-        words: the words, each once; the most frequent first where frequencies are known.
+        words: the words, each once; the most frequent first if frequencies are known.
         table: their vectors, [V, D] float32.
-        subwords: makes vectors of size D for all other words, from their parts; None where nothing does.
-        notices: what a reader of results must know about the vectors, one sentence each.
+        subwords: makes vectors of size D for all other words from their parts; None for no such vectors.
+        notices: warnings about the vectors for readers of results, one sentence each.
 
     Raises:
-        ValueError: words, table and subwords do not fit together, a word is there twice, or a number is not finite.
+        ValueError: words, table and subwords do not match, a word is repeated, or a number is not finite.
 
     Example:
         >>> vectors = WordVectors(("fever", "cough"), np.eye(2, 3, dtype=np.float32))
@@ -74,21 +74,21 @@ class WordVectors:
 
     @property
     def dim(self) -> int:
-        """The size of a vector, D."""
+        """Size of a vector, D."""
         return self.table.shape[1]
 
     @cached_property
     def lower_case(self) -> bool:
-        """Whether the words are in lower case, as GloVe's are."""
+        """True if the words are in lower case, as GloVe's are."""
         return sum(word != word.lower() for word in self.words) < _CAPITALS * len(self)
 
     @cached_property
     def folds_digits(self) -> bool:
-        """Whether every digit in the words is 0, as in vectors that were trained here (`replace_rare`)."""
+        """True if every digit in the words is 0, as in vectors that the library trains (`replace_rare`)."""
         return all(word == zero_digits(word) for word in self.words)
 
     def save(self, path: Path) -> None:
-        """Write the vectors to a file ``.npz`` that only its owner may read: words of notes are PHI.
+        """Write the vectors to a file ``.npz`` that only its owner can read: words of notes are PHI.
 
         Raises:
             DataError: the file cannot be written.
@@ -98,8 +98,8 @@ class WordVectors:
         write_files({path: buffer.getvalue()})
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """All there is to save, by name; words and notices as JSON in bytes."""
-        # As JSON, because an array of texts drops NUL at a word's end and takes every word as long as the longest.
+        """Return the arrays to save, by name; words and notices as JSON in bytes."""
+        # As JSON, because an array of texts drops NUL at a word's end and pads every word to the longest.
         texts = {"words": self.words, "notices": self.notices}
         arrays = {name: np.frombuffer(json.dumps(text).encode(), np.uint8) for name, text in texts.items()}
         if self.subwords is not None:
@@ -108,10 +108,10 @@ class WordVectors:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Self:
-        """The vectors that `arrays` gave.
+        """Restore vectors from `arrays`.
 
         Raises:
-            KeyError, TypeError, ValueError: they are not those of word vectors.
+            KeyError, TypeError, ValueError: the arrays are not those of word vectors.
         """
         words, notices = (tuple(json.loads(arrays[name].tobytes())) for name in ("words", "notices"))
         parts = {name.removeprefix(_SUBWORDS): a for name, a in arrays.items() if name.startswith(_SUBWORDS)}
@@ -122,7 +122,8 @@ class WordVectors:
         """Read vectors that `save` wrote.
 
         Raises:
-            DataError: there is no such file, or it is damaged.
+            NotFoundError: there is no such file.
+            IntegrityError: the file is damaged.
         """
         try:
             with np.load(io.BytesIO(read_bytes(path)), allow_pickle=False) as file:
@@ -136,7 +137,7 @@ class WordVectors:
 
 
 def class_word(word: str) -> str:
-    """The word that stands for all unknown words of the same casing.
+    """Return the special word of all unknown words of the same casing.
 
     Example:
         >>> class_word("Brown")
@@ -146,13 +147,11 @@ def class_word(word: str) -> str:
 
 
 def replace_rare(sentences: Iterable[Sequence[str]], *, min_count: int = 2) -> list[list[str]]:
-    """Sentences as word vectors learn from them: digits folded to 0, each rare word replaced by its `class_word`.
-
-    So the words that no vector will be learned for teach the vector that unknown words will get.
+    """Fold digits to 0 and replace each rare word by its `class_word`, to train the vectors of unknown words.
 
     Args:
         sentences: the words of each sentence.
-        min_count: a word that is seen less often is rare.
+        min_count: number of occurrences below which a word is rare.
 
     Example:
         >>> replace_rare([["Dr", "Doe", "3"], ["Dr", "Roe", "4"]])
@@ -164,10 +163,10 @@ def replace_rare(sentences: Iterable[Sequence[str]], *, min_count: int = 2) -> l
 
 
 def extend(vocabulary: Vocabulary, vectors: WordVectors) -> Vocabulary:
-    """A vocabulary and, after its own, the words of the vectors that it lacks, in their order.
+    """Append the words of vectors to a vocabulary, in their order.
 
-    The vectors' words are folded as the vocabulary's are. Where the vectors are lower-case, as GloVe's are, unknown
-    words are read in lower case from now on (`Vocabulary.lower_case`).
+    The vectors' words are folded as the vocabulary's. If the vectors are lower-case, as GloVe's are, unknown words are
+    read in lower case from now on (`Vocabulary.lower_case`).
     """
     read = zero_digits if vocabulary.fold_digits else str
     words = dict.fromkeys(vocabulary.words)
@@ -176,16 +175,16 @@ def extend(vocabulary: Vocabulary, vectors: WordVectors) -> Vocabulary:
 
 
 def initial_table(vocabulary: Vocabulary, vectors: WordVectors, random_table: npt.ArrayLike) -> np.ndarray:
-    """The embedding table a network starts from, [V, D].
+    """Initial embedding table of a network, [V, D].
 
     The row of a word is the vector of that word, else of its lower-case form, else that of its parts, else random.
-    Padding and the casing classes of unknown words have the vectors of `BOUNDARY` and of their `CLASS_WORDS`, if there
-    are any. Where the vocabulary folds digits, the first of the vectors' words that fold to the same one counts. All
+    Padding and the casing classes of unknown words have the vectors of `BOUNDARY` and of their `CLASS_WORDS`, if the
+    vectors hold these. If the vocabulary folds digits, the first of several words that fold to the same one counts. All
     vectors are multiplied by `matching_scale`.
 
     Args:
-        vocabulary: what the rows stand for.
-        vectors: the given vectors, of size D.
+        vocabulary: the words of the rows.
+        vectors: the vectors, of size D.
         random_table: a random table, [V, D].
     """
     read = zero_digits if vocabulary.fold_digits else str
@@ -204,36 +203,29 @@ def initial_table(vocabulary: Vocabulary, vectors: WordVectors, random_table: np
 
 
 def matching_scale(vectors: WordVectors, random_table: npt.ArrayLike) -> float:
-    """The number that gives vectors the standard deviation of a random table when they are multiplied by it.
+    """Factor that gives vectors the standard deviation of a random table; 1 if either is constant.
 
-    A network's learning rate suits one scale, and the sources of vectors differ in theirs (CBOW's is three times the
-    random one, and costs several points of F when left as it is). Vectors of words and those of their parts are
-    multiplied by the same number (`SubwordVectors.scaled`).
-
-    Returns:
-        1 where the numbers of either are all equal.
+    A network's learning rate suits one scale, and the sources of vectors differ in theirs; unscaled CBOW vectors cost
+    several points of F. Vectors of words and of their parts have the same factor (`SubwordVectors.scaled`).
     """
     wanted, given = np.asarray(random_table, np.float32).std(), vectors.table.std()
     return float(wanted / given) if wanted > 0 and given > 0 else 1.0
 
 
 def unseen_vectors(words: Sequence[str], vocabulary: Vocabulary, subwords: SubwordVectors) -> npt.NDArray[np.float32]:
-    """The vectors of words that a vocabulary lacks, from their parts, [N, D].
-
-    They are spelt as the vocabulary reads them: digits folded, and in lower case where the vectors' words are so.
-    """
+    """Vectors of unknown words from their parts, [N, D]; words are folded as the vocabulary reads them."""
     spelt = [zero_digits(word) if vocabulary.fold_digits else word for word in words]
     return subwords.vectors([word.lower() for word in spelt] if vocabulary.lower_case else spelt)
 
 
 def random_vectors(words: Sequence[str], *, dim: int = 100, bound: float = 0.25, seed: int = 0) -> WordVectors:
-    """Vectors whose numbers are drawn uniformly from -bound to bound (yadav2016, section 3.1).
+    """Make vectors of uniform random numbers from -bound to bound (yadav2016, section 3.1).
 
     Args:
         words: the words, each once.
-        dim: the size of a vector, D.
-        bound: the largest number there can be.
-        seed: the seed of the draw.
+        dim: size of a vector, D.
+        bound: bound of the numbers.
+        seed: seed of the random numbers.
 
     Example:
         >>> random_vectors(["fever", "cough"], dim=3).table.shape
@@ -246,16 +238,16 @@ def random_vectors(words: Sequence[str], *, dim: int = 100, bound: float = 0.25,
 def cached(
     name: str, inputs: Any, make: Callable[[], WordVectors], *, libraries: Sequence[str] = ("numpy",)
 ) -> WordVectors:
-    """The vectors that were made from the same inputs before, else those that ``make`` gives, kept for the next time.
+    """Load vectors from the cache, else make and store them.
 
-    Both folder and file are their owner's alone: the words are those of the notes. A damaged file is made anew. Two
-    processes that make the same vectors at once both write them, each file whole.
+    The file's name is a hash of the inputs. Folder and file are readable by their owner alone, since the words are
+    those of the notes. A damaged file is replaced. Files are written atomically, so processes may share the cache.
 
     Args:
-        name: what is made, such as "cbow": the beginning of the file's name.
-        inputs: all that the vectors depend on (settings, texts, seed): JSON data, with dataclasses anywhere in it.
+        name: prefix of the file's name, such as "cbow".
+        inputs: everything the vectors depend on (settings, texts, seed): JSON data that may hold dataclasses.
         make: makes the vectors.
-        libraries: the distributions whose versions matter, besides this one.
+        libraries: distributions whose versions matter, in addition to this one.
 
     Raises:
         DataError: the folder cannot be made or written to.
@@ -266,8 +258,8 @@ def cached(
     try:
         return WordVectors.load(path)
     except DataError:
-        pass  # not there, or damaged: what is made now replaces it
-    make_cache_folder()  # before the long training, not after it
+        pass  # missing or damaged: it is made below
+    make_cache_folder()  # fails before the long training
     vectors = make()
     vectors.save(path)
     return vectors

@@ -1,11 +1,15 @@
-"""Word vectors from a continuous bag of words: gensim's Word2Vec (Mikolov et al. 2013).
+"""Word vectors by gensim: the continuous bag of words (CBOW), and fastText's skip-gram with sub-words.
 
-Each word is guessed from the mean of the vectors of the words around it; the vectors are learned by telling the word
-from a few drawn at random (negative sampling).
+CBOW predicts each word from the mean of the vectors of the words around it. FastText predicts the words around each
+word; a word's vector is the mean of one vector for the word and those of its n-grams of characters, so unknown words
+have a vector too (`rnn.embeddings.subwords`). Both are trained to separate the right word from a few random ones
+(negative sampling).
 
 Reference:
     T. Mikolov, K. Chen, G. Corrado, J. Dean (2013). Efficient estimation of word representations in vector space.
-    arXiv:1301.3781. Negative sampling: arXiv:1310.4546. The vectors are those of yadav2016, section 3.1.
+    arXiv:1301.3781. Negative sampling: arXiv:1310.4546. The CBOW vectors are those of yadav2016, section 3.1.
+    P. Bojanowski, E. Grave, A. Joulin, T. Mikolov (2017). Enriching word vectors with subword information. TACL 5.
+    arXiv:1607.04606.
 """
 
 from __future__ import annotations
@@ -24,16 +28,16 @@ from rnn.embeddings.vectors import BOUNDARY, WordVectors, replace_rare
 if TYPE_CHECKING:
     from gensim.models.callbacks import CallbackAny2Vec
 
-_LONGEST_SENTENCE = 10_000  # words of a sentence that gensim reads; it would leave out the rest without a word
+_LONGEST_SENTENCE = 10_000  # words; gensim silently drops the remainder
 
 _OnEpoch = Callable[[int, int], None]
 
 
 def readable_text(sentences: Iterable[Sequence[str]], *, min_count: int) -> list[list[str]]:
-    """Sentences between boundaries, rare words replaced (`replace_rare`), in pieces that gensim reads whole.
+    """Prepare sentences for gensim: boundaries added, rare words replaced (`replace_rare`), long sentences split.
 
     Raises:
-        DataError: there are no words.
+        EmptyInputError: there are no words.
     """
     text = list(_pieces(replace_rare(sentences, min_count=min_count)))
     if not text:
@@ -49,10 +53,10 @@ def _pieces(sentences: Iterable[list[str]]) -> Iterator[list[str]]:
 
 
 def _callbacks(epochs: int, on_progress: _OnEpoch | None) -> list[CallbackAny2Vec]:
-    """What gensim is to call: after each epoch, ``on_progress`` with its number and the number of epochs."""
+    """Callbacks for gensim that call ``on_progress`` after each epoch."""
     if on_progress is None:
         return []
-    tell = on_progress
+    report = on_progress
     from gensim.models.callbacks import CallbackAny2Vec  # noqa: PLC0415  a second to import
 
     class Epochs(CallbackAny2Vec):
@@ -60,26 +64,26 @@ def _callbacks(epochs: int, on_progress: _OnEpoch | None) -> list[CallbackAny2Ve
 
         def on_epoch_end(self, model: Any) -> None:
             self.done += 1
-            tell(self.done, epochs)
+            report(self.done, epochs)
 
     return [Epochs()]
 
 
 @dataclass(frozen=True, kw_only=True)
 class CbowSettings:
-    """The settings of the continuous bag of words.
+    """Settings of the continuous bag of words.
 
-    The defaults suit some hundreds of notes, where gensim's 5 epochs leave vectors nearly untrained; for millions of
-    words fewer will do.
+    The defaults suit some hundreds of notes, for which gensim's 5 epochs leave vectors nearly untrained; millions of
+    words need fewer epochs.
 
     Args:
-        dim: the size of a word vector, D.
-        window: the most words that count on either side; for each word their number is drawn from 1 to this.
+        dim: size of a word vector, D.
+        window: largest number of words on either side; the number for each word is drawn from 1 to this.
         epochs: passes over the text.
-        negative: random words that each word is told from.
-        sample: words above this share of the text are left out now and then.
-        lr: the first learning rate; it falls to nearly 0.
-        min_count: a word seen less often is read as its casing class.
+        negative: random words for each word (negative sampling).
+        sample: share of the text above which a word is subsampled.
+        lr: initial learning rate; it falls to nearly 0.
+        min_count: number of occurrences below which a word is read as its casing class.
 
     Raises:
         UsageError: a value cannot work.
@@ -105,16 +109,16 @@ def train_cbow(
     seed: int = 0,
     on_progress: _OnEpoch | None = None,
 ) -> WordVectors:
-    """Word vectors from the sentences of a text; the most frequent word first. Same inputs, same vectors.
+    """Train CBOW vectors on the sentences of a text, the most frequent word first. The result is deterministic.
 
     Args:
         sentences: the words of each sentence.
-        settings: how to train; `CbowSettings()` where None.
-        seed: the seed of the initial vectors, the windows and the samples.
-        on_progress: is called after each epoch with its number and the number of epochs.
+        settings: training settings; None for `CbowSettings()`.
+        seed: seed of the initial vectors, the windows and the samples.
+        on_progress: called after each epoch with its number and the number of epochs.
 
     Raises:
-        DataError: there are no words.
+        EmptyInputError: there are no words.
 
     Example:
         >>> sentences = [["Seen", "by", "Dr", "Doe"], ["Seen", "in", "clinic"]] * 5
@@ -124,44 +128,48 @@ def train_cbow(
     from gensim.models import Word2Vec  # noqa: PLC0415  a second to import
 
     settings = settings or CbowSettings()
-    model = Word2Vec(
-        readable_text(sentences, min_count=settings.min_count),
-        sg=0,
-        vector_size=settings.dim,
-        window=settings.window,
-        epochs=settings.epochs,
-        negative=settings.negative,
-        sample=settings.sample,
-        alpha=settings.lr,
-        min_count=1,  # rare words are replaced already
-        workers=1,  # more of them race
-        seed=seed + 1,  # gensim takes no 0
-        callbacks=_callbacks(settings.epochs, on_progress),
-    )
+    text = readable_text(sentences, min_count=settings.min_count)
+    model = Word2Vec(text, sg=0, **_options(settings, seed, on_progress))
     return WordVectors(tuple(model.wv.index_to_key), np.array(model.wv.vectors, np.float32))
 
 
+def _options(settings: CbowSettings | FasttextSettings, seed: int, on_progress: _OnEpoch | None) -> dict[str, Any]:
+    """Arguments of gensim that both models share."""
+    return {
+        "vector_size": settings.dim,
+        "window": settings.window,
+        "epochs": settings.epochs,
+        "negative": settings.negative,
+        "sample": settings.sample,
+        "alpha": settings.lr,
+        "min_count": 1,  # rare words are replaced already
+        "workers": 1,  # several make the result random
+        "seed": seed + 1,  # gensim refuses 0
+        "callbacks": _callbacks(settings.epochs, on_progress),
+    }
+
+
 MOST_BUCKETS = 50_000
-"""The most buckets that are trained: all of them are stored with every model, 20 MB where D is 100."""
+"""Largest number of buckets: all of them are stored with every model, 20 MB for D = 100."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FasttextSettings:
-    """The settings of fastText's skip-gram.
+    """Settings of fastText's skip-gram.
 
-    Those of `rnn.embeddings.CbowSettings` mean the same here. Every word counts, however rare (``min_count`` of 1):
-    names are rare, and it is their n-grams that unseen names will be made of.
+    By default every word counts, however rare (``min_count`` of 1): names are rare, and their n-grams make the vectors
+    of unseen names.
 
     Args:
-        dim: the size of a word vector, D.
-        window: the most words that are guessed on either side; for each word their number is drawn from 1 to this.
+        dim: size of a word vector, D.
+        window: largest number of predicted words on either side; the number for each word is drawn from 1 to this.
         epochs: passes over the text.
-        negative: random words that each word is told from.
-        sample: words above this share of the text are left out now and then.
-        lr: the first learning rate; it falls to nearly 0.
-        min_count: a word seen less often is read as its casing class.
-        min_n: the fewest characters of an n-gram, the marks of a word's beginning and end counted.
-        max_n: the most.
+        negative: random words for each word (negative sampling).
+        sample: share of the text above which a word is subsampled.
+        lr: initial learning rate; it falls to nearly 0.
+        min_count: number of occurrences below which a word is read as its casing class.
+        min_n: smallest number of characters of an n-gram, the marks at a word's start and end included.
+        max_n: largest number of characters.
         buckets: vectors that n-grams share, at most `MOST_BUCKETS`; the fewer, the more n-grams share one.
 
     Raises:
@@ -195,18 +203,18 @@ def train_fasttext(
     seed: int = 0,
     on_progress: _OnEpoch | None = None,
 ) -> WordVectors:
-    """Word vectors with sub-words from the sentences of a text; the most frequent word first.
+    """Train vectors with sub-words on the sentences of a text, the most frequent word first.
 
-    The same inputs give the same vectors.
+    The result is deterministic.
 
     Args:
         sentences: the words of each sentence.
-        settings: how to train; `FasttextSettings()` where None.
-        seed: the seed of the initial vectors, the windows and the samples.
-        on_progress: is called after each epoch with its number and the number of epochs.
+        settings: training settings; None for `FasttextSettings()`.
+        seed: seed of the initial vectors, the windows and the samples.
+        on_progress: called after each epoch with its number and the number of epochs.
 
     Raises:
-        DataError: there are no words.
+        EmptyInputError: there are no words.
 
     Example:
         >>> sentences = [["Seen", "by", "Dr", "Doe"], ["Seen", "in", "clinic"]] * 5
@@ -219,21 +227,12 @@ def train_fasttext(
     settings = settings or FasttextSettings()
     text = readable_text(sentences, min_count=settings.min_count)
     model = FastText(
-        [[encodable(word) for word in sentence] for sentence in text],  # gensim fails at what UTF-8 cannot hold
+        [[encodable(word) for word in sentence] for sentence in text],  # gensim fails on text that UTF-8 cannot encode
         sg=1,
-        vector_size=settings.dim,
-        window=settings.window,
-        epochs=settings.epochs,
-        negative=settings.negative,
-        sample=settings.sample,
-        alpha=settings.lr,
-        min_count=1,  # rare words are replaced already
         min_n=settings.min_n,
         max_n=settings.max_n,
         bucket=settings.buckets,
-        workers=1,  # more of them race
-        seed=seed + 1,  # as for CBOW
-        callbacks=_callbacks(settings.epochs, on_progress),
+        **_options(settings, seed, on_progress),
     )
     found = model.wv
     subwords = SubwordVectors(np.array(found.vectors_ngrams, np.float32), settings.min_n, settings.max_n)

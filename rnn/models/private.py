@@ -203,7 +203,7 @@ class PrivateTagger(NetworkTagger):
         representation = self.representation
         if any(part.representation != representation.digest for part in shared):
             raise OptionConflictError(
-                "another representation made some of the shared notes: give the one that made all of them"
+                "another representation made some of the shared notes: give files of one representation, and name it"
             )
         tags = tuple(sorted({name for part in shared for name in part.names}))
         processor = PrivateProcessor(representation, {PHI: tags}, self._seed)

@@ -1,7 +1,7 @@
-"""Pretrained encoders: folders as the Hugging Face hub lays them out, read as they are.
+"""Pretrained encoders: folders in the layout of the Hugging Face hub.
 
-config.py     the sizes of an encoder, from config.json
-hub.py        a whole folder: sizes, weights by our names, tokenizer
-pieces.py     words to the numbers of their word pieces
-small.py      the small one that is there by default: where it lies, and how it is fetched
+config.py       sizes of an encoder, from config.json
+hub.py          a whole folder: sizes, weights under the library's names, tokenizer
+wordpiece.py    words to the ids of their pieces
+small.py        the default encoder, small and English: its folder, and its download
 """

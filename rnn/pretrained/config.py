@@ -1,4 +1,4 @@
-"""The sizes of a pretrained encoder, as ``config.json`` gives them."""
+"""Sizes of a pretrained encoder, from ``config.json``."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from typing import Any, Self
 
 FAMILIES = ("bert", "roberta")
 ACTIVATIONS = ("gelu", "gelu_new", "relu")
-_MOST = 1 << 20  # of anything that is counted: more can only be damage, and would be made room for
+_MOST = 1 << 20  # of any size: a larger one means a damaged file, and would be allocated
 
 
 @dataclass(frozen=True, kw_only=True)
 class EncoderConfig:
-    """What must be known of an encoder to build it.
+    """Family and sizes of an encoder.
 
     BioBERT, SciBERT, ClinicalBERT, multilingual BERT, BETO and MiniLM are of the family "bert"; bsc-bio and
-    RoBERTa-large are of "roberta", whose positions are counted from another number and whose pieces are bytes.
+    RoBERTa-large are of "roberta", with another first position and pieces of bytes.
 
     Args:
         family: "bert" or "roberta".
-        pieces: word pieces that have a vector, V.
-        hidden: the size of a vector and of a state, H; a multiple of ``heads``.
+        pieces: word pieces with a vector, V.
+        hidden: size of a vector and of a state, H; a multiple of ``heads``.
         layers: transformer layers.
         heads: attention heads of a layer.
         intermediate: hidden units of a layer's feed-forward network.
         positions: rows of the table of positions.
-        first: the row of the first piece's position: 0 in BERT, 2 in RoBERTa, which leaves room for padding.
+        first: row of the first piece's position: 0 in BERT, 2 in RoBERTa, which reserves rows for padding.
         activation: of the feed-forward networks: "gelu" (exact), "gelu_new" (by tanh) or "relu".
-        epsilon: what layer normalisation adds to the variance.
+        epsilon: addend of the variance in layer normalisation.
 
     Raises:
-        ValueError: sizes that cannot work, with what is wrong.
+        ValueError: a value is invalid; the message says which.
     """
 
     family: str
@@ -64,15 +64,15 @@ class EncoderConfig:
 
     @property
     def max_length(self) -> int:
-        """The most pieces that it can read at once, those that begin and end a text included."""
+        """Largest number of pieces in a window, special ones included."""
         return self.positions - self.first
 
     @classmethod
     def of_hub(cls, config: Mapping[str, Any]) -> Self:
-        """From the content of ``config.json``.
+        """Read the content of ``config.json``.
 
         Raises:
-            ValueError: an encoder of another kind, or sizes that are missing or cannot work; the message says which.
+            ValueError: an encoder of another kind, or a missing or invalid size; the message says which.
         """
         family = config.get("model_type", "bert")  # BioBERT and SciBERT are older than this field
         kind = config.get("position_embedding_type", "absolute")
@@ -97,5 +97,5 @@ class EncoderConfig:
             raise ValueError("a field of another type than it should be") from None
 
     def describe(self) -> dict[str, Any]:
-        """As JSON data; ``EncoderConfig(**described)`` makes it again."""
+        """Return JSON data for ``EncoderConfig(**described)``."""
         return dataclasses.asdict(self)

@@ -1,4 +1,4 @@
-"""Read a pretrained encoder's folder, as the Hugging Face hub lays it out. No code of it is run.
+"""Reader of a pretrained encoder's folder in the layout of the Hugging Face hub. It runs no code of the folder.
 
 config.json          sizes and family
 model.safetensors    weights, in PyTorch's layout and under its names
@@ -26,8 +26,7 @@ _PICKLED = ("pytorch_model.bin", "tf_model.h5", "flax_model.msgpack")
 _PREFIX = re.compile(r"^(?:bert|roberta)\.")
 _OLD_NAMES = {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"}
 
-# The name of a part of a layer there -> here. Both have two arrays: a matrix, which is transposed there, or a scale;
-# and what is added.
+# Name of a part of a layer there -> here. Each has two arrays: a matrix (transposed there) or a scale, and a bias.
 _PARTS = {
     "attention.self.query": "query",
     "attention.self.key": "key",
@@ -41,10 +40,10 @@ _PARTS = {
 
 
 class PretrainedEncoder(NamedTuple):
-    """A pretrained encoder.
+    """Pretrained encoder in a folder.
 
     Attributes:
-        folder: where it lies.
+        folder: the folder.
         config: its sizes.
         pieces: its tokenizer.
     """
@@ -54,7 +53,7 @@ class PretrainedEncoder(NamedTuple):
     pieces: WordpieceTokenizer
 
     def weights(self) -> dict[str, np.ndarray]:
-        """The vectors of its word pieces as "pieces", [V, H]; the others as `rnn.layers.transformer` names them.
+        """Read the weights: vectors of word pieces as "pieces", [V, H]; others by `rnn.layers.transformer`'s names.
 
         Raises:
             DataError: the file is missing, damaged, or that of another encoder.
@@ -63,10 +62,10 @@ class PretrainedEncoder(NamedTuple):
 
 
 def read_encoder(folder: Path) -> PretrainedEncoder:
-    """Read the sizes and the tokenizer of a BERT or RoBERTa encoder, and know where its weights are.
+    """Read the sizes and the tokenizer of a BERT or RoBERTa encoder; its weights are read on request.
 
     Args:
-        folder: as the hub lays it out.
+        folder: a folder in the hub's layout.
 
     Raises:
         DataError: a file is missing or damaged, or it is an encoder of another kind.
@@ -87,7 +86,7 @@ def _config(path: Path) -> EncoderConfig:
     except DataError:
         raise
     except OSError as error:
-        problem = f"cannot be read ({error.strerror}): give the folder of an encoder, as the hub lays it out"
+        problem = f"cannot be read ({error.strerror}): give the folder of an encoder in the hub's layout"
         raise ReadError(problem, path=path) from None
     except (ValueError, RecursionError):
         raise FormatError("not the settings of an encoder, which are a JSON object: fetch it anew", path=path) from None
@@ -98,14 +97,14 @@ def _config(path: Path) -> EncoderConfig:
 
 
 def _weights(folder: Path, config: EncoderConfig) -> dict[str, np.ndarray]:
-    """The weights by our names."""
+    """Read the weights and rename them."""
     path = folder / WEIGHTS
     if not path.is_file():
         raise NotFoundError(_remedy(folder), path=path)
     found = {}
     try:
         with safe_open(path, framework="numpy") as file:
-            stored = {_plain(name): name for name in file.keys()}  # noqa: SIM118  it is no mapping
+            stored = {_plain(name): name for name in file.keys()}  # noqa: SIM118  not a mapping
             for there, here, shape in _expected(config):
                 if there not in stored:
                     raise FormatError(f"no array '{there}': give the weights of a whole encoder", path=path)
@@ -122,11 +121,11 @@ def _remedy(folder: Path) -> str:
                 f"no such file, and {name} is not read, because loading it can run code: convert the encoder once, "
                 "on a machine where you trust it (transformers: save_pretrained(DIR, safe_serialization=True))"
             )
-    return "no such file: give the folder of an encoder, as the hub lays it out"
+    return "no such file: give the folder of an encoder in the hub's layout"
 
 
 def _plain(name: str) -> str:
-    """A name without the model's before it, and as files are written today."""
+    """Strip the model's prefix from a name, and replace outdated names."""
     name = _PREFIX.sub("", name)
     for old, new in _OLD_NAMES.items():
         name = name.replace(old, new)
@@ -148,7 +147,7 @@ def _array(array: np.ndarray, there: str, here: str, shape: tuple[int, ...], pat
 
 
 def _expected(config: EncoderConfig) -> Iterator[tuple[str, str, tuple[int, ...]]]:
-    """Every array that is needed: its name there, its name here, its shape here."""
+    """Yield every required array: its name there, its name here, its shape here."""
     size, inner = config.hidden, config.intermediate
     yield "embeddings.word_embeddings.weight", "pieces", (config.pieces, size)
     yield "embeddings.position_embeddings.weight", "positions", (config.positions, size)

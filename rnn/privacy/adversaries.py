@@ -1,7 +1,7 @@
-"""The two adversaries: are these of the same sentence? (friedrich2019, section 5.3)
+"""The two adversaries, which decide whether a pair is of the same sentence (friedrich2019, section 5.3).
 
-T1 is shown a representation and the vectors of words, T2 two representations, each with noise of its own, and how alike
-they are token by token. Both see the pairs of `rnn.privacy.pairs`.
+T1 reads a representation and word vectors; T2 reads two representations with independent noise, and their cosine token
+by token. Both classify the pairs of `rnn.privacy.pairs`.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from rnn.privacy.pairs import PAIR_KINDS, PairKind
 
 TASKS = ("T1", "T2")
 LOG_2 = float(np.log(2.0))
-"""What an adversary loses that guesses at random."""
+"""Loss of an adversary that guesses at random."""
 
 ENCODINGS = 4
-"""Of a quadruple: two of x, then two of x', each with noise of its own."""
+"""Encodings of a quadruple with independent noise: two of x, then two of x'."""
 
 
 class PairIndex(NamedTuple):
-    """Which of a quadruple's arrays the adversaries are shown in each of P pairs.
+    """Indices into a quadruple's arrays for each of P pairs.
 
     Attributes:
-        first: the representation that both are shown, [P], of the `ENCODINGS`.
-        other: the representation that T2 is shown beside it, [P].
-        words: the sentence whose word vectors T1 is shown beside it, [P]: 0 for x, 1 for x'.
+        first: index of the encoding that both adversaries read, [P].
+        other: index of the second encoding for T2, [P].
+        words: sentence of the word vectors for T1, [P]: 0 for x, 1 for x'.
         sign: 1 for a real pair, -1 for a fake one, [P].
     """
 
@@ -44,7 +44,7 @@ class PairIndex(NamedTuple):
 
     @classmethod
     def of(cls, pairs: str) -> PairIndex:
-        """Those of `PrivateSettings.pairs`."""
+        """Indices for the named pair scheme (`PrivateSettings.pairs`)."""
         kinds: Sequence[PairKind] = PAIR_KINDS[pairs]
         return cls(
             np.array([2 * kind.first for kind in kinds]),
@@ -55,12 +55,12 @@ class PairIndex(NamedTuple):
 
 
 class Adversary(nnx.Module):
-    """A bidirectional LSTM and one output, the logit of "the same sentence", from where each direction ends.
+    """Bidirectional LSTM with one output, the logit of "the same sentence", from the last state of each direction.
 
     Args:
-        inputs: the size of what it is shown of a token.
+        inputs: size of the input of a token.
         hidden: units in each direction.
-        rngs: where the initial weights come from.
+        rngs: source of the initial weights.
     """
 
     def __init__(self, inputs: int, hidden: int, *, rngs: nnx.Rngs) -> None:
@@ -69,11 +69,11 @@ class Adversary(nnx.Module):
         self.c = nnx.Param(jnp.zeros(1))
 
     def __call__(self, inputs: jax.Array, length: jax.Array) -> jax.Array:
-        """The logit.
+        """Logit of one pair.
 
         Args:
             inputs: [T, inputs].
-            length: how many of the T tokens are real.
+            length: number of real tokens.
         """
         size = self.layer.R[...].shape[1]
         states = self.layer(inputs, jnp.arange(inputs.shape[0]) < length, jnp.ones((2, size)))  # [T, 2H]
@@ -83,13 +83,13 @@ class Adversary(nnx.Module):
 
 
 class Adversaries(nnx.Module):
-    """T1 and T2.
+    """Both adversaries, T1 and T2.
 
     Args:
-        dim: the size of a word vector, D.
-        size: of a token's representation, S.
+        dim: size of a word vector, D.
+        size: size of a token's representation, S.
         hidden: units of an LSTM in each direction.
-        rngs: where the initial weights come from.
+        rngs: source of the initial weights.
     """
 
     def __init__(self, *, dim: int, size: int, hidden: int, rngs: nnx.Rngs) -> None:
@@ -97,27 +97,26 @@ class Adversaries(nnx.Module):
         self.T2 = Adversary(2 * size + 1, hidden, rngs=rngs)
 
     def __call__(self, encoded: jax.Array, vectors: jax.Array, length: jax.Array, shown: PairIndex) -> jax.Array:
-        """What each adversary says of each pair, logits [P, 2].
+        """Logits of each pair by each adversary, [P, 2].
 
         Args:
             encoded: the four representations of a quadruple, [4, T, S].
-            vectors: of its words, [2, T, D].
-            length: how many of the T tokens are real.
-            shown: which of them to show.
+            vectors: its word vectors, [2, T, D].
+            length: number of real tokens.
+            shown: indices of the pairs.
         """
         first, other, words = encoded[shown.first], encoded[shown.other], vectors[shown.words]  # [P, T, ...]
-        alike = cosines(first, other)[..., None]
-        beside_words = jnp.concatenate([first, words], axis=2)
-        beside_other = jnp.concatenate([first, other, alike], axis=2)
-        said = [
-            jax.vmap(lambda inputs, judge=judge: judge(inputs, length))(inputs)
-            for judge, inputs in ((self.T1, beside_words), (self.T2, beside_other))
+        with_words = jnp.concatenate([first, words], axis=2)
+        with_other = jnp.concatenate([first, other, cosines(first, other)[..., None]], axis=2)
+        logits = [
+            jax.vmap(lambda inputs, adversary=adversary: adversary(inputs, length))(inputs)
+            for adversary, inputs in ((self.T1, with_words), (self.T2, with_other))
         ]
-        return jnp.stack(said, axis=1)
+        return jnp.stack(logits, axis=1)
 
 
 def cosines(one: jax.Array, other: jax.Array) -> jax.Array:
-    """The cosine of each vector with its counterpart, [...]; 0 where either is zero.
+    """Cosine of each vector with its counterpart, [...]; 0 if either is zero.
 
     Args:
         one: [..., S].
@@ -125,20 +124,19 @@ def cosines(one: jax.Array, other: jax.Array) -> jax.Array:
     """
     squares = jnp.sum(one * one, axis=-1) * jnp.sum(other * other, axis=-1)
     some = squares > 0
-    # Twice `where`: the gradient of the branch that is not taken must be finite as well.
+    # `where` twice: the gradient of the unused branch must be finite too.
     return jnp.where(some, jnp.sum(one * other, axis=-1) * lax.rsqrt(jnp.where(some, squares, 1.0)), 0.0)
 
 
 def losses(logits: jax.Array, sign: Any, together: str) -> jax.Array:
-    """What the adversaries lose, in nats a pair, the mean over pairs.
+    """Cross-entropy of the adversaries in nats, the mean over pairs.
 
     Args:
         logits: [P, 2].
         sign: 1 for a real pair, -1 for a fake one, [P].
-        together: "each" for the cross-entropy of each adversary, [2]; "average" for that of the mean of their
-            probabilities, [1].
+        together: "each" for that of each adversary, [2]; "average" for that of the mean of their probabilities, [1].
     """
-    right = jax.nn.log_sigmoid(logits * jnp.asarray(sign)[:, None])  # [P, 2], the log-probability of what is right
+    right = jax.nn.log_sigmoid(logits * jnp.asarray(sign)[:, None])  # [P, 2], log-probability of the right class
     if together == "average":
         right = jnp.logaddexp(right[:, :1], right[:, 1:]) - LOG_2
     return -jnp.mean(right, axis=0)

@@ -1,7 +1,7 @@
-"""Every attack on a representation with some notes, as the figures of one card: counts and shares, never a word.
+"""Privacy audit of a representation: all attacks on it as one card of counts and shares, without any word of the notes.
 
-A provider makes one with its public notes (`rnn.privacy.audit`). A hospital makes one with its own notes
-before it sends anything; there, half of its documents are what an attacker has.
+A provider audits a new representation with public notes (`train_and_audit`). A hospital audits it with its own notes
+before it shares anything (`attack_notes`); by default half of the documents are known to the attacker.
 """
 
 from __future__ import annotations
@@ -34,16 +34,21 @@ from rnn.privacy.settings import PrivateSettings
 from rnn.privacy.substitution import shareable
 from rnn.privacy.training import Epoch, TrainedRepresentation, train_representation
 
+CARD = OPTIONAL_FILES["attacks"]
+_CARD_VERSION = 1
+_WHAT = "card of attacks"
+_TRAINERS: dict[str, Callable[..., WordVectors]] = {"fasttext": train_fasttext, "cbow": train_cbow}
+
 
 @dataclass(frozen=True, kw_only=True)
 class AttackBudget:
-    """How hard the attacks try.
+    """Effort of the attacks.
 
     Args:
-        epochs: for how many epochs adversaries are trained.
-        adversaries: how many fresh adversaries try, one after the other.
-        names: how many names are attacked by averaging.
-        encodings: as of `AveragingSettings`.
+        epochs: training epochs of an adversary.
+        adversaries: number of fresh adversaries.
+        names: number of names that are attacked by averaging.
+        encodings: see `AveragingSettings`.
 
     Raises:
         UsageError: a value cannot work.
@@ -61,15 +66,15 @@ class AttackBudget:
 def split_documents(
     sentences: Sequence[LabelledSentence], *, seed: int
 ) -> tuple[list[LabelledSentence], list[LabelledSentence]]:
-    """Sentences in two parts of about as many documents; no document is in both.
+    """Split sentences by document into two halves, those known to the attacker and those attacked.
 
     Raises:
-        DataError: they are of one document.
+        EmptyInputError: there is only one document.
     """
     documents = sorted({item.document for item in sentences})
     if len(documents) < 2:
         raise EmptyInputError(
-            "one document alone cannot be shared between who attacks and who is attacked: give two or more"
+            "an attack needs two documents or more, one known to the attacker and one attacked: give more notes"
         )
     order = np.random.default_rng(seed).permutation(len(documents))
     known = {documents[i] for i in order[: len(documents) // 2]}
@@ -92,24 +97,22 @@ def attack_all(
     """Make every attack on a representation.
 
     Args:
-        representation: what is attacked; whoever attacks has it, its word vectors too.
+        representation: the attacked representation; the attacker has it, with its word vectors.
         known: annotated sentences that the attacker has as text.
         attacked: annotated sentences of other documents, which the attacker has as vectors.
-        effort: how hard it tries.
-        seed: of all that is drawn.
-        trained: what training the representation gave; None where that is not at hand, and the attacks that need it
-            are left out.
-        on_step: is told how far the attacks are.
+        effort: effort of the attacks.
+        seed: seed of all random numbers.
+        trained: the result of training; None to leave out the attacks that need it.
+        on_step: called with the progress of the attacks.
 
     Returns:
-        The figures, JSON data; docs/sharing.md says what each means.
+        The figures as JSON data; docs/sharing.md explains them.
 
     Raises:
-        DataError: either holds no PHI that could be replaced, or no names.
+        EmptyInputError: there is no PHI that could be replaced, or no name to attack.
     """
-
     if not names_of(attacked):
-        raise EmptyInputError("the notes hold no name that could be looked for: give notes with annotated names")
+        raise EmptyInputError("the notes hold no name to attack: give notes with annotated names")
     settings, vectors = representation.settings, representation.vectors
     pairs = attack_sentences(
         representation,
@@ -157,19 +160,20 @@ def attack_notes(
     seed: int,
     on_step: OnAttackStep | None = None,
 ) -> dict[str, Any]:
-    """Make every attack that a hospital can make on what it would send.
+    """Make every attack that a hospital can make on the notes that it would share.
 
     Args:
-        representation: as of `attack_all`, and so are the others.
-        notes: what would be sent, each different sentence once.
-        known: what the attacker has as text; None for half of the notes' documents, the other half being attacked.
-        effort: how hard it tries.
-        seed: of all that is drawn.
-        on_step: is told how far the attacks are.
+        representation: see `attack_all`.
+        notes: the notes to share; each distinct sentence is attacked once.
+        known: notes that the attacker has as text; None for half of the documents of ``notes``, of which the other half
+            is then attacked.
+        effort: see `attack_all`.
+        seed: see `attack_all`.
+        on_step: see `attack_all`.
 
     Raises:
-        DataError: as of `attack_all`; or the notes are one document and nothing else is known; or a document is both
-            known and attacked.
+        EmptyInputError: see `attack_all`; or there is only one document, and ``known`` is None.
+        MismatchError: a document is both known and attacked.
     """
     sentences = distinct(shareable(notes.encoded))
     if known is None:
@@ -212,13 +216,8 @@ def _counts(sentences: Sequence[LabelledSentence]) -> dict[str, int]:
     return {"documents": len({item.document for item in sentences}), "sentences": len(sentences)}
 
 
-CARD = OPTIONAL_FILES["attacks"]
-_CARD_VERSION = 1
-_WHAT = "card of attacks"
-
-
 def save_card(folder: Path, card: Mapping[str, Any]) -> None:
-    """Write a card beside the representation in a folder, whose description holds its checksum from now on.
+    """Write a card to the folder of a representation, and its checksum to the representation's description.
 
     Raises:
         DataError: there is no representation, or the card cannot be written.
@@ -228,10 +227,10 @@ def save_card(folder: Path, card: Mapping[str, Any]) -> None:
 
 
 def read_card(folder: Path) -> dict[str, Any] | None:
-    """The card beside a representation; None where it has none.
+    """Read the card of a representation; None if it has none.
 
     Raises:
-        DataError: it is damaged, missing, or another representation's, or there is no representation.
+        DataError: the card is damaged, missing, or another representation's, or there is no representation.
     """
     expected = read_description(folder).get("attacks")
     if expected is None:
@@ -245,15 +244,11 @@ def read_card(folder: Path) -> dict[str, Any] | None:
     return card
 
 
-LEARNED: dict[str, Callable[..., WordVectors]] = {"fasttext": train_fasttext, "cbow": train_cbow}
-"""Word vectors that are learned from the provider's own notes."""
-
-
 class Provided(NamedTuple):
-    """What was made.
+    """Representation with its audit.
 
     Attributes:
-        trained: the representation, and what it grew up with.
+        trained: the representation, and the network it was trained in.
         card: the figures of the attacks.
     """
 
@@ -262,14 +257,14 @@ class Provided(NamedTuple):
 
 
 def learned_vectors(kind: str, notes: Split, *, seed: int) -> WordVectors:
-    """Word vectors of public notes.
+    """Train word vectors on public notes.
 
     Args:
-        kind: a key of `LEARNED`.
-        notes: whose words are learned; they will be part of what is handed on.
-        seed: of all that is drawn.
+        kind: "fasttext" or "cbow".
+        notes: the notes; their words become part of the published representation.
+        seed: seed of all random numbers.
     """
-    return LEARNED[kind]([item.sentence.words for item in notes.sentences], seed=seed)
+    return _TRAINERS[kind]([item.sentence.words for item in notes.sentences], seed=seed)
 
 
 def train_and_audit(
@@ -286,18 +281,19 @@ def train_and_audit(
     """Train a representation, attack it, and write both into one folder, whole or not at all.
 
     Args:
-        corpus: public notes. The development notes choose; the test notes are attacked, else the development notes.
+        corpus: public notes. The development notes select weights; the test notes, if any, else the development notes
+            are attacked.
         vectors: public word vectors.
-        settings: of the representation.
-        effort: how hard the attacks try.
-        folder: where to.
-        seed: of all that is drawn.
-        on_epoch: is told of each epoch of training.
-        on_step: is told how far the attacks are.
+        settings: settings of the representation.
+        effort: effort of the attacks.
+        folder: new folder.
+        seed: seed of all random numbers.
+        on_epoch: called after each epoch of training.
+        on_step: called with the progress of the attacks.
 
     Raises:
-        UsageError: the folder is not empty, or what was learned is no number.
-        DataError: notes without PHI that could be replaced, or a folder that cannot be written.
+        UsageError: the folder is not empty, or training diverged.
+        DataError: the notes hold no PHI that could be replaced, or the folder cannot be written.
     """
     with whole_folder(folder) as partial:
         require_new(folder)

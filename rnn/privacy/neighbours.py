@@ -1,4 +1,4 @@
-"""The nearest neighbours of words by the cosine of their vectors: what a word of PHI may be replaced by.
+"""Nearest neighbours of words by the cosine of their vectors, the substitutes of words of PHI.
 
 Reference:
     M. Friedrich, A. Köhn, G. Wiedemann, C. Biemann (2019). Adversarial learning of privacy-preserving text
@@ -24,35 +24,34 @@ from rnn.embeddings.vectors import SPECIAL_WORDS, WordVectors
 from rnn.vocab import unknown_class
 
 _DIGIT = regex.compile(r"\p{Nd}")
-_MOST_DIGITS = 9  # that are counted: there are more spellings of so many than anybody asks for neighbours
+_MOST_DIGITS = 9  # counted in a word: 10 ** 9 spellings are more than any number of neighbours
 
 
 @dataclass(frozen=True, eq=False)
 class Neighbours:
-    """The nearest neighbours of those words that were asked for: each word itself, then the nearest first.
+    """Nearest neighbours of chosen words: each word itself, then the nearest first.
 
-    Only the vectors say what is near: where they are public, the neighbours of a word tell nothing of the notes that
-    the word is from. The vector of a word is what `Lookup` gives: its own, or that of its parts, or that of unknown
-    words of its casing. A word that has none of these is near to no word in particular. The others among its neighbours
-    are then the first words of the vectors, which are the most frequent, those of its casing class
-    (`rnn.vocab.UNKNOWN_CLASSES`) before all others. So no word has itself alone where the ``count`` is above 1.
+    The vectors alone define neighbours: if they are public, the neighbours of a word reveal nothing about its notes.
+    The vector of a word is that of `Lookup`: its own, or that of its parts, or that of unknown words of its casing. The
+    neighbours of a word without any are the first words of the vectors, which are the most frequent, those of its
+    casing class (`rnn.vocab.UNKNOWN_CLASSES`) before all others. So every word has neighbours if ``count`` is above 1.
 
-    Of equally near words the first of the vectors comes first. Not all words of the vectors are neighbours of others:
-    not those that stand for a sentence's end or for unknown words, those with spaces, with characters that cannot be
-    seen or not in normal form (`features.normal`), and in vectors in lower case not the few with capitals.
+    Of equally near words the first of the vectors comes first. Some words of the vectors are never neighbours: special
+    words, words with spaces, with invisible characters or not in normal form (`features.normal`), and the few words
+    with capitals in lower-case vectors.
 
-    Neighbours are written as the vectors spell them; from vectors in lower case, with capitals where the word that they
-    are neighbours of has them: at its beginning, or throughout.
+    Neighbours are spelt as in the vectors. Those from lower-case vectors get the capitals of the word that they
+    replace: at its beginning, or throughout.
 
     Args:
-        count: how many neighbours a word has, itself among them; fewer only where the vectors have fewer words.
-        words: the words that can be neighbours of others, in the order of the vectors.
-        spellings: how many words each of ``words`` stands for: 10 to the number of its digits where the vectors fold
-            digits, else 1.
-        rows: word -> the places in ``words`` of its neighbours but itself, the nearest first.
-        alike: word -> how many words have its vector and differ from it in their digits at most, itself among them.
+        count: neighbours of a word, itself included; fewer only if the vectors have fewer words.
+        words: possible neighbours, in the order of the vectors.
+        spellings: number of words behind each of ``words``: 10 to the number of its digits if the vectors fold digits,
+            else 1.
+        rows: word -> indices in ``words`` of its neighbours but itself, the nearest first.
+        alike: word -> number of words with its vector that differ in their digits at most, itself included.
         lower_case: whether ``words`` are in lower case.
-        unknown: the words without a vector.
+        unknown: words without a vector.
 
     Example:
         >>> table = np.array([[1, 0], [3, 4], [0, 1]], np.float32)
@@ -71,49 +70,49 @@ class Neighbours:
 
     @classmethod
     def of(cls, words: Iterable[str], vectors: WordVectors, count: int) -> Self:
-        """The neighbours of words.
+        """Find the neighbours of words.
 
         Args:
             words: the words.
-            vectors: what says which words are near.
-            count: how many neighbours each is to have, itself among them; 1 or more.
+            vectors: the word vectors, which define neighbours.
+            count: neighbours of each word, itself included; 1 or more.
 
         Raises:
-            UsageError: ``count`` is less than 1.
+            SettingError: ``count`` is less than 1.
         """
         if count < 1:
             raise SettingError(f"{count} neighbours: give 1, which is a word itself, or more")
         lookup = Lookup(vectors)
         space = _Space.of(lookup)
-        asked = sorted(set(words))
-        found = {word: lookup.vector(word) for word in asked}
+        chosen = sorted(set(words))
+        found = {word: lookup.vector(word) for word in chosen}
         unknown = frozenset(word for word, vector in found.items() if vector is None)
         rows = dict(space.nearest({word: v for word, v in found.items() if v is not None}, count))
         rows |= {word: space.first_of_class(word, count) for word in unknown}
         folded = vectors.folds_digits
         spellings = np.array([_spellings(word) if folded else 1 for word in space.words], np.int64)
-        alike = {word: _spellings(word) if folded or word in unknown else 1 for word in asked}
+        alike = {word: _spellings(word) if folded or word in unknown else 1 for word in chosen}
         return cls(count, space.words, spellings, rows, alike, vectors.lower_case, unknown)
 
     def __getitem__(self, word: str) -> tuple[str, ...]:
-        """The `count` neighbours of a word, itself first; in those from vectors that fold digits, 0 is any digit.
+        """Return the `count` neighbours of a word, itself first; 0 is any digit in vectors that fold digits.
 
-        No two of them have the same vector for the reason that they differ in their digits alone.
+        No two of them differ in their digits alone.
 
         Raises:
-            KeyError: the word was not asked for.
+            KeyError: the word is not among the chosen ones.
         """
         return (word, *(self._written(row, word) for row in self.rows[word]))
 
     def draw(self, word: str, random: np.random.Generator) -> str:
-        """One of the `count` nearest words, each as likely: the word itself with a probability of 1 / `count`.
+        """Draw one of the `count` nearest words uniformly: the word itself with a probability of 1 / `count`.
 
-        Where digits are folded, "14" and all other words of two digits have one vector. They are nearest to each
-        other, so they come first, each of them counts, and the digits are drawn: "14" becomes "92", not "00". The same
-        goes for a word with digits that has no vector at all.
+        In vectors that fold digits, "14" and all other words of two digits have one vector. They are nearest to each
+        other and come first, each of them counts, and random digits are drawn: "14" becomes "92", not "00". A word with
+        digits and without a vector is treated likewise.
 
         Raises:
-            KeyError: the word was not asked for.
+            KeyError: the word is not among the chosen ones.
         """
         rows, ends = self.rows[word], self._ends(word)
         place = int(np.searchsorted(ends, random.integers(min(self.count, ends[-1])), side="right"))
@@ -126,7 +125,7 @@ class Neighbours:
         return _with_digits(written, random) if self.spellings[row] > 1 else written
 
     def _ends(self, word: str) -> npt.NDArray[np.int64]:
-        """How many words there are up to each place: itself, those alike, and each of the others with its spellings."""
+        """Cumulative numbers of words: itself, words of other digits, then each neighbour with its spellings."""
         if word not in self._known_ends:
             sizes = np.concatenate([[1, self.alike[word] - 1], self.spellings[self.rows[word]]])
             self._known_ends[word] = np.cumsum(sizes)
@@ -142,7 +141,7 @@ class Neighbours:
 
 @dataclass(frozen=True)
 class _Space:
-    """The words that can be neighbours, and where each stands."""
+    """Possible neighbours and their vectors."""
 
     lookup: Lookup
     words: tuple[str, ...]
@@ -151,12 +150,12 @@ class _Space:
     @classmethod
     def of(cls, lookup: Lookup) -> Self:
         vectors = lookup.vectors
-        usable = np.array([_can_stand(word, lower_case=vectors.lower_case) for word in vectors.words])
+        usable = np.array([_is_token(word, lower_case=vectors.lower_case) for word in vectors.words])
         words = tuple(word for word, can in zip(vectors.words, usable, strict=True) if can)
         return cls(lookup, words, vectors.table if usable.all() else vectors.table[usable])
 
     def nearest(self, found: Mapping[str, np.ndarray], count: int) -> Iterator[tuple[str, npt.NDArray[np.intp]]]:
-        """Each word and the places of those nearest to its vector, its own not among them."""
+        """Yield each word and the indices of the nearest others."""
         if not found or not self.words:
             yield from ((word, np.zeros(0, np.intp)) for word in found)
             return
@@ -166,21 +165,21 @@ class _Space:
             yield word, others[: count - 1]
 
     def first_of_class(self, word: str, count: int) -> npt.NDArray[np.intp]:
-        """The places of the first words, those of a word's casing class before the others."""
+        """Indices of the first words, those of a word's casing class before the others."""
         wanted = unknown_class(self.lookup.spelt(word))
         others = np.array([unknown_class(known) != wanted for known in self.words], bool)
         return np.argsort(others, kind="stable")[: count - 1]
 
 
-def _can_stand(word: str, *, lower_case: bool) -> bool:
-    """Whether a word of vectors can be a token of a note."""
+def _is_token(word: str, *, lower_case: bool) -> bool:
+    """Report whether a word of the vectors can be a token of a note."""
     if word in SPECIAL_WORDS or not word or not word.isprintable() or " " in word:
         return False
     return (word.isascii() or normal_form(word).text == word) and not (lower_case and word != word.lower())
 
 
 def _cased(word: str, like: str) -> str:
-    """A word in lower case with the capitals of another one: at its beginning, or throughout."""
+    """Give a lower-case word the capitals of another one: at its beginning, or throughout."""
     if like.isupper() and len(like) > 1:
         cased = word.upper()
     elif like[:1].isupper():
@@ -191,7 +190,7 @@ def _cased(word: str, like: str) -> str:
 
 
 def _spellings(word: str) -> int:
-    """How many words differ from a word in their digits at most."""
+    """Number of words that differ from a word in their digits at most."""
     return int(10 ** min(len(_DIGIT.findall(word)), _MOST_DIGITS))
 
 
@@ -200,7 +199,7 @@ def _with_digits(word: str, random: np.random.Generator) -> str:
 
 
 def _other_digits(word: str, random: np.random.Generator) -> str:
-    """A word with other digits."""
+    """Draw a word with other digits."""
     drawn = word
     while drawn == word:
         drawn = _with_digits(word, random)

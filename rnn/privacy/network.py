@@ -1,4 +1,4 @@
-"""Representation, tagger and adversaries as one network, and what each part of training descends."""
+"""Representation, tagger and adversaries as one network, and the losses of each part of training."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from rnn.training.phases import Arrays, Loss
 from rnn.vocab import PAD
 
 NOISE = ("input noise", "output noise")
-"""The draws that are part of a representation, whether it is trained or measured."""
+"""Names of the noise of a representation, which applies in training and in measurements."""
 
-_TAGGER = "tagger "  # before the names of its draws
+_TAGGER = "tagger "  # prefix of the names of its masks
 
 
 class PrivateNetwork(nnx.Module):
-    """A tagger that reads representations, and the adversaries that are shown them.
+    """Representation, with a tagger and adversaries that read it.
 
-    A row is a sentence, "words" [T]; or a quadruple, "words" [T, 2], the sentence beside its copy. The tagger reads the
-    sentence in either.
+    A row is a sentence, "words" [T], or a quadruple, "words" [T, 2], of the sentence and its copy. The tagger reads the
+    sentence of either.
 
     Args:
-        representation: what the others read.
-        tagger: reads it with the casing feature.
-        adversaries: the two.
+        representation: the representation.
+        tagger: reads representation and casing.
+        adversaries: both adversaries.
     """
 
     tables: ClassVar[Mapping[str, str]] = {"words": "words"}
@@ -46,13 +46,13 @@ class PrivateNetwork(nnx.Module):
         self.representation, self.tagger, self.adversaries = representation, tagger, adversaries
 
     def draws(self, length: int) -> dict[str, Draw]:
-        """The noise of four encodings, and the tagger's dropout."""
+        """Noise of four encodings, and the tagger's dropout masks."""
         sizes = [noise.s[...].shape[0] for noise in (self.representation.input_noise, self.representation.output_noise)]
         noise = {name: Draw("normal", (ENCODINGS, length, size)) for name, size in zip(NOISE, sizes, strict=True)}
         return noise | {_TAGGER + name: draw for name, draw in self.tagger.draws(length).items()}
 
     def scores(self, vectors: Arrays, inputs: Arrays, length: jax.Array, draws: Arrays) -> dict[str, Scores]:
-        """What the tagger says of a sentence."""
+        """Scores of a sentence by the tagger."""
         words = inputs["words"]
         real = words != PAD
         return self.tags(
@@ -66,17 +66,17 @@ class PrivateNetwork(nnx.Module):
     def tags(
         self, encoded: jax.Array, words: jax.Array, inputs: Arrays, length: jax.Array, draws: Arrays
     ) -> dict[str, Scores]:
-        """What the tagger says of a sentence with a given representation, [T, S]."""
+        """Scores of a sentence by the tagger, from its representation [T, S]."""
         own = {name.removeprefix(_TAGGER): array for name, array in draws.items() if name.startswith(_TAGGER)}
         return self.tagger.scores({"words": encoded}, {**inputs, "words": words}, length, own)
 
     def encoded(self, vectors: jax.Array, inputs: Arrays, draws: Arrays) -> jax.Array:
-        """The representations of a quadruple, [4, T, S]: x twice, then x' twice.
+        """Representations of a quadruple, [4, T, S]: x twice, then x' twice.
 
         Args:
-            vectors: of the words of x and x', [2, T, D].
-            inputs: the row's.
-            draws: as `draws` asks for them.
+            vectors: word vectors of x and x', [2, T, D].
+            inputs: inputs of the row.
+            draws: noise, see `draws`.
         """
         real = inputs["words"][:, 0] != PAD
         encode = jax.vmap(self.representation, in_axes=(0, None, 0, 0))
@@ -85,10 +85,10 @@ class PrivateNetwork(nnx.Module):
 
 
 class AttackNetwork(nnx.Module):
-    """Adversaries that are shown representations made elsewhere: the row's "encoded", [T, 4, S].
+    """Adversaries on representations that are inputs of the row: "encoded", [T, 4, S].
 
     Args:
-        adversaries: the two.
+        adversaries: both adversaries.
     """
 
     tables: ClassVar[Mapping[str, str]] = {"words": "words"}
@@ -97,16 +97,16 @@ class AttackNetwork(nnx.Module):
         self.adversaries = adversaries
 
     def draws(self, length: int) -> dict[str, Draw]:
-        """Nothing: the noise is in what it is given."""
+        """Return nothing: the inputs have noise already."""
         return {}
 
     def encoded(self, vectors: jax.Array, inputs: Arrays, draws: Arrays) -> jax.Array:
-        """What the row gives, [4, T, S]."""
+        """Representations from the inputs, [4, T, S]."""
         return jnp.moveaxis(inputs["encoded"], 1, 0)
 
 
 def tagger_dropout(settings: PrivateSettings) -> dict[str, float]:
-    """The rates of dropping, by the names of the draws of `PrivateNetwork`."""
+    """Dropout rates by the names of the masks of `PrivateNetwork`."""
     rates = dropout_rates(
         settings.layers,
         inputs=settings.input_dropout,
@@ -119,7 +119,7 @@ def tagger_dropout(settings: PrivateSettings) -> dict[str, float]:
 def pair_logits(
     network: Any, vectors: Arrays, inputs: Arrays, length: jax.Array, draws: Arrays, shown: PairIndex
 ) -> jax.Array:
-    """What the adversaries say of the pairs of one quadruple, logits [P, 2]."""
+    """Logits of the adversaries for the pairs of one quadruple, [P, 2]."""
     words = jnp.moveaxis(vectors["words"], 1, 0)  # [2, T, D]
     found: jax.Array = network.adversaries(network.encoded(words, inputs, draws), words, length, shown)
     return found
@@ -135,11 +135,11 @@ def tagging_loss(
 
 @cache  # one function for one setting: JAX compiles anew for another
 def adversary_loss(pairs: str, together: str) -> Loss:
-    """l_adv: what the adversaries lose on a quadruple.
+    """l_adv: loss of the adversaries on a quadruple.
 
     Args:
-        pairs: which pairs they are shown (`PrivateSettings.pairs`).
-        together: how their losses are put together (`PrivateSettings.losses`).
+        pairs: the pair scheme (`PrivateSettings.pairs`).
+        together: combination of their losses (`PrivateSettings.losses`).
     """
     shown = PairIndex.of(pairs)
 
@@ -155,7 +155,7 @@ def adversary_loss(pairs: str, together: str) -> Loss:
 def tagging_and_adversary_losses(pairs: str, together: str) -> Loss:
     """Vector [l_deid, l_adv, ...] that `confusion_objective` reduces; with "each", one l_adv per adversary.
 
-    A sentence without a pair has log 2 in their places: what somebody loses who guesses.
+    A sentence without a pair has log 2 instead, the loss of a guess.
     """
     shown = PairIndex.of(pairs)
     parts = len(TASKS) if together == "each" else 1
@@ -175,9 +175,9 @@ def tagging_and_adversary_losses(pairs: str, together: str) -> Loss:
 
 @cache
 def confusion_objective(weight: float) -> Callable[[jax.Array], jax.Array]:
-    """l_deid + lambda |l_adv - log 2|, equation 2, of mean losses; with those of each adversary, the mean of the bars.
+    """l_deid + lambda |l_adv - log 2|, equation 2, of mean losses; with two adversaries, the mean of both |...|.
 
-    The bars are taken of means: of one sentence's loss they would be a penalty on noise, which makes it go up and down.
+    The absolute value is taken of means: of one sentence's loss, it would penalise noise, which makes that loss vary.
     """
 
     def whole(means: jax.Array) -> jax.Array:
@@ -206,7 +206,7 @@ def dann_loss(pairs: str, together: str, weight: float) -> Loss:
 def _tagging_of_pair(
     network: Any, vectors: Arrays, inputs: Arrays, targets: Arrays, length: jax.Array, draws: Arrays
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """l_deid of the sentence of a quadruple; the four representations; and the vectors of its words, [2, T, D]."""
+    """l_deid of a quadruple's sentence, the four representations, and its word vectors, [2, T, D]."""
     words = jnp.moveaxis(vectors["words"], 1, 0)
     encoded = network.encoded(words, inputs, draws)
     scores = network.tags(encoded[0], inputs["words"][:, 0], inputs, length, draws)[PHI]

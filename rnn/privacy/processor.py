@@ -1,8 +1,8 @@
-"""Sentences, and notes that were shared, to the rows that a tagger over a representation reads."""
+"""Sentences and shared notes to the rows of a tagger over a representation."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,20 +13,21 @@ from features.tokens import Sentence
 from rnn.batching import Row
 from rnn.privacy.representation import RepresentationModel
 from rnn.privacy.shared_file import SharedNotes
+from rnn.processors.base import PublicWords, SentenceRows
 from rnn.processors.inputs import casing
 
 VECTORS, CASING = "vectors", "casing"
-"""The inputs of a row: each token's representation, [T, D], and its casing class, [T]."""
+"""Inputs of a row: each token's representation, [T, D], and its casing class, [T]."""
 
 
 @dataclass(frozen=True)
-class PrivateProcessor:
-    """Sentences to rows of representations and casing, a row a sentence.
+class PrivateProcessor(SentenceRows, PublicWords):
+    """Converts sentences to rows of representations and casing, one row a sentence.
 
     Args:
         representation: makes the vectors.
-        tags: the tags of each annotation layer that is learned.
-        seed: of the noise in the vectors of training sentences.
+        tags: tags of each annotation layer.
+        seed: seed of the noise in the vectors of training sentences.
     """
 
     representation: RepresentationModel
@@ -34,7 +35,7 @@ class PrivateProcessor:
     seed: int = 0
 
     def rows(self, sentences: Sequence[Sentence], targets: Sequence[LabelledSentence] | None = None) -> list[Row]:
-        """A row for each sentence: without noise, or in training with noise, as others share theirs."""
+        """Make one row a sentence, in training with noise, as in shared files."""
         random = None if targets is None else np.random.default_rng(self.seed)
         vectors = self.representation.encode(sentences, random)
         classes = [np.array([casing(word) for word in sentence.words], np.int32) for sentence in sentences]
@@ -46,31 +47,17 @@ class PrivateProcessor:
         return [Row(given, {PHI: row}, len(row)) for given, row in zip(inputs, ids, strict=True)]
 
     def shared_rows(self, shared: SharedNotes) -> list[Row]:
-        """A row for each sentence that was shared; its tags must be among this processor's."""
+        """Make one row a shared sentence; its tags must be among this processor's."""
         number = {tag: k for k, tag in enumerate(self.tags[PHI])}
         ids = np.array([number[name] for name in shared.names], np.int32)[shared.tags]
         arrays = (shared.vectors.astype(np.float32), shared.casing.astype(np.int32), ids)
         parts = [np.split(array, shared.starts[1:-1]) for array in arrays]
         return [Row({VECTORS: v, CASING: c}, {PHI: t}, len(t)) for v, c, t in zip(*parts, strict=True)]
 
-    def scatter_to_tokens(
-        self, rows: Sequence[Row], values: Iterable[np.ndarray], sentences: Sequence[Sentence]
-    ) -> list[np.ndarray]:
-        """What was found for each row, [T, ...], for each sentence: they are the same."""
-        return list(values)
-
-    @property
-    def key(self) -> None:
-        """None: its words are public."""
-
-    def hashed(self, key: bytes) -> tuple[PrivateProcessor, dict[str, np.ndarray]]:
-        """The processor as it is: its words came with the representation and are public, and there are no others."""
-        return self, {}
-
     def describe(self) -> dict[str, Any]:
-        """Tags and representation, but for arrays."""
+        """Return tags and representation as JSON data."""
         return {"tags": list(self.tags[PHI]), "representation": self.representation.describe()}
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """The representation's."""
+        """Return the arrays of the representation."""
         return self.representation.arrays()

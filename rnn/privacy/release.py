@@ -1,4 +1,8 @@
-"""Annotated sentences to what may leave the house: each distinct one once, in random order, with noise that is gone."""
+"""Release of annotated notes as a shared file: deduplicate, shuffle and encode sentences, and each note once.
+
+A ledger of keyed hashes in the file's folder refuses to encode a note twice, since the noise of two encodings could be
+averaged out.
+"""
 
 from __future__ import annotations
 
@@ -29,17 +33,17 @@ from rnn.processors.inputs import casing
 from rnn.processors.words import tags_of
 
 RECORD = Path(".crfdeid") / "encoded.json"
-"""The record, below the folder of the shared file."""
+"""Path of the ledger below the folder of the shared file."""
 _LEDGER_VERSION = 1
 _KEY_CHECK = "crfdeid encoded notes"
 _ABOUT = "Keyed hashes of the notes that were encoded into this folder, so that none is encoded twice. Do not share it."
 
 
 def record_key(key_file: Path | None) -> bytes:
-    """The key of records: of the secret in a file or in the environment, else of one that is kept for the user.
+    """Derive the key of ledgers from the secret in a file or in the environment, else from the user's stored secret.
 
     Raises:
-        UsageError: a secret that is too short.
+        UsageError: the secret is too short.
         DataError: the secret cannot be read, or none can be made.
     """
     given = key_file is not None or os.environ.get(SECRET_VARIABLE, "").strip()
@@ -48,13 +52,13 @@ def record_key(key_file: Path | None) -> bytes:
 
 @dataclass(frozen=True)
 class Ledger:
-    """What was encoded into a folder.
+    """Ledger of the notes and sentences that were encoded into a folder, as keyed hashes.
 
     Args:
-        path: the record's file.
-        key: as of `record_key`.
-        notes: a hash of each note.
-        sentences: a hash of each sentence.
+        path: path of the ledger.
+        key: see `record_key`.
+        notes: hash of each note.
+        sentences: hash of each sentence.
     """
 
     path: Path
@@ -64,10 +68,10 @@ class Ledger:
 
     @classmethod
     def read(cls, path: Path, key: bytes) -> Self:
-        """The record of a folder; an empty one where there is none.
+        """Read the ledger of a folder; an empty one if there is none.
 
         Raises:
-            DataError: it is damaged, or of another key, so that nobody can say what was encoded.
+            DataError: the ledger is damaged, or of another key.
         """
         try:
             fields = read_with_checksum(path, "record of encoded notes")
@@ -75,8 +79,8 @@ class Ledger:
             return cls(path, key)
         if fields.get("schema") != _LEDGER_VERSION or fields.get("key") != hash_word(_KEY_CHECK, key):
             problem = (
-                "a record of encoded notes under another secret, so that nobody can say which they are: give that "
-                "secret, or name a file in a new folder"
+                "a record of encoded notes with another secret, without which it cannot be checked: give that secret, "
+                "or name a file in a new folder"
             )
             raise DataError(problem, path=path)
         try:
@@ -86,20 +90,20 @@ class Ledger:
         return cls(path, key, notes, sentences)
 
     def new(self, sentences: Iterable[LabelledSentence]) -> list[LabelledSentence]:
-        """Those that were not encoded before, in other notes."""
+        """Select the sentences that were not encoded before."""
         return [item for item in sentences if self._hash(item.sentence.words) not in self.sentences]
 
     def again(self, documents: Sequence[Document]) -> int:
-        """How many of these notes were encoded before."""
+        """Count the notes that were encoded before."""
         return len(self.notes & self._notes(documents))
 
     def add(self, documents: Sequence[Document], sentences: Iterable[LabelledSentence]) -> None:
-        """Write these down beside the others."""
-        told = self.sentences | {self._hash(item.sentence.words) for item in sentences}
-        Ledger(self.path, self.key, self.notes | self._notes(documents), told).write()
+        """Add notes and sentences to the file of the ledger."""
+        hashes = self.sentences | {self._hash(item.sentence.words) for item in sentences}
+        Ledger(self.path, self.key, self.notes | self._notes(documents), hashes).write()
 
     def write(self) -> None:
-        """Write the record as it is; none where nothing was encoded."""
+        """Write the ledger; remove an empty one."""
         if not self.notes:
             self.path.unlink(missing_ok=True)
             return
@@ -113,7 +117,7 @@ class Ledger:
         write_files({self.path: dump_with_checksum(fields)})
 
     def _notes(self, documents: Sequence[Document]) -> set[str]:
-        # Words alone: other spaces, another name or other annotations make it no other note.
+        # Words alone: a note with other spaces, another name or other annotations is the same note.
         return {self._hash(word for part in note.sentences() for word in part.words) for note in documents}
 
     def _hash(self, words: Iterable[str]) -> str:
@@ -122,21 +126,20 @@ class Ledger:
 
 @contextmanager
 def release_ledger(folder: Path, documents: Sequence[Document], key: bytes) -> Iterator[Ledger]:
-    """Hold a folder while notes are encoded for a file in it.
+    """Lock a folder while notes are encoded for a file in it.
 
     Args:
-        folder: where to; made if need be.
+        folder: the folder; created if missing.
         documents: the notes.
-        key: as of `record_key`.
+        key: see `record_key`.
 
     Yields:
-        The record. Whoever encodes writes the notes down just before the file gets its name, so that no file is without
-        its record; where anything goes wrong after that, the record is put back as it was.
+        The ledger. The caller adds the notes just before the file gets its name, so that no file exists without its
+        entry; on a later error, the ledger is restored.
 
     Raises:
         UsageError: one of the notes was encoded into this folder before.
-        DataError: the folder's record is damaged or of another key, so that nobody can say; or another process is
-            encoding into this folder.
+        DataError: the ledger is damaged or of another key, or another process is encoding into this folder.
     """
     path = folder / RECORD
     with _held(path.parent):
@@ -145,8 +148,8 @@ def release_ledger(folder: Path, documents: Sequence[Document], key: bytes) -> I
         if again:
             raise UsageError(
                 f"{again} of these {len(documents)} notes were encoded into {folder} before: two encodings of one note "
-                "can be averaged, which takes noise off. Send the first. Only where nobody has got it, delete its file "
-                f"and {path}, and encode all of them again"
+                "can be averaged, which removes noise. Send the first. Only if it was not sent to anyone, delete its "
+                f"file and {path}, and encode all of them again"
             )
         try:
             yield record
@@ -157,7 +160,7 @@ def release_ledger(folder: Path, documents: Sequence[Document], key: bytes) -> I
 
 @contextmanager
 def _held(folder: Path) -> Iterator[None]:
-    """Keep other processes from encoding into the same folder; the system lets go when this one ends."""
+    """Lock a folder against other processes; the system releases the lock when this one ends."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
@@ -177,19 +180,19 @@ def _held(folder: Path) -> Iterator[None]:
 def encode_notes(
     sentences: Sequence[LabelledSentence], representation: RepresentationModel, *, seed: int | None = None
 ) -> SharedNotes:
-    """Annotated sentences as they can be shared.
+    """Deduplicate, shuffle and encode annotated sentences for a shared file.
 
-    A sentence that stands in several places is encoded once, with the tags that it has most often: its encodings could
-    be averaged, and how often it stands there tells which it is.
+    A repeated sentence is encoded once, with its most frequent tags: several encodings could be averaged, and its
+    frequency could identify it.
 
     Args:
         sentences: tagged sentences; those without tokens are left out.
         representation: makes the vectors.
-        seed: what noise and order are drawn from, for tests alone: whoever knows it can take the noise off. None for
-            the operating system.
+        seed: seed of noise and order, for tests alone, since the noise can be removed with it. None for random numbers
+            of the operating system.
 
     Raises:
-        DataError: there are no tokens, or no PHI, so that nothing can be learned.
+        EmptyInputError: there are no tokens, or no PHI.
         ValueError: the representation's vectors are not finite.
     """
     different = distinct(sentences)
@@ -214,13 +217,12 @@ def encode_notes(
 
 
 class Written(NamedTuple):
-    """What was written for others.
+    """Shared file, and the sentences that it leaves out.
 
     Attributes:
-        shared: the file's content.
-        repeated: sentences that were left out since they stand in the notes more than once, or in notes that were
-            encoded before.
-        left_out: sentences that were left out since no tags express all of their PHI (`shareable`).
+        shared: content of the file.
+        repeated: number of left-out sentences that are repeated, or were encoded before in other notes.
+        left_out: number of left-out sentences with PHI that tags cannot express (`shareable`).
     """
 
     shared: SharedNotes
@@ -231,18 +233,18 @@ class Written(NamedTuple):
 def write_shared(
     notes: Split, representation: RepresentationModel, path: Path, *, key: bytes, seed: int | None = None
 ) -> Written:
-    """Encode annotated notes, once, and write the file that may leave the house.
+    """Encode annotated notes and write the shared file and its ledger.
 
     Args:
         notes: the notes.
         representation: makes the vectors.
         path: the new file.
-        key: of the record beside it (`rnn.privacy.release.record_key`).
-        seed: as of `encode_notes`, and so are the errors.
+        key: key of the ledger in the same folder (`record_key`).
+        seed: see `encode_notes`.
 
     Raises:
         UsageError: one of the notes was encoded into this folder before.
-        DataError: the file or the record cannot be written, or nobody can say what was encoded.
+        DataError: the file or the ledger cannot be read or written; or an error of `encode_notes`.
     """
     with release_ledger(path.parent, notes.documents, key) as record:
         sentences = shareable(notes.encoded)
@@ -263,7 +265,7 @@ def _have_phi(sentences: Iterable[LabelledSentence]) -> bool:
 
 
 def distinct(sentences: Sequence[LabelledSentence]) -> list[LabelledSentence]:
-    """One sentence for all of the same words, with the tags that they have most often; none without tokens."""
+    """Deduplicate sentences by their words, with the most frequent tags; sentences without tokens are left out."""
     alike: defaultdict[tuple[str, ...], list[LabelledSentence]] = defaultdict(list)
     for item in sentences:
         if item.tags:

@@ -1,4 +1,4 @@
-"""The private representation of a sentence: what may be shared in its place (friedrich2019, section 5.2)."""
+"""The private representation of sentences, shared instead of their text (friedrich2019, section 5.2)."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ from rnn.network import Weights, flatten_params
 from rnn.privacy.settings import PrivateSettings
 
 _FILES = ModelFiles("representation", 1, "weights.npz", ("jax", "flax"), PUBLIC)
-_VECTORS = "vectors."  # before the names of their arrays among the weights
-_PLACE = "network."  # before the names of a module's arrays, in `rnn.network.flatten_params`
+_VECTORS = "vectors."  # prefix of the names of their arrays among the weights
+_NETWORK = "network."  # prefix of the names of a module's arrays in `rnn.network.flatten_params`
 
 
 @dataclass(frozen=True, eq=False)
 class RepresentationModel:
-    """A representation with all that it takes to encode text: public word vectors and weights.
+    """Representation with public word vectors and weights, ready to encode text.
 
-    It looks at a sentence alone, never at its note.
+    It reads a sentence alone, never its note.
 
     Args:
-        settings: what it was trained with.
-        seed: what it was trained from.
-        vectors: the word vectors, which must be public: they are part of what is handed on.
-        weights: its parameters by name, as `parameters` has them.
+        settings: settings of its training.
+        seed: seed of its training.
+        vectors: the word vectors, which must be public: they are published with the representation.
+        weights: parameters by name, see `parameters`.
 
     Example:
         >>> vectors = WordVectors(("seen", "Doe"), np.eye(2, dtype=np.float32))
@@ -57,29 +57,29 @@ class RepresentationModel:
 
     @classmethod
     def untrained(cls, vectors: WordVectors, settings: PrivateSettings, *, seed: int) -> Self:
-        """One with random weights: what training starts from."""
+        """Create a representation with random weights."""
         network = new_representation(vectors.dim, settings, nnx.Rngs(seed))
         return cls(settings, seed, vectors, parameters(nnx.state(network)))
 
     @property
     def size(self) -> int:
-        """The size of a token's representation, S."""
+        """Size of a token's representation, S."""
         return self.settings.size
 
     @property
     def deviations(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        """The standard deviations of the noise of the inputs, [D], and of the outputs, [S]."""
+        """Standard deviations of the noise of the inputs, [D], and of the outputs, [S]."""
         found = [jax.nn.softplus(self.weights[f"{place}_noise.s"]) for place in ("input", "output")]
         return np.asarray(found[0]), np.asarray(found[1])
 
     @cached_property
     def lookup(self) -> Lookup:
-        """The word vectors as the representation reads them."""
+        """Lookup of words in the vectors."""
         return Lookup(self.vectors)
 
     @cached_property
     def digest(self) -> str:
-        """A checksum of vectors, weights and settings: what names this model beside what it encoded."""
+        """Checksum of vectors, weights and settings, which identifies this model in shared files."""
         whole = hashlib.sha256(repr(self.settings).encode())
         for name, array in sorted(self.arrays().items()):
             whole.update(f"{name} {array.dtype.str} {array.shape}\n".encode())
@@ -87,18 +87,18 @@ class RepresentationModel:
         return whole.hexdigest()
 
     def encode(self, sentences: Sequence[Sentence], random: np.random.Generator | None) -> list[np.ndarray]:
-        """For each sentence its representation, [T, S] float32.
+        """Encode each sentence, [T, S] float32.
 
         Args:
             sentences: the sentences.
-            random: draws the noise, for sentence after sentence of about one length; None for none, as where text is
-                tagged.
+            random: source of the noise, used for groups of sentences of about one length; None for no noise, as in
+                tagging.
         """
         keep_compiled()
         found: list[np.ndarray] = [np.zeros((0, self.size), np.float32)] * len(sentences)
         lengths = [len(sentence.tokens) for sentence in sentences]
         running = [(members, self._run(batch)) for members, batch in self._batches(sentences, lengths, random)]
-        for members, states in running:  # all are on their way before the first is waited for
+        for members, states in running:  # all batches are dispatched before the first result is read
             for i, row in zip(members, np.asarray(states), strict=False):
                 found[i] = row[: lengths[i]].copy()
         return found
@@ -106,7 +106,7 @@ class RepresentationModel:
     def _batches(
         self, sentences: Sequence[Sentence], lengths: Sequence[int], random: np.random.Generator | None
     ) -> Iterator[tuple[list[int], tuple[np.ndarray, ...]]]:
-        known: dict[int, np.ndarray] = {}  # who attacks encodes one sentence many times over: look it up once
+        known: dict[int, np.ndarray] = {}  # attacks encode one sentence many times: look it up once
         for members, length, size in predict_batches(lengths):
             real = (
                 np.arange(length)[None] < np.array([lengths[i] for i in members] + [0] * (size - len(members)))[:, None]
@@ -151,54 +151,54 @@ class RepresentationModel:
             return cls.read(saved.description, saved.arrays())
 
     def describe(self) -> dict[str, Any]:
-        """All of it but arrays, as JSON data, for `read`: where it is part of another model's files."""
+        """Return JSON data for `read`, for the files of another model."""
         return {"settings": asdict(self.settings), "seed": self.seed}
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """What `describe` leaves out, as arrays."""
+        """Return arrays for `read`."""
         return {**self.weights, **{_VECTORS + name: array for name, array in self.vectors.arrays().items()}}
 
     @classmethod
     def read(cls, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Self:
-        """The model that `describe` and `arrays` gave.
+        """Restore a model from `describe` and `arrays`.
 
         Raises:
-            KeyError, TypeError, ValueError: they are not those of such a model.
+            KeyError, TypeError, ValueError: the data are not those of a representation.
         """
         try:
             settings = PrivateSettings(**described["settings"])
-        except UsageError as error:  # nobody chose them here: it is damage
+        except UsageError as error:  # not a choice of the user: the file is damaged
             raise ValueError(str(error)) from None
         vectors = {name.removeprefix(_VECTORS): a for name, a in arrays.items() if name.startswith(_VECTORS)}
         weights = {name: array for name, array in arrays.items() if not name.startswith(_VECTORS)}
         model = cls(settings, int(described["seed"]), WordVectors.from_arrays(vectors), weights)
         shapes = nnx.eval_shape(lambda: nnx.state(new_representation(model.vectors.dim, settings, nnx.Rngs(0))))
-        _filled(shapes, weights)  # only their shapes: a description that asks for absurd sizes must not be built
+        _filled(shapes, weights)  # checks shapes only: a network of absurd sizes must not be built
         return model
 
 
 def new_representation(dim: int, settings: PrivateSettings, rngs: nnx.Rngs) -> Representation:
-    """A representation of word vectors of a size."""
+    """Create the layer for word vectors of size ``dim``."""
     return Representation(dim=dim, size=settings.size, deviation=settings.deviation, rngs=rngs)
 
 
 def parameters(state: Any) -> dict[str, npt.NDArray[np.float32]]:
-    """The parameters of a module by the names of their places: "layer.W", "input_noise.s", …"""
-    return {name.removeprefix(_PLACE): np.array(leaf) for name, leaf in flatten_params(Weights({}, state)).items()}
+    """Parameters of a module by path: "layer.W", "input_noise.s", …"""
+    return {name.removeprefix(_NETWORK): np.array(leaf) for name, leaf in flatten_params(Weights({}, state)).items()}
 
 
 def _filled(state: Any, arrays: Mapping[str, np.ndarray]) -> Any:
-    """A module's state with given arrays in place of its own (or of their shapes).
+    """Fill a module's state, or its shapes, with named arrays.
 
     Raises:
-        ValueError: they are not those of the module, or hold something other than finite numbers.
+        ValueError: names, shapes or types differ from the module's, or a number is not finite.
     """
     expected = flatten_params(Weights({}, state))
-    if {_PLACE + name: array.shape for name, array in arrays.items()} != {n: a.shape for n, a in expected.items()}:
+    if {_NETWORK + name: array.shape for name, array in arrays.items()} != {n: a.shape for n, a in expected.items()}:
         raise ValueError("other arrays than the network's")
     if not all(array.dtype == np.float32 and np.isfinite(array).all() for array in arrays.values()):
         raise ValueError("weights that are no numbers")
-    leaves = [jnp.asarray(arrays[name.removeprefix(_PLACE)]) for name in expected]
+    leaves = [jnp.asarray(arrays[name.removeprefix(_NETWORK)]) for name in expected]
     return jax.tree.unflatten(jax.tree.structure(state), leaves)
 
 
@@ -206,6 +206,6 @@ def _filled(state: Any, arrays: Mapping[str, np.ndarray]) -> Any:
 def _encode(
     graph: nnx.GraphDef[Any], state: Any, vectors: Any, real: Any, normal_in: Any, normal_out: Any
 ) -> jax.Array:
-    """The representations of B sentences, [B, T, S]."""
+    """Representations of B sentences, [B, T, S]."""
     found: jax.Array = jax.vmap(nnx.merge(graph, state))(vectors, real, normal_in, normal_out)
     return found

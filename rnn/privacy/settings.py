@@ -1,4 +1,4 @@
-"""The settings of a private representation: its size, its adversaries, how it is trained and how it is attacked."""
+"""Settings of a private representation: its size, its adversaries, its training and the attack on it."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ _FEWEST = 5
 
 @dataclass(frozen=True, kw_only=True)
 class PrivateSettings:
-    """All that can be set.
+    """Settings of a private representation.
 
     Args:
-        neighbours: the nearest words of a PHI token, itself among them, that the representation must not tell apart, N.
-        size: of a token's representation, in both directions together; even.
-        deviation: what every standard deviation of the noise starts at. The word vectors' own is 1.
+        neighbours: nearest words of a PHI token, itself included, that the representation must not distinguish, N.
+        size: size of a token's representation, of both directions together; even.
+        deviation: initial standard deviation of the noise; that of the word vectors is 1.
         adversary: units of an adversary's LSTM in each direction.
-        pairs: "symmetric" for pairs in which a replaced word says nothing by itself, "one-sided" for the paper's, where
-            it stands in fake pairs alone (`rnn.privacy.pairs`).
-        losses: whether what an adversary loses is the mean over the two of "each" one's loss, or that of their
-            "average" (friedrich2019).
-        procedure: "three-part", or "dann" for all parts together over a reversed gradient.
-        weight: what the adversaries' loss counts in the representation's, lambda.
+        pairs: "symmetric" for pairs in which a replaced word gives no hint by itself, "one-sided" for the paper's, with
+            replaced words in fake pairs alone (`rnn.privacy.pairs`).
+        losses: "each" for the mean of both adversaries' losses, "average" for the loss of their mean probability
+            (friedrich2019).
+        procedure: "three-part", or "dann" for all parts at once with a reversed gradient.
+        weight: weight of the adversaries' loss in the representation's, lambda.
         hidden: units of an LSTM layer of the tagger in each direction.
         layers: LSTM layers of the tagger.
-        input_dropout: the tagger's, of its inputs.
-        variational_dropout: the tagger's, of an LSTM layer's inputs and states for a whole sentence.
-        output_dropout: the tagger's, before the CRF.
+        input_dropout: dropout rate of the tagger's inputs.
+        variational_dropout: dropout rate of an LSTM layer's inputs and states, with one mask a sentence.
+        output_dropout: dropout rate before the CRF.
         batch: sentences an update.
-        lr: the learning rate.
-        noise_lr: that of the noise's deviations, which the tagger's loss makes smaller: the larger it is and the more
-            updates there are, the less noise is left at the end.
-        max_norm: the longest gradient of an update.
-        epochs: the most epochs of the first part, in which representation and tagger are trained.
-        adversary_epochs: the most of the second, in which the adversaries are.
-        rounds: the most rounds of the third, in which they alternate; of DANN the most epochs.
+        lr: learning rate.
+        noise_lr: learning rate of the noise's deviations, which the tagger's loss reduces: the larger it is and the
+            more updates there are, the less noise remains.
+        max_norm: Euclidean norm to which a longer gradient is clipped.
+        epochs: largest number of epochs of the first part, which trains representation and tagger, or of DANN.
+        adversary_epochs: largest number of epochs of the second part, which trains the adversaries.
+        rounds: largest number of rounds of the third part, which alternates.
         patience: epochs or rounds without a lower loss on held-out sentences before a part ends.
-        attack_epochs: epochs of training for an attack, those that are measured.
-        attack_seeds: fresh adversaries an attack.
+        attack_epochs: training epochs of an attack after which it is measured.
+        attack_seeds: fresh adversaries of an attack.
 
     Raises:
         UsageError: a value cannot work.
@@ -77,7 +77,7 @@ class PrivateSettings:
     attack_seeds: int = 3
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "attack_epochs", tuple(self.attack_epochs))  # a list, where settings were saved
+        object.__setattr__(self, "attack_epochs", tuple(self.attack_epochs))  # a list in saved settings
         require_counts(self, "neighbours", "size", "adversary", "hidden", "layers", "batch")
         require_counts(self, "epochs", "adversary_epochs", "rounds", "patience", "attack_seeds")
         require_positive(self, "deviation", "lr", "noise_lr", "max_norm")
@@ -95,10 +95,10 @@ class PrivateSettings:
 
 
 def require_neighbours(count: int) -> None:
-    """Refuse a number of neighbours at which a fake pair would be a real one.
+    """Refuse a number of neighbours with which fake pairs would equal real ones.
 
     Raises:
-        UsageError: it is less than 2.
+        SettingError: the number is less than 2.
     """
     if count < 2:
         raise SettingError(
@@ -108,41 +108,51 @@ def require_neighbours(count: int) -> None:
 
 
 def profiles() -> Mapping[str, PrivateSettings]:
-    """Settings by profile name: "default", for a few CPU cores, and "friedrich2019", the paper's.
+    """Settings by profile name: "default", and "friedrich2019", the paper's.
 
-    The default begins with much noise, lets it move slowly and weighs the adversaries' loss more than the paper. From
-    little noise that moves fast the adversaries were ahead to the end; a weight of 40 cost three points of F.
+    The default starts with much noise, changes it slowly, and weighs the adversaries' loss more than the paper does.
+    With little noise that changes fast, the adversaries won; a weight of 40 cost three points of F.
 
-    The paper gives neither the adversaries' size (300 in its authors' code), nor learning rates, nor how the noise
-    starts, nor how many epochs there may be; the rest is from its Table 1 and section 5.
+    The paper gives neither the adversaries' size (300 in its authors' code), nor learning rates, nor the initial noise,
+    nor the number of epochs; the others are from its Table 1 and section 5.
     """
-    default = PrivateSettings()
-    paper = replace(
-        default,
+    paper = PrivateSettings(
+        neighbours=100,
+        size=50,
         deviation=0.1,
         adversary=300,
         pairs="one-sided",
         losses="average",
+        procedure="three-part",
         weight=1.0,
+        hidden=128,
         layers=2,
+        input_dropout=0.1,
+        variational_dropout=0.25,
+        output_dropout=0.5,
+        batch=32,
         lr=0.002,
         noise_lr=0.02,
+        max_norm=1.0,
         epochs=40,
         adversary_epochs=40,
         rounds=40,
+        patience=8,
+        attack_epochs=(20, 50),
+        attack_seeds=3,
     )
-    return {"default": default, "friedrich2019": paper}
+    return {"default": PrivateSettings(), "friedrich2019": paper}
 
 
 def settings_of(profile: str, overrides: Mapping[str, Any]) -> PrivateSettings:
-    """The settings of a new representation.
+    """Make the settings of a new representation.
 
     Args:
-        profile: where they start, such as "friedrich2019".
-        overrides: those that differ.
+        profile: profile to start from, such as "friedrich2019".
+        overrides: settings that differ from the profile.
 
     Raises:
-        UsageError: unknown profile or setting, or a value that is refused.
+        UsageError: unknown profile or setting, or an invalid value.
     """
     known = profiles()
     if profile not in known:

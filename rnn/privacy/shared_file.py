@@ -1,4 +1,8 @@
-"""Arrays out of a file that anybody may have made: no code of it is run, and no memory is taken beyond its size."""
+"""The file of shared notes: vectors, casing, tags and lengths of annotated sentences.
+
+The reader does not trust the file, which someone else made: it runs no code of it, allocates no more memory than its
+size, and validates all of its content.
+"""
 
 from __future__ import annotations
 
@@ -23,82 +27,13 @@ from crfdeid.serialization import distinct_names, pack_arrays
 from crfdeid.utils.files import read_bytes, write_stream
 from rnn.processors.inputs import CASINGS
 
-# Not read by NumPy, which evaluates a header and takes the memory that it asks for.
+# Headers are not parsed by NumPy, which evaluates them and allocates the size that they announce.
 _HEADER = re.compile(
     rb"\x93NUMPY\x01\x00..\{'descr': '(?P<dtype>[<|][a-z]\d)', 'fortran_order': False, "
     rb"'shape': \((?P<shape>\d{1,12}(?:, \d{1,12})?),?\), \} *\n",
     re.DOTALL,
 )
-UNREADABLE = (ValueError, RuntimeError, OSError, EOFError, zipfile.BadZipFile)
-"""What reading such a file can raise."""
-
-
-class Kind(NamedTuple):
-    """What an array of the file must be.
-
-    Attributes:
-        dtype: its type, little-endian.
-        axes: how many axes it has.
-    """
-
-    dtype: str
-    axes: int
-
-
-class InvalidArray(ValueError):
-    """What in a file cannot be; its message can be shown."""
-
-
-def require(holds: bool, problem: str) -> None:
-    """Refuse what cannot be.
-
-    Raises:
-        Foreign: it does not hold.
-    """
-    if not holds:
-        raise InvalidArray(problem)
-
-
-def arrays_checksum(arrays: Mapping[str, np.ndarray]) -> bytes:
-    """The SHA-256 of arrays, their names and their shapes."""
-    whole = hashlib.sha256()
-    for name in sorted(arrays):
-        whole.update(f"{name} {arrays[name].shape}\n".encode())
-        whole.update(arrays[name].tobytes())
-    return whole.digest()
-
-
-def read_arrays(content: bytes, kinds: Mapping[str, Kind]) -> dict[str, np.ndarray]:
-    """The arrays of a file of `numpy.savez`.
-
-    Args:
-        content: the file's, which may be anything.
-        kinds: what each array must be; there must be no others.
-
-    Raises:
-        Foreign: the file holds something else.
-        ValueError, RuntimeError, OSError, EOFError, zipfile.BadZipFile: it is no such file.
-    """
-    with zipfile.ZipFile(io.BytesIO(content)) as packed:
-        members = packed.infolist()
-        require(sorted(f"{name}.npy" for name in kinds) == sorted(m.filename for m in members), "other arrays")
-        # `savez` compresses nothing: so nothing gets larger than the file, whatever its table of contents says.
-        plain = all(m.compress_type == zipfile.ZIP_STORED and m.file_size == m.compress_size for m in members)
-        require(plain and sum(m.file_size for m in members) <= len(content), "compressed arrays")
-        return {name: _array(packed.read(f"{name}.npy"), kind) for name, kind in kinds.items()}
-
-
-def _array(content: bytes, kind: Kind) -> np.ndarray:
-    """One array: its header must be as NumPy writes it, and say what the bytes after it are."""
-    header = _HEADER.match(content)
-    if header is None or header["dtype"].decode() != kind.dtype:
-        raise InvalidArray("an array of another kind")
-    shape = tuple(int(size) for size in header["shape"].split(b",") if size.strip())
-    numbers, dtype = content[header.end() :], np.dtype(kind.dtype)
-    require(len(shape) == kind.axes and math.prod(shape) * dtype.itemsize == len(numbers), "an array of another size")
-    return np.frombuffer(numbers, dtype).reshape(shape)
-
-
+_UNREADABLE = (ValueError, RuntimeError, OSError, EOFError, zipfile.BadZipFile)  # errors of reading such a file
 _CHECKSUM = "checksum"
 _DIGEST_BYTES = 32  # of SHA-256
 _MOST_DIMENSIONS = 4096  # of a token's vector
@@ -106,36 +41,97 @@ _MOST_NAMES_BYTES = 1 << 20
 _MOST_NAME = 200  # characters of a tag
 
 
+class _Kind(NamedTuple):
+    """Required type of an array in the file.
+
+    Attributes:
+        dtype: its type, little-endian.
+        axes: its number of axes.
+    """
+
+    dtype: str
+    axes: int
+
+
+class _InvalidArray(ValueError):
+    """Invalid content of a file; its message holds no content and can be shown."""
+
+
+def _require(holds: bool, problem: str) -> None:
+    if not holds:
+        raise _InvalidArray(problem)
+
+
+def _arrays_checksum(arrays: Mapping[str, np.ndarray]) -> bytes:
+    """Compute the SHA-256 of arrays with their names and shapes."""
+    whole = hashlib.sha256()
+    for name in sorted(arrays):
+        whole.update(f"{name} {arrays[name].shape}\n".encode())
+        whole.update(arrays[name].tobytes())
+    return whole.digest()
+
+
+def _read_arrays(content: bytes, kinds: Mapping[str, _Kind]) -> dict[str, np.ndarray]:
+    """Read the arrays of a file of `numpy.savez` without trust.
+
+    Args:
+        content: content of the file.
+        kinds: required arrays; others are refused.
+
+    Raises:
+        _InvalidArray: an array is missing, unexpected or invalid.
+        ValueError, RuntimeError, OSError, EOFError, zipfile.BadZipFile: the file is damaged or of another format.
+    """
+    with zipfile.ZipFile(io.BytesIO(content)) as packed:
+        members = packed.infolist()
+        _require(sorted(f"{name}.npy" for name in kinds) == sorted(m.filename for m in members), "other arrays")
+        # `savez` does not compress, so no array can exceed the file, whatever its table of contents says.
+        plain = all(m.compress_type == zipfile.ZIP_STORED and m.file_size == m.compress_size for m in members)
+        _require(plain and sum(m.file_size for m in members) <= len(content), "compressed arrays")
+        return {name: _array(packed.read(f"{name}.npy"), kind) for name, kind in kinds.items()}
+
+
+def _array(content: bytes, kind: _Kind) -> np.ndarray:
+    """Read one array, whose header must be in NumPy's format and match the number of bytes."""
+    header = _HEADER.match(content)
+    if header is None or header["dtype"].decode() != kind.dtype:
+        raise _InvalidArray("an array of another kind")
+    shape = tuple(int(size) for size in header["shape"].split(b",") if size.strip())
+    numbers, dtype = content[header.end() :], np.dtype(kind.dtype)
+    _require(len(shape) == kind.axes and math.prod(shape) * dtype.itemsize == len(numbers), "an array of another size")
+    return np.frombuffer(numbers, dtype).reshape(shape)
+
+
 _KINDS = {
-    "vectors": Kind("<f2", 2),
-    "lengths": Kind("<i4", 1),
-    "casing": Kind("|u1", 1),
-    "tags": Kind("<u2", 1),
-    "tag_names": Kind("|u1", 1),
-    "representation": Kind("|u1", 1),
-    "from_system": Kind("|u1", 1),
-    _CHECKSUM: Kind("|u1", 1),
+    "vectors": _Kind("<f2", 2),
+    "lengths": _Kind("<i4", 1),
+    "casing": _Kind("|u1", 1),
+    "tags": _Kind("<u2", 1),
+    "tag_names": _Kind("|u1", 1),
+    "representation": _Kind("|u1", 1),
+    "from_system": _Kind("|u1", 1),
+    _CHECKSUM: _Kind("|u1", 1),
 }
 
 
 @dataclass(frozen=True, eq=False)
 class SharedNotes:
-    """Annotated sentences as vectors; S of them, with P tokens in all, one sentence after the other.
+    """S annotated sentences as vectors, concatenated, P tokens in all.
 
-    Vectors have half precision: what it rounds away is far below the noise, and could only tell how they were computed.
+    Vectors have half precision: its rounding is far below the noise, and the lost digits could only reveal how the
+    vectors were computed.
 
     Args:
-        vectors: of each token, [P, D] float16.
+        vectors: vector of each token, [P, D] float16.
         lengths: tokens of each sentence, [S] int32.
-        casing: each token's casing class, its number in `rnn.processors.inputs.CASINGS`, [P] uint8.
-        tags: each token's tag, its number in ``names``, [P] uint16.
+        casing: index of each token's casing class in `rnn.processors.inputs.CASINGS`, [P] uint8.
+        tags: index of each token's tag in ``names``, [P] uint16.
         names: the tags.
-        representation: the digest of the representation that made the vectors, 64 hexadecimal digits.
-        from_system: whether the noise in the vectors came from the operating system; else it came from a seed, and
-            whoever guesses that can take it off.
+        representation: digest of the representation that made the vectors, 64 hexadecimal digits.
+        from_system: whether the noise came from the operating system; noise from a seed can be removed by guessing it.
 
     Raises:
-        ValueError: an array is not what it should be; the message holds no number of it.
+        ValueError: an array is invalid; the message holds none of its numbers.
     """
 
     vectors: npt.NDArray[np.float16]
@@ -147,33 +143,33 @@ class SharedNotes:
     from_system: bool
 
     def __post_init__(self) -> None:
-        require(self.vectors.ndim == 2 and 1 <= self.vectors.shape[1] <= _MOST_DIMENSIONS, "vectors of an odd size")
-        require(len(self.lengths) > 0 and bool((self.lengths > 0).all()), "a sentence without tokens, or none at all")
+        _require(self.vectors.ndim == 2 and 1 <= self.vectors.shape[1] <= _MOST_DIMENSIONS, "vectors of an odd size")
+        _require(len(self.lengths) > 0 and bool((self.lengths > 0).all()), "a sentence without tokens, or none at all")
         tokens = int(self.lengths.sum(dtype=np.int64))
         of_tokens = (self.vectors, self.casing, self.tags)
-        require(all(len(array) == tokens for array in of_tokens), "arrays of different lengths")
-        require(bool(np.isfinite(self.vectors).all()), "vectors that are no finite numbers")
-        require(int(self.casing.max()) < len(CASINGS), "an unknown casing class")
-        require(int(self.tags.max()) < len(self.names), "a tag without a name")
-        require(all(map(_is_tag, self.names)), "a tag that is none")
+        _require(all(len(array) == tokens for array in of_tokens), "arrays of different lengths")
+        _require(bool(np.isfinite(self.vectors).all()), "vectors that are no finite numbers")
+        _require(int(self.casing.max()) < len(CASINGS), "an unknown casing class")
+        _require(int(self.tags.max()) < len(self.names), "a tag without a name")
+        _require(all(map(_is_tag, self.names)), "a tag that is none")
 
     @property
     def size(self) -> int:
-        """The size of a token's vector, D."""
+        """Size of a token's vector, D."""
         return self.vectors.shape[1]
 
     @cached_property
     def starts(self) -> npt.NDArray[np.int64]:
-        """Where each sentence begins among the tokens, and the last one ends, [S + 1]."""
+        """Index of each sentence's first token, then the number of tokens, [S + 1]."""
         return np.concatenate([[0], np.cumsum(self.lengths, dtype=np.int64)])
 
     @cached_property
     def sha256(self) -> str:
-        """The checksum in the file."""
-        return arrays_checksum(self._arrays()).hex()
+        """Checksum in the file."""
+        return _arrays_checksum(self._arrays()).hex()
 
     def sentence_tags(self) -> list[list[str]]:
-        """The tags of each sentence."""
+        """Tags of each sentence."""
         found = np.array(self.names, object)[self.tags]
         return [part.tolist() for part in np.split(found, self.starts[1:-1])]
 
@@ -189,33 +185,33 @@ class SharedNotes:
         }
 
     def save(self, path: Path) -> None:
-        """Write the file, whole or not at all; only its owner can read it.
+        """Write the file atomically; only its owner can read it.
 
         Raises:
             DataError: it cannot be written.
         """
         arrays = self._arrays()
-        checksum = np.frombuffer(arrays_checksum(arrays), np.uint8)
+        checksum = np.frombuffer(_arrays_checksum(arrays), np.uint8)
         write_stream(path, pack_arrays({**arrays, _CHECKSUM: checksum}))
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Read a file that `save` wrote: others sent it, so nothing in it is taken on trust.
+        """Read a file of `save` without trust.
 
-        No code of it is run, no memory is taken beyond its size, and all that it says is checked. The checksum finds
-        damage; who made the file it does not say.
+        The checksum detects damage; it does not authenticate the sender.
 
         Raises:
-            DataError: it cannot be read, or is no such file.
+            ReadError: the file cannot be read.
+            IntegrityError: the file is damaged, or no file of shared notes.
         """
         try:
             content = read_bytes(path)
         except OSError as error:
             raise ReadError(f"cannot be read: {error.strerror}", path=path) from None
         try:
-            arrays = read_arrays(content, _KINDS)
+            arrays = _read_arrays(content, _KINDS)
             checksum = arrays.pop(_CHECKSUM).tobytes()
-            require(checksum == arrays_checksum(arrays), "its checksum is another")
+            _require(checksum == _arrays_checksum(arrays), "its checksum is another")
             return cls(
                 arrays["vectors"],
                 arrays["lengths"],
@@ -225,8 +221,8 @@ class SharedNotes:
                 _digest(arrays["representation"]),
                 _flag(arrays["from_system"]),
             )
-        except UNREADABLE as error:
-            problem = error.args[0] if type(error) is InvalidArray else "it cannot be unpacked"
+        except _UNREADABLE as error:
+            problem = error.args[0] if type(error) is _InvalidArray else "it cannot be unpacked"
             raise IntegrityError(
                 f"not a file of shared notes, or damaged ({problem}): ask for it anew", path=path
             ) from None
@@ -245,14 +241,14 @@ class SharedNotes:
 
 
 def read_shared(paths: Sequence[Path], representation: str) -> list[SharedNotes]:
-    """Files that one representation made, each with other notes.
+    """Read distinct files that one representation made.
 
     Args:
         paths: the files.
-        representation: its digest.
+        representation: digest of the representation.
 
     Raises:
-        DataError: one cannot be read, another representation made it, or it is there twice.
+        DataError: a file cannot be read, another representation made it, or it is repeated.
     """
     found: dict[str, Path] = {}
     shared = []
@@ -269,21 +265,21 @@ def read_shared(paths: Sequence[Path], representation: str) -> list[SharedNotes]
 
 
 def _names(array: np.ndarray) -> tuple[str, ...]:
-    require(len(array) <= _MOST_NAMES_BYTES, "too many tags")
+    _require(len(array) <= _MOST_NAMES_BYTES, "too many tags")
     return distinct_names(json.loads(array.tobytes()))
 
 
 def _is_tag(name: str) -> bool:
-    """Whether this is a tag that can be printed: it goes into cards and messages."""
+    """Report whether a name is a printable tag, fit for cards and messages."""
     known = name == OUTSIDE or (name[:2] in ("B-", "I-") and len(name) > 2)
     return known and len(name) <= _MOST_NAME and name.isprintable()
 
 
 def _digest(array: np.ndarray) -> str:
-    require(len(array) == _DIGEST_BYTES, "no digest of a representation")
+    _require(len(array) == _DIGEST_BYTES, "no digest of a representation")
     return array.tobytes().hex()
 
 
 def _flag(array: np.ndarray) -> bool:
-    require(array.tolist() in ([0], [1]), "no mark of where its noise came from")
+    _require(array.tolist() in ([0], [1]), "no mark of where its noise came from")
     return bool(array[0])

@@ -1,4 +1,4 @@
-"""Pseudonyms by neighbours: sentences in which every word of PHI is replaced by a random one that is near to it.
+"""Pseudonyms: every word of PHI is replaced by a random neighbour in the space of word vectors.
 
 Reference:
     M. Friedrich, A. Köhn, G. Wiedemann, C. Biemann (2019). Adversarial learning of privacy-preserving text
@@ -27,13 +27,13 @@ from rnn.privacy.system_random import generator
 def replace_and_shuffle(
     train: Sequence[LabelledSentence], neighbours: Neighbours, random: np.random.Generator
 ) -> list[LabelledSentence]:
-    """Tagged sentences with pseudonyms, shuffled: what a model can be trained on in the place of the sentences.
+    """Make training data with pseudonyms: `replaced`, then `shuffled`.
 
-    `replaced` and then `shuffled`. With one neighbour a word, which is the word itself, the order alone changes.
+    With one neighbour a word, the word itself, only the order changes.
 
     Args:
-        train: the sentences of any number of documents.
-        neighbours: those of every word of PHI in them (`phi_words`).
+        train: sentences of any number of documents.
+        neighbours: neighbours of every word of PHI (`phi_words`).
         random: draws the order and the neighbours.
 
     Raises:
@@ -43,7 +43,7 @@ def replace_and_shuffle(
 
 
 def phi_words(sentences: Iterable[LabelledSentence]) -> set[str]:
-    """Every word that is tagged as PHI, or as a part of it.
+    """Collect the words that are tagged as PHI.
 
     Example:
         >>> phi_words([LabelledSentence(Sentence.from_words(["Seen", "by", "Doe"]), ("O", "O", "B-DOCTOR"))])
@@ -60,12 +60,11 @@ def phi_words(sentences: Iterable[LabelledSentence]) -> set[str]:
 def replaced(
     sentences: Sequence[LabelledSentence], neighbours: Neighbours, random: np.random.Generator
 ) -> list[LabelledSentence]:
-    """The sentences in their order, every word of PHI replaced by one of its neighbours, each as likely.
+    """Replace every word of PHI by one of its neighbours, drawn uniformly.
 
-    Each becomes a document of its own, whose id is its number from 1, and is a new text on one line: its words, with a
-    space where there was white space between them. What a sentence knows of its note beside its words (the heading
-    above, the words before and after, its line) is that of the new text. The tags are the old ones, those of further
-    annotation layers too: of these layers no word is replaced that is not PHI.
+    Each sentence becomes a separate document, whose id is its number from 1, with a new text of one line: its words,
+    with a space for white space between them. Its context (the heading above, the words around it, its line) is that of
+    the new text. The tags of all annotation layers are unchanged.
 
     Raises:
         KeyError: a word of PHI has no neighbours.
@@ -82,16 +81,16 @@ def replaced(
 
 
 def shuffled(sentences: Sequence[LabelledSentence], random: np.random.Generator) -> list[LabelledSentence]:
-    """The sentences in random order, each in a document whose id is its new number, from 1."""
+    """Shuffle sentences, each in a document whose id is its new number, from 1."""
     order = random.permutation(len(sentences))
     return [replace(sentences[place], document=str(number)) for number, place in enumerate(order, start=1)]
 
 
 def shareable(encoded: Iterable[Encoded]) -> list[LabelledSentence]:
-    """The sentences of documents in which every token of annotated PHI is tagged.
+    """Select the sentences in which every token of annotated PHI is tagged.
 
-    A span that no tags can express (`crfdeid.bio.encode`), since it begins within a token or crosses the end of a
-    sentence, leaves PHI without a tag, which nothing would replace: sentences with such tokens are left out.
+    A span that tags cannot express (`crfdeid.bio.encode`), since it begins within a token or crosses the end of a
+    sentence, leaves untagged PHI, which would not be replaced.
     """
     found = []
     for document in encoded:
@@ -103,18 +102,18 @@ def shareable(encoded: Iterable[Encoded]) -> list[LabelledSentence]:
 
 
 def as_document(labelled: LabelledSentence) -> Document:
-    """A sentence that `replaced` gave as a document, with its PHI as spans; it holds the PHI layer alone."""
+    """Convert a sentence of `replaced` to a document with its PHI spans; other layers are dropped."""
     sentence = labelled.sentence
     return Document(labelled.document, _text(sentence.tokens), tuple(decode(sentence, labelled.tags)))
 
 
 class ResidualPHI(NamedTuple):
-    """What pseudonyms leave of the words that they replaced.
+    """PHI that remains after replacement.
 
     Attributes:
-        tokens: the tokens of PHI.
-        unchanged: those that are what they were.
-        containing: those whose pseudonym holds the old word, in whatever capitals, alone or as a part.
+        tokens: number of tokens of PHI.
+        unchanged: number of unchanged tokens.
+        containing: number of tokens whose pseudonym contains the old word, in any case.
     """
 
     tokens: int
@@ -123,7 +122,7 @@ class ResidualPHI(NamedTuple):
 
     @classmethod
     def of(cls, before: Sequence[LabelledSentence], after: Sequence[LabelledSentence]) -> Self:
-        """What sentences that `replaced` gave have left of the old ones."""
+        """Compare sentences with those of `replaced`."""
         pairs = [
             (old, new)
             for one, other in zip(before, after, strict=True)
@@ -134,12 +133,9 @@ class ResidualPHI(NamedTuple):
 
 
 def neighbours_that_contain(words: Iterable[str], neighbours: Neighbours) -> float:
-    """How many neighbours of a word hold it, in whatever capitals, the word itself left out: the mean over words.
+    """Mean number of a word's neighbours other than itself that contain it, in any case; 0 without words.
 
     Section 9 of the paper: of 100 neighbours of the words of PHI in i2b2 2014, 7.37 by fastText, 0.44 by GloVe.
-
-    Returns:
-        0 where there are no words.
     """
     counts = [sum(_holds(other, word) for other in neighbours[word][1:]) for word in words]
     return float(np.mean(counts)) if counts else 0.0
@@ -150,7 +146,7 @@ def _holds(word: str, part: str) -> bool:
 
 
 def _tokens(words: Sequence[str], labelled: LabelledSentence) -> tuple[Token, ...]:
-    """The words as the tokens of a text on one line."""
+    """Make the words the tokens of a text of one line."""
     old = labelled.sentence.tokens
     gaps = ["", *(" " if after.start > before.end else "" for before, after in pairwise(old))]
     for i, (before, word) in enumerate(pairwise(words), start=1):
@@ -167,7 +163,7 @@ def _tokens(words: Sequence[str], labelled: LabelledSentence) -> tuple[Token, ..
 
 
 def _run_together(before: str, after: str) -> bool:
-    """Whether two words without a space between them are read as other tokens than they are each by itself."""
+    """Report whether the tokens of two words change if they are joined without a space."""
     apart = [token.text for word in (before, after) for token in tokenize(word)]
     return [token.text for token in tokenize(before + after)] != apart
 
@@ -182,13 +178,13 @@ def _placed(words: Sequence[str], gaps: Sequence[str]) -> tuple[Token, ...]:
 
 
 def _text(tokens: Sequence[Token]) -> str:
-    """The text whose tokens `_placed` gave."""
+    """Text of the tokens of `_placed`."""
     ends = [0, *(token.end for token in tokens)]
     return "".join(" " * (token.start - end) + token.text for token, end in zip(tokens, ends, strict=False))
 
 
 def _sentence(tokens: tuple[Token, ...]) -> Sentence:
-    """A sentence that is a whole note: its heading and the field it belongs to are those within it."""
+    """Make a sentence that is a whole note, with a heading and field of its text."""
     found = split_sentences(_text(tokens))
     if not found:  # of words without a visible character
         return Sentence(tokens, note=tokens)
@@ -196,15 +192,15 @@ def _sentence(tokens: tuple[Token, ...]) -> Sentence:
 
 
 class Pseudonymised(NamedTuple):
-    """Sentences with pseudonyms, and what they leave.
+    """Sentences with pseudonyms, and the PHI that remains.
 
     Attributes:
-        sentences: in random order, each in a document of its own with a new id.
-        left_out: how many sentences were left out, because no tags express all of their PHI.
-        remains: what the pseudonyms leave of the words that they replaced.
-        containing: how many neighbours of a word hold it, the word itself left out: the mean over the words of PHI.
-        words: how many words of PHI there are, each counted once.
-        unknown: how many of them have no vector.
+        sentences: the sentences in random order, each in a separate document with a new id.
+        left_out: number of sentences left out, because tags cannot express all of their PHI.
+        remains: PHI that remains after replacement.
+        containing: mean number of a word's neighbours that contain it (`neighbours_that_contain`).
+        words: number of distinct words of PHI.
+        unknown: number of these words without a vector.
     """
 
     sentences: list[LabelledSentence]
@@ -216,17 +212,17 @@ class Pseudonymised(NamedTuple):
 
 
 def pseudonymise(notes: Split, vectors: WordVectors, *, count: int, seed: int | None = None) -> Pseudonymised:
-    """Each sentence of notes as a document of its own, its PHI replaced by neighbours.
+    """Convert each sentence of notes to a separate document with PHI replaced by neighbours.
 
     Args:
         notes: the notes, with all of their PHI annotated.
-        vectors: what says which words are near: public ones, learned from other text than the notes.
-        count: how many neighbours a word may become, itself among them.
-        seed: of order and choice, for experiments: who knows it can undo the replacement. None to let
-            the operating system draw.
+        vectors: public word vectors, trained on other text than the notes.
+        count: neighbours of a word, itself included, of which one is drawn.
+        seed: seed of order and choice, for experiments alone, since the replacement can be undone with it. None for
+            random numbers of the operating system.
 
     Raises:
-        UsageError: ``count`` is less than 1.
+        SettingError: ``count`` is less than 1.
     """
     random = generator(seed)
     before = shareable(notes.encoded)

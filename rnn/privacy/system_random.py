@@ -1,4 +1,4 @@
-"""What the operating system draws, where nobody may be able to compute it: noise, order, and which neighbour."""
+"""Random numbers of the operating system for noise, order and choices that must not be predictable."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
-_PART = 1 << 20  # normal numbers that are made at a time
-_BITS = 52  # of a uniform number: with the half that is added, as many as a float holds
+_PART = 1 << 20  # normal numbers made at a time
+_BITS = 52  # of a uniform number: with the added half, as many as a float holds
 
 
 class SystemRandom(np.random.Generator):
-    """Numbers whose every bit is the operating system's.
+    """Generator whose every bit is from the operating system.
 
-    NumPy's own generators go on from a state. Whoever knows some of their numbers can compute it and all others: who
-    guesses one sentence right knows its noise, or which neighbours of its words were drawn, and must learn nothing of
-    the rest by that. So the methods of a generator that are not written anew here are refused.
+    The numbers of NumPy's generators follow from a state, which can be computed from some of them: an attacker who
+    guesses one sentence knows its noise or neighbours, and could then predict all others. Methods that this class does
+    not override are refused.
     """
 
     def __init__(self) -> None:
-        super().__init__(np.random.PCG64())  # it must have a state, which nothing here uses
+        super().__init__(np.random.PCG64())  # the base class needs a state, which is not used
 
     def standard_normal(  # type: ignore[override]
         self, size: int | tuple[int, ...] = (), dtype: npt.DTypeLike = np.float64, out: None = None
@@ -31,8 +31,8 @@ class SystemRandom(np.random.Generator):
         """Independent standard normal numbers, by the inverse of their distribution function.
 
         Args:
-            size: the shape.
-            dtype: of the array.
+            size: shape of the array.
+            dtype: type of the array.
             out: not used.
         """
         found = np.empty(size, dtype)
@@ -44,11 +44,11 @@ class SystemRandom(np.random.Generator):
         return found
 
     def integers(self, low: int, *_: Any, **__: Any) -> int:  # type: ignore[override]
-        """A whole number from 0, below ``low``."""
+        """Integer from 0 to ``low`` - 1."""
         return secrets.randbelow(int(low))
 
     def permutation(self, x: int, *_: Any, **__: Any) -> list[int]:  # type: ignore[override]
-        """The numbers from 0, ``x`` of them, in random order."""
+        """Integers from 0 to ``x`` - 1 in random order."""
         order = list(range(x))
         secrets.SystemRandom().shuffle(order)
         return order
@@ -64,5 +64,5 @@ for _name in vars(np.random.Generator).keys() - vars(SystemRandom).keys():
 
 
 def generator(seed: int | None) -> np.random.Generator:
-    """What draws from a seed; None for the operating system."""
+    """Return NumPy's generator for a seed; for None, one of the operating system."""
     return SystemRandom() if seed is None else np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""Training a private representation: in three parts (Feutry et al. 2018), or all at once (DANN, Ganin et al. 2016).
+"""Training of a private representation: in three parts (Feutry et al. 2018), or all at once (DANN, Ganin et al. 2016).
 
 Friedrich et al. (2019), section 5.4:
 
@@ -7,8 +7,8 @@ Friedrich et al. (2019), section 5.4:
     P3  in turn, an epoch each: (a) tagger and adversaries by their own losses, the representation frozen; (b) the
         representation by l_deid + lambda |l_adv - log 2| (equation 2), the others frozen
 
-What moves a part on, and which of its weights are kept, is always the loss on held-out sentences. Pairs are drawn anew
-for every epoch. In P3b the sentences without PHI, which make no fake pair, count for l_deid alone.
+The loss on held-out sentences ends each part and selects its weights. Pairs are drawn anew for every epoch. In P3b,
+sentences without PHI, which make no fake pair, count for l_deid alone.
 """
 
 from __future__ import annotations
@@ -62,19 +62,19 @@ TRAINED_PARTS = {
     P3B: ("representation",),
     DANN: ("representation", "tagger", "adversaries"),
 }
-"""Which parts of the network a phase trains, by its name; all others stay, bit for bit, as the word vectors do."""
+"""Parts of the network that a phase trains; all others, and the word vectors, stay bit for bit."""
 
-_COMPILING = 40_000  # padded tokens of quadruples that are trained on while a program for one more length is compiled
+_COMPILING = 40_000  # padded tokens of quadruples that are trained on in the time of compiling one more length
 
 
 @dataclass(frozen=True, eq=False)
 class Quadruples:
-    """The rows of some sentences, and those of their quadruples.
+    """Rows of sentences and of their quadruples.
 
     Args:
-        plain: a row for each sentence.
+        plain: one row a sentence.
         replaceable: the sentences that make quadruples.
-        drawn: a quadruple for each of these, where they are always the same.
+        drawn: fixed quadruples of these; empty to draw them anew.
     """
 
     plain: Sequence[Row]
@@ -83,16 +83,16 @@ class Quadruples:
 
     @classmethod
     def of(cls, sentences: Sequence[LabelledSentence], words: PairVocabulary, processor: WordProcessor) -> Self:
-        """Those of tagged sentences.
+        """Make the rows of tagged sentences.
 
         Raises:
-            DataError: none makes a quadruple.
+            EmptyInputError: no sentence makes a quadruple.
         """
         rows = processor.rows([item.sentence for item in sentences], sentences)
         return cls(rows, Replaceable.of(sentences, words))
 
     def pairs(self, random: np.random.Generator) -> Sequence[Row]:
-        """A quadruple of each sentence that makes one."""
+        """Draw a quadruple of each replaceable sentence."""
         return self.drawn or [
             row._replace(inputs={**row.inputs, "words": both(row.inputs["words"], drawn)})
             for drawn in self.replaceable.draw(random)
@@ -100,23 +100,23 @@ class Quadruples:
         ]
 
     def all(self, random: np.random.Generator) -> Sequence[Row]:
-        """The rows of all sentences, with a quadruple in those that make one."""
+        """Rows of all sentences: quadruples of replaceable ones, plain rows of others."""
         numbers = set(self.replaceable.numbers)
         return [*self.pairs(random), *(row for number, row in enumerate(self.plain) if number not in numbers)]
 
     def fixed(self, random: np.random.Generator) -> Self:
-        """The same with quadruples that are drawn once, now."""
+        """Draw quadruples once and for all."""
         return replace(self, drawn=self.pairs(random))
 
 
 @dataclass(frozen=True, eq=False)
 class Phases:
-    """The phases of training.
+    """Phases of training.
 
     Args:
-        settings: how.
-        train: what is learned from; its pairs are drawn anew for each phase.
-        held_out: what decides; its pairs stay the same.
+        settings: settings of the representation.
+        train: training sentences; pairs are drawn anew for each phase.
+        held_out: held-out sentences with fixed pairs.
         random: draws pairs.
     """
 
@@ -126,18 +126,17 @@ class Phases:
     random: np.random.Generator
 
     def pretraining(self) -> Schedule:
-        """P1, until the tagger's loss on held-out sentences does not fall."""
+        """P1, until the tagger's held-out loss stops falling."""
         epochs = self.settings.epochs
         return until_no_lower(lambda: [self._tagging(P1, epochs)], epochs, self.settings.patience)
 
     def adversary(self) -> Schedule:
-        """P2, until the adversaries' does not."""
+        """P2, until the adversaries' held-out loss stops falling."""
         epochs = self.settings.adversary_epochs
         return until_no_lower(lambda: [self._pairs(P2, epochs)], epochs, self.settings.patience)
 
     def alternating(self) -> Schedule:
-        """P3, until the combined loss of P3b does not."""
-
+        """P3, until the combined held-out loss of P3b stops falling."""
         rounds = self.settings.rounds
 
         def turn() -> Iterable[Phase]:
@@ -149,7 +148,7 @@ class Phases:
         return until_no_lower(turn, rounds, self.settings.patience)
 
     def conjoint(self) -> Schedule:
-        """DANN, for as many epochs as there may be: a loss in which the adversaries' falls says nothing of privacy."""
+        """DANN for all epochs: its loss falls with the adversaries', so it does not measure privacy."""
         settings, epochs = self.settings, self.settings.epochs
         loss = dann_loss(settings.pairs, settings.losses, settings.weight)
         return until_no_lower(lambda: [self._all(DANN, loss, epochs)], epochs, epochs)
@@ -182,11 +181,11 @@ class Phases:
 
 
 def until_no_lower(turn: Callable[[], Iterable[Phase]], most: int, patience: int) -> Schedule:
-    """Turns of phases, until the held-out loss of a turn's last phase has not fallen for ``patience`` turns.
+    """Repeat turns of phases, until the held-out loss of a turn's last phase has not fallen for ``patience`` turns.
 
     Args:
-        turn: draws up the phases of a turn, one or more, each when its time has come.
-        most: turns there may be.
+        turn: yields the phases of a turn, one or more.
+        most: largest number of turns.
         patience: turns without a lower loss before training ends.
     """
     lowest, since = np.inf, 0
@@ -202,11 +201,11 @@ def until_no_lower(turn: Callable[[], Iterable[Phase]], most: int, patience: int
 
 
 def updates(settings: PrivateSettings, epochs: int) -> Updates:
-    """How rows are cut into updates, whatever they train.
+    """Division of rows into updates, the same for all phases.
 
     Args:
-        settings: say how many sentences an update has.
-        epochs: in which the compiled programs are used; the more, the more padded lengths are worth compiling for.
+        settings: settings of the representation.
+        epochs: epochs that use the compiled programs; the more, the more padded lengths are worth compiling.
     """
     cut = per_sentences(settings.batch, noise_rate_nadam(settings.noise_lr / settings.lr))
     return cut._replace(bucket_cost=_COMPILING // epochs)
@@ -214,7 +213,7 @@ def updates(settings: PrivateSettings, epochs: int) -> Updates:
 
 @cache  # one object for one program: JAX compiles anew for another
 def noise_rate_nadam(faster: float) -> optax.GradientTransformation:
-    """Nadam at a learning rate of 1, with steps that are ``faster`` times as long for the deviations of the noise."""
+    """Nadam at a learning rate of 1, with steps ``faster`` times as long for the deviations of the noise."""
     steps = {"noise": optax.chain(optax.nadam(1.0), optax.scale(faster)), "others": optax.nadam(1.0)}
     return optax.multi_transform(steps, _noise_or_other)
 
@@ -227,11 +226,11 @@ class Epoch(NamedTuple):
     """One epoch of training.
 
     Attributes:
-        phase: which.
-        loss: the phase's mean loss a sentence, in nats, while it was trained.
-        held_out: that on held-out sentences after it, with noise.
-        input_deviation: the mean standard deviation of the noise of the inputs; the word vectors' own is 1.
-        output_deviation: that of the outputs, which lie between -1 and 1 without it.
+        phase: name of the phase.
+        loss: mean training loss a sentence, in nats.
+        held_out: loss on held-out sentences afterwards, with noise.
+        input_deviation: mean standard deviation of the noise of the inputs; that of word vectors is 1.
+        output_deviation: mean standard deviation of the noise of the outputs, which are between -1 and 1.
     """
 
     phase: str
@@ -243,14 +242,14 @@ class Epoch(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TrainedRepresentation:
-    """What training gives.
+    """Result of training.
 
     Args:
         model: the representation.
-        pretrained: the representation after P1, before any adversary; None where there was no P1.
-        graph: the structure of the whole network.
-        network: the parameters of the whole network.
-        tags: those that the tagger can give.
+        pretrained: the representation after P1, before adversarial training; None for DANN.
+        graph: structure of the whole network.
+        network: parameters of the whole network.
+        tags: tags of the tagger.
         history: every epoch.
     """
 
@@ -263,11 +262,11 @@ class TrainedRepresentation:
 
     @property
     def adversaries(self) -> Any:
-        """The parameters of the adversaries that it grew up with."""
+        """Parameters of the adversaries."""
         return self.network["adversaries"]
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
-        """One tag a token from the tagger it grew up with, the noise off: the best path that is valid IOB2."""
+        """Tag sentences by the network's tagger without noise, by the best valid IOB2 path."""
         known = sorted({word for sentence in sentences for word in sentence.words})
         processor = WordProcessor(Vocabulary(tuple(known), fold_digits=False), {PHI: self.tags}, casing=True)
         table = np.concatenate([np.zeros((FIRST_WORD, self.model.vectors.dim), np.float32), self.model.lookup(known)])
@@ -291,21 +290,19 @@ def train_representation(
     seed: int,
     on_progress: Callable[[Epoch], None] | None = None,
 ) -> TrainedRepresentation:
-    """Train a private representation, with the tagger and the adversaries that it takes.
-
-    The same inputs give the same weights.
+    """Train a private representation with its tagger and adversaries. The result is deterministic.
 
     Args:
-        train: what is learned from.
-        held_out: sentences of other documents, by which parts end and weights are chosen.
+        train: training sentences.
+        held_out: sentences of other documents, which end parts and select weights.
         vectors: the word vectors, which must be public; they are not trained.
-        settings: how.
-        seed: of the initial weights, the pairs, the noise and all else that is drawn.
-        on_progress: is told of each epoch.
+        settings: settings of the representation.
+        seed: seed of all random numbers.
+        on_progress: called after each epoch.
 
     Raises:
-        DataError: either has no PHI token that could be replaced.
-        UsageError: what was learned is no number any more.
+        EmptyInputError: there is no PHI token that could be replaced.
+        SettingError: training diverged.
     """
     keep_compiled()
     keep_freed_memory()
@@ -327,7 +324,7 @@ def train_representation(
 
 @dataclass
 class _Training:
-    """What training goes through."""
+    """State of training."""
 
     settings: PrivateSettings
     seed: int
@@ -360,15 +357,15 @@ class _Training:
             seeds=[self.seeds.pop(0)],
             epochs=epochs,
             lowest=lowest,
-            watch=self._note,
+            watch=self._record,
         )
 
-    def _note(self, phases: Sequence[Phase], losses: np.ndarray, told: Sequence[HeldOut], weights: Weights) -> None:
+    def _record(self, phases: Sequence[Phase], losses: np.ndarray, held: Sequence[HeldOut], weights: Weights) -> None:
         representation = weights.network["representation"]
         deviations = [
             float(jax.nn.softplus(representation[f"{place}_noise"]["s"][...]).mean()) for place in ("input", "output")
         ]
-        held_out = told[0].loss
+        held_out = held[0].loss
         epoch = Epoch(phases[0].name, float(losses[0]), np.nan if held_out is None else held_out, *deviations)
         self.history.append(epoch)
         if self.on_progress is not None:
@@ -377,12 +374,12 @@ class _Training:
     def _model(self) -> RepresentationModel:
         found = parameters(jax.tree.map(lambda array: array[0], self.weights.network["representation"]))
         if not all(np.isfinite(array).all() for array in found.values()):
-            raise SettingError("the representation is no number any more: train it with a lower learning rate")
+            raise SettingError("training diverged: train the representation with a lower learning rate")
         return RepresentationModel(self.settings, self.seed, self.vectors, found)
 
 
 def new_network(dim: int, tags: int, settings: PrivateSettings, rngs: nnx.Rngs) -> PrivateNetwork:
-    """A network for word vectors of a size and a number of tags."""
+    """Create the network for word vectors of size ``dim`` and a number of tags."""
     tagger = BilstmCrf(dim=settings.size, hidden=settings.hidden, layers=settings.layers, tags=tags, rngs=rngs)
     return PrivateNetwork(
         representation=new_representation(dim, settings, rngs),

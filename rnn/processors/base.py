@@ -3,13 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 
 from crfdeid.documents import LabelledSentence
 from features.tokens import Sentence
 from rnn.batching import Row
+
+
+class SentenceRows:
+    """Mixin of processors whose rows are sentences."""
+
+    def scatter_to_tokens(
+        self, rows: Sequence[Row], values: Iterable[np.ndarray], sentences: Sequence[Sentence]
+    ) -> list[np.ndarray]:
+        """Return the results unchanged."""
+        return list(values)
+
+
+class PublicWords:
+    """Mixin of processors whose words are public, so that there is nothing to hash."""
+
+    @property
+    def key(self) -> None:
+        """None: the words are readable."""
+
+    def hashed(self, key: bytes) -> tuple[Self, dict[str, np.ndarray]]:
+        """Return the processor unchanged."""
+        return self, {}
 
 
 class Processor(Protocol):

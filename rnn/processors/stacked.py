@@ -12,6 +12,7 @@ from crfdeid.bio import OUTSIDE
 from crfdeid.documents import CONCEPT, LabelledSentence
 from features.tokens import Sentence
 from rnn.batching import Row
+from rnn.processors.base import SentenceRows
 from rnn.processors.words import WordProcessor
 from rnn.vocab import Vocabulary, zero_digits
 
@@ -37,7 +38,7 @@ def add_prefix(arrays: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class StackedProcessor:
+class StackedProcessor(SentenceRows):
     """Sentences to rows with the inputs and targets of both parts of a stacked model.
 
     Args:
@@ -70,12 +71,6 @@ class StackedProcessor:
         """Make one row a sentence; see `WordProcessor.rows`."""
         pairs = zip(self.phi.rows(sentences, targets), self.concept.rows(sentences, targets), strict=True)
         return [Row({**a.inputs, **add_prefix(b.inputs)}, {**a.targets, **b.targets}, a.length) for a, b in pairs]
-
-    def scatter_to_tokens(
-        self, rows: Sequence[Row], values: Iterable[np.ndarray], sentences: Sequence[Sentence]
-    ) -> list[np.ndarray]:
-        """Return the results unchanged: a row is a sentence."""
-        return list(values)
 
     def hashed(self, key: bytes) -> tuple[StackedProcessor, dict[str, np.ndarray]]:
         """Hash words and features of both parts; see `WordProcessor.hashed`."""

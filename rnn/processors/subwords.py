@@ -1,7 +1,7 @@
-"""Tokens as word pieces: windows over whole notes, and what was found for windows back to tokens.
+"""Sentences to rows of word pieces in overlapping windows over whole notes, and results of windows back to tokens.
 
-A window holds whole words and reaches over the ends of sentences, as far as a network can read; the next one begins
-some pieces before it ends (johnson2020, section 3.3). Which windows a note has hangs on the note alone, so it makes no
+A window holds whole words and crosses the ends of sentences, up to the network's maximum length; the next one begins
+some pieces before it ends (johnson2020, section 3.3). The windows of a note depend on the note alone, so it makes no
 difference which of its sentences are tagged together.
 """
 
@@ -23,24 +23,25 @@ from features.tokens import NoteTokens, Sentence
 from rnn.batching import Row
 from rnn.pretrained.config import EncoderConfig
 from rnn.pretrained.wordpiece import WordpieceTokenizer
+from rnn.processors.base import PublicWords
 
 PIECES = "pieces"
-"""The input of a row: the numbers of a window's pieces, with those that begin and end a text, [L]."""
+"""Name of the input with the ids of a window's pieces, special ones at both ends included, [L]."""
 
 NOT_COUNTED = -1
-"""The target of a piece that is not the first of a word, or of a word whose tag is not known."""
+"""Target of a piece that is not the first of a word, or of a word without annotation."""
 
-_JSON = "tokenizer"  # the array that holds it
+_JSON = "tokenizer"  # name of the tokenizer's array
 
 
 class _Note(NamedTuple):
-    """A note of which some sentences are read.
+    """A note with the sentences of one call.
 
     Attributes:
         tokens: all of its words.
-        sentences: the numbers of the sentences in the call, and where they begin.
-        first: the number of the first word of any of them.
-        stop: that of the word after their last. What is in memory goes from one to the other, however long the note is.
+        sentences: index of each sentence in the call, and index of its first word in the note.
+        first: index of the first word of these sentences.
+        stop: index of the word after their last. Memory depends on this range, not on the length of the note.
     """
 
     tokens: Sequence[Token]
@@ -50,15 +51,15 @@ class _Note(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SubwordProcessor:
-    """Sentences to rows of word pieces, a row a window of their notes.
+class SubwordProcessor(PublicWords):
+    """Converts sentences to rows of word pieces, one row a window of their notes.
 
     Args:
-        encoder: the sizes of the encoder that reads the pieces.
-        pieces: words to pieces.
-        tags: the tags of each annotation layer that is learned.
-        window: the most pieces of a window, without those that begin and end a text.
-        overlap: the most pieces that two neighbouring windows share, fewer than ``window``.
+        encoder: sizes of the encoder that reads the pieces.
+        pieces: the tokenizer.
+        tags: tags of each annotation layer.
+        window: pieces of a window, without the special ones at both ends.
+        overlap: largest number of pieces that two neighbouring windows share, less than ``window``.
     """
 
     encoder: EncoderConfig
@@ -66,18 +67,18 @@ class SubwordProcessor:
     tags: Mapping[str, tuple[str, ...]]
     window: int = 100
     overlap: int = 40
-    # Where the windows of a note begin and end, for as long as the note is there: a long one is read in stretches.
+    # Bounds of a note's windows, cached as long as the note exists: the sentences of a long one come in several calls.
     _windows: WeakKeyDictionary[NoteTokens, np.ndarray] = field(
         default_factory=WeakKeyDictionary, init=False, compare=False, repr=False
     )
 
     def rows(self, sentences: Sequence[Sentence], targets: Sequence[LabelledSentence] | None = None) -> list[Row]:
-        """A row for each window that holds a token of the sentences.
+        """Make one row for each window with a token of the sentences.
 
         Args:
             sentences: the sentences.
-            targets: the same ones with their tags, in training; None for rows without targets. The target of a word is
-                that of its first piece (johnson2020, section 3.4).
+            targets: in training, the same sentences with tags; None for rows without targets. The target of a word
+                belongs to its first piece (johnson2020, section 3.4).
         """
         rows = []
         for number, note in enumerate(_notes(sentences)):
@@ -97,7 +98,7 @@ class SubwordProcessor:
         return rows
 
     def _known(self, note: _Note, targets: Sequence[LabelledSentence]) -> np.ndarray:
-        """The number of each word's tag, from the first word that is read to the last; `NOT_COUNTED` for others."""
+        """Id of each word's tag, from the note's first word to read to its last; `NOT_COUNTED` without annotation."""
         number = {tag: k for k, tag in enumerate(self.tags[PHI])}
         known = np.full(note.stop - note.first, NOT_COUNTED, np.int32)
         for i, start in note.sentences:
@@ -108,21 +109,20 @@ class SubwordProcessor:
     def scatter_to_tokens(
         self, rows: Sequence[Row], values: Iterable[np.ndarray], sentences: Sequence[Sentence]
     ) -> list[np.ndarray]:
-        """The probabilities of the tags of each sentence's tokens, [T, K], out of those of windows.
+        """Merge the probabilities of windows into those of each sentence's tokens, [T, K].
 
-        Of several windows that hold a word, those count that find it to be something, if there are any; of them the one
-        that is surest (johnson2020, section 3.3). If there are none, that one counts in which the word stands most
-        central.
+        A word in several windows has the probabilities of the most confident window that finds an entity in it
+        (johnson2020, section 3.3), else of the window in which it is most central.
 
         Args:
-            rows: what `rows` made of the sentences.
+            rows: the rows of the sentences from `rows`.
             values: for each row, the probabilities at its pieces, [L, K].
             sentences: the sentences.
         """
         notes, tags = _notes(sentences), self.tags[PHI]
         outside = tags.index(OUTSIDE) if OUTSIDE in tags else -1
         merged = [np.zeros((note.stop - note.first, len(tags)), np.float32) for note in notes]
-        best = [np.full(len(table), -1.0) for table in merged]  # of the windows that count so far
+        best = [np.full(len(table), -1.0) for table in merged]  # worth of the best window so far
         for row, probabilities in zip(rows, values, strict=True):
             _merge(row, probabilities, notes[row.note].first, merged[row.note], best[row.note], outside)
         found = [np.empty((0, len(tags)), np.float32)] * len(sentences)
@@ -132,7 +132,7 @@ class SubwordProcessor:
         return found
 
     def windows(self, tokens: Sequence[Token], first: int = 0, stop: int | None = None) -> Iterator[Row]:
-        """The windows of a note as rows without targets, in text order; every word is in one of them.
+        """Yield the windows of a note as rows without targets, in text order; every word is in one of them.
 
         Args:
             tokens: the words of the note.
@@ -144,7 +144,7 @@ class SubwordProcessor:
         if not len(chosen):
             return
         begin, end = int(chosen[0, 0]), int(chosen[-1, 1])
-        before = max(begin - 1, 0)  # which tells whether a space stands before the first
+        before = max(begin - 1, 0)  # decides whether the first word follows a space
         words = [*self._words(tokens[before:end])][begin - before :]
         for start, last in (chosen - begin).tolist():
             ids = [self.pieces.begin, *chain.from_iterable(words[start:last]), self.pieces.end]
@@ -154,7 +154,7 @@ class SubwordProcessor:
             yield Row({PIECES: np.array(ids, np.int32)}, {}, len(ids), places)
 
     def _words(self, tokens: Iterable[Token]) -> Iterator[tuple[int, ...]]:
-        """The pieces of each word; of a word of very many the first ones, as many as leave room for words around it."""
+        """Pieces of each word; a very long word keeps its first ones, at most a quarter of a window."""
         most = max(1, min(self.window // 4, self.window - self.overlap))
         end = None
         for token in tokens:
@@ -162,7 +162,7 @@ class SubwordProcessor:
             end = token.end
 
     def _cuts(self, tokens: Sequence[Token]) -> np.ndarray:
-        """The first word of each window of a note, and the word after its last: [windows, 2]."""
+        """First word of each window of a note, and the word after its last: [windows, 2]."""
         found = self._windows.get(tokens) if isinstance(tokens, NoteTokens) else None
         if found is None:
             lengths = np.fromiter((len(pieces) for pieces in self._words(tokens)), np.int32)
@@ -171,38 +171,30 @@ class SubwordProcessor:
                 self._windows[tokens] = found
         return found
 
-    @property
-    def key(self) -> None:
-        """None: its pieces are public."""
-
-    def hashed(self, key: bytes) -> tuple[SubwordProcessor, dict[str, np.ndarray]]:
-        """The processor as it is: its pieces were public before, and there are no others."""
-        return self, {}
-
     def describe(self) -> dict[str, Any]:
-        """The tags and the encoder's sizes, as JSON data, for `read`."""
+        """Return the tags and the encoder's sizes as JSON data, for `read`."""
         return {"tags": list(self.tags[PHI]), "encoder": self.encoder.describe()}
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """The tokenizer, as bytes of UTF-8."""
+        """Return the tokenizer as bytes of UTF-8."""
         return {_JSON: np.frombuffer(self.pieces.json.encode("utf-8"), np.uint8)}
 
     @classmethod
     def read(
         cls, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], *, window: int, overlap: int
     ) -> SubwordProcessor:
-        """What `describe` and `arrays` gave.
+        """Restore a processor from `describe` and `arrays`.
 
         Args:
             described: JSON data of a saved model.
             arrays: its arrays.
-            window: as of the class.
-            overlap: as of the class.
+            window: see the class.
+            overlap: see the class.
 
         Raises:
-            KeyError: something is not there.
-            TypeError: something is there that should not be.
-            ValueError: something is no list of different names, no tokenizer, or sizes that cannot work.
+            KeyError: a field is missing.
+            TypeError: a field has another type, or is unknown.
+            ValueError: invalid tags, tokenizer or sizes.
         """
         tags = distinct_names(described["tags"])
         if not tags:
@@ -217,7 +209,7 @@ class SubwordProcessor:
 
 
 def _notes(sentences: Sequence[Sentence]) -> list[_Note]:
-    """The notes of those sentences that have tokens."""
+    """Notes of the sentences with tokens."""
     members: dict[int, list[int]] = {}
     for i, sentence in enumerate(sentences):
         if sentence.tokens:
@@ -232,15 +224,15 @@ def _notes(sentences: Sequence[Sentence]) -> list[_Note]:
 
 
 def _merge(row: Row, probabilities: np.ndarray, first: int, merged: np.ndarray, best: np.ndarray, outside: int) -> None:
-    """Put what counts of a window into the table of its note's words.
+    """Merge a window into the table of its note's words.
 
     Args:
         row: the window.
-        probabilities: at its pieces, [L, K].
-        first: the number of the word that is the first of the table.
-        merged: the table, [words, K].
-        best: the worth of each line of it, [words].
-        outside: the number of the tag of what is no PHI.
+        probabilities: probabilities at its pieces, [L, K].
+        first: index in the note of the table's first word.
+        merged: the table, [words, K], changed in place.
+        best: worth of each row of the table, [words], changed in place.
+        outside: id of the tag O.
     """
     firsts = np.flatnonzero((row.words >= first) & (row.words < first + len(best)))
     own, words = probabilities[firsts], slice(row.words[firsts[0]] - first, row.words[firsts[-1]] + 1 - first)
@@ -251,18 +243,18 @@ def _merge(row: Row, probabilities: np.ndarray, first: int, merged: np.ndarray, 
 
 
 def overlapping_windows(lengths: Sequence[int] | np.ndarray, most: int, overlap: int) -> list[tuple[int, int]]:
-    """Windows over words: the number of the first word of each, and of the word after its last.
+    """Divide words into overlapping windows: the first word of each, and the word after its last.
 
-    Each takes as many words as fit; the next one begins at the first word from which on the pieces of this one are
-    no more than the overlap. Windows go on to the end: none is cut short, and none is left out.
+    Each window takes as many words as fit; the next one begins at the first word whose remaining pieces in this window
+    are no more than the overlap. The windows cover all words.
 
     Args:
-        lengths: the pieces of each word, each from 1 to ``most - overlap``.
+        lengths: pieces of each word, each from 1 to ``most - overlap``.
         most: pieces of a window.
-        overlap: the most pieces that two neighbours share.
+        overlap: largest number of pieces that two neighbours share.
 
     Example:
-        >>> cut([2, 1, 2, 1, 2], most=4, overlap=2)
+        >>> overlapping_windows([2, 1, 2, 1, 2], most=4, overlap=2)
         [(0, 2), (1, 4), (3, 5)]
     """
     ends = np.concatenate([[0], np.cumsum(np.asarray(lengths, int))])

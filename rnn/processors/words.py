@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -16,6 +16,7 @@ from rnn.batching import Row
 from rnn.embeddings.subwords import SubwordVectors
 from rnn.embeddings.vectors import unseen_vectors
 from rnn.network import SUBWORD_VECTORS
+from rnn.processors.base import SentenceRows
 from rnn.processors.inputs import Characters, Features, casing
 from rnn.vocab import Vocabulary
 
@@ -23,7 +24,7 @@ _MOST_FEATURES = 10_000  # of a token: a larger width means a damaged file, and 
 
 
 @dataclass(frozen=True)
-class WordProcessor:
+class WordProcessor(SentenceRows):
     """Converts sentences to rows of word ids and further inputs, one row a sentence.
 
     The inputs of a row: "words", with ``margin`` words before and after the sentence, [T + 2 margin]; optionally
@@ -80,12 +81,6 @@ class WordProcessor:
             )
             for row, item in zip(rows, targets, strict=True)
         ]
-
-    def scatter_to_tokens(
-        self, rows: Sequence[Row], values: Iterable[np.ndarray], sentences: Sequence[Sentence]
-    ) -> list[np.ndarray]:
-        """Return the results unchanged: a row is a sentence."""
-        return list(values)
 
     def _row(self, sentence: Sentence, features: np.ndarray | None) -> Row:
         words, margin = sentence.words, self.margin

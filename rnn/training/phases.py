@@ -22,7 +22,7 @@ random numbers (`rnn.network.Network.scores`)."""
 
 
 class Updates(NamedTuple):
-    """Division of an epoch's rows into updates: `per_sentence`, `per_sentences`, `per_tokens`.
+    """Division of an epoch's rows into updates: `per_sentence` or `per_sentences`.
 
     Attributes:
         optimiser: optimiser at a learning rate of 1, to be multiplied by the phase's; None for plain stochastic
@@ -50,11 +50,6 @@ def per_sentence() -> Updates:
 def per_sentences(count: int, optimiser: optax.GradientTransformation) -> Updates:
     """One update for ``count`` sentences of about one length."""
     return Updates(optimiser, lambda length: count, buckets=5, bucket_cost=20_000)
-
-
-def per_tokens(count: int, optimiser: optax.GradientTransformation) -> Updates:
-    """One update for sentences of about one length with ``count`` tokens, padding included."""
-    return Updates(optimiser, lambda length: max(1, count // length), buckets=5, bucket_cost=20_000)
 
 
 @cache  # one object for one program: JAX compiles anew for another

@@ -1,9 +1,10 @@
-"""Attacks on what is shared in the place of text; docs/sharing.md says what came of them.
+"""Attacks on shared vectors; docs/sharing.md gives their results.
 
-targets.py      what is attacked: the names in annotated sentences
-averaging.py    which name stands behind a published vector, by trying one after the other
-linking.py      whether published vectors of one name find each other
-inversion.py    words read out of vectors                decoder.py     what has learned to
-every.py        all of them, with their controls
-noise.py        how much noise an encoder adds           encoders.py    what to measure by: word vectors, pseudonyms
+encoders.py         interface of attacked encoders, reference encoders, the noise of an encoder
+targets.py          attacked names of annotated sentences
+averaging.py        inversion by averaging: the name of a vector, by trying candidates
+inversion.py        learned inversion: words read out of vectors by a decoder
+linking.py          recognition of vectors of the same name
+same_sentence.py    adversaries that classify pairs of sentences, with controls
+suite.py            all attacks, for a card and for experiments
 """

@@ -1,11 +1,11 @@
-"""Inversion by averaging: which name stands behind a published vector, found by trying one after the other.
+"""Inversion by averaging: the attacker finds the name of a published vector by trying candidates.
 
-Whoever has the frozen encoder puts each candidate in the place of a name, encodes the sentence many times, and takes
-the candidate whose mean is nearest to what was published. The rest of the sentence is taken to be known, which is the
-worst case. Compared are the vectors of the name and of the tokens around it, for a recurrent encoder spreads a word:
-the sum of ((mean - published) / deviation)^2, with the noise's standard deviation in each dimension, which whoever has
-the encoder can measure. On representations with trained noise this was as good as a distance that knows all covariances
-of the noise. Encoding with the noise off is about as good as the mean of 256 draws.
+The attacker has the frozen encoder, substitutes each candidate for the name, encodes the sentence many times, and
+chooses the candidate whose mean is nearest to the published vectors. The remaining words are assumed to be known, the
+worst case. The distance covers the vectors of the name and of the tokens around it, since a recurrent encoder spreads a
+word: the sum of ((mean - published) / deviation)^2, with the standard deviation of the noise in each dimension, which
+the attacker can measure. On representations with trained noise, a distance with all covariances of the noise was no
+better. Encoding without noise is about as good as the mean of 256 samples.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ from rnn.privacy.attacks.targets import Target, sample_targets
 from rnn.processors.inputs import casing
 
 Candidates = Callable[[str], Sequence[str]]
-"""A name -> the names that it is looked for among. The name itself always is one of them."""
+"""Name -> candidates, to which the name itself is added."""
 OnTarget = Callable[[int, int], None]
-"""Is told how many names were attacked so far, and how many there are."""
+"""Callback with the number of attacked names so far and in all."""
 
-_TOKENS = 1 << 16  # encoded in one call: their vectors take 13 MB where their size is 50
+_TOKENS = 1 << 16  # encoded in one call: 13 MB of vectors of size 50
 
 
 @dataclass(frozen=True, kw_only=True)
 class AveragingSettings:
-    """How much work the attack is.
+    """Effort of the attack.
 
     Args:
-        names: names that are attacked, at most.
-        draws: numbers of draws of noise for each candidate; 0 is one encoding with the noise off.
+        names: largest number of attacked names.
+        draws: numbers of noise samples for each candidate; 0 for one encoding without noise.
         published: numbers of published encodings of the same sentence; the first is used with all ``draws``, the others
             with the most.
-        encodings: of one sentence, over all candidates, at most, for each number of draws. Where these are too few, the
-            candidates that are nearest with the noise off have them, and the others come after them in that order.
+        encodings: largest number of encodings of one sentence, over all candidates, for each number of draws. If they
+            do not suffice, the candidates nearest without noise have them, and the others follow in that order.
         around: tokens on either side of the name that are compared too.
 
     Raises:
@@ -64,19 +64,19 @@ class AveragingSettings:
 
     @property
     def most_draws(self) -> int:
-        """The largest number of draws."""
+        """Largest number of noise samples."""
         return max(self.draws)
 
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """How often the right name came first, and how often among the first ten.
+    """Shares of right names ranked first, and among the first ten.
 
     Args:
-        top1: names that came first.
-        top10: names that came among the first ten.
-        chance: of coming first by guessing: the mean of 1 / candidates.
-        chance10: of coming among the first ten by guessing.
+        top1: names ranked first.
+        top10: names ranked among the first ten.
+        chance: expected share ranked first by guessing: the mean of 1 / candidates.
+        chance10: expected share among the first ten by guessing.
     """
 
     top1: Proportion
@@ -86,7 +86,7 @@ class Hits:
 
     @classmethod
     def of(cls, places: Sequence[tuple[int, int]]) -> Self:
-        """Of each right name's place, from 0, and how many candidates there were."""
+        """Compute the shares from each right name's rank, from 0, and its number of candidates."""
         hits = [Proportion(sum(place < first for place, _ in places), len(places)) for first in (1, 10)]
         chances = [float(np.mean([min(first / count, 1.0) for _, count in places] or [0.0])) for first in (1, 10)]
         return cls(hits[0], hits[1], chances[0], chances[1])
@@ -94,13 +94,13 @@ class Hits:
 
 @dataclass(frozen=True)
 class Averaging:
-    """What came of the attack.
+    """Result of the attack.
 
     Args:
-        by_draws: numbers of draws -> hits, where one encoding was published.
-        by_published: numbers of published encodings -> hits, at the most draws.
-        same_casing: hits at the most draws among the candidates of the name's casing class alone, for the casing is
-            published beside the vectors; where one encoding was.
+        by_draws: number of noise samples -> hits, with one published encoding.
+        by_published: number of published encodings -> hits, with the most samples.
+        same_casing: hits with the most samples and one published encoding, with candidates of the name's casing class
+            alone, since casing is published.
     """
 
     by_draws: Mapping[int, Hits]
@@ -120,12 +120,12 @@ def invert_by_averaging(
     """Attack names by averaging.
 
     Args:
-        encoder: what was published with, and what the attack has.
-        targets: the names, each in its sentence; of more than ``settings.names`` some are drawn.
-        candidates: what each is looked for among.
-        settings: how much work it may be; `AveragingSettings()` where None.
-        seed: of all that is drawn.
-        on_progress: is called after each name.
+        encoder: the attacked encoder, which the attacker has.
+        targets: the names, each in its sentence; at most ``settings.names`` of them are sampled.
+        candidates: the candidates of each name.
+        settings: effort of the attack; None for `AveragingSettings()`.
+        seed: seed of all random numbers.
+        on_progress: called after each name.
     """
     settings, random = settings or AveragingSettings(), np.random.default_rng(seed)
     targets = sample_targets(targets, settings.names, random)
@@ -151,7 +151,7 @@ def invert_by_averaging(
 
 
 class _Attack(NamedTuple):
-    """The attack, the same for every name."""
+    """The attack on any name."""
 
     encoder: SentenceEncoder
     settings: AveragingSettings
@@ -160,12 +160,12 @@ class _Attack(NamedTuple):
 
     @property
     def cells(self) -> list[tuple[int, int]]:
-        """Each number of draws with each number of published encodings that it is wanted for."""
+        """Combinations of a number of noise samples and a number of published encodings."""
         first, *others = self.settings.published
         return [(draws, first) for draws in self.settings.draws] + [(self.settings.most_draws, n) for n in others]
 
     def orders(self, target: Target, words: Sequence[str]) -> dict[tuple[int, int], list[str]]:
-        """The candidates by their distance, for each of the `cells`; equally near ones stay in their order."""
+        """Sort the candidates by distance for each of the `cells`; equally near ones keep their order."""
         sentences = [target.with_word(word) for word in words]
         seen = self._near(self.encoder.encode([target.sentence] * max(self.settings.published), self.random), target)
         still = self._near(self.encoder.encode(sentences, None), target)  # [N, w, size]
@@ -181,7 +181,7 @@ class _Attack(NamedTuple):
         return orders
 
     def _means(self, sentences: Sequence[Sentence], target: Target, draws: int) -> npt.NDArray[np.float32]:
-        """The mean over draws of noise of what `_near` gives, [N, w, size]."""
+        """Mean of `_near` over samples of noise, [N, w, size]."""
         at_once = max(_TOKENS // (len(sentences) * len(target.sentence.tokens)), 1)
         total: Any = np.float32(0)
         for start in range(0, draws, at_once):
@@ -192,7 +192,7 @@ class _Attack(NamedTuple):
         return means
 
     def _near(self, encoded: Sequence[np.ndarray], target: Target) -> npt.NDArray[np.float32]:
-        """The vectors of the name's token and those around it, w tokens, in each of N encodings: [N, w, size]."""
+        """Vectors of the name's token and those around it, w tokens, in each of N encodings: [N, w, size]."""
         around = self.settings.around
         return np.stack([vectors[max(target.place - around, 0) : target.place + around + 1] for vectors in encoded])
 

@@ -1,4 +1,4 @@
-"""Encoders to measure others against: word vectors as they are, and pseudonyms."""
+"""Interface of encoders that attacks take, reference encoders without a network, and the noise of an encoder."""
 
 from __future__ import annotations
 
@@ -15,13 +15,38 @@ from rnn.embeddings.lookup import Lookup
 from rnn.embeddings.vectors import WordVectors
 from rnn.privacy.neighbours import Neighbours
 
+_SENTENCES = 100  # sentences to measure the noise on, at most
+_DRAWS = 16  # encodings of each
+_LEAST = 1e-3  # of the vectors' own deviation, added to that of the noise, which may be 0
+
+
+class SentenceEncoder(Protocol):
+    """Encodes sentences as one vector a token, which a hospital publishes and the attacks take.
+
+    Neither the note of a sentence nor the other sentences of a call change its vectors.
+    """
+
+    @property
+    def size(self) -> int:
+        """Size of a token's vector."""
+        ...
+
+    def encode(self, sentences: Sequence[Sentence], random: np.random.Generator | None) -> list[np.ndarray]:
+        """Vectors of each sentence, [T, size] float32.
+
+        Args:
+            sentences: the sentences; repeated ones have independent noise.
+            random: source of the noise; None for no noise.
+        """
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class PlainVectors:
-    """The vectors of the words themselves, without noise: the most that vectors can tell.
+    """Encoder by word vectors without noise, the least private one.
 
     Args:
-        vectors: the words' vectors.
+        vectors: the word vectors.
     """
 
     vectors: WordVectors
@@ -36,7 +61,7 @@ class PlainVectors:
         return Lookup(self.vectors)
 
     def encode(self, sentences: Sequence[Sentence], random: np.random.Generator | None) -> list[np.ndarray]:
-        """The vectors of each sentence's words, [T, D]; ``random`` is not used."""
+        """Vectors of each sentence's words, [T, D]; ``random`` is not used."""
         different = {id(sentence): sentence for sentence in sentences}  # attacks encode one sentence many times over
         found = {key: self._lookup(sentence.words) for key, sentence in different.items()}
         return [found[id(sentence)] for sentence in sentences]
@@ -44,15 +69,15 @@ class PlainVectors:
 
 @dataclass(frozen=True, eq=False)
 class PseudonymVectors:
-    """The vectors of pseudonyms: what is published is a random neighbour of each word that has any.
+    """Encoder by pseudonyms: the vector of a random neighbour of each word with neighbours.
 
-    It does not see what is PHI: a name is replaced wherever it stands. What the attacks find is a lower bound: of
-    several pseudonyms of one name, who looks in whose lists of neighbours they all stand finds more.
+    It replaces a name wherever it occurs, as PHI or not. The attacks' results are lower bounds: an attacker with
+    several pseudonyms of one name could intersect lists of neighbours.
 
     Args:
-        vectors: the words' vectors.
-        neighbours: of the words that are replaced. An attack that puts candidates in the place of names needs those of
-            the candidates too (`of`).
+        vectors: the word vectors.
+        neighbours: neighbours of the words to replace. An attack with candidates needs those of the candidates too
+            (`of`).
     """
 
     vectors: WordVectors
@@ -60,12 +85,12 @@ class PseudonymVectors:
 
     @classmethod
     def of(cls, words: Iterable[str], vectors: WordVectors, count: int) -> Self:
-        """Of words, each of their neighbours being replaced by its own ones where it stands.
+        """Build an encoder that replaces words and their neighbours.
 
         Args:
-            words: the words of PHI, and all others that names are looked for among.
-            vectors: say what is near.
-            count: neighbours of each word, itself among them.
+            words: words of PHI, and all candidates.
+            vectors: the word vectors, which define neighbours.
+            count: neighbours of each word, itself included.
         """
         words = list(words)
         near = Neighbours.of(words, vectors, count)
@@ -81,7 +106,7 @@ class PseudonymVectors:
         return Lookup(self.vectors)
 
     def encode(self, sentences: Sequence[Sentence], random: np.random.Generator | None) -> list[np.ndarray]:
-        """The vectors of each sentence's words, names replaced, [T, D]; without ``random`` nothing is."""
+        """Vectors of each sentence's words, [T, D], after replacement; without ``random`` no word is replaced."""
         if random is None:
             return [self._lookup(sentence.words) for sentence in sentences]
         return [self._lookup([self._replaced(word, random) for word in sentence.words]) for sentence in sentences]
@@ -90,41 +115,15 @@ class PseudonymVectors:
         return self.neighbours.draw(word, random) if word in self.neighbours.rows else word
 
 
-class SentenceEncoder(Protocol):
-    """Sentences to one vector a token: what a hospital publishes, and what the attacks take.
-
-    A sentence is encoded by itself: neither its note nor the others of the call change its vectors.
-    """
-
-    @property
-    def size(self) -> int:
-        """The size of a token's vector."""
-        ...
-
-    def encode(self, sentences: Sequence[Sentence], random: np.random.Generator | None) -> list[np.ndarray]:
-        """The vectors of each sentence, [T, size] float32.
-
-        Args:
-            sentences: what to encode; the same sentence may be there many times, each time with noise of its own.
-            random: where the noise is drawn from; None for no noise.
-        """
-        ...
-
-
-_SENTENCES = 100  # that the noise is measured on, at most
-_DRAWS = 16  # of noise for each
-_LEAST = 1e-3  # of the vectors' own deviation, added to the noise's: there may be none
-
-
 def noise_deviation(
     encoder: SentenceEncoder, sentences: Sequence[Sentence], random: np.random.Generator
 ) -> npt.NDArray[np.float32]:
-    """The standard deviation of an encoder's noise in each dimension, [size]: never 0, so that one can divide by it.
+    """Standard deviation of an encoder's noise in each dimension, [size]; never 0, so that it can be a divisor.
 
     Args:
-        encoder: what adds the noise.
-        sentences: any; some of them are encoded.
-        random: chooses them, and draws the noise.
+        encoder: the encoder.
+        sentences: any sentences; some of them are encoded.
+        random: chooses them, and makes the noise.
 
     Raises:
         ValueError: there are no sentences.

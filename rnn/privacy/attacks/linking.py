@@ -1,9 +1,8 @@
-"""Linking: whether two published vectors of one name find each other (friedrich2019, section 9).
+"""Linking: recognition of published vectors of the same name by their cosine (friedrich2019, section 9).
 
-Sentences are shuffled before they are shared. Where the vectors of a name are more like each other than like those of
-other names of its type, sentences can be pieced together to notes again. Types are published, so the names of a type
-are compared among themselves, after each dimension of their vectors was given the mean 0 and the deviation 1: the
-cosine of the vectors as they are makes a weaker attack.
+Sentences are shuffled before they are shared. If the vectors of a name are more similar to each other than to those of
+other names of its type, sentences can be joined to notes again. Types are published, so names are compared within a
+type, after each dimension of their vectors was standardised: the cosine of the raw vectors makes a weaker attack.
 """
 
 from __future__ import annotations
@@ -20,19 +19,19 @@ from crfdeid.documents import LabelledSentence
 from rnn.privacy.attacks.encoders import SentenceEncoder
 from rnn.privacy.attacks.targets import Target, names_of
 
-_TINY = 1e-9  # no deviation and no length is smaller: both may be 0
-_DIGITS = 6  # of a cosine: equal vectors stay equal although they are rounded
+_TINY = 1e-9  # lower bound of deviations and lengths, which may be 0
+_DIGITS = 6  # of a cosine, so that rounding does not separate equal vectors
 
 
 @dataclass(frozen=True, slots=True)
 class Linking:
-    """What came of the attack.
+    """Result of the attack.
 
     Args:
-        auc: how often, of a pair of the same name and one of two names of one type, the former's vectors have the
-            greater cosine; equal ones count a half. Chance is 0.5. None where there is no pair of either kind.
-        same: pairs of the same name.
-        other: pairs of two names of one type.
+        auc: area under the ROC curve: the probability that a pair of the same name has a greater cosine than a pair of
+            two names of one type, where equal ones count a half. Chance is 0.5. None without pairs of both kinds.
+        same: number of pairs of the same name.
+        other: number of pairs of two names of one type.
     """
 
     auc: float | None
@@ -41,7 +40,7 @@ class Linking:
 
     @classmethod
     def of(cls, cosines: npt.NDArray[np.float64], same: npt.NDArray[np.bool_]) -> Self:
-        """Of every pair's cosine, and which pairs are one name."""
+        """Compute the result from every pair's cosine, and whether it is of the same name."""
         return cls(area_under_curve(cosines, same), int(same.sum()), int((~same).sum()))
 
 
@@ -53,14 +52,14 @@ def link(
     names: int = 2000,
     each: int = 5,
 ) -> Linking:
-    """Attack names by linking: every pair of names of one type from two sentences, by the cosine of their vectors.
+    """Attack names by linking: score every pair of names of one type from two sentences by the cosine of their vectors.
 
     Args:
-        encoder: what the sentences are published with, once, with noise.
+        encoder: the attacked encoder; the sentences are encoded once, with noise.
         sentences: annotated sentences.
-        seed: of all that is drawn.
-        names: names that are looked at, at most.
-        each: of these the most that are one word, so that frequent ones do not outweigh the others.
+        seed: seed of all random numbers.
+        names: largest number of names.
+        each: largest number of occurrences of one word, so that frequent names do not dominate.
     """
     random = np.random.default_rng(seed)
     targets = _some(names_of(sentences), names, each, random)
@@ -78,14 +77,14 @@ def link(
 
 
 def area_under_curve(scores: npt.NDArray[np.float64], positive: npt.NDArray[np.bool_]) -> float | None:
-    """How often a positive one of two things has the higher score; equal scores count a half.
+    """Area under the ROC curve; equal scores count a half.
 
     Args:
-        scores: of each thing.
-        positive: which things are positive, bool.
+        scores: score of each item.
+        positive: True for positive items.
 
     Returns:
-        None where all are positive, or none is.
+        The area; None without items of both kinds.
 
     Example:
         >>> area_under_curve(np.array([0.9, 0.5, 0.5, 0.1]), np.array([True, True, False, False]))
@@ -101,14 +100,14 @@ def area_under_curve(scores: npt.NDArray[np.float64], positive: npt.NDArray[np.b
 
 
 class _Pairs(NamedTuple):
-    """Pairs of names of one type from two sentences: the cosine of their vectors, and whether they are one name."""
+    """Pairs of names of one type from two sentences: cosines, and True for pairs of the same name."""
 
     cosines: npt.NDArray[np.float64]
     same: npt.NDArray[np.bool_]
 
     @classmethod
     def of(cls, targets: Sequence[Target], vectors: np.ndarray) -> Self:
-        """Every pair of these."""
+        """Make every pair."""
         standard = _standardised(vectors.astype(np.float64))
         directions = standard / np.maximum(np.linalg.norm(standard, axis=1, keepdims=True), _TINY)
         first, second = np.triu_indices(len(targets), 1)
@@ -125,7 +124,7 @@ def _standardised(vectors: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 
 def _some(targets: Sequence[Target], names: int, each: int, random: np.random.Generator) -> list[Target]:
-    """At most ``names`` of them, and ``each`` of one word."""
+    """Choose at most ``names`` targets, at most ``each`` of one word."""
     seen: Counter[str] = Counter()
     some = []
     for i in random.permutation(len(targets)).tolist():

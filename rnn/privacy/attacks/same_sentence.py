@@ -1,13 +1,12 @@
-"""The attack that a private representation is trained against, made on the frozen one: are these of the same sentence?
+"""The attack that a private representation is trained against, on the frozen one: is a pair of the same sentence?
 
-An accuracy of one half is what a coin has. It says something where two controls stand beside it: with the
-representation set to 0 (`ZeroBaseline`) and symmetric pairs (`rnn.privacy.pairs`) nobody can be right more often than
-a coin, and without noise, before any adversary (`NoiselessBaseline` of the representation after P1), the same
-adversaries must be right far more often.
+Chance is an accuracy of one half. The result is valid with two controls: with a representation of zeros
+(`ZeroBaseline`) and symmetric pairs (`rnn.privacy.pairs`) no adversary can beat chance, and without noise, before
+adversarial training (`NoiselessBaseline` of the representation after P1), the same adversaries must be far better.
 
 Reference:
-    Friedrich et al. (2019), sections 5.3 and 7.3; Elazar and Goldberg (2018), EMNLP, for training on after freezing.
-    Adversaries from scratch are not in the paper: a representation can hide from those that it grew up with.
+    Friedrich et al. (2019), sections 5.3 and 7.3; Elazar and Goldberg (2018), EMNLP, for continued training after
+    freezing. Fresh adversaries are not in the paper: a representation can fool the ones that it was trained with.
 """
 
 from __future__ import annotations
@@ -40,16 +39,16 @@ from rnn.training.loop import train as train_network
 from rnn.training.phases import HeldOut, Phase, Schedule
 
 AVERAGE = "average"
-_EPOCHS = 20  # that programs are compiled for: the same for long attacks and short controls, which share them
+_EPOCHS = 20  # assumed for compilation: long attacks and short controls share programs
 
 
 class Tried(NamedTuple):
-    """What adversaries were right about.
+    """Accuracy of adversaries after some epochs.
 
     Attributes:
-        epochs: of training.
-        total: pairs, one a sentence.
-        correct: how many each was right about: T1, T2, and `AVERAGE`, the mean of their probabilities.
+        epochs: training epochs.
+        total: number of pairs, one a sentence.
+        correct: number of pairs that each classified right: T1, T2, and `AVERAGE`, the mean of their probabilities.
     """
 
     epochs: int
@@ -59,14 +58,14 @@ class Tried(NamedTuple):
 
 @dataclass(frozen=True)
 class PairAttack:
-    """Adversaries on what an encoder makes of some sentences, tried on others.
+    """Training and test of adversaries on an encoder.
 
     Args:
-        encoder: what is attacked.
-        words: of all sentences, and their neighbours.
-        train: what adversaries are trained on.
-        held_out: what they are tried on.
-        settings: as of `rnn.privacy.attacks.same_sentence.attack_pairs`.
+        encoder: the attacked encoder.
+        words: words of all sentences, and their neighbours.
+        train: training sentences of the adversaries.
+        held_out: test sentences.
+        settings: see `attack_pairs`.
     """
 
     encoder: SentenceEncoder
@@ -84,17 +83,17 @@ class PairAttack:
         vectors: WordVectors,
         settings: PrivateSettings,
     ) -> Self:
-        """The attack on an encoder; arguments and errors as of `rnn.privacy.attacks.same_sentence.attack_pairs`."""
+        """Prepare the attack on an encoder; see `attack_pairs`."""
         words = PairVocabulary.of([*train, *held_out], vectors, settings.neighbours)
         return cls(encoder, words, Replaceable.of(train, words), Replaceable.of(held_out, words), settings)
 
-    def run(self, seed: int, known: Any, tell: Callable[[int], None]) -> list[Tried]:
-        """Train two adversaries and try them after each number of ``settings.attack_epochs``.
+    def run(self, seed: int, known: Any, on_epoch: Callable[[int], None]) -> list[Tried]:
+        """Train two adversaries and test them after each number of ``settings.attack_epochs``.
 
         Args:
-            seed: of all that is drawn.
-            known: the parameters that they start from; None for new ones.
-            tell: is told of each epoch.
+            seed: seed of all random numbers.
+            known: initial parameters; None for random ones.
+            on_epoch: called after each epoch.
         """
         settings, random = self.settings, np.random.default_rng(seed)
         dim, size = self.words.table.shape[1], self.encoder.size
@@ -108,18 +107,18 @@ class PairAttack:
         found: list[Tried] = []
         epochs = iter(range(1, max(settings.attack_epochs) + 1))
 
-        def watch(phases: Any, losses: Any, told: Sequence[HeldOut], weights: Weights) -> None:
+        def watch(phases: Any, losses: Any, measured: Sequence[HeldOut], weights: Weights) -> None:
             epoch = next(epochs)
             if epoch in settings.attack_epochs:
                 found.append(Tried(epoch, len(tried), self._correct(graph, weights, tried, chosen)))
-            tell(epoch)
+            on_epoch(epoch)
 
         last = max(settings.attack_epochs)
         train_network(graph, weights, [self._schedule(random)], seeds=[seed], epochs=last, watch=watch)
         return found
 
     def _schedule(self, random: np.random.Generator) -> Schedule:
-        """Epoch after epoch of pairs that are drawn anew, for as long as one asks."""
+        """Yield phases without end, each with newly drawn pairs."""
         settings = self.settings
         loss = adversary_loss(settings.pairs, "each")
         while True:
@@ -134,7 +133,7 @@ class PairAttack:
             )
 
     def _rows(self, source: Replaceable, random: np.random.Generator) -> list[Row]:
-        """A quadruple of each sentence, drawn and encoded now."""
+        """Draw and encode a quadruple of each sentence."""
         drawn = source.draw(random)
         sentences = [item.sentence for item in source.sentences]
         copies = [source.replaced(one, self.words) for one in drawn]
@@ -152,23 +151,23 @@ class PairAttack:
     def _correct(
         self, graph: nnx.GraphDef[Any], weights: Weights, rows: Sequence[Row], chosen: np.ndarray
     ) -> dict[str, int]:
-        """How many pairs each adversary, and their average, is right about."""
+        """Count the pairs that each adversary, and their average, classifies right."""
         sign = PairIndex.of(self.settings.pairs).sign > 0
         numbered = [row._replace(targets={"number": np.full(row.length, i)}) for i, row in enumerate(rows)]
         counts = dict.fromkeys((*TASKS, AVERAGE), 0)
         for batch in even_batches(numbered, buckets=4, cost=20_000):
-            said = np.asarray(_said(graph, weights, batch._replace(targets={}), self.settings.pairs))[0]
+            logits = np.asarray(_batch_logits(graph, weights, batch._replace(targets={}), self.settings.pairs))[0]
             for row in np.flatnonzero(batch.lengths):
                 kind = chosen[batch.targets["number"][row, 0]]
-                probable = 1 / (1 + np.exp(-said[row, kind].astype(float)))
+                probable = 1 / (1 + np.exp(-logits[row, kind].astype(float)))
                 for name, probability in zip(counts, (*probable, probable.mean()), strict=True):
                     counts[name] += int((probability > 0.5) == sign[kind])
         return counts
 
 
 @partial(jax.jit, static_argnames=("graph", "pairs"))
-def _said(graph: nnx.GraphDef[Any], weights: Weights, batch: Batch, pairs: str) -> jax.Array:
-    """What the adversaries say of every pair of some quadruples, logits [N, B, P, 2]."""
+def _batch_logits(graph: nnx.GraphDef[Any], weights: Weights, batch: Batch, pairs: str) -> jax.Array:
+    """Logits of the adversaries for every pair of some quadruples, [N, B, P, 2]."""
     batch = jax.tree.map(jnp.asarray, batch)
     shown = PairIndex.of(pairs)
 
@@ -188,15 +187,15 @@ FRESH, CONTINUED = "fresh", "continued"
 
 @dataclass(frozen=True, slots=True)
 class AttackOutcome:
-    """How often an adversary was right about pairs from documents that it was not trained on.
+    """Accuracy of an adversary on pairs from documents outside its training set.
 
     Args:
-        start: "fresh" for one from scratch, "continued" for one that the representation grew up with.
-        seed: what it was trained from.
-        epochs: of training on the frozen representation.
+        start: "fresh" for an adversary from scratch, "continued" for one that the representation was trained with.
+        seed: its seed.
+        epochs: training epochs on the frozen representation.
         adversary: "T1", "T2", or "average" for the mean of their probabilities.
-        correct: pairs that it was right about.
-        total: pairs, one a sentence.
+        correct: number of pairs classified right.
+        total: number of pairs, one a sentence.
     """
 
     start: str
@@ -208,20 +207,20 @@ class AttackOutcome:
 
     @property
     def share(self) -> Proportion:
-        """How often it was right, with Wilson's interval; or how often it was wrong, where that is more.
+        """Share of pairs classified right, or wrong if that is more, with Wilson's interval.
 
-        Whoever is wrong more often than a coin need only be asked for the opposite.
+        An adversary below chance can be inverted.
         """
         return Proportion(max(self.correct, self.total - self.correct), self.total)
 
     @property
     def accuracy(self) -> float:
-        """The same as a fraction, from one half."""
+        """The share as a fraction of one half or more."""
         return self.share.fraction
 
 
 def worst(outcomes: Iterable[AttackOutcome]) -> AttackOutcome:
-    """The adversary that was right most often, the first of equals.
+    """Return the most accurate adversary, the first of equals.
 
     Example:
         >>> some = [Outcome("fresh", seed, 20, "T1", correct, 100) for seed, correct in enumerate((52, 41, 55))]
@@ -233,22 +232,22 @@ def worst(outcomes: Iterable[AttackOutcome]) -> AttackOutcome:
 
 @dataclass(frozen=True)
 class ZeroBaseline:
-    """A representation of zeros: what an adversary knows without one.
+    """Encoder of zeros, the control for the knowledge of an adversary without a representation.
 
     Args:
-        size: of a token's vector.
+        size: size of a token's vector.
     """
 
     size: int
 
     def encode(self, sentences: Sequence[Sentence], random: np.random.Generator | None) -> list[np.ndarray]:
-        """Zeros, [T, size] each."""
+        """Return zeros, [T, size] each."""
         return [np.zeros((len(sentence.tokens), self.size), np.float32) for sentence in sentences]
 
 
 @dataclass(frozen=True)
 class NoiselessBaseline:
-    """An encoder with its noise off, whoever asks.
+    """Encoder without noise, the control for the strength of the adversaries.
 
     Args:
         encoder: the encoder.
@@ -258,11 +257,11 @@ class NoiselessBaseline:
 
     @property
     def size(self) -> int:
-        """The size of a token's vector."""
+        """Size of a token's vector."""
         return self.encoder.size
 
     def encode(self, sentences: Sequence[Sentence], random: np.random.Generator | None) -> list[np.ndarray]:
-        """What the encoder gives without noise."""
+        """Encode sentences without noise."""
         return self.encoder.encode(sentences, None)
 
 
@@ -277,27 +276,27 @@ def attack_pairs(
     known: Any = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> list[AttackOutcome]:
-    """Train adversaries on what an encoder makes of some sentences, and try them on others.
+    """Train adversaries on encoded sentences, and test them on others.
 
-    Each of them is trained by its own loss on pairs that are drawn and encoded anew for every epoch, and tried on one
-    pair of each held-out sentence with PHI. Nothing is chosen by how it does there.
+    Each adversary is trained by its own loss on pairs that are drawn and encoded anew for every epoch, and tested on
+    one pair of each held-out sentence with PHI. The test selects nothing.
 
     Args:
-        encoder: what is attacked.
-        train: what the adversaries are trained on.
+        encoder: the attacked encoder.
+        train: training sentences of the adversaries.
         held_out: sentences of other documents.
-        vectors: the public word vectors: what T1 is shown, and what says which words are neighbours.
-        settings: the number of neighbours, the pairs, the adversaries' size, epochs and number.
-        seed: of all that is drawn.
-        known: the parameters of adversaries (`TrainedRepresentation.adversaries`) to train on, once; None for
-            ``settings.attack_seeds`` fresh ones.
-        on_progress: is told of each epoch: how many are done, and how many there are.
+        vectors: the public word vectors, which T1 reads and which define neighbours.
+        settings: number of neighbours, pairs, size, epochs and number of the adversaries.
+        seed: seed of all random numbers.
+        known: parameters of adversaries (`TrainedRepresentation.adversaries`) for one run of continued training; None
+            for ``settings.attack_seeds`` runs of fresh ones.
+        on_progress: called after each epoch with the numbers of epochs done and in all.
 
     Returns:
-        For each adversary, T1, T2 and their average, after each number of ``settings.attack_epochs``.
+        Accuracy of T1, T2 and their average, for each run, after each number of ``settings.attack_epochs``.
 
     Raises:
-        DataError: either has no PHI token that could be replaced.
+        EmptyInputError: there is no PHI token that could be replaced.
     """
     keep_compiled()
     keep_freed_memory()

@@ -1,4 +1,4 @@
-"""Every attack, with its controls: what the card of a representation and the experiments make their figures of."""
+"""All attacks with their controls, for the card of a representation and for the experiments."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from rnn.privacy.neighbours import Neighbours
 from rnn.privacy.settings import PrivateSettings
 
 OnAttackStep = Callable[[str, int, int], None]
-"""Is told which attack is at work, how many of its steps are done, and how many there are."""
+"""Callback with the name of the running attack, and the numbers of its steps done and in all."""
 
 
 @dataclass(frozen=True)
 class VectorAttacks:
-    """What came of the attacks that any encoder can be attacked by.
+    """Results of the attacks that apply to any encoder.
 
     Args:
-        names: how many were looked for by averaging.
-        averaging: each name looked for among its "neighbours", and among all "names" of the attacked sentences.
-        linking: whether vectors of one name find each other.
+        names: number of names that were attacked by averaging.
+        averaging: results with a name's "neighbours", and with all "names" of the attacked sentences as candidates.
+        linking: recognition of vectors of the same name.
         inversion: words read by a decoder.
     """
 
@@ -52,25 +52,26 @@ def attack_sentences(
     noisy: SentenceEncoder | None = None,
     on_step: OnAttackStep | None = None,
 ) -> dict[str, list[AttackOutcome]]:
-    """Ask adversaries which vectors are of one sentence.
+    """Attack by adversaries that classify pairs of sentences, with controls.
 
     Args:
-        encoder: what is attacked.
+        encoder: the attacked encoder.
         known: annotated sentences that the attacker has as text.
         attacked: annotated sentences of other documents, which the attacker has as vectors.
         vectors: the public word vectors.
-        settings: as of `attack_pairs`.
-        seed: of all that is drawn.
-        adversaries: the parameters of those that the encoder grew up with, if they are at hand.
-        noisy: what the control turns the noise off in; None to leave that control out.
-        on_step: is told how far the attacks are.
+        settings: see `attack_pairs`.
+        seed: seed of all random numbers.
+        adversaries: parameters of the adversaries that the encoder was trained with, if available.
+        noisy: encoder for the control without noise; None to leave it out.
+        on_step: called with the progress.
 
     Returns:
-        "fresh" adversaries; "continued" ones, the encoder's own; the controls "zeroed" (with a representation of zeros)
-        and "no_noise". With zeros and symmetric pairs training can change nothing: one epoch is enough.
+        Results of "fresh" adversaries; "continued" ones, which the encoder was trained with; the controls "zeroed" (a
+        representation of zeros) and "no_noise". With zeros and symmetric pairs, training has no effect, so one epoch is
+        enough.
 
     Raises:
-        DataError: either has no PHI token that could be replaced.
+        EmptyInputError: there is no PHI token that could be replaced.
     """
     once = replace(settings, attack_seeds=1)
     blind = replace(once, attack_epochs=(1,)) if settings.pairs == "symmetric" else once
@@ -108,20 +109,20 @@ def attack_vectors(
     seed: int,
     on_step: OnAttackStep | None = None,
 ) -> VectorAttacks:
-    """Look for names by averaging, link them, and read words.
+    """Attack names by averaging and linking, and read words by a decoder.
 
     Args:
-        encoder: as of `attack_sentences`, and so are the others.
-        known: sentences of the attacker.
-        attacked: sentences of other documents; notes of two corpora may have one id.
-        vectors: say which words are neighbours.
-        settings: of averaging.
-        neighbours: how many there are of each name, itself among them.
-        seed: of all that is drawn.
-        on_step: is told how far the attacks are.
+        encoder: see `attack_sentences`.
+        known: sentences that the attacker has as text.
+        attacked: sentences of other documents; documents of two corpora may share an id.
+        vectors: word vectors, which define neighbours.
+        settings: settings of averaging.
+        neighbours: neighbours of each name, itself included.
+        seed: seed of all random numbers.
+        on_step: called with the progress.
 
     Raises:
-        DataError: there are no known sentences.
+        EmptyInputError: there are no known sentences.
     """
     attacked = [replace(item, document=f"attacked {item.document}") for item in attacked]
     names = names_of(attacked)

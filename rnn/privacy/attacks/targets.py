@@ -1,4 +1,4 @@
-"""What is attacked: the names in annotated sentences, and sentences with another name in the place of one."""
+"""Targets of attacks: names in annotated sentences, and sentences with a substituted name."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from rnn.privacy.pairs import with_word
 
 
 class Target(NamedTuple):
-    """A token of PHI in its sentence.
+    """Token of PHI in its sentence.
 
     Attributes:
         sentence: the sentence.
-        place: the token's, from 0.
-        label: the type of the PHI.
-        number: the sentence's, among those that it was found in.
+        place: index of the token.
+        label: type of the PHI.
+        number: index of the sentence among those searched.
     """
 
     sentence: Sentence
@@ -30,11 +30,11 @@ class Target(NamedTuple):
 
     @property
     def word(self) -> str:
-        """The token's text: what an attack is after."""
+        """Text of the token."""
         return self.sentence.tokens[self.place].text
 
     def with_word(self, word: str) -> Sentence:
-        """The sentence with another word in the place of the token, and nothing of its note.
+        """Substitute another word for the token, and drop the note.
 
         Example:
             >>> Target(Sentence.from_words(["seen", "by", "Doe"]), 2, "DOCTOR").with_word("Roe").words
@@ -44,16 +44,16 @@ class Target(NamedTuple):
 
 
 def is_name(word: str) -> bool:
-    """Whether a token of PHI counts as a name: whether there is a letter in it.
+    """Count a token of PHI as a name if it has a letter.
 
-    Marks hide nothing. Numbers are left out because word vectors that fold digits, as those that are learned here do,
-    have one vector for all numbers of so many digits: there is nothing to be told apart.
+    Punctuation is not secret. Numbers are left out because word vectors with folded digits, such as the library's, have
+    one vector for all numbers of a length.
     """
     return any(map(str.isalpha, word))
 
 
 def names_of(sentences: Iterable[LabelledSentence]) -> list[Target]:
-    """Every name that is marked in annotated sentences, in their order."""
+    """Find every annotated name in sentences, in order."""
     return [
         Target(item.sentence, place, tag[2:], number)
         for number, item in enumerate(sentences)
@@ -63,7 +63,7 @@ def names_of(sentences: Iterable[LabelledSentence]) -> list[Target]:
 
 
 def sample_targets(targets: Sequence[Target], count: int, random: np.random.Generator) -> list[Target]:
-    """At most ``count`` of them, drawn without replacement, in their order."""
+    """Sample at most ``count`` targets without replacement, in their order."""
     if len(targets) <= count:
         return list(targets)
     return [targets[i] for i in sorted(random.choice(len(targets), count, replace=False).tolist())]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lstm_equations import bilstm_by_hand, cnn_by_hand
 
 from crfdeid.documents import LabelledSentence
-from crfdeid.errors import UsageError
+from crfdeid.errors import SettingError
 from features.tokens import Sentence, split_sentences
 from rnn import BilstmCrf, BilstmCrfSettings, BilstmCrfTagger
 from rnn.batching import make_batch
@@ -146,7 +146,7 @@ def test_friedrich2019_is_table_1():
     ],
 )  # fmt: skip
 def test_a_setting_that_cannot_work_is_refused(name, value):
-    with pytest.raises(UsageError, match=f"{name}.*{re.escape(str(value))}"):
+    with pytest.raises(SettingError, match=f"{name}.*{re.escape(str(value))}"):
         BilstmCrfSettings(**{name: value})
 
 

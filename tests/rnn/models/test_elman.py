@@ -11,7 +11,7 @@ from paper_equations import elman_by_hand, windows_by_hand
 from tiny_notes import FEW, SMALL
 from window_network_checks import D, H, K, W, of
 
-from crfdeid.errors import UsageError
+from crfdeid.errors import SettingError
 from crfdeid.registry import load_tagger
 from rnn import Elman, ElmanSettings, ElmanTagger
 
@@ -74,7 +74,7 @@ def test_the_default_keeps_the_papers_sizes():
     ],
 )  # fmt: skip
 def test_a_setting_that_cannot_work_is_refused(name, value):
-    with pytest.raises(UsageError, match=f"{name}.*{re.escape(str(value))}"):
+    with pytest.raises(SettingError, match=f"{name}.*{re.escape(str(value))}"):
         ElmanSettings(**{name: value})
 
 

@@ -14,7 +14,7 @@ from tiny_sharing import tiny_notes, tiny_representation
 
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import PHI, LabelledSentence
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import NotFoundError, OptionConflictError, SettingError, UsageError
 from crfdeid.registry import create, load_tagger
 from crfdeid.serialization import has_private_vocabulary, read_description
 from features.tokens import Sentence
@@ -98,7 +98,7 @@ def test_files_are_pooled_with_the_tags_of_all(monkeypatch: pytest.MonkeyPatch) 
 
 def test_notes_of_another_representation_are_refused(tagger: PrivateTagger) -> None:
     other = encode_notes(TRAIN, tiny_representation(seed=9), seed=0)
-    with pytest.raises(UsageError, match="another representation"):
+    with pytest.raises(OptionConflictError):
         PrivateTagger(QUICK, representation=tiny_representation()).fit_shared([other], [])
 
 
@@ -133,12 +133,12 @@ def test_its_files_hold_no_word_of_the_notes(tagger: PrivateTagger, tmp_path: Pa
 
 
 def test_it_reads_by_the_representation_that_its_settings_name(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="crfdeid share train makes one"):
+    with pytest.raises(UsageError, match="--representation"):
         create("private").fit(TRAIN, [])
     tiny_representation().save(tmp_path / "there")
     found = create("private", overrides={"representation": str(tmp_path / "there")})
     assert isinstance(found, PrivateTagger) and found.representation.digest == tiny_representation().digest
-    with pytest.raises(DataError, match="nowhere"):
+    with pytest.raises(NotFoundError, match="nowhere"):
         create("private", overrides={"representation": str(tmp_path / "nowhere")}).fit(TRAIN, [])
 
 
@@ -148,7 +148,7 @@ def test_it_reads_by_the_representation_that_its_settings_name(tmp_path: Path) -
      ("decoding", "best"), ("average", 1.0), ("representation", 3)],
 )  # fmt: skip
 def test_settings_that_cannot_work_are_refused(setting: str, value: object) -> None:
-    with pytest.raises(UsageError, match=setting):
+    with pytest.raises(SettingError, match=setting):
         create("private", overrides={setting: value})
 
 

@@ -9,7 +9,7 @@ from ml_dtypes import bfloat16
 from safetensors.numpy import save_file
 from tiny_encoders import bert_config, random_arrays, roberta_config, write_encoder
 
-from crfdeid.errors import DataError
+from crfdeid.errors import DataError, FormatError, IntegrityError, MismatchError, NotFoundError, ReadError
 from rnn.pretrained.hub import read_encoder
 
 
@@ -90,19 +90,19 @@ def test_a_config_without_a_size_is_refused(tmp_path):
     config = bert_config()
     del config["vocab_size"]
     (write_encoder(tmp_path) / "config.json").write_text(json.dumps(config))
-    with pytest.raises(DataError, match="no field 'vocab_size'"):
+    with pytest.raises(FormatError, match="vocab_size"):
         read_encoder(tmp_path)
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"{", b"\xff", b"[" * 100_000])
 def test_a_config_that_is_none_is_refused(tmp_path, content):
     (write_encoder(tmp_path) / "config.json").write_bytes(content)
-    with pytest.raises(DataError, match="JSON object"):
+    with pytest.raises(FormatError):
         read_encoder(tmp_path)
 
 
 def test_a_folder_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(DataError, match=r"cannot be read .*give the folder of an encoder"):
+    with pytest.raises(ReadError):
         read_encoder(tmp_path / "none")
 
 
@@ -116,14 +116,14 @@ def test_pickled_weights_are_refused_unread(tmp_path):
             return opened.touch, ()
 
     (folder / "pytorch_model.bin").write_bytes(pickle.dumps(Trap()))
-    with pytest.raises(DataError, match=r"pytorch_model\.bin is not read, because loading it can run code"):
+    with pytest.raises(NotFoundError, match=r"pytorch_model\.bin"):
         read_encoder(folder).weights()
     assert not opened.exists()
 
 
 def test_missing_weights_are_an_error(tmp_path):
     (write_encoder(tmp_path) / "model.safetensors").unlink()
-    with pytest.raises(DataError, match=r"model\.safetensors: no such file: give the folder"):
+    with pytest.raises(NotFoundError, match=r"model\.safetensors"):
         read_encoder(tmp_path).weights()
 
 
@@ -131,7 +131,7 @@ def test_missing_weights_are_an_error(tmp_path):
 def test_damaged_weights_are_refused(tmp_path, damage):
     path = write_encoder(tmp_path) / "model.safetensors"
     path.write_bytes(damage(path.read_bytes()))
-    with pytest.raises(DataError, match=r"model\.safetensors: damaged"):
+    with pytest.raises(IntegrityError, match=r"model\.safetensors"):
         read_encoder(tmp_path).weights()
 
 
@@ -154,11 +154,11 @@ def test_a_missing_array_is_named(tmp_path):
     arrays = random_arrays(bert_config())
     del arrays["encoder.layer.1.output.dense.bias"]
     save_file(arrays, tmp_path / "model.safetensors")
-    with pytest.raises(DataError, match=r"no array 'encoder\.layer\.1\.output\.dense\.bias'"):
+    with pytest.raises(FormatError, match=r"'encoder\.layer\.1\.output\.dense\.bias'"):
         read_encoder(tmp_path).weights()
 
 
 def test_more_pieces_than_vectors_are_refused(tmp_path):
     (write_encoder(tmp_path) / "config.json").write_text(json.dumps(bert_config(vocab_size=50)))
-    with pytest.raises(DataError, match=r"word pieces, where config\.json says 50"):
+    with pytest.raises(MismatchError, match="50"):
         read_encoder(tmp_path)

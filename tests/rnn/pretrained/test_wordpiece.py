@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny_encoders import PIECES, bert_config, byte_pieces, roberta_config, word_pieces, write_encoder
 
-from crfdeid.errors import DataError
+from crfdeid.errors import DataError, FormatError, NotFoundError
 from rnn.pretrained.wordpiece import WordpieceTokenizer, read_pieces
 
 WORD_PIECES, BYTE_PIECES = WordpieceTokenizer.of(word_pieces(), "bert"), WordpieceTokenizer.of(byte_pieces(), "roberta")
@@ -113,11 +113,11 @@ def test_what_is_no_tokenizer_of_the_family_is_refused(tmp_path, content, family
 
 
 def test_no_tokenizer_is_an_error(tmp_path):
-    with pytest.raises(DataError, match=r"it should hold tokenizer\.json or vocab\.txt"):
+    with pytest.raises(NotFoundError, match=r"tokenizer\.json or vocab\.txt"):
         read_pieces(tmp_path, "bert")
 
 
 def test_bytes_without_their_merges_are_refused(tmp_path):
     (tmp_path / "vocab.json").write_text("{}")
-    with pytest.raises(DataError, match="not a tokenizer that can be read"):
+    with pytest.raises(FormatError):
         read_pieces(tmp_path, "roberta")

@@ -13,7 +13,7 @@ from tiny_sharing import NAMES, tiny_notes, tiny_representation
 from crfdeid.cli.share.attack import render_attacks
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import Document
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import EmptyInputError, IntegrityError, MismatchError, NotFoundError, SettingError
 from rnn.privacy.attacks.same_sentence import AttackOutcome, NoiselessBaseline, ZeroBaseline
 from rnn.privacy.audit import CARD, AttackBudget, attack_notes, read_card, save_card, split_documents
 from rnn.privacy.representation import RepresentationModel
@@ -65,15 +65,15 @@ def test_who_attacks_knows_other_documents_than_are_attacked(card: dict[str, Any
     words = [item.sentence.words for item in [*known, *attacked]]
     assert len(words) == len(set(words))  # each once, as they would be sent
     assert card["known"]["sentences"] + card["attacked"]["sentences"] == len(words)
-    with pytest.raises(DataError, match="one document alone"):
+    with pytest.raises(EmptyInputError):
         split_documents(Split.of(tiny_notes(1)).sentences, seed=0)
-    with pytest.raises(DataError, match="both known and attacked"):
+    with pytest.raises(MismatchError):
         attack_notes(tiny_representation(), NOTES, Split.of(tiny_notes(1)), effort=EFFORT, seed=0)
 
 
 def test_notes_without_names_are_refused_before_anything_is_trained() -> None:
     nameless = Split.of([Document(f"note-{number}", f"Seen on day {number}.") for number in range(2)])
-    with pytest.raises(DataError, match="no name"):
+    with pytest.raises(EmptyInputError):
         attack_notes(tiny_representation(), nameless, effort=EFFORT, seed=0)
 
 
@@ -111,18 +111,18 @@ def test_it_is_kept_beside_the_representation(card: dict[str, Any], tmp_path: Pa
     path = tmp_path / CARD
     whole = path.read_text()
     path.write_text(whole.replace('"count": 32', '"count": 22'))
-    with pytest.raises(DataError, match="damaged"):
+    with pytest.raises(IntegrityError):
         read_card(tmp_path)
     tiny_representation().save(tmp_path / "other")
     save_card(tmp_path / "other", {**card, "pairs": "one-sided"})
     path.write_text((tmp_path / "other" / CARD).read_text())
-    with pytest.raises(DataError, match="of another representation"):
+    with pytest.raises(MismatchError):
         read_card(tmp_path)
     path.unlink()
-    with pytest.raises(DataError, match="missing"):
+    with pytest.raises(NotFoundError):
         read_card(tmp_path)
 
 
 def test_an_effort_that_cannot_work_is_refused() -> None:
-    with pytest.raises(UsageError, match="adversaries"):
+    with pytest.raises(SettingError, match="adversaries"):
         AttackBudget(adversaries=0)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfdeid.errors import UsageError
+from crfdeid.errors import SettingError
 from rnn.embeddings import neighbours as cosines
 from rnn.embeddings.neighbours import nearest
 from rnn.embeddings.subwords import SubwordVectors
@@ -58,7 +58,7 @@ def test_one_neighbour_is_the_word_itself_and_more_than_there_are_are_all():
     every = Neighbours.of(["Doe"], vectors, 99)
     assert sorted(every["Doe"]) == ["Doe", "Roe", "fever"]
     assert draws(every, "Doe").keys() == {"Doe", "Roe", "fever"}
-    with pytest.raises(UsageError, match="0 neighbours"):
+    with pytest.raises(SettingError, match="0 neighbours"):
         Neighbours.of(["Doe"], vectors, 0)
 
 

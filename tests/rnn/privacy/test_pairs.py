@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tiny_private as tiny
 
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import EmptyInputError, SettingError
 from rnn.embeddings.vectors import WordVectors
 from rnn.privacy.pairs import PAIR_KINDS, PairVocabulary, Replaceable, both
 from rnn.vocab import FIRST_WORD
@@ -60,7 +60,7 @@ def test_the_ids_of_both_sentences_stand_side_by_side(words, replaceable):
 
 @pytest.mark.parametrize("count", [0, 1])
 def test_a_word_without_other_neighbours_is_refused_since_fakes_would_be_real(count):
-    with pytest.raises(UsageError, match="fake pairs would equal real ones"):
+    with pytest.raises(SettingError, match="neighbours is"):
         PairVocabulary.of(tiny.TRAIN, tiny.vectors(), count)
 
 
@@ -74,7 +74,7 @@ def test_a_neighbour_with_the_words_own_vector_replaces_nothing():
 
 
 def test_sentences_without_phi_alone_are_refused(words):
-    with pytest.raises(DataError, match="nothing to tell apart"):
+    with pytest.raises(EmptyInputError):
         Replaceable.of([tiny.tagged("seen today")], words)
 
 

@@ -12,7 +12,7 @@ from tiny_sharing import tiny_notes
 
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import Document
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import DataError, UsageError, WriteError
 from crfdeid.secrets import SECRET_VARIABLE, user_secret
 from crfdeid.utils.json import dump_with_checksum
 from rnn.privacy.release import RECORD, record_key, release_ledger
@@ -30,7 +30,7 @@ def encode(folder: Path, documents: list[Document], key: bytes = KEY) -> None:
 def test_no_note_is_encoded_twice_into_one_folder(tmp_path: Path) -> None:
     notes = tiny_notes(6)
     encode(tmp_path / "a", notes[:3])
-    with pytest.raises(UsageError, match=r"^1 of these 3 notes were encoded .* can be averaged"):
+    with pytest.raises(UsageError, match=r"^1 of these 3 notes"):
         encode(tmp_path / "a", notes[2:5])
     encode(tmp_path / "a", notes[3:])
     with pytest.raises(UsageError, match=r"^2 of these 2 notes"):
@@ -79,7 +79,7 @@ def test_the_record_holds_keyed_hashes_alone(tmp_path: Path) -> None:
 def test_where_nobody_can_say_what_was_encoded_nothing_is(tmp_path: Path) -> None:
     notes = tiny_notes(4)
     encode(tmp_path, notes[:2])
-    with pytest.raises(DataError, match="under another secret"):
+    with pytest.raises(DataError, match="secret"):
         encode(tmp_path, notes[2:], KEY[::-1])
     path = tmp_path / RECORD
     whole = path.read_text()
@@ -105,7 +105,7 @@ def test_what_fails_leaves_the_record_as_it_was(tmp_path: Path) -> None:
 
 def test_two_at_a_time_are_refused(tmp_path: Path) -> None:
     first, second = tiny_notes(2)
-    with release_ledger(tmp_path, [first], KEY), pytest.raises(DataError, match="another process is encoding"):
+    with release_ledger(tmp_path, [first], KEY), pytest.raises(WriteError):
         encode(tmp_path, [second])
 
 
@@ -125,7 +125,7 @@ def test_the_key_is_the_given_secrets_or_one_that_is_kept(tmp_path: Path, monkey
     (tmp_path / "secret").chmod(0o600)
     assert record_key(tmp_path / "secret") == given
     monkeypatch.setenv(SECRET_VARIABLE, "short")
-    with pytest.raises(UsageError, match="16 or more"):
+    with pytest.raises(UsageError, match="16"):
         record_key(None)
 
 

@@ -3,7 +3,7 @@
 import pytest
 from tiny_private import settings
 
-from crfdeid.errors import UsageError
+from crfdeid.errors import SettingError
 from rnn.privacy.settings import PrivateSettings, profiles
 
 
@@ -27,13 +27,13 @@ from rnn.privacy.settings import PrivateSettings, profiles
     ids=str,
 )
 def test_a_value_that_cannot_work_is_named(wrong):
-    with pytest.raises(UsageError, match=next(iter(wrong))):
+    with pytest.raises(SettingError, match=next(iter(wrong))):
         settings(**wrong)
 
 
 @pytest.mark.parametrize("count", [0, 1])
 def test_one_neighbour_is_refused_and_it_is_said_why(count):
-    with pytest.raises(UsageError, match="fake pairs would equal real ones"):
+    with pytest.raises(SettingError, match="neighbours is"):
         PrivateSettings(neighbours=count) if count else settings(neighbours=1)
 
 

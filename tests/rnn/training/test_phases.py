@@ -20,7 +20,6 @@ from rnn.training.phases import (
     nll_loss,
     per_sentence,
     per_sentences,
-    per_tokens,
     warmup_linear_decay,
 )
 
@@ -30,10 +29,9 @@ def test_runs_of_long_sentences_are_short():
     assert [run(10), run(4096), run(100_000)] == [64, 16, 1]
 
 
-def test_an_update_is_of_so_many_sentences_or_of_so_many_tokens():
+def test_an_update_has_a_fixed_number_of_sentences():
     sgd = optax.sgd(1.0)
     assert [per_sentences(32, sgd).run(length) for length in (1, 40, 5000)] == [32, 32, 32]
-    assert [per_tokens(2048, sgd).run(length) for length in (1, 40, 2048, 5000)] == [2048, 51, 1, 1]
 
 
 def test_a_rate_rises_to_its_height_and_falls_to_a_share_of_it():
