@@ -52,5 +52,5 @@ def _missed(results: Results) -> Iterator[str]:
     for model, corpus, found in own_scores(results):
         missed = found["missed"]
         if missed["tokens"]:
-            share = percent(missed["beside_found"] / missed["tokens"], 1)
+            share = percent(missed["adjacent_found"] / missed["tokens"], 1)
             yield f"{model}, {corpus}: {share} % of the missed tokens of PHI stand directly beside PHI that was found."

@@ -196,19 +196,19 @@ def missed_table(results: Results) -> Table:
         for trained, by_tested in by_trained.items():
             for tested, found in by_tested.items():
                 missed = found["missed"]
-                share = missed["beside_found"] / missed["tokens"] if missed["tokens"] else None
+                share = missed["adjacent_found"] / missed["tokens"] if missed["tokens"] else None
                 mark = MARK if trained == tested else ""
                 rows[f"{model}: {trained} to {tested}{mark}"] = {
                     "Tokens of PHI": f"{found['binary']['tp'] + found['binary']['fn']:,}",
                     "Missed": f"{missed['tokens']:,}",
-                    "Beside found PHI": f"{missed['beside_found']:,}",
+                    "Beside found PHI": f"{missed['adjacent_found']:,}",
                     "Beside found PHI (%)": percent(share, 1),
                 }
-                facts.append((model, trained, tested, missed["tokens"], missed["beside_found"]))
+                facts.append((model, trained, tested, missed["tokens"], missed["adjacent_found"]))
     notes = (
         "Tokens of PHI that are not marked at all, whatever their category; beside: the token before or after is PHI "
         f"that was found. {MARK}: tested on the corpus trained on. In johnson2020 (section 4.2) 493 of 632, 78 %.",
         *run_notes(results, "Sums over"),
     )
-    data = pd.DataFrame(facts, columns=["model", "trained_on", "tested_on", "missed", "beside_found"])
+    data = pd.DataFrame(facts, columns=["model", "trained_on", "tested_on", "missed", "adjacent_found"])
     return Table("Missed tokens of PHI", pd.DataFrame.from_dict(rows, orient="index"), notes, data)

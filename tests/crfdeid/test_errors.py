@@ -48,6 +48,6 @@ def test_other_failed_imports_are_not_changed() -> None:
 
 def test_a_model_without_its_library_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jax", None)
-    monkeypatch.setitem(MODELS, "invented", "jax.numpy:array")
+    monkeypatch.setitem(MODELS, "invented", "jax.absent:array")
     with pytest.raises(MissingExtraError, match="rnn"):
         create("invented")

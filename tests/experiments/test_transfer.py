@@ -201,5 +201,5 @@ def test_every_part_of_the_results_is_checked(results: dict[str, Any]) -> None:
     del results["scores"]["crf"]["letters"]["letters"]["missed"]
     assert "scores.crf.letters.letters.missed is missing" in list(damage(results))
     whole = json.loads(json.dumps(results))
-    whole["scores"]["crf"]["letters"]["letters"]["missed"] = {"tokens": 0, "beside_found": 0}
+    whole["scores"]["crf"]["letters"]["letters"]["missed"] = {"tokens": 0, "adjacent_found": 0}
     assert list(damage(whole)) == ["matrix lacks a corpus for crf@wards"]

@@ -26,7 +26,7 @@ class Tested(NamedTuple):
         by_document: for each document, how many tokens have each pair of gold and predicted type, over all runs.
         tokens: all tokens, once.
         missed: tokens of PHI that were not marked at all, over all runs.
-        beside_found: those of them that stand directly before or after a token of PHI that was marked.
+        adjacent_found: those of them that stand directly before or after a token of PHI that was marked.
     """
 
     by_document: Sequence[Pairs]
@@ -119,5 +119,5 @@ def scores_of(tested: Tested) -> dict[str, Any]:
         "multi_class": counts_of(pairs, CATEGORIES).to_dict(),
         "binary": counts_of(pairs, BINARY).to_dict(),
         "by_category": {label: counts.to_dict() for label, counts in by_category.by_type.items()},
-        "missed": {"tokens": tested.missed, "beside_found": tested.adjacent_found},
+        "missed": {"tokens": tested.missed, "adjacent_found": tested.adjacent_found},
     }

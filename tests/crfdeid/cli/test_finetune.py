@@ -75,7 +75,7 @@ def test_it_goes_on_and_keeps_settings_tags_and_words(folder: Path, capsys: pyte
         (["--private-vocabulary"], "--private-vocabulary does not go with --start"),
         (["--min-documents", "2"], "--min-documents does not go with --start"),
         (["--encoder", "x"], "--encoder does not go with --start"),
-        (["--set", "hidden=9"], "other parts than the trained one: leave out settings that change the network"),
+        (["--set", "hidden=9"], "structure than the trained one: leave out settings that change the network"),
         (["--set", "epoch=9"], "no setting 'epoch' in elman: did you mean 'epochs'?"),
         (["--set", "epochs=0"], "epochs is 0"),
     ],

@@ -69,7 +69,7 @@ def _scores(distance: int, seeds: int) -> dict[str, Any]:
         "multi_class": {**counts, "f1": 0.7},
         "binary": counts,
         "by_category": {"NAME": counts, "AGE": counts, "PHI": counts},
-        "missed": {"tokens": 30 * seeds, "beside_found": 12 * seeds},
+        "missed": {"tokens": 30 * seeds, "adjacent_found": 12 * seeds},
     }
 
 

@@ -84,7 +84,7 @@ def test_files_are_pooled_with_the_tags_of_all(monkeypatch: pytest.MonkeyPatch) 
     others = [LabelledSentence(words, ("O", "B-AGE")), *TRAIN]
     seen: list[tuple[PrivateProcessor, list[Row]]] = []
     monkeypatch.setattr(
-        "rnn.training.replicates.fit_rows", lambda _, processor, rows, *rest, **more: seen.append((processor, rows))
+        "rnn.models.private.fit_rows", lambda _, processor, rows, *rest, **more: seen.append((processor, rows))
     )
     parts = [encode_notes(part, tiny_representation(), seed=0) for part in (TRAIN, others)]
     PrivateTagger(QUICK, representation=tiny_representation()).fit_shared(parts, [])

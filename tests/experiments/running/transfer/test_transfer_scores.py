@@ -34,7 +34,7 @@ def test_tokens_are_counted_by_category_as_phi_and_by_name() -> None:
     assert counts_of(pairs, BINARY) == score_tokens(DOCUMENTS, FOUND, binary=True).micro
     found = scores_of(tested)
     assert found["by_category"] == {k: c.to_dict() for k, c in score_tokens(DOCUMENTS, FOUND).by_type.items()}
-    assert (found["tokens"], found["missed"]) == (18, {"tokens": 3, "beside_found": 2})  # Bo stands beside none
+    assert (found["tokens"], found["missed"]) == (18, {"tokens": 3, "adjacent_found": 2})  # Bo stands beside none
 
 
 def test_several_runs_are_counted_together() -> None:
