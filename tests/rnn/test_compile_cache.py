@@ -39,7 +39,7 @@ PROGRAM = """
         tagger.predict([items[0].sentence])
         tagger.marginals([items[0].sentence])
         for when, one in (("start", tagger.start(tagger.learned.processor).weights), ("end", tagger.learned.weights)):
-            weights |= {f"{tagger.model} {when} {name}": np.asarray(array) for name, array in flatten_params(one).items()}
+            weights |= {f"{tagger.model} {when} {name}": np.asarray(a) for name, a in flatten_params(one).items()}
     closed_over = np.random.default_rng(0).normal(size=(8, 8)).astype(np.float32)
     jax.jit(lambda x: x @ closed_over)(closed_over).block_until_ready()  # what must not be done, and must be found
     np.savez(sys.argv[2], closed_over=closed_over, **weights)
