@@ -27,12 +27,20 @@ Letters of shapes, in comments and docstrings throughout:
     m  words on either side        V  rows of a table of vectors             N  replicates
     P  T and the words around      C  characters of a word                   F  features of a token
     L  word pieces in a window
+
+The names below are imported on first use, so that a command of this package can report that JAX is not installed.
 """
 
-from rnn.models.bilstm_crf import BilstmCrf, BilstmCrfSettings, BilstmCrfTagger
-from rnn.models.elman import Elman, ElmanSettings, ElmanTagger
-from rnn.models.jordan import Jordan, JordanSettings, JordanTagger
-from rnn.vocab import Vocabulary
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from crfdeid.errors import missing_extra
+
+if TYPE_CHECKING:
+    from rnn.models.bilstm_crf import BilstmCrf, BilstmCrfSettings, BilstmCrfTagger
+    from rnn.models.elman import Elman, ElmanSettings, ElmanTagger
+    from rnn.models.jordan import Jordan, JordanSettings, JordanTagger
+    from rnn.vocab import Vocabulary
 
 __all__ = [
     "BilstmCrf",
@@ -46,3 +54,21 @@ __all__ = [
     "JordanTagger",
     "Vocabulary",
 ]
+
+_MODULES = {
+    "rnn.models.bilstm_crf": ("BilstmCrf", "BilstmCrfSettings", "BilstmCrfTagger"),
+    "rnn.models.elman": ("Elman", "ElmanSettings", "ElmanTagger"),
+    "rnn.models.jordan": ("Jordan", "JordanSettings", "JordanTagger"),
+    "rnn.vocab": ("Vocabulary",),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _MODULES.items():
+        if name in names:
+            try:
+                globals()[name] = found = getattr(import_module(module), name)
+            except ModuleNotFoundError as error:
+                raise missing_extra(error) from None
+            return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

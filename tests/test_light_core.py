@@ -1,0 +1,99 @@
+"""The core without any extra: its commands work, and what needs an extra names it in one line."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXTRAS = (
+    "jax",
+    "jaxlib",
+    "flax",
+    "optax",
+    "gensim",
+    "matplotlib",
+    "pandas",
+    "pyarrow",
+    "pyspark",
+    "safetensors",
+    "tokenizers",
+)
+NOTES = [
+    {
+        "id": f"{day}",
+        "text": f"Seen by Dr. Huntington on 03/{day}/72.",
+        "spans": [{"start": 12, "end": 22, "label": "DOCTOR"}, {"start": 26, "end": 34, "label": "DATE"}],
+    }
+    for day in range(11, 19)
+]
+# Refuses the modules of the extras as Python does where they are not installed, then runs a module's command.
+RUN = f"""
+import runpy, sys
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {EXTRAS!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Absent())
+module, sys.argv = sys.argv[1], sys.argv[1:]
+if module == "crfdeid":
+    from crfdeid.cli import main
+    sys.exit(main())
+runpy.run_module(module, run_name="__main__", alter_sys=True)
+"""
+
+
+def core(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    arguments = [sys.executable, "-c", RUN, *command]
+    return subprocess.run(arguments, cwd=folder, capture_output=True, text=True, check=False, timeout=300)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Annotated notes, one note as text, and a CRF and rules that were trained without any extra."""
+    folder = tmp_path_factory.mktemp("core")
+    (folder / "notes.jsonl").write_text("".join(json.dumps(note) + "\n" for note in NOTES))
+    (folder / "note.txt").write_text("Seen by Dr. Huntington on 03/14/72.\n")
+    for model in ("crf", "rules"):
+        command = f"crfdeid train --train notes.jsonl --dev notes.jsonl --model {model} --out {model}"
+        done = core(folder, *command.split())
+        assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "redact --model crf --input note.txt --output redacted",
+        "redact --model rules --input note.txt --output by-rules --how numbered",
+        "tag --model crf --input notes.jsonl --output tagged --format jsonl",
+        "score --gold notes.jsonl --predicted notes.jsonl",
+        "agreement --first notes.jsonl --second notes.jsonl",
+        "inspect --model crf",
+        "explain --model crf",
+        "certify --reviewed 300 --leaking 0",
+        "sample --help",
+        "review --gold notes.jsonl --predicted notes.jsonl --out review.html",
+    ],
+)
+def test_commands_of_the_core_need_no_extra(command: str, folder: Path) -> None:
+    done = core(folder, "crfdeid", *command.split())
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "extra"),
+    [
+        ("crfdeid train --train notes.jsonl --dev notes.jsonl --model elman --out elman", "rnn"),
+        ("crfdeid redact --model crf --input notes.parquet --output from-parquet", "parquet"),
+        ("crfdeid redact --model crf --input note.txt --output on-spark --engine spark --master local[1]", "spark"),
+        ("experiments.compare --models crf", "experiments"),
+    ],
+)
+def test_a_missing_extra_is_one_line(command: str, extra: str, folder: Path) -> None:
+    (folder / "notes.parquet").write_bytes(b"PAR1")
+    done = core(folder, *command.split())
+    lines = done.stderr.splitlines()
+    assert (done.returncode, len(lines)) == (2, 1), done.stderr
+    assert lines[0].startswith("error: ") and f"pip install 'crfdeid[{extra}]'" in lines[0]
