@@ -4,24 +4,21 @@
     python benchmarks/drift.py --train meddocan/train/brat --dev meddocan/dev/brat --types all --saved model/
     python benchmarks/drift.py
 
-One half of the development notes, drawn at random, makes a profile as `crfdeid train` does; samples are drawn from the
-other half. What is found are the gold spans, or with ``--saved`` what a model finds. A line of the table says how many
-samples a run would warn of, what share of the notes it would list by themselves, and which measures differed in the
-samples that it warned of.
+Half of the development notes, drawn at random, make a profile as `crfdeid train` does; samples come from the other
+half. Spans are gold, or with ``--saved`` the model's. A row has the number of samples with a warning, the share of
+notes listed on their own, and the measures that differed in samples with a warning.
 """
 
 from __future__ import annotations
 
-import argparse
 import random
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from corpus import add_corpus, chosen_corpus
-from layout_changes import LAYOUTS
-from layouts import prose
+from common import add_corpus, chosen_corpus, make_parser
+from layouts import LAYOUTS, prose
 from tabulate import tabulate
 
 import crfdeid
@@ -33,18 +30,18 @@ SAMPLES = SIZE = 20
 
 
 def halves(documents: Sequence[Document], seed: int) -> tuple[list[Document], list[Document]]:
-    """Documents in two halves, drawn at random."""
+    """Split documents into two random halves."""
     drawn = random.Random(seed).sample(documents, len(documents))
     return drawn[: len(drawn) // 2], drawn[len(drawn) // 2 :]
 
 
 class Drift:
-    """Compares samples of notes with a profile.
+    """Compare samples of notes with a profile.
 
     Args:
         train: the training notes.
-        dev: the development notes, with what was found in them as their spans.
-        seed: of the samples.
+        dev: the development notes with found spans.
+        seed: seed of the samples.
     """
 
     def __init__(self, train: Sequence[Document], dev: Sequence[Document], *, seed: int = 0) -> None:
@@ -53,7 +50,7 @@ class Drift:
         self._seed = seed
 
     def samples(self, documents: Sequence[Document], *, count: int = SAMPLES, size: int = SIZE) -> list[list[str]]:
-        """The differences that a run over each sample warns of; none for a sample without a warning."""
+        """Differences that a run over each sample warns of."""
         draw = random.Random(self._seed)
         measures = self._measures(documents)
         found = []
@@ -65,7 +62,7 @@ class Drift:
         return found
 
     def listed(self, documents: Sequence[Document]) -> float:
-        """The share of the notes that are unlike the development notes by themselves."""
+        """Share of notes that differ from the development notes on their own."""
         measures = self._measures(documents)
         return sum(bool(drift_measures(self._profile, one)) for one in measures) / len(measures)
 
@@ -74,10 +71,9 @@ class Drift:
 
 
 def row(name: str, drift: Drift, notes: Sequence[Document]) -> list[object]:
-    """A line of the table."""
     samples = drift.samples(notes)
-    said = Counter(_kind(difference) for differences in samples for difference in differences)
-    why = ", ".join(f"{kind} {count}" for kind, count in said.most_common())
+    reasons = Counter(_kind(difference) for differences in samples for difference in differences)
+    why = ", ".join(f"{kind} {count}" for kind, count in reasons.most_common())
     return [name, sum(map(bool, samples)), 100 * drift.listed(notes), why]
 
 
@@ -100,19 +96,18 @@ def _kind(difference: str) -> str:
 
 
 def found_in(model: Deidentifier | None, documents: Sequence[Document]) -> list[Document]:
-    """Documents with what the model finds as their spans; without a model, as they are."""
+    """Documents with the model's spans; unchanged without a model."""
     if model is None:
         return list(documents)
     return list(model.annotate_documents([replace(one, spans=()) for one in documents]))
 
 
 def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = make_parser(__doc__)
     add_corpus(parser, types="all")
-    parser.add_argument("--saved", metavar="DIR", help="a trained model: what it finds, in place of the gold spans")
+    parser.add_argument("--saved", metavar="DIR", help="a trained model, whose spans replace gold spans")
     parser.add_argument("--others", type=Path, nargs="*", default=[], metavar="PATH", help="corpora of other kinds")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the halves and samples (default: 0)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of halves and samples (default: 0)")
     args = parser.parse_args()
     corpus = chosen_corpus(args)
     model = None if args.saved is None else crfdeid.load(args.saved)

@@ -1,173 +1,265 @@
-"""Long values that a model leaves where development notes have other layouts than the training notes.
+"""Notes in other layouts, with their spans moved: input of `robustness.py layouts` and `drift.py`.
 
-    python benchmarks/layouts.py --train meddocan/train/brat --dev meddocan/dev/brat --types all --notes 60
-    python benchmarks/layouts.py --saved model/ --dev meddocan/dev/brat --types all --negatives asq-phi/dev.txt
-    python benchmarks/layouts.py --train asq-phi/train.txt --dev asq-phi/dev.txt --types all
-    python benchmarks/layouts.py --types all --augment none
-
-`crfdeid train` trains a model, with its defaults and whatever further options it has (``--augment none``), or a saved
-one is taken. It redacts the notes in each layout of `layout_changes.LAYOUTS`, then with names set into sentences of
-layout_frames.txt, in place of the notes' headers and by themselves.
-
-A line of the table counts values of names, identifiers, dates and addresses with five letters or digits or more, each
-once a note; an identifier has a digit. A value is left where it occurs in its note's redacted text, as whole words,
-whatever the white space; it is left in part where one of its mentions keeps a letter or digit. "Hidden" is the share of
-the words outside all gold spans that are hidden. In prose, the names that were set into sentences count alone.
+`LAYOUTS` maps a row of the table to its change, which keeps every value except for line breaks within it. `Prose` sets
+names into sentences of layout_frames.txt. Training uses other changes and frames (`crfdeid.augmentation`).
 """
 
 from __future__ import annotations
 
-import argparse
-import contextlib
 import random
-import sys
-import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
+from itertools import accumulate, cycle, islice, zip_longest
 from pathlib import Path
+from typing import TypeVar
 
 import regex
-from asq_phi import covered
-from corpus import add_corpus, chosen_corpus
-from layout_changes import LAYOUTS, Change, Prose, identifies
-from leaks import is_left
-from tabulate import tabulate
 
-import crfdeid
-from crfdeid.cli import main as crfdeid_command
-from crfdeid.documents import Document
-from crfdeid.errors import EmptyInputError
-from crfdeid.evaluation import score_entities
-from crfdeid.label_schemes import ID, NAME, TO_CATEGORY, map_types
-from crfdeid.pipeline import Deidentifier
+from crfdeid.documents import Document, Span
+from crfdeid.label_schemes import CONTACT, DATE, ID, NAME, TO_CATEGORY, TO_SEVEN
 from crfdeid.redaction.surrogates import guess_locale
 
-_LEAST = 5
-_WORD = regex.compile(r"\w+")
+Change = Callable[[Document], Document]
+Part = tuple[str, tuple[Span, ...]]
+_Item = TypeVar("_Item")
+
+WIDTHS = (30, 40, 60, 80, 100)
+_FRAMES = Path(__file__).with_name("layout_frames.txt")
+# A field's name begins its line, or follows another field on a line that begins with one. The colon of a time or of
+# an address of the web ends none.
+_FIRST = regex.compile(r"[\ufeff\s]*(?<name>\p{Lu}[^\n:;.?!]{0,38}[^\s:;.?!\d])[^\S\n]*:(?!//)[^\S\n]*")
+_FURTHER = regex.compile(r"(?<!\S)(?<name>(?:\p{Lu}|e-?mail|fax|tel)[\w.º°ª-]*(?: \p{Ll}+)?(?<!\d)):(?!//)[^\S\n]*")
+_LONGEST_LINE_OF_FIELDS = 200
+_LINE_END = regex.compile(r"\n\s*")
+_SURNAME_FIELD = regex.compile(r"[ .]*\n[ ]*Apellidos?:\s*")  # MEDDOCAN's patients have two fields for their names
+_FULL_NAME = regex.compile(r"\p{Lu}\p{Ll}[\p{L}'’.-]*(?: [\p{L}'’.-]+)* [\p{L}'’-]{3,}")
+_LEAST_WORDS = 8
+_ADDRESSES = {"LOCATION", "STREET", "CALLE", "GEOGRAPHIC_LOCATION"}
+_STOP = regex.compile(r"\.(?=[^\S\n]*(?:\n|\Z))")
 
 
-def values_of(document: Document, counted: Callable[[str], bool]) -> dict[str, float]:
-    """The long values of a document whose types count, each with the share of it that is hidden, 1 to begin with."""
-    values = {}
-    for start, end, label in document.spans:
-        value = " ".join(document.text[start:end].split())
-        is_number = TO_CATEGORY.get(label) != ID or any(map(str.isdigit, value))  # MEDDOCAN has words of this type
-        if counted(label) and is_number and sum(map(str.isalnum, value)) >= _LEAST:
-            values[value] = 1.0
-    return values
+def rewritten(document: Document, pieces: Sequence[str]) -> Document:
+    """Replace each character of a document by a piece of text, and move its spans."""
+    offsets = [0, *accumulate(map(len, pieces))]
+    spans = tuple(Span(offsets[start], offsets[end], label) for start, end, label in document.spans)
+    return replace(document, text="".join(pieces), spans=spans, pretokenized=None)
 
 
-def row(gold: Sequence[Document], model: Deidentifier, counted: Callable[[str], bool]) -> list[object]:
-    """The figures of a line of the table."""
-    values = left = in_part = words = hidden = 0
-    for document, found in zip(gold, model.annotate_documents(gold), strict=True):
-        redacted = " ".join(crfdeid.redact(found, "mask").text.split())
-        whole = values_of(document, counted)
-        for start, end, label in document.spans:
-            value = " ".join(document.text[start:end].split())
-            if value in whole:
-                share = covered(document, crfdeid.Span(start, end, label), found.spans)
-                whole[value] = min(whole[value], share)
-        values += len(whole)
-        left += sum(is_left(value, redacted) for value in whole)
-        in_part += sum(share < 1 for share in whole.values())
-        outside, gone = hidden_words(document, found)
-        words, hidden = words + outside, hidden + gone
-    return [values, left, 100 * left / max(1, values), 100 * in_part / max(1, values), 100 * hidden / max(1, words)]
+def edited(document: Document, edits: Iterable[tuple[int, int, str]]) -> Document:
+    """Replace ranges of a note's text, none of which overlap, and move its spans."""
+    pieces = list(document.text)
+    for start, end, new in edits:
+        pieces[start:end] = [new, *[""] * (end - start - 1)]
+    return rewritten(document, pieces)
 
 
-def hidden_words(gold: Document, found: Document) -> tuple[int, int]:
-    """The numbers of words outside all gold spans: all, and those hidden, also in part."""
-    outside = [word.span() for word in _WORD.finditer(gold.text) if not _touches(word.span(), gold)]
-    return len(outside), sum(_touches(word, found) for word in outside)
+def fields(document: Document) -> Iterator[tuple[int, int, int]]:
+    """Yield for each field the start and end of its name, and the end of its colon and white space."""
+    for line in regex.finditer(r"[^\n]+", document.text):
+        first = _FIRST.match(document.text, line.start(), line.end())
+        if first is None:
+            continue
+        found = [first]
+        if len(line[0]) <= _LONGEST_LINE_OF_FIELDS:
+            found += _FURTHER.finditer(document.text, first.end(), line.end())
+        for match in found:
+            if _is_outside(document, *match.span()):
+                yield match.start("name"), match.end("name"), match.end()
 
 
-def _touches(word: tuple[int, int], document: Document) -> bool:
-    return any(word[0] < span.end and span.start < word[1] for span in document.spans)
+def with_separator(document: Document, separator: str, *, joined: bool = False, stops: bool = True) -> Document:
+    """Replace ": " after field names by another separator.
+
+    Args:
+        document: the note.
+        separator: the new separator.
+        joined: replace line ends too.
+        stops: keep full stops at line ends.
+    """
+    edits = [(end, after, separator) for _, end, after in fields(document)]
+    if joined:
+        edits += _line_ends(document, separator)
+    if not stops:
+        found = (match.span() for match in _STOP.finditer(document.text))
+        edits += [(start, end, "") for start, end in found if _is_outside(document, start, end)]
+    return edited(document, edits)
 
 
-def table(model: Deidentifier, notes: Sequence[Document], changes: Iterable[tuple[str, Change]]) -> list[list[object]]:
-    """A line for each layout that differs from those before it: notes without fields have few."""
-    rows: list[list[object]] = []
-    seen = set()
-    for name, change in changes:
-        gold = [change(note) for note in notes]
-        texts = tuple(note.text for note in gold)
-        if texts not in seen:
-            seen.add(texts)
-            rows.append([name, *row(gold, model, _is_name if isinstance(change, partial) else identifies)])
-    return rows
+def on_one_line(document: Document) -> Document:
+    """Replace line ends by spaces.
+
+    Example:
+        >>> on_one_line(Document("1", "Nombre: Ana\\nCP: 28999")).text
+        'Nombre: Ana CP: 28999'
+    """
+    return edited(document, _line_ends(document, " "))
 
 
-def _is_name(label: str) -> bool:
-    return TO_CATEGORY.get(label) == NAME
+def without_fields(document: Document) -> Document:
+    """Remove the names of fields."""
+    return edited(document, [(start, after, "") for start, _, after in fields(document)])
+
+
+def wrapped(document: Document, width: int) -> Document:
+    """Wrap lines at a width in characters."""
+    edits = []
+    line_start = last_end = 0
+    for word in regex.finditer(r"\S+", document.text):
+        if "\n" in document.text[last_end : word.start()]:
+            line_start = word.start()
+        elif word.end() - line_start > width and last_end:
+            edits.append((last_end, word.start(), "\n"))
+            line_start = word.start()
+        last_end = word.end()
+    return edited(document, edits)
+
+
+def _line_ends(document: Document, new: str) -> Iterator[tuple[int, int, str]]:
+    """Edits that replace line ends; within a value by a space."""
+    for match in _LINE_END.finditer(document.text):
+        yield *match.span(), new if _is_outside(document, *match.span()) else " "
+
+
+def _is_outside(document: Document, start: int, end: int) -> bool:
+    return all(end <= span.start or span.end <= start for span in document.spans)
+
+
+def _separated(separator: str, *, joined: bool = False, stops: bool = True) -> Change:
+    return lambda document: with_separator(document, separator, joined=joined, stops=stops)
+
+
+def _wrapped(width: int) -> Change:
+    return lambda document: wrapped(document, width)
+
+
+LAYOUTS: Mapping[str, Change] = {
+    "unchanged": lambda document: document,
+    "on one line": on_one_line,
+    "joined by ;": _separated(";", joined=True),
+    "joined by ;, no full stops": _separated(";", joined=True, stops=False),
+    "joined by bars": _separated("|", joined=True),
+    "joined by tabs": _separated("\t", joined=True),
+    "joined by -": _separated(" - ", joined=True),
+    "joined by spaces": _separated(" ", joined=True),
+    "; after field names": _separated(";"),
+    "= after field names": _separated("="),
+    "bar after field names": _separated(" | "),
+    "tab after field names": _separated("\t"),
+    "- after field names": _separated(" - "),
+    "space after field names": _separated(" "),
+    "no field names": without_fields,
+    "no field names, on one line": lambda document: on_one_line(without_fields(document)),
+    **{f"wrapped at {width}": _wrapped(width) for width in WIDTHS},
+    "on one line, wrapped at 60": lambda document: wrapped(on_one_line(document), 60),
+}
+
+
+class Prose:
+    """Set names into invented sentences; frames and names rotate.
+
+    Args:
+        documents: source of the names.
+        language: "es" or "en".
+        seed: seed for the order of names and frames, and the positions of sentences.
+    """
+
+    def __init__(self, documents: Sequence[Document], language: str, *, seed: int = 0) -> None:
+        self._draw = random.Random(seed)
+        self._frames = {kind: self._in_turn(frames) for kind, frames in read_frames(language).items()}
+        names = full_names(documents)
+        self._names = {kind: self._in_turn(found) for kind, found in names.items() if found}
+        self._most = max(map(len, names.values()))
+
+    def __call__(self, document: Document, *, alone: bool = False) -> Document:
+        """Remove a note's header, and insert sentences with two names of each kind between its paragraphs.
+
+        Args:
+            document: the note.
+            alone: return the sentences alone, as one paragraph.
+        """
+        parts = [] if alone else list(body(document))
+        for kind, (name, label) in self._four_names():
+            sentence = filled(next(self._frames[kind]), name, label)
+            parts.insert(self._draw.randint(0, len(parts)), sentence)
+        return _joined(document, parts, " " if alone else "\n")
+
+    def _four_names(self) -> Iterator[tuple[str, tuple[str, str]]]:
+        """Names that share no word, so that finding one does not reveal another."""
+        used: set[str] = set()
+        for kind in sorted(self._names):
+            names = islice(self._names[kind], self._most)  # few names may share all their words
+            fresh = (found for found in names if used.isdisjoint(found[0].lower().split()))
+            for found in islice(fresh, 2):
+                used.update(found[0].lower().split())
+                yield kind, found
+
+    def _in_turn(self, items: Sequence[_Item]) -> Iterator[_Item]:
+        return cycle(self._draw.sample(items, len(items)))
+
+
+def read_frames(language: str) -> dict[str, list[str]]:
+    """Read the frames of a language, by the kind of their slot: "PATIENT" or "DOCTOR"."""
+    part = _FRAMES.read_text(encoding="utf-8").split(f"\n[{language}]\n")[1].split("\n[")[0]
+    frames: dict[str, list[str]] = {"PATIENT": [], "DOCTOR": []}
+    for line in part.splitlines():
+        frames["DOCTOR" if "{DOCTOR" in line else "PATIENT"].append(line)
+    return frames
+
+
+def full_names(documents: Iterable[Document]) -> dict[str, list[tuple[str, str]]]:
+    """Names of two words or more with their labels, by kind; a NAME is of both kinds."""
+    found: dict[str, dict[tuple[str, str], None]] = {"PATIENT": {}, "DOCTOR": {}}
+    for document in documents:
+        for (start, end, label), after in zip_longest(document.spans, document.spans[1:]):
+            if after is not None and _SURNAME_FIELD.fullmatch(document.text, end, after.start):
+                name = f"{document.text[start:end]} {document.text[after.start : after.end]}"
+            else:
+                name = document.text[start:end]
+            for kind, names in found.items():
+                if kind == TO_SEVEN.get(label) or label == NAME:
+                    names[" ".join(name.split()), label] = None
+    return {kind: [item for item in names if _FULL_NAME.fullmatch(item[0])] for kind, names in found.items()}
+
+
+def filled(frame: str, name: str, label: str) -> Part:
+    """Fill the slot of a frame with a name."""
+    before, slot, after = regex.fullmatch(r"(.*)\{(\w+)\}(.*)", frame).groups()
+    value = name.rsplit(maxsplit=1)[-1] if slot.endswith("SURNAME") else name
+    return before + value + after, (Span(len(before), len(before + value), label),)
+
+
+def body(document: Document) -> Iterator[Part]:
+    """Long lines of a note without names, addresses and numbers; field names are removed."""
+    document = without_fields(document)
+    for line in regex.finditer(r"[^\n]+", document.text):
+        start, end = line.span()
+        spans = [span for span in document.spans if start < span.end and span.start < end]
+        is_header = any(identifies(span.label) and TO_CATEGORY.get(span.label) != DATE for span in spans)
+        if len(line[0].split()) >= _LEAST_WORDS and not is_header:
+            yield line[0], tuple(Span(max(s.start, start) - start, min(s.end, end) - start, s.label) for s in spans)
+
+
+def identifies(label: str) -> bool:
+    """True for types of names, identifiers, dates and contact details; types of towns are excluded."""
+    return TO_CATEGORY.get(label) in (NAME, ID, DATE, CONTACT) or label in _ADDRESSES
+
+
+def _joined(document: Document, parts: Iterable[Part], between: str) -> Document:
+    texts: list[str] = []
+    spans = []
+    length = 0
+    for text, found in parts:
+        spans += [Span(start + length, end + length, label) for start, end, label in found]
+        texts.append(text)
+        length += len(text) + len(between)
+    return replace(document, text=between.join(texts), spans=tuple(spans), pretokenized=None)
 
 
 def prose(notes: Sequence[Document]) -> list[tuple[str, Change]]:
-    """The layouts of names in prose, in the language of most notes."""
+    """Changes that set names into prose, in the language of most notes."""
     language = (guess_locale("\n".join(note.text for note in notes)) or "en")[:2]
     return [
         (f"names in prose{name}", partial(Prose(notes, language), alone=alone))
         for name, alone in ((", no header", False), (" alone", True))
     ]
-
-
-def trained_model(args: argparse.Namespace, further: Sequence[str], folder: Path) -> Path:
-    """Train as `crfdeid train` does; its card goes to standard error."""
-    corpus = chosen_corpus(args)
-    paths = {"--train": corpus.train, "--dev": corpus.dev}
-    options = ["--types", args.types]
-    for option, split in paths.items():
-        file = folder / f"{option[2:]}.jsonl"
-        crfdeid.write_corpus(split.documents, file, format="jsonl")
-        options += [option, str(file)]
-    with contextlib.redirect_stdout(sys.stderr):
-        if crfdeid_command(["train", *options, "--out", str(folder / "model"), *further]):
-            raise SystemExit(1)
-    return folder / "model"
-
-
-def main() -> None:
-    """Train a model, or take a saved one, and print what it leaves."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_corpus(parser, types="all")
-    parser.add_argument("--saved", metavar="DIR", help="a trained model to measure in place of a new one")
-    parser.add_argument("--notes", type=int, default=60, metavar="N", help="how many development notes (default: 60)")
-    parser.add_argument("--negatives", type=Path, metavar="PATH", help="a corpus whose notes without PHI count too")
-    args, further = parser.parse_known_args()
-    if args.saved and further:
-        parser.error(f"{further[0]}: an option for training, and --saved trains nothing")
-    with tempfile.TemporaryDirectory() as folder:
-        if args.saved and args.dev:
-            documents = map_types(crfdeid.read_corpus(args.dev, format=args.format), args.types)
-        else:
-            documents = list(chosen_corpus(args).dev.documents)
-        model = crfdeid.load(args.saved or trained_model(args, further, Path(folder)))
-        print_figures(model, documents, args)
-
-
-def print_figures(model: Deidentifier, documents: Sequence[Document], args: argparse.Namespace) -> None:
-    """Print strict F of all development notes, over-redaction without PHI, and the table."""
-    alone = Deidentifier(model.tagger, consistent=False)
-    for name, way in (("the model alone", alone), ("with document consistency", model)):
-        spans = {found.id: found.spans for found in way.annotate_documents(documents)}
-        micro = score_entities(documents, spans).micro
-        scores = " ".join(f"{100 * x:.2f}" for x in (micro.precision, micro.recall, micro.f1))
-        print(f"{name}: strict P R F {scores} on {len(documents)} notes")
-    if args.negatives:
-        negatives = [one for one in crfdeid.read_corpus(args.negatives) if not one.spans]
-        if not negatives:
-            raise EmptyInputError("every note holds PHI: name another corpus for --negatives", path=args.negatives)
-        found = list(model.annotate_documents(negatives))
-        counts = [hidden_words(*pair) for pair in zip(negatives, found, strict=True)]
-        words, hidden = map(sum, zip(*counts, strict=True))
-        hit = sum(bool(one.spans) for one in found)
-        print(f"without PHI: {hidden} of {words} words hidden, in {hit} of {len(negatives)} notes")
-    notes = sorted(random.Random(0).sample(documents, min(args.notes, len(documents))), key=lambda note: note.id)
-    rows = table(model, notes, [*LAYOUTS.items(), *prose(notes)])
-    head = [f"layout of {len(notes)} notes", "values", "left", "left %", "in part %", "hidden %"]
-    print("\n" + tabulate(rows, head, tablefmt="pipe", floatfmt=".2f"))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,72 +1,87 @@
-"""What is left of the PHI of development notes once a model has redacted them, type by type.
+"""PHI that redaction leaves in annotated notes: by a model, or by identifiers of the patient's record.
 
-    python benchmarks/leaks.py --model crf
-    python benchmarks/leaks.py --train meddocan/train/brat --dev meddocan/dev/brat --model hybrid --set member=crf
-    python benchmarks/leaks.py --dev notes/dev --saved model/ --sensitivity 99.7
+    python benchmarks/leaks.py model --model crf
+    python benchmarks/leaks.py model --model hybrid --set member=crf --train meddocan/train/brat --dev meddocan/dev/brat
+    python benchmarks/leaks.py model --saved model/ --sensitivity 99.7 --dev notes/dev
+    python benchmarks/leaks.py known --dev notes/dev
 
-A model is trained and redacts the development notes as `crfdeid redact` does, document consistency included. A gold
-value of three letters or digits or more is left where it still stands in its note's redacted text, as whole words: it
-was not found, or found in one place and not in another. Each value counts once a note. The lines above the table have
-strict entity scores in per cent, of the model alone and with document consistency, and how many notes have at least
-one token of PHI that no found span touches.
+`model` redacts the development notes as `crfdeid redact` does. A gold value of three letters or digits or more is left
+if it occurs in its note's redacted text, as whole words; each value counts once a note. The first table has, for the
+model alone and with document consistency, strict entity scores and binary token scores in per cent, missed tokens, and
+notes with a PHI token that no span touches.
+
+`known` searches each note for its annotated patients, dates and numbers, as if its patient's record held them, in the
+unchanged text, in small letters and without accents. "Left" counts values with a letter or digit outside the matches,
+"needless" matches that overlap no PHI. Dates count if they have day, month and year.
 """
 
 from __future__ import annotations
 
 import argparse
+import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import regex
-from corpus import add_corpus, chosen_corpus
+from common import add_corpus, chosen_corpus, make_parser
 from tabulate import tabulate
 
 import crfdeid
+from crfdeid.augmentation import in_small_letters, without_accents
 from crfdeid.cli.shell import setting
-from crfdeid.documents import Document
-from crfdeid.evaluation import score_entities
+from crfdeid.documents import Document, Span, overlap
+from crfdeid.evaluation import score_entities, score_tokens
 from crfdeid.evaluation.evaluate import count_leaking_documents
-from crfdeid.label_schemes import in_order, map_types
+from crfdeid.known_phi.dates import read_date
+from crfdeid.known_phi.identifiers import PatientIdentifiers
+from crfdeid.label_schemes import TO_SEVEN, in_order, map_types
 from crfdeid.pipeline import Deidentifier
 from crfdeid.registry import MODELS, create
 
 _LEAST = 3
+_IDENTIFIERS = {"PATIENT": "name", "DATE": "date", "ID": "number"}
+_REWRITES: dict[str, Callable[[Document], Document]] = {
+    "unchanged": lambda note: note,
+    "small letters": in_small_letters,
+    "no accents": without_accents,
+}
 
 
-def values_of(document: Document) -> set[tuple[str, str]]:
-    """The types and texts of a document's spans that have enough letters and digits to be told from chance."""
+def _values_of(document: Document) -> set[tuple[str, str]]:
+    """Types and texts of spans with enough letters and digits to rule out a match by chance."""
     found = ((label, document.text[start:end]) for start, end, label in document.spans)
     return {(label, text) for label, text in found if sum(map(str.isalnum, text)) >= _LEAST}
 
 
-def left_in(gold: Document, redacted: Document) -> Iterator[str]:
-    """The types of the values of a document that still stand in its redacted text as whole words."""
-    for label, value in values_of(gold):
+def _left_in(gold: Document, redacted: Document) -> Iterator[str]:
+    """Types of a document's values that occur in its redacted text as whole words."""
+    for label, value in _values_of(gold):
         if is_left(value, redacted.text):
             yield label
 
 
 def is_left(value: str, text: str) -> bool:
-    """True where a value occurs in a text as whole words."""
+    """True if a value occurs in a text as whole words."""
     return regex.search(rf"(?<!\w){regex.escape(value)}(?!\w)", text) is not None
 
 
 def print_leaks(model: Deidentifier, documents: Sequence[Document]) -> None:
-    """Print the scores and the table."""
     alone = Deidentifier(model.tagger, threshold=model.threshold, consistent=False)
+    rows = []
     for name, way in (("the model alone", alone), ("with document consistency", model)):
         found = {document.id: document for document in way.annotate_documents(documents)}
         spans = {id_: document.spans for id_, document in found.items()}
-        micro = score_entities(documents, spans).micro
-        scores = " ".join(f"{100 * x:.2f}" for x in (micro.precision, micro.recall, micro.f1))
-        misses = f"{count_leaking_documents(documents, spans)} of {len(documents)}"
-        print(f"{name}: strict P R F {scores}, notes with a miss {misses}")
-    # A mask leaves nothing that could be taken for a value, as a label could.
+        counts = score_entities(documents, spans).micro, score_tokens(documents, spans, binary=True).micro
+        scores = [f"{100 * x:.2f}" for c in counts for x in (c.precision, c.recall, c.f1)]
+        rows.append([name, *scores, counts[1].fn, f"{count_leaking_documents(documents, spans)} of {len(documents)}"])
+    head = ["", "P", "R", "F", "token P", "token R", "token F", "missed tokens", "notes with a miss"]
+    print(tabulate(rows, head, tablefmt="pipe", disable_numparse=True))
+    # A mask cannot be taken for a value, as a label could.
     masked = {id_: crfdeid.redact(document, "mask") for id_, document in found.items()}
-    counts = Counter(label for document in documents for label, _ in values_of(document))
-    left = Counter(label for document in documents for label in left_in(document, masked[document.id]))
-    print("\n" + tabulate(_rows(counts, left), ["type", "values", "left", "left %"], tablefmt="pipe", floatfmt=".2f"))
+    values = Counter(label for document in documents for label, _ in _values_of(document))
+    left = Counter(label for document in documents for label in _left_in(document, masked[document.id]))
+    print("\n" + tabulate(_rows(values, left), ["type", "values", "left", "left %"], tablefmt="pipe", floatfmt=".2f"))
 
 
 def _rows(counts: Mapping[str, int], left: Mapping[str, int]) -> list[list[object]]:
@@ -75,18 +90,33 @@ def _rows(counts: Mapping[str, int], left: Mapping[str, int]) -> list[list[objec
     return [[label, count, gone, 100 * gone / count] for label, count, gone in rows if count]
 
 
-def main() -> None:
-    """Train a model, or take a saved one, and print what it leaves."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_corpus(parser, types="all")
-    parser.add_argument("--model", choices=MODELS, default="hybrid", help="which model to train (default: hybrid)")
-    parser.add_argument("--set", type=setting, nargs="+", default=[], metavar="NAME=VALUE", help="its settings")
-    parser.add_argument("--saved", type=Path, metavar="DIR", help="a trained model to measure in place of a new one")
-    parser.add_argument("--sensitivity", type=float, metavar="S", help="with --saved: the threshold chosen for it (%%)")
-    args = parser.parse_args()
+def print_known(notes: Sequence[Document]) -> None:
+    rows = []
+    for name, rewrite in _REWRITES.items():
+        for label, kind in _IDENTIFIERS.items():
+            started = time.process_time()
+            counts = [_count(note, label, kind, rewrite(note).text) for note in notes]
+            milliseconds = 1000 * (time.process_time() - started) / len(notes)
+            rows.append([name, kind, *map(sum, zip(*counts, strict=True)), f"{milliseconds:.1f}"])
+    print(tabulate(rows, ["text", "kind", "values", "left", "needless", "ms a note"], tablefmt="pipe"))
+
+
+def _count(note: Document, label: str, kind: str, text: str) -> tuple[int, int, int]:
+    """Numbers of values, of values left in part, and of matches without PHI."""
+    gold = [span for span in note.spans if TO_SEVEN.get(span.label) == label and _is_whole(note, span, kind)]
+    found = PatientIdentifiers.of((kind, note.text[span.start : span.end]) for span in gold).find(text)
+    hidden = {i for start, end, _ in found for i in range(start, end)}
+    left = [s for s in gold if any(text[i].isalnum() and i not in hidden for i in range(s.start, s.end))]
+    needless = {s for s in found if not any(overlap(*sorted((s, other))) for other in note.spans)}
+    return len(gold), len(left), len(needless)
+
+
+def _is_whole(note: Document, span: Span, kind: str) -> bool:
+    return kind != "date" or bool(read_date(note.text[span.start : span.end]))
+
+
+def _model_command(args: argparse.Namespace) -> None:
     if args.saved is not None:
-        if args.dev is None:
-            parser.error("--saved needs --dev: the notes in which the saved model is measured")
         documents = map_types(crfdeid.read_corpus(args.dev, format=args.format), args.types)
         print_leaks(crfdeid.load(args.saved, sensitivity=args.sensitivity), documents)
         return
@@ -94,6 +124,26 @@ def main() -> None:
     tagger = create(args.model, overrides=dict(args.set))
     tagger.fit(corpus.train.sentences, corpus.dev.sentences)
     print_leaks(Deidentifier(tagger), corpus.dev.documents)
+
+
+def main() -> None:
+    parser = make_parser(__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    model = commands.add_parser("model")
+    add_corpus(model, types="all")
+    model.add_argument("--model", choices=MODELS, default="hybrid", help="model to train (default: hybrid)")
+    model.add_argument("--set", type=setting, nargs="+", default=[], metavar="NAME=VALUE", help="its settings")
+    model.add_argument("--saved", type=Path, metavar="DIR", help="a trained model to measure in place of a new one")
+    model.add_argument("--sensitivity", type=float, metavar="S", help="with --saved: the threshold chosen for it (%%)")
+    add_corpus(commands.add_parser("known"), types="all")
+    args = parser.parse_args()
+    if args.command == "known":
+        notes = crfdeid.read_corpus(args.dev, format=args.format) if args.dev else chosen_corpus(args).dev.documents
+        print_known(notes)
+        return
+    if args.saved is not None and args.dev is None:
+        parser.error("--saved needs --dev: the notes in which the saved model is measured")
+    _model_command(args)
 
 
 if __name__ == "__main__":

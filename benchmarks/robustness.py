@@ -1,31 +1,47 @@
-"""How much a model still finds where notes are written another way, with and without rewritten copies in training.
+"""PHI that a model finds in notes written or laid out differently from its training notes.
 
-    python benchmarks/robustness.py
-    python benchmarks/robustness.py --train meddocan/train/brat --dev meddocan/dev/brat --format brat --types all
-    python benchmarks/robustness.py --model elman --set epochs=5 --augment none case case+accents --fraction 0.5
-    python benchmarks/robustness.py --dev notes/dev --types all --saved model/ other/
+    python benchmarks/robustness.py spelling
+    python benchmarks/robustness.py spelling --model elman --set epochs=5 --augment none case+accents --fraction 0.5
+    python benchmarks/robustness.py spelling --dev notes/dev --types all --saved model/ other/
+    python benchmarks/robustness.py layouts --train meddocan/train/brat --dev meddocan/dev/brat --types all --notes 60
+    python benchmarks/robustness.py layouts --saved model/ --dev meddocan/dev/brat --negatives asq-phi/dev.txt
+    python benchmarks/robustness.py layouts --augment none
 
-For each choice of ``--augment`` a model is trained, or saved ones are taken, and each tags the development notes as
-they are and rewritten: accents decomposed (NFD) or left out, small letters, capitals, non-breaking spaces, a zero-width
-space in every word. A line has the share of PHI tokens found, whatever their type, overall and in names of patients and
-doctors, and the strict entity F: of the model alone, and with document consistency, as `crfdeid redact` works. All in
-per cent.
+`spelling` trains a model for each choice of ``--augment``, or takes saved ones. Each tags the development notes
+unchanged and rewritten: accents decomposed (NFD) or removed, small letters, capitals, non-breaking spaces, a zero-width
+space in every word. Columns: recall of PHI tokens, whatever their type, overall and in names of patients and doctors,
+and strict entity F, for the model alone and with document consistency; all in per cent.
+
+`layouts` trains with `crfdeid train` and its further options (``--augment none``), or takes a saved model. It redacts
+notes in each layout of `layouts.LAYOUTS`, and with names set into sentences of layout_frames.txt. A row counts values
+of names, identifiers, dates and addresses with five letters or digits or more, each once a note; an identifier has a
+digit. A value is left if it occurs in its note's redacted text as whole words, whatever the white space, and left in
+part if a mention keeps a letter or digit. "Hidden" is the share of words outside gold spans that are hidden. In prose,
+only the inserted names count.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import random
 import re
+import sys
+import tempfile
 import time
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import accumulate
+from functools import partial
 from pathlib import Path
 
-from corpus import add_corpus, chosen_corpus
+import regex
+from common import add_corpus, chosen_corpus, make_parser
+from layouts import LAYOUTS, Change, identifies, prose, rewritten
+from leaks import is_left
+from short_texts import covered
 from tabulate import tabulate
 
+import crfdeid
 from crfdeid.augmentation import (
     COPY_KINDS,
     augment_corpus,
@@ -34,26 +50,22 @@ from crfdeid.augmentation import (
     parse_copy_kinds,
     without_accents,
 )
+from crfdeid.cli import main as crfdeid_command
 from crfdeid.cli.shell import setting
 from crfdeid.consistency import make_consistent
-from crfdeid.corpora import read_corpus
-from crfdeid.documents import Document, Span
+from crfdeid.documents import Document
+from crfdeid.errors import EmptyInputError
 from crfdeid.evaluation import count_token_pairs, score_entities
-from crfdeid.label_schemes import TO_SEVEN, map_types
+from crfdeid.label_schemes import ID, NAME, TO_CATEGORY, TO_SEVEN, map_types
 from crfdeid.pipeline import Deidentifier
 from crfdeid.registry import MODELS, create, load_tagger
 from crfdeid.tagger import Tagger
 from crfdeid.utils.process import one_thread
 
-HEAD = ["model", "text", "token R", "names R", "strict F", "consistent: token R", "names R", "strict F"]
+_SPELLING_HEAD = ["model", "text", "token R", "names R", "strict F", "consistent: token R", "names R", "strict F"]
 _NAMES = ("PATIENT", "DOCTOR")
-
-
-def rewritten(document: Document, pieces: Sequence[str]) -> Document:
-    """A document with a piece of text in the place of each character, and its spans where they then are."""
-    places = [0, *accumulate(map(len, pieces))]
-    spans = tuple(Span(places[start], places[end], label) for start, end, label in document.spans)
-    return replace(document, text="".join(pieces), spans=spans, pretokenized=None)
+_LEAST = 5
+_WORD = regex.compile(r"\w+")
 
 
 def decomposed(document: Document) -> Document:
@@ -73,7 +85,7 @@ def with_marks(document: Document) -> Document:
 
 
 TEXTS: Mapping[str, Callable[[Document], Document]] = {
-    "as it is": lambda document: document,
+    "unchanged": lambda document: document,
     "NFD": decomposed,
     "no accents": without_accents,
     "small letters": in_small_letters,
@@ -84,7 +96,7 @@ TEXTS: Mapping[str, Callable[[Document], Document]] = {
 }
 
 
-def figures(gold: Sequence[Document], found: Iterable[Document]) -> list[float]:
+def _figures(gold: Sequence[Document], found: Iterable[Document]) -> list[float]:
     """Token recall, overall and of names, and strict F."""
     spans = {document.id: document.spans for document in found}
     pairs = count_token_pairs(gold, spans)
@@ -97,19 +109,18 @@ def figures(gold: Sequence[Document], found: Iterable[Document]) -> list[float]:
     return [recall(lambda label: True), names, score_entities(gold, spans).micro.f1]
 
 
-def rows(name: str, tagger: Tagger, dev: Sequence[Document]) -> list[list[str]]:
-    """A row for each text."""
+def spelling_rows(name: str, tagger: Tagger, dev: Sequence[Document]) -> list[list[str]]:
     table = []
     for text, rewrite in TEXTS.items():
         gold = [rewrite(document) for document in dev]
         alone = list(Deidentifier(tagger, consistent=False).annotate_documents(gold))
-        both = [*figures(gold, alone), *figures(gold, map(make_consistent, alone))]
+        both = [*_figures(gold, alone), *_figures(gold, map(make_consistent, alone))]
         table.append([name, text, *(f"{100 * figure:.2f}" for figure in both)])
     return table
 
 
-def trained(args: argparse.Namespace) -> Iterator[tuple[str, Tagger, Sequence[Document]]]:
-    """A model for each choice of ``--augment``."""
+def _trained(args: argparse.Namespace) -> Iterator[tuple[str, Tagger, Sequence[Document]]]:
+    """Train a model for each choice of ``--augment``."""
     corpus = chosen_corpus(args)
     for how in args.augment:
         train = augment_corpus(corpus.part(args.fraction), parse_copy_kinds(how.replace("+", ","))).sentences
@@ -120,32 +131,151 @@ def trained(args: argparse.Namespace) -> Iterator[tuple[str, Tagger, Sequence[Do
         yield how, tagger, corpus.dev.documents
 
 
-def saved(args: argparse.Namespace) -> Iterator[tuple[str, Tagger, Sequence[Document]]]:
-    """The models that ``--saved`` names."""
-    dev = map_types(read_corpus(args.dev, format=args.format), args.types)
+def _saved(args: argparse.Namespace) -> Iterator[tuple[str, Tagger, Sequence[Document]]]:
+    dev = map_types(crfdeid.read_corpus(args.dev, format=args.format), args.types)
     for folder in args.saved:
         yield folder.name, load_tagger(folder), dev
 
 
-def main() -> None:
-    """Train and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def _values_of(document: Document, counted: Callable[[str], bool]) -> dict[str, float]:
+    """Long values of the counted types, each mapped to its hidden share, initially 1."""
+    values = {}
+    for start, end, label in document.spans:
+        value = " ".join(document.text[start:end].split())
+        is_counted = TO_CATEGORY.get(label) != ID or any(map(str.isdigit, value))  # MEDDOCAN has words of this type
+        if counted(label) and is_counted and sum(map(str.isalnum, value)) >= _LEAST:
+            values[value] = 1.0
+    return values
+
+
+def layout_row(gold: Sequence[Document], model: Deidentifier, counted: Callable[[str], bool]) -> list[object]:
+    values = left = in_part = words = hidden = 0
+    for document, found in zip(gold, model.annotate_documents(gold), strict=True):
+        redacted = " ".join(crfdeid.redact(found, "mask").text.split())
+        whole = _values_of(document, counted)
+        for start, end, label in document.spans:
+            value = " ".join(document.text[start:end].split())
+            if value in whole:
+                share = covered(document, crfdeid.Span(start, end, label), found.spans)
+                whole[value] = min(whole[value], share)
+        values += len(whole)
+        left += sum(is_left(value, redacted) for value in whole)
+        in_part += sum(share < 1 for share in whole.values())
+        outside, gone = hidden_words(document, found)
+        words, hidden = words + outside, hidden + gone
+    return [values, left, 100 * left / max(1, values), 100 * in_part / max(1, values), 100 * hidden / max(1, words)]
+
+
+def hidden_words(gold: Document, found: Document) -> tuple[int, int]:
+    """Numbers of words outside gold spans, and of those hidden at least in part."""
+    outside = [word.span() for word in _WORD.finditer(gold.text) if not _touches(word.span(), gold)]
+    return len(outside), sum(_touches(word, found) for word in outside)
+
+
+def _touches(word: tuple[int, int], document: Document) -> bool:
+    return any(word[0] < span.end and span.start < word[1] for span in document.spans)
+
+
+def layout_rows(
+    model: Deidentifier, notes: Sequence[Document], changes: Iterable[tuple[str, Change]]
+) -> list[list[object]]:
+    """A row for each layout that changes the notes; those without fields have few."""
+    rows: list[list[object]] = []
+    seen = set()
+    for name, change in changes:
+        gold = [change(note) for note in notes]
+        texts = tuple(note.text for note in gold)
+        if texts not in seen:
+            seen.add(texts)
+            rows.append([name, *layout_row(gold, model, _is_name if isinstance(change, partial) else identifies)])
+    return rows
+
+
+def _is_name(label: str) -> bool:
+    return TO_CATEGORY.get(label) == NAME
+
+
+def trained_model(args: argparse.Namespace, further: Sequence[str], folder: Path) -> Path:
+    """Run `crfdeid train`; its card goes to standard error."""
+    corpus = chosen_corpus(args)
+    paths = {"--train": corpus.train, "--dev": corpus.dev}
+    options = ["--types", args.types]
+    for option, split in paths.items():
+        file = folder / f"{option[2:]}.jsonl"
+        crfdeid.write_corpus(split.documents, file, format="jsonl")
+        options += [option, str(file)]
+    with contextlib.redirect_stdout(sys.stderr):
+        if crfdeid_command(["train", *options, "--out", str(folder / "model"), *further]):
+            raise SystemExit(1)
+    return folder / "model"
+
+
+def layouts_table(model: Deidentifier, documents: Sequence[Document], args: argparse.Namespace) -> None:
+    alone = Deidentifier(model.tagger, consistent=False)
+    for name, way in (("the model alone", alone), ("with document consistency", model)):
+        spans = {found.id: found.spans for found in way.annotate_documents(documents)}
+        micro = score_entities(documents, spans).micro
+        scores = " ".join(f"{100 * x:.2f}" for x in (micro.precision, micro.recall, micro.f1))
+        print(f"{name}: strict P R F {scores} on {len(documents)} notes")
+    if args.negatives:
+        negatives = [one for one in crfdeid.read_corpus(args.negatives) if not one.spans]
+        if not negatives:
+            raise EmptyInputError("every note holds PHI: name another corpus for --negatives", path=args.negatives)
+        found = list(model.annotate_documents(negatives))
+        counts = [hidden_words(*pair) for pair in zip(negatives, found, strict=True)]
+        words, hidden = map(sum, zip(*counts, strict=True))
+        hit = sum(bool(one.spans) for one in found)
+        print(f"without PHI: {hidden} of {words} words hidden, in {hit} of {len(negatives)} notes")
+    notes = sorted(random.Random(0).sample(documents, min(args.notes, len(documents))), key=lambda note: note.id)
+    rows = layout_rows(model, notes, [*LAYOUTS.items(), *prose(notes)])
+    head = [f"layout of {len(notes)} notes", "values", "left", "left %", "in part %", "hidden %"]
+    print("\n" + tabulate(rows, head, tablefmt="pipe", floatfmt=".2f"))
+
+
+def layouts_command(args: argparse.Namespace, further: Sequence[str]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        if args.saved and args.dev:
+            documents = map_types(crfdeid.read_corpus(args.dev, format=args.format), args.types)
+        else:
+            documents = list(chosen_corpus(args).dev.documents)
+        layouts_table(crfdeid.load(args.saved or trained_model(args, further, Path(folder))), documents, args)
+
+
+def _add_spelling(parser: argparse.ArgumentParser) -> None:
     add_corpus(parser)
-    parser.add_argument("--model", choices=MODELS, default="crf", help="which model (default: crf)")
+    parser.add_argument("--model", choices=MODELS, default="crf", help="model to train (default: crf)")
     parser.add_argument("--set", type=setting, nargs="+", default=[], metavar="NAME=VALUE", help="its settings")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of a network (default: 0)")
-    text = f"kinds of rewritten copies, {', '.join(COPY_KINDS)}, with + between them, a model each (default: none all)"
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of a network (default: 0)")
+    text = f"kinds of rewritten copies, {', '.join(COPY_KINDS)}, joined by +, a model each (default: none all)"
     parser.add_argument("--augment", nargs="+", default=["none", "all"], metavar="KINDS", help=text)
-    text = "the share of the training notes that is learned from (default: 1)"
-    parser.add_argument("--fraction", type=float, default=1.0, metavar="X", help=text)
-    text = "measure models that are saved in these folders on the notes of --dev, and train none"
-    parser.add_argument("--saved", type=Path, nargs="+", metavar="DIR", help=text)
-    args = parser.parse_args()
+    parser.add_argument("--fraction", type=float, default=1.0, metavar="X", help="share of training notes (default: 1)")
+    parser.add_argument("--saved", type=Path, nargs="+", metavar="DIR", help="saved models to measure; none is trained")
+
+
+def _add_layouts(parser: argparse.ArgumentParser) -> None:
+    add_corpus(parser, types="all")
+    parser.add_argument("--saved", metavar="DIR", help="a trained model to measure in place of a new one")
+    parser.add_argument("--notes", type=int, default=60, metavar="N", help="number of development notes (default: 60)")
+    parser.add_argument("--negatives", type=Path, metavar="PATH", help="a corpus whose notes without PHI count too")
+
+
+def main() -> None:
+    parser = make_parser(__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    _add_spelling(commands.add_parser("spelling"))
+    _add_layouts(commands.add_parser("layouts"))
+    args, further = parser.parse_known_args()
+    if further and (args.saved or args.command == "spelling"):
+        parser.error(f"unrecognized option: {further[0]}")
+    if args.command == "layouts":
+        layouts_command(args, further)
+        return
     if args.saved and args.dev is None:
         parser.error("--saved needs --dev")
     one_thread()
-    for name, tagger, dev in saved(args) if args.saved else trained(args):
-        print(tabulate(rows(name, tagger, dev), HEAD, tablefmt="pipe", disable_numparse=True), "\n", flush=True)
+    for name, tagger, dev in _saved(args) if args.saved else _trained(args):
+        rows = spelling_rows(name, tagger, dev)
+        print(tabulate(rows, _SPELLING_HEAD, tablefmt="pipe", disable_numparse=True), "\n", flush=True)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from crfdeid.model_card.drift import NOTE_MEASURES, DriftDetector, NoteReader, d
 
 sys.path.append(str(Path(__file__).parents[3] / "benchmarks"))
 from drift import Drift, halves
-from layout_changes import LAYOUTS
+from layouts import LAYOUTS
 
 WORDS = [
     "seen",
@@ -112,7 +112,7 @@ FORMS = [
 FORMS_PROFILE = make_profile(FORMS[:20], FORMS[:20], key=None)
 
 
-@pytest.mark.parametrize("layout", [name for name in LAYOUTS if name != "as they stand"])
+@pytest.mark.parametrize("layout", [name for name in LAYOUTS if name != "unchanged"])
 def test_notes_in_another_layout_are_unlike_together_and_each_by_itself(layout):
     notes = [LAYOUTS[layout](document) for document in FORMS[20:]]
     assert differences(FORMS[20:], FORMS_PROFILE) == []
@@ -182,7 +182,7 @@ def test_a_run_warns_of_each_layout_and_not_of_ordinary_notes(data_folder: Path)
     drift = Drift(train, profiled)
     for layout, change in LAYOUTS.items():
         warned = sum(map(bool, drift.samples([change(document) for document in notes])))
-        assert warned <= 1 if layout == "as they stand" else warned == 20, layout
+        assert warned <= 1 if layout == "unchanged" else warned == 20, layout
     assert drift.listed(notes) < 0.05
     for layout in ("joined by ;", "no field names", "wrapped at 80"):
         assert drift.listed([LAYOUTS[layout](document) for document in notes]) > 0.9

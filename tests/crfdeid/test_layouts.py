@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from crfdeid.documents import Document, Span
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
-from layout_changes import LAYOUTS, WIDTHS, Prose, fields, full_names, read_frames, wrapped
+from layouts import LAYOUTS, WIDTHS, Prose, fields, full_names, read_frames, wrapped
 
 FORM = """\
 Nombre: Ana Eva.
