@@ -1,4 +1,4 @@
-"""A model trained on a part of MEDDOCAN redacts development notes whose layout it never saw; benchmarks/robustness.py."""
+"""Redaction of development notes in layouts that the training notes lack, on a part of MEDDOCAN."""
 
 import random
 import sys
