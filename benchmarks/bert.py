@@ -41,7 +41,7 @@ except ImportError:
 
 import jax
 import numpy as np
-from rounds import keep_to_cores, take_turns
+from common import keep_to_cores, take_turns
 from tabulate import tabulate
 
 from crfdeid.bio import encode

@@ -34,7 +34,7 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 import jax
 import numpy as np
 import torch
-from rounds import keep_to_cores, take_turns
+from common import keep_to_cores, take_turns
 from tabulate import tabulate
 from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence

@@ -37,7 +37,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple, cast
 
-from corpus import add_corpus, chosen_corpus, other_digits
+from common import add_corpus, chosen_corpus, other_digits
 from presidio import presidio
 from recipe import Recipe
 from tabulate import tabulate

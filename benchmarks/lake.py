@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from corpus import other_digits
+from common import other_digits
 from huge_notes import KINDS
 from tabulate import tabulate
 

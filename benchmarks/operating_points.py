@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from corpus import add_corpus, chosen_corpus
+from common import add_corpus, chosen_corpus
 from tabulate import tabulate
 
 from crfdeid.corpora import read_corpus

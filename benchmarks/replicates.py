@@ -21,8 +21,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from common import take_turns
 from flax import nnx
-from rounds import take_turns
 
 from crfdeid.documents import PHI
 from rnn.batching import Row

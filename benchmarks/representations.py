@@ -25,8 +25,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from corpus import add_corpus
-from settings import parse_variant
+from ablation import parse_settings
+from common import add_corpus
 
 from crfdeid.bio import OUTSIDE
 from crfdeid.corpora.splits import Corpus, read_splits
@@ -120,7 +120,7 @@ class Trial:
         """Train with some settings, attack, and print a row, or three with the controls."""
         args, started = self.args, time.process_time()
         settings = replace(PrivateSettings(), attack_epochs=tuple(args.attack), attack_seeds=args.adversaries)
-        settings = replace(settings, **parse_variant(variant))
+        settings = replace(settings, **parse_settings(variant))
         trained = train_representation(self.train, self.held_out, self.vectors, settings, seed=args.seed)
         model, tagged = trained.model, trained.predict([s.sentence for s in self.scored])
         f1 = 100 * count_tags([list(s.tags) for s in self.scored], tagged).micro.f1

@@ -21,8 +21,8 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 import jax
 import torch
+from common import keep_to_cores, take_turns
 from replicates import DROPOUT, RATE, Sentences, add_sizes, draw_sentences, make_epoch
-from rounds import keep_to_cores, take_turns
 from tabulate import tabulate
 
 

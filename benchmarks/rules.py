@@ -19,8 +19,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from corpus import add_corpus, chosen_corpus
-from rounds import take_turns
+from common import add_corpus, chosen_corpus, take_turns
 from tabulate import tabulate
 
 from crfdeid.bio import OUTSIDE, tag_spans
