@@ -9,7 +9,7 @@ model found is therefore searched in the rest of its note:
 - any other value: whole, if it has at least `_LEAST_VALUE` letters and digits, and a capital or that many digits.
 
 A part of a name must look like a name: it begins with a capital, the note has the word nowhere in lower case, and it is
-in no list of words that announce PHI (`features.word_lists`: months, titles, kin, places). Account names such as
+in no list of words that announce PHI (`features.lexicons`: months, titles, kin, places). Account names such as
 "Quill.j@..." are no names. "Brown sputum" is not marked if the note has "brown" too, and "May" never is.
 """
 

@@ -31,10 +31,7 @@ Letters of shapes, in comments and docstrings throughout:
 The names below are imported on first use, so that a command of this package can report that JAX is not installed.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
-
-from crfdeid.errors import missing_extra
 
 if TYPE_CHECKING:
     from rnn.models.bilstm_crf import BilstmCrf, BilstmCrfSettings, BilstmCrfTagger
@@ -66,9 +63,8 @@ _MODULES = {
 def __getattr__(name: str) -> Any:
     for module, names in _MODULES.items():
         if name in names:
-            try:
-                globals()[name] = found = getattr(import_module(module), name)
-            except ModuleNotFoundError as error:
-                raise missing_extra(error) from None
+            from crfdeid.registry import import_string  # noqa: PLC0415
+
+            globals()[name] = found = import_string(f"{module}:{name}")
             return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

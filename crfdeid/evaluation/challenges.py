@@ -42,7 +42,7 @@ class I2b2Score(NamedTuple):
     """One mode on one set of types.
 
     Attributes:
-        mode: one of `MODES`.
+        mode: one of `I2B2_MODES`.
         subset: "all PHI" or "HIPAA".
         micro: counts over all notes.
         precision: the mean of the notes' precisions.
@@ -63,7 +63,7 @@ class I2b2Score(NamedTuple):
 
 
 def score_i2b2(gold: Sequence[Document], predicted: Predictions) -> list[I2b2Score]:
-    """The eight scores: each of `MODES` over all PHI, and over HIPAA's.
+    """The eight scores: each of `I2B2_MODES` over all PHI, and over HIPAA's.
 
     Where gold or prediction has a type of which `HIPAA` does not say whether it counts, the scores over HIPAA's are
     left out. With types that the 2014 challenge has not they are approximate: `crfdeid.label_schemes`.

@@ -198,7 +198,7 @@ def write_sample(
     Args:
         drawn: the notes, with what a model found in them, for annotators to correct.
         folder: where to.
-        format: one of `FORMATS`.
+        format: one of `SAMPLE_FORMATS`.
         model: which model found it; "" for none.
         for_test: leave out what was found, and how the notes were rated.
 

@@ -64,7 +64,7 @@ def log_partition(emissions: jax.Array, transitions: jax.Array, length: jax.Arra
         length: how many of the T tokens are real.
 
     Example:
-        >>> float(log_partition(jnp.zeros((3, 2)), jnp.zeros((2, 2)), jnp.array(3)).round(4))  # log of 2 ** 3 paths
+        >>> round(float(log_partition(jnp.zeros((3, 2)), jnp.zeros((2, 2)), jnp.array(3))), 4)  # log of 2 ** 3 paths
         2.0794
     """
 

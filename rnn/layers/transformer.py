@@ -141,7 +141,7 @@ class TransformerEncoder(nnx.Module):
         """The states of the last layer, [L, H].
 
         Args:
-            vectors: of the pieces, [L, H], L at most `EncoderConfig.room`.
+            vectors: of the pieces, [L, H], L at most `EncoderConfig.max_length`.
             real: which of the L places hold a piece, [L] bool.
             draws: by name, as `draws` asks for them.
         """

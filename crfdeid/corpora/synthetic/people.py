@@ -108,7 +108,7 @@ def typo(name: str, rng: Random) -> str:
 
     Example:
         >>> typo("Marsden", Random(1))
-        'Mrasden'
+        'Marrsden'
     """
     i = rng.randrange(1, len(name) - 1)
     swapped = name[:i] + name[i + 1] + name[i] + name[i + 2 :]

@@ -57,7 +57,7 @@ def join_parts(pieces: Iterable[TemplatePart], separator: str = "") -> TemplateP
     """The pieces one after the other.
 
     Example:
-        >>> join([Piece("Dr."), Piece("Doe", (Span(0, 3, "DOCTOR"),))], " ").spans
+        >>> join_parts([TemplatePart("Dr."), TemplatePart("Doe", (Span(0, 3, "DOCTOR"),))], " ").spans
         (Span(start=4, end=7, label='DOCTOR'),)
     """
     texts: list[str] = []

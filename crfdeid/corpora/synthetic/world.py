@@ -83,7 +83,7 @@ def strip_accents(text: str) -> str:
     """The text in the letters of English.
 
     Example:
-        >>> without_accents("Bjørn Peña")
+        >>> strip_accents("Bjørn Peña")
         'Bjorn Pena'
     """
     parts = unicodedata.normalize("NFD", text.translate(_PLAIN))

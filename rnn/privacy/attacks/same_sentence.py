@@ -223,7 +223,7 @@ def worst(outcomes: Iterable[AttackOutcome]) -> AttackOutcome:
     """Return the most accurate adversary, the first of equals.
 
     Example:
-        >>> some = [Outcome("fresh", seed, 20, "T1", correct, 100) for seed, correct in enumerate((52, 41, 55))]
+        >>> some = [AttackOutcome("fresh", seed, 20, "T1", correct, 100) for seed, correct in enumerate((52, 41, 55))]
         >>> worst(some).seed
         1
     """
