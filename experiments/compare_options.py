@@ -11,19 +11,23 @@ from crfdeid.cli.shell import Parser, copy_kinds, positive_number, setting, whol
 from crfdeid.ensembles.ensemble import COMBINATIONS
 from crfdeid.errors import OptionConflictError, SettingError
 from crfdeid.registry import MODELS, profile_name
-from experiments.option_values import axis, embeddings, fractions, models, vector_source
 from experiments.options import (
     add_corpus,
     add_seeds,
     add_unlabelled,
     add_work,
+    axis,
     check,
     check_near,
     corpus_settings,
     defining,
+    embeddings,
+    fractions,
     make_parser,
+    models,
     output_settings,
     vector_settings,
+    vector_source,
 )
 from experiments.papers import CORE, PAPERS, papers_on
 from experiments.running.embeddings import RECIPES, embedding_name

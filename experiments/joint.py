@@ -15,7 +15,6 @@ from typing import Any
 from crfdeid.cli import arguments
 from crfdeid.cli.shell import Parser, file_path, setting, whole_number
 from crfdeid.registry import profile_name
-from experiments.option_values import embeddings, models, share
 from experiments.options import (
     add_corpus,
     add_seeds,
@@ -24,14 +23,16 @@ from experiments.options import (
     check,
     corpus_settings,
     defining,
+    embeddings,
     make_parser,
+    models,
     output_settings,
     run_experiment,
+    share,
     vector_settings,
 )
 from experiments.running.embeddings import KINDS
-from experiments.running.joint.settings import PERMUTATIONS, SMALL, SMALL_SHARE, SYSTEMS, JointExperiment
-from experiments.running.joint.systems import completed
+from experiments.running.joint.systems import PERMUTATIONS, SMALL, SMALL_SHARE, SYSTEMS, JointExperiment, completed
 
 DESCRIPTION = """\
 Train models that find PHI and concepts (problems, treatments, drugs) in the same notes, score both, and measure what

@@ -15,7 +15,6 @@ from typing import Any
 from crfdeid.cli.shell import Parser, setting, whole_number
 from crfdeid.errors import SettingError, UnknownNameError
 from crfdeid.registry import profile_name
-from experiments.option_values import counts, embeddings, systems
 from experiments.options import (
     add_corpus,
     add_seeds,
@@ -24,14 +23,17 @@ from experiments.options import (
     check,
     check_near,
     corpus_settings,
+    counts,
     defining,
+    embeddings,
     make_parser,
     output_settings,
     run_experiment,
+    systems,
     vector_settings,
 )
 from experiments.running.embeddings import RECIPES
-from experiments.running.private.settings import KINDS, SIZES, PrivateExperiment, Sizes
+from experiments.running.private.systems import KINDS, SIZES, PrivateExperiment, Sizes
 from experiments.running.settings import Point
 
 DESCRIPTION = """\

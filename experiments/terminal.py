@@ -1,4 +1,4 @@
-"""What the commands show on a terminal, progress bars among it, and how they end: results written and printed."""
+"""Terminal output of the commands: progress bars, tables, examples of errors, and results written at the end."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 from tqdm import tqdm
 
 from crfdeid.cli.shell import make_bar
+from crfdeid.corpora.splits import Split
+from crfdeid.evaluation import ERROR_CATEGORIES, in_context
 from crfdeid.tagger import FitProgress
-from experiments.reporting.examples import error_examples
 from experiments.results.store import Store, write_results
 from experiments.running.prepared import train_cells
+from experiments.running.runs import Run
 from experiments.tables import Table, result_tables, to_text
 
 if TYPE_CHECKING:
@@ -55,6 +57,30 @@ def show_examples(runs: Sequence[Run], corpus: Corpus) -> None:
         print("WARNING: this is text of a real corpus and holds PHI: keep it as safe as the corpus.")
     for line in error_examples(runs, corpus.scored):
         print(line)
+
+
+PER_CATEGORY = 3
+
+
+def error_examples(runs: Sequence[Run], split: Split, *, per_category: int = PER_CATEGORY) -> Iterator[str]:
+    """Lines that show a few errors of every model and category, from each model's first run.
+
+    The errors are spread evenly over the split, so that they do not all come from its first document.
+
+    Args:
+        runs: finished cells, of the scored split.
+        split: the scored split.
+        per_category: errors shown for each model and category.
+    """
+    documents = {document.id: document for document in split.documents}
+    first = {run.cell.system.name: run for run in reversed(runs) if run.cell.is_plain}
+    for model in dict.fromkeys(run.cell.system.name for run in runs):
+        for category in ERROR_CATEGORIES:
+            errors = [error for error in first[model].errors if error.category == category]
+            step = max(1, len(errors) // per_category)
+            for error in errors[::step][:per_category]:
+                causes = f" ({', '.join(error.causes)})" if error.causes else ""
+                yield f"{model}, {category}{causes}: {in_context(documents[error.document_id], error)}"
 
 
 def train(prepared: Prepared[Any, Work], cells: Sequence[Cell], store: Store | None, **how: Any) -> list[Run]:

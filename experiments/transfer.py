@@ -15,19 +15,21 @@ from typing import TYPE_CHECKING, Any
 from crfdeid.cli.shell import Parser, setting, whole_number
 from crfdeid.errors import SettingError
 from crfdeid.registry import MODELS, profile_name
-from experiments.option_values import folders, models, share
 from experiments.options import (
     add_seeds,
     add_work,
     check_work,
     defining,
+    folders,
     make_parser,
+    models,
     output_settings,
     run_experiment,
+    share,
 )
 from experiments.running.transfer.corpora import MADE_UP, source_of
-from experiments.running.transfer.settings import BINARY, SAMPLES, TYPES, TransferExperiment
-from experiments.running.transfer.settings import MODELS as USUAL
+from experiments.running.transfer.systems import BINARY, SAMPLES, TYPES, TransferExperiment
+from experiments.running.transfer.systems import MODELS as USUAL
 
 if TYPE_CHECKING:
     from crfdeid.corpora.splits import Corpus

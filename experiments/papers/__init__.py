@@ -1,9 +1,10 @@
-"""What is particular to one paper, and nowhere else below experiments/: one module a paper.
+"""Published papers: one module a paper, and nothing particular to a paper elsewhere in experiments/.
 
-paper.py          what a paper can have: printed tables, orders, its profile's name
+paper.py          `Paper`: printed tables, orders of rows and columns, name of its profile
 yadav2016.py      CRF, Elman and Jordan networks, the paper that this library began with
-friedrich2019.py  a BiLSTM-CRF on i2b2 2014
+friedrich2019.py  a BiLSTM-CRF on i2b2 2014, and private representations
 johnson2020.py    BERT on four corpora
+lange2020.py      PHI and concepts tagged together
 """
 
 from __future__ import annotations

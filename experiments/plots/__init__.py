@@ -1,6 +1,6 @@
-"""The plots of an experiment, drawn with matplotlib: `plots`, then `to_png` or `to_svg`.
+"""Plots of an experiment, drawn with matplotlib: `plots`, then `to_png` or `to_svg`.
 
-style: how every plot looks. scores, training, errors: the plots. None touches the state of pyplot.
+style: the look of all plots. scores, errors, private: the plots. None touches the state of pyplot.
 """
 
 from __future__ import annotations
@@ -9,10 +9,8 @@ from matplotlib.figure import Figure
 
 from experiments.plots.errors import confusion_plot, error_plot
 from experiments.plots.private import private_plots
-from experiments.plots.scores import embedding_plot, fraction_plot, score_plot
+from experiments.plots.scores import curve_plot, embedding_plot, fraction_plot, score_plot, transfer_plots
 from experiments.plots.style import entitled, house_style, to_png, to_svg
-from experiments.plots.training import curve_plot
-from experiments.plots.transfer import transfer_plots
 from experiments.results.checks import is_joint, is_private, is_transfer
 from experiments.tables.frames import Results, curve_frame
 from experiments.tables.layers import LAYERS, of_layer

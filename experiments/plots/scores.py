@@ -1,4 +1,4 @@
-"""Plots of scores: by type, by embedding, and by amount of training data."""
+"""Plots of scores: by type, embedding, amount of training data, epoch, and pair of corpora."""
 
 from __future__ import annotations
 
@@ -10,19 +10,21 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import PercentFormatter
+from matplotlib.ticker import MaxNLocator, PercentFormatter
 
-from experiments.plots.style import CHARACTER, INK, Look, canvas, finish, looks, model_look
-from experiments.tables.cells import interval_name, run_counts
+from experiments.plots.style import CHARACTER, INK, Look, canvas, finish, heat_map, looks, model_look
+from experiments.tables.cells import MARK, interval_name, percent, run_counts
 from experiments.tables.frames import (
     OVERALL,
     Results,
+    curve_frame,
     fraction_frame,
     interval_frame,
     rows_of,
     score_frame,
     summary_frame,
 )
+from experiments.tables.transfer import COMPARED, MEASURES, matrix_frame
 
 _BARS_IN_A_ROW = 80
 _AXIS_WIDTH = 8.2  # inches
@@ -153,6 +155,58 @@ def fraction_plot(results: Results) -> Figure:
     caption = f"Strict entity F on the whole {results['corpus']['test']} split; line: mean over seeds, band: from the "
     caption += "worst seed to the best. The axis of F does not begin at 0."
     return finish(figure, "F by amount of training data", caption, lines)
+
+
+def curve_plot(results: Results) -> Figure:
+    """The training loss beside F on dev, against the epoch; systems that give neither are left out."""
+    frame, style = curve_frame(results), looks(results)
+    figure, [loss, score] = canvas(3.4, columns=2)
+    lines = {}
+    for panel, measure in ((loss, "loss"), (score, "dev_f1")):
+        values = frame.dropna(subset=measure).rename(columns={measure: "value", "step": "x"})
+        summary = summary_frame(values, "system", "x")
+        for system in summary["system"].unique():
+            found = summary[summary["system"] == system].sort_values("x")
+            [lines[system]] = draw_line(panel, found, system, style[system])
+        panel.set_xlabel("epoch")
+        panel.xaxis.set_major_locator(MaxNLocator(integer=True))
+    loss.set_title("Training loss (nats a token)")
+    loss.set_ylim(bottom=0)
+    score.set_title("F on dev (%)")
+    score.yaxis.set_major_formatter(PercentFormatter(xmax=1, symbol=""))
+    left_out = [system for system in results["models"] if system not in lines]
+    caption = "Line: mean over seeds, band: from the lowest seed to the highest. F: strict entity F."
+    caption += f" Not shown, for it has no epochs: {', '.join(left_out)}." if left_out else ""
+    return finish(figure, "Learning curves", caption, [lines[s] for s in results["models"] if s in lines])
+
+
+def transfer_plots(results: Results) -> dict[str, Figure]:
+    """A figure for each model, by the name of its files."""
+    frame = matrix_frame(results)
+    return {f"transfer-{model}": _matrices(results, frame, model) for model in results["matrix"]}
+
+
+def _matrices(results: Results, frame: pd.DataFrame, model: str) -> Figure:
+    """F, sensitivity and PPV of a model by the corpus that it was trained on and tested on, side by side."""
+    names = list(results["matrix"][model])
+    longest = CHARACTER * max(map(len, names))
+    figure, panels = canvas(0.7 + 0.45 * len(names) + longest, columns=len(MEASURES))
+    for place, (panel, (measure, title)) in enumerate(zip(panels, MEASURES.items(), strict=True)):
+        found = frame[(frame["model"] == model) & (frame["measure"] == measure)]
+        table = found.pivot_table(index="trained_on", columns="tested_on", values="value").loc[names, names]
+        texts = table.map(lambda value: percent(value, 1))
+        for name in names:
+            texts.loc[name, name] += MARK
+        heat_map(panel, texts, table.to_numpy())
+        panel.tick_params(axis="x", rotation=90)
+        panel.set_xlabel(f"{title}: tested on")
+        panel.xaxis.set_label_position("top")
+        if place:
+            panel.set_yticklabels([])
+        else:
+            panel.set_ylabel("trained on")
+    caption = f"Tokens, {COMPARED[results['types']]}, in per cent; {MARK}: tested on the corpus it was trained on."
+    return finish(figure, f"{model} between corpora", caption)
 
 
 def draw_line(panel: Axes, found: pd.DataFrame, system: str, look: Look) -> list[Line2D]:

@@ -1,19 +1,24 @@
-"""The error browser's data: every erroneous entity at its place, gold against what each run found there.
+"""Data of the error browser: each erroneous entity, gold against the prediction of each run.
 
-A *place* is a stretch of a document that gold and predicted spans cover without a gap. Runs that found the same there
-share one *outcome*, so that many seeds take little room.
+A *place* is a stretch of a document that gold and predicted spans cover without a gap. Runs with the same prediction
+for it share one *outcome*, so that many seeds take little room.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from crfdeid.documents import Span
+from crfdeid.documents import PHI, Span
 from crfdeid.errors import IntegrityError, MismatchError
 from crfdeid.evaluation import ERROR_CATEGORIES, ERROR_CAUSES, EntityError
 from experiments.reporting.explanations import page_name
+from experiments.results.checks import is_joint
+from experiments.results.folder import Folder
+from experiments.tables.frames import Results
+from experiments.tables.layers import of_layer
 from features.tokens import Sentence, split_sentences
 
 # Characters shown on either side of a place: its sentence, but no less and no more than this.
@@ -206,3 +211,54 @@ def _context(place: Mapping[str, Any], text: str | None, sentences: Sequence[Sen
     while end < stop < len(text) and not text[stop].isspace():
         stop -= 1
     return {"start": first, "text": text[first:stop], "cut": [first > 0, stop < len(text)], **rest}
+
+
+def browsed(
+    folder: Folder, results: Results, texts: Mapping[str, str] | None, explained: Collection[str] = ()
+) -> dict[str, Any]:
+    """The error browser's data (`experiments.reporting.error_browser.browser_data`).
+
+    With several annotation layers they are of the systems that have all of them, whose spans stand in one text.
+
+    Raises:
+        DataError: a file is missing or damaged, or the files do not belong together.
+    """
+    layers = results.get("layers", [PHI])
+    runs = []
+    for system, counted in _counted(results, layers):
+        for seed, by_layer in counted.items():
+            errors = [error for layer in layers for error in folder.errors(system, seed, layer)]
+            counts = Counter(error.category for error in errors)
+            expected = sum((Counter(one["categories"]) for one in by_layer), Counter())
+            if +counts != +expected:
+                problem = "not the errors that results.json counts: run the experiment again"
+                raise MismatchError(problem, path=folder.errors_file(system, str(seed)))
+            found = _together([folder.predictions(system, seed, layer) for layer in layers])
+            runs.append(SystemRun(system, seed, found, errors))
+    types = [label for layer in layers for label in _types(results, layer)]
+    return browser_data(
+        _together([folder.gold(layer) for layer in layers]), runs, types=types, texts=texts, explained=explained
+    )
+
+
+def _counted(results: Results, layers: Sequence[str]) -> Iterator[tuple[str, dict[int, list[Mapping[str, Any]]]]]:
+    """Each system with the error counts of its runs, by seed, one for each layer."""
+    if not is_joint(results):
+        for name, system in results["models"].items():
+            yield name, {run["seed"]: [run["errors"]] for run in system["runs"]}
+        return
+    for name in results["tables"]["compared"]:
+        runs = results["systems"][name]["runs"]
+        if all(layer in run["errors"] for run in runs for layer in layers):
+            yield name, {run["seed"]: [run["errors"][layer] for layer in layers] for run in runs}
+
+
+def _types(results: Results, layer: str) -> Sequence[str]:
+    found: Sequence[str] = (of_layer(results, layer) if is_joint(results) else results)["corpus"]["types"]
+    return found
+
+
+def _together(layers: Sequence[Mapping[str, Sequence[Span]]]) -> dict[str, list[Span]]:
+    """The spans of all layers, by document."""
+    names = dict.fromkeys(name for found in layers for name in found)
+    return {name: [span for found in layers for span in found.get(name, ())] for name in names}

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from crfdeid.documents import PHI
 from crfdeid.utils.html import render_page
-from experiments.reporting.browsed import browsed
+from experiments.reporting.error_browser import browsed
 from experiments.reporting.findings import cautions, probability, ranking, sentences
 from experiments.reporting.joint import joint_cautions, joint_sentences
 from experiments.reporting.private import private_cautions, private_sentences

@@ -1,4 +1,4 @@
-"""One experiment as data: the corpus, the settings, the machine, and every run's counts and scores.
+"""Results of an experiment as plain data: corpus, settings, environment, and the counts and scores of each run.
 
 ``results.json`` is this dictionary. Two runs of one command on one machine give the same bytes, but for the values
 whose names end in ``_seconds`` or ``_per_second``.
@@ -6,18 +6,37 @@ whose names end in ``_seconds`` or ``_per_second``.
 
 from __future__ import annotations
 
+import os
+import platform
+import subprocess
 from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 from crfdeid.corpora.splits import Corpus
 from crfdeid.evaluation.evaluate import REPAIR
-from experiments.results.environment import describe_environment, describe_libraries
 from experiments.results.schema import SCHEMA
 from experiments.running.experiment import Comparison, Outcome, Sweep, full_settings
 from experiments.running.prepared import Prepared
 from experiments.running.runs import Run
 from experiments.running.settings import Point
 from experiments.running.systems import System
+
+PACKAGES = (
+    "crfdeid",
+    "numpy",
+    "python-crfsuite",
+    "sklearn-crfsuite",
+    "nltk",
+    "textblob",
+    "jax",
+    "jaxlib",
+    "flax",
+    "optax",
+    "gensim",
+    "Faker",
+)
 
 
 def assemble(outcome: Outcome) -> dict[str, Any]:
@@ -123,3 +142,54 @@ def describe_fractions(runs: Sequence[Run], corpus: Corpus) -> dict[str, list[di
         ]
         for system in dict.fromkeys(run.cell.system.name for run in runs)
     }
+
+
+def describe_libraries() -> dict[str, Any]:
+    """The versions of Python and of the libraries: what the last digits of scores can depend on."""
+    return {
+        "python": platform.python_version(),
+        "packages": {name: found for name in PACKAGES if (found := _version(name))},
+    }
+
+
+def describe_environment(*, device: str, jobs: int, corpus_seconds: float, total_seconds: float) -> dict[str, Any]:
+    """The ``environment`` part of results.json: what times and the last digits of scores depend on.
+
+    Args:
+        device: what the networks were trained on, in words.
+        jobs: cells trained at the same time.
+        corpus_seconds: how long reading or generating the corpus took.
+        total_seconds: how long everything took.
+    """
+    libraries = describe_libraries()
+    return {
+        "python": libraries["python"],
+        "platform": platform.platform(),
+        "packages": libraries["packages"],
+        "commit": _commit(),
+        "device": device,
+        "cores": os.cpu_count(),
+        "jobs": jobs,
+        "corpus_seconds": corpus_seconds,
+        "total_seconds": total_seconds,
+    }
+
+
+def _commit() -> str | None:
+    """The commit this library was checked out at, with "+" where files were changed since; None outside a checkout."""
+    folder = Path(__file__).parents[2]
+    if not (folder / ".git").exists():
+        return None
+    asked = ["git", "-C", str(folder), "describe", "--always", "--dirty=+", "--abbrev=40", "--exclude=*"]
+    try:
+        answer = subprocess.run(asked, capture_output=True, text=True, timeout=10, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return answer.stdout.strip()
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

@@ -6,11 +6,20 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from crfdeid.validation import shape_errors
-from experiments.results.schema import SCHEMA, ResultsPart
-from experiments.results.schema_joint import JOINT, JOINT_SCHEMA, JointResultsPart
+from experiments.results.schema import (
+    JOINT,
+    JOINT_SCHEMA,
+    PRIVATE,
+    PRIVATE_SCHEMA,
+    SCHEMA,
+    TRANSFER,
+    TRANSFER_SCHEMA,
+    JointResultsPart,
+    PrivateResultsPart,
+    ResultsPart,
+    TransferResultsPart,
+)
 from experiments.results.schema_parts import SPLITS
-from experiments.results.schema_private import PRIVATE, PRIVATE_SCHEMA, PrivateResultsPart
-from experiments.results.schema_transfer import TRANSFER, TRANSFER_SCHEMA, TransferResultsPart
 
 
 def damage(results: Any) -> Iterator[str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from crfdeid.documents import CONCEPT, PHI
 from experiments.results.assemble import common_identity, describe_common
-from experiments.results.schema_joint import JOINT, JOINT_SCHEMA
+from experiments.results.schema import JOINT, JOINT_SCHEMA
 from experiments.running.joint.experiment import JointPrepared, Outcome, settings_by_system
 from experiments.running.joint.systems import TABLE_5, hides_phi, systems_of
 from experiments.running.runs import Run

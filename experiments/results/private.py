@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import Any
 
 from experiments.results.assemble import common_identity, describe_common, describe_runs
-from experiments.results.schema_private import PRIVATE, PRIVATE_SCHEMA
+from experiments.results.schema import PRIVATE, PRIVATE_SCHEMA
 from experiments.running.private.attacks import NAMES
 from experiments.running.private.experiment import Outcome, PrivatePrepared, settings_by_system
 from experiments.running.private.systems import neighbours_of, of_table_2, pooling_systems, systems_of

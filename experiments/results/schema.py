@@ -1,4 +1,4 @@
-"""The shape of results.json of a comparison; more keys may be there."""
+"""Shapes of results.json: of a comparison, and of the experiments joint, private and transfer; other keys may occur."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any, TypedDict
 
 from experiments.results.schema_parts import (
     CorpusPart,
+    CountedMeasures,
     CurvePoint,
     EmbeddingPart,
     EnvironmentPart,
@@ -15,6 +16,10 @@ from experiments.results.schema_parts import (
 )
 
 SCHEMA = 2
+JOINT, JOINT_SCHEMA = "joint", 1
+PRIVATE, PRIVATE_SCHEMA = "private", 1
+TRANSFER, TRANSFER_SCHEMA = "transfer", 1
+"""Value of the key ``experiment`` (absent from a comparison), and version of the shape."""
 
 
 class RunPart(TypedDict):
@@ -127,3 +132,241 @@ class ResultsPart(TypedDict):
     fractions: dict[str, list[SharePart]]
     sweep: SweepPart | None
     significance: SignificancePart | None
+
+
+class Held(TypedDict):
+    """Of the words that are nothing but PHI in training, how many a model of concepts has stored."""
+
+    held: int
+    words: int
+
+
+class JointRun(TypedDict):
+    """A system with one seed: scores, errors and F on dev by annotation layer."""
+
+    seed: int
+    fit_seconds: float
+    predict_seconds: float
+    tokens_per_second: float
+    dev_f1: dict[str, float]
+    scores: dict[str, ScoresPart]
+    errors: dict[str, ErrorsPart]
+    phi_held: Held | None
+    learning_curve: list[CurvePoint]
+
+
+class JointSystem(TypedDict):
+    """A system, whether the PHI that it found is hidden from its part for concepts, and its runs."""
+
+    model: str
+    embedding: str | None
+    hides_phi: bool
+    runs: list[JointRun]
+
+
+class TextsPart(TypedDict):
+    """What a row of Table 5 learned concepts from, and what it read them in."""
+
+    learns_from: str
+    reads: str
+
+
+class JointTables(TypedDict):
+    """Which systems stand in which table."""
+
+    compared: list[str]
+    table_4: dict[str, str]
+    table_5: dict[str, TextsPart]
+
+
+class JointResultsPart(TypedDict):
+    """results.json of the experiment on PHI and concepts; ``significance`` is by layer, and of Table 5."""
+
+    experiment: str
+    schema: int
+    layers: list[str]
+    corpus: CorpusPart
+    settings: SettingsPart
+    environment: EnvironmentPart
+    embeddings: dict[str, EmbeddingPart]
+    systems: dict[str, JointSystem]
+    tables: JointTables
+    significance: dict[str, SignificancePart]
+
+
+class FPart(TypedDict):
+    """An F; None where the types do not allow this kind of score."""
+
+    f1: float | None
+
+
+class PrivateScores(TypedDict):
+    """Means over seeds."""
+
+    binary_hipaa: FPart
+    entity_strict: FPart
+
+
+class AccuracyPart(TypedDict):
+    """How often adversaries were right, and the 95 % interval of that."""
+
+    accuracy: float
+    low: float
+    high: float
+
+
+class HitsPart(TypedDict):
+    """How often the right name came first, and among the first ten."""
+
+    top1: float
+    top10: float
+    chance: float
+
+
+class LinkingPart(TypedDict):
+    """How often two vectors of one name are more alike than those of two names."""
+
+    auc: float | None
+
+
+class InversionPart(TypedDict):
+    """The shares of words that were read, and that are the most frequent ones."""
+
+    recovered: float | None
+    by_frequency: float | None
+    others_recovered: float | None
+    others_by_frequency: float | None
+
+
+class AttacksPart(TypedDict):
+    """What came of each attack; None where it does not apply."""
+
+    fresh: AccuracyPart | None
+    continued: AccuracyPart | None
+    zeroed: AccuracyPart | None
+    no_noise: AccuracyPart | None
+    averaging: dict[str, HitsPart] | None
+    averaging_names: dict[str, HitsPart] | None
+    linking: LinkingPart | None
+    inversion: InversionPart | None
+
+
+class RemainsPart(TypedDict):
+    """What pseudonyms leave of the words."""
+
+    unchanged: float
+    containing: float
+    neighbours_that_contain: float
+
+
+class PrivateSystem(TypedDict):
+    """A way to give sentences to those who train, with an embedding."""
+
+    name: str
+    kind: str
+    neighbours: int | None
+    embedding: str | None
+    size: int | None
+    seeds: int
+    scores: PrivateScores
+    attacks: AttacksPart
+    remains: RemainsPart | None
+
+
+class PoolingPart(TypedDict):
+    """Those that pool what they have."""
+
+    systems: list[PrivateSystem]
+    models: dict[str, SystemPart]
+    significance: SignificancePart
+
+
+class PrivateResultsPart(ResultsPart):
+    """results.json of the experiment on private training data."""
+
+    experiment: str
+    systems: list[PrivateSystem]
+    pooling: PoolingPart | None
+
+
+class CellPart(TypedDict):
+    """Scores of tokens with their intervals: ``low`` and ``high`` are those of F."""
+
+    precision: float
+    recall: float
+    f1: float
+    low: float
+    high: float
+    precision_low: float
+    precision_high: float
+    recall_low: float
+    recall_high: float
+
+
+class MissedPart(TypedDict):
+    """Tokens of PHI that were not marked, and those of them directly beside one that was; over all runs."""
+
+    tokens: int
+    adjacent_found: int
+
+
+class TestedPart(TypedDict):
+    """Scores of tokens in the test documents of a corpus; counts are over all runs, ``tokens`` is not."""
+
+    tokens: int
+    multi_class: CountedMeasures
+    binary: CountedMeasures
+    by_category: dict[str, CountedMeasures]
+    missed: MissedPart
+
+
+class PointPart(TypedDict):
+    """What a threshold gives on the test documents; without a required sensitivity, the most probable tags."""
+
+    required: float | None
+    threshold: float | None
+    sensitivity: float
+    ppv: float
+    f1: float
+    false_negatives_per_1000: float
+    false_positives_per_1000: float
+
+
+class TransferRun(TypedDict):
+    """A model on a corpus, with one seed; operating points are those of this corpus's own test documents."""
+
+    seed: int
+    fit_seconds: float
+    predict_seconds: float
+    tokens_per_second: float
+    dev_f1: float
+    errors: ErrorsPart
+    operating_points: list[PointPart]
+    learning_curve: list[CurvePoint]
+
+
+class TransferSystem(TypedDict):
+    """A model on a corpus; ``label`` is what tables call the model."""
+
+    model: str
+    label: str
+    trained_on: str
+    runs: list[TransferRun]
+
+
+class TransferResultsPart(TypedDict):
+    """results.json: ``matrix`` and ``scores`` are by model, by what it was trained on, and by what it was tested on."""
+
+    experiment: str
+    schema: int
+    types: str
+    level: float
+    samples: int
+    matrix: dict[str, dict[str, dict[str, CellPart]]]
+    scores: dict[str, dict[str, dict[str, TestedPart]]]
+    corpora: dict[str, CorpusPart]
+    corpus: CorpusPart
+    settings: SettingsPart
+    environment: EnvironmentPart
+    embeddings: dict[str, EmbeddingPart]
+    models: dict[str, TransferSystem]

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from experiments.results.assemble import common_identity, describe_common
-from experiments.results.schema_transfer import TRANSFER, TRANSFER_SCHEMA
+from experiments.results.schema import TRANSFER, TRANSFER_SCHEMA
 from experiments.running.runs import Run
 from experiments.running.transfer.experiment import Outcome, TransferPrepared, settings_by_system
 from experiments.running.transfer.scores import Tested, measured, scores_of

@@ -1,10 +1,10 @@
-"""An experiment's work.
+"""The work of an experiment.
 
-settings.py       what is asked for                     experiment.py   the whole of a comparison, in its order
-systems.py        what is compared, in cells of work    runs.py         cells trained and scored
-embeddings.py     the word vectors to start from        workers.py      many of them side by side
-device.py         CPU or GPU, and how many at a time    prepared.py     what all experiments have in common
-significance.py   which differences hold                sweeps.py       settings that are tried
+settings.py       settings                              experiment.py   a comparison, from its settings to its runs
+systems.py        systems, cells, sweeps                runs.py         cells trained and scored
+embeddings.py     word vectors                          workers.py      cells in several processes
+device.py         CPU or GPU, and number of jobs        prepared.py     steps that all experiments share
+significance.py   tests of differences
 private/          the experiment on private data        joint/          the experiment on PHI and concepts
-transfer/         models that travel between corpora
+transfer/         the experiment on transfer between corpora
 """

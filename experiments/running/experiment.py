@@ -14,15 +14,17 @@ from experiments.running.embeddings import OnStep, embedding_name, prepare_embed
 from experiments.running.prepared import Prepared, compare_runs, models_folder, plain_settings, read_corpus
 from experiments.running.runs import Plan, Run
 from experiments.running.settings import RANDOM, Experiment, ModelSettings, Point
-from experiments.running.sweeps import choose, settle, sweep_cells
 from experiments.running.systems import (
     Cell,
     System,
+    choose,
     make_ensemble,
     make_systems,
     make_tagger,
     plain_cells,
     require_phi_alone,
+    settle,
+    sweep_cells,
     traits_of,
 )
 

@@ -1,30 +1,35 @@
 """The tables of an experiment: data frames first, then cells of text, then a format.
 
-Everything here works on the dictionary of results.json, so that tables can be made again from the file. Scores are
-fractions in frames and CSV, and per cent in cells.
+All functions read the dictionary of results.json, so tables can be made again from the file. Scores are fractions in
+frames and CSV, and per cent in cells.
 
-- `setup_tables` and `result_tables`: every table that the results have something for, by the name of its files.
+- `setup_tables` and `result_tables`: every table that the results have data for, by the name of its files.
 - `to_text`, `to_markdown`, `to_latex`, `to_csv`: a `Table` as text.
-- frames: one fact a row. cells: `Table`, the texts of cells, shared notes. setting, scores, significance, errors,
-  beside: the tables; private, joint, transfer, missed: those of these experiments. layers: results of several layers
-  as of one. formats: how they are written.
+- frames: one fact a row. cells: `Table`, texts of cells, shared notes. setting, scores, errors, published: the tables;
+  private, joint, transfer: those of these experiments. layers: results of one annotation layer. formats: text formats.
 """
 
 from __future__ import annotations
 
 from experiments.papers import papers_on
 from experiments.results.checks import is_joint, is_private, is_transfer
-from experiments.tables.beside import published_tables
 from experiments.tables.cells import Table, score_notes
-from experiments.tables.errors import ERROR_NAMES, confusion_table, error_table
+from experiments.tables.errors import ERROR_NAMES, confusion_table, error_table, example_table
 from experiments.tables.formats import to_csv, to_latex, to_markdown, to_text
 from experiments.tables.frames import OVERALL, Results
 from experiments.tables.joint import concept_corpus_table, joint_tables
-from experiments.tables.missed import example_table
 from experiments.tables.private import private_tables
-from experiments.tables.scores import embedding_table, fraction_table, overview_table, replicate_table, score_table
+from experiments.tables.published import published_tables
+from experiments.tables.scores import (
+    embedding_table,
+    fraction_table,
+    interval_table,
+    overview_table,
+    pair_table,
+    replicate_table,
+    score_table,
+)
 from experiments.tables.setting import corpus_table, settings_table, sweep_table, time_table, vocabulary_table
-from experiments.tables.significance import interval_table, pair_table
 from experiments.tables.transfer import corpora_table, transfer_tables
 
 __all__ = [

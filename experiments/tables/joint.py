@@ -12,14 +12,13 @@ import pandas as pd
 
 from crfdeid.documents import CONCEPT, PHI
 from experiments.papers import lange2020
-from experiments.running.joint.settings import concept_annotated_text
+from experiments.running.joint.systems import concept_annotated_text
 from experiments.tables.cells import MARK, NO_VALUE, Table, name_of_test, percent
 from experiments.tables.errors import confusion_table, error_table
 from experiments.tables.frames import OVERALL, Results
 from experiments.tables.layers import LAYERS, corpus_of_layer, of_layer
-from experiments.tables.scores import replicate_table, score_table
+from experiments.tables.scores import interval_table, pair_table, replicate_table, score_table
 from experiments.tables.setting import corpus_table, time_table
-from experiments.tables.significance import interval_table, pair_table
 
 _ROW = dict[str, str]
 

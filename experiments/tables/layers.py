@@ -7,7 +7,7 @@ from typing import Any
 
 from crfdeid.documents import CONCEPT, PHI
 from crfdeid.label_schemes import in_order
-from experiments.running.joint.settings import concept_annotated_text
+from experiments.running.joint.systems import concept_annotated_text
 from experiments.tables.frames import Results
 
 LAYERS = {PHI: "PHI", CONCEPT: "Concepts", concept_annotated_text: "Concepts without unsourced text"}

@@ -11,8 +11,7 @@ import pandas as pd
 from experiments.papers import friedrich2019
 from experiments.tables.cells import NO_VALUE, Table, percent, score_notes
 from experiments.tables.frames import Results
-from experiments.tables.scores import overview_table
-from experiments.tables.significance import interval_table, pair_table
+from experiments.tables.scores import interval_table, overview_table, pair_table
 
 System = Mapping[str, Any]
 

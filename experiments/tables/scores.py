@@ -1,4 +1,4 @@
-"""Tables of scores: by category, by kind of match, by embedding, by seed, and by amount of training data."""
+"""Tables of scores: by category, match, embedding, seed and amount of training data; intervals and paired tests."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from experiments.tables.cells import (
     Table,
     hipaa_notes,
     holding,
+    interval_name,
     mean_and_deviation,
     name_of_test,
     overall_f,
@@ -24,11 +25,15 @@ from experiments.tables.frames import (
     SCORES,
     Results,
     fraction_frame,
+    interval_frame,
+    pair_frame,
+    rows_of,
     score_frame,
     summary_frame,
 )
 
 _SCORE_KEYS = ("system", "category", "measure")
+_COUNTS_NOTE = "A document's counts are averaged over a system's seeds before F: not quite the mean of the seeds' F."
 
 
 def score_table(results: Results) -> Table:
@@ -142,3 +147,48 @@ def fraction_table(results: Results) -> Table:
     keys = ("system", "fraction", "documents", "sentences", "tokens", "category", "measure")
     cells = pd.DataFrame.from_dict(rows, orient="index")
     return Table("F by amount of training data", cells, notes, summary_frame(frame, *keys))
+
+
+def interval_table(results: Results) -> Table:
+    """The bootstrap interval of every system's overall F."""
+    frame = interval_frame(results)
+    overall = frame[frame["category"] == OVERALL].set_index("system")
+    cells = pd.DataFrame({"F": overall["f1"], "Low": overall["low"], "High": overall["high"]}).map(percent)
+    cells.index.name = None
+    notes = (
+        f"Each F ({results['significance']['measure']}) in %, with its {interval_name(results)} on documents, "
+        f"{results['significance']['samples']:,} samples.",
+        _COUNTS_NOTE,
+    )
+    return Table("Confidence intervals of overall F", cells, notes, frame)
+
+
+def pair_table(results: Results) -> Table:
+    """Overall F of any two systems: the difference, its interval, and whether it holds."""
+    frame = pair_frame(results)
+    overall = frame[frame["category"] == OVERALL]
+    rows = [
+        {
+            "": pair["a"],
+            "Against": pair["b"],
+            "F": percent(pair["f1_a"]),
+            "F against": percent(pair["f1_b"]),
+            "Difference": f"{100 * pair['difference']:+.2f}",
+            "Interval": f"{100 * pair['low']:+.2f} to {100 * pair['high']:+.2f}",
+            "p": _probability(pair["p"]),
+            "p (Holm)": _probability(pair["p_holm"]),
+            "Holds": "yes" if pair["holds"] else "no",
+        }
+        for pair in rows_of(overall)
+    ]
+    notes = (
+        "Difference: the second system's F less the first's, in percentage points.",
+        f"Test: {name_of_test(results)}; {interval_name(results)} on documents, paired, "
+        f"{results['significance']['samples']:,} samples.",
+        _COUNTS_NOTE,
+    )
+    return Table("Significance of differences in overall F", pd.DataFrame(rows).set_index(""), notes, frame)
+
+
+def _probability(p: float) -> str:
+    return "<0.0001" if p < 0.00005 else f"{p:.4f}"

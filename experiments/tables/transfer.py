@@ -10,14 +10,9 @@ from typing import Any
 import pandas as pd
 
 from crfdeid.label_schemes import PHI_CATEGORIES
-from experiments.tables.beside_transfer import (
-    printed_matrix,
-    printed_points,
-    with_printed_categories,
-    with_printed_models,
-)
 from experiments.tables.cells import MARK, NO_VALUE, Table, long_form, percent, run_notes
 from experiments.tables.frames import Results, corpus_frame, rows_of
+from experiments.tables.published import printed_matrix, printed_points, with_printed_categories, with_printed_models
 from experiments.tables.setting import time_table
 
 MEASURES = {"f1": "F1", "recall": "Sensitivity", "precision": "PPV"}

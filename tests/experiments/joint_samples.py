@@ -10,7 +10,7 @@ from typing import Any
 from samples import rich_results
 
 from crfdeid.documents import CONCEPT, PHI
-from experiments.results.schema_joint import JOINT, JOINT_SCHEMA
+from experiments.results.schema import JOINT, JOINT_SCHEMA
 
 SOURCED = "concept_sourced"
 COMPARED = ("pipeline", "stacked", "multitask", "crf", "alone")

@@ -10,7 +10,7 @@ from typing import Any
 
 from samples import rich_results
 
-from experiments.results.schema_private import PRIVATE, PRIVATE_SCHEMA
+from experiments.results.schema import PRIVATE, PRIVATE_SCHEMA
 
 # Models of the samples, and the systems that stand here in their place.
 NAMES = {

@@ -20,7 +20,7 @@ from experiments.compare import main as compare
 from experiments.joint import main, measure, parse
 from experiments.reporting import files
 from experiments.results.folder import Folder
-from experiments.running.joint import plan
+from experiments.running.joint import experiment
 
 HALVES = ["--set", "deid=crf", "concepts=crf", "max_iterations=30", "c1=0"]
 
@@ -159,7 +159,7 @@ def test_scores_are_those_of_the_predictions_that_are_kept(run: tuple[Path, Path
         assert list(record["scores"]) == [
             *([PHI] if system == "pipeline" else []),
             CONCEPT,
-            plan.concept_annotated_text,
+            experiment.concept_annotated_text,
         ]
         for layer in (PHI, CONCEPT) if system == "pipeline" else (CONCEPT,):
             gold = [select_layer(document, layer) for document in documents]
@@ -167,7 +167,7 @@ def test_scores_are_those_of_the_predictions_that_are_kept(run: tuple[Path, Path
             scores = score_entities(gold, Folder(out).predictions(system, 0, layer))
             assert record["scores"][layer]["entity_strict"] == scores.to_dict()
         every, sourced = (
-            record["scores"][name]["entity_strict"]["micro"] for name in (CONCEPT, plan.concept_annotated_text)
+            record["scores"][name]["entity_strict"]["micro"] for name in (CONCEPT, experiment.concept_annotated_text)
         )
         assert (every["tp"] + every["fn"], sourced["tp"] + sourced["fn"]) == (10, 5)
     line = json.loads((out / "predictions/pipeline/0.jsonl").read_text("utf-8").split("\n")[0])
@@ -238,7 +238,7 @@ def test_an_interrupted_run_is_gone_on_with(
     assert heading.startswith("pipeline, ") and not heading.endswith("phi")
     assert "pipeline holds" in page and "Published Spanish" in page
     tables = {path: path.read_bytes() for path in (out / "tables").iterdir() if path.stem != "time"}
-    monkeypatch.setattr(plan, "create", None)  # nothing is trained again
+    monkeypatch.setattr(experiment, "create", None)  # nothing is trained again
     monkeypatch.setattr(files, "plots", _no_plots)
     assert main([*argv, "--resume"]) == 0
     assert "De-identification: strict F (Table 2 of lange2020)" in capsys.readouterr().out

@@ -10,7 +10,7 @@ from crfdeid.errors import UsageError
 from crfdeid.registry import create
 from experiments.private import main, parse
 from experiments.results.folder import Folder
-from experiments.running.private import plan
+from experiments.running.private import experiment
 from experiments.running.private.attacks import NAMES
 from experiments.running.private.learning import Learned, Recipe
 from experiments.running.systems import Cell
@@ -112,8 +112,8 @@ def trained(memory_model: Any, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return Learned(tagger, corpus.train.sentences)
 
     names: list[str] = []
-    monkeypatch.setattr(plan, "LEARN", dict.fromkeys(plan.LEARN, learn))
-    monkeypatch.setattr(plan, "attack", lambda *_: dict.fromkeys(NAMES))
+    monkeypatch.setattr(experiment, "LEARN", dict.fromkeys(experiment.LEARN, learn))
+    monkeypatch.setattr(experiment, "attack", lambda *_: dict.fromkeys(NAMES))
     return names
 
 

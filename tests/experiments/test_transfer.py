@@ -19,8 +19,8 @@ from experiments.reporting import files
 from experiments.reporting.page import command_line
 from experiments.results.checks import damage
 from experiments.results.folder import Folder
-from experiments.running.transfer import plan
-from experiments.running.transfer.settings import REQUIRED
+from experiments.running.transfer import experiment
+from experiments.running.transfer.systems import REQUIRED
 from experiments.transfer import main, parse
 
 FAST = ["--set", "max_iterations=15", "--samples", "200", "--jobs", "1"]
@@ -172,7 +172,7 @@ def test_text_is_shown_where_it_was_asked_for(
     for path in out.rglob("*"):
         place = copied / path.relative_to(out)
         place.mkdir() if path.is_dir() else place.write_bytes(path.read_bytes())
-    monkeypatch.setattr(plan, "make_tagger", None)
+    monkeypatch.setattr(experiment, "make_tagger", None)
     monkeypatch.setattr(files, "plots", lambda _: {})  # drawn once already
     shown = [*argv[:-1], str(copied), "--resume", "--include-text"]
     assert main(shown) == 0

@@ -1,18 +1,70 @@
-"""What is trained: the systems of Tables 2 and 3, the rows of Table 5, and those of Table 4."""
+"""Settings of the experiment on PHI and concepts, and the systems of its Tables 2 to 5."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from crfdeid.documents import CONCEPT, PHI
 from crfdeid.ensembles.cascade import GOLD, ORIGINAL, PREDICTED
 from crfdeid.errors import OptionConflictError
 from crfdeid.registry import require_known, select, setting_names
-from experiments.running.joint.settings import PIPELINE, JointExperiment
-from experiments.running.settings import RANDOM
+from experiments.running.settings import RANDOM, CorpusSettings, OutputSettings, Point, VectorSettings
 from experiments.running.systems import Cell, System, require_profile, traits_of
+
+PERMUTATIONS = 2**20
+"""Of each test, as in section 4.1 of lange2020."""
+
+concept_annotated_text = "concept_sourced"
+"""The name of the scores of concepts without the stretches that their annotators never saw."""
+
+PIPELINE = "pipeline"
+JOINT = (PIPELINE, "multitask", "stacked")
+SYSTEMS = (*JOINT, "crf")
+"""What is compared unless told otherwise: the models of lange2020, and a CRF for concepts alone."""
+
+SMALL_SHARE = 0.25
+SMALL: Mapping[str, Any] = MappingProxyType({"epochs": 8, "folds": 2})
+"""Without data of the user's own: what is learned from and how long, so that the whole takes minutes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class JointExperiment:
+    """All that ``experiments.joint`` is asked to do.
+
+    Args:
+        systems: names in `crfdeid.registry.MODELS`; those that tag one layer learn concepts from the text as it is.
+        profile: the settings that each starts from, or its default where it lacks the profile.
+        changes: what replaces the profile's settings, in every model that has it.
+        corpus: what is learned from and scored.
+        unsourced: a table of the stretches whose concepts nobody annotated; None for none.
+        notices: what a reader of the results must know, a sentence each.
+        vectors: the word vectors of Table 4; no sources to leave it out.
+        output: what becomes of the results.
+        seeds: each system is trained with each of them.
+        permutations: of each significance test.
+        device: where networks are trained, one of `experiments.running.device.DEVICES`.
+        jobs: how many cells are trained at the same time; None for as many as pays.
+        command: the options that define the experiment as plain data, kept with its results.
+    """
+
+    systems: tuple[str, ...] = SYSTEMS
+    profile: str = "default"
+    changes: Point = ()
+    corpus: CorpusSettings = field(default_factory=lambda: CorpusSettings(types="all", synthetic_concepts=True))
+    unsourced: Path | None = None
+    notices: tuple[str, ...] = ()
+    vectors: VectorSettings = field(default_factory=lambda: VectorSettings(sources={}))
+    output: OutputSettings = field(default_factory=OutputSettings)
+    seeds: tuple[int, ...] = (0,)
+    permutations: int = PERMUTATIONS
+    device: str = "auto"
+    jobs: int | None = None
+    command: Mapping[str, Any] = field(default_factory=dict)
+
 
 ALONE = "alone"
 """The pipeline's model of concepts where nothing is hidden: the first row of Table 5."""

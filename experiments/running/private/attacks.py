@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from crfdeid.corpora.splits import Corpus
 from experiments.running.private.learning import Learned, Recipe
-from experiments.running.private.settings import PSEUDONYMS, RAW
-from experiments.running.private.systems import neighbours_of
+from experiments.running.private.systems import PSEUDONYMS, RAW, neighbours_of
 from experiments.running.systems import Cell
 
 if TYPE_CHECKING:  # Importing these takes JAX.

@@ -10,8 +10,7 @@ from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import LabelledSentence
 from crfdeid.registry import create, model_settings, require_known, select, setting_names
 from crfdeid.tagger import FitProgress, Tagger
-from experiments.running.private.settings import DANN, Sizes
-from experiments.running.private.systems import neighbours_of
+from experiments.running.private.systems import DANN, Sizes, neighbours_of
 from experiments.running.settings import Point
 from experiments.running.systems import Cell, System
 

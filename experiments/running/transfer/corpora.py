@@ -16,7 +16,7 @@ from crfdeid.label_schemes import to_categories
 from crfdeid.model_card.training import require_phi
 from crfdeid.validation import MOST_SEED
 from experiments.running.prepared import shared
-from experiments.running.transfer.settings import Source
+from experiments.running.transfer.systems import Source
 
 MADE_UP: Mapping[str, int] = {"synthetic-notes": 0, "synthetic-texts": 1}
 """The built-in corpora, and the seed of each unless another is given: they share no lists of names."""

@@ -13,7 +13,7 @@ from crfdeid import label_schemes
 from crfdeid.documents import Document, tokens_of
 from crfdeid.evaluation import Counts, Predictions, bootstrap_f1, percentile_interval, token_scores
 from crfdeid.evaluation.tokens import missed_tokens, token_types
-from experiments.running.transfer.settings import BINARY, CATEGORIES, NAME
+from experiments.running.transfer.systems import BINARY, CATEGORIES, NAME
 from features.tokenizer import Token
 
 Pairs = Counter[tuple[str, str]]
@@ -72,7 +72,7 @@ def counts_of(pairs: Mapping[tuple[str, str], int], types: str) -> Counts:
 
     Args:
         pairs: gold and predicted type -> tokens.
-        types: what is compared, one of `experiments.running.transfer.settings.TYPES`.
+        types: what is compared, one of `experiments.running.transfer.systems.TYPES`.
     """
     if types == BINARY:
         return token_scores(pairs, binary=True).micro

@@ -21,9 +21,8 @@ from samples import GOLD, SYSTEMS, TYPES, rich_results
 
 from experiments.plots import plots, style, to_png, to_svg
 from experiments.plots.errors import error_plot
-from experiments.plots.scores import score_plot
+from experiments.plots.scores import curve_plot, score_plot
 from experiments.plots.style import house_style
-from experiments.plots.training import curve_plot
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import platform
 from importlib.metadata import version
 
-from experiments.results.assemble import describe_sweep
-from experiments.results.environment import describe_environment
+from experiments.results.assemble import describe_environment, describe_sweep
 from experiments.running.experiment import Sweep
 from experiments.running.runs import Run
 from experiments.running.systems import Cell, System

@@ -8,15 +8,17 @@ import pytest
 
 from crfdeid.errors import UsageError
 from crfdeid.registry import member_settings
-from experiments.running.sweeps import choose, settle, sweep_cells
 from experiments.running.systems import (
     Cell,
     System,
+    choose,
     groups,
     make_ensemble,
     make_systems,
     make_tagger,
     plain_cells,
+    settle,
+    sweep_cells,
 )
 
 CRF, ELMAN, JORDAN = (System(name, name, None if name == "crf" else "random") for name in ("crf", "elman", "jordan"))

@@ -11,7 +11,7 @@ from crfdeid.documents import Span
 from experiments.papers import johnson2020
 from experiments.reporting.transfer import transfer_sentences
 from experiments.results.checks import damage
-from experiments.results.schema_transfer import TRANSFER, TRANSFER_SCHEMA
+from experiments.results.schema import TRANSFER, TRANSFER_SCHEMA
 from experiments.tables import example_table, result_tables, setup_tables, to_latex, to_markdown
 
 CORPORA = ("here", "there", "away")

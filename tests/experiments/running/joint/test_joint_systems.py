@@ -10,8 +10,14 @@ import pytest
 from crfdeid.corpora.layers import ConceptPaths
 from crfdeid.documents import CONCEPT, PHI
 from crfdeid.errors import UsageError
-from experiments.running.joint.settings import JointExperiment
-from experiments.running.joint.systems import completed, family_groups, hides_phi, layers_of, systems_of
+from experiments.running.joint.systems import (
+    JointExperiment,
+    completed,
+    family_groups,
+    hides_phi,
+    layers_of,
+    systems_of,
+)
 from experiments.running.settings import CorpusSettings, VectorSettings
 from experiments.running.systems import Cell, plain_cells, profile_of
 

@@ -9,7 +9,7 @@ from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import Document, Span
 from experiments.running.private import attacks
 from experiments.running.private.learning import Learned, Recipe
-from experiments.running.private.settings import SIZES
+from experiments.running.private.systems import SIZES
 from experiments.running.systems import Cell, System
 from rnn.embeddings import WordVectors
 from rnn.privacy.attacks.same_sentence import AttackOutcome

@@ -13,8 +13,7 @@ from crfdeid.errors import UsageError
 from experiments.running.private import pooling
 from experiments.running.private.experiment import settings_by_system
 from experiments.running.private.learning import PRIVATE_TAGGER, TAGGER, Recipe
-from experiments.running.private.settings import DANN, REPRESENTATION, SIZES, PrivateExperiment
-from experiments.running.private.systems import HOSPITALS, PROVIDER
+from experiments.running.private.systems import DANN, HOSPITALS, PROVIDER, REPRESENTATION, SIZES, PrivateExperiment
 from experiments.running.settings import VectorSettings
 from experiments.running.systems import Cell, System
 from rnn.embeddings import WordVectors

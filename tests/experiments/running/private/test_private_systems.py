@@ -8,10 +8,11 @@ from crfdeid.corpora.splits import Split
 from crfdeid.documents import Document
 from crfdeid.errors import DataError, UsageError
 from experiments.running.private.pooling import shared_out
-from experiments.running.private.settings import SIZES, PrivateExperiment
 from experiments.running.private.systems import (
     HOSPITALS,
     PARTS,
+    SIZES,
+    PrivateExperiment,
     cells_of,
     neighbours_of,
     of_table_2,

@@ -11,7 +11,7 @@ from crfdeid.corpora import read_corpus, write_corpus
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError, UsageError
 from experiments.running.transfer.corpora import joined, read, source_of
-from experiments.running.transfer.settings import Source
+from experiments.running.transfer.systems import Source
 
 
 def test_a_folder_says_which_of_its_entries_is_what(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from crfdeid.documents import Document, Span
 from crfdeid.evaluation import Counts, score_tokens
 from experiments.running.transfer.scores import GoldTokens, counts_of, measured, scores_of
-from experiments.running.transfer.settings import BINARY, CATEGORIES, NAME
+from experiments.running.transfer.systems import BINARY, CATEGORIES, NAME
 
 STAY = (Span(0, 7, "NAME"), Span(16, 21, "DATE"), Span(25, 28, "LOCATION"))
 DOCUMENTS = [

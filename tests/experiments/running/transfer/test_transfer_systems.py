@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from crfdeid.errors import UsageError
-from experiments.running.transfer.settings import Source, TransferExperiment
-from experiments.running.transfer.systems import entries_of
+from experiments.running.transfer.systems import Source, TransferExperiment, entries_of
 
 HERE, THERE = Source("here", format="synthetic-notes", seed=0), Source("there", format="synthetic-texts", seed=1)
 
