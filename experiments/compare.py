@@ -1,7 +1,7 @@
-"""Compare models on one corpus: ``python -m experiments.compare --help``.
+"""Comparison of models on one corpus: ``python -m experiments.compare --help``.
 
-Options in, typed settings out (`experiments.compare_options`); `running` trains, `results` assembles and keeps,
-`tables` and `reporting` render. What is printed is printed here.
+`experiments.compare_options` turns options into typed settings, `running` trains, `results` assembles and stores,
+`tables` and `reporting` render. This module prints.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def compare(experiment: Experiment) -> dict[str, Any]:
-    """Train, score, print and write what is asked for.
+    """Train, score, print and write an experiment.
 
     Returns:
         The results, as in results.json.
 
     Raises:
-        DataError: data that cannot be read, or files that cannot be written.
-        UsageError: options that cannot work.
+        DataError: data cannot be read, or files cannot be written.
+        UsageError: an option is invalid.
     """
     from experiments import tables  # noqa: PLC0415
     from experiments.results.assemble import assemble, describe_settings, fingerprint  # noqa: PLC0415

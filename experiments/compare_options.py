@@ -1,4 +1,4 @@
-"""The options of ``python -m experiments.compare``: what there is, and what goes together."""
+"""Options of ``python -m experiments.compare``, and checks of their combinations."""
 
 from __future__ import annotations
 
@@ -60,10 +60,10 @@ SETTINGS = ("features", "pos", "window", "hidden", "epochs", "lr", "freeze_embed
 
 
 def parse(argv: Sequence[str] | None) -> Experiment:
-    """What a command line asks for; each option is checked by itself and against the others.
+    """Parse a command line into an experiment; check each option and their combinations.
 
     Raises:
-        UsageError: an option, or a combination of options, that cannot work.
+        UsageError: an option, or a combination of options, is invalid.
     """
     options = _parser().parse_args(argv)
     options.seeds = options.seeds or [0]
@@ -113,7 +113,7 @@ def _experiment(options: argparse.Namespace) -> Experiment:
 
 
 def _changes(options: argparse.Namespace) -> dict[str, Any]:
-    """The settings that replace those of the profile, from options of their own and from --set."""
+    """Settings that replace the profile's: options of their own, and --set."""
     found = {name: value for name in SETTINGS if (value := getattr(options, name)) is not None}
     for name, value in options.set:
         if name in found:

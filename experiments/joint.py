@@ -1,8 +1,8 @@
 """De-identification and concept extraction together: ``python -m experiments.joint --help``.
 
-Lange et al. (2020): Tables 2 to 5, the test of their differences, and the PHI that each model of concepts holds.
-Options in, typed settings out; `running.joint` trains, `results.joint` assembles, `tables.joint` and `reporting`
-render. What is printed is printed here.
+Lange et al. (2020): Tables 2 to 5, the tests of their differences, and the PHI that each model of concepts stores.
+`parse` turns options into typed settings, `running.joint` trains, `results.joint` assembles, `tables.joint` and
+`reporting` render. This module prints.
 """
 
 from __future__ import annotations
@@ -62,14 +62,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def measure(experiment: JointExperiment) -> dict[str, Any]:
-    """Train, score, print and write what is asked for.
+    """Train, score, print and write an experiment.
 
     Returns:
         The results, as in results.json.
 
     Raises:
-        DataError: data that cannot be read, or files that cannot be written.
-        UsageError: options that cannot work.
+        DataError: data cannot be read, or files cannot be written.
+        UsageError: an option is invalid.
     """
     from experiments import tables  # noqa: PLC0415
     from experiments.results.joint import assemble, identity  # noqa: PLC0415
@@ -92,10 +92,10 @@ def measure(experiment: JointExperiment) -> dict[str, Any]:
 
 
 def parse(argv: Sequence[str] | None) -> JointExperiment:
-    """What a command line asks for; each option is checked by itself and against the others.
+    """Parse a command line into an experiment; check each option and their combinations.
 
     Raises:
-        UsageError: an option, or a combination of options, that cannot work.
+        UsageError: an option, or a combination of options, is invalid.
     """
     options = _parser().parse_args(argv)
     options.embeddings = options.embeddings or []

@@ -34,7 +34,7 @@ def models(text: str) -> list[str]:
 
 
 def systems(known: Collection[str]) -> Callable[[str], list[str]]:
-    """What reads names of an experiment's systems, separated by commas."""
+    """Return the parser of names of an experiment's systems, separated by commas."""
     return lambda text: _some_of(text, known, "system")
 
 
@@ -80,7 +80,7 @@ def axis(text: str) -> tuple[str, list[Any]]:
 
 
 def embeddings(text: str) -> list[str]:
-    """Kinds and files of word vectors, separated by commas, which must have different names in tables."""
+    """Kinds and files of word vectors, separated by commas, with different names in tables."""
     names = text.split(",")
     if "" in names:
         raise argparse.ArgumentTypeError(f"'{text}' holds an empty name")
@@ -89,7 +89,7 @@ def embeddings(text: str) -> list[str]:
 
 
 def seeds(text: str) -> list[int]:
-    """Seeds: those of a list, or as many as a number says."""
+    """Seeds: a list, or the first seeds of the given number."""
     try:
         numbers = [int(part) for part in text.removesuffix(",").split(",")]
     except ValueError:
@@ -104,7 +104,7 @@ def seeds(text: str) -> list[int]:
 
 
 def counts(text: str) -> tuple[int, ...]:
-    """Numbers from 1, separated by commas, each once."""
+    """Different numbers from 1, separated by commas."""
     try:
         numbers = [int(part) for part in text.split(",")]
     except ValueError:
@@ -115,7 +115,7 @@ def counts(text: str) -> tuple[int, ...]:
 
 
 def folders(text: str) -> list[Path]:
-    """Folders, separated by commas, which must be there."""
+    """Existing folders, separated by commas."""
     names = text.split(",")
     for name in names:
         if not file_path(name).is_dir():
@@ -130,7 +130,7 @@ def _without_repeats(values: list[_Value], text: str) -> list[_Value]:
 
 
 def run_experiment(work: Callable[[], None]) -> int:
-    """Do all of a command's work, reading its options included; the exit codes are those of `run_command`."""
+    """Read a command's options and do its work; the exit codes are those of `run_command`."""
     return run_command(
         work,
         interrupted="what is finished lies in the folder of --out; --resume goes on from there",
@@ -139,7 +139,7 @@ def run_experiment(work: Callable[[], None]) -> int:
 
 
 def make_parser(command: str, description: str, examples: str) -> Parser:
-    """A parser of ``python -m experiments.COMMAND``, still without options."""
+    """A parser of ``python -m experiments.COMMAND`` without options."""
     return Parser(
         prog=f"python -m experiments.{command}",
         usage="%(prog)s [options]",
@@ -151,7 +151,7 @@ def make_parser(command: str, description: str, examples: str) -> Parser:
 
 
 def add_seeds(parser: argparse._ActionsContainer, *, default: str = "1") -> None:
-    """Add the seeds of each system, None where none are given; ``default`` says what that stands for."""
+    """Add the option for the seeds of each system; without it they are None, which ``default`` describes."""
     text = (
         "train each system N times, with the seeds 0 to N-1, or once with each seed of a list: 3,7 "
         f"(default: {default})"
@@ -160,7 +160,7 @@ def add_seeds(parser: argparse._ActionsContainer, *, default: str = "1") -> None
 
 
 def add_corpus(parser: Parser, *, dev: str, test: str, types: str = "seven") -> argparse._ArgumentGroup:
-    """Add a group: the documents, ``dev`` and ``test`` saying what those are for, their format and their types."""
+    """Add a group: documents, their format and types; ``dev`` and ``test`` are help texts of those documents."""
     group = parser.add_argument_group("corpus", "without --train, the built-in synthetic corpus")
     for name, text in {
         "train": "documents to learn from, a file or a folder",
@@ -177,13 +177,13 @@ def add_corpus(parser: Parser, *, dev: str, test: str, types: str = "seven") -> 
 
 
 def add_unlabelled(group: argparse._ActionsContainer) -> None:
-    """Add the text that word vectors are trained on beside the training documents."""
+    """Add the option for more text to train word vectors on."""
     text = "more text to train word vectors on, beside the training documents: text files, or a corpus in any format"
     group.add_argument("--unlabelled", type=file_path, nargs="+", default=[], metavar="PATH", help=text)
 
 
 def add_work(parser: Parser) -> argparse._ArgumentGroup:
-    """Add a group: how the work is done and what becomes of the results."""
+    """Add a group: device, number of jobs, and output."""
     group = parser.add_argument_group("work and output")
     text = "where networks are trained; auto takes a GPU where there is one (default: auto)"
     group.add_argument("--device", choices=DEVICES, default="auto", help=text)
@@ -202,14 +202,14 @@ def add_work(parser: Parser) -> argparse._ArgumentGroup:
 
 
 def check(options: argparse.Namespace) -> None:
-    """Refuse what the options above cannot be together, files that are not there, an output folder that cannot be used.
+    """Refuse contradictory options, missing files, and an unusable output folder.
 
     Args:
-        options: of `add_corpus`, `add_unlabelled` and `add_work`, and ``embeddings``; ``neighbours_from`` and those
-            about concepts if need be.
+        options: of `add_corpus`, `add_unlabelled` and `add_work`, and ``embeddings``; ``neighbours_from`` and options
+            about concepts where the command has them.
 
     Raises:
-        UsageError: an option, or a combination of options, that cannot work.
+        UsageError: an option, or a combination of options, is invalid.
     """
     if options.train is None:
         for name in ("dev", "test", "format", *_CONCEPT_PATHS):
@@ -227,14 +227,14 @@ def check(options: argparse.Namespace) -> None:
 
 
 def check_work(options: argparse.Namespace, given: Iterable[tuple[str, Path]]) -> None:
-    """Refuse what the options of `add_work` cannot be, and files that are not there.
+    """Refuse contradictory options of `add_work`, and missing input files.
 
     Args:
         options: of `add_work`.
-        given: files and folders that are read, each behind the option that names it.
+        given: input files and folders, by the option that names them.
 
     Raises:
-        UsageError: an option, or a combination of options, that cannot work.
+        UsageError: an option, or a combination of options, is invalid.
     """
     out = options.out
     for name in ("resume", "include_text"):
@@ -250,7 +250,7 @@ def check_work(options: argparse.Namespace, given: Iterable[tuple[str, Path]]) -
 
 
 def check_near(option: str, source: str) -> None:
-    """Refuse word vectors that cannot say which words are near.
+    """Refuse random word vectors, which have no nearest words.
 
     Raises:
         UsageError: they are random.
@@ -268,7 +268,7 @@ def _kinds(option: str) -> str:
 
 
 def corpus_settings(options: argparse.Namespace, **others: Any) -> CorpusSettings:
-    """What the options of `add_corpus` say, and settings that only one command has."""
+    """Settings from the options of `add_corpus`, and others that only one command has."""
     return CorpusSettings(
         train=options.train,
         dev=options.dev,
@@ -281,13 +281,13 @@ def corpus_settings(options: argparse.Namespace, **others: Any) -> CorpusSetting
 
 
 def vector_settings(options: argparse.Namespace, **others: Any) -> VectorSettings:
-    """What ``embeddings`` and the option of `add_unlabelled` say, and settings that the command chooses."""
+    """Settings from ``embeddings`` and the option of `add_unlabelled`, and others that the command chooses."""
     sources = {embedding_name(source): source for source in options.embeddings}
     return VectorSettings(sources=sources, unlabelled=tuple(options.unlabelled), **others)
 
 
 def output_settings(options: argparse.Namespace) -> OutputSettings:
-    """What the options of `add_work` say of the results; ``show_examples`` where the command has it."""
+    """Settings from the options of `add_work`, and ``show_examples`` where the command has it."""
     return OutputSettings(
         folder=options.out,
         resume=options.resume,
@@ -298,7 +298,7 @@ def output_settings(options: argparse.Namespace) -> OutputSettings:
 
 
 def defining(options: argparse.Namespace) -> dict[str, Any]:
-    """The options that define the experiment, as plain data: not where results go, nor how many jobs share the work."""
+    """Options that define the experiment, as plain data: without output and number of jobs."""
     named = {name: value for name, value in vars(options).items() if name not in _NOT_THE_EXPERIMENT}
     plain: dict[str, Any] = json.loads(json.dumps(named, default=str))
     return plain

@@ -1,8 +1,8 @@
-"""Measure training data that can be shared without its text: ``python -m experiments.private --help``.
+"""Training data shared without its text, scored and attacked: ``python -m experiments.private --help``.
 
-Friedrich et al. (2019): Table 2, Figures 4 and 5, the attacks that the paper makes and those that it leaves out, and
-hospitals that pool what they have. Options in, typed settings out; `running.private` trains and attacks,
-`results.private` assembles, `tables.private`, `plots.private` and `reporting` render. What is printed is printed here.
+Friedrich et al. (2019): Table 2, Figures 4 and 5, the attacks of the paper and further ones, and hospitals that pool
+their data. `parse` turns options into typed settings, `running.private` trains and attacks, `results.private`
+assembles, `tables.private`, `plots.private` and `reporting` render. This module prints.
 """
 
 from __future__ import annotations
@@ -64,14 +64,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def measure(experiment: PrivateExperiment) -> dict[str, Any]:
-    """Train, score, attack, print and write what is asked for.
+    """Train, score, attack, print and write an experiment.
 
     Returns:
         The results, as in results.json.
 
     Raises:
-        DataError: data that cannot be read, or files that cannot be written.
-        UsageError: options that cannot work.
+        DataError: data cannot be read, or files cannot be written.
+        UsageError: an option is invalid.
     """
     from experiments import tables  # noqa: PLC0415
     from experiments.results.private import assemble, identity  # noqa: PLC0415
@@ -91,10 +91,10 @@ def measure(experiment: PrivateExperiment) -> dict[str, Any]:
 
 
 def parse(argv: Sequence[str] | None) -> PrivateExperiment:
-    """What a command line asks for; each option is checked by itself and against the others.
+    """Parse a command line into an experiment; check each option and their combinations.
 
     Raises:
-        UsageError: an option, or a combination of options, that cannot work.
+        UsageError: an option, or a combination of options, is invalid.
     """
     options = _parser().parse_args(argv)
     if options.profile not in SIZES:
@@ -167,24 +167,24 @@ def _add_sizes(group: argparse.ArgumentParser) -> None:
 
 
 def _usual(numbers: Callable[[Sizes], Sequence[int]]) -> str:
-    """What a profile stands for, for a help text."""
+    """A value of each profile, for a help text."""
     default, paper = (",".join(map(str, numbers(SIZES[name]))) for name in ("default", "friedrich2019"))
     return f"{default}; with the paper's profile {paper}"
 
 
 def _setting(text: str) -> tuple[str, Any]:
-    """A setting of the representation; of the attack's epochs there can be several: attack_epochs=20,50."""
+    """A setting of the representation; attack_epochs takes several values: attack_epochs=20,50."""
     name, value = setting(text)
     return (name, counts(str(value))) if name == "attack_epochs" else (name, value)
 
 
 def _point(text: str) -> Point:
-    """Settings of a representation that stand together."""
+    """Settings of a representation that apply together."""
     return tuple(setting(part) for part in text.split(","))
 
 
 def _counts_of_figure_5(asked: tuple[int, ...] | None, usual: tuple[int, ...]) -> tuple[int, ...]:
-    """The numbers of neighbours: none where the figure is not asked for, the profile's where no list is given."""
+    """Numbers of neighbours of Figure 5: none without the option, the profile's for the option without a list."""
     return () if asked is None else asked or usual
 
 

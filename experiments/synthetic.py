@@ -1,4 +1,4 @@
-"""Prints notes of the synthetic corpus with their PHI marked, and its counts; writes the corpus to files."""
+"""Print notes of the synthetic corpus with their PHI marked, and its counts; write the corpus to files."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _corpus(options: argparse.Namespace) -> Splits:
 
 
 def _write(corpus: Splits, folder: Path) -> None:
-    """Write the notes; where there are concepts, each layer into a folder of its own."""
+    """Write the notes; with concepts, a folder for each layer."""
     for name, documents in corpus._asdict().items():
         layered = CONCEPT in documents[0].annotated
         for layer, part in ((PHI, "phi"), (CONCEPT, "concepts")) if layered else ((PHI, ""),):
@@ -108,7 +108,7 @@ def _write(corpus: Splits, folder: Path) -> None:
 
 
 def _some(documents: Sequence[Document], count: int, *, spread: bool) -> Sequence[Document]:
-    """The first ones, or as many at equal distances."""
+    """The first items, or some at equal distances."""
     if not spread:
         return documents[:count]
     return [documents[(2 * i + 1) * len(documents) // (2 * count)] for i in range(count)]

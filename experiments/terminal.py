@@ -35,7 +35,7 @@ def show_tables(shown: Iterable[Table]) -> None:
 
 
 def finish(results: Mapping[str, Any], prepared: Prepared[Any, Any], store: Store | None) -> None:
-    """Write a finished experiment and its report into its folder, where there is one, and print its tables.
+    """Write a finished experiment and its report into its folder, if it has one, and print its tables.
 
     Raises:
         DataError: a file cannot be written.
@@ -51,7 +51,7 @@ def finish(results: Mapping[str, Any], prepared: Prepared[Any, Any], store: Stor
 
 
 def show_examples(runs: Sequence[Run], corpus: Corpus) -> None:
-    """Print some errors in their text, with a warning where it is that of real notes."""
+    """Print some errors in their text, with a warning for real notes."""
     print("Errors in their text, gold as [text|TYPE], predictions as {text|TYPE}")
     if not corpus.is_synthetic:
         print("WARNING: this is text of a real corpus and holds PHI: keep it as safe as the corpus.")
@@ -84,12 +84,12 @@ def error_examples(runs: Sequence[Run], split: Split, *, per_category: int = PER
 
 
 def train(prepared: Prepared[Any, Work], cells: Sequence[Cell], store: Store | None, **how: Any) -> list[Run]:
-    """Every cell's run, in the order of the cells, with a bar for each that is in training.
+    """Run of every cell, in the order of the cells, with a bar for each that is in training.
 
     Args:
         prepared: the experiment.
-        cells: what to train.
-        store: what has and gets the finished cells; None to keep none.
+        cells: the cells to train.
+        store: the store of finished cells; None for none.
         how: further arguments of `experiments.running.prepared.train_cells`.
     """
     with Bars(len(cells)) as bars:
@@ -121,7 +121,7 @@ class Bars:
             bar.close()
 
     def step(self, cell: Cell, progress: FitProgress) -> None:
-        """Show how far a cell's training is."""
+        """Show the progress of a cell's training."""
         if cell not in self._running:
             self._running[cell] = make_bar(f"{cell.system.name}, seed {cell.name}", progress.total)
         bar = self._running[cell]
@@ -130,7 +130,7 @@ class Bars:
         bar.update(progress.step - bar.n)
 
     def done(self, cell: Cell) -> None:
-        """Count a cell as done and take its bar away."""
+        """Count a cell as done and remove its bar."""
         bar = self._running.pop(cell, None)
         if bar is not None:
             bar.close()
@@ -144,7 +144,7 @@ def _figures(progress: FitProgress) -> dict[str, str]:
 
 @contextmanager
 def step_bars() -> Iterator[OnStep]:
-    """A bar for each thing that is told of, taken away at the end."""
+    """A callback that shows a bar for each name; all bars are removed at the end."""
     with ExitStack() as opened:
         bars: dict[str, tqdm[NoReturn]] = {}
 

@@ -1,8 +1,8 @@
-"""How models travel between corpora: ``python -m experiments.transfer --help``.
+"""Transfer of models between corpora: ``python -m experiments.transfer --help``.
 
-Johnson et al. (2020), Tables 2 to 6: each model is trained on each corpus and tested on all. Options in, typed settings
-out; `running.transfer` trains, `results.transfer` assembles, `tables.transfer`, `plots.transfer` and `reporting`
-render. What is printed is printed here.
+Johnson et al. (2020), Tables 2 to 6: each model is trained on each corpus and tested on all. `parse` turns options into
+typed settings, `running.transfer` trains, `results.transfer` assembles, `tables.transfer`, `plots.transfer` and
+`reporting` render. This module prints.
 """
 
 from __future__ import annotations
@@ -61,14 +61,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def measure(experiment: TransferExperiment) -> dict[str, Any]:
-    """Train, score, print and write what is asked for.
+    """Train, score, print and write an experiment.
 
     Returns:
         The results, as in results.json.
 
     Raises:
-        DataError: data that cannot be read, or files that cannot be written.
-        UsageError: options that cannot work.
+        DataError: data cannot be read, or files cannot be written.
+        UsageError: an option is invalid.
     """
     from experiments import tables  # noqa: PLC0415
     from experiments.results.store import open_store  # noqa: PLC0415
@@ -100,10 +100,10 @@ def _examples(results: Mapping[str, Any], corpus: Corpus, runs: Sequence[Run]) -
 
 
 def parse(argv: Sequence[str] | None) -> TransferExperiment:
-    """What a command line asks for; each option is checked by itself and against the others.
+    """Parse a command line into an experiment; check each option and their combinations.
 
     Raises:
-        UsageError: an option, or a combination of options, that cannot work.
+        UsageError: an option, or a combination of options, is invalid.
     """
     options = _parser().parse_args(argv)
     options.corpora = options.corpora or list(MADE_UP)

@@ -24,7 +24,7 @@ __all__ = ["CORE", "PAPERS", "Paper", "papers_on"]
 
 
 def papers_on(models: Collection[str]) -> list[Paper]:
-    """The papers that have one of these models.
+    """Papers that report one of these models.
 
     Example:
         >>> [paper.name for paper in papers_on(["elman", "rules"])]

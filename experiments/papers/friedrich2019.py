@@ -1,7 +1,7 @@
-"""friedrich2019: the upper part of its Table 2, the systems that are given the text itself, in per cent.
+"""friedrich2019: F of its Table 2, in per cent.
 
-All were trained on the i2b2 2014 corpus and scored on its test part of 514 notes, by token-based binary HIPAA F: was
-each token of a type that HIPAA names found, under whichever of these types (`crfdeid.evaluation.score_hipaa_tokens`)?
+All systems were trained on the i2b2 2014 corpus and scored on its test part of 514 notes, by token-based binary HIPAA
+F: a token counts as found under any type that HIPAA names (`crfdeid.evaluation.score_hipaa_tokens`).
 
 Reference:
     M. Friedrich, A. Köhn, G. Wiedemann, C. Biemann: Adversarial Learning of Privacy-Preserving Text Representations for
@@ -13,13 +13,13 @@ from __future__ import annotations
 from experiments.papers.paper import Paper, Printed, SystemRow, SystemTable
 
 MODELS = {"LSTM-CRF": "bilstm-crf"}
-"""The paper's name of its model, and this library's."""
+"""The paper's name of its model -> this library's."""
 
 BEST_KNOWN = {"Dernoncourt et al. (LSTM-CRF)": 97.85, "Liu et al. (ensemble + rules)": 98.27}
 """Systems that the paper compares its own with -> F."""
 
 OWN = {"GloVe": 97.24, "GloVe + casing": 97.62, "FastText": 97.67}
-"""What the paper's non-private model is given -> F, a mean of five runs."""
+"""Input of the paper's non-private model -> F, a mean of five runs."""
 
 PRIVATE = {
     ("non-private", "fasttext"): 97.67,
@@ -29,12 +29,13 @@ PRIVATE = {
     ("representation", "fasttext"): 97.40,
     ("representation", "glove"): 96.89,
 }
-"""How its sentences were given to those who train, and by which vectors -> F; with 100 neighbours where there are any.
+"""Kind of private sentences, and word vectors -> F; with 100 neighbours where the kind has any.
 
-The non-private one by GloVe is the one with the casing feature, which ours have too."""
+The non-private one by GloVe has the casing feature, as ours have.
+"""
 
 CONTAINING = {"fasttext": 7.37, "glove": 0.44}
-"""How many of 100 neighbours of a word hold it: the mean over the words of PHI in the training part (section 9)."""
+"""Number of a word's 100 neighbours that contain it: the mean over words of PHI in the training part (section 9)."""
 
 NOTES = (
     "The paper's own are means of five runs. Below them stand ours of the same model, with whatever word vectors.",

@@ -1,6 +1,6 @@
-"""johnson2020: Tables 2 to 5 as they are printed, in per cent, and section 4.2; scores of tokens, split at white space.
+"""johnson2020: Tables 2 to 5 as printed, in per cent, and section 4.2; scores of tokens, split at white space.
 
-Where the printed numbers do not agree with each other stands in `NOTES_2` to `NOTES_5`.
+`NOTES_2` to `NOTES_5` list printed numbers that contradict each other.
 
 Reference:
     A. E. W. Johnson, L. Bulgarelli, T. J. Pollard: Deidentification of free-text medical records using pre-trained
@@ -23,7 +23,7 @@ class Row(NamedTuple):
 
 
 MODELS = {"BERT base": "bert"}
-"""The paper's name of its model, and this library's."""
+"""The paper's name of its model -> this library's."""
 
 TABLE_2: dict[str, tuple[Row, Row | None]] = {
     "BERT large": (Row(98.66, 98.15, 98.40), Row(99.08, 98.57, 98.82)),
@@ -71,7 +71,7 @@ TABLE_4 = {
         (83.16, 64.76, 85.49, 97.25),
     ),
 }
-"""Measure -> a row for each corpus that BERT base was trained on, with a number for each that it was tested on."""
+"""Measure -> a row for each training corpus of BERT base, with a number for each test corpus."""
 
 TEST_TOKENS = 414_661
 TABLE_5 = {
@@ -80,10 +80,10 @@ TABLE_5 = {
     99.0: (96.82, 97.90, 0.47, 1.53),
     98.27: (98.92, 98.60, 0.81, 0.51),
 }
-"""Sensitivity, the last that of the default threshold -> PPV, F1, and misses and false alarms in 1,000 tokens."""
+"""Sensitivity, the last one at the default threshold -> PPV, F1, and misses and false alarms in 1,000 tokens."""
 
 MISSED, BESIDE_FOUND = 632, 493
-"""Section 4.2: tokens that BERT large misses, and those of them directly beside PHI that it finds."""
+"""Section 4.2: tokens that BERT large misses, and how many of them are adjacent to PHI that it finds."""
 
 WARNING = "Published by johnson2020, other corpora and tokens at white space: not to be compared with ours directly."
 NOTES_2 = (

@@ -1,7 +1,7 @@
-"""lange2020: the F of its Tables 2 to 5, in per cent, of its own systems.
+"""lange2020: F of its own systems in its Tables 2 to 5, in per cent.
 
 Its English corpora are i2b2 2014 (PHI) and 2010 (concepts), its Spanish ones MEDDOCAN and PharmaCoNER by their official
-splits, of which 129 of the 250 test documents of the one stand in the other's training documents.
+splits: 129 of the 250 test documents of one are training documents of the other.
 
 Reference:
     L. Lange, H. Adel, J. Strötgen: Closing the Gap: Joint De-Identification and Concept Extraction in the Clinical
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 
 class Printed(NamedTuple):
-    """F on the English and on the Spanish corpora; None where it is not printed."""
+    """F on the English and on the Spanish corpora; None where the paper prints none."""
 
     english: float | None
     spanish: float | None
@@ -36,7 +36,7 @@ TABLE_3 = {
 """Concepts: system -> F. The last one is the first row of Table 5."""
 
 TABLE_4 = {"fasttext": Printed(81.5, 78.7), "concatenated": Printed(88.1, 89.7)}
-"""Concepts in the text as it is, by embedding: those that ours can stand beside."""
+"""Embedding -> F of concepts in unchanged text; only embeddings that are comparable with ours."""
 
 TABLE_5 = {
     ("original", "original"): (89.2, 89.7),
@@ -46,9 +46,9 @@ TABLE_5 = {
     ("gold", "predicted"): (89.5, 90.0),
     ("gold", "gold"): (89.6, 90.1),
 }
-"""What concepts are learned from and read in -> F on the Spanish development and test documents.
+"""Training text and test text of concepts -> F on the Spanish development and test documents.
 
-The pipeline of Table 3 has the F of a model that learns from the original and reads what is left: 89.6, not 90.0.
+The pipeline of Table 3 has the F of a model that learns from the original and reads redacted text: 89.6, not 90.0.
 """
 
 WARNING = (

@@ -1,4 +1,4 @@
-"""What can be particular to one paper: its settings' name, the scores it prints, and the orders it claims."""
+"""A published paper: name of its profile, printed scores, and orders that it claims."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class Printed(NamedTuple):
 
 
 class Order(NamedTuple):
-    """An order that a paper's scores have.
+    """A ranking that a paper's scores give.
 
     Attributes:
-        what: what is ordered: models, or the word vectors of one model.
+        what: "models", or the model whose word vectors are ranked.
         names: ours, from the lowest F to the highest.
     """
 
@@ -29,14 +29,14 @@ class Order(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class TypeTable:
-    """A printed table with one row a type of entity, and the measures of each model side by side.
+    """A printed table with one row for each type of entity, and the measures of each model side by side.
 
     Args:
         name: of its files, after "published-".
-        title: what it shows, and where it is printed.
-        scores: type, or "Overall", -> the scores of each of the paper's models, in their order.
-        measures: those to show.
-        notes: what a reader must know of it, a sentence each.
+        title: content and place in the paper.
+        scores: type, or "Overall" -> scores of each of the paper's models, in their order.
+        measures: the measures to show.
+        notes: remarks for its reader, a sentence each.
     """
 
     name: str
@@ -50,11 +50,11 @@ class SystemRow(NamedTuple):
     """A row of a `SystemTable`.
 
     Attributes:
-        label: how the table calls it.
+        label: name in the table.
         printed: its scores.
-        dim: the size of its word vectors, where the paper says so.
-        model: which of our models it is compared with; None for any, where it is compared by its word vectors.
-        embedding: which of our word vectors it is compared with; None for any, where it is compared by its model.
+        dim: dimension of its word vectors, where the paper says so.
+        model: our model to compare it with; None for any, where word vectors are compared.
+        embedding: our word vectors to compare it with; None for any, where models are compared.
     """
 
     label: str
@@ -66,15 +66,15 @@ class SystemRow(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class SystemTable:
-    """A printed table with one row a system, of scores over all types together.
+    """A printed table with one row for each system, of scores over all types together.
 
     Args:
         name: of its files, after "published-".
-        title: what it shows, and where it is printed.
-        rows: the printed ones. A row with neither a model nor an embedding stands alone; ours stand below each other
-            row that they belong to.
+        title: content and place in the paper.
+        rows: the printed rows. Our systems follow the row of their model or embedding; no system of ours follows a row
+            that has neither.
         match: the kind of score, a key of a run's ``scores`` in results.json.
-        notes: what a reader must know of it, a sentence each.
+        notes: remarks for its reader, a sentence each.
     """
 
     name: str
@@ -89,14 +89,14 @@ class Paper:
     """A paper whose experiment can be repeated here.
 
     Args:
-        name: of the profile with its settings: its first author and year.
-        year: when it was published.
+        name: of its profile: first author and year.
+        year: of publication.
         source: authors, year and title.
-        warning: why its scores and ours cannot be compared directly.
-        models: its names of the models -> ours, a name in `crfdeid.registry.MODELS`.
+        warning: the reason why its scores and ours are not directly comparable.
+        models: its name of a model -> ours, a name in `crfdeid.registry.MODELS`.
         tables: its printed scores.
-        orders: what its scores put in order.
-        synthetic: the profile of the synthetic corpus (`crfdeid.corpora.synthetic.PROFILES`) that comes nearest to its
+        orders: the rankings that its scores give.
+        synthetic: the profile of the synthetic corpus (`crfdeid.corpora.synthetic.PROFILES`) that is most like its
             corpus.
     """
 

@@ -1,6 +1,6 @@
-"""yadav2016: the scores of its Tables 4 and 5 as they are printed, in per cent, and the orders that they have.
+"""yadav2016: scores of its Tables 4 and 5 as printed, in per cent, and their orders.
 
-Figure 2 shows the F of Table 5. All were measured on another corpus than any that this library comes with.
+Figure 2 shows the F of Table 5. The paper's corpus is none of those that this library comes with.
 
 Reference:
     S. Yadav, A. Ekbal, S. Saha, P. Bhattacharyya: Deep Learning Architecture for Patient Data De-identification in
@@ -12,7 +12,7 @@ from __future__ import annotations
 from experiments.papers.paper import Order, Paper, Printed, SystemRow, SystemTable, TypeTable
 
 MODELS = {"CRF": "crf", "E-RNN": "elman", "J-RNN": "jordan"}
-"""The paper's names of the models, and this library's."""
+"""The paper's names of the models -> this library's."""
 
 TABLE_4 = {
     "random": (100, Printed(85.48, 87.19, 86.32)),
@@ -37,7 +37,7 @@ TABLE_2_TEST = {"DOCTOR": 236, "HOSPITAL": 164, "DATE": 498, "PATIENT": 59, "LOC
 """Type -> entities of the test set, as printed."""
 
 SCORED = {"DOCTOR": 235, "HOSPITAL": 163, "DATE": 497, "PATIENT": 46, "LOCATION": 19, "PHONE": 13, "ID": 261}
-"""Type -> entities that the recalls of all three models in `TABLE_5` are whole parts of; ours, not printed."""
+"""Type -> number of entities of which the recalls of all three models in `TABLE_5` are whole parts; computed here."""
 
 NOTES_4 = (
     "Table 4 gives CBOW an F of 89.44, Table 5 gives the same model, said to use CBOW, 89.22: the paper does not say "
@@ -49,7 +49,7 @@ NOTES_5 = (
     "Section 4 counts 106 missed and 223 wrong entities of E-RNN, 95 and 164 of J-RNN: more than the 137 and 128 "
     "entities that its recall leaves unfound.",
 )
-"""Where the printed numbers do not agree with each other; each stands as it is printed."""
+"""Printed numbers that contradict each other; the tables repeat them as printed."""
 
 PAPER = Paper(
     name="yadav2016",

@@ -19,12 +19,12 @@ __all__ = ["plots", "to_png", "to_svg"]
 
 
 def plots(results: Results) -> dict[str, Figure]:
-    """Every plot that the results have something for, by the name of its files, in the order of showing.
+    """Every plot that the results have data for, by the name of its files, in order.
 
-    A figure's label (``figure.get_label()``) says what it shows.
+    A figure's label (``figure.get_label()``) describes it in words.
 
     Args:
-        results: what results.json holds.
+        results: the content of results.json.
     """
     if is_joint(results):
         layers = {layer: of_layer(results, layer) for layer in results["layers"]}

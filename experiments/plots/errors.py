@@ -1,4 +1,4 @@
-"""Plots of errors: how many of each category, and which types are taken for which."""
+"""Plots of errors: counts by category, and confusions of types."""
 
 from __future__ import annotations
 

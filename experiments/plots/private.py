@@ -1,4 +1,4 @@
-"""The plots of the experiment on private training data: Figures 4 and 5, the attacks, and the course of the noise."""
+"""Plots of the experiment on private training data: Figures 4 and 5, the attacks, and the noise in training."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TARGET = 0.95  # F, the line of Figure 4
 
 
 def private_plots(results: Results) -> dict[str, Figure]:
-    """Every plot that the results have something for, by the name of its files, in the order of showing."""
+    """Every plot that the results have data for, by the name of its files, in order."""
     found = {"figure-4": pseudonyms_plot(results)} if of_kind(results, ("pseudonyms",)) else {}
     if len({system["neighbours"] for system in of_kind(results, ("representation",))}) > 1:
         found["figure-5"] = representations_plot(results)

@@ -31,7 +31,7 @@ _AXIS_WIDTH = 8.2  # inches
 
 
 class Spread(NamedTuple):
-    """From where to where each (system, category) reaches, and what that means in words."""
+    """Ends of the line on each bar (system, category), and their meaning in words."""
 
     ends: Mapping[tuple[str, str], tuple[float, float]]
     meaning: str
@@ -158,7 +158,7 @@ def fraction_plot(results: Results) -> Figure:
 
 
 def curve_plot(results: Results) -> Figure:
-    """The training loss beside F on dev, against the epoch; systems that give neither are left out."""
+    """Training loss and F on dev against the epoch, in two panels; systems without them are left out."""
     frame, style = curve_frame(results), looks(results)
     figure, [loss, score] = canvas(3.4, columns=2)
     lines = {}

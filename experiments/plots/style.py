@@ -1,8 +1,8 @@
-"""How every plot looks: size, text, and one look for each system that all plots share.
+"""Style of all plots: size, text, and one look for each system.
 
-A plot carries its own light background, so that it reads the same on a light and on a dark page. Systems of one model
-share a hue and differ by shade; the hues differ in lightness too, and lines also by dashes and markers, so that nothing
-hangs on telling red from green.
+A plot has its own light background, so that it reads the same on a light and on a dark page. Systems of one model
+share a hue and differ by shade. Hues differ in lightness too, and lines also by dashes and markers, so that no reader
+depends on telling red from green.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ _STYLE: dict[Any, Any] = {
 
 
 class Look(NamedTuple):
-    """How one system is drawn: colour and hatch of a bar, and dashes and marker of a line."""
+    """Look of one system: colour and hatch of a bar, dashes and marker of a line."""
 
     colour: str
     hatch: str
@@ -88,7 +88,7 @@ class Look(NamedTuple):
 
 
 def looks(results: Results) -> dict[str, Look]:
-    """Each system's look: the hue by its model, the rest by its place among the systems of that model."""
+    """Each system's look: the hue of its model, and a shade by its position among the systems of that model."""
     sizes = Counter(found["model"] for found in results["models"].values())
     models = list(sizes)
     places = {model: count() for model in models}
@@ -106,7 +106,7 @@ def looks(results: Results) -> dict[str, Look]:
 
 
 def model_look(results: Results, model: str) -> Look:
-    """How a model is drawn where one line stands for all its systems."""
+    """Look of a line for all systems of a model."""
     models = list(dict.fromkeys(found["model"] for found in results["models"].values()))
     number = models.index(model)
     return Look(HUES[number % len(HUES)][1], "", "-", _MARKERS[number % len(_MARKERS)])
@@ -114,7 +114,7 @@ def model_look(results: Results, model: str) -> Look:
 
 @contextmanager
 def house_style() -> Iterator[None]:
-    """Draw in the style of this module, whatever the user's own settings are."""
+    """Draw in the style of this module, whatever the user's own settings."""
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(_STYLE)
@@ -125,7 +125,7 @@ def canvas(height: float, rows: int = 1, columns: int = 1, *, width: float = WID
     """An empty figure and its axes, row by row.
 
     Args:
-        height: of the axes and their labels, in inches; `finish` adds what stands around them.
+        height: of the axes and their labels, in inches; `finish` adds title, legend and caption.
         rows: of axes.
         columns: of axes.
         width: in inches.
@@ -182,12 +182,12 @@ def entitled(figure: Figure, first: str) -> Figure:
 
 
 def heat_map(panel: Axes, texts: pd.DataFrame, shades: NDArray[np.float64]) -> None:
-    """A rectangle of texts, each on a shade, with the names of its columns above it.
+    """A grid of texts, each on a shade, with the names of its columns above it.
 
     Args:
-        panel: where.
-        texts: what stands in each cell, "" for nothing.
-        shades: from 0, light, to 1, dark, for each cell.
+        panel: the axes to draw on.
+        texts: of each cell, "" for none.
+        shades: of each cell, from 0 (light) to 1 (dark).
     """
     colours = _SHADES(shades)
     panel.imshow(colours, aspect="auto")

@@ -28,12 +28,12 @@ Spans = Mapping[str, Sequence[Span]]
 
 
 class SystemRun(NamedTuple):
-    """What a system found with one seed.
+    """Result of a system with one seed.
 
     Attributes:
         system: its name.
         seed: the seed.
-        predictions: the spans found, by document id.
+        predictions: predicted spans, by document id.
         errors: every erroneous entity.
     """
 
@@ -51,23 +51,23 @@ def browser_data(
     texts: Mapping[str, str] | None,
     explained: Collection[str] = (),
 ) -> dict[str, Any]:
-    """Everything the browser shows, as plain data.
+    """Data of the error browser, as JSON takes it.
 
     Args:
         gold: the gold spans, by document id.
-        runs: what is compared, in the order in which it is to stand.
+        runs: the runs to compare, in order.
         types: the order of the types; others follow by name.
-        texts: the documents' texts by id; None to show no text, and numbers in place of the documents' ids, because
+        texts: the documents' texts by id; None to show no text, and numbers instead of the documents' ids, because
             ids of real corpora (file names) can hold names and record numbers.
-        explained: the pages of explanations that there are (`experiments.reporting.explanations`).
+        explained: the pages of explanations that exist (`experiments.reporting.explanations`).
 
     Returns:
         "types", "categories", "causes": the names in use, in order; "runs": [system, seed] each; "places": in the order
-        of the documents, {"document": its id or number from 1, "start": the offset of the place's first character
-        shown, "text": the characters shown or None, "gold": [start, end, type] each, "outcomes": {"runs": positions in
-        "runs", "spans": as "gold", "errors": [category, type, causes] each}, "why": the address of its
-        explanation, where there is one}. Offsets are code points in the document. An error's type is the one that it
-        counts under in `crfdeid.evaluation.summarise_errors`.
+        of the documents, {"document": its id or number from 1, "start": the offset of the first character shown,
+        "text": the characters shown or None, "gold": [start, end, type] each, "outcomes": {"runs": positions in "runs",
+        "spans": as "gold", "errors": [category, type, causes] each}, "why": the address of its explanation, if any}.
+        Offsets are code points in the document. An error's type is the one under which
+        `crfdeid.evaluation.summarise_errors` counts it.
 
     Raises:
         DataError: gold, predictions, errors and texts do not belong together.
@@ -126,7 +126,7 @@ def _check_documents(
 def _places_of(
     gold: Sequence[Span], found: Sequence[Sequence[Span]], errors: Sequence[Sequence[EntityError]]
 ) -> list[dict[str, Any]]:
-    """The places of one document at which some run has an error."""
+    """Places of one document at which some run has an error."""
     if not any(errors):
         return []
     stretches = _stretches({*gold, *(span for spans in found for span in spans)})
@@ -147,7 +147,7 @@ def _places_of(
 
 
 def _stretches(spans: Iterable[Span]) -> list[tuple[int, int]]:
-    """What the spans cover, as offsets; spans that only touch stay apart."""
+    """Offsets that the spans cover; spans that only touch stay apart."""
     found: list[tuple[int, int]] = []
     for start, end, _ in sorted(spans):
         if found and start < found[-1][1]:
@@ -173,7 +173,7 @@ def _position(stretches: Sequence[tuple[int, int]], error: EntityError) -> int:
 
 
 def _outcomes(found: Sequence[Sequence[Span]], errors: Sequence[Sequence[EntityError]]) -> list[dict[str, Any]]:
-    """What the runs found at one place: those that found the same together."""
+    """Predictions at one place, one outcome for all runs with the same."""
     runs: dict[tuple[Any, ...], list[int]] = {}
     for run, outcome in enumerate(zip(map(tuple, found), map(tuple, errors), strict=True)):
         runs.setdefault(outcome, []).append(run)
@@ -195,7 +195,7 @@ def _counted_type(error: EntityError) -> str:
 
 
 def _context(place: Mapping[str, Any], text: str | None, sentences: Sequence[Sentence]) -> dict[str, Any]:
-    """The place as the browser takes it, with the text around it."""
+    """The place as JSON, with the text around it."""
     start, end = place["stretch"]
     rest = {"gold": place["gold"], "outcomes": place["outcomes"]}
     if text is None:
@@ -216,9 +216,9 @@ def _context(place: Mapping[str, Any], text: str | None, sentences: Sequence[Sen
 def browsed(
     folder: Folder, results: Results, texts: Mapping[str, str] | None, explained: Collection[str] = ()
 ) -> dict[str, Any]:
-    """The error browser's data (`experiments.reporting.error_browser.browser_data`).
+    """The error browser's data (`browser_data`) of a results folder.
 
-    With several annotation layers they are of the systems that have all of them, whose spans stand in one text.
+    With several annotation layers it covers the systems that have all of them; the spans of all layers share one text.
 
     Raises:
         DataError: a file is missing or damaged, or the files do not belong together.

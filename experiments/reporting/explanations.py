@@ -1,4 +1,4 @@
-"""Pages on which every word of a document with errors can be asked why a system tagged it so (`docs/inside.md`)."""
+"""Pages that explain the tag of every word of a document with errors (`docs/inside.md`)."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ _WARNING = "It quotes a note, and words of the notes that the models were traine
 def explanation_pages(
     folder: Folder, results: Mapping[str, Any], systems: Sequence[str], *, most: int = MOST_PAGES
 ) -> tuple[dict[str, str], int]:
-    """A page for each document in which one of some systems has an error, by the page's name in the folder.
+    """Pages of the documents in which one of some systems has an error, by the page's name in the folder.
 
-    The models are those of each system's first seed, without document consistency: as the errors were counted.
+    The models are those of each system's first seed, without document consistency, as in the error counts.
 
     Args:
         folder: of the experiment, with texts and fitted models.
-        results: what results.json holds.
+        results: the content of results.json.
         systems: one or two of its systems.
-        most: the most pages to make: those of the documents with the most errors.
+        most: maximum number of pages; documents with the most errors come first.
 
     Returns:
-        the pages, and how many documents with errors have none.
+        The pages, and the number of documents with errors that have none.
 
     Raises:
-        UsageError: there is no such system, or the folder has not its model, or no texts.
+        UsageError: an unknown system, or the folder has no model of it, or no texts.
         DataError: a file is missing or damaged.
     """
     texts = folder.texts()
@@ -61,7 +61,7 @@ def explanation_pages(
 
 
 def page_name(number: int) -> str:
-    """The name of a document's page: its number and not its id, which can be PHI."""
+    """Name of a document's page: its number, because its id can be PHI."""
     return f"{FOLDER}/{number}.html"
 
 

@@ -1,4 +1,4 @@
-"""The files of a finished experiment: tables, plots and report.html, all from results.json and what lies beside it."""
+"""Files of a finished experiment: tables, plots and report.html, all from results.json and its folder."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def write_report(
 
     Args:
         path: the folder, with results.json, predictions and errors.
-        published: whether the scores that papers print of these models stand beside ours.
-        with_text: whether the report shows text where the folder has texts.
-        explain: the systems, one or two, whose errors the report links to explanations; none for no explanations.
-        most: the most documents that have a page of explanations: those with the most errors.
+        published: set scores that papers print of these models against ours.
+        with_text: show text where the folder has texts.
+        explain: one or two systems whose errors link to explanations; empty for no explanations.
+        most: maximum number of documents with a page of explanations; those with the most errors come first.
 
     Returns:
-        how many documents with errors have no page of explanations, where these were asked for.
+        Number of documents with errors that have no page of explanations, where ``explain`` names systems.
 
     Raises:
         UsageError: these systems cannot be explained (`experiments.reporting.explanations`).
@@ -52,7 +52,7 @@ def write_report(
 def _contents(
     folder: Folder, results: Mapping[str, Any], *, published: bool, with_text: bool, explained: Collection[str]
 ) -> dict[str, str | bytes]:
-    """Every file by its name in the folder, the report last."""
+    """Content of every file by its name in the folder, the report last."""
     tables = setup_tables(results) | result_tables(results, published=published)
     texts = folder.texts() if with_text and is_transfer(results) else None
     if texts is not None:

@@ -1,4 +1,4 @@
-"""What the results say, in plain sentences computed from them: the first screen of the report."""
+"""Findings of a comparison, as sentences computed from the results: the first screen of the report."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ _ERRORS = {
 
 @dataclass(frozen=True)
 class Standing:
-    """One system's place in the ranking; fractions are means over its seeds.
+    """One system's rank; fractions are means over its seeds.
 
     Args:
         system: its name.
-        seeds: how many runs it has.
+        seeds: number of its runs.
         f1: strict entity F.
         interval: its confidence interval, (low, high), if there is one.
-        uncovered: the share of the tokens of PHI that it does not mark as PHI: what would leak.
-        behind: how much its F is below the best system's.
+        uncovered: share of the tokens of PHI that it does not mark as PHI, and would leak.
+        behind: difference of its F to the best system's.
         p: of that difference, corrected for the number of comparisons; None for the best, or without a test.
-        holds: whether the difference to the best holds at the test's level; None where ``p`` is.
+        holds: true for a difference that holds at the test's level; None where ``p`` is.
     """
 
     system: str
@@ -48,7 +48,7 @@ class Standing:
 
 
 def ranking(results: Results) -> list[Standing]:
-    """The systems by strict entity F, the best first."""
+    """Systems by strict entity F, the best first."""
     f1 = {system: _mean(found, "entity_strict", "f1") for system, found in results["models"].items()}
     best = max(f1, key=lambda system: f1[system])
     return [
@@ -67,14 +67,14 @@ def ranking(results: Results) -> list[Standing]:
 
 
 def sentences(results: Results) -> list[str]:
-    """What was compared, who is best, whether the difference holds, what would leak and which errors are common."""
+    """Sentences on the systems, the best one, the significance of differences, leaks and common errors."""
     standings = ranking(results)
     found = [_compared(results), *_best(results, standings), *_against_papers(results, standings)]
     return [*found, _leaks(standings), *_hardest(results, standings[0]), *_commonest(results, standings[0])]
 
 
 def cautions(results: Results) -> list[str]:
-    """What a reader must know before believing any number."""
+    """Limits of the experiment that its reader must know."""
     corpus = results["corpus"]
     found = []
     if corpus["format"] == "synthetic":
@@ -95,7 +95,7 @@ def cautions(results: Results) -> list[str]:
 
 
 def probability(p: float) -> str:
-    """A p-value with as many decimals as say something.
+    """A p-value with its significant decimals.
 
     Example:
         >>> probability(0.00002), probability(0.0314)
@@ -158,7 +158,7 @@ def _lead(significance: Mapping[str, Any], best: Standing, others: Sequence[Stan
 
 
 def _against_papers(results: Results, standings: Sequence[Standing]) -> Iterator[str]:
-    """Whether the papers' orders hold: of models, each with its best embedding, and of each model's embeddings."""
+    """Sentences on the papers' orders: of models, each with its best embedding, and of each model's embeddings."""
     about = results["models"]
     best = {about[standing.system]["model"]: standing for standing in reversed(standings)}
     with_embedding = {
@@ -175,7 +175,7 @@ def _against_papers(results: Results, standings: Sequence[Standing]) -> Iterator
 
 
 def _order(results: Results, paper: Paper, what: str, places: Mapping[str, Standing | None]) -> Iterator[str]:
-    """One sentence on those places of a paper's order, the worst first, that are taken; none for fewer than two."""
+    """One sentence on the systems of a paper's order that were compared, the worst first; none for fewer than two."""
     named = {name: standing for name, standing in places.items() if standing is not None}
     if len(named) < 2:
         return

@@ -1,4 +1,4 @@
-"""What the results on PHI and concepts say, in plain sentences computed from them: what does hiding PHI cost?"""
+"""Findings on PHI and concepts, as sentences computed from the results: the cost of hiding PHI."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Results = Mapping[str, Any]
 
 
 def joint_sentences(results: Results) -> list[str]:
-    """What was compared, every difference in F that was tested, and how much PHI the models hold."""
+    """Sentences on the systems, every tested difference in F, and the amount of PHI that the models store."""
     systems, scored = results["tables"]["compared"], results["corpus"]["splits"][results["corpus"]["test"]]
     said = (
         f"{len(systems)} systems were compared on {scored['documents']:,} documents of {results['corpus']['name']}, "
@@ -23,7 +23,7 @@ def joint_sentences(results: Results) -> list[str]:
 
 
 def joint_cautions() -> list[str]:
-    """What a reader must know before believing that a model of concepts holds no PHI."""
+    """Limits of the claim that a model of concepts stores no PHI."""
     return [
         "What is hidden is the PHI that was found: what was missed is read by the part for concepts, and can be stored "
         "there.",

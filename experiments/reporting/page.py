@@ -1,4 +1,4 @@
-"""report.html: everything the template shows, and the template's rendering (templates/report.html, .css and .js)."""
+"""report.html: its data, and its rendering (templates/report.html, .css and .js)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NAMES_IN_TITLE = 3
 
 
 class TablePart(NamedTuple):
-    """A table as the template takes it."""
+    """A table, for the template."""
 
     identifier: str
     title: str
@@ -41,14 +41,14 @@ class TablePart(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """A plot: what it shows, in words, and its SVG."""
+    """A plot: its description and its SVG."""
 
     title: str
     svg: str
 
     @property
     def address(self) -> str:
-        """The image as an address that holds it whole; its styles and ids can meet no others there."""
+        """Data URL of the image; its styles and ids cannot clash with the page's."""
         return f"data:image/svg+xml;base64,{base64.b64encode(self.svg.encode('utf-8')).decode('ascii')}"
 
 
@@ -64,12 +64,12 @@ def report_html(
     """The report as one self-contained page that loads nothing.
 
     Args:
-        folder: for predictions, errors, and texts where they are kept.
-        results: what results.json holds.
+        folder: for predictions, errors, and texts if it has them.
+        results: the content of results.json.
         tables: the tables to show, by name.
         pictures: the plots to show, by name.
-        with_text: whether text is shown where the folder has texts.
-        explained: the pages of explanations that lie beside it (`experiments.reporting.explanations`).
+        with_text: show text where the folder has texts.
+        explained: the pages of explanations in the folder (`experiments.reporting.explanations`).
 
     Raises:
         DataError: a file is missing or damaged, or the files do not belong together.
@@ -95,7 +95,7 @@ def report_html(
 
 
 def _ranked(results: Results) -> tuple[str, Results]:
-    """The results whose systems are ranked: of several annotation layers the first in which there are any, PHI's."""
+    """Results to rank systems by: with several annotation layers, the first that has any systems."""
     if not is_joint(results):
         return PHI, results
     layers = ((layer, of_layer(results, layer)) for layer in results["layers"])
@@ -119,7 +119,7 @@ def _own_cautions(results: Results) -> list[str]:
 
 
 def provenance(results: Results) -> list[tuple[str, str]]:
-    """What it takes to run the experiment again: (name, value)."""
+    """Facts needed to repeat the experiment: (name, value)."""
     corpus, environment = results["corpus"], results["environment"]
     counts = (f"{name} {split['documents']:,}" for name, split in corpus["splits"].items())
     packages = (f"{name} {version}" for name, version in environment["packages"].items())
@@ -138,7 +138,7 @@ def provenance(results: Results) -> list[tuple[str, str]]:
 
 
 def command_line(command: Mapping[str, Any], experiment: str = "compare") -> str:
-    """The command that the options of an experiment come from; options that were not given are left out.
+    """The command with the options of an experiment; unset options are left out.
 
     Args:
         command: the options.
@@ -168,7 +168,7 @@ def command_line(command: Mapping[str, Any], experiment: str = "compare") -> str
 
 
 def _written(value: Any) -> str:
-    """A setting's value as `crfdeid.cli.shell.json_value` reads it."""
+    """A setting's value in the syntax of `crfdeid.cli.shell.json_value`."""
     return value if isinstance(value, str) else json.dumps(value)
 
 
@@ -187,7 +187,7 @@ def _kind_of_text(results: Results, texts: Mapping[str, str] | None) -> str:
 
 
 def _sections(pictures: Mapping[str, Picture], neighbours: object) -> list[tuple[str, str]]:
-    """The parts of the page for its navigation: id and name."""
+    """Parts of the page for its navigation: id and name."""
     found = [("summary", "Summary")]
     found += [("plots", "Plots")] if pictures else []
     found += [("tables", "Tables"), ("errors", "Errors")]
@@ -202,12 +202,12 @@ def _table_part(name: str, table: Table) -> TablePart:
 
 
 def _identifier(name: str) -> str:
-    """A name as an address within the page can hold it: a file of word vectors can be called anything."""
+    """A name as an id in the page: names of files of word vectors can have any character."""
     return re.sub(r"[^\w.-]", "-", name)
 
 
 def breakable(name: str) -> Markup:
-    """A name as markup that may wrap after its underscores, where there is no room for it.
+    """A name as markup that may wrap after its underscores.
 
     Example:
         >>> str(breakable("ID_SUJETO <b>"))

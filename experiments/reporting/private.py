@@ -1,4 +1,4 @@
-"""What the results on private training data say, in plain sentences computed from them: is any of it private?"""
+"""Findings on private training data, as sentences computed from the results."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from experiments.tables.frames import OVERALL
 Results = Mapping[str, Any]
 
 HIDDEN = 0.55
-"""The most that the 95 % interval of the worst fresh adversary's accuracy may reach where a representation hides."""
+"""Highest end of the 95 % interval of the worst fresh adversary's accuracy for a representation that hides."""
 CHANCE = 0.5
 STRONG = 0.75
-"""The least that an adversary must reach without noise, or its failure with noise means nothing."""
+"""Lowest accuracy without noise of an adversary whose failure with noise means something."""
 CLOSE = {"pseudonyms": 0.015, "representation": 0.02, "dann": 0.02}
-"""How much strict F may be below that of the notes themselves."""
+"""Kind of system -> largest loss of strict F against training on the notes themselves."""
 _FEWEST_PAIRS = 2000
 
 
 def private_sentences(results: Results) -> list[str]:
-    """F against that of the notes themselves, what the adversaries could do, and whether pooling pays."""
+    """Sentences on F against training on the notes themselves, on the adversaries, and on the gain of pooling."""
     return [*_against_raw(results), *_hidden(results), *_pooling(results)]
 
 
 def private_cautions(results: Results) -> list[str]:
-    """What a reader must know before believing that something is private."""
+    """Limits of any claim of privacy."""
     found = [
         "No figure here is a promise: it says how well these attacks did, not how well the next one will.",
         "Nothing protects words that are no PHI; the attacks table says how many of them can be read.",
@@ -71,7 +71,7 @@ def _hidden(results: Results) -> Iterator[str]:
 
 
 def _attacked(results: Results) -> list[Mapping[str, Any]]:
-    """Every system, those that pool among them."""
+    """Every system, including the pooling ones."""
     return [*results["systems"], *(results["pooling"] or {"systems": []})["systems"]]
 
 

@@ -1,4 +1,4 @@
-"""What the results on transfer say, in plain sentences computed from them: what does it cost to come from elsewhere?"""
+"""Findings on transfer between corpora, as sentences computed from the results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Results = Mapping[str, Any]
 
 
 def transfer_sentences(results: Results) -> list[str]:
-    """What was compared, how much F each model loses on other corpora, and what stands beside its misses."""
+    """Sentences on the models, the F that each loses on other corpora, and the neighbours of missed tokens."""
     corpora, models = list(results["corpora"]), list(results["matrix"])
     said = (
         f"{', '.join(models)}: trained on each of {', '.join(corpora)}, and tested on all; "
@@ -22,7 +22,7 @@ def transfer_sentences(results: Results) -> list[str]:
 
 
 def transfer_cautions() -> list[str]:
-    """What a reader must know before believing that a model travels."""
+    """Limits of any claim that a model works on other corpora."""
     return [
         "What a model loses on another corpus it may lose to other people and other words, or to another idea of what "
         "PHI is: the corpora were annotated by different rules, and the figures do not tell which.",
@@ -31,7 +31,7 @@ def transfer_cautions() -> list[str]:
 
 
 def _lost(results: Results) -> Iterator[str]:
-    """Of each model on each corpus: its F there, and where it came off best and worst elsewhere."""
+    """For each model and training corpus: F there, and the best and the worst F elsewhere."""
     for model, by_trained in results["matrix"].items():
         for trained, by_tested in by_trained.items():
             others = {name: cell for name, cell in by_tested.items() if name != trained}

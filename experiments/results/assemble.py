@@ -53,19 +53,19 @@ def assemble(outcome: Outcome) -> dict[str, Any]:
 
 
 def fingerprint(prepared: Comparison) -> dict[str, Any]:
-    """What makes two experiments the same, so that one can go on with what is finished of the other."""
+    """Facts that must be equal for --resume to continue an experiment with its finished runs."""
     return {"schema": SCHEMA, **common_identity(prepared, full_settings(prepared.systems, prepared.plan))}
 
 
 def describe_common(
     prepared: Prepared[Any, Any], settings: Mapping[str, Mapping[str, Any]], total_seconds: float
 ) -> dict[str, Any]:
-    """The parts that every experiment has: corpus, settings, environment and embeddings.
+    """Parts of results.json that every experiment has: corpus, settings, environment and embeddings.
 
     Args:
         prepared: the experiment.
         settings: each system's full settings by its name.
-        total_seconds: how long everything took.
+        total_seconds: duration of the experiment.
     """
     return {
         "corpus": dict(prepared.facts),
@@ -81,7 +81,7 @@ def describe_common(
 
 
 def common_identity(prepared: Prepared[Any, Any], settings: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """What makes two experiments of one kind the same: command, settings, data, word vectors and libraries."""
+    """Facts that must be equal in two experiments of one kind: command, settings, data, word vectors and libraries."""
     return {
         "command": dict(prepared.experiment.command),
         "models": dict(settings),
@@ -92,7 +92,7 @@ def common_identity(prepared: Prepared[Any, Any], settings: Mapping[str, Mapping
 
 
 def describe_settings(prepared: Prepared[Any, Any], settings: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """The ``settings`` part: the options, how invalid tags are read, and each system's full settings."""
+    """The ``settings`` part: the options, the repair of invalid tags, and each system's full settings."""
     return {
         "command": dict(prepared.experiment.command),
         "repair": REPAIR,
@@ -107,7 +107,7 @@ def describe_runs(system: System, runs: Sequence[Run]) -> dict[str, Any]:
 
 
 def describe_sweep(sweep: Sweep) -> dict[str, Any]:
-    """The ``sweep`` part: every point that was tried, and each system's choice."""
+    """The ``sweep`` part: every point, and each system's choice."""
     points: dict[tuple[System, Point], list[dict[str, Any]]] = {}
     for run in sweep.runs:
         kept = {name: run.record[name] for name in ("seed", "dev_f1")}
@@ -145,7 +145,7 @@ def describe_fractions(runs: Sequence[Run], corpus: Corpus) -> dict[str, list[di
 
 
 def describe_libraries() -> dict[str, Any]:
-    """The versions of Python and of the libraries: what the last digits of scores can depend on."""
+    """Versions of Python and of the libraries on which the last digits of scores can depend."""
     return {
         "python": platform.python_version(),
         "packages": {name: found for name in PACKAGES if (found := _version(name))},
@@ -153,13 +153,13 @@ def describe_libraries() -> dict[str, Any]:
 
 
 def describe_environment(*, device: str, jobs: int, corpus_seconds: float, total_seconds: float) -> dict[str, Any]:
-    """The ``environment`` part of results.json: what times and the last digits of scores depend on.
+    """The ``environment`` part of results.json, on which times and the last digits of scores depend.
 
     Args:
-        device: what the networks were trained on, in words.
+        device: of the networks, in words.
         jobs: cells trained at the same time.
-        corpus_seconds: how long reading or generating the corpus took.
-        total_seconds: how long everything took.
+        corpus_seconds: duration of reading or generating the corpus.
+        total_seconds: duration of the experiment.
     """
     libraries = describe_libraries()
     return {
@@ -176,7 +176,7 @@ def describe_environment(*, device: str, jobs: int, corpus_seconds: float, total
 
 
 def _commit() -> str | None:
-    """The commit this library was checked out at, with "+" where files were changed since; None outside a checkout."""
+    """Commit of this checkout, with "+" for changed files; None outside a checkout."""
     folder = Path(__file__).parents[2]
     if not (folder / ".git").exists():
         return None

@@ -1,4 +1,4 @@
-"""Which experiment results are of, and what is wrong with those that a file holds."""
+"""Kind of experiment that results are of, and validation of results.json."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from experiments.results.schema_parts import SPLITS
 
 
 def damage(results: Any) -> Iterator[str]:
-    """What is wrong with data that should be those of results.json: their shape first, then what refers to what."""
+    """Problems of the data of a results.json: of its shape, or else of its references; none for valid data."""
     form = _FORMS[kind_of(results)]
     yield from list(shape_errors(results, form.shape)) or form.loose_ends(results)
 
@@ -35,22 +35,22 @@ def kind_of(results: Any) -> str | None:
 
 
 def schema_of(results: Any) -> int:
-    """The version of their form that results of this kind have here."""
+    """Version of the shape of results of this kind."""
     return _FORMS[kind_of(results)].schema
 
 
 def is_private(results: Any) -> bool:
-    """Whether results are those of the experiment on private training data."""
+    """Test for results of the experiment on private training data."""
     return kind_of(results) == PRIVATE
 
 
 def is_joint(results: Any) -> bool:
-    """Whether results are those of the experiment on PHI and concepts."""
+    """Test for results of the experiment on PHI and concepts."""
     return kind_of(results) == JOINT
 
 
 def is_transfer(results: Any) -> bool:
-    """Whether results are those of the experiment on transfer."""
+    """Test for results of the experiment on transfer."""
     return kind_of(results) == TRANSFER
 
 

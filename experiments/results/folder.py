@@ -1,14 +1,14 @@
-"""A results folder: where each file lies, and how to read it back.
+"""A results folder: the path of each file, and functions that read it.
 
 results.json                   the experiment as data (`experiments.results`), written last
-experiment.json                what was asked for, so that `--resume` goes on with the same experiment
+experiment.json                settings, so that `--resume` continues the same experiment
 runs/SYSTEM/SEED.json          a finished cell; cells of a sweep or of a part of the training data have longer names
 predictions/gold.jsonl         the gold spans of the scored split, without text
-predictions/SYSTEM/SEED.jsonl  the spans found
+predictions/SYSTEM/SEED.jsonl  predicted spans
 errors/SYSTEM/SEED.jsonl       every erroneous entity
-texts.jsonl, neighbours.json   the scored texts and words beside words: only where text may be shown
+texts.jsonl, neighbours.json   the scored texts, and words with their nearest words: only where text may be shown
 models/SYSTEM/SEED/            fitted models
-parts/SEED/                    of what is made of models, those that are done, until all are (`experiments.joint`)
+parts/SEED/                    finished parts of models that are made of several, until all are (`experiments.joint`)
 tables.md, tables/, plots/, report.html
 """
 
@@ -77,7 +77,7 @@ class Folder:
         """The experiment as data.
 
         Raises:
-            DataError: there are no results, they are not of this version, or something is missing from them.
+            DataError: there are no results, they are of another version, or something is missing from them.
         """
         try:
             found = read_json(self.results_file)
@@ -101,7 +101,7 @@ class Folder:
         return _layer(_required(read_spans, self.gold_file), layer, self.gold_file)
 
     def predictions(self, system: str, seed: int, layer: str = PHI) -> dict[str, list[Span]]:
-        """What a system found in an annotation layer, by document id.
+        """Predicted spans of a system in an annotation layer, by document id.
 
         Raises:
             DataError: the file is missing or damaged.
@@ -118,7 +118,7 @@ class Folder:
         return _required(read_errors, self.errors_file(system, str(seed))).get(layer, [])
 
     def texts(self) -> dict[str, str] | None:
-        """The scored texts, by document id; None where they are not kept.
+        """The scored texts, by document id; None if the folder has none.
 
         Raises:
             DataError: the file is damaged.
@@ -129,7 +129,7 @@ class Folder:
             return None
 
     def neighbours(self) -> dict[str, dict[str, list[tuple[str, float]]]] | None:
-        """For each embedding and some words, the nearest words and their cosines; None where they are not kept.
+        """For each embedding and some words, the nearest words and their cosines; None if the folder has none.
 
         Raises:
             DataError: the file is damaged.
@@ -150,7 +150,7 @@ class Folder:
 
 
 def make_folder(path: Path) -> None:
-    """A folder for its owner alone: fitted models hold words of the training notes.
+    """Make a folder for its owner alone: fitted models hold words of the training notes.
 
     Raises:
         OSError: it cannot be made.
@@ -159,10 +159,10 @@ def make_folder(path: Path) -> None:
 
 
 def require_empty(path: Path) -> None:
-    """Refuse a folder that holds anything but a lock.
+    """Refuse a path that is no folder, or a folder with anything but a lock.
 
     Raises:
-        UsageError: it does, or it is no folder.
+        UsageError: the path is refused.
     """
     try:
         if path.exists() and (not path.is_dir() or any(entry.name != LOCK for entry in path.iterdir())):

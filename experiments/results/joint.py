@@ -1,7 +1,7 @@
-"""The experiment on PHI and concepts as data: what ``results.json`` holds of it.
+"""``results.json`` of the experiment on PHI and concepts.
 
 ``systems`` has an entry for every system, with its runs, whose scores, errors and F on dev are by annotation layer;
-``tables`` says which of them stand in which of the paper's tables.
+``tables`` lists the systems of each of the paper's tables.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def assemble(outcome: Outcome) -> dict[str, Any]:
 
 
 def identity(prepared: JointPrepared) -> dict[str, Any]:
-    """What makes two experiments the same, so that one can go on with what is finished of the other."""
+    """Facts that must be equal for --resume to continue an experiment with its finished runs."""
     settings = settings_by_system(systems_of(prepared.experiment), prepared.experiment.profile)
     return {"experiment": JOINT, "schema": JOINT_SCHEMA, **common_identity(prepared, settings)}
 

@@ -1,6 +1,6 @@
-"""The files of an experiment that are JSON or JSON Lines: how they are written, and read back in their shape.
+"""Files of an experiment that are JSON or JSON Lines: written, and read back with a check of their shape.
 
-A line never holds text, but in ``texts.jsonl``.
+No line holds text, except in ``texts.jsonl``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from crfdeid.evaluation import EntityError
 from crfdeid.validation import shape_errors
 
 AGAIN = "run the experiment again, with --resume to keep what is finished"
-"""What to do where a file is damaged or not there."""
+"""Remedy for a file that is damaged or missing."""
 
 
 class SpanPart(TypedDict):
@@ -28,7 +28,7 @@ class SpanPart(TypedDict):
 
 
 class SpansLine(TypedDict):
-    """A line of predictions/: a document's spans of PHI, or those of each annotation layer."""
+    """A line of predictions/: a document's spans of PHI, or of each annotation layer."""
 
     id: str
     spans: NotRequired[list[SpanPart]]
@@ -57,8 +57,8 @@ def spans_jsonl(layers: Mapping[str, Mapping[str, Sequence[Span]]]) -> str:
     """Spans as JSON Lines, one document a line: its id and spans, never its text.
 
     Args:
-        layers: by annotation layer and document id. PHI alone stands in "spans"; where there is another layer, all of
-            them stand in "layers", by name.
+        layers: by annotation layer and document id. The key is "spans" where PHI is the only layer, and otherwise
+            "layers", with the spans of each by name.
     """
     alone = list(layers) == [PHI]
     lines: dict[str, dict[str, Any]] = {name: {} for found in layers.values() for name in found}
@@ -71,7 +71,7 @@ def spans_jsonl(layers: Mapping[str, Mapping[str, Sequence[Span]]]) -> str:
 
 
 def read_spans(path: Path) -> dict[str, dict[str, list[Span]]]:
-    """What `spans_jsonl` wrote.
+    """Read the output of `spans_jsonl`.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -92,7 +92,7 @@ def _span(found: Mapping[str, Any]) -> Span:
 
 
 def errors_jsonl(layers: Mapping[str, Iterable[EntityError]]) -> str:
-    """Erroneous entities of each annotation layer as JSON Lines, one a line; those of PHI do not name their layer."""
+    """Erroneous entities of each annotation layer as JSON Lines, one a line; the layer PHI is left out."""
     return _jsonl(
         {
             "document": error.document_id,
@@ -108,7 +108,7 @@ def errors_jsonl(layers: Mapping[str, Iterable[EntityError]]) -> str:
 
 
 def read_errors(path: Path) -> dict[str, list[EntityError]]:
-    """What `errors_jsonl` wrote.
+    """Read the output of `errors_jsonl`.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -133,7 +133,7 @@ def texts_jsonl(texts: Mapping[str, str]) -> str:
 
 
 def read_texts(path: Path) -> dict[str, str]:
-    """What `texts_jsonl` wrote.
+    """Read the output of `texts_jsonl`.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -167,7 +167,7 @@ def _jsonl(lines: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _lines(path: Path, shape: Any) -> list[dict[str, Any]]:
-    """The lines of a file of JSON Lines, each of one shape."""
+    """Lines of a file of JSON Lines, each checked against a shape."""
     try:
         # Not splitlines: a text may hold what that takes for a line's end.
         found = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
@@ -181,5 +181,5 @@ def _lines(path: Path, shape: Any) -> list[dict[str, Any]]:
 
 
 def damaged(path: Path) -> DataError:
-    """The error for a file that holds something else."""
+    """Error for a file with other content."""
     return DataError(f"damaged or not readable: delete it, and {AGAIN}", path=path)

@@ -1,7 +1,7 @@
-"""The experiment on private training data as data: what ``results.json`` holds of it.
+"""``results.json`` of the experiment on private training data.
 
-It is what a comparison holds of the systems of Table 2 (`experiments.results.assemble`), and ``systems`` beside it, an
-entry for every system, those of the figures too; and ``pooling``, in the same form.
+It has all that a comparison of the systems of Table 2 has (`experiments.results.assemble`). In addition, ``systems``
+has an entry for every system, also those of the figures, and ``pooling`` one for every pooling system.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _pooling(outcome: Outcome, settings: Mapping[str, Mapping[str, Any]]) -> dic
 
 
 def identity(prepared: PrivatePrepared) -> dict[str, Any]:
-    """What makes two experiments the same, so that one can go on with what is finished of the other."""
+    """Facts that must be equal for --resume to continue an experiment with its finished runs."""
     settings = settings_by_system(prepared.experiment, prepared.plan.recipe)
     return {"experiment": PRIVATE, "schema": PRIVATE_SCHEMA, **common_identity(prepared, settings)}
 
@@ -62,7 +62,7 @@ def _models(systems: Iterable[System], runs: Sequence[Run]) -> dict[str, Any]:
 
 
 def describe_system(system: System, runs: Sequence[Run], settings: Mapping[str, Any]) -> dict[str, Any]:
-    """A system with the means of its runs; of the adversaries' accuracies the worst run's, the highest."""
+    """A system with the means over its runs; of the adversaries' accuracies, the highest of any run."""
     records = [run.record for run in runs if run.cell.system == system]
     return {
         "name": system.name,
@@ -90,7 +90,7 @@ def _attack(name: str, found: Sequence[Any]) -> Any:
 
 
 def _means(found: Sequence[Any]) -> Any:
-    """The mean of numbers, or of each number in objects of one form; None where there is none."""
+    """Mean of numbers, or of each number in objects of one form; None for no numbers."""
     there = [one for one in found if one is not None]
     if not there:
         return None

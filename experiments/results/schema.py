@@ -77,7 +77,7 @@ class TriedPoint(TypedDict):
 
 
 class SweepPart(TypedDict):
-    """Settings that were tried, and each system's choice."""
+    """Tried settings, and each system's choice."""
 
     names: list[str]
     points: list[TriedPoint]
@@ -108,7 +108,7 @@ class Interval(TypedDict):
 
 
 class SignificancePart(TypedDict):
-    """Which differences hold."""
+    """Significance of differences, and intervals."""
 
     test: str
     permutations: int
@@ -135,7 +135,7 @@ class ResultsPart(TypedDict):
 
 
 class Held(TypedDict):
-    """Of the words that are nothing but PHI in training, how many a model of concepts has stored."""
+    """Words that occur in training only as PHI, and the number of them that a model of concepts has stored."""
 
     held: int
     words: int
@@ -156,7 +156,7 @@ class JointRun(TypedDict):
 
 
 class JointSystem(TypedDict):
-    """A system, whether the PHI that it found is hidden from its part for concepts, and its runs."""
+    """A system and its runs; ``hides_phi``: its part for concepts reads text without the PHI that it found."""
 
     model: str
     embedding: str | None
@@ -165,14 +165,14 @@ class JointSystem(TypedDict):
 
 
 class TextsPart(TypedDict):
-    """What a row of Table 5 learned concepts from, and what it read them in."""
+    """Training text and test text of a row of Table 5."""
 
     learns_from: str
     reads: str
 
 
 class JointTables(TypedDict):
-    """Which systems stand in which table."""
+    """Systems of each table."""
 
     compared: list[str]
     table_4: dict[str, str]
@@ -208,7 +208,7 @@ class PrivateScores(TypedDict):
 
 
 class AccuracyPart(TypedDict):
-    """How often adversaries were right, and the 95 % interval of that."""
+    """Accuracy of adversaries, and its 95 % interval."""
 
     accuracy: float
     low: float
@@ -216,7 +216,7 @@ class AccuracyPart(TypedDict):
 
 
 class HitsPart(TypedDict):
-    """How often the right name came first, and among the first ten."""
+    """Shares of attacks that ranked the right name first, and among the first ten."""
 
     top1: float
     top10: float
@@ -224,13 +224,13 @@ class HitsPart(TypedDict):
 
 
 class LinkingPart(TypedDict):
-    """How often two vectors of one name are more alike than those of two names."""
+    """Probability that two vectors of one name are more alike than two of different names."""
 
     auc: float | None
 
 
 class InversionPart(TypedDict):
-    """The shares of words that were read, and that are the most frequent ones."""
+    """Shares of words that an attack recovers, and that the most frequent words cover."""
 
     recovered: float | None
     by_frequency: float | None
@@ -239,7 +239,7 @@ class InversionPart(TypedDict):
 
 
 class AttacksPart(TypedDict):
-    """What came of each attack; None where it does not apply."""
+    """Result of each attack; None where it does not apply."""
 
     fresh: AccuracyPart | None
     continued: AccuracyPart | None
@@ -252,7 +252,7 @@ class AttacksPart(TypedDict):
 
 
 class RemainsPart(TypedDict):
-    """What pseudonyms leave of the words."""
+    """Shares of PHI that pseudonyms leave."""
 
     unchanged: float
     containing: float
@@ -260,7 +260,7 @@ class RemainsPart(TypedDict):
 
 
 class PrivateSystem(TypedDict):
-    """A way to give sentences to those who train, with an embedding."""
+    """A way to share training sentences, with an embedding."""
 
     name: str
     kind: str
@@ -274,7 +274,7 @@ class PrivateSystem(TypedDict):
 
 
 class PoolingPart(TypedDict):
-    """Those that pool what they have."""
+    """Systems that pool the data of several hospitals."""
 
     systems: list[PrivateSystem]
     models: dict[str, SystemPart]
@@ -290,7 +290,7 @@ class PrivateResultsPart(ResultsPart):
 
 
 class CellPart(TypedDict):
-    """Scores of tokens with their intervals: ``low`` and ``high`` are those of F."""
+    """Scores of tokens with their intervals; ``low`` and ``high`` are the ends of F's."""
 
     precision: float
     recall: float
@@ -304,7 +304,7 @@ class CellPart(TypedDict):
 
 
 class MissedPart(TypedDict):
-    """Tokens of PHI that were not marked, and those of them directly beside one that was; over all runs."""
+    """Unmarked tokens of PHI, and how many of them are adjacent to a marked one; over all runs."""
 
     tokens: int
     adjacent_found: int
@@ -321,7 +321,7 @@ class TestedPart(TypedDict):
 
 
 class PointPart(TypedDict):
-    """What a threshold gives on the test documents; without a required sensitivity, the most probable tags."""
+    """Scores of a threshold on the test documents; without a required sensitivity, of the most probable tags."""
 
     required: float | None
     threshold: float | None
@@ -346,7 +346,7 @@ class TransferRun(TypedDict):
 
 
 class TransferSystem(TypedDict):
-    """A model on a corpus; ``label`` is what tables call the model."""
+    """A model on a corpus; ``label`` is its name in tables."""
 
     model: str
     label: str
@@ -355,7 +355,7 @@ class TransferSystem(TypedDict):
 
 
 class TransferResultsPart(TypedDict):
-    """results.json: ``matrix`` and ``scores`` are by model, by what it was trained on, and by what it was tested on."""
+    """results.json; the keys of ``matrix`` and ``scores`` are model, training corpus and test corpus."""
 
     experiment: str
     schema: int

@@ -1,4 +1,4 @@
-"""The shape of what every experiment's results.json has: corpus, settings, environment, embeddings, scores, errors."""
+"""Parts that every results.json has: corpus, settings, environment, embeddings, scores, errors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class SplitPart(TypedDict):
 
 
 class CorpusPart(TypedDict):
-    """What was learned from and scored; ``test`` names the split that was scored."""
+    """Training and scored documents; ``test`` names the scored split."""
 
     name: str
     format: str
@@ -32,7 +32,7 @@ class CorpusPart(TypedDict):
 
 
 class CommandPart(TypedDict):
-    """The options, as they were given; those that tables and the report name are here."""
+    """The options; listed here are those that tables and the report name."""
 
     profile: str
     seeds: list[int]
@@ -42,7 +42,7 @@ class CommandPart(TypedDict):
 
 
 class SettingsPart(TypedDict):
-    """The options, how invalid tags are read, and each system's full settings."""
+    """The options, the repair of invalid tags, and each system's full settings."""
 
     command: CommandPart
     repair: str
@@ -50,7 +50,7 @@ class SettingsPart(TypedDict):
 
 
 class EnvironmentPart(TypedDict):
-    """The machine, the libraries, and the time that everything took."""
+    """The machine, the libraries, and the duration of the experiment."""
 
     python: str
     platform: str
@@ -64,14 +64,14 @@ class EnvironmentPart(TypedDict):
 
 
 class Unknown(TypedDict):
-    """The shares of a split's tokens, and of its different words, that have no vector."""
+    """Shares of a split's tokens, and of its different words, that have no vector."""
 
     tokens: float
     types: float
 
 
 class EmbeddingPart(TypedDict):
-    """Word vectors, how many vectors of word parts they have, and what a reader must know of them."""
+    """Word vectors, the number of their vectors of word parts, and remarks for their reader."""
 
     kind: str
     words: int
@@ -91,7 +91,7 @@ class Measures(TypedDict):
 
 
 class CountedMeasures(Measures):
-    """Fractions, and the counts that they come from."""
+    """Fractions, and their counts."""
 
     tp: int
     fp: int
@@ -107,7 +107,7 @@ class Scored(TypedDict):
 
 
 class ScoresPart(TypedDict):
-    """The kinds of scores that a run has."""
+    """Kinds of scores of a run."""
 
     entity_strict: Scored
     entity_relaxed: Scored
@@ -117,7 +117,7 @@ class ScoresPart(TypedDict):
 
 
 class Confusion(TypedDict):
-    """How often one type was taken for another."""
+    """Count of errors between two types."""
 
     gold: str
     predicted: str
@@ -125,7 +125,7 @@ class Confusion(TypedDict):
 
 
 class Causes(TypedDict):
-    """By category of error, how often each cause."""
+    """Counts of causes by category of error."""
 
     missed: dict[str, int]
     wrong: dict[str, int]
@@ -134,7 +134,7 @@ class Causes(TypedDict):
 
 
 class Categories(TypedDict):
-    """How many errors of each category."""
+    """Number of errors of each category."""
 
     missed: int
     wrong: int

@@ -1,7 +1,7 @@
-"""Finished cells, kept in the results folder as they come, so that an interrupted experiment can go on.
+"""Finished cells, written to the results folder one by one, so that --resume can continue an interrupted experiment.
 
-A cell's ``runs/SYSTEM/NAME.json`` is written last and whole: where it is there, the cell's predictions, errors and
-model are there too.
+A cell's ``runs/SYSTEM/NAME.json`` is written last and atomically: if it exists, the cell's predictions, errors and
+model do too.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from experiments.running.systems import Cell
 
 @contextmanager
 def open_store(output: OutputSettings, experiment: Mapping[str, Any]) -> Iterator[Store | None]:
-    """The folder of an experiment, held until the end; None where nothing is to be written.
+    """Open and lock the folder of an experiment until the end; None without an output folder.
 
     Args:
-        output: which folder, and whether to go on with what is there.
-        experiment: what defines the experiment, as JSON data.
+        output: the folder, and whether to continue the experiment in it.
+        experiment: the identity of the experiment, as JSON data.
 
     Raises:
         UsageError: the folder cannot be used, is in use, is not empty, or holds another experiment.
@@ -72,12 +72,12 @@ def write_results(
 
 
 class Store:
-    """The folder of one experiment, held by this process alone until it ends.
+    """The folder of one experiment, locked by this process until it ends.
 
     Args:
-        path: the folder; made if need be.
-        experiment: what defines the experiment, as JSON data. Only the same experiment is gone on with.
-        resume: whether a folder that an interrupted run left may be gone on with; otherwise it must be empty.
+        path: the folder; made if it does not exist.
+        experiment: the identity of the experiment, as JSON data; a folder of another identity is refused.
+        resume: accept a folder that an interrupted run left; otherwise it must be empty.
 
     Raises:
         UsageError: the folder cannot be used, is in use, is not empty, or holds another experiment.
@@ -122,7 +122,7 @@ class Store:
             left_over.unlink()
 
     def finished(self, cells: Iterable[Cell]) -> list[Run]:
-        """Those of the cells that are done.
+        """Runs of the finished ones of these cells.
 
         Raises:
             DataError: a file of a finished cell is damaged.
@@ -164,12 +164,12 @@ class Store:
         write_files({self.folder.run_file(system, name): to_json(run.record)})
 
     def close(self) -> None:
-        """Let others use the folder."""
+        """Release the lock of the folder."""
         os.close(self._lock)
 
 
 def _different(before: Any, now: Any, place: str = "") -> list[str]:
-    """Where two experiments differ, as names with dots; values are not shown."""
+    """Names (with dots) of the keys in which two experiments differ; values are not shown."""
     if not (isinstance(before, dict) and isinstance(now, dict)):
         return [] if before == now else [place or "everything"]
     found = []

@@ -1,7 +1,7 @@
-"""The experiment on transfer as data: what ``results.json`` holds of it.
+"""``results.json`` of the experiment on transfer.
 
-``matrix`` has Table 4 of johnson2020, ``scores`` what Tables 2 and 3 are made of; ``models`` has an entry for each
-model on each corpus, with its runs; ``corpora`` are described one by one, and in ``corpus`` as one, which is tagged.
+``matrix`` has Table 4 of johnson2020, ``scores`` the data of Tables 2 and 3; ``models`` has an entry for each model on
+each corpus, with its runs; ``corpora`` describes each corpus, and ``corpus`` all of them together, which are tagged.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ def assemble(outcome: Outcome) -> dict[str, Any]:
 
 
 def identity(prepared: TransferPrepared) -> dict[str, Any]:
-    """What makes two experiments the same, so that one can go on with what is finished of the other."""
+    """Facts that must be equal for --resume to continue an experiment with its finished runs."""
     settings = settings_by_system(prepared.experiment)
     return {"experiment": TRANSFER, "schema": TRANSFER_SCHEMA, **common_identity(prepared, settings)}
 
 
 def _by_place(outcome: Outcome, of: Callable[[Tested], dict[str, Any]]) -> dict[str, Any]:
-    """Something of every model, by its name, what it was trained on, and what it was tested on."""
+    """A value of every model, by its name, training corpus and test corpus."""
     found: dict[str, Any] = {}
     for (entry, corpus), tested in outcome.tested.items():
         found.setdefault(entry.model, {}).setdefault(entry.trained_on, {})[corpus] = of(tested)

@@ -1,4 +1,4 @@
-"""The device that models are trained on. Imports JAX only where a model computes with it."""
+"""Device of the models' training. JAX is imported only where a model computes with it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ CPU = "cpu"
 
 
 def choose_device(device: str, traits: Iterable[Traits]) -> str:
-    """Settle on a device before JAX is first imported, for this process and those it starts.
+    """Choose a device before JAX is first imported, for this process and its children.
 
     Args:
         device: one of `DEVICES`; "auto" takes a GPU where there is one.
-        traits: those of what is to be trained. To find them out may import JAX, so give an iterator: it is asked when
-            what JAX reads on import has been settled.
+        traits: of the models to train. To determine them may import JAX, so pass an iterator: it is read after the
+            settings that JAX reads on import.
 
     Returns:
         "cpu", or the GPU's name.
@@ -47,11 +47,11 @@ def choose_device(device: str, traits: Iterable[Traits]) -> str:
 
 
 def choose_jobs(asked: int | None, cells: int, device: str) -> int:
-    """How many cells are trained at the same time: on a CPU one a core, on a GPU one.
+    """Number of cells trained at the same time: on a CPU one a core, on a GPU one.
 
     Args:
-        asked: the user's wish, if there is one.
-        cells: how many there are.
+        asked: the user's number; None for the default.
+        cells: number of all cells.
         device: from `choose_device`.
 
     Raises:

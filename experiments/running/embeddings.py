@@ -1,4 +1,4 @@
-"""The word vectors of an experiment: trained, taken from the cache or read, and what is to be known of each."""
+"""Word vectors of an experiment: trained, taken from the cache or read, and facts about each."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 
 Words = Sequence[Sequence[str]]  # of sentences
 OnStep = Callable[[str, int, int], None]
-"""Is told what is being trained, how many steps are done, and how many there are."""
+"""Called with a name, the number of finished steps, and the number of all steps."""
 SEED = 0  # of vectors trained here: the same for every seed of the networks that start from them
 
 
 class Recipe(NamedTuple):
-    """How one kind of word vectors is trained. Text, as in `crfdeid.registry.MODELS`: nothing is imported before use.
+    """Training of one kind of word vectors. Names are text, as in `crfdeid.registry.MODELS`, and imported on use.
 
     Attributes:
-        settings: "module:class" of its settings, with ``epochs``; the defaults are taken.
+        settings: "module:class" of its settings, with ``epochs``; the defaults are used.
         train: "module:function" of (sentences, settings, seed, on_progress).
-        libraries: those whose versions the vectors depend on.
+        libraries: libraries on whose versions the vectors depend.
     """
 
     settings: str
@@ -50,11 +50,11 @@ RECIPES = {
     "fasttext": Recipe("rnn.embeddings:FasttextSettings", "rnn.embeddings:train_fasttext", ("gensim", "numpy")),
 }
 KINDS = (RANDOM, *RECIPES)
-"""Every kind of word vectors; anything else names a file of them."""
+"""Every kind of word vectors; any other name is a file of them."""
 
 
 def embedding_name(source: str) -> str:
-    """How tables call word vectors: by their kind, or by their file's name without its endings."""
+    """Name of word vectors in tables: their kind, or their file's name without suffixes."""
     return source if source in KINDS else Path(source).name.split(".")[0] or Path(source).name
 
 
@@ -63,10 +63,10 @@ class Embeddings:
     """Every embedding of an experiment, by name.
 
     Args:
-        vectors: name and share of the training documents -> the word vectors that networks trained on that share start
-            from. Of random ones there are none: each network draws its own.
+        vectors: name and share of the training documents -> word vectors for networks trained on that share. Random
+            ones have none: each network draws its own.
         facts: kind, size, shares of words without a vector, time, and a hash: the ``embeddings`` part of results.json.
-            Of vectors trained here, it is those of all training documents.
+            For vectors trained here, the facts are those of all training documents.
         neighbours: for a few words, the nearest others. Words of the notes are PHI.
     """
 
@@ -85,17 +85,17 @@ def prepare_embeddings(
     joined: str | None = None,
     on_step: OnStep,
 ) -> Embeddings:
-    """Every embedding that is used.
+    """Make, read or load every embedding in use.
 
     Args:
         used: names in ``settings.sources``; others are not prepared.
-        corpus: its training texts are learned from; the other splits only tell how many of their words are known.
-        settings: where vectors come from.
-        seed: of the generated notes, where the corpus is synthetic.
-        fractions: shares of the training documents that networks are trained on beside the whole. Vectors are trained
-            anew on the text of each, or a learning curve would use text that its networks may not know.
-        joined: the name in ``used`` of all vectors but random ones side by side, for the words of the corpus; None
-            where that is not wanted.
+        corpus: vectors are trained on its training texts; other splits are only checked for unknown words.
+        settings: sources of vectors.
+        seed: of the generated notes, for a synthetic corpus.
+        fractions: further shares of the training documents that networks are trained on. Vectors are trained anew on
+            the text of each share; otherwise a learning curve would use text that its networks may not know.
+        joined: the name in ``used`` of all vectors but random ones, concatenated, for the words of the corpus; None
+            for no such vectors.
         on_step: called for each epoch of training.
 
     Raises:
@@ -136,7 +136,7 @@ def prepare_embeddings(
 def _make(
     name: str, source: str, corpus: Corpus, beside: Words, shares: Iterable[float], on_step: OnStep
 ) -> dict[float, WordVectors]:
-    """Each share's vectors; those of a file are the same for all."""
+    """Vectors of each share; those of a file are the same for all."""
     if source not in RECIPES:
         from rnn.embeddings import read_vectors  # noqa: PLC0415
 
@@ -189,7 +189,7 @@ def _hash(vectors: WordVectors) -> str:
 
 
 def _words_of_training(counts: Counter[str]) -> WordVectors:
-    """The words that a network without given vectors learns one for."""
+    """Words that a network without pretrained vectors learns a vector for."""
     from rnn.embeddings import random_vectors  # noqa: PLC0415
     from rnn.vocab import Vocabulary  # noqa: PLC0415
 
@@ -201,7 +201,7 @@ def _words(split: Split) -> Iterator[Sequence[str]]:
 
 
 def _unlabelled(corpus: Corpus, settings: VectorSettings, seed: int) -> Iterator[Sequence[str]]:
-    """The sentences of the text beside the training documents."""
+    """Sentences of the unlabelled text."""
     if corpus.is_synthetic:
         from crfdeid.corpora.synthetic import generate_notes  # noqa: PLC0415  Faker takes long to import.
 
@@ -213,7 +213,7 @@ def _unlabelled(corpus: Corpus, settings: VectorSettings, seed: int) -> Iterator
 
 
 def _sentences_of(path: Path) -> Iterator[Sequence[str]]:
-    """The sentences of text files, or of a corpus in any format."""
+    """Sentences of text files, or of a corpus in any format."""
     if any(format.recognises(path) for format in CORPUS_FORMATS.values()):
         for document in read_corpus(path):
             yield from (sentence.words for sentence in document.sentences())

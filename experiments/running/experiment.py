@@ -1,4 +1,4 @@
-"""A comparison from its settings to its runs: what is trained, in the order of what depends on what."""
+"""A comparison, from its settings to its runs."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ if TYPE_CHECKING:  # Its package imports JAX, and an experiment on the CRF alone
 Train = Callable[[Sequence[Cell]], Sequence[Run]]
 
 Comparison: TypeAlias = Prepared[Experiment, Plan]
-"""A comparison about to be trained."""
+"""A comparison that is ready to be trained."""
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """Settings that were tried.
+    """A finished sweep over settings.
 
     Args:
         grid: the values of each setting.
@@ -54,12 +54,12 @@ class Sweep:
 
 @dataclass(frozen=True)
 class ResolvedSystems:
-    """The systems as they are compared.
+    """Systems with their final settings.
 
     Args:
         systems: with the settings that a sweep chose.
         settings: each system's full settings by its name, plain data.
-        sweep: what was tried; None where nothing was.
+        sweep: the sweep; None without one.
     """
 
     systems: tuple[System, ...]
@@ -73,8 +73,8 @@ class Outcome:
 
     Args:
         runs: of all systems, on all training documents and on shares of them.
-        total_seconds: how long everything took.
-        significance: which differences hold, the ``significance`` part of results.json.
+        total_seconds: duration of the experiment.
+        significance: the ``significance`` part of results.json.
     """
 
     prepared: Comparison
@@ -85,15 +85,15 @@ class Outcome:
 
 
 def prepare(experiment: Experiment, *, on_step: OnStep) -> Comparison:
-    """Settle on a device, refuse what cannot work, read the corpus and make the word vectors.
+    """Choose a device, check the settings, read the corpus and make the word vectors.
 
     Args:
-        experiment: what is asked for.
+        experiment: the settings.
         on_step: called for each epoch of word vectors that are trained.
 
     Raises:
-        DataError: data that cannot be read.
-        UsageError: settings that cannot work.
+        DataError: data cannot be read.
+        UsageError: a setting is invalid.
     """
     started = time.perf_counter()
     models, vectors = experiment.models, experiment.vectors
@@ -120,7 +120,7 @@ def prepare(experiment: Experiment, *, on_step: OnStep) -> Comparison:
 
 
 def _neighbours(plan: Plan, corpus: Corpus, embedding: str, count: int) -> dict[float, Neighbours]:
-    """What the words of PHI in each share of the training documents may become, by the vectors of that share."""
+    """Possible replacements of the words of PHI in each share of the training documents, by that share's vectors."""
     from rnn.privacy.neighbours import Neighbours  # noqa: PLC0415
     from rnn.privacy.substitution import phi_words  # noqa: PLC0415
 
@@ -132,7 +132,7 @@ def _neighbours(plan: Plan, corpus: Corpus, embedding: str, count: int) -> dict[
 
 
 def possible_traits(models: ModelSettings) -> Iterator[Traits]:
-    """The traits of every system, and of all that a sweep can make of it."""
+    """Traits of every system, and of all that a sweep can make of it."""
     systems = _systems(models, [RANDOM])
     yield from map(traits_of, systems)
     for cell in sweep_cells(systems, models.seeds[:1], dict(models.sweep)):
@@ -148,7 +148,7 @@ def _systems(models: ModelSettings, embeddings: Sequence[str]) -> tuple[System, 
 
 
 def full_settings(systems: Iterable[System], plan: Plan) -> dict[str, dict[str, Any]]:
-    """The settings each system is trained with, as plain data; where one starts from word vectors, which.
+    """All settings of each system, as plain data, with the name of its word vectors if it has any.
 
     Raises:
         UsageError: a value that the model refuses.
@@ -161,7 +161,7 @@ def full_settings(systems: Iterable[System], plan: Plan) -> dict[str, dict[str, 
 
 
 def settle_systems(prepared: Comparison, train: Train) -> ResolvedSystems:
-    """Try the settings that are to be swept; each system goes on with those that are best on the development set."""
+    """Run the sweep, and give each system the settings that are best on the development set."""
     models = prepared.experiment.models
     if not models.sweep:
         return ResolvedSystems(prepared.systems, full_settings(prepared.systems, prepared.plan), None)
@@ -173,7 +173,7 @@ def settle_systems(prepared: Comparison, train: Train) -> ResolvedSystems:
 
 
 def run_systems(prepared: Comparison, settled: ResolvedSystems, train: Train) -> Outcome:
-    """Train what is compared, and test which differences hold."""
+    """Train the systems, and test the significance of their differences."""
     models = prepared.experiment.models
     runs = tuple(train(plain_cells(settled.systems, models.seeds, models.fractions)))
     seconds = time.perf_counter() - prepared.started

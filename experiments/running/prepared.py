@@ -1,4 +1,4 @@
-"""An experiment that is about to be trained, whichever it is: its corpus, its word vectors, and its cells' training."""
+"""An experiment of any kind that is ready to be trained: corpus, word vectors, and the training of its cells."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ _Plan_co = TypeVar("_Plan_co", bound=Work, covariant=True)
 
 @dataclass(frozen=True)
 class Prepared(Generic[_Experiment_co, _Plan_co]):
-    """An experiment about to be trained: what can be refused has been refused.
+    """An experiment that is ready to be trained; its settings are checked.
 
     Args:
-        experiment: what was asked for.
-        corpus: what is learned from and scored.
+        experiment: its settings.
+        corpus: training and scored documents.
         facts: the corpus's counts and hash, the ``corpus`` part of results.json.
-        corpus_seconds: how long reading or generating it took.
-        systems: what is trained, before a sweep.
-        embeddings: the word vectors that all of them can start from.
-        plan: how every cell is trained.
-        device: what networks are trained on, in words.
+        corpus_seconds: duration of reading or generating it.
+        systems: the systems to train, before a sweep.
+        embeddings: the word vectors of all systems.
+        plan: training and scoring of cells.
+        device: of networks, in words.
         jobs: cells trained at the same time.
         started: `time.perf_counter` when the work began.
     """
@@ -60,7 +60,7 @@ class Prepared(Generic[_Experiment_co, _Plan_co]):
 
 
 class ReadCorpus(NamedTuple):
-    """A corpus, its counts and hash, and how long reading or generating it took: these fields of `Prepared`."""
+    """A corpus, its counts and hash, and the duration of reading or generating it: these fields of `Prepared`."""
 
     corpus: Corpus
     facts: Mapping[str, Any]
@@ -68,15 +68,15 @@ class ReadCorpus(NamedTuple):
 
 
 def read_corpus(settings: CorpusSettings, *, notices: Iterable[str] = ()) -> ReadCorpus:
-    """The corpus that settings name, with a notice where the scored documents also chose epochs.
+    """Read or generate the corpus of the settings; add a notice where the scored documents also chose epochs.
 
     Args:
-        settings: which documents.
-        notices: what else a reader of the results must know, a sentence each.
+        settings: of the corpus.
+        notices: further remarks for the reader of the results, a sentence each.
 
     Raises:
-        DataError: data that cannot be read.
-        UsageError: settings that cannot work.
+        DataError: data cannot be read.
+        UsageError: a setting is invalid.
     """
     started = time.perf_counter()
     if settings.train is None:
@@ -101,7 +101,7 @@ def read_corpus(settings: CorpusSettings, *, notices: Iterable[str] = ()) -> Rea
 
 
 def shared(corpus: Corpus, share: float) -> Corpus:
-    """The corpus with a share of its training documents, and a notice that says so; with all of them as it is."""
+    """The corpus with a share of its training documents, and a notice that says so; unchanged for a share of 1."""
     if share == 1.0:
         return corpus
     part = corpus.part(share)
@@ -110,7 +110,7 @@ def shared(corpus: Corpus, share: float) -> Corpus:
 
 
 def models_folder(output: Path | None) -> Path | None:
-    """Where fitted models are saved; the output folder is made before anything takes long, claimed only later.
+    """Folder for fitted models; the output folder is made before long computations, and locked only later.
 
     Raises:
         UsageError: the output folder cannot be made.
@@ -125,20 +125,20 @@ def models_folder(output: Path | None) -> Path | None:
 
 
 def plain_settings(settings: Any) -> dict[str, Any]:
-    """A dataclass of settings as a reader of results.json gets it: that is compared and printed."""
+    """A dataclass of settings as plain data, for results.json."""
     found: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(settings), default=str))
     return found
 
 
 class RunCache(Protocol):
-    """Keeps finished cells, so that an interrupted experiment can go on."""
+    """Store of finished cells, by which --resume continues an interrupted experiment."""
 
     def finished(self, cells: Iterable[Cell]) -> list[Run]:
-        """Those of the cells that are done."""
+        """Runs of the finished ones of these cells."""
         ...
 
     def keep(self, run: Run) -> None:
-        """Keep a finished cell."""
+        """Store a finished cell."""
         ...
 
 
@@ -151,15 +151,15 @@ def train_cells(
     on_done: Callable[[Cell], None],
     grouped: Callable[[Sequence[Cell]], list[list[Cell]]] | None = None,
 ) -> list[Run]:
-    """Every cell's run, in the order of the cells: those that were kept, and the others once they are trained.
+    """Run of every cell, in the order of the cells: the stored ones, and the others after their training.
 
     Args:
         prepared: the experiment.
-        cells: what to train.
-        keeper: what has and gets the finished cells.
+        cells: the cells to train.
+        keeper: the store of finished cells.
         on_progress: called for each step of each cell's training.
-        on_done: called for each cell that is done.
-        grouped: puts cells together that are trained together; None for `experiments.running.systems.groups`.
+        on_done: called for each finished cell.
+        grouped: function that groups cells to train together; None for `experiments.running.systems.groups`.
     """
     runs = {run.cell: run for run in keeper.finished(cells)} if keeper is not None else {}
     for cell in runs:
@@ -177,7 +177,7 @@ def train_cells(
 
 
 def compare_runs(prepared: Prepared[Any, Any], systems: Iterable[System], runs: Sequence[Run]) -> dict[str, Any]:
-    """Which differences between systems hold, by their runs on all training documents (`compare_systems`)."""
+    """Significance of the systems' differences, by their runs on all training documents (`compare_systems`)."""
     predictions = {
         system.name: [run.predictions for run in runs if run.cell.system == system and run.cell.is_plain]
         for system in systems

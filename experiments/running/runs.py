@@ -1,4 +1,4 @@
-"""Train, tag and score cells; `workers` does many of them side by side."""
+"""Training, tagging and scoring of cells; `workers` runs them in several processes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OnProgress = Callable[[Cell, FitProgress], None]
 
 
 class Work(Protocol):
-    """How cells are trained: what processes are given beside the corpus."""
+    """Training and scoring of cells: with the corpus, all that processes get."""
 
     def run(self, cells: Sequence[Cell], corpus: Corpus, on_progress: OnProgress) -> list[Run]:
         """Train one cell, or several that are trained together, then tag and score with each."""
@@ -37,15 +37,15 @@ class Work(Protocol):
 
 @dataclass(frozen=True)
 class Plan:
-    """How every cell of a comparison is trained.
+    """Training and scoring of the cells of a comparison.
 
     Args:
-        profile: the settings each model starts from.
-        vectors: the word vectors that there are.
-        models_folder: where fitted models are saved, as ``<system>/<seed>/``; None to save none.
-        augment: how training documents are rewritten in copies: what `crfdeid.augmentation.parse_copy_kinds` gives.
-        neighbours: share of the training documents -> what each word of PHI in them may become; none to train on the
-            documents as they are.
+        profile: of each model's settings.
+        vectors: the word vectors of the experiment.
+        models_folder: for fitted models, as ``<system>/<seed>/``; None to save none.
+        augment: kinds of rewritten copies of training documents, as for `crfdeid.augmentation.parse_copy_kinds`.
+        neighbours: share of the training documents -> possible replacements of each word of PHI in them; empty to train
+            on unchanged documents.
     """
 
     profile: str = "default"
@@ -59,9 +59,9 @@ class Plan:
         return run_group(cells, corpus, self, on_progress)
 
     def sentences(self, corpus: Corpus, fraction: float) -> list[LabelledSentence]:
-        """What is learned from: a share of the training documents, with copies or as pseudonyms where asked for.
+        """Training sentences: of a share of the training documents, with copies or pseudonyms if the plan has them.
 
-        Pseudonyms are drawn with a seed of their own, the same for every model and every seed of it.
+        Pseudonyms are drawn with a fixed seed, the same for every model and every seed of it.
         """
         train = augment_corpus(corpus.part(fraction), self.augment).sentences
         if fraction not in self.neighbours:
@@ -72,10 +72,10 @@ class Plan:
 
 
 class Found(NamedTuple):
-    """What was found in the scored split, in one annotation layer.
+    """Predictions of one annotation layer in the scored split.
 
     Attributes:
-        predictions: the spans found, by document id.
+        predictions: predicted spans, by document id.
         errors: every erroneous entity.
     """
 
@@ -85,12 +85,12 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True)
 class Run:
-    """What came out of one cell.
+    """Result of one cell.
 
     Args:
-        cell: what was trained.
-        record: the run as it stands in results.json: seed, times, scores, error counts, learning curve; no text.
-        layers: what was found, by annotation layer; nothing in a cell of a sweep.
+        cell: the cell.
+        record: its entry in results.json: seed, times, scores, error counts, learning curve; no text.
+        layers: predictions by annotation layer; empty for a cell of a sweep.
     """
 
     cell: Cell
@@ -99,7 +99,7 @@ class Run:
 
     @property
     def predictions(self) -> dict[str, list[Span]]:
-        """The spans of PHI that were found, by document id."""
+        """Predicted spans of PHI, by document id."""
         return self.layers[PHI].predictions
 
     @property
@@ -116,7 +116,7 @@ def run_group(cells: Sequence[Cell], corpus: Corpus, plan: Plan, on_progress: On
 
 
 class Trained(NamedTuple):
-    """A cell's tagger, the seconds that its training took, what it told meanwhile, and the words it learned from."""
+    """A cell's tagger, the seconds and the progress of its training, and the words that it learned from."""
 
     cell: Cell
     tagger: Tagger
@@ -129,7 +129,7 @@ class Trained(NamedTuple):
         return [{"step": p.step, "loss": _finite(p.loss), "dev_f1": p.dev_f1} for p in self.progress]
 
     def described(self, seconds: float, scored: Split) -> dict[str, Any]:
-        """What every run's record says of the training, and of the seconds that tagging took."""
+        """Entries of every run's record: the training, and the seconds of tagging."""
         tokens = sum(len(labelled.tags) for labelled in scored.sentences)
         return {
             "seed": self.cell.seed,
@@ -151,12 +151,12 @@ def fit_cells(
     """Train the taggers of some cells, all of one class, on the same sentences.
 
     Args:
-        cells: what is trained.
+        cells: the cells.
         taggers: one for each cell.
         train: the training sentences.
         dev: the development sentences.
-        on_progress: is told of each step.
-        fit: takes what `Tagger.fit_many` takes; None for that of their class.
+        on_progress: called for each step.
+        fit: function with the arguments of `Tagger.fit_many`; None for the method of their class.
     """
     told: list[list[FitProgress]] = [[] for _ in cells]
 
@@ -179,7 +179,7 @@ def _finite(loss: float | None) -> float | None:
 
 
 def evaluate(trained: Trained, corpus: Corpus, *, models_folder: Path | None) -> Run:
-    """Tag the scored split in one call and score it; in a sweep only the development split is looked at."""
+    """Tag the scored split in one call and score it; a cell of a sweep is scored on the development split alone."""
     cell, tagger = trained.cell, trained.tagger
     if cell.point:
         record = {"seed": cell.seed, "fit_seconds": trained.seconds, "learning_curve": trained.curve()}
@@ -203,5 +203,5 @@ def evaluate(trained: Trained, corpus: Corpus, *, models_folder: Path | None) ->
 
 
 def strict_f1(tagger: Tagger, split: Split) -> float:
-    """The strict entity F of all types together."""
+    """Strict entity F of all types together."""
     return score_entities(split.documents, predict_spans(tagger, split), match="strict").micro.f1

@@ -1,4 +1,4 @@
-"""What an experiment is asked to do, as typed settings: the options of ``experiments.compare``, read once."""
+"""Settings of ``experiments.compare``, and settings that all experiments share."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ Point = tuple[tuple[str, Any], ...]
 
 @dataclass(frozen=True, kw_only=True)
 class ModelSettings:
-    """Which models are trained, how, and how often.
+    """Models to train, their settings and their seeds.
 
     Args:
         models: names in `crfdeid.registry.MODELS`.
-        profile: the settings that each starts from.
-        changes: what replaces the profile's settings, in every model that has it.
-        combine: how the models are joined into one more system (`crfdeid.ensembles.ensemble.COMBINATIONS`); None for
-        none. seeds: each system is trained with each of them.
+        profile: of each model's settings.
+        changes: settings that replace the profile's, in every model that has them.
+        combine: kind of a further system that combines the models (`crfdeid.ensembles.ensemble.COMBINATIONS`); None for
+            none.
+        seeds: of each system.
         fractions: further shares of the training documents to train on.
         sweep: settings and the values to try, each with each.
     """
@@ -43,22 +44,22 @@ class ModelSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class CorpusSettings:
-    """What the models learn from and are scored on.
+    """Documents to train on and to score.
 
     Args:
         train: a file or folder of annotated documents; None for the synthetic corpus.
         dev: the development documents; None for a part of the training documents.
         test: the documents to score; None for the development documents.
-        format: theirs, a name in `crfdeid.corpora.CORPUS_FORMATS`, or "auto".
+        format: of the documents, a name in `crfdeid.corpora.CORPUS_FORMATS`, or "auto".
         types: the type map, one of `crfdeid.label_schemes.TYPE_MAPPINGS`.
         synthetic: the synthetic corpus's profile.
         seed: the synthetic corpus's.
-        augment: how training documents are rewritten in copies: what `crfdeid.augmentation.parse_copy_kinds` gives.
-        pseudonymise: how many neighbours each word of PHI in the training documents may become, itself among them
-            (`rnn.privacy.substitution`); None to train on the documents as they are.
-        concepts: where the concepts are annotated that are read beside the PHI; None for none.
-        synthetic_concepts: whether the synthetic corpus has concepts.
-        share: the share of the training documents that there is to learn from.
+        augment: kinds of rewritten copies of training documents, as for `crfdeid.augmentation.parse_copy_kinds`.
+        pseudonymise: number of possible replacements of each word of PHI in the training documents, itself included
+            (`rnn.privacy.substitution`); None to train on unchanged documents.
+        concepts: files of annotated concepts to add to the PHI; None for none.
+        synthetic_concepts: add concepts to the synthetic corpus.
+        share: the share of the training documents to use.
     """
 
     train: Path | None = None
@@ -77,13 +78,13 @@ class CorpusSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class VectorSettings:
-    """The word vectors that networks start from, and those that say which words are near.
+    """Sources of word vectors, for networks and for the nearest words of pseudonyms.
 
     Args:
-        sources: the name in tables -> a kind of vectors (`experiments.running.embeddings.KINDS`), or a file of them.
-        unlabelled: text to train vectors on beside the training documents.
-        unlabelled_notes: how many generated notes to train them on too, where the corpus is synthetic.
-        neighbours: where the vectors of `CorpusSettings.pseudonymise` come from, as in ``sources``.
+        sources: name in tables -> kind of vectors (`experiments.running.embeddings.KINDS`), or a file of them.
+        unlabelled: more text to train vectors on.
+        unlabelled_notes: number of generated notes to train them on too, for a synthetic corpus.
+        neighbours: source of the vectors for `CorpusSettings.pseudonymise`, as in ``sources``.
     """
 
     sources: Mapping[str, str] = field(default_factory=lambda: {RANDOM: RANDOM})
@@ -94,14 +95,14 @@ class VectorSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class OutputSettings:
-    """What is written and shown.
+    """Files to write, and tables to show.
 
     Args:
-        folder: a folder for all results; None to write nothing.
-        resume: whether to go on with what an interrupted run left there.
-        include_text: whether the text of a real corpus, which is PHI, is written too.
-        show_examples: whether errors are shown in the text of a real corpus.
-        published: whether the scores that papers print stand beside ours.
+        folder: for all results; None to write nothing.
+        resume: continue the interrupted experiment in the folder.
+        include_text: also write the text of a real corpus, which is PHI.
+        show_examples: show errors in the text of a real corpus.
+        published: show the scores that papers print next to ours.
     """
 
     folder: Path | None = None
@@ -113,16 +114,16 @@ class OutputSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """All that ``experiments.compare`` is asked to do.
+    """Settings of ``experiments.compare``.
 
     Args:
-        models: what is trained.
-        corpus: on what.
-        vectors: from which word vectors.
-        output: what becomes of the results.
-        device: where networks are trained, one of `experiments.running.device.DEVICES`.
-        jobs: how many cells are trained at the same time; None for as many as pays.
-        command: the options that define the experiment as plain data, kept with its results.
+        models: the models.
+        corpus: the documents.
+        vectors: the word vectors.
+        output: files to write, and tables to show.
+        device: of networks, one of `experiments.running.device.DEVICES`.
+        jobs: cells trained at the same time; None for the best number.
+        command: the options that define the experiment as plain data, for its results.
     """
 
     models: ModelSettings

@@ -1,4 +1,4 @@
-"""Which differences between systems hold: the ``significance`` part of results.json."""
+"""Significance of differences between systems: the ``significance`` part of results.json."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ def compare_systems(
     """Test pairs of systems on the same documents, and give every F and every difference an interval.
 
     A system's counts of a document are averaged over its runs first; F is then that of the averaged counts, which is
-    close to the mean of the runs' F, but not equal to it. What is said of a pair depends on no other system, but for
+    close to the mean of the runs' F, but not equal to it. The result of a pair depends on no other system, except
     ``p_holm``, whose family is all these pairs in one category.
 
     Args:
         gold: the annotated documents.
-        predictions: for each system, what each of its runs found in every document.
+        predictions: for each system, the predicted spans of each of its runs in every document.
         permutations: exchanges drawn for each test.
         samples: corpora drawn for the intervals.
         seed: of the draws.
         level: the intervals hold with probability ``1 - level``, and a difference when ``p_holm`` is at most that.
-        pairs: which systems are tested against each other; None for every pair.
-        by_type: whether each type is tested too, and not only all types together.
+        pairs: the systems to test against each other; None for every pair.
+        by_type: also test each type, not only all types together.
 
     Returns:
         The ``significance`` part of results.json, with categories "Overall", then the types of gold: the seven
@@ -60,7 +60,7 @@ def compare_systems(
 
     Raises:
         DataError: as for `score_entities`; or there are no documents.
-        UsageError: a system has no runs, or a number that makes no sense.
+        UsageError: a system has no runs, or a number is out of range.
     """
     types = {span.label for document in gold for span in document.spans}
     categories = [OVERALL, *(in_order(types) if by_type else ())]
@@ -107,7 +107,7 @@ def _pair_rows(
     p: Mapping[Pair, NDArray[np.float64]],
     ends: Mapping[Pair, tuple[NDArray[np.float64], NDArray[np.float64]]],
 ) -> list[dict[str, Any]]:
-    """What is said of each pair in one category, the family of Holm's correction."""
+    """Result of each pair in one category, the family of Holm's correction."""
     corrected = holm([values[index] for values in p.values()])
     return [
         {

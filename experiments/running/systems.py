@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rnn.embeddings import WordVectors
 
 Vectors = Mapping[tuple[str, float], "WordVectors"]
-"""Embedding and share of the training documents -> word vectors; none for random ones."""
+"""Embedding and share of the training documents -> word vectors; random ones have no entry."""
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,9 @@ class System:
     Args:
         name: the model's, with the embedding's where several are compared: "elman", "elman-cbow".
         model: its name in `crfdeid.registry.MODELS`.
-        embedding: the word vectors it starts from; None for a model that takes none.
-        settings: what replaces the settings of the profile.
-        members: the models compared that it joins, and what replaces the settings of each.
+        embedding: its word vectors; None for a model that takes none.
+        settings: settings that replace the profile's.
+        members: for a combined system, its members with the settings that replace those of each.
     """
 
     name: str
@@ -39,7 +39,7 @@ class System:
     members: tuple[tuple[str, Point], ...] = ()
 
     def overrides(self, point: Point = ()) -> dict[str, Any]:
-        """What replaces the settings of the profile, members' own under their names; ``point`` before all else."""
+        """Settings that replace the profile's, members' own under their names; ``point`` takes precedence."""
         own = {name: dict(settings) for name, settings in self.members if settings}
         return {**dict(self.settings), **own, **dict(point)}
 
@@ -48,10 +48,10 @@ class Cell(NamedTuple):
     """One training: the unit of work.
 
     Attributes:
-        system: what is trained.
-        seed: the seed of everything random in it.
-        fraction: the share of the training documents it learns from.
-        point: the settings tried in a sweep, over the system's; such a cell is scored on dev alone.
+        system: the system.
+        seed: of everything random in its training.
+        fraction: its share of the training documents.
+        point: settings of a sweep that replace the system's; such a cell is scored on dev alone.
     """
 
     system: System
@@ -61,18 +61,18 @@ class Cell(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The cell's name among those of its system: the seed, and what makes it differ from a plain run."""
+        """The cell's name within its system: the seed, and its differences from a plain run."""
         fraction = () if self.fraction == 1.0 else (("fraction", self.fraction),)
         return ",".join([str(self.seed), *(f"{name}={value}" for name, value in (*fraction, *self.point))])
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is a run of the system as compared: all training data, no point of a sweep."""
+        """True for a run of the system as compared: all training data, no point of a sweep."""
         return self.fraction == 1.0 and not self.point
 
 
 def make_systems(models: Iterable[str], embeddings: Sequence[str], settings: Mapping[str, Any]) -> list[System]:
-    """Every model with every embedding it can start from; settings that a model does not have are left out.
+    """Every model with every embedding that it can start from; settings that a model does not have are left out.
 
     Raises:
         UsageError: none of the models has one of the settings.
@@ -92,24 +92,24 @@ def make_systems(models: Iterable[str], embeddings: Sequence[str], settings: Map
 
 
 def make_ensemble(models: Sequence[str], combine: str, settings: Mapping[str, Any]) -> System:
-    """The models joined into one, which trains members of its own, with random word vectors.
+    """A system that combines models; it trains members of its own, with random word vectors.
 
     Args:
         models: the members.
-        combine: how they are joined, one of `crfdeid.ensembles.ensemble.COMBINATIONS`; also the system's name.
-        settings: what replaces the settings of the members' profiles.
+        combine: one of `crfdeid.ensembles.ensemble.COMBINATIONS`; also the system's name.
+        settings: settings that replace those of the members' profiles.
     """
     own = (("members", tuple(models)), ("combine", combine), *settings.items())
     return System(combine, "ensemble", None, own, tuple((name, ()) for name in models))
 
 
 def traits_of(system: System, point: Point = ()) -> Traits:
-    """What a system needs and can do, at a point of a sweep."""
+    """Needs and abilities of a system at a point of a sweep."""
     return tagger_class(system.model).traits(model_settings(system.model, overrides=system.overrides(point)))
 
 
 def profile_of(system: System, profile: str) -> str:
-    """The profile that a system starts from: the default where its model lacks that which is asked for."""
+    """The profile that a system starts from: the default where its model lacks the named one."""
     return profile if profile in tagger_class(system.model).profiles() else "default"
 
 
@@ -137,12 +137,12 @@ def require_phi_alone(systems: Iterable[System]) -> None:
 
 
 def make_tagger(cell: Cell, profile: str, vectors: Vectors) -> Tagger:
-    """A cell's tagger, untrained.
+    """A cell's untrained tagger.
 
     Args:
-        cell: what to train.
-        profile: the settings it starts from.
-        vectors: the word vectors there are.
+        cell: the cell.
+        profile: of its settings.
+        vectors: the word vectors of the experiment.
     """
     system = cell.system
     settings = system.overrides(cell.point)
@@ -166,12 +166,12 @@ def plain_cells(systems: Iterable[System], seeds: Sequence[int], fractions: Sequ
 
 
 def groups(cells: Sequence[Cell], *, together: bool) -> list[list[Cell]]:
-    """The cells in the order and company they are trained in.
+    """Groups of cells that are trained together, in order.
 
     Args:
-        cells: what to train.
-        together: whether cells of one system that run on an accelerator are given to `Tagger.fit_many` at once, as pays
-            on a GPU. Their class trains together what it can, and the rest one by one.
+        cells: the cells to train.
+        together: pass cells of one system that run on an accelerator to `Tagger.fit_many` at once, which is faster on a
+            GPU. Their class trains together as many as it can.
     """
     if not together:
         return [[cell] for cell in cells]
@@ -183,9 +183,9 @@ def groups(cells: Sequence[Cell], *, together: bool) -> list[list[Cell]]:
 
 
 def sweep_cells(systems: Iterable[System], seeds: Sequence[int], grid: Mapping[str, Sequence[Any]]) -> list[Cell]:
-    """Every system at every point of the grid of those settings that it has.
+    """Every system at every point of the grid of the settings that it has.
 
-    A system that joins others is not among them: its members take what is best for each by itself (`settle`).
+    A combined system has no cells: its members take the best settings of their models (`settle`).
 
     Raises:
         UsageError: a setting that none of the models has.
@@ -207,7 +207,7 @@ def sweep_cells(systems: Iterable[System], seeds: Sequence[int], grid: Mapping[s
 
 
 def choose(scores: Mapping[Cell, float]) -> dict[System, Point]:
-    """The point of a sweep with the best mean score on dev for each system: the first of equals.
+    """For each system, the point of a sweep with the best mean score on dev; the first of equal ones.
 
     Args:
         scores: every cell's F on dev.
@@ -224,8 +224,8 @@ def choose(scores: Mapping[Cell, float]) -> dict[System, Point]:
 def settle(systems: Iterable[System], chosen: Mapping[System, Point]) -> list[System]:
     """The systems with the settings that a sweep chose.
 
-    A member of a joined system takes those that were chosen for its model; where that was compared with several kinds
-    of word vectors, for random ones, which members start from, or else for the first.
+    A member of a combined system takes the settings chosen for its model. A model that was compared with several kinds
+    of word vectors gives those of random ones, which members start from, or else of the first kind.
     """
     ordered = sorted(chosen.items(), key=lambda choice: choice[0].embedding in (None, RANDOM), reverse=True)
     best: dict[str, Point] = {}

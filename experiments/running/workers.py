@@ -1,4 +1,4 @@
-"""Cells side by side on the cores of a machine."""
+"""Cells in several processes."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def run_cells(
     jobs: int = 1,
     on_progress: OnProgress | None = None,
 ) -> Iterator[Run]:
-    """Every cell's run, as each is done.
+    """Run of every cell, as soon as it is finished.
 
     Args:
-        groups: what to train; the cells of a group are trained together (`experiments.running.systems.groups`).
-        corpus: on what.
-        plan: how.
+        groups: the cells; those of a group are trained together (`experiments.running.systems.groups`).
+        corpus: the documents.
+        plan: training and scoring of a group.
         jobs: groups trained at the same time, each in its own process; 1 trains them one by one in this process.
         on_progress: called in this process for each step of each cell's training.
 
@@ -63,7 +63,7 @@ _shared: tuple[Corpus, Work, SimpleQueue[Any]]
 
 
 def _start_worker(corpus: Corpus, plan: Work, queue: SimpleQueue[Any]) -> None:
-    """Keep what every cell of this process needs: the corpus is sent once to a process and not with each cell."""
+    """Store the data of all cells in a new process: the corpus is sent once to a process, not with each cell."""
     global _shared  # noqa: PLW0603
     _shared = corpus, plan, queue
 

@@ -66,7 +66,7 @@ __all__ = [
 
 
 def setup_tables(results: Results) -> dict[str, Table]:
-    """What can be shown before any model is trained: corpus and settings, by name, in the order of showing."""
+    """Tables that need no trained model: corpus and settings, by name, in order."""
     if is_transfer(results):
         corpus = {"corpora": corpora_table(results["corpora"], results["corpus"]["notices"])}
         return corpus | {"settings": settings_table(results["settings"])}
@@ -77,13 +77,11 @@ def setup_tables(results: Results) -> dict[str, Table]:
 
 
 def result_tables(results: Results, *, published: bool = False) -> dict[str, Table]:
-    """What can be shown once models are trained, by name, in the order of showing.
-
-    A table that the results have nothing for (such as a sweep that nobody asked for) is left out.
+    """Tables of trained models that the results have data for, by name, in order.
 
     Args:
-        results: what results.json holds.
-        published: whether the scores that papers print of these models stand beside ours.
+        results: the content of results.json.
+        published: add the scores that papers print of these models.
     """
     if is_joint(results):
         return joint_tables(results, published=published)

@@ -1,4 +1,4 @@
-"""A table, the texts of its cells, and the notes that several tables share."""
+"""A table, the texts of its cells, and notes that several tables share."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class Table:
     """A table ready to be shown.
 
     Args:
-        title: what it shows.
+        title: its subject.
         cells: texts and whole numbers; the index is the first column.
-        notes: what a reader must know to read it, a sentence each.
-        data: the same in full precision, one fact a row, with what the cells leave out.
-        group: how many neighbouring columns belong together where a table is too wide and is cut into blocks.
+        notes: remarks for its reader, a sentence each.
+        data: the same in full precision, one fact a row, with further facts that the cells leave out.
+        group: number of neighbouring columns that stay together when a wide table is cut into blocks.
     """
 
     title: str
@@ -51,7 +51,7 @@ def mean_and_deviation(summary: Mapping[str, Any]) -> str:
 
 
 def count(value: float, *, mean: bool) -> str:
-    """A number of things: with one decimal where it is a mean of several runs."""
+    """A number of things, with one decimal for a mean of several runs."""
     return f"{value:,.1f}" if mean else f"{value:,.0f}"
 
 
@@ -61,7 +61,7 @@ def long_form(cells: pd.DataFrame, row: str, column: str) -> pd.DataFrame:
 
 
 def run_counts(results: Results) -> dict[str, int]:
-    """How many runs each system has."""
+    """Number of runs of each system."""
     return {system: len(found["runs"]) for system, found in results["models"].items()}
 
 
@@ -99,7 +99,7 @@ def overall_f(results: Results) -> dict[str, dict[str, Any]]:
 
 
 def score_notes(results: Results) -> tuple[str, ...]:
-    """What a reader of any score must know: split, types, repair policy and features."""
+    """Notes for the reader of any score: split, types, repair policy and features."""
     corpus = results["corpus"]
     scored = corpus["splits"][corpus["test"]]
     notes = [
@@ -116,7 +116,7 @@ def score_notes(results: Results) -> tuple[str, ...]:
 
 
 def hipaa_notes(results: Results) -> tuple[str, ...]:
-    """What a reader of scores over HIPAA's types must know of them; nothing where there are none."""
+    """Notes for the reader of scores over HIPAA's types; empty without such scores."""
     if not any(HIPAA_TOKENS in run["scores"] for found in results["models"].values() for run in found["runs"]):
         return ()
     tokens = "PHI that HIPAA names: token by token, as the 2014 i2b2 challenge cuts and counts them."
@@ -128,7 +128,7 @@ def hipaa_notes(results: Results) -> tuple[str, ...]:
 
 
 def run_notes(results: Results, what: str = "Mean ± standard deviation of") -> tuple[str, ...]:
-    """Over how many runs something was taken, and which systems ran fewer times because no seed changes them."""
+    """Number of runs behind each value, and the systems with fewer, because no seed changes them."""
     counts = run_counts(results)
     most = max(counts.values(), default=1)
     if most == 1:
@@ -143,7 +143,7 @@ def _times(runs: int) -> str:
 
 
 def name_of_test(results: Results) -> str:
-    """The significance test, and when a difference counts as one that holds.
+    """The significance test, and its level.
 
     Example: "approximate randomisation on documents, 10,000 permutations, Holm-adjusted p ≤ 0.05".
     """
@@ -160,7 +160,7 @@ def interval_name(results: Results) -> str:
 
 
 def holding(results: Results) -> frozenset[tuple[str, str, str]]:
-    """Every (system, other system, category) whose F differ by the paired test, both ways round."""
+    """Every (system, other system, category) whose F differ by the paired test, in both orders."""
     significance = results.get("significance")
     if not significance:
         return frozenset()

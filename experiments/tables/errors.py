@@ -30,7 +30,7 @@ ERROR_NAMES = {
 TOP_CONFUSIONS = 5
 PER_SYSTEM = 4
 AROUND = 2
-"""Tokens before and after the one that was missed."""
+"""Number of tokens before and after the missed one."""
 
 Spans = Mapping[str, Sequence[Span]]
 
@@ -55,7 +55,7 @@ def error_table(results: Results) -> Table:
 
 
 def _shown_causes(frame: pd.DataFrame, category: str) -> list[str]:
-    """The causes that occur, and of the confusions those that are most frequent in all systems together."""
+    """Causes that occur; of confusions, the most frequent ones in all systems together."""
     counts = frame[(frame["category"] == category) & (frame["cause"] != "")].groupby("cause")["count"].sum()
     causes = [cause for cause in ERROR_CAUSES if cause in counts.index]
     return [*causes, *counts.drop(index=causes).nlargest(TOP_CONFUSIONS).index]
@@ -84,7 +84,7 @@ def confusion_table(results: Results, system: str) -> Table:
 
 
 class _Example(NamedTuple):
-    """A missed token in the middle, with its neighbours; one text a place in each row."""
+    """A missed token in the middle, with its neighbours; one text for each token and row."""
 
     tokens: list[str]
     found: list[str]
@@ -94,13 +94,13 @@ class _Example(NamedTuple):
 def example_table(
     results: Results, texts: Mapping[str, str], gold: Spans, predictions: Callable[[str, int], Spans]
 ) -> Table:
-    """Some missed tokens of each model in the corpus that it was trained on, evenly spread over its documents.
+    """Some missed tokens of each model in its training corpus, evenly spread over the test documents.
 
     Args:
-        results: what results.json holds.
+        results: the content of results.json.
         texts: by document id.
         gold: the gold spans, by document id.
-        predictions: gives what a system found with a seed, by document id.
+        predictions: returns a system's predicted spans with a seed, by document id.
     """
     found = {}
     for system, about in results["models"].items():

@@ -40,11 +40,11 @@ _LATEX = {
 
 
 def to_text(table: Table, *, width: int = TERMINAL_WIDTH) -> str:
-    """The table for a terminal; one that is too wide is cut into blocks of columns, one under the other.
+    """The table for a terminal; a wide one is cut into blocks of columns, one under the other.
 
     Args:
         table: the table.
-        width: the most characters of a line; a block has at least one group of columns, however wide.
+        width: maximum number of characters of a line; a block has at least one group of columns, however wide.
     """
     widths = [
         max(len(name) + MIN_PADDING, *map(len, column)) + len("  ")
@@ -65,11 +65,11 @@ def to_markdown(table: Table) -> str:
 def to_latex(table: Table, name: str) -> str:
     r"""The table as a LaTeX float with rules by booktabs: ``\input`` it in a document with ``\usepackage{booktabs}``.
 
-    A table that is too wide is cut into blocks of columns, one under the other; notes stand below, in small print.
+    A wide table is cut into blocks of columns, one under the other; notes follow in small print.
 
     Args:
         table: the table.
-        name: what its label ends in: ``\ref{tab:name}``.
+        name: end of its label: ``\ref{tab:name}``.
     """
     heads = [_split(name, table.group)[1] for name in table.cells.columns]
     widths = [
@@ -168,7 +168,7 @@ def _columns(cells: pd.DataFrame) -> list[list[str]]:
 
 
 def _aligned(column: list[str]) -> list[str]:
-    """The cells with room for a mark wherever one has it, so that the digits stand below each other."""
+    """Cells with room for a mark in every row if one has it, so that digits are aligned."""
     if not any(cell.endswith(MARK) for cell in column):
         return column
     return [cell if cell.endswith(MARK) else f"{cell} " for cell in column]

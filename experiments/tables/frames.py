@@ -1,4 +1,4 @@
-"""Results as data frames: one fact a row, scores as fractions, nothing rounded. Tables, plots and CSV start from here.
+"""Results as data frames: one fact a row, scores as fractions, nothing rounded. Tables, plots and CSV start from these.
 
 A *system* is a model with its embedding, a *run* one system with one seed; systems may have different numbers of runs.
 """
@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 Results = Mapping[str, Any]
-"""What results.json holds."""
+"""The content of results.json."""
 
 HIPAA_TOKENS = "token_binary_hipaa"
 SCORES = {
@@ -22,7 +22,7 @@ SCORES = {
     HIPAA_TOKENS: "token (PHI that HIPAA names or not)",
 }
 MEASURES = {"recall": "R", "precision": "P", "f1": "F"}
-"""The measures of a score, in the order in which they are shown, and their letters."""
+"""Measures of a score, in order, and their letters."""
 SPLIT_NAMES = {"train": "Train", "dev": "Validation", "test": "Test"}
 OVERALL, MACRO, ALL_ERRORS = "Overall", "Macro average", "All errors"
 BOUNDARY, MISSED, SPURIOUS = "Boundary", "Missed", "Spurious"
@@ -40,7 +40,7 @@ def corpus_frame(corpus: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def settings_frame(settings: Mapping[str, Any]) -> pd.DataFrame:
-    """The settings (rows) of each system (columns); missing where a system has no such setting."""
+    """Settings (rows) of each system (columns); missing for a setting that a system does not have."""
     systems = settings["models"]
     names = list(dict.fromkeys(name for own in systems.values() for name in own))
     columns = {system: [own.get(name) for name in names] for system, own in systems.items()}
@@ -50,8 +50,8 @@ def settings_frame(settings: Mapping[str, Any]) -> pd.DataFrame:
 def score_frame(results: Results, match: str = "entity_strict") -> pd.DataFrame:
     """Every score: system, seed, category (a type, `OVERALL` or `MACRO`), measure, value.
 
-    A run without this kind of score has no rows: one over HIPAA's types needs types that it can tell, and results
-    from before it was introduced have none.
+    A run without this kind of score has no rows: scores over HIPAA's types need types that map to them, and older
+    results have none.
     """
     rows = [
         (system, run["seed"], *score)
@@ -74,11 +74,11 @@ def rows_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def summary_frame(frame: pd.DataFrame, *keys: str) -> pd.DataFrame:
-    """What the runs' values come to: the keys, runs, mean, sd (of a sample; missing for one run), best, worst.
+    """Summary of the runs' values: the keys, runs, mean, sd (of a sample; missing for one run), best, worst.
 
     Args:
         frame: one value a row, in "value".
-        keys: the columns that name one thing measured by all its runs; their order of appearance is kept.
+        keys: columns that identify what the runs measure; their order of appearance is preserved.
     """
     grouped = frame.groupby(list(keys), sort=False)["value"]
     summary = grouped.agg(runs="count", mean="mean", sd="std", best="max", worst="min")
@@ -130,10 +130,10 @@ def error_frame(results: Results) -> pd.DataFrame:
 def confusion_frame(results: Results, system: str) -> pd.DataFrame:
     """Gold type (rows) against predicted type (columns), as means over a system's runs.
 
-    The margins make it add up: a row to the gold spans of its type, a column to the predictions of its type. With tp,
-    fn and fp of the strict score, `BOUNDARY` is what is left of a row after hits, confusions and `MISSED`, and of a
-    column after hits, confusions and `SPURIOUS`; an error that stands for one side alone (causes "merged" and "split")
-    is so counted on that side only.
+    The sum of a row is the number of gold spans of its type, the sum of a column the predictions of its type. With tp,
+    fn and fp of the strict score, `BOUNDARY` is the rest of a row after hits, confusions and `MISSED`, and of a column
+    after hits, confusions and `SPURIOUS`; an error of one side alone (causes "merged" and "split") is counted on that
+    side.
     """
     runs = results["models"][system]["runs"]
     found = {label for run in runs for label in run["scores"]["entity_strict"]["by_type"]}

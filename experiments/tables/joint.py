@@ -1,4 +1,4 @@
-"""The tables of the experiment on PHI and concepts: Tables 2 to 5 of lange2020, and the PHI that each model holds."""
+"""Tables of the experiment on PHI and concepts: Tables 2 to 5 of lange2020, and the PHI that each model stores."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ROW = dict[str, str]
 
 
 def joint_tables(results: Results, *, published: bool) -> dict[str, Table]:
-    """Every table that the results have something for, by name, in the order of showing."""
+    """Every table that the results have data for, by name, in order."""
     found = {}
     if any(_scored_in(results, name, PHI) for name in results["tables"]["compared"]):
         found["table-2"] = deid_table(results, published=published)
@@ -45,13 +45,13 @@ def joint_tables(results: Results, *, published: bool) -> dict[str, Table]:
 
 
 def concept_corpus_table(corpus: Mapping[str, Any]) -> Table:
-    """The concepts by type and split, from the ``corpus`` part of results.json."""
+    """Concepts by type and split, from the ``corpus`` part of results.json."""
     layered = corpus_of_layer({**corpus, "notices": []}, CONCEPT)
     return replace(corpus_table(layered), title="Corpus: concepts of each type")
 
 
 def _of_layer(results: Results, scored: str, name: str) -> Iterator[tuple[str, Table]]:
-    """The tables that a comparison has too, of one layer; of the scores without unsourced text, how sure they are."""
+    """Tables of a comparison, for one layer; for the scores without unsourced text, only intervals and tests."""
     layer = CONCEPT if scored == concept_annotated_text else scored
     seen = of_layer(results, layer, scores=scored)
     if not seen["models"]:
@@ -68,7 +68,7 @@ def _of_layer(results: Results, scored: str, name: str) -> Iterator[tuple[str, T
 
 
 def deid_table(results: Results, *, published: bool) -> Table:
-    """Table 2: how well each system finds PHI."""
+    """Table 2: scores of each system for PHI."""
     names = [name for name in results["tables"]["compared"] if _scored_in(results, name, PHI)]
     rows = {name: _cells(results, name, PHI, PHI) for name in names}
     if published:
@@ -77,7 +77,7 @@ def deid_table(results: Results, *, published: bool) -> Table:
 
 
 def concept_table(results: Results, *, published: bool) -> Table:
-    """Table 3: how well each system finds concepts, and whether the PHI that was found is hidden from it."""
+    """Table 3: scores of each system for concepts; a column says if the PHI that it found is hidden from them."""
     rows: dict[str, _ROW] = {}
     for name in results["tables"]["compared"]:
         hides = {"No PHI": "yes" if results["systems"][name]["hides_phi"] else "no"}
@@ -94,7 +94,7 @@ def concept_table(results: Results, *, published: bool) -> Table:
 
 
 def embedding_table(results: Results, *, published: bool) -> Table:
-    """Table 4: concepts in the text as it is, by what a BiLSTM-CRF reads of a word."""
+    """Table 4: concepts in unchanged text, by the inputs of a BiLSTM-CRF."""
     rows: dict[str, _ROW] = {}
     for embedding, name in results["tables"]["table_4"].items():
         system = results["systems"][name]
@@ -113,7 +113,7 @@ def embedding_table(results: Results, *, published: bool) -> Table:
 
 
 def text_table(results: Results, *, published: bool) -> Table:
-    """Table 5: concepts by the text that they are learned from and read in."""
+    """Table 5: concepts, by training text and test text."""
     rows: dict[str, _ROW] = {}
     for number, (name, way) in enumerate(results["tables"]["table_5"].items(), start=1):
         row = {"Learned from": way["learns_from"], "Read in": way["reads"]}
@@ -130,7 +130,7 @@ def text_table(results: Results, *, published: bool) -> Table:
 
 
 def held_table(results: Results) -> Table:
-    """How much PHI each model's part for concepts holds."""
+    """Amount of PHI that each model's part for concepts stores."""
     rows: dict[str, _ROW] = {}
     compared, texts = results["tables"]["compared"], results["tables"]["table_5"]
     # Of the rows of Table 5 those that are not compared anyway, one for each text that is learned from.
@@ -172,7 +172,7 @@ def _cells(results: Results, name: str, layer: str, tested: str | None = None) -
 
 
 def _sourced(results: Results, name: str) -> dict[str, str]:
-    """F without the stretches that nobody annotated, of the best seed on dev."""
+    """F without the regions that have no annotation, of the best seed on dev."""
     runs = results["systems"][name]["runs"]
     best = max(runs, key=lambda run: run["dev_f1"][CONCEPT])["scores"]
     return (
@@ -198,7 +198,7 @@ def _seeds(results: Results) -> int:
 
 
 def _notes(results: Results, tested: str | None, *, published: bool) -> tuple[str, ...]:
-    """What a reader of F must know: split, choice of seed, test."""
+    """Notes for the reader of F: split, choice of seed, test."""
     corpus = results["corpus"]
     several = _seeds(results) > 1
     chosen = f", of the best of {_seeds(results)} seeds on dev, beside the mean of all" if several else ""

@@ -1,4 +1,4 @@
-"""Results with several annotation layers, seen as those of one: what tables and plots of a comparison can show."""
+"""Results with several annotation layers, converted to results of one layer for tables and plots of a comparison."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from experiments.running.joint.systems import concept_annotated_text
 from experiments.tables.frames import Results
 
 LAYERS = {PHI: "PHI", CONCEPT: "Concepts", concept_annotated_text: "Concepts without unsourced text"}
-"""What results in several layers are scored in, and how it is called."""
+"""Scored layer -> its name in tables."""
 
 
 def of_layer(
     results: Results, layer: str, *, systems: Iterable[str] | None = None, scores: str | None = None
 ) -> Results:
-    """The results in one layer, in the form of a comparison's.
+    """Results of one layer, in the form of a comparison's.
 
     Args:
-        results: those of `experiments.joint`.
+        results: of `experiments.joint`.
         layer: an annotation layer.
-        systems: which systems; None for those that are compared. Those that were not scored in the layer are left out.
-        scores: the name of their scores, where it is not the layer's.
+        systems: the systems; None for the compared ones. Systems without scores in the layer are left out.
+        scores: the name of their scores, if it is not the layer's.
     """
     names = results["tables"]["compared"] if systems is None else systems
     name = scores or layer
@@ -50,7 +50,7 @@ def _run(run: Mapping[str, Any], layer: str, scores: str) -> dict[str, Any]:
 
 
 def corpus_of_layer(corpus: Mapping[str, Any], layer: str) -> dict[str, Any]:
-    """The ``corpus`` part of results.json with the counts of a layer in the place of those of PHI."""
+    """The ``corpus`` part of results.json with the counts of a layer instead of those of PHI."""
     name = f"{corpus['name']}, {layer}"
     if layer == PHI:
         return {**corpus, "name": name}

@@ -1,4 +1,4 @@
-"""The tables of the experiment on private training data: Table 2, the figures' numbers, the attacks, and pooling."""
+"""Tables of the experiment on private training data: Table 2, the figures' numbers, the attacks, and pooling."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ACCURACIES = {
     "zeroed": "control: vectors set to 0",
     "no_noise": "control: no noise",
 }
-"""The attack by pairs of sentences: each kind of adversary, and what tables call it."""
+"""Attack by pairs of sentences: kind of adversary -> its name in tables."""
 
 _NOTES = (
     "Fresh: the highest accuracy of adversaries trained from scratch on the frozen representation, over T1, T2, their "
@@ -35,7 +35,7 @@ _SCALE = "For a scale: non-private, the attacks on the word vectors themselves; 
 
 
 def private_tables(results: Results, *, published: bool) -> dict[str, Table]:
-    """Every table that the results have something for, by name, in the order of showing."""
+    """Every table that the results have data for, by name, in order."""
     found = {"private": systems_table(results, published=published), "attacks": attack_table(results)}
     if any(system["neighbours"] is not None for system in results["systems"]):
         found["neighbours"] = neighbours_table(results)
@@ -61,7 +61,7 @@ def systems_frame(results: Results) -> pd.DataFrame:
 
 
 def systems_table(results: Results, *, published: bool) -> Table:
-    """Table 2: F of each system, and whether its sentences can be told apart."""
+    """Table 2: F of each system, and the accuracy of its adversaries."""
     rows = {
         system["name"]: _row(system, published=published) for system in results["systems"] if _main(results, system)
     }
@@ -81,7 +81,7 @@ def systems_table(results: Results, *, published: bool) -> Table:
 
 
 def _main(results: Results, system: System) -> bool:
-    """Whether a system is one of Table 2."""
+    """Test for a system of Table 2."""
     return system["neighbours"] in (None, results["settings"]["command"]["neighbours"])
 
 
@@ -101,7 +101,7 @@ def _row(system: System, *, published: bool) -> dict[str, str]:
 
 
 def attack_table(results: Results) -> Table:
-    """What each attack makes of each system, one row an attack."""
+    """Result of each attack (rows) on each system."""
     shown = [system for system in results["systems"] if any(value is not None for value in system["attacks"].values())]
     columns = {system["name"]: dict(_attacks(system)) for system in shown}
     # In the order of the system with most of them: not every attack is made on every system.
@@ -121,7 +121,7 @@ def attack_table(results: Results) -> Table:
 
 
 def _attacks(system: System) -> Iterator[tuple[str, str]]:
-    """Every figure of a system's attacks: what it is, and the figure in per cent."""
+    """Figures of a system's attacks, in per cent, by their names."""
     attacks = system["attacks"]
     for name, title in ACCURACIES.items():
         if attacks[name]:
@@ -151,7 +151,7 @@ def _attack_frame(results: Results) -> pd.DataFrame:
 
 
 def _numbers(found: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], float]]:
-    """Every number in objects within objects, and where it stands."""
+    """Every number in nested objects, with its path."""
     if isinstance(found, Mapping):
         for name, inner in found.items():
             yield from _numbers(inner, (*path, name))
@@ -160,7 +160,7 @@ def _numbers(found: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str
 
 
 def neighbours_table(results: Results) -> Table:
-    """F and accuracy by the number of neighbours: the numbers of Figures 4 and 5, and what pseudonyms leave."""
+    """F and accuracy by the number of neighbours: the numbers of Figures 4 and 5, and the PHI that pseudonyms leave."""
     systems = sorted(
         (system for system in results["systems"] if system["neighbours"] is not None),
         key=lambda system: (system["kind"], system["embedding"], system["neighbours"]),
@@ -200,11 +200,11 @@ _POOLING: Mapping[str, Callable[[Results], Table]] = {
     "significance": pair_table,
     "attacks": attack_table,
 }
-"""The tables of those who pool."""
+"""Tables of the pooling systems."""
 
 
 def history_frame(results: Results) -> pd.DataFrame:
-    """How representations were trained: system, epoch, phase, loss, held_out, input_deviation, output_deviation."""
+    """Training of representations: system, epoch, phase, loss, held_out, input_deviation, output_deviation."""
     names = ("phase", "loss", "held_out", "input_deviation", "output_deviation")
     rows = [
         (system, number, *(epoch[name] for name in names))
@@ -216,5 +216,5 @@ def history_frame(results: Results) -> pd.DataFrame:
 
 
 def of_kind(results: Results, kinds: Sequence[str]) -> list[System]:
-    """The systems of some kinds that have a number of neighbours."""
+    """Systems of some kinds that have a number of neighbours."""
     return [s for s in results["systems"] if s["kind"] in kinds and s["neighbours"] is not None]

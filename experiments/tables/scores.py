@@ -109,7 +109,7 @@ def embedding_table(results: Results) -> Table:
 
 
 def replicate_table(results: Results) -> Table:
-    """How much F moves from seed to seed: mean, standard deviation, best and worst of each system."""
+    """Variation of F over seeds: mean, standard deviation, best and worst of each system."""
     rows = {
         system: {
             "Runs": f"{row['runs']}",
@@ -164,7 +164,7 @@ def interval_table(results: Results) -> Table:
 
 
 def pair_table(results: Results) -> Table:
-    """Overall F of any two systems: the difference, its interval, and whether it holds."""
+    """Overall F of any two systems: the difference, its interval, and its significance."""
     frame = pair_frame(results)
     overall = frame[frame["category"] == OVERALL]
     rows = [

@@ -1,4 +1,4 @@
-"""Tables of what was run: corpus, settings, sweep, vocabulary and time."""
+"""Tables of the setting: corpus, settings, sweep, vocabulary and time."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _setting(value: Any) -> str:
 
 
 def sweep_table(results: Results) -> Table:
-    """The grid that was tried: one row a point, one column a system, F on dev; the chosen point is marked."""
+    """Grid of a sweep: one row a point, one column a system, F on dev; the chosen point is marked."""
     frame, names = sweep_frame(results), results["sweep"]["names"]
     point = frame[names].apply(lambda row: _point(names, row), axis=1)
     summary = summary_frame(frame.assign(point=point), "system", "point", "chosen")
@@ -98,7 +98,7 @@ def _point(names: Sequence[str], values: pd.Series) -> str:
 
 
 def vocabulary_table(results: Results) -> Table:
-    """How much of each split an embedding has no word for."""
+    """Share of each split without a vector in an embedding."""
     frame = vocabulary_frame(results)
     rows: dict[str, dict[str, str]] = {}
     for found in rows_of(frame):

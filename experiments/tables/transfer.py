@@ -1,4 +1,4 @@
-"""The tables of the experiment on transfer: Tables 2 to 5 of johnson2020, and what stands beside a miss."""
+"""Tables of the experiment on transfer: Tables 2 to 5 of johnson2020, and the neighbours of missed tokens."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ROW = dict[str, str]
 
 
 def transfer_tables(results: Results, *, published: bool) -> dict[str, Table]:
-    """Every table that the results have something for, by name, in the order of showing."""
+    """Every table that the results have data for, by name, in order."""
     found = {f"table-4-{measure}": matrix_table(results, measure) for measure in MEASURES}
     found["table-2"] = model_table(results, published=published)
     found["table-3"] = category_table(results, published=published)
@@ -45,7 +45,7 @@ def corpora_table(corpora: Mapping[str, Mapping[str, Any]], notices: Iterable[st
 
     Args:
         corpora: the ``corpora`` part of results.json.
-        notices: what a reader must know of them.
+        notices: remarks for its reader.
     """
     frames = {name: corpus_frame(corpus) for name, corpus in corpora.items()}
     whole = pd.concat([frame.add_prefix(f"{name}: ") for name, frame in frames.items()], axis="columns")
@@ -60,13 +60,13 @@ def corpora_table(corpora: Mapping[str, Mapping[str, Any]], notices: Iterable[st
 
 
 def _in_order(labels: Iterable[str]) -> list[str]:
-    """Categories in the paper's order, then what belongs to none."""
+    """Categories in the paper's order, then other types."""
     found = set(labels)
     return [*(label for label in PHI_CATEGORIES if label in found), *sorted(found.difference(PHI_CATEGORIES))]
 
 
 def own_scores(results: Results) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-    """Each model, each corpus, and what the model found in its test documents when it was trained there too."""
+    """Each model, each corpus, and the scores in its test documents of the model that was trained on it."""
     for model, by_trained in results["scores"].items():
         for corpus, by_tested in by_trained.items():
             yield model, corpus, by_tested[corpus]
@@ -86,7 +86,7 @@ def matrix_frame(results: Results) -> pd.DataFrame:
 
 
 def matrix_table(results: Results, measure: str) -> Table:
-    """Table 4: a measure by the corpus that was trained on (rows) and tested on (columns)."""
+    """Table 4: a measure by training corpus (rows) and test corpus (columns)."""
     frame = matrix_frame(results)
     frame = frame[frame["measure"] == measure]
     rows: dict[str, _ROW] = {}
@@ -105,7 +105,7 @@ def matrix_table(results: Results, measure: str) -> Table:
 
 
 def model_table(results: Results, *, published: bool) -> Table:
-    """Table 2: each model on the corpus it was trained on, by category and as PHI or not."""
+    """Table 2: each model on its training corpus, by category and as PHI or not."""
     kinds = {"multi_class": "Multi-class", "binary": "PHI or not"}
     rows = {
         f"{model}: {corpus}": {
@@ -123,7 +123,7 @@ def model_table(results: Results, *, published: bool) -> Table:
 
 
 def category_table(results: Results, *, published: bool) -> Table:
-    """Table 3: each model on the corpus it was trained on, by category."""
+    """Table 3: each model on its training corpus, by category."""
     rows: dict[str, _ROW] = {}
     models = list(results["scores"])
     for model, corpus, found in own_scores(results):
@@ -150,7 +150,7 @@ def _runs(results: Results, model: str) -> int:
 
 
 def point_table(results: Results) -> Table:
-    """Table 5: what it takes to find a required share of the PHI, and what it costs."""
+    """Table 5: threshold for each required sensitivity, and its precision."""
     rows: dict[str, _ROW] = {}
     facts = []
     for system in results["models"].values():
@@ -184,7 +184,7 @@ def _mean(points: tuple[Mapping[str, Any], ...], name: str) -> float:
 
 
 def missed_table(results: Results) -> Table:
-    """Section 4.2: tokens of PHI that were not marked, and how many stand directly beside one that was."""
+    """Section 4.2: unmarked tokens of PHI, and the number of them directly next to a marked one."""
     rows: dict[str, _ROW] = {}
     facts = []
     for model, by_trained in results["scores"].items():

@@ -1,5 +1,5 @@
-"""PHI and concepts together (lange2020): the pipeline, the joint models, and what they are compared with.
+"""PHI and concepts together (lange2020): the pipeline, the joint models, and their comparison.
 
-settings.py   what is asked for                     systems.py      what is compared, in each of the paper's tables
-plan.py       cells trained, and scored layer by layer              experiment.py   the whole, from settings to runs
+systems.py    settings, and the systems of each of the paper's tables
+experiment.py cells trained and scored layer by layer, from settings to runs
 """

@@ -44,15 +44,15 @@ Spans = dict[str, list[Span]]
 
 @dataclass(frozen=True)
 class JointPlan:
-    """How every cell is trained.
+    """Training and scoring of cells.
 
     Args:
-        profile: the settings that each model starts from, where it has them.
-        vectors: the word vectors there are.
-        models_folder: where fitted models of both layers are saved, as ``<system>/<seed>/``; None to save none.
-        unsourced: the stretches of the scored documents whose concepts nobody annotated; None where that is not known.
-        parts_folder: where the models that pipelines are made of are kept until all of a seed's are done, as
-            ``<seed>/...``; None to keep none.
+        profile: of each model's settings, where it has that profile.
+        vectors: the word vectors of the experiment.
+        models_folder: for fitted models of both layers, as ``<system>/<seed>/``; None to save none.
+        unsourced: regions of the scored documents without annotated concepts; None if unknown.
+        parts_folder: for the models that pipelines are made of, as ``<seed>/...``, until all pipelines of a seed are
+            done; None to save none.
     """
 
     profile: str = "default"
@@ -69,7 +69,7 @@ class JointPlan:
         return [self._evaluated(one, corpus) for one in trained]
 
     def _fit_of(self, cell: Cell, tagger: Tagger) -> Callable[..., None]:
-        """What trains taggers together; of pipelines with a folder for their parts."""
+        """Function that trains taggers together; for pipelines, with a folder for their parts."""
         if not isinstance(tagger, CascadeTagger):
             return type(tagger).fit_many
         return partial(
@@ -77,19 +77,19 @@ class JointPlan:
         )
 
     def forget_parts(self) -> None:
-        """Remove what was kept of pipelines, once all that is made of it is kept."""
+        """Remove the parts of pipelines, once all pipelines are saved."""
         if self.parts_folder is not None:
             shutil.rmtree(self.parts_folder, ignore_errors=True)
 
     def new_tagger(self, cell: Cell) -> Tagger:
-        """A cell's tagger, untrained."""
+        """A cell's untrained tagger."""
         system = cell.system
         given = self.vectors.get((system.embedding, cell.fraction)) if system.embedding else None
         profile = profile_of(system, self.profile)
         return create(system.model, profile=profile, seed=cell.seed, overrides=system.overrides(), vectors=given)
 
     def _evaluated(self, trained: Trained, corpus: Corpus) -> Run:
-        """Tag the scored documents and score each layer of what was found."""
+        """Tag the scored documents and score each layer."""
         cell, tagger = trained.cell, trained.tagger
         started = time.perf_counter()
         spans = spans_of(tagger, corpus.scored, cell.system)
@@ -115,7 +115,7 @@ class JointPlan:
         return Run(cell, record, found)
 
     def _scores(self, gold: Mapping[str, list[Document]], spans: Mapping[str, Spans]) -> dict[str, Any]:
-        """Every kind of score of each layer; of concepts again without the stretches that nobody annotated."""
+        """Every kind of score of each layer; concepts again without the regions that have no annotation."""
         scores = {layer: score_all(gold[layer], spans[layer]) for layer in spans}
         if self.unsourced is not None:
             scores[concept_annotated_text] = score_all(*exclude_regions(gold[CONCEPT], spans[CONCEPT], self.unsourced))
@@ -123,14 +123,14 @@ class JointPlan:
 
 
 def to_learn(tagger: Tagger, sentences: Sequence[LabelledSentence]) -> list[LabelledSentence]:
-    """What a model learns from: a model of one layer, the concepts alone, in the text as it is."""
+    """Training sentences of a model: with all layers, or with concepts alone for a model of one layer."""
     if isinstance(tagger, LayeredTagger):
         return list(sentences)
     return [as_concept_sentence(item, item.sentence) for item in with_layer(sentences, CONCEPT)]
 
 
 def spans_of(tagger: Tagger, split: Split, system: System) -> dict[str, Spans]:
-    """What a tagger finds in each layer of its system, in the documents that are annotated in it, by their ids."""
+    """Predicted spans in each layer of a system, by document id; only documents with gold annotation of the layer."""
     sentences = [item.sentence for item in split.sentences]
     if isinstance(tagger, LayeredTagger):
         gold = [item.layer(PHI) for item in split.sentences] if reads_gold(system) else None
@@ -148,7 +148,7 @@ def spans_of(tagger: Tagger, split: Split, system: System) -> dict[str, Spans]:
 
 
 def gold_of(split: Split, layer: str) -> list[Document]:
-    """The documents that are annotated in a layer, with its spans alone."""
+    """Documents with gold annotation of a layer, with its spans alone."""
     return [select_layer(document, layer) for document in split.annotated(layer).documents]
 
 
@@ -163,7 +163,7 @@ def _dev_f1(tagger: Tagger, dev: Split, system: System) -> dict[str, float]:
 
 
 def _held(tagger: Tagger, train: Split) -> Mapping[str, int] | None:
-    """How many words that are nothing but PHI in the training documents the model of concepts has stored."""
+    """Number of words that occur in training only as PHI and that the model of concepts has stored."""
     if not isinstance(tagger, VocabularyProbe):
         return None
     share = memorised_phi_rate(tagger, train.sentences)
@@ -171,10 +171,10 @@ def _held(tagger: Tagger, train: Split) -> Mapping[str, int] | None:
 
 
 JointPrepared: TypeAlias = Prepared[JointExperiment, JointPlan]
-"""This experiment about to be trained."""
+"""This experiment, ready to be trained."""
 
 ROWS = "table_5"
-"""The significance of differences between the rows of Table 5."""
+"""Key of the significance of differences between the rows of Table 5."""
 
 
 @dataclass(frozen=True)
@@ -182,10 +182,10 @@ class Outcome:
     """A finished experiment.
 
     Args:
-        prepared: what was trained.
+        prepared: the experiment.
         runs: of all systems.
-        total_seconds: how long everything took.
-        significance: which differences hold: by layer, and between the rows of Table 5.
+        total_seconds: duration of the experiment.
+        significance: of differences, by layer, and between the rows of Table 5.
     """
 
     prepared: JointPrepared
@@ -195,15 +195,15 @@ class Outcome:
 
 
 def prepare(experiment: JointExperiment, *, on_step: OnStep) -> JointPrepared:
-    """Settle on a device, refuse what cannot work, read the corpus and make the word vectors.
+    """Choose a device, check the settings, read the corpus and make the word vectors.
 
     Args:
-        experiment: what is asked for.
+        experiment: the settings.
         on_step: called for each epoch of word vectors that are trained.
 
     Raises:
-        DataError: data that cannot be read, or notes without PHI or without concepts.
-        UsageError: settings that cannot work.
+        DataError: data cannot be read, or notes without PHI or without concepts.
+        UsageError: a setting is invalid.
     """
     started = time.perf_counter()
     systems = systems_of(experiment)
@@ -232,13 +232,13 @@ def _unsourced(experiment: JointExperiment, corpus: Corpus) -> Regions | None:
 
 
 def outcome_of(prepared: JointPrepared, runs: Sequence[Run]) -> Outcome:
-    """Test which differences hold."""
+    """Test the significance of the systems' differences."""
     significance = _significance(prepared, runs)
     return Outcome(prepared, tuple(runs), time.perf_counter() - prepared.started, significance)
 
 
 def _significance(prepared: JointPrepared, runs: Sequence[Run]) -> dict[str, Any]:
-    """Of each layer, every system against the pipeline, or else the first; of Table 5, each row against the first."""
+    """For each layer, every system against the pipeline, or else the first; for Table 5, each row against the first."""
     systems = systems_of(prepared.experiment)
     found = {}
     for layer in (PHI, CONCEPT, *([concept_annotated_text] if prepared.plan.unsourced is not None else [])):
@@ -252,7 +252,7 @@ def _significance(prepared: JointPrepared, runs: Sequence[Run]) -> dict[str, Any
 def _against(
     prepared: JointPrepared, runs: Sequence[Run], names: Sequence[str], reference: str, scored: str
 ) -> dict[str, Any]:
-    """Systems against one of them, by what their runs found in a layer."""
+    """Systems against one of them, by the spans that their runs predict in a layer."""
     layer = CONCEPT if scored == concept_annotated_text else scored
     gold = gold_of(prepared.corpus.scored, layer)
     by_name = {name: [run.layers[layer].predictions for run in runs if run.cell.system.name == name] for name in names}
@@ -270,7 +270,7 @@ def _against(
 
 
 def settings_by_system(systems: Systems, profile: str) -> dict[str, dict[str, Any]]:
-    """The settings each system is trained with, as plain data; where it starts from word vectors, which.
+    """All settings of each system, as plain data, with the name of its word vectors if it has any.
 
     Raises:
         UsageError: a value that the model refuses.

@@ -16,39 +16,39 @@ from experiments.running.settings import RANDOM, CorpusSettings, OutputSettings,
 from experiments.running.systems import Cell, System, require_profile, traits_of
 
 PERMUTATIONS = 2**20
-"""Of each test, as in section 4.1 of lange2020."""
+"""Permutations of each test, as in section 4.1 of lange2020."""
 
 concept_annotated_text = "concept_sourced"
-"""The name of the scores of concepts without the stretches that their annotators never saw."""
+"""Name of the scores of concepts without regions that their annotators never saw."""
 
 PIPELINE = "pipeline"
 JOINT = (PIPELINE, "multitask", "stacked")
 SYSTEMS = (*JOINT, "crf")
-"""What is compared unless told otherwise: the models of lange2020, and a CRF for concepts alone."""
+"""Default systems: the models of lange2020, and a CRF for concepts alone."""
 
 SMALL_SHARE = 0.25
 SMALL: Mapping[str, Any] = MappingProxyType({"epochs": 8, "folds": 2})
-"""Without data of the user's own: what is learned from and how long, so that the whole takes minutes."""
+"""Share of the training documents, and settings, for the built-in corpus, so that the experiment takes minutes."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class JointExperiment:
-    """All that ``experiments.joint`` is asked to do.
+    """Settings of ``experiments.joint``.
 
     Args:
-        systems: names in `crfdeid.registry.MODELS`; those that tag one layer learn concepts from the text as it is.
-        profile: the settings that each starts from, or its default where it lacks the profile.
-        changes: what replaces the profile's settings, in every model that has it.
-        corpus: what is learned from and scored.
-        unsourced: a table of the stretches whose concepts nobody annotated; None for none.
-        notices: what a reader of the results must know, a sentence each.
+        systems: names in `crfdeid.registry.MODELS`; models of one layer learn concepts from unchanged text.
+        profile: of each model's settings; a model without that profile has its default.
+        changes: settings that replace the profile's, in every model that has them.
+        corpus: the documents.
+        unsourced: a table of the regions without annotated concepts; None for none.
+        notices: remarks for the reader of the results, a sentence each.
         vectors: the word vectors of Table 4; no sources to leave it out.
-        output: what becomes of the results.
-        seeds: each system is trained with each of them.
+        output: files to write, and tables to show.
+        seeds: of each system.
         permutations: of each significance test.
-        device: where networks are trained, one of `experiments.running.device.DEVICES`.
-        jobs: how many cells are trained at the same time; None for as many as pays.
-        command: the options that define the experiment as plain data, kept with its results.
+        device: of networks, one of `experiments.running.device.DEVICES`.
+        jobs: cells trained at the same time; None for the best number.
+        command: the options that define the experiment as plain data, for its results.
     """
 
     systems: tuple[str, ...] = SYSTEMS
@@ -67,7 +67,7 @@ class JointExperiment:
 
 
 ALONE = "alone"
-"""The pipeline's model of concepts where nothing is hidden: the first row of Table 5."""
+"""The pipeline's model of concepts in unchanged text: the first row of Table 5."""
 
 TABLE_5 = {
     ALONE: (ORIGINAL, ORIGINAL),
@@ -77,7 +77,7 @@ TABLE_5 = {
     "pipeline-gold-predicted": (GOLD, PREDICTED),
     "pipeline-gold-gold": (GOLD, GOLD),
 }
-"""The rows of Table 5: what concepts are learned from, and what they are read in."""
+"""Rows of Table 5: the text that concepts are learned from, and the text that they are predicted in."""
 
 CHARACTERS, CONCATENATED = "characters", "concatenated"
 _TABLE_4_MODEL = "bilstm-crf"
@@ -85,12 +85,12 @@ _WORDS_ALONE: Mapping[str, Any] = {"char_dim": 0, "features": "none"}
 
 
 class Systems(NamedTuple):
-    """What is trained.
+    """Systems to train.
 
     Attributes:
-        compared: Tables 2 and 3.
-        table_5: its rows; the pipeline and `ALONE` are among those compared too.
-        table_4: one for each embedding, with what its table calls it.
+        compared: of Tables 2 and 3.
+        table_5: its rows; the pipeline and `ALONE` are also in ``compared``.
+        table_4: name in the table -> system, one for each embedding.
     """
 
     compared: tuple[System, ...]
@@ -99,7 +99,7 @@ class Systems(NamedTuple):
 
     @property
     def every(self) -> tuple[System, ...]:
-        """All of them, each once, those first that take longest."""
+        """All of them, each once, the slowest first."""
         return tuple(dict.fromkeys((*self.table_5, *self.compared, *self.table_4.values())))
 
 
@@ -107,7 +107,7 @@ def systems_of(experiment: JointExperiment) -> Systems:
     """The systems of an experiment.
 
     Raises:
-        UsageError: a setting, or a profile, that none of the models has; or one that says which row of Table 5 it is.
+        UsageError: a setting or a profile that no model has, or a setting that distinguishes the rows of Table 5.
     """
     changes = dict(experiment.changes)
     require_profile(experiment.profile, experiment.systems)
@@ -127,7 +127,7 @@ def systems_of(experiment: JointExperiment) -> Systems:
 
 
 def _rows(pipeline: System, *, apart: bool) -> tuple[System, ...]:
-    """The rows of Table 5; of two corpora that share no text those that need no gold PHI in the notes with concepts."""
+    """Rows of Table 5; without rows that need gold PHI in the notes with concepts, where those are other notes."""
     return tuple(
         replace(pipeline, name=name, settings=(*pipeline.settings, ("learns_from", learned), ("reads", read)))
         for name, (learned, read) in TABLE_5.items()
@@ -136,7 +136,7 @@ def _rows(pipeline: System, *, apart: bool) -> tuple[System, ...]:
 
 
 def _ablation(sources: Mapping[str, str], changes: Mapping[str, Any]) -> dict[str, System]:
-    """A BiLSTM-CRF of concepts that reads nothing but word vectors of one kind; characters beside random ones; all."""
+    """BiLSTM-CRFs of concepts: word vectors of one kind alone; random ones and characters; all of these."""
     if not sources:
         return {}
     model = _TABLE_4_MODEL
@@ -153,31 +153,31 @@ def _ablation(sources: Mapping[str, str], changes: Mapping[str, Any]) -> dict[st
 
 
 def layers_of(system: System) -> tuple[str, ...]:
-    """The annotation layers that a system is scored in: of a model of one layer, and of Table 5's rows, concepts."""
+    """Annotation layers of a system's scores: concepts alone for a model of one layer and for the rows of Table 5."""
     both = CONCEPT in traits_of(system).layers and (system.model != PIPELINE or system.name == PIPELINE)
     return (PHI, CONCEPT) if both else (CONCEPT,)
 
 
 def hides_phi(system: System) -> bool:
-    """Whether its concepts are learned from and read in text without the PHI that it found."""
+    """Test for a system whose concepts are learned from and predicted in text without the PHI that it found."""
     return traits_of(system).hides_phi and dict(system.settings).get("learns_from") != ORIGINAL
 
 
 def reads_gold(system: System) -> bool:
-    """Whether it is told of the PHI that is to be hidden: of the gold annotation."""
+    """Test for a system that hides the PHI of the gold annotation."""
     return dict(system.settings).get("reads") == GOLD
 
 
 def completed(given: Mapping[str, Any], systems: Sequence[str], others: Mapping[str, Any]) -> dict[str, Any]:
-    """The given settings, and of others those that one of the models has and that are not given."""
+    """The settings, with further ones that some model has and that are not among them."""
     known = frozenset().union(*(setting_names(name, given) for name in systems))
     return {**{name: value for name, value in others.items() if name in known}, **given}
 
 
 def family_groups(cells: Sequence[Cell]) -> list[list[Cell]]:
-    """The cells as they are trained: the pipelines of one seed together, for they share their halves; they come first.
+    """Groups of cells that are trained together: first the pipelines of each seed, which share their parts.
 
-    Everything else by itself.
+    Every other cell is a group alone.
     """
     families: dict[int, list[Cell]] = {}
     for cell in cells:

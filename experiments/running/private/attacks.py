@@ -1,4 +1,4 @@
-"""The attacks on a system: what its shared data still tell, as plain data; None for what does not apply to it."""
+"""Attacks on the data that a system shares, as plain data; None for attacks that do not apply to it."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:  # Importing these takes JAX.
     from rnn.privacy.training import TrainedRepresentation
 
 DRAWS = (1, 16, 256)
-"""How often the attack by averaging encodes each candidate."""
+"""Numbers of encodings of each candidate in the averaging attack."""
 
 NAMES = ("fresh", "continued", "zeroed", "no_noise", "averaging", "averaging_names", "linking", "inversion")
-"""Every attack; one that does not apply to a system is None there."""
+"""Names of the attacks; the value of one that does not apply to a system is None."""
 
 
 def attack(learned: Learned, cell: Cell, corpus: Corpus, recipe: Recipe) -> dict[str, Any]:
-    """Attack what a system shares: a representation; to have a scale, word vectors and pseudonyms with N of Table 2.
+    """Attack the data that a system shares; for a scale, also word vectors and pseudonyms with N of Table 2.
 
-    Who attacks has the training sentences; what is attacked are the scored ones, which are of other documents. What
-    hospitals pool is attacked by pairs of sentences alone: reading all their words takes longer than all else.
+    The attacker has the training sentences, and attacks the scored ones, which are of other documents. Pooled data is
+    attacked by pairs of sentences alone, because recovering all words takes longer than all other attacks.
 
     Returns:
         An entry for each of `NAMES`.
@@ -86,7 +86,7 @@ def _averaged(found: Averaging) -> dict[str, Any]:
 
 
 def _same_sentence(trained: TrainedRepresentation, cell: Cell, corpus: Corpus, recipe: Recipe) -> dict[str, Any]:
-    """Whether two vectors are of the same sentence: fresh adversaries, those it grew up with, and the two controls."""
+    """Attack that tells if two vectors are of one sentence: fresh adversaries, the co-trained one, and two controls."""
     from rnn.privacy.attacks.suite import attack_sentences  # noqa: PLC0415
 
     outcomes = attack_sentences(
@@ -103,7 +103,7 @@ def _same_sentence(trained: TrainedRepresentation, cell: Cell, corpus: Corpus, r
 
 
 def worst_of(outcomes: Sequence[PairOutcome]) -> dict[str, Any]:
-    """The adversary that was right most often, and the best of each kind after each number of epochs."""
+    """The most accurate adversary, and the best of each kind after each number of epochs."""
     from rnn.privacy.attacks.same_sentence import worst  # noqa: PLC0415
 
     best = worst(outcomes)

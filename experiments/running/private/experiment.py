@@ -49,16 +49,16 @@ LEARN: Mapping[str, Callable[[Recipe, Cell, Corpus, OnEpoch], Learned]] = {
     POOLED_PSEUDONYMS: pooling.learn_pooled_pseudonyms,
     POOLED_REPRESENTATIONS: pooling.learn_pooled_representations,
 }
-"""How each kind of system learns."""
+"""Kind of system -> function that trains it."""
 
 
 @dataclass(frozen=True)
 class PrivatePlan:
-    """How every cell is trained.
+    """Training, scoring and attacks of cells.
 
     Args:
-        recipe: how all of them learn.
-        models_folder: where fitted models are saved; None to save none.
+        recipe: the training of all cells.
+        models_folder: for fitted models; None to save none.
     """
 
     recipe: Recipe
@@ -87,7 +87,7 @@ class PrivatePlan:
 
 
 PrivatePrepared: TypeAlias = Prepared[PrivateExperiment, PrivatePlan]
-"""This experiment about to be trained."""
+"""This experiment, ready to be trained."""
 
 
 @dataclass(frozen=True)
@@ -95,11 +95,11 @@ class Outcome:
     """A finished experiment.
 
     Args:
-        prepared: what was trained.
+        prepared: the experiment.
         runs: of all systems.
-        total_seconds: how long everything took.
-        significance: which differences between the systems of Table 2 hold.
-        pooling: which differences between those that pool hold; None where nothing was pooled.
+        total_seconds: duration of the experiment.
+        significance: of the differences between the systems of Table 2.
+        pooling: significance of the differences between the pooling systems; None without any.
     """
 
     prepared: PrivatePrepared
@@ -110,15 +110,15 @@ class Outcome:
 
 
 def prepare(experiment: PrivateExperiment, *, on_step: OnStep) -> PrivatePrepared:
-    """Settle on a device, refuse what cannot work, read the corpus and make the word vectors.
+    """Choose a device, check the settings, read the corpus and make the word vectors.
 
     Args:
-        experiment: what is asked for.
+        experiment: the settings.
         on_step: called for each epoch of word vectors that are trained.
 
     Raises:
-        DataError: data that cannot be read.
-        UsageError: settings that cannot work.
+        DataError: data cannot be read.
+        UsageError: a setting is invalid.
     """
     started = time.perf_counter()
     device = choose_device(experiment.device, iter([TRAITS]))
@@ -148,7 +148,7 @@ def prepare(experiment: PrivateExperiment, *, on_step: OnStep) -> PrivatePrepare
 
 
 def outcome_of(prepared: PrivatePrepared, runs: Sequence[Run]) -> Outcome:
-    """Test which differences hold."""
+    """Test the significance of the systems' differences."""
     experiment = prepared.experiment
     seconds = time.perf_counter() - prepared.started
     pooled = pooling_systems(experiment)
@@ -162,10 +162,10 @@ def outcome_of(prepared: PrivatePrepared, runs: Sequence[Run]) -> Outcome:
 
 
 def settings_by_system(experiment: PrivateExperiment, recipe: Recipe) -> dict[str, dict[str, Any]]:
-    """The settings each system is trained with, as plain data: the tagger's, and those of its representation.
+    """All settings of each system's tagger and of its representation, as plain data.
 
     Raises:
-        UsageError: a value that is refused.
+        UsageError: a value that the model refuses.
     """
     found = {}
     for system in [*systems_of(experiment), *pooling_systems(experiment)]:

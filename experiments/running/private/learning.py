@@ -1,4 +1,4 @@
-"""What each system learns from, and how: the notes as they are, pseudonyms, or private representations."""
+"""Training of each kind of system: on unchanged notes, pseudonyms, or private representations."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ OnEpoch = Callable[[FitProgress], None]
 
 @dataclass(frozen=True)
 class Recipe:
-    """How all of them learn.
+    """Settings and data that the training of all systems shares.
 
     Args:
         profile: of the representation's settings.
-        sizes: how much of everything there is.
-        neighbours: N of Table 2, among which the attacks look for a word where a system has none.
+        sizes: amounts of the profile.
+        neighbours: N of Table 2; for a system without neighbours, the number that attacks search.
         tagger: settings of the tagger that replace the profile's.
         representation: settings of the representation that replace the profile's.
         vectors: word vectors by embedding.
-        parts: the training documents of the provider and the hospitals, where they are pooled.
+        parts: the training documents of the provider and the hospitals, for pooling.
     """
 
     profile: str
@@ -50,23 +50,23 @@ class Recipe:
     parts: Mapping[str, Split]
 
     def vectors_of(self, system: System) -> WordVectors:
-        """The word vectors of a system."""
+        """Word vectors of a system."""
         return self.vectors[system.embedding or ""]
 
     def tagger_settings(self, model: str) -> dict[str, Any]:
-        """What replaces the settings of a tagger's profile: those of them that it has.
+        """Settings that replace those of a tagger's profile and that the tagger has.
 
         Raises:
-            UsageError: there is one that neither tagger has.
+            UsageError: a setting that no tagger here has.
         """
         known = setting_names(TAGGER) | setting_names(PRIVATE_TAGGER)
         require_known(dict(self.tagger), known, of="the taggers")
         return select(model, {**self.sizes.tagger, **dict(self.tagger)})
 
     def new_tagger(self, cell: Cell) -> Tagger:
-        """An untrained BiLSTM-CRF of Table 1, which reads words by a cell's vectors, casing, and nothing else.
+        """An untrained BiLSTM-CRF of Table 1 that reads a cell's word vectors and casing.
 
-        Digits of words are folded where those of the vectors are.
+        Digits of words are folded if those of the vectors are.
         """
         vectors = self.vectors_of(cell.system)
         settings = {"fold_digits": vectors.folds_digits, **self.tagger_settings(TAGGER)}
@@ -80,10 +80,10 @@ class Recipe:
         return PrivateTagger(settings, seed=cell.seed, representation=representation)
 
     def private_settings(self, system: System) -> PrivateSettings:
-        """The settings of a system's representation.
+        """Settings of a system's representation.
 
         Raises:
-            UsageError: there is no such setting, or a value is refused.
+            UsageError: an unknown setting, or an invalid value.
         """
         from rnn.privacy.settings import settings_of as representation_settings  # noqa: PLC0415
 
@@ -92,14 +92,15 @@ class Recipe:
 
 
 class Learned(NamedTuple):
-    """What a system's training gave.
+    """Result of a system's training.
 
     Attributes:
-        tagger: what is scored.
-        sentences: what it learned from.
-        trained: the private representation, where it is to be attacked.
-        attacked: whose training sentences the attackers have, and whose scored ones they attack; None for the corpus's.
-        facts: what else belongs into the run's record.
+        tagger: the tagger to score.
+        sentences: its training sentences.
+        trained: the private representation, if there is one to attack.
+        attacked: the corpus whose training sentences the attackers have, and whose scored ones they attack; None for
+            the experiment's.
+        facts: further entries of the run's record.
     """
 
     tagger: Tagger
@@ -110,12 +111,12 @@ class Learned(NamedTuple):
 
 
 def learn_raw(recipe: Recipe, cell: Cell, corpus: Corpus, on_epoch: OnEpoch) -> Learned:
-    """From the notes as they are."""
+    """Train on unchanged notes."""
     return fitted(recipe, cell, corpus, corpus.train.sentences, on_epoch)
 
 
 def learn_pseudonyms(recipe: Recipe, cell: Cell, corpus: Corpus, on_epoch: OnEpoch) -> Learned:
-    """From shuffled sentences with pseudonyms."""
+    """Train on shuffled sentences with pseudonyms."""
     from rnn.privacy.substitution import pseudonymise  # noqa: PLC0415
 
     vectors = recipe.vectors_of(cell.system)
@@ -124,7 +125,7 @@ def learn_pseudonyms(recipe: Recipe, cell: Cell, corpus: Corpus, on_epoch: OnEpo
 
 
 def learn_representation(recipe: Recipe, cell: Cell, corpus: Corpus, on_epoch: OnEpoch) -> Learned:
-    """The representation first; then a tagger, from what is published with it."""
+    """Train the representation, then a tagger on the data that is published with it."""
     trained, history = trained_representation(recipe, cell, corpus.train, corpus.dev, on_epoch)
     tagger = recipe.new_private_tagger(cell, trained.model)
     tagger.fit(corpus.train.sentences, corpus.dev.sentences)
@@ -134,7 +135,7 @@ def learn_representation(recipe: Recipe, cell: Cell, corpus: Corpus, on_epoch: O
 def trained_representation(
     recipe: Recipe, cell: Cell, train: Split, held_out: Split, on_epoch: OnEpoch
 ) -> tuple[TrainedRepresentation, list[dict[str, Any]]]:
-    """A private representation, and what was told of every epoch of its training."""
+    """Train a private representation; return it with the figures of every epoch."""
     from rnn.privacy.training import train_representation  # noqa: PLC0415
 
     settings, history = recipe.private_settings(cell.system), list[dict[str, Any]]()
@@ -154,14 +155,14 @@ def trained_representation(
 def fitted(
     recipe: Recipe, cell: Cell, corpus: Corpus, sentences: Sequence[LabelledSentence], on_epoch: OnEpoch
 ) -> Learned:
-    """A tagger over word vectors that learned from some sentences."""
+    """Train a tagger over word vectors on some sentences."""
     tagger = recipe.new_tagger(cell)
     tagger.fit(sentences, corpus.dev.sentences, on_progress=on_epoch)
     return Learned(tagger, sentences)
 
 
 def _remains(made: Pseudonymised) -> dict[str, float]:
-    """What pseudonyms leave: two shares of the tokens of PHI, and how many neighbours of a word hold it."""
+    """PHI that pseudonyms leave: two shares of its tokens, and the number of a word's neighbours that contain it."""
     tokens = max(made.remains.tokens, 1)
     return {
         "unchanged": made.remains.unchanged / tokens,

@@ -1,7 +1,7 @@
-"""Pooling: a provider whose notes are public, and two hospitals that pool what they have without sharing its text.
+"""Pooling: a provider whose notes are public, and two hospitals that pool data without sharing text.
 
-The training documents are shared out among the three, a third each, by a fixed seed. Word vectors, and with them
-neighbours and vocabulary, are learned from the provider's part alone, and so is the representation.
+The training documents are divided among the three, a third each, by a fixed seed. Word vectors, their neighbours, the
+vocabulary and the representation are learned from the provider's part alone.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SPLIT_SEED = 0
 
 
 def shared_out(train: Split) -> dict[str, Split]:
-    """The documents of each of `PARTS`: drawn with a fixed seed, as many each, one more for the first where need be.
+    """Divide the documents among `PARTS` at random with a fixed seed; sizes differ by one at most.
 
     Raises:
         DataError: there are too few documents.
@@ -41,18 +41,18 @@ def shared_out(train: Split) -> dict[str, Split]:
 
 
 def learn_alone(recipe: Recipe, cell: Cell, corpus: Corpus, on_epoch: OnEpoch) -> Learned:
-    """From one part's notes as they are."""
+    """Train on one part's unchanged notes."""
     part = recipe.parts[dict(cell.system.settings)["part"]]
     return fitted(recipe, cell, corpus, part.sentences, on_epoch)
 
 
 def learn_pooled_raw(recipe: Recipe, cell: Cell, corpus: Corpus, on_epoch: OnEpoch) -> Learned:
-    """From the notes of both hospitals, as if they could be shared: the bound."""
+    """Train on the notes of both hospitals, as if they could be shared: the upper bound."""
     return fitted(recipe, cell, corpus, _of_hospitals(recipe.parts), on_epoch)
 
 
 def learn_pooled_pseudonyms(recipe: Recipe, cell: Cell, corpus: Corpus, on_epoch: OnEpoch) -> Learned:
-    """From the pseudonyms of both hospitals."""
+    """Train on the pseudonyms of both hospitals."""
     from rnn.privacy.substitution import pseudonymise  # noqa: PLC0415
 
     vectors, count = recipe.vectors_of(cell.system), neighbours_of(cell.system) or 1
@@ -64,9 +64,9 @@ def learn_pooled_pseudonyms(recipe: Recipe, cell: Cell, corpus: Corpus, on_epoch
 
 
 def learn_pooled_representations(recipe: Recipe, cell: Cell, corpus: Corpus, on_epoch: OnEpoch) -> Learned:
-    """From the vectors that both hospitals publish, made by the provider's representation.
+    """Train on the vectors that both hospitals publish, made by the provider's representation.
 
-    These are what is attacked, by somebody who has the provider's notes as text.
+    The attackers have the provider's notes as text, and attack these vectors.
     """
     from rnn.privacy.release import encode_notes  # noqa: PLC0415
     from rnn.privacy.substitution import shareable  # noqa: PLC0415

@@ -14,21 +14,21 @@ from experiments.running.systems import Cell, System
 
 RAW, PSEUDONYMS, REPRESENTATION, DANN = "non-private", "pseudonyms", "representation", "dann"
 KINDS = (RAW, PSEUDONYMS, REPRESENTATION, DANN)
-"""How sentences are given to those who train, in the order of Table 2."""
+"""Kinds of training sentences, in the order of Table 2."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sizes:
-    """What a profile trains, and how long.
+    """Amounts of a profile.
 
     Args:
-        seeds: how many there are of each system.
-        pseudonyms: the numbers of neighbours of Figure 4, beside that of Table 2.
-        representations: those of Figure 5, where it is asked for.
-        tagger: settings of the tagger, in the place of those that its own profile friedrich2019 has.
-        representation: settings of the representation, in the place of its profile's (`rnn.privacy.settings.profiles`).
-        names: how many names the attack by averaging is tried on.
-        encodings: of one sentence, over all candidates, at most, for each number of draws.
+        seeds: number of seeds of each system.
+        pseudonyms: further numbers of neighbours, Figure 4.
+        representations: numbers of neighbours of Figure 5, which is optional.
+        tagger: settings of the tagger that replace those of its profile friedrich2019.
+        representation: settings of the representation that replace its profile's (`rnn.privacy.settings.profiles`).
+        names: number of names that the averaging attack is tried on.
+        encodings: maximum number of encodings of one sentence over all candidates, for each number of draws.
     """
 
     seeds: int
@@ -70,31 +70,30 @@ SIZES = MappingProxyType(
         ),
     }
 )
-"""What each profile trains. The default takes 10 minutes on two cores: on the synthetic corpus, an epoch of an
-adversary takes some 7 s of one core, one of the representation 4, and compiling what either runs 25 and 50."""
+"""Profile -> amounts. The default is for minutes on two cores."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PrivateExperiment:
-    """All that ``experiments.private`` is asked to do.
+    """Settings of ``experiments.private``.
 
     Args:
         profile: a key of `SIZES`; also of the tagger's and the representation's settings.
-        corpus: what is learned from and scored.
-        vectors: the embeddings; each system is made with each of them.
-        output: what becomes of the results.
-        seeds: each system is trained with each of them.
-        kinds: the systems of Table 2 and of the figures, of `KINDS`.
+        corpus: the documents.
+        vectors: the embeddings; each system is trained with each of them.
+        output: files to write, and tables to show.
+        seeds: of each system.
+        kinds: kinds of systems of Table 2 and of the figures, of `KINDS`.
         neighbours: N of Table 2.
         pseudonyms: further N of pseudonyms, Figure 4.
         representations: further N of representations, Figure 5; none to leave that figure out.
-        pooling: whether a provider and two hospitals pool what they have.
-        pooled: settings of further representations that they pool by, over those of ``representation``.
+        pooling: also train systems of a provider and two hospitals that pool their data.
+        pooled: settings of further representations for pooling, over those of ``representation``.
         tagger: settings of the tagger that replace the profile's.
         representation: settings of the representation that replace the profile's.
-        device: where networks are trained, one of `experiments.running.device.DEVICES`.
-        jobs: how many cells are trained at the same time; None for as many as pays.
-        command: the options that define the experiment as plain data, kept with its results.
+        device: of networks, one of `experiments.running.device.DEVICES`.
+        jobs: cells trained at the same time; None for the best number.
+        command: the options that define the experiment as plain data, for its results.
     """
 
     profile: str = "default"
@@ -120,24 +119,24 @@ class PrivateExperiment:
 
     @property
     def sizes(self) -> Sizes:
-        """What the profile trains."""
+        """Amounts of the profile."""
         return SIZES[self.profile]
 
 
 PROVIDER, HOSPITALS = "provider", ("hospital-a", "hospital-b")
 PARTS = (PROVIDER, *HOSPITALS)
-"""Who has a part of the training documents, where they are pooled."""
+"""Owners of the parts of the training documents, for pooling."""
 ALONE, POOLED_RAW, POOLED_PSEUDONYMS = "alone", "pooled-raw", "pooled-pseudonyms"
 POOLED_REPRESENTATIONS = "pooled-representations"
 REPRESENTED = (REPRESENTATION, DANN, POOLED_REPRESENTATIONS)
-"""Those whose tagger reads a private representation."""
+"""Kinds whose tagger reads a private representation."""
 
 TRAITS = Traits(uses_seed=True, is_trained=True, accelerated=True, takes_vectors=True, public_vocabulary=False)
-"""Of every system here: all are networks that start from word vectors."""
+"""Traits of every system here: networks that start from word vectors."""
 
 
 def systems_of(experiment: PrivateExperiment) -> list[System]:
-    """The systems of Table 2 and of the figures: for each embedding, the numbers of neighbours of Table 2 first."""
+    """Systems of Table 2 and of the figures: for each embedding, the numbers of neighbours of Table 2 first."""
     found = []
     for embedding in experiment.vectors.sources:
         found.append(_system(RAW, embedding))
@@ -149,12 +148,12 @@ def systems_of(experiment: PrivateExperiment) -> list[System]:
 
 
 def of_table_2(experiment: PrivateExperiment) -> list[System]:
-    """Of these, the ones of Table 2: without private data, and with N neighbours."""
+    """Systems of Table 2: without private data, and with N neighbours."""
     return [system for system in systems_of(experiment) if neighbours_of(system) in (None, experiment.neighbours)]
 
 
 def pooling_systems(experiment: PrivateExperiment) -> list[System]:
-    """The systems that are trained on parts of the training documents; none where nothing is pooled."""
+    """Systems trained on parts of the training documents; none without pooling."""
     if not experiment.pooling:
         return []
     alone = [System(f"{ALONE}-{part}", ALONE, PROVIDER, (("part", part),)) for part in PARTS]
@@ -173,13 +172,13 @@ def cells_of(systems: Sequence[System], seeds: tuple[int, ...]) -> list[Cell]:
 
 
 def neighbours_of(system: System) -> int | None:
-    """How many neighbours a system's words of PHI have; None where they stay as they are."""
+    """Number of neighbours of a system's words of PHI; None for unchanged words."""
     found: int | None = dict(system.settings).get("neighbours")
     return found
 
 
 def _name_of(point: Point) -> str:
-    """What tables and folders call those who pool by a representation with some settings of its own."""
+    """Name, in tables and folders, of a pooling system whose representation has settings of its own."""
     return "-".join([POOLED_REPRESENTATIONS, *(f"{name}={value}" for name, value in point)])
 
 

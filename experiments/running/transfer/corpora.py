@@ -1,4 +1,4 @@
-"""The corpora that models travel between: found where the user says, and read in the types that they share."""
+"""Corpora of the experiment on transfer: found from an option's value, and read in the types that they share."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from experiments.running.prepared import shared
 from experiments.running.transfer.systems import Source
 
 MADE_UP: Mapping[str, int] = {"synthetic-notes": 0, "synthetic-texts": 1}
-"""The built-in corpora, and the seed of each unless another is given: they share no lists of names."""
+"""Built-in corpora, and the default seed of each: they share no lists of names."""
 
 HOW = f"give NAME=DIR, NAME=TRAIN,TEST, or one of {', '.join(MADE_UP)}"
 
@@ -35,11 +35,11 @@ def source_of(text: str) -> Source:
     """The corpus that an option's value names.
 
     Args:
-        text: ``NAME=DIR[:FORMAT]``, where DIR holds a file or folder for each of train and test (or dev), called so;
-            ``NAME=TRAIN,TEST[:FORMAT]``; or one of `MADE_UP`, with ``:SEED`` where it is not to be its usual one.
+        text: ``NAME=DIR[:FORMAT]``, where DIR has a file or folder of each of the names train and test (or dev);
+            ``NAME=TRAIN,TEST[:FORMAT]``; or one of `MADE_UP`, with ``:SEED`` for another seed than the default.
 
     Raises:
-        UsageError: it is none of these, or it is not clear what is meant.
+        UsageError: it is none of these, or it is ambiguous.
     """
     name, equals, value = text.partition("=")
     kind, _, seed = (value or name).partition(":")
@@ -52,7 +52,7 @@ def source_of(text: str) -> Source:
 
 
 def _named(name: str, text: str) -> str:
-    """The name, which becomes that of folders."""
+    """The name, which is also a folder's."""
     if not _NAME.fullmatch(name):
         raise SettingError(
             f"--corpora {text}: '{name}' is no name for a corpus: use letters, digits, '-', '_', '+', '.'"
@@ -68,7 +68,7 @@ def _seed(seed: str, usual: int, text: str) -> int:
 
 
 def _format(value: str, text: str) -> tuple[str, str]:
-    """The place, and the format that stands behind it."""
+    """The path and the format that follows it."""
     where, colon, last = value.rpartition(":")
     if not colon or os.path.exists(value):  # noqa: PTH110  Path.exists raises for a name that is too long.
         return value, "auto"
@@ -80,7 +80,7 @@ def _format(value: str, text: str) -> tuple[str, str]:
 
 
 def _parts(where: str, name: str) -> tuple[Path, Path | None, Path]:
-    """What is learned from, what chooses epochs (None for a part of the former), and what is scored."""
+    """Training documents, development documents (None for a part of the former), and test documents."""
     if os.path.isdir(where):  # noqa: PTH112
         return _parts_within(Path(where), name)
     train, comma, test = where.partition(",")
@@ -107,18 +107,18 @@ def _parts_within(folder: Path, name: str) -> tuple[Path, Path | None, Path]:
 
 
 def _entries(folder: Path, words: set[str]) -> list[Path]:
-    """What in a folder has one of some words in its name: train.txt, training-set1, notes_test_v2."""
+    """Files and folders in a folder with one of some words in the name: train.txt, training-set1, notes_test_v2."""
     there = (entry for entry in folder.iterdir() if not entry.name.startswith("."))
     return sorted(entry for entry in there if words.intersection(re.split(r"[-_. ]", entry.name.lower())))
 
 
 def read(source: Source, *, keep_unknown: bool, share: float = 1.0) -> Corpus:
-    """A corpus with the categories of johnson2020 as its types; its documents are called ``CORPUS/ID``.
+    """Read a corpus with the categories of johnson2020 as its types; its documents are named ``CORPUS/ID``.
 
     Args:
-        source: where it comes from.
-        keep_unknown: whether types of no known scheme are PHI of no category, and not refused.
-        share: the share of the training documents that there is to learn from.
+        source: of the corpus.
+        keep_unknown: accept types of no known scheme as PHI of no category.
+        share: the share of the training documents to use.
 
     Raises:
         DataError: it cannot be read, or a part of it holds no PHI.
@@ -161,11 +161,11 @@ def _called(documents: Iterable[Document], corpus: str) -> list[Document]:
 
 
 def joined(corpora: Sequence[Corpus], *, types: str) -> Corpus:
-    """All corpora as one: what is tagged and browsed.
+    """All corpora as one, to tag and to browse.
 
     Args:
         corpora: with documents of different names.
-        types: what is compared.
+        types: the compared types.
     """
     splits = {
         part: Split(

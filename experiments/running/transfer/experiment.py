@@ -34,13 +34,13 @@ from experiments.running.transfer.systems import BINARY, REQUIRED, Entry, Transf
 
 @dataclass(frozen=True)
 class TransferPlan:
-    """How every cell is trained.
+    """Training and scoring of cells.
 
     Args:
-        profile: the settings that each model starts from, where it has them.
+        profile: of each model's settings, where it has that profile.
         corpora: each corpus by its name.
-        trained_on: the corpus that each system learns from, by its name.
-        models_folder: where fitted models are saved, as ``<system>/<seed>/``; None to save none.
+        trained_on: name of a system -> name of its training corpus.
+        models_folder: for fitted models, as ``<system>/<seed>/``; None to save none.
     """
 
     profile: str
@@ -49,7 +49,7 @@ class TransferPlan:
     models_folder: Path | None = None
 
     def run(self, cells: Sequence[Cell], corpus: Corpus, on_progress: OnProgress) -> list[Run]:
-        """Train cells of one system together, then tag what all corpora have to be scored."""
+        """Train cells of one system together, then tag the scored documents of all corpora."""
         own = self.corpora[self.trained_on[cells[0].system.name]]
         taggers = [make_tagger(cell, profile_of(cell.system, self.profile), {}) for cell in cells]
         trained = fit_cells(cells, taggers, own.train.sentences, own.dev.sentences, on_progress)
@@ -82,8 +82,8 @@ def points(
 
     Args:
         tagger: a trained model.
-        documents: the test documents of the corpus that it was trained on.
-        predictions: what it found in them, by id.
+        documents: the test documents of its training corpus.
+        predictions: its predicted spans in them, by id.
     """
     probabilities, is_phi = token_probabilities(tagger, documents)
     found = operating_points(probabilities, is_phi, required=REQUIRED)
@@ -93,7 +93,7 @@ def points(
 
 
 TransferPrepared: TypeAlias = Prepared[TransferExperiment, TransferPlan]
-"""This experiment about to be trained."""
+"""This experiment, ready to be trained."""
 
 
 @dataclass(frozen=True)
@@ -101,10 +101,10 @@ class Outcome:
     """A finished experiment.
 
     Args:
-        prepared: what was trained.
+        prepared: the experiment.
         runs: of all systems.
-        tested: what the runs of each system found in the test documents of each corpus.
-        total_seconds: how long everything took.
+        tested: counts of each system's runs in the test documents of each corpus.
+        total_seconds: duration of the experiment.
     """
 
     prepared: TransferPrepared
@@ -114,11 +114,11 @@ class Outcome:
 
 
 def prepare(experiment: TransferExperiment) -> TransferPrepared:
-    """Settle on a device, refuse what cannot work, and read the corpora.
+    """Choose a device, check the settings, and read the corpora.
 
     Raises:
-        DataError: data that cannot be read, or a part of a corpus without PHI.
-        UsageError: settings that cannot work.
+        DataError: data cannot be read, or a part of a corpus has no PHI.
+        UsageError: a setting is invalid.
     """
     started = time.perf_counter()
     entries = entries_of(experiment)
@@ -138,7 +138,7 @@ def prepare(experiment: TransferExperiment) -> TransferPrepared:
 
 
 def outcome_of(prepared: TransferPrepared, runs: Sequence[Run]) -> Outcome:
-    """Count what each model found in each corpus."""
+    """Count the right and wrong tokens of each model in each corpus."""
     tests = {name: GoldTokens(corpus.scored.documents) for name, corpus in prepared.plan.corpora.items()}
     tested: dict[tuple[Entry, str], Tested] = {}
     for entry in entries_of(prepared.experiment):
@@ -148,7 +148,7 @@ def outcome_of(prepared: TransferPrepared, runs: Sequence[Run]) -> Outcome:
 
 
 def settings_by_system(experiment: TransferExperiment) -> dict[str, dict[str, Any]]:
-    """The settings that each system is trained with, as plain data.
+    """All settings of each system, as plain data.
 
     Raises:
         UsageError: a value that the model refuses.

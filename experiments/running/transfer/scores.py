@@ -1,4 +1,4 @@
-"""What a model found in the test documents of a corpus: tokens, by category or as PHI, with intervals."""
+"""Scores of a model in the test documents of a corpus: tokens, by category or as PHI, with intervals."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ Pairs = Counter[tuple[str, str]]
 
 
 class Tested(NamedTuple):
-    """What the runs of a model found in some documents.
+    """Counts of a model's runs in some documents.
 
     Attributes:
-        by_document: for each document, how many tokens have each pair of gold and predicted type, over all runs.
-        tokens: all tokens, once.
-        missed: tokens of PHI that were not marked at all, over all runs.
-        adjacent_found: those of them that stand directly before or after a token of PHI that was marked.
+        by_document: for each document, number of tokens of each pair of gold and predicted type, over all runs.
+        tokens: number of tokens, over one run.
+        missed: unmarked tokens of PHI, over all runs.
+        adjacent_found: of these, tokens directly before or after a marked token of PHI.
     """
 
     by_document: Sequence[Pairs]
@@ -35,12 +35,12 @@ class Tested(NamedTuple):
     adjacent_found: int
 
     def pairs(self) -> Pairs:
-        """Those of all documents."""
+        """Counts over all documents."""
         return sum(self.by_document, Pairs())
 
 
 class GoldTokens:
-    """The test documents of a corpus, cut into tokens once for all models.
+    """Test documents of a corpus, tokenised once for all models.
 
     Args:
         documents: with their gold spans.
@@ -51,7 +51,7 @@ class GoldTokens:
         self._gold = [token_types(tokens, spans) for _, tokens, spans in self._documents]
 
     def tested(self, runs: Sequence[Predictions]) -> Tested:
-        """What several runs of one model found."""
+        """Counts of several runs of one model."""
         by_document: list[Pairs] = []
         missed, beside = 0, 0
         for (name, tokens, _), gold in zip(self._documents, self._gold, strict=True):
@@ -68,11 +68,11 @@ class GoldTokens:
 
 
 def counts_of(pairs: Mapping[tuple[str, str], int], types: str) -> Counts:
-    """What is right, wrong and missed among tokens.
+    """True positives, false positives and false negatives among tokens.
 
     Args:
         pairs: gold and predicted type -> tokens.
-        types: what is compared, one of `experiments.running.transfer.systems.TYPES`.
+        types: the compared types, one of `experiments.running.transfer.systems.TYPES`.
     """
     if types == BINARY:
         return token_scores(pairs, binary=True).micro
@@ -84,10 +84,10 @@ def measured(tested: Tested, types: str, *, samples: int, level: float = 0.05) -
     """A cell of Table 4: precision (PPV), recall (sensitivity) and F, with intervals by drawing documents.
 
     Args:
-        tested: what was found.
-        types: what is compared.
+        tested: counts.
+        types: the compared types.
         samples: corpora drawn.
-        level: what the intervals leave out.
+        level: 1 minus the probability that an interval holds.
 
     Returns:
         "precision", "recall", "f1"; "low" and "high", the ends of F's interval; "precision_low" and so on.
@@ -111,7 +111,7 @@ def _as_f1(counts: Sequence[Counts]) -> NDArray[np.int64]:
 
 
 def scores_of(tested: Tested) -> dict[str, Any]:
-    """Tables 2 and 3, and section 4.2: scores of tokens by category and as PHI, and which tokens were missed."""
+    """Tables 2 and 3, and section 4.2: scores of tokens by category and as PHI, and counts of missed tokens."""
     pairs = tested.pairs()
     by_category = token_scores(pairs)
     return {

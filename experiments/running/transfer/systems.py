@@ -13,10 +13,10 @@ from experiments.running.systems import System, make_systems, require_phi_alone,
 
 BINARY, CATEGORIES, NAME = "binary", "categories", "name"
 TYPES = (BINARY, CATEGORIES, NAME)
-"""What is compared: PHI or not; PHI of the right category; names alone."""
+"""Compared types: PHI or not; PHI of the right category; names alone."""
 
 MODELS = ("crf",)
-"""What is trained unless told otherwise."""
+"""Default models."""
 
 SAMPLES = 10_000
 """Corpora drawn for an interval."""
@@ -26,15 +26,15 @@ REQUIRED = (1.0, 0.999, 0.997, 0.99)
 
 
 class Source(NamedTuple):
-    """Where a corpus comes from.
+    """Origin of a corpus.
 
     Attributes:
-        name: what tables call it.
-        train: what is learned from; None for a corpus that is made up.
-        dev: what chooses a network's best epoch; None for a tenth of the training documents.
-        test: what is scored; None for a corpus that is made up.
-        format: a name in `crfdeid.corpora.CORPUS_FORMATS`, or "auto"; of a corpus that is made up, its kind.
-        seed: of a corpus that is made up; None for one that is read.
+        name: in tables.
+        train: the training documents; None for a built-in corpus.
+        dev: documents that choose a network's best epoch; None for a tenth of the training documents.
+        test: the documents to score; None for a built-in corpus.
+        format: a name in `crfdeid.corpora.CORPUS_FORMATS`, or "auto"; of a built-in corpus, its kind.
+        seed: of a built-in corpus; None for one that is read.
     """
 
     name: str
@@ -46,28 +46,28 @@ class Source(NamedTuple):
 
     @property
     def paths(self) -> tuple[Path, ...]:
-        """Those that are read."""
+        """Files and folders to read."""
         return tuple(path for path in (self.train, self.dev, self.test) if path is not None)
 
 
 @dataclass(frozen=True, kw_only=True)
 class TransferExperiment:
-    """All that ``experiments.transfer`` is asked to do.
+    """Settings of ``experiments.transfer``.
 
     Args:
         sources: the corpora.
         models: names in `crfdeid.registry.MODELS`.
-        encoders: the folders of encoders that the model bert starts from, one after the other; none for its own.
-        types: what is compared, one of `TYPES`.
-        profile: the settings that each model starts from, or its default where it lacks the profile.
-        changes: what replaces the profile's settings, in every model that has it.
-        share: the share of each corpus's training documents that there is to learn from.
-        output: what becomes of the results.
-        seeds: each model is trained with each of them on each corpus.
+        encoders: folders of encoders; the model bert is trained from each. None for its own.
+        types: the compared types, one of `TYPES`.
+        profile: of each model's settings; a model without that profile has its default.
+        changes: settings that replace the profile's, in every model that has them.
+        share: the share of each corpus's training documents to use.
+        output: files to write, and tables to show.
+        seeds: of each model on each corpus.
         samples: corpora drawn for an interval.
-        device: where networks are trained, one of `experiments.running.device.DEVICES`.
-        jobs: how many cells are trained at the same time; None for as many as pays.
-        command: the options that define the experiment as plain data, kept with its results.
+        device: of networks, one of `experiments.running.device.DEVICES`.
+        jobs: cells trained at the same time; None for the best number.
+        command: the options that define the experiment as plain data, for its results.
     """
 
     sources: tuple[Source, ...]
@@ -92,9 +92,9 @@ class Entry(NamedTuple):
     """A model on a corpus.
 
     Attributes:
-        model: what tables call the model: its name, and that of its encoder where there are several.
-        trained_on: the corpus that it learns from.
-        system: what is trained.
+        model: its name in tables, with that of its encoder if there are several.
+        trained_on: the training corpus.
+        system: the system.
     """
 
     model: str
@@ -106,8 +106,8 @@ def entries_of(experiment: TransferExperiment) -> tuple[Entry, ...]:
     """Every model on every corpus.
 
     Raises:
-        UsageError: a setting, or a profile, that none of the models has; a model that tags more than PHI; encoders
-            without the model that reads with them, or two of one name.
+        UsageError: a setting or a profile that no model has; a model that tags more than PHI; encoders without the
+            model that reads with them, or two of one name.
     """
     require_profile(experiment.profile, experiment.models)
     made = make_systems(experiment.models, [RANDOM], dict(experiment.changes))
@@ -121,7 +121,7 @@ def entries_of(experiment: TransferExperiment) -> tuple[Entry, ...]:
 
 
 def _with_encoders(systems: Iterable[System], experiment: TransferExperiment) -> Iterable[System]:
-    """The systems; in the place of bert one for each encoder."""
+    """The systems, with one for each encoder instead of bert."""
     names = [folder.resolve().name for folder in experiment.encoders]
     if names and _ENCODED not in experiment.models:
         raise OptionConflictError(f"--encoders: no model here reads with an encoder: give --models {_ENCODED}")
