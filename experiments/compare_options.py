@@ -47,13 +47,13 @@ examples:
   python -m experiments.compare --models crf,elman,jordan
       on the built-in synthetic corpus, in minutes
   python -m experiments.compare --train notes/train --dev notes/dev --test notes/test --format brat --out results/
-      on your own annotated corpus; tables, scores, predictions and models are kept in results/
+      on your own annotated corpus; tables, scores, predictions and models are written to results/
   python -m experiments.compare --models elman --hidden 50 --epochs 10 --seeds 3
       one model with settings of your own, three times
   python -m experiments.compare --models crf,elman,jordan --embeddings random,rnnlm,cbow --seeds 3 --out results/
       every model with every kind of word vectors, as yadav2016 compares them; results/report.html shows it
 
-exit codes: 0 done, 1 data that cannot be read, 2 an option that cannot work, 130 interrupted"""
+exit codes: 0 done, 1 unreadable data, 2 invalid option, 130 interrupted"""
 
 # Options that replace the setting of the same name in every model that has one.
 SETTINGS = ("features", "pos", "window", "hidden", "epochs", "lr", "freeze_embeddings")
@@ -117,7 +117,7 @@ def _changes(options: argparse.Namespace) -> dict[str, Any]:
     found = {name: value for name in SETTINGS if (value := getattr(options, name)) is not None}
     for name, value in options.set:
         if name in found:
-            raise SettingError(f"--set: {name} is given twice")
+            raise SettingError(f"--set: {name} is set twice")
         found[name] = value
     return found
 
@@ -152,8 +152,8 @@ def _add_models(group: argparse.ArgumentParser) -> None:
     text = f"models to compare, separated by commas, from {known} (default: those of the profile's paper, or {core})"
     group.add_argument("--models", type=models, metavar="NAMES", help=text)
     text = (
-        "add one system, the models joined: all that any of them finds (union), what most find (vote), or what is most "
-        "probable by the mean of their probabilities (mean)"
+        "add a system that combines the models: spans of any model (union), of most models (vote), or the most "
+        "probable tags by the mean of their probabilities (mean)"
     )
     group.add_argument("--combine", choices=COMBINATIONS, help=text)
     text = (
@@ -174,12 +174,12 @@ def _add_corpus(parser: Parser) -> None:
     )
     group.add_argument("--augment", type=copy_kinds, default=NO_COPIES, metavar="KINDS", help=text)
     text = (
-        "train on shuffled sentences in which each word of PHI is one of its N nearest, itself among them (1 shuffles "
-        "alone); development and test documents stay as they are"
+        "train on shuffled sentences in which each word of PHI is replaced by one of its N nearest words, itself "
+        "included (1 only shuffles); development and test documents are not changed"
     )
     group.add_argument("--pseudonymise", type=whole_number(1), metavar="N", help=text)
     text = (
-        f"word vectors that say which words are near: a kind that is trained here, or a file, as in --embeddings "
+        f"word vectors for the nearest words: a kind that is trained here, or a file, as in --embeddings "
         f"(default: {NEIGHBOURS_FROM})"
     )
     group.add_argument("--neighbours-from", type=vector_source, metavar="NAME|PATH", help=text)
@@ -194,13 +194,13 @@ def _add_settings(group: argparse._ArgumentGroup) -> None:
         "--epochs", type=whole_number(1), metavar="N", help="passes over the training documents, at most"
     )
     group.add_argument("--lr", type=positive_number, metavar="X", help="learning rate")
-    text = "any other settings, such as max_norm=5 layers=2; a name that no model has is answered with those there are"
+    text = "any other settings, such as max_norm=5 layers=2; an unknown name lists the known ones"
     group.add_argument("--set", type=setting, nargs="+", default=[], metavar="NAME=VALUE", help=text)
 
 
 def _add_embeddings(group: argparse._ArgumentGroup) -> None:
     text = (
-        "where word vectors come from: random numbers, a method that is trained here on the training documents "
+        "source of word vectors: random numbers, a method that is trained here on the training documents "
         f"({', '.join(RECIPES)}), or a file of vectors (word2vec, GloVe, fastText); several are compared "
         f"(default: {RANDOM})"
     )
@@ -208,7 +208,7 @@ def _add_embeddings(group: argparse._ArgumentGroup) -> None:
     add_unlabelled(group)
     text = f"generated notes to train them on, of the synthetic corpus (default: {UNLABELLED_NOTES})"
     group.add_argument("--unlabelled-notes", type=whole_number(0), metavar="N", help=text)
-    text = "keep word vectors as they are while a network is trained"
+    text = "do not train word vectors"
     group.add_argument("--freeze-embeddings", action="store_true", default=None, help=text)
 
 
@@ -216,7 +216,7 @@ def _add_experiments(group: argparse._ArgumentGroup) -> None:
     text = "train on these shares of the training documents too: 0.1,0.25,0.5"
     group.add_argument("--fractions", type=fractions, default=[], metavar="LIST", help=text)
     text = (
-        "try every combination of these values of settings, such as window=7,9,11 hidden=50,100; each system goes on "
-        "with those that are best on dev"
+        "try every combination of these values of settings, such as window=7,9,11 hidden=50,100; each system then has "
+        "the best ones on dev"
     )
     group.add_argument("--sweep", type=axis, nargs="+", default=[], metavar="NAME=VALUES", help=text)

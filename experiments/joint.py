@@ -47,7 +47,7 @@ examples:
   python -m experiments.joint --profile lange2020 --embeddings random,cbow,fasttext --train ... --concepts ...
       the paper's settings, and Table 4 with these word vectors
 
-exit codes: 0 done, 1 data that cannot be read, 2 an option that cannot work, 130 interrupted"""
+exit codes: 0 done, 1 unreadable data, 2 invalid option, 130 interrupted"""
 
 _UNLABELLED_NOTES = 200
 
@@ -136,8 +136,8 @@ def _parser() -> Parser:
     )
     arguments.add_concept_options(group)
     text = (
-        "table of the stretches whose concepts nobody annotated, with columns document, start and end: concepts are "
-        "scored again without them"
+        "table of the regions without annotated concepts, with columns document, start and end: concepts are scored "
+        "again without them"
     )
     group.add_argument("--unsourced", type=file_path, metavar="FILE", help=text)
     text = f"the share of the training documents to learn from (default: all; without --train {SMALL_SHARE})"
@@ -149,8 +149,8 @@ def _parser() -> Parser:
 def _add_systems(parser: argparse.ArgumentParser) -> None:
     usual = ",".join(SYSTEMS)
     text = (
-        "what is compared, separated by commas: multitask, stacked, pipeline, which stands for every row of Table 5, "
-        f"and models of one layer, which learn concepts from the text as it is (default: {usual})"
+        "systems to compare, separated by commas: multitask, stacked, pipeline (with every row of Table 5), and models "
+        f"of one layer, which learn concepts from unchanged text (default: {usual})"
     )
     parser.add_argument("--systems", type=models, default=list(SYSTEMS), metavar="NAMES", help=text)
     text = "settings that the models start from: default, or lange2020 in every model that has it"

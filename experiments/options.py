@@ -133,7 +133,7 @@ def run_experiment(work: Callable[[], None]) -> int:
     """Read a command's options and do its work; the exit codes are those of `run_command`."""
     return run_command(
         work,
-        interrupted="what is finished lies in the folder of --out; --resume goes on from there",
+        interrupted="finished runs are in the folder of --out; --resume continues with them",
         out_of_memory="give --jobs 1, smaller networks or fewer documents",
     )
 
@@ -169,7 +169,7 @@ def add_corpus(parser: Parser, *, dev: str, test: str, types: str = "seven") -> 
     }.items():
         group.add_argument(f"--{name}", type=file_path, metavar="PATH", help=text)
     group.add_argument("--format", choices=("auto", *CORPUS_FORMATS), help="their format (default: auto)")
-    text = "seven: the types of i2b2 2006; all: those that the corpus has; binary: PHI or not (default: {})"
+    text = "seven: the types of i2b2 2006; all: the types of the corpus; binary: PHI or not (default: {})"
     group.add_argument("--types", choices=TYPE_MAPPINGS, default=types, help=text.format(types))
     text = "of the synthetic corpus (default: 0)"
     group.add_argument("--corpus-seed", type=whole_number(0, MOST_SEED), metavar="N", help=text)
@@ -178,25 +178,25 @@ def add_corpus(parser: Parser, *, dev: str, test: str, types: str = "seven") -> 
 
 def add_unlabelled(group: argparse._ActionsContainer) -> None:
     """Add the option for more text to train word vectors on."""
-    text = "more text to train word vectors on, beside the training documents: text files, or a corpus in any format"
+    text = "more text to train word vectors on: text files, or a corpus in any format"
     group.add_argument("--unlabelled", type=file_path, nargs="+", default=[], metavar="PATH", help=text)
 
 
 def add_work(parser: Parser) -> argparse._ArgumentGroup:
     """Add a group: device, number of jobs, and output."""
     group = parser.add_argument_group("work and output")
-    text = "where networks are trained; auto takes a GPU where there is one (default: auto)"
+    text = "device of networks; auto takes a GPU where there is one (default: auto)"
     group.add_argument("--device", choices=DEVICES, default="auto", help=text)
     text = "systems trained at the same time, which changes no result (default: one for each core; on a GPU one)"
     group.add_argument("--jobs", type=whole_number(1), metavar="N", help=text)
     add_compilation_cache(group)
     text = "new folder for the report, tables, plots, results.json, predictions and fitted models"
     group.add_argument("--out", type=file_path, metavar="DIR", help=text)
-    text = "go on with what an interrupted run of the same command left in --out"
+    text = "continue an interrupted run of the same command in --out"
     group.add_argument("--resume", action="store_true", help=text)
     text = "put the text of a real corpus, which is PHI, into the report"
     group.add_argument("--include-text", action="store_true", help=text)
-    text = "show the figures that papers print beside ours"
+    text = "show the scores that papers print next to ours"
     group.add_argument("--published", action="store_true", help=text)
     return group
 
@@ -264,7 +264,9 @@ def _option(name: str) -> str:
 
 
 def _kinds(option: str) -> str:
-    return f"; other than files there are {', '.join(KINDS)}" if option in ("--embeddings", "--neighbours-from") else ""
+    return (
+        f"; other than files, there are {', '.join(KINDS)}" if option in ("--embeddings", "--neighbours-from") else ""
+    )
 
 
 def corpus_settings(options: argparse.Namespace, **others: Any) -> CorpusSettings:

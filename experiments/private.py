@@ -48,7 +48,7 @@ examples:
   python -m experiments.private --profile friedrich2019 --train notes/train --test notes/test --out results/
       the paper's sizes, for days
 
-exit codes: 0 done, 1 data that cannot be read, 2 an option that cannot work, 130 interrupted"""
+exit codes: 0 done, 1 unreadable data, 2 invalid option, 130 interrupted"""
 
 _EMBEDDING = {"default": "cbow", "friedrich2019": "fasttext"}
 _UNLABELLED_NOTES = 200
@@ -137,7 +137,7 @@ def _parser() -> Parser:
 
 
 def _add_sizes(group: argparse.ArgumentParser) -> None:
-    text = f"sizes of everything: default, which are small, or the paper's: {', '.join(SIZES)}"
+    text = f"amounts of training: default, which are small, or the paper's: {', '.join(SIZES)}"
     group.add_argument("--profile", type=profile_name, default="default", metavar="NAME", help=text)
     text = (
         f"word vectors, separated by commas: a method that is trained here ({', '.join(RECIPES)}), or a file (default: "
@@ -156,8 +156,8 @@ def _add_sizes(group: argparse.ArgumentParser) -> None:
     text = f"Figure 5: further numbers of neighbours of representations and DANN (with no list: {usual})"
     group.add_argument("--figure-5", type=counts, nargs="?", const=(), metavar="LIST", help=text)
     text = (
-        "share the training documents out among a provider and two hospitals that pool what they have; and have them "
-        "pool once more by a representation with settings of its own, such as deviation=0.1,weight=1"
+        "divide the training documents among a provider and two hospitals that pool their data; each value adds "
+        "pooling by a representation with these settings, such as deviation=0.1,weight=1"
     )
     group.add_argument("--pooling", type=_point, nargs="*", metavar="NAME=VALUE,...", help=text)
     text = "settings of the representation, its adversaries and its training, such as size=100 rounds=20"

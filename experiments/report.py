@@ -45,7 +45,7 @@ def _report(options: argparse.Namespace) -> None:
         most=options.explain_notes or MOST_PAGES,
     )
     if left_out:
-        remedy = "the others with the most errors have one; for more, raise --explain-notes"
+        remedy = "documents with the most errors have one; for more, raise --explain-notes"
         print(f"{left_out:,} documents with errors have no page of explanations: {remedy}", file=sys.stderr)
     for name in REPORT_FILES:
         print(options.folder / name)
@@ -53,17 +53,17 @@ def _report(options: argparse.Namespace) -> None:
 
 def _parser() -> Parser:
     parser = Parser(prog="python -m experiments.report", description=DESCRIPTION, allow_abbrev=False)
-    parser.add_argument("folder", type=Path, metavar="DIR", help="what --out of experiments.compare named")
-    text = "show the scores that papers print of these models beside ours, in tables of their own"
+    parser.add_argument("folder", type=Path, metavar="DIR", help="folder of --out of experiments.compare")
+    text = "add tables with the scores that papers print of these models next to ours"
     parser.add_argument("--published", action="store_true", help=text)
     text = "leave text and document names out of report.html even where the folder has them"
     parser.add_argument("--without-text", action="store_true", help=text)
     text = (
-        "link each error to a page that explains why one or two systems tagged its words so, such as crf,elman: from "
-        "their fitted models, where the folder has texts"
+        "link each error to a page that explains the tags of one or two systems, such as crf,elman; needs their fitted "
+        "models and texts in the folder"
     )
     parser.add_argument("--explain", metavar="LIST", help=text)
-    text = "with --explain: the most documents that have such a page, those with the most errors (default: 100)"
+    text = "with --explain: maximum number of documents with such a page, by number of errors (default: 100)"
     parser.add_argument("--explain-notes", type=whole_number(1), metavar="N", help=text)
     return parser
 

@@ -48,7 +48,7 @@ examples:
   python -m experiments.transfer --corpora es=meddocan:brat en=train.txt,dev.txt synthetic-texts --types categories
       a format that has to be named; two files; a built-in corpus
 
-exit codes: 0 done, 1 data that cannot be read, 2 an option that cannot work, 130 interrupted"""
+exit codes: 0 done, 1 unreadable data, 2 invalid option, 130 interrupted"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -112,7 +112,7 @@ def parse(argv: Sequence[str] | None) -> TransferExperiment:
     names = [source.name for source in sources]
     for name in names:
         if names.count(name) > 1:
-            raise SettingError(f"--corpora: two are called {name}: give each a name of its own")
+            raise SettingError(f"--corpora: two are called {name}: give each another name")
     check_work(options, [("--corpora", path) for source in sources for path in source.paths])
     return TransferExperiment(
         sources=sources,
@@ -143,11 +143,11 @@ def _add_corpora(parser: Parser) -> None:
     group = parser.add_argument_group("corpora")
     text = (
         "the corpora: NAME=DIR, a folder that holds train and test (or, without test, dev, which is then scored), as "
-        "folders or files; NAME=TRAIN,TEST, two files or folders; both with :FORMAT where it is not to be guessed; or "
-        f"{', '.join(MADE_UP)}, which are built in, with :SEED (default: these)"
+        "folders or files; NAME=TRAIN,TEST, two files or folders; both with :FORMAT for a format that cannot be "
+        f"guessed; or {', '.join(MADE_UP)}, which are built in, with :SEED (default: these)"
     )
     group.add_argument("--corpora", nargs="+", metavar="NAME=DIR[:FORMAT]", help=text)
-    text = "what Table 4 compares: PHI or not, PHI of the right category, or names alone (default: binary)"
+    text = "types that Table 4 compares: PHI or not, PHI of the right category, or names alone (default: binary)"
     group.add_argument("--types", choices=TYPES, default=BINARY, help=text)
     text = "the share of each corpus's training documents to learn from (default: all)"
     group.add_argument("--share", type=share, default=1.0, metavar="X", help=text)
@@ -157,7 +157,7 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
     text = f"the models, separated by commas: {', '.join(MODELS)} (default: {','.join(USUAL)})"
     parser.add_argument("--models", type=models, default=list(USUAL), metavar="NAMES", help=text)
     text = (
-        "folders of pretrained encoders, separated by commas: bert starts from each of them, one after the other "
+        "folders of pretrained encoders, separated by commas: bert is trained from each of them "
         "(default: the one that python -m rnn.fetch_encoder fetches)"
     )
     parser.add_argument("--encoders", type=folders, default=[], metavar="DIRS", help=text)

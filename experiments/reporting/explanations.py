@@ -46,7 +46,7 @@ def explanation_pages(
             "--explain shows text, and this folder has none: run the experiment with --include-text"
         )
     if len(systems) > MOST_SYSTEMS:
-        raise SettingError(f"--explain names {len(systems)} systems: at most {MOST_SYSTEMS} stand side by side")
+        raise SettingError(f"--explain names {len(systems)} systems: at most {MOST_SYSTEMS} can be compared")
     seeds = {system: _first_seed(results, system) for system in systems}
     models = {s: Deidentifier(_tagger(folder.path, s, seed), consistent=False) for s, seed in seeds.items()}
     wrong = Counter(error.document_id for system, seed in seeds.items() for error in folder.errors(system, seed))
@@ -76,5 +76,7 @@ def _first_seed(results: Mapping[str, Any], system: str) -> int:
 def _tagger(path: Path, system: str, seed: int) -> Any:
     place = path / "models" / system / str(seed)
     if not place.is_dir():
-        raise UnknownNameError(f"--explain: {place} is not there: the fitted models lie beside the results they gave")
+        raise UnknownNameError(
+            f"--explain: {place} does not exist: keep the fitted models in the folder of their results"
+        )
     return load_tagger(place)

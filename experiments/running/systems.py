@@ -131,9 +131,7 @@ def require_phi_alone(systems: Iterable[System]) -> None:
     """
     for system in systems:
         if traits_of(system).layers != (PHI,):
-            raise OptionConflictError(
-                f"{system.name} tags concepts beside PHI: compare it by python -m experiments.joint"
-            )
+            raise OptionConflictError(f"{system.name} also tags concepts: compare it by python -m experiments.joint")
 
 
 def make_tagger(cell: Cell, profile: str, vectors: Vectors) -> Tagger:

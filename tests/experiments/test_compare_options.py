@@ -65,7 +65,7 @@ def test_any_setting_can_be_set_once() -> None:
     found = parse(["--window", "7", "--set", "max_norm=null", "decoding=argmax"])
     assert found.models.changes == (("window", 7), ("max_norm", None), ("decoding", "argmax"))
     for twice in (["--window", "7", "--set", "window=9"], ["--set", "window=9", "window=9"]):
-        with pytest.raises(UsageError, match="--set: window is given twice"):
+        with pytest.raises(UsageError, match="--set: window is set twice"):
             parse(twice)
 
 

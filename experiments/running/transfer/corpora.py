@@ -144,7 +144,7 @@ def _read_parts(source: Source) -> CorpusParts:
             train, source.dev, test, corpus_format=source.format, types="all", concepts=None, dev_option="dev"
         )
     except UsageError as refused:
-        hint = f"here the format stands behind the corpus: {source.name}=DIR:brat"
+        hint = f"the format follows the corpus: {source.name}=DIR:brat"
         raise UsageError(f"--corpora {source.name}: {refused}; {hint}") from None
 
 

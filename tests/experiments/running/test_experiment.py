@@ -51,5 +51,5 @@ def test_a_system_with_word_vectors_says_which() -> None:
 
 @pytest.mark.parametrize("model", ["stacked", "pipeline"])
 def test_models_that_need_concepts_are_sent_to_the_experiment_that_has_them(model: str) -> None:
-    with pytest.raises(UsageError, match=rf"^{model} tags concepts.*python -m experiments\.joint$"):
+    with pytest.raises(UsageError, match=rf"^{model} .*python -m experiments\.joint$"):
         prepare(Experiment(models=ModelSettings(models=("crf", model))), on_step=lambda *step: None)
