@@ -45,11 +45,11 @@ class ContextWords(Extractor):
 
 @dataclass(frozen=True)
 class NGrams(Extractor):
-    """Runs of neighbouring words that lie within the window: ``w[0,1]=Dr Doe``.
+    """Runs of neighbouring words within the window: ``w[0,1]=Dr Doe``.
 
     Args:
         sizes: the lengths of the runs, in words.
-        window: words on each side within which a run must lie.
+        window: words on each side that a run may include.
         lower: whether to fold case.
 
     Example:

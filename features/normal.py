@@ -158,7 +158,7 @@ _compose_cached = lru_cache(maxsize=1 << 12)(_compose)
 
 
 def _decomposed(characters: Iterable[str]) -> str:
-    """Unicode's NFD, in the time that sorting takes; of a mark that stands there a million times there is one text."""
+    """Unicode's NFD, in the time of a sort; equal marks share one string, even a million of them."""
     apart = map(intern, chain.from_iterable(unicodedata.normalize("NFD", character) for character in characters))
     runs = groupby(apart, key=lambda character: unicodedata.combining(character) > 0)
     return "".join(chain.from_iterable(sorted(run, key=unicodedata.combining) for _, run in runs))

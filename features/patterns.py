@@ -109,10 +109,10 @@ def find_patterns_in(sentences: Sequence[Sentence]) -> Iterator[tuple[int, str, 
 
 
 def lower_for_patterns(text: str) -> str:
-    """A text in small letters, as long as it was, for expressions in small letters.
+    """A text in small letters, of the same length, for expressions in small letters.
 
-    They find in it what they would find in the text without regard to case, in half the time. Without regard to case,
-    "İ" and "ı" are an "i" for `re`, "ſ" is an "s" and "μ" a "µ".
+    They match as without regard to case on the text itself, in half the time. Without regard to case, "İ" and "ı" are
+    an "i" for `re`, "ſ" is an "s" and "μ" a "µ".
 
     Example:
         >>> lower_for_patterns("3 MAYO, İ")
@@ -125,7 +125,7 @@ def lower_for_patterns(text: str) -> str:
 
 @dataclass(frozen=True)
 class Patterns(Extractor):
-    """The expression of known form that the token and its neighbours are part of, and where in it the token stands.
+    """The expression of known form that the token and its neighbours are part of, and the token's position in it.
 
     ``pattern[0]=B-date`` at the first token of a date, ``I-date`` inside, ``E-date`` at the last one.
 

@@ -134,19 +134,19 @@ __all__ = ["ABBREVIATIONS", "Sentence", "Token", "each_sentence", "split_sentenc
 class Sentence:
     """A run of tokens that is tagged as one sequence.
 
-    It knows where in its note it stands, so that a model can look at what is around it, whatever else is tagged in the
-    same call: `around`. The note is left out of equality and hash, since it is not what the sentence is.
+    It knows its position in its note, so that a model can read the tokens around it (`around`). Equality and hash leave
+    the note out.
 
     Args:
         tokens: the tokens, in text order, at least one.
-        heading: the nearest heading at or above the sentence, without its colon; "" where there is none.
+        heading: the nearest heading at or above the sentence, without its colon; "" without one.
         line_prefix: the text before the first colon of the line on which the sentence starts ("Attending" in
-            "Attending: Dr. Brown"); "" where the line has none.
+            "Attending: Dr. Brown"); "" without a colon.
         line: the number of the line on which the sentence starts, from 0.
         line_count: the number of lines in the document, so that ``line / line_count`` is a position.
         note: every token of the document, one sequence that all its sentences share; empty for a sentence made by
-            hand, which has nothing around it.
-        note_start: the place in ``note`` of the first token, so that
+            hand, which has no tokens around it.
+        note_start: the index in ``note`` of the first token, so that
             ``note[note_start : note_start + len(tokens)] == tokens``.
     """
 
@@ -218,9 +218,9 @@ class Sentence:
 
     @classmethod
     def from_words(cls, words: Sequence[str]) -> Sentence:
-        """A sentence of given words, joined by single spaces: for pre-tokenised data and for trying things out.
+        """A sentence of words joined by single spaces, for pre-tokenised data and experiments.
 
-        Each word is one token, its text in normal form (a word of invisible marks alone stays as it is).
+        Each word is one token, its text in normal form (a word of invisible marks alone is not changed).
 
         Example:
             >>> Sentence.from_words(["Dr.", "Doe"]).tokens[1]
@@ -266,12 +266,11 @@ ABBREVIATIONS = frozenset(_ABBREVIATIONS.split())
 def split_sentences(text: str) -> list[Sentence]:
     """The sentences of a clinical note.
 
-    A line end closes a sentence, because notes are made of fields and lists; only a long line without a closing mark
-    that is followed by ordinary text (hard-wrapped prose) continues, and in a note whose lines were all broken at a
-    narrower width, a full one. A short line that begins with the name of a field
-    ("Address: ...") is one sentence. Inside other lines, a full stop before a capital closes a sentence unless an
-    abbreviation (`ABBREVIATIONS`), a single letter or a list number stands before it. What would have more than 32,768
-    characters is several sentences.
+    A line end closes a sentence, because notes consist of fields and lists. The exceptions are hard-wrapped prose: a
+    long line without a closing mark that is followed by ordinary text, and in a note with narrower lines, a full line.
+    A short line that begins with the name of a field ("Address: ...") is one sentence. Inside other lines, a full stop
+    before a capital closes a sentence unless it follows an abbreviation (`ABBREVIATIONS`), a single letter or a list
+    number. Sentences of more than 32,768 characters are divided.
 
     Example:
         >>> [" ".join(s.words) for s in split_sentences("Seen by Dr. Doe. Stable.\\nPlan: rest")]
@@ -382,10 +381,10 @@ def _sentence_ends(text: str, start: int, end: int) -> Iterator[int]:
 
 
 def _cut(text: str, begin: int, ends: Iterable[int]) -> Iterator[int]:
-    """The ends of sentences of which the first begins at a place, with further ones where a sentence is too long.
+    """End offsets of the sentences of a text from an offset; too long sentences have further ends inside.
 
-    These are after the last white space in the second half of what a sentence may have, or if there is none where that
-    ends: a token that begins before it belongs to the sentence that ends there.
+    A further end is after the last white space in the second half of the maximum length, or at the maximum length. A
+    token that begins before it belongs to the sentence that ends there.
     """
     for end in ends:
         while end - begin > _LONGEST_SENTENCE:

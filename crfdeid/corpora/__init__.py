@@ -76,7 +76,7 @@ _LAYERED = ("jsonl",)  # holds several annotation layers
 
 
 def read_corpus(path: Path | str, *, format: str = "auto") -> list[Document]:
-    """The documents of a corpus, in a fixed order, with every character as in the file.
+    """Read the documents of a corpus, in a fixed order, with every character as in the file.
 
     Args:
         path: a file or a folder.
@@ -86,7 +86,7 @@ def read_corpus(path: Path | str, *, format: str = "auto") -> list[Document]:
         At least one document; ids are unique.
 
     Raises:
-        UsageError: no such path or format, or "auto" cannot tell the format.
+        UsageError: an unknown path or format, or the format cannot be recognised.
         DataError: the data are empty or malformed; the message names the file and the line or offset.
 
     Example:
@@ -131,7 +131,7 @@ def recognise(path: Path | str) -> str:
 
 
 def write_corpus(documents: Sequence[Document], path: Path | str, *, format: str) -> None:
-    """Write documents; what a format cannot hold exactly is refused before anything is written.
+    """Write documents, unless the format cannot hold one of them exactly.
 
     Args:
         documents: the documents, with unique ids.
@@ -140,7 +140,7 @@ def write_corpus(documents: Sequence[Document], path: Path | str, *, format: str
 
     Raises:
         UsageError: the format is unknown or cannot be written.
-        DataError: the format cannot hold a document; the message says which, and the offset.
+        DataError: the format cannot hold a document; the message names it and the offset.
     """
     if format not in CORPUS_WRITERS:
         raise UnknownNameError(f"cannot write the format '{format}': choose from {', '.join(CORPUS_WRITERS)}")

@@ -72,7 +72,7 @@ def _files_below(folder: Path) -> Iterator[Path]:
 
 
 def relative_stem(file: Path, root: Path) -> str:
-    """`relative_name` without the suffix: the id of a document that has a file of its own."""
+    """`relative_name` without the suffix: the id of a document that is a file."""
     return relative_name(file, root).removesuffix(file.suffix)
 
 
@@ -321,7 +321,7 @@ class Utf16:
         """The offset in code points of an offset in UTF-16 code units.
 
         Raises:
-            DataError: it lies outside the text, or within a character.
+            DataError: it is outside the text, or within a character.
         """
         if not 0 <= unit <= self._size:
             raise SpanError(f"an offset of {unit} in a text of {self._size} UTF-16 code units")

@@ -1,8 +1,8 @@
-"""doccano's JSON Lines: {"text": "Seen 3/14", "label": [[5, 9, "DATE"]]} a line, with the keys it was imported with.
+"""doccano's JSON Lines: {"text": "Seen 3/14", "label": [[5, 9, "DATE"]]} a line, with the keys of the imported line.
 
-Offsets count UTF-16 code units, as doccano's editor does (doccano issue 2290) unless a project counts grapheme
-clusters, which this format cannot tell: leave that option of a project off. Of a project with relations, whose export
-has "entities" in the place of "label", these are read.
+Offsets count UTF-16 code units, as doccano's editor does (doccano issue 2290), unless the project counts grapheme
+clusters. The format does not record that option: leave it off. The export of a project with relations has "entities"
+instead of "label", which are read.
 """
 
 from __future__ import annotations

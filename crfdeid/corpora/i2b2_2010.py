@@ -30,14 +30,14 @@ def recognises(path: Path) -> bool:
 
 
 def read(path: Path) -> list[Document]:
-    """Every text of a folder and its subfolders with its concepts, or the one that a ``.con`` file belongs to.
+    """Read every text of a folder and its subfolders with its concepts, or the text of one ``.con`` file.
 
     Ids are the names of the ``.con`` files below the folder, without suffix and without ``concept/``. Types are as in
-    the file: in small letters, where it is one of the challenge's.
+    the file, in small letters for those of the challenge.
 
     Raises:
-        DataError: a text has no ``.con`` file or the other way round, a line is malformed or names tokens that are not
-            there, or the concept in it is not what stands there.
+        DataError: a text has no ``.con`` file or the other way round, a line is malformed or names missing tokens, or
+            its concept is not the text of its tokens.
     """
     files = find_files(path, _SUFFIX, _TEXT_SUFFIX)
     root = path.parent if path.is_file() else path
@@ -51,7 +51,7 @@ def read(path: Path) -> list[Document]:
 
 
 def _place_of(file: Path, root: Path) -> tuple[Path, str]:
-    """The text of a ``.con`` file, which is beside it, or in ``txt/`` where it is in ``concept/``; and its id.
+    """Path of the text of a ``.con`` file, in the same folder, or in ``txt/`` for a file in ``concept/``; and its id.
 
     Raises:
         DataError: it is in neither.
@@ -117,8 +117,8 @@ def write(documents: Sequence[Document], path: Path) -> None:
     """Write the challenge's folders ``txt/`` and ``concept/`` into a folder, a file in each for every document.
 
     Raises:
-        DataError: an id cannot be a file's name, a span does not begin and end with a token, or a type cannot stand in
-            such a line.
+        DataError: an id cannot be a file's name, a span does not begin and end with a token, or a type has a character
+            that such a line cannot hold.
     """
     contents = {}
     for document in documents:

@@ -46,11 +46,11 @@ def _looks_like_tasks(file: Path) -> bool:
 
 
 def read(path: Path) -> list[Document]:
-    """The documents of a file, or of every ``.json`` file of a folder: of each task what its annotator marked.
+    """Read the documents of a file, or of every ``.json`` file of a folder, with the annotation of each task.
 
     Raises:
-        DataError: a file holds no tasks, nobody or several annotated one, its text is not the one that was exported, or
-            a region's text is not the text at its offsets.
+        DataError: a file holds no tasks, a task has no annotation or several, its text is not the exported one, or a
+            region's text is not the text at its offsets.
     """
     return [
         _document(task, file, number)
@@ -133,10 +133,10 @@ def to_task(document: Document, *, annotated: bool, model: str = "", score: floa
     """A document as a task that Label Studio imports.
 
     Args:
-        document: its spans are what people marked, or what a model found.
-        annotated: whether people marked them.
-        model: which model found them, for Label Studio's "model_version".
-        score: the probability that the model missed nothing; Label Studio can begin with the lowest. None for none.
+        document: with spans of people or of a model.
+        annotated: true for spans of people.
+        model: name of the model for Label Studio's "model_version".
+        score: the probability that the model missed nothing, by which Label Studio can sort tasks; None for none.
     """
     result = [
         {

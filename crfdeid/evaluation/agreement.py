@@ -1,4 +1,4 @@
-"""Agreement between two people who annotated the same notes: F of one against the other, and Cohen's kappa."""
+"""Agreement of two annotators of the same notes: F of one against the other, and Cohen's kappa."""
 
 from __future__ import annotations
 
@@ -52,18 +52,18 @@ class Agreement:
 
 
 def agreement(first: Sequence[Document], second: Predictions) -> Agreement:
-    """Measure the agreement of two annotators on the same notes.
+    """Measure the agreement of two annotators of the same notes.
 
     Args:
-        first: the notes as the first annotated them.
-        second: for each of them, by id, what the second marked.
+        first: the notes with the first annotator's spans.
+        second: for each of them, by id, the second annotator's spans.
 
     Raises:
         DataError: as for `crfdeid.evaluation.score_entities`.
 
     Reference:
-        Hripcsak and Rothschild 2005 (JAMIA), Agreement, the F-measure, and reliability in information retrieval: of
-        entities F is what kappa comes to, for there is no number of stretches that neither marked.
+        Hripcsak and Rothschild 2005 (JAMIA), Agreement, the F-measure, and reliability in information retrieval: kappa
+        of entities converges to F, because the number of stretches that neither annotator marked is unbounded.
     """
     strict = score_entities(first, second)
     counts = document_counts(first, second, [])[:, 0]  # [N, 3]
@@ -81,16 +81,16 @@ def agreement(first: Sequence[Document], second: Predictions) -> Agreement:
 
 
 def cohens_kappa(pairs: TokenPairs) -> float | None:
-    """Cohen's kappa: how much more often two annotators agree than two would who mark as often, but anywhere.
+    """Cohen's kappa: agreement of two annotators beyond that expected by chance.
 
     ``(p_o - p_e) / (1 - p_e)``, where p_o is the share of tokens of the same type, and p_e the sum over types of the
     product of the annotators' shares.
 
     Args:
-        pairs: how many tokens have each pair of types; "" where there is none.
+        pairs: number of tokens of each pair of types; "" for no type.
 
     Returns:
-        At most 1; None where both gave all tokens the same type, which says nothing.
+        At most 1; None if both gave all tokens the same type, where kappa is undefined.
 
     Example:
         >>> cohens_kappa({("DATE", "DATE"): 20, ("DATE", ""): 5, ("", "DATE"): 10, ("", ""): 15})

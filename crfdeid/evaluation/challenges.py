@@ -1,20 +1,20 @@
-"""The scores of the 2014 i2b2/UTHealth de-identification challenge, over all PHI and over the types that HIPAA names.
+"""Scores of the 2014 i2b2/UTHealth de-identification challenge, over all PHI and over the types that HIPAA names.
 
-- strict: same type, start and end. relaxed: the end may be off by two characters, either way. token: each run of
-  letters and digits (A-Z, a-z, 0-9) in a span by itself, so that "03/14/72" is three; same type and place. binary
-  token: the same tokens by their place alone.
-- Each once over all PHI, and once over HIPAA's: spans of other types (`crfdeid.label_schemes`) are dropped from both
-  sides before anything is compared. So a patient reported as a doctor is a miss, and a doctor as a patient a false
-  alarm, in the binary scores too: only the types *within* HIPAA's are ignored there.
+- strict: same type, start and end. relaxed: the ends may differ by two characters. token: each run of letters and
+  digits (A-Z, a-z, 0-9) in a span separately, so that "03/14/72" is three; same type and offsets. binary token: the
+  same tokens by their offsets alone.
+- Each over all PHI, and over HIPAA's: spans of other types (`crfdeid.label_schemes`) are dropped from both sides before
+  the comparison. So a patient reported as a doctor is a miss, and a doctor as a patient a false alarm, in the binary
+  scores too, which ignore only the types *within* HIPAA's.
 - micro: counts over all notes together, the challenge's main figure. macro: precision and recall of each note, and
   their means over the notes; F is that of the two means. 0/0 is 0, as everywhere in this library: a note without gold
-  and prediction lowers the macro figures, as it does in the challenge's script.
-- A span given twice counts once, and so does a token in two spans (of one type, but for binary token). Relaxed pairs
-  are one-to-one, and as many as possible.
+  and prediction lowers the macro figures, as in the challenge's script.
+- A repeated span counts once, and so does a token in two spans (of one type, but for binary token). Relaxed pairs are
+  one-to-one, and as many as possible.
 
 The challenge's script differs in two points. It pairs relaxed spans many-to-one, which matters only where two spans of
-one type begin at the same place. And a blank in its pattern for IDNUM keeps that type out of its HIPAA scores, although
-its documentation lists it.
+one type begin at the same offset. And a blank in its pattern for IDNUM excludes that type from its HIPAA scores,
+although its documentation lists it.
 
 Reference:
     Stubbs, Kotfila and Uzuner (2015), Journal of Biomedical Informatics 58, S11-S19, and the documentation of the

@@ -69,9 +69,9 @@ class EntityError:
 
 
 def find_errors(gold: Sequence[Document], predicted: Predictions, *, known_words: Collection[str]) -> list[EntityError]:
-    """Every error of a system, sorted by place within each document.
+    """Every error of a system, sorted by offset within each document.
 
-    Gold and predictions of a document are paired in four steps, each on what the step before left over:
+    Gold and predictions of a document are paired in four steps, each on the remaining spans:
 
     1. equal span and type: right, no error;
     2. equal span, other type: "wrong";
@@ -86,8 +86,8 @@ def find_errors(gold: Sequence[Document], predicted: Predictions, *, known_words
 
     Args:
         gold: the annotated documents.
-        predicted: for each of them, by id, what was found.
-        known_words: the words (tokens) of the training text; upper and lower case are one.
+        predicted: for each of them, by id, the predicted spans.
+        known_words: the words (tokens) of the training text, compared without regard to case.
 
     Raises:
         DataError: as for `score_entities`.

@@ -1,4 +1,4 @@
-"""Operating points: how many tokens to hide so that a required share of the PHI is among them, and what it costs.
+"""Operating points: thresholds for a required sensitivity to PHI, and their precision.
 
 A model gives each token a probability of being PHI, 1 - P(O). Hiding every token with at least the probability of a
 threshold finds a share of the PHI tokens (sensitivity) and hides others too (false positives). The threshold for a
@@ -26,10 +26,10 @@ from crfdeid.tagger import Tagger
 
 
 class OperatingPoint(NamedTuple):
-    """A threshold and what it gives on some notes.
+    """A threshold and its counts on some notes.
 
     Attributes:
-        required: the sensitivity asked for, a fraction; None where none was.
+        required: the required sensitivity, a fraction; None without one.
         threshold: tokens with at least this probability of being PHI are hidden; None for the most probable tags.
         counts: PHI tokens found and missed, and other tokens hidden.
         tokens: all tokens.
@@ -43,7 +43,7 @@ class OperatingPoint(NamedTuple):
     def to_dict(self) -> dict[str, float | int | None]:
         """As plain data: sensitivity (recall), PPV (precision) and F1 as fractions; FN and FP in 1,000 tokens.
 
-        ``missed`` of ``phi_tokens`` PHI tokens lie below the threshold: so few decide where it lies.
+        ``missed`` of ``phi_tokens`` PHI tokens are below the threshold; a small number makes it uncertain.
         """
         counts, tokens = self.counts, max(self.tokens, 1)
         return {
@@ -63,7 +63,7 @@ class OperatingPoint(NamedTuple):
 def operating_points(
     probabilities: np.ndarray, is_phi: np.ndarray, *, required: Sequence[float]
 ) -> list[OperatingPoint]:
-    """The threshold for each required sensitivity, as `_choose_threshold` has it, and what it gives.
+    """The threshold for each required sensitivity (`_choose_threshold`), and its counts.
 
     Args:
         probabilities: of being PHI, for each token: [N].
@@ -72,7 +72,7 @@ def operating_points(
 
     Raises:
         DataError: no token is PHI, so that no threshold can be chosen.
-        UsageError: a sensitivity that is none.
+        UsageError: a sensitivity out of range.
 
     Example:
         >>> is_phi = np.array([True, True, False, False])

@@ -71,10 +71,10 @@ def f1_scores(counts: _CountArray) -> _FloatArray:
 
 
 def randomisation_test(a: _CountArray, b: _CountArray, *, permutations: int = 10_000, seed: int = 0) -> _FloatArray:
-    """Approximate randomisation: how often would F differ this much if it did not matter which system is which?
+    """Approximate randomisation test of a difference in F.
 
-    The null hypothesis is that on each document the outputs of the two systems could as well stand under each other's
-    name. So each document's counts are exchanged with probability 1/2, independently, and
+    Under the null hypothesis, the outputs of the two systems on each document are exchangeable. So each document's
+    counts are exchanged with probability 1/2, independently, and
 
         p = (1 + #{|F_a* - F_b*| >= |F_a - F_b|}) / (1 + permutations),
 
@@ -83,9 +83,9 @@ def randomisation_test(a: _CountArray, b: _CountArray, *, permutations: int = 10
     the observed difference.
 
     Args:
-        a: [N, C, 3], a system's counts; means over several trainings are as welcome as whole numbers.
+        a: [N, C, 3], a system's counts, which may be means over several trainings.
         b: [N, C, 3], the other's on the same documents.
-        permutations: how many exchanges are drawn.
+        permutations: number of exchanges drawn.
         seed: of the draws. Each category draws anew from it, so that p depends on nothing but its own counts.
 
     Returns:

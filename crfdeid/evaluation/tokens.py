@@ -174,7 +174,7 @@ class Proportion:
 def leaks_by_type(gold: Sequence[Document], predictions: Predictions) -> dict[str, Proportion]:
     """The share of each type's tokens that no predicted span of any type touches; by gold's types, sorted.
 
-    A doctor who is taken for a patient is hidden all the same, and so does not leak.
+    A doctor tagged as a patient is hidden, and does not leak.
 
     Raises:
         DataError: as for `crfdeid.evaluation.score_entities`.
@@ -220,9 +220,9 @@ def words_only_phi(sentences: Iterable[LabelledSentence]) -> list[str]:
 
 
 def memorised_phi_rate(model: VocabularyProbe, train: Iterable[LabelledSentence]) -> Proportion:
-    """Of the words that are nothing but PHI in the training notes, the share that a model has stored.
+    """The share of words that occur in training only as PHI and that a model has stored.
 
-    For a model of PHI and concepts it is what the part has stored that tags concepts.
+    For a model of PHI and concepts, the part that tags concepts counts.
 
     Args:
         model: a trained model.

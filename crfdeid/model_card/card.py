@@ -1,9 +1,9 @@
-"""A model's card: what it was trained on, how it did on the development notes, and the thresholds chosen there.
+"""A model's card: its training data, its scores on the development notes, and the thresholds chosen on them.
 
 The file ``card.json`` in the model's folder holds counts and scores and no text (`crfdeid.model_card.drift` explains
 the table of known words). It holds its own checksum, and names the model by the checksum of its description, which in
-turn holds that of the weights: a bit that changes anywhere in the folder is found. The description says that there is a
-card, so that a missing one is found too.
+turn holds that of the weights: one changed bit anywhere in the folder is detected. The description records that there
+is a card, so that a missing one is detected too.
 
 Reference:
     Mitchell et al. (2019), Model cards for model reporting; johnson2020, Table 5, for the operating points.
@@ -27,7 +27,7 @@ from crfdeid.validation import shape_errors
 
 CARD_FILE = OPTIONAL_FILES["card"]
 _LEAST_PPV = 0.5
-"""Below this share of PHI among what a threshold hides, a warning says so."""
+"""Precision of a threshold below which a warning is logged."""
 _CARD_FORMAT_VERSION = 5
 _log = logging.getLogger(__name__)
 
@@ -95,7 +95,7 @@ class _CostPart(TypedDict):
 
 
 class _PointPart(_CostPart):
-    """A threshold, and what it gave on the development notes, and on the test notes where there are any."""
+    """A threshold, and its counts on the development notes, and on the test notes if there are any."""
 
     required: float
     threshold: float
@@ -227,10 +227,10 @@ def threshold_in(card: Mapping[str, Any] | None, sensitivity: float) -> float:
 
 
 def warn_of_low_ppv(card: Mapping[str, Any] | None, sensitivity: float) -> None:
-    """Log a warning where most of what a threshold hid in the development notes was no PHI.
+    """Log a warning if most tokens that a threshold hid in the development notes were no PHI.
 
     Args:
-        card: the model's, as `read_card` gives it.
+        card: the model's, from `read_card`.
         sensitivity: in per cent.
 
     Raises:

@@ -1,7 +1,7 @@
 """Drift: measures of a note, and a profile of the development notes that later notes are compared with.
 
 A model's scores promise nothing for notes of another language, hospital, kind or layout. These measures need no
-annotations. They are taken of the development notes when a model is trained, and of each note that is redacted later:
+annotations. They are computed for the development notes after training, and for each note that is redacted later:
 
 - the share of words that fewer than two training notes have, and of characters;
 - the share of words with a capital;
@@ -10,10 +10,10 @@ annotations. They are taken of the development notes when a model is trained, an
 - as logarithms, the words of the note, the words of its sentences, and the characters of its lines, and of the longest
   one.
 
-The notes of a run are compared by their means, and each note by itself.
+The notes of a run are compared by their means, and each note separately.
 
-The profile holds no word: known words are bits of a table, at places given by a hash of the word (in a model with a
-private vocabulary under its key), which different words share.
+The profile holds no word: known words are bits of a table, indexed by a hash of the word (in a model with a private
+vocabulary under its key), which different words share.
 
 Reference:
     Bloom (1970), Space/time trade-offs in hash coding with allowable errors, with one hash.
@@ -100,7 +100,7 @@ class ProfilePart(TypedDict):
 
 
 class NoteReader:
-    """Measures notes by what the training notes had.
+    """Computes the measures of notes, by the words and characters of the training notes.
 
     Args:
         words: the table of known words.
@@ -304,8 +304,8 @@ def make_profile(train: Sequence[Document], dev: Sequence[Document], *, key: byt
     """The profile of a model.
 
     Args:
-        train: the notes it was trained on.
-        dev: the development notes, with what the model finds in them as their spans.
+        train: its training notes.
+        dev: the development notes, with the model's predictions as their spans.
         key: of a private vocabulary.
     """
     return profile_by(NoteReader.learn((document.text for document in train), key), dev)

@@ -1,4 +1,4 @@
-"""A model's card as Markdown, for `crfdeid inspect` and for the people who decide about a model."""
+"""A model's card as Markdown, for `crfdeid inspect` and for people who choose a model."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _interval(part: Mapping[str, Any]) -> str:
 
 
 def _point_table(points: Sequence[Mapping[str, Any]]) -> str:
-    """Thresholds and what they give on the development notes, and on the test notes where there are any."""
+    """Thresholds and their counts on the development notes, and on the test notes if there are any."""
     costs = ["PHI tokens missed", "sensitivity", "PPV", "F1", "FN/1000 tokens", "FP/1000 tokens"]
     head = ["required %", "threshold", *costs]
     if any("test" in point for point in points):

@@ -71,29 +71,28 @@ def train_model(
     overwrite: bool = False,
     on_progress: OnProgress | None = None,
 ) -> dict[str, Any]:
-    """Train, measure and save a model; what can be known to fail fails before the training.
+    """Train, measure and save a model; inputs are validated before the training.
 
     Args:
         tagger: an untrained model.
-        corpus: what it learns from, the development notes that choose its thresholds and give its scores, and where
-            there are test notes, those that it is measured on as well.
-        folder: where to.
-        augment: how training notes are rewritten in copies: what `crfdeid.augmentation.parse_copy_kinds` gives.
-        key: what its vocabulary is hashed with; None for a readable one.
-        site: lists that the model brings wherever it is used; the figures on its card are without them.
+        corpus: training notes; development notes, for thresholds and scores; optional test notes, for more scores.
+        folder: for the model.
+        augment: kinds of rewritten copies of training notes, as for `crfdeid.augmentation.parse_copy_kinds`.
+        key: of a hashed vocabulary; None for a readable one.
+        site: lists to save with the model; the figures on its card are without them.
         required: the sensitivities to choose thresholds for, fractions.
         base_model_sha256: the digest of the finetuned model (`crfdeid.registry`); None for a new model.
-        overwrite: whether a folder that holds something is replaced, and not refused.
+        overwrite: replace a folder that is not empty.
         on_progress: called for each step of training.
 
     Returns:
         The model's card (`crfdeid.model_card.card`).
 
     Raises:
-        UsageError: the folder is not empty, or cannot be exchanged for another; or a site's lists, which would stand
-            in the clear, beside a private vocabulary.
-        DataError: nothing to train on or to choose thresholds on, the model cannot be written, or another process is
-            writing it.
+        UsageError: the folder is not empty, or cannot be exchanged for another; or a site's lists, which are saved in
+            the clear, with a private vocabulary.
+        DataError: no documents to train on or to choose thresholds on, the model cannot be written, or another process
+            is writing it.
     """
     require_phi(corpus.splits)
     _require_annotated(tagger, corpus.splits)
@@ -185,10 +184,10 @@ def make_card(
 
     Args:
         tagger: the trained model.
-        corpus: what it was trained on; its development and test notes are tagged for the scores.
+        corpus: its training corpus; the development and test notes are tagged for the scores.
         required: the sensitivities for which thresholds are chosen on the development notes, fractions.
-        key: what its vocabulary is hashed with; None for a readable one.
-        reader: measures what later notes are held against; None for one that knows the training notes' words.
+        key: of a hashed vocabulary; None for a readable one.
+        reader: computes the measures of drift; None for one that knows the training notes' words.
     """
     measured = {name: split for name, split in corpus.splits.items() if name != "train"}
     # A path can name people, a hospital or a project: only its end is kept.
@@ -234,7 +233,7 @@ def _measured(tagger: Tagger, split: Split, found: _Predictions) -> dict[str, An
 
 
 def _points(tagger: Tagger, measured: Mapping[str, Split], required: Sequence[float]) -> list[dict[str, Any]]:
-    """The thresholds, chosen on the development notes; what they give there and on the others."""
+    """Thresholds chosen on the development notes, and their counts there and on the test notes."""
     annotated = {name: split.annotated(PHI).documents for name, split in measured.items()}
     tokens = {name: token_probabilities(tagger, documents) for name, documents in annotated.items()}
     dev = tokens.pop("dev")
@@ -300,13 +299,13 @@ def train_on_shared(
     required: Sequence[float] = DEFAULT_SENSITIVITIES,
     on_progress: OnProgress | None = None,
 ) -> dict[str, Any]:
-    """Train, measure and save a model; what can be known to fail fails before the training.
+    """Train, measure and save a model of shared representations; inputs are validated before the training.
 
     Args:
         tagger: an untrained model.
-        shared: what it learns from.
+        shared: the training data.
         corpus: the notes with text, for development and test; none for training. Its name is that of the files.
-        folder: where to.
+        folder: for the model.
         site: as of `crfdeid.model_card.training.train_model`, and so are the others.
         required: the sensitivities to choose thresholds for, fractions.
         on_progress: called for each step of training.
@@ -315,7 +314,7 @@ def train_on_shared(
         The model's card (`crfdeid.model_card.card`).
 
     Raises:
-        UsageError: the folder is not empty, or the files were made by another representation than the tagger reads by.
+        UsageError: the folder is not empty, or the files were made by another representation than the tagger's.
         DataError: the notes with text hold no PHI, or the model cannot be written.
     """
     require_phi({name: split for name, split in corpus.splits.items() if name != "train"})

@@ -109,11 +109,11 @@ def _detection_tail(
 def notes_to_read(
     bound: float, *, leaking: int = 0, recall: float = 1.0, total: int | None = None, level: float = CONFIDENCE_LEVEL
 ) -> int:
-    """Number of notes to read for an upper bound, given the number found to leak.
+    """Number of notes to read for an upper bound, for a number of leaking notes.
 
     Args:
-        bound: the share of leaking notes that is to be shown, a fraction.
-        leaking: how many are expected to be found.
+        bound: the share of leaking notes to prove, a fraction.
+        leaking: expected number of leaking notes among those read.
         recall: as of `upper_bound`.
         total: as of `upper_bound`.
         level: the confidence.
@@ -252,15 +252,15 @@ def read_strata(path: Path) -> list[Stratum]:
 def stratified_bound(strata: Sequence[Stratum], *, recall: float = 1.0, level: float = CONFIDENCE_LEVEL) -> float:
     """The upper bound of the share of leaking notes over all kinds together.
 
-    Which of two bounds is given depends on how many were read of each kind alone, and never on what was found in them,
-    so that the level holds:
+    The choice between two bounds depends on the numbers of notes read of each kind, and never on the reviewers'
+    findings, so that the level holds:
 
-    - *pooled*, where kinds were read in proportion to their sizes: the number of leaking notes found is a sum of
-      independent draws of different probability, n of them, and the binomial of the same mean has the heavier tail
-      (Hoeffding 1956), so that Clopper and Pearson's bound U holds for this mean. The share over all kinds is at most
-      ``w U``, where w, here at most 1.1, is the largest ratio of a kind's share of the notes to its share of those
-      read.
-    - *combined*, where some kind was read more than others: numbers of leaking notes D_h are possible together where
+    - *pooled*, if kinds were read in proportion to their sizes: the number of leaking notes found is a sum of
+    independent
+      draws of different probability, n of them, and the binomial of the same mean has the heavier tail (Hoeffding
+      1956), so that Clopper and Pearson's bound U holds for this mean. The share over all kinds is at most ``w U``,
+      where w, here at most 1.1, is the largest ratio of a kind's share of the notes to its share of those read.
+    - *combined*, if some kind was read more than others: numbers of leaking notes D_h are possible together where
       Fisher's combination of the kinds' tail probabilities, ``-sum ln P_h(found <= k_h; D_h)``, is at most half the
       chi-squared quantile of 2 S degrees of freedom; the bound is the largest sum of D_h that is.
 
@@ -329,8 +329,8 @@ class NoteCount(NamedTuple):
     """A reviewer's counts for one note.
 
     Attributes:
-        leaked: the tokens of PHI that were left in it.
-        tokens: all its tokens of PHI, those that were hidden and those left.
+        leaked: number of its tokens of PHI that were not hidden.
+        tokens: number of all its tokens of PHI.
     """
 
     leaked: int
@@ -365,24 +365,24 @@ def leaked_tokens_bound(
 ) -> float:
     """The upper bound of the share of PHI tokens that leak.
 
-    Notes are resampled with random weights (the Bayesian bootstrap), and to those that were read comes one more that
-    nobody has seen: as long as the longest of them, and leaking all its tokens. Without it, a sample in which nothing
-    leaks would give a bound of 0. With it, and notes that have one token each, this is Clopper and Pearson's bound, and
-    for a mean of values between 0 and 1 it is Learned-Miller and Thomas's. A longer note than any that was read is not
-    allowed for.
+    Notes are resampled with random weights (the Bayesian bootstrap), together with one imagined note: as long as the
+    longest note that was read, and leaking all its tokens. Without it, a sample in which nothing leaks would give a
+    bound of 0. With it, and notes that have one token each, this is Clopper and Pearson's bound, and for a mean of
+    values between 0 and 1 it is Learned-Miller and Thomas's. The bound assumes that no note is longer than the longest
+    one read.
 
     Args:
         counts: of each note read, drawn at random.
-        recall: the share of leaking notes that a reader finds; in a note that he finds, he counts all that leaks.
+        recall: the share of leaking notes that a reader finds; the reader counts all leaks of a note found.
         level: the confidence.
-        samples: how often the notes are resampled.
+        samples: number of resamplings.
         seed: of the draws.
 
     Returns:
         A fraction of all PHI tokens.
 
     Raises:
-        UsageError: no tokens were counted, or a recall that is none.
+        UsageError: no tokens were counted, or the recall is out of range.
 
     Example:
         >>> clean = [NoteCount(0, 20)] * 300

@@ -1,4 +1,4 @@
-"""A certificate: what reviewers found, the bounds that follow, and what they assume, as data and as text to sign."""
+"""A certificate: the reviewers' findings, the resulting bounds and their assumptions, as data and as text to sign."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class Reviewed:
 
     Args:
         document: the note, with all its PHI.
-        missed: what had been left.
+        missed: PHI that was not hidden.
         sha256: the digest of the redacted text that was read.
         place: the file and line of the marks, for messages.
     """
@@ -91,14 +91,14 @@ def _span(entry: Any, document: Document, path: Path, line: int) -> Span:
 
 
 def require_current(reviewed: Iterable[Reviewed], notes: Iterable[SampledNote]) -> None:
-    """Refuse marks of other texts than the redacted notes have now; the message lists the lines of such marks.
+    """Refuse marks of redacted notes that have changed since; the message lists their lines.
 
     Args:
-        reviewed: what was read.
-        notes: all redacted notes as they are now.
+        reviewed: the marked notes.
+        notes: all redacted notes at present.
 
     Raises:
-        DataError: a note was read that is not there, or that has been redacted anew.
+        DataError: a marked note is missing, or was redacted anew.
     """
     texts = {note.id: note.sha256 for note in notes}
     absent, outdated = [], []

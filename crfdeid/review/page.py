@@ -105,10 +105,10 @@ class PageNote:
 
     Args:
         document: the note; its spans are corrected by the reviewer.
-        others: the spans of the other side: what a model found, or a second annotator marked.
+        others: spans of the other side: a model's or a second annotator's.
         by: the replacement of each span in the redacted note; empty without a redacted note.
-        sha256: the digest of the redacted text; "" where there is none.
-        kept: values that surrogates leave as they are (`crfdeid.review.unchanged`), with their kinds.
+        sha256: the digest of the redacted text; "" without one.
+        kept: values that surrogates leave unchanged (`crfdeid.review.unchanged`), with their kinds.
     """
 
     document: Document
@@ -161,10 +161,10 @@ class PageText:
 
     Args:
         title: of the page.
-        task: what a reviewer is to do, one sentence.
-        both: the word for what is marked on both sides.
-        first: ... on the side that is corrected alone.
-        second: ... on the other side alone; "" where there is no other side.
+        task: the reviewer's task, one sentence.
+        both: legend of spans on both sides.
+        first: legend of spans on the corrected side alone.
+        second: legend of spans on the other side alone; "" without another side.
     """
 
     title: str
@@ -200,9 +200,9 @@ def review_html(notes: Sequence[PageNote], side: PageText, *, unsure: _Uncertain
     """The page, which loads nothing and sends nothing.
 
     Args:
-        notes: in the order in which they are to be read.
-        side: what its two sides are called.
-        unsure: for each note the tokens that a model is unsure of; None where no model was asked.
+        notes: in reading order.
+        side: names of its two sides.
+        unsure: for each note, the tokens that a model is unsure of; None without a model.
     """
     templates = files("crfdeid") / "review" / "templates"
     data = _page_data(notes, side, unsure)

@@ -77,17 +77,17 @@ class SamplingPlan:
 
 
 def draw_plan(listed: Iterable[SampledNote], count: int, *, seed: int) -> SamplingPlan:
-    """Draw notes at random: of each kind in proportion to how many there are, and at least one.
+    """Draw notes at random: of each kind in proportion to its size, and at least one.
 
-    Which are drawn depends on the ids and the seed, and not on the order of the notes.
+    The choice depends on the ids and the seed, and not on the order of the notes.
 
     Args:
         listed: all notes.
-        count: how many are to be drawn.
+        count: number of notes to draw.
         seed: of the draw.
 
     Raises:
-        UsageError: fewer notes than are to be drawn, or fewer to be drawn than there are kinds.
+        UsageError: there are fewer notes than ``count``, or more kinds.
 
     Example:
         >>> plan = draw_plan([SampledNote(f"{n}", "", "") for n in range(100)], 3, seed=7)
@@ -190,15 +190,15 @@ def require_only_notes(path: Path) -> None:
 def require_unchanged(plan: SamplingPlan, found: Sequence[SampledNote], *, path: Path) -> None:
     """Refuse notes other than all those from which a plan was drawn.
 
-    The notes that were not drawn count too: the certificate speaks of them.
+    Notes that were not drawn count too, because the certificate is about all.
 
     Args:
         plan: the plan.
-        found: all notes as they are now.
-        path: where they are, for the message.
+        found: all notes at present.
+        path: their folder, for the message.
 
     Raises:
-        DataError: a note was added or removed, or has another text or id; or a file is there that holds no notes.
+        DataError: a note was added or removed, or has another text or id; or a file holds no notes.
     """
     require_only_notes(path)
     if notes_digest(found) == plan.digest:
@@ -219,11 +219,11 @@ def require_planned(plan: SamplingPlan, read: Sequence[SampledNote], *, path: Pa
 
     Args:
         plan: the plan.
-        read: the notes that are to be read, or were.
+        read: the notes to read, or the notes read.
         path: of the plan, for the message.
 
     Raises:
-        DataError: a note is missing, has another text, or is not in the plan; the message says how many.
+        DataError: a note is missing, has another text, or is not in the plan; the message has the number.
     """
     missing, altered = _missing_and_altered(plan, read)
     if missing:

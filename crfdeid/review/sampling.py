@@ -71,10 +71,10 @@ class Sample:
 def candidates(
     documents: Sequence[Document], tagger: Tagger | None = None, *, threshold: float | None = None
 ) -> Iterator[Candidate]:
-    """Notes as candidates, with what a model is expected to miss in each.
+    """Notes as candidates, with the expected number of misses of a model in each.
 
-    A token is missed that is PHI and more probably none to the model: the expected number of misses is the sum of the
-    probabilities 1 - P(O) that are below a half, or a threshold, if the model's probabilities are right.
+    A token is missed that is PHI and that the model takes for none: the expected number of misses is the sum of the
+    probabilities 1 - P(O) below one half, or below a threshold, if the model's probabilities are right.
 
     Args:
         documents: the notes.
@@ -196,11 +196,11 @@ def write_sample(
     """Write a sample; the folder appears whole or not at all.
 
     Args:
-        drawn: the notes, with what a model found in them, for annotators to correct.
-        folder: where to.
+        drawn: the notes, with a model's predictions for annotators to correct.
+        folder: for the sample.
         format: one of `SAMPLE_FORMATS`.
-        model: which model found it; "" for none.
-        for_test: leave out what was found, and how the notes were rated.
+        model: name of the model; "" for none.
+        for_test: leave out the predictions and the ratings of notes.
 
     Raises:
         UsageError: the folder cannot be exchanged for another.

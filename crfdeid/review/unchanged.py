@@ -32,10 +32,10 @@ _NO_KEY = bytes(32)  # What stays does not depend on the key.
 
 
 def surrogate_settings(redacted: Path) -> tuple[bool, str | None]:
-    """True where the run that wrote redacted notes put surrogates into them; and the locale that it was told.
+    """Test if the run that wrote redacted notes used surrogates; also return the locale that the user chose.
 
     Args:
-        redacted: the run's folder, or a file right in it. Where it holds no settings of a run, the answer is no.
+        redacted: the run's folder, or a file directly in it. Without settings of a run, the result is False.
 
     Raises:
         DataError: the settings are damaged.

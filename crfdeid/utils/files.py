@@ -50,7 +50,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def require_file(path: Path) -> None:
-    """Refuse a pipe, a socket or a device; opening a folder fails by itself.
+    """Refuse a pipe, a socket or a device; opening a folder fails without this check.
 
     Raises:
         FormatError: it is one.

@@ -90,7 +90,7 @@ def draw_case(source: CastSource, rng: Random, *, stay: bool) -> Case:
     Args:
         source: the people and places to draw from.
         rng: the source of all choices.
-        stay: whether the note tells of days in hospital (else of one day).
+        stay: true for a note about days in hospital, false for one day.
     """
     scenario = rng.choice(scenarios())
     patterns = sections("names.txt")
@@ -138,7 +138,7 @@ def draw_case(source: CastSource, rng: Random, *, stay: bool) -> Case:
 
 
 def _often_first(items: Sequence[_T], rng: Random) -> _T:
-    """One of the items, the early ones more often: in any archive some names recur and many stand once."""
+    """One of the items, early ones more often: in any archive a few names recur and many occur once."""
     return items[int(len(items) * rng.random() ** 2)]
 
 

@@ -116,7 +116,7 @@ _LISTS: Mapping[str, tuple[str, int]] = {
     "investigation": ("TEST", 4),
 }
 CONCEPT_FIELDS = frozenset((*_LISTS, *CONCEPT_TYPES))
-"""The fields of templates that stand for a concept."""
+"""Fields of templates that are replaced by a concept."""
 
 
 class TermLists(NamedTuple):
@@ -149,7 +149,7 @@ def concept_pools() -> Mapping[str, tuple[str, ...]]:
 
 
 class Terms:
-    """The concepts that one note speaks of: a few terms of each list, each of which may stand in it several times.
+    """Concepts of one note: a few terms of each list, each of which may occur several times.
 
     Args:
         vocabulary: the terms of the note's split.
@@ -171,11 +171,11 @@ class Terms:
         return [expand(term, self._rng) for term in chosen]
 
     def __call__(self, name: str, form: str) -> TemplatePart:
-        """The concept that a field stands for.
+        """Return the concept for a field.
 
         Args:
             name: one of `CONCEPT_FIELDS`: a list of terms, or a type.
-            form: "cap" for a term that begins with a capital, "" for one as it is; of a type, the concept itself.
+            form: "cap" for a term that begins with a capital, "" for an unchanged one; of a type, the concept itself.
         """
         if name in CONCEPT_TYPES:
             return _marked(form, name)

@@ -93,9 +93,9 @@ def _unescaped(entry: str) -> str:
 
 @cache
 def template_words() -> frozenset[str]:
-    """Every word, in lower case, that the templates and scenarios themselves put into notes.
+    """Every word, in lower case, of the templates and scenarios.
 
-    A surrogate that is also one of these would stand unmarked elsewhere in a note; such surrogates are refused, but for
+    A surrogate that is also one of these would occur unmarked elsewhere in a note. Such surrogates are refused, except
     the listed ambiguous ones.
     """
     files = [*sorted(path.name for path in _FOLDER.glob("scenarios_*.txt")), "sentences.txt", "frames.txt"]

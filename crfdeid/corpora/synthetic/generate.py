@@ -140,18 +140,18 @@ def generate_all_types(profile: str = "default", *, seed: int = 0) -> Splits:
 
 
 def generate_concepts(profile: str = "default", *, seed: int = 0, fine: bool = False) -> Splits:
-    """A corpus with two annotation layers: PHI, and concepts as i2b2 2010 has them (PROBLEM, TREATMENT, TEST).
+    """A corpus with two annotation layers: PHI, and the concepts of i2b2 2010 (PROBLEM, TREATMENT, TEST).
 
-    Its notes are others than those of `generate`, since every concept in them is marked: as many, but without exact
-    counts of PHI. A share of the people, places and concepts of dev and test stands there alone.
+    Its notes differ from those of `generate`, since every concept in them is marked: the same number of notes, without
+    exact counts of PHI. A share of the people, places and concepts of dev and test occurs in no other split.
 
     Args:
         profile: a key of `PROFILES`.
         seed: the seed of every choice; the same seed gives the same documents, with the same version of Faker.
-        fine: whether types of PHI are those of i2b2 2014 instead of the seven.
+        fine: mark the types of PHI of i2b2 2014 instead of the seven.
 
     Raises:
-        UsageError: there is no such profile.
+        UsageError: an unknown profile.
 
     Example:
         >>> generate_concepts(seed=1).train[0].annotated

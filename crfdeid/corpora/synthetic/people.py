@@ -120,7 +120,7 @@ def typo(name: str, rng: Random) -> str:
 def fill_pattern(pattern: str, rng: Random) -> str:
     """A number from a pattern: ``9`` is any digit, ``1`` a digit above 0, ``A`` a capital, ``a`` a small letter.
 
-    Any other character stands for itself; ``\\`` quotes the next character.
+    Any other character is literal; ``\\`` quotes the next character.
     """
     ranges = {"9": "0123456789", "1": "123456789", "A": "ABCDEGHJKLMNPRSTVWXZ", "a": "abcdefghjklmnprstvw"}
     out, literal = [], False

@@ -321,7 +321,7 @@ def make_faker(seed: int) -> Faker:
 
 
 class TextPart(NamedTuple):
-    """So many entries of a pool of templates, all different."""
+    """A number of different entries of a pool of templates."""
 
     pool: str
     least: int = 1
@@ -371,10 +371,10 @@ _COLUMN_GAPS = ("\t", " | ", ",", ", ", ";", "   ")
 
 
 def draw_texts(count: int, world: World, rng: Random, *, name: str) -> Iterator[Document]:
-    """So many texts of all styles, as documents ``<name>-<style>-0001`` and on.
+    """Texts of all styles, as documents ``<name>-<style>-0001`` and on.
 
     Args:
-        count: how many.
+        count: number of texts.
         world: the names to draw from.
         rng: the source of all choices.
         name: the prefix of the documents' ids.

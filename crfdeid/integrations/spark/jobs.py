@@ -162,7 +162,7 @@ def worker_function(work: Callable[[Iterator[Any]], Iterable[Any]]) -> Callable[
 
 @dataclass(frozen=True)
 class _Tasks:
-    """A function and its tasks, each pickled by itself: a worker unpickles only its own."""
+    """A function and its tasks, each pickled separately: a worker unpickles only its own."""
 
     function: Callable[[Any], str]
     tasks: Sequence[bytes]

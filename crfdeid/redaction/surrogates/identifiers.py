@@ -80,7 +80,7 @@ def _with_province(text: str, found: str, province: Callable[[str], str | None],
 
 
 def telephone(text: str, keyed: HmacChooser, dialled: Callable[[str], str | None] | None = None) -> str | None:
-    """Return another number of the same shape, with the same country code and first digit, which tells its kind.
+    """Return another number of the same shape, with the same country code and first digit, which shows its kind.
 
     Args:
         text: the value.

@@ -337,7 +337,7 @@ class Places:
         return self.town(name) if casefold_accents(name) in self._marked else None
 
     def saint(self, word: str, name: str) -> str:
-        """Return the name of another saint; the word before it, "San" or "Santa", tells the sex."""
+        """Return the name of another saint of the same sex, which the word before it shows: "San" or "Santa"."""
         sex = SAINT_WORDS[casefold_accents(word)]
         return self.other("saint", name, SAINTS[sex])
 
