@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from crfdeid.registry import tagger_class
+from rnn.privacy import settings as representation
 
 # The printed figures by our names of the settings.
 YADAV2016_ALL = {"lr": 0.01, "dropout": 0.5, "epochs": 25, "init_range": 1.0}  # Table 3 and section 3.5
@@ -22,7 +23,10 @@ FRIEDRICH2019_TABLE_1 = {
 }
 LANGE2020 = {"hidden": 256, "optimiser": "sgd", "lr": 0.1, "batch": 32, "halve_after": 3}  # section 4.1
 LANGE2020_JOINT = {**LANGE2020, "phi_first": 3, "concept_rate": 2.0}  # a learning rate of 0.2 for concepts
+# "CRF++ with default parameter settings" (section 3.8): its L2 penalty with C = 1 is c2 = 1 / (2 C).
+CRFPP = {"c1": 0.0, "c2": 0.5, "min_freq": 0, "features": "paper"}
 PRINTED: dict[tuple[str, str], Mapping[str, Any]] = {
+    ("crf", "yadav2016"): CRFPP,
     ("elman", "yadav2016"): {**YADAV2016_ALL, "hidden": 100, "window": 11},
     ("jordan", "yadav2016"): {**YADAV2016_ALL, "hidden": 150, "window": 9},
     ("bilstm-crf", "friedrich2019"): {
@@ -61,3 +65,16 @@ def test_a_papers_profile_takes_nothing_from_the_defaults(model: str, monkeypatc
     names = {field.name for field in fields(settings_class)}
     assert given.count(set()) == 1
     assert [names - chosen for chosen in given if chosen] == [set()] * len(papers)
+
+
+def test_the_representation_of_friedrich2019_has_its_printed_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Of Table 2; the paper also tries sizes of 100 and 300, and up to 1,000 neighbours.
+    printed = {**FRIEDRICH2019_TABLE_1, "size": 50, "neighbours": 100}
+    printed |= {"losses": "average", "pairs": "one-sided", "procedure": "three-part"}  # sections 5.3 and 5.4
+    given: list[dict[str, Any]] = []
+    settings_class = representation.PrivateSettings
+    monkeypatch.setattr(representation, "PrivateSettings", lambda **settings: given.append(settings))
+    representation.profiles()
+    (paper,) = filter(None, given)
+    assert {name: paper[name] for name in printed} == printed
+    assert set(paper) == {field.name for field in fields(settings_class)}
