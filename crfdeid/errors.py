@@ -98,12 +98,12 @@ class DataError(ValueError):
     def __init__(
         self, problem: str, *, path: Path | str | None = None, line: int | None = None, offset: int | None = None
     ) -> None:
-        place = str(path or "")
+        location = str(path or "")
         if line is not None:
-            place += f", line {line}" if place else f"line {line}"
+            location += f", line {line}" if location else f"line {line}"
         if offset is not None:
-            place += f", offset {offset}" if place else f"offset {offset}"
-        super().__init__(f"{place}: {problem}" if place else problem)
+            location += f", offset {offset}" if location else f"offset {offset}"
+        super().__init__(f"{location}: {problem}" if location else problem)
         self.problem, self.path, self.line, self.offset = problem, path or None, line, offset
 
 

@@ -154,8 +154,8 @@ class Deidentifier:
         if self.consistent:
             consistent = make_consistent(marked, note.tokens)
             added = set(consistent.spans).difference(marked.spans)
-            kept = added.intersection(self._without_allowed(consistent))
-            marked = replace(marked, spans=(*marked.spans, *kept)) if kept else marked
+            allowed = added.intersection(self._without_allowed(consistent))
+            marked = replace(marked, spans=(*marked.spans, *allowed)) if allowed else marked
         note.document = marked
         note.found, note.tokens = [], TokenTable()  # frees their memory
 

@@ -383,8 +383,8 @@ def pack_arrays(arrays: Mapping[str, np.ndarray]) -> Write:
 
 def _without_folders(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Remove `FOLDER_SETTINGS` from settings and from those of members."""
-    kept = {name: value for name, value in settings.items() if name not in FOLDER_SETTINGS}
-    return {name: _without_folders(value) if isinstance(value, Mapping) else value for name, value in kept.items()}
+    others = {name: value for name, value in settings.items() if name not in FOLDER_SETTINGS}
+    return {name: _without_folders(value) if isinstance(value, Mapping) else value for name, value in others.items()}
 
 
 def _checked_key(folder: Path, description: Mapping[str, Any], key: bytes | None) -> bytes | None:

@@ -105,9 +105,9 @@ def parse(argv: Sequence[str] | None) -> JointExperiment:
     quick = options.train is None and options.profile == "default"
     if options.share is None:
         options.share = SMALL_SHARE if quick else 1.0
-    given = dict(options.set)
-    changes = completed(given, options.systems, SMALL) if quick else given
-    short = " ".join(f"{name}={value}" for name, value in changes.items() if name not in given)
+    chosen = dict(options.set)
+    changes = completed(chosen, options.systems, SMALL) if quick else chosen
+    short = " ".join(f"{name}={value}" for name, value in changes.items() if name not in chosen)
     return JointExperiment(
         systems=tuple(options.systems),
         profile=options.profile,

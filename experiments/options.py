@@ -218,20 +218,20 @@ def check(options: argparse.Namespace) -> None:
     elif options.corpus_seed is not None:
         raise OptionConflictError("--corpus-seed is for the synthetic corpus: leave it out, or leave out --train")
     names = ("train", "dev", "test", *_CONCEPT_PATHS)
-    given = [(_option(name), path) for name in names if (path := getattr(options, name, None)) is not None]
-    given += [("--unlabelled", path) for path in options.unlabelled]
-    given += [("--embeddings", Path(name)) for name in options.embeddings if name not in KINDS]
+    inputs = [(_option(name), path) for name in names if (path := getattr(options, name, None)) is not None]
+    inputs += [("--unlabelled", path) for path in options.unlabelled]
+    inputs += [("--embeddings", Path(name)) for name in options.embeddings if name not in KINDS]
     if getattr(options, "neighbours_from", None) not in (None, *KINDS):
-        given.append(("--neighbours-from", Path(options.neighbours_from)))
-    check_work(options, given)
+        inputs.append(("--neighbours-from", Path(options.neighbours_from)))
+    check_work(options, inputs)
 
 
-def check_work(options: argparse.Namespace, given: Iterable[tuple[str, Path]]) -> None:
+def check_work(options: argparse.Namespace, inputs: Iterable[tuple[str, Path]]) -> None:
     """Refuse contradictory options of `add_work`, and missing input files.
 
     Args:
         options: of `add_work`.
-        given: input files and folders, by the option that names them.
+        inputs: input files and folders, by the option that names them.
 
     Raises:
         UsageError: an option, or a combination of options, is invalid.
@@ -240,7 +240,7 @@ def check_work(options: argparse.Namespace, given: Iterable[tuple[str, Path]]) -
     for name in ("resume", "include_text"):
         if getattr(options, name) and out is None:
             raise OptionConflictError(f"{_option(name)} needs --out")
-    for option, path in given:
+    for option, path in inputs:
         if not os.path.exists(path):  # noqa: PTH110  Path.exists raises for a name that is too long.
             raise UnknownNameError(f"{option}: no such file or folder: {path}{_kinds(option)}")
         if out is not None:

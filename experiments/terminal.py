@@ -93,7 +93,7 @@ def train(prepared: Prepared[Any, Work], cells: Sequence[Cell], store: Store | N
         how: further arguments of `experiments.running.prepared.train_cells`.
     """
     with Bars(len(cells)) as bars:
-        return train_cells(prepared, cells, keeper=store, on_progress=bars.step, on_done=bars.done, **how)
+        return train_cells(prepared, cells, cache=store, on_progress=bars.step, on_done=bars.done, **how)
 
 
 class Bars:

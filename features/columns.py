@@ -83,12 +83,12 @@ class SentenceBatch:
             >>> [found.tolist() for found in both.padded(both.numbers, 1, 8, 9)]
             [[8, 0, 1, 9, 8, 2, 9], [1, 2, 5]]
         """
-        places = np.arange(len(numbers)) + width * (2 * self.sentence_of + 1)
+        indices = np.arange(len(numbers)) + width * (2 * self.sentence_of + 1)
         found = np.full(len(numbers) + 2 * width * len(self.lengths), before, np.intp)
         ends = np.cumsum(self.lengths + 2 * width) - width
         found[ends[:, None] + np.arange(width)] = after
-        found[places] = numbers
-        return found, places
+        found[indices] = numbers
+        return found, indices
 
 
 # Words beyond the ends of the sentence. The tokeniser never produces them.

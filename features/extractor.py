@@ -74,13 +74,13 @@ class FeatureSet(Extractor):
         if pos not in POS_BACKENDS:
             raise ValueError(f"unknown part-of-speech tagger '{pos}': choose from {', '.join(POS_BACKENDS)}")
         backend = POS_BACKENDS[pos]
-        kept: list[Extractor] = []
+        extractors: list[Extractor] = []
         for extractor in self.extractors:
             if not isinstance(extractor, PosFeatures):
-                kept.append(extractor)
+                extractors.append(extractor)
             elif backend is not None:
-                kept.append(replace(extractor, tagger=backend()))
-        return replace(self, extractors=tuple(kept))
+                extractors.append(replace(extractor, tagger=backend()))
+        return replace(self, extractors=tuple(extractors))
 
 
 # yadav2016, section 3.8. The unigrams of [-2, 2] are among the context words of [-3, 3]: a feature said twice would

@@ -159,17 +159,17 @@ class WordClasses(Extractor):
     def word_columns(self) -> list[WordColumn]:
         """The features that one word decides, kind by kind."""
         heads = window_heads("class", self.window)
-        return [WordColumn(heads, partial(_class, place=place)) for place in range(_MOST_CLASSES)]
+        return [WordColumn(heads, partial(_class, number=number)) for number in range(_MOST_CLASSES)]
 
     def describe(self) -> str:
         """A one-line description of the features."""
         return f"classes of words ({', '.join(LEXICONS)}) in [-{self.window}, {self.window}]"
 
 
-def _class(word: str, place: int) -> FeatureValue:
-    """A word's class number ``place``, from 0; None where it has fewer classes."""
+def _class(word: str, number: int) -> FeatureValue:
+    """A word's class of a number, from 0; None for a word with fewer classes."""
     classes = word_classes(word)
-    return classes[place] if place < len(classes) else None
+    return classes[number] if number < len(classes) else None
 
 
 _DRAWS = 3000  # Faker repeats itself: 3,000 draws give most of a list
@@ -201,8 +201,8 @@ class Gazetteers(Extractor):
 
     def describe(self) -> str:
         """A one-line description of the features."""
-        places = ", ".join(self.locales)
-        return f"lists of first and family names and of places ({places}) in [-{self.window}, {self.window}]"
+        locales = ", ".join(self.locales)
+        return f"lists of first and family names and of places ({locales}) in [-{self.window}, {self.window}]"
 
 
 @cache

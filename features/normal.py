@@ -98,9 +98,9 @@ def normal_form(text: str) -> NormalText:
             offsets.extend(range(start, piece.end()))
         else:
             compose = _compose_cached if len(part) <= _LONGEST_CACHED_PIECE else _compose
-            composed, places = compose(part, latin=start in mixed)
+            composed, origins = compose(part, latin=start in mixed)
             parts.append(composed)
-            offsets.extend(start + place for place in places)
+            offsets.extend(start + origin for origin in origins)
     offsets.append(len(text))
     return NormalText("".join(parts), offsets)
 
@@ -147,11 +147,11 @@ def _in_mixed_words(text: str) -> Iterator[int]:
 
 def _compose(part: str, *, latin: bool) -> tuple[str, Sequence[int]]:
     """The normal form of a character and the marks after it, and where in them each of its characters begins."""
-    places = array("q", (i for i, character in enumerate(part) if not _is_ignored(character)))
-    letters = _decomposed(part[i] for i in places)
+    origins = array("q", (i for i, character in enumerate(part) if not _is_ignored(character)))
+    letters = _decomposed(part[i] for i in origins)
     composed = unicodedata.normalize("NFC", letters.translate(_LATIN) if latin else letters)
     # Mostly fewer characters than before. A few letters always come apart: their marks share the last place.
-    return composed, array("q", (places[min(i, len(places) - 1)] for i in range(len(composed))))
+    return composed, array("q", (origins[min(i, len(origins) - 1)] for i in range(len(composed))))
 
 
 _compose_cached = lru_cache(maxsize=1 << 12)(_compose)

@@ -128,12 +128,12 @@ class CapitalRun(Extractor):
         first, last, run = _runs(batch)
         # The index of a word for each run; the last two words stand for the ends of the sentence.
         words, outside = [*map(str.lower, (*batch.distinct, BOS, EOS))], len(batch.distinct)
-        numbers, places = batch.padded(batch.numbers, 1, outside, outside + 1)
+        numbers, indices = batch.padded(batch.numbers, 1, outside, outside + 1)
         chosen = {
             "caps:first=": batch.numbers[first],
             "caps:last=": batch.numbers[last],
-            "caps:before=": numbers[places[first] - 1],
-            "caps:after=": numbers[places[last] + 1],
+            "caps:before=": numbers[indices[first] - 1],
+            "caps:after=": numbers[indices[last] + 1],
         }
         columns = [
             Column((head,), [None, *map(words.__getitem__, found.tolist())], run) for head, found in chosen.items()

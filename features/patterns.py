@@ -97,15 +97,15 @@ def find_patterns_in(sentences: Sequence[Sentence]) -> Iterator[tuple[int, str, 
         # They are searched together, since no expression reaches over a line end.
         texts = [folded_texts[number] for number in some]
         begins = [*accumulate([len(text) + 1 for text in texts], initial=0)]
-        place, ends = -1, list[int]()
+        current, ends = -1, list[int]()
         for match in _any(email=email).finditer("\n".join(texts)) if texts else ():
             start, end = match.span()
-            if start >= begins[place + 1]:
-                place = bisect_right(begins, start) - 1
-                ends = sentences[some[place]].token_ends()
-            begin = begins[place]
+            if start >= begins[current + 1]:
+                current = bisect_right(begins, start) - 1
+                ends = sentences[some[current]].token_ends()
+            begin = begins[current]
             first, stop = bisect_right(ends, start - begin), bisect_right(ends, end - begin - 1) + 1
-            yield some[place], str(match.lastgroup), first, stop
+            yield some[current], str(match.lastgroup), first, stop
 
 
 def lower_for_patterns(text: str) -> str:
@@ -143,13 +143,13 @@ class Patterns(Extractor):
     def columns(self, batch: SentenceBatch) -> list[Column]:
         """The features of a batch, kind by kind."""
         heads = tuple(head for _, head in window_heads("pattern", self.window))
-        places = bytearray(len(batch.numbers))  # of each token, the number of what it is in `_VALUES`
+        values = bytearray(len(batch.numbers))  # of each token, the number of what it is in `_VALUES`
         for number, name, first, stop in find_patterns_in(batch.sentences):
             begin, opening = int(batch.begins[number]), _OPENING[name]
-            places[begin + first : begin + stop] = bytes([opening + 1]) * (stop - first)
-            places[begin + stop - 1] = opening + 2
-            places[begin + first] = opening
-        around, _ = batch.padded(np.frombuffer(places, np.uint8), self.window, _OUTSIDE + 1, _OUTSIDE + 2)
+            values[begin + first : begin + stop] = bytes([opening + 1]) * (stop - first)
+            values[begin + stop - 1] = opening + 2
+            values[begin + first] = opening
+        around, _ = batch.padded(np.frombuffer(values, np.uint8), self.window, _OUTSIDE + 1, _OUTSIDE + 2)
         return [Column(heads, _VALUES, around)]
 
     def describe(self) -> str:

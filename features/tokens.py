@@ -43,21 +43,21 @@ class NoteTokens(Sequence[Token]):
         (5, 'Quill', ['Dr', '.'])
     """
 
-    __slots__ = ("__weakref__", "_cuts", "_firsts", "_kept", "_offsets", "_text")
+    __slots__ = ("__weakref__", "_cuts", "_firsts", "_pages", "_offsets", "_text")
 
     def __init__(self, text: str, offsets: Sequence[int] | None = None) -> None:
         self._text, self._offsets = text, offsets
         self._cuts = [0]  # where each page that was read begins in the text, and where the next one does
         self._firsts = [0]  # the number of the first token of each of these
-        self._kept: dict[int, _Page] = {}
+        self._pages: dict[int, _Page] = {}
 
-    def up_to(self, start: int, place: int) -> tuple[Token, ...]:
-        """The tokens from the number ``start`` on that begin before a place of the text in normal form, 1 or more."""
-        while self._cuts[-1] < place:
+    def up_to(self, start: int, stop_offset: int) -> tuple[Token, ...]:
+        """The tokens from the number ``start`` on that begin before an offset (from 1) of the text in normal form."""
+        while self._cuts[-1] < stop_offset:
             self._page(len(self._cuts) - 1)
-        number = bisect_left(self._cuts, place) - 1
-        first, page = self._firsts[number], self._kept.get(number) or self._page(number)
-        stop = bisect_left(page.starts, place)
+        number = bisect_left(self._cuts, stop_offset) - 1
+        first, page = self._firsts[number], self._pages.get(number) or self._page(number)
+        stop = bisect_left(page.starts, stop_offset)
         return page.tokens[start - first : stop] if start >= first else self.between(start, first + stop)
 
     def between(self, start: int, stop: int) -> tuple[Token, ...]:
@@ -84,30 +84,30 @@ class NoteTokens(Sequence[Token]):
             number += 1
 
     @overload
-    def __getitem__(self, place: int) -> Token: ...
+    def __getitem__(self, index: int) -> Token: ...
     @overload
-    def __getitem__(self, place: slice) -> tuple[Token, ...]: ...
-    def __getitem__(self, place: int | slice) -> Token | tuple[Token, ...]:
-        chosen = range(len(self))[place]
+    def __getitem__(self, index: slice) -> tuple[Token, ...]: ...
+    def __getitem__(self, index: int | slice) -> Token | tuple[Token, ...]:
+        chosen = range(len(self))[index]
         if isinstance(chosen, int):
             return self.between(chosen, chosen + 1)[0]
         if chosen.step != 1:
-            return tuple(self)[place]
+            return tuple(self)[index]
         return self.between(chosen.start, chosen.stop)
 
     def _page(self, number: int) -> _Page:
         """A page that was read before, or the next one; it is read again where it was not kept."""
-        page = self._kept.get(number)
+        page = self._pages.get(number)
         if page is None:
             start = self._cuts[number]
             found, end = self._read(start)
             raw = found if self._offsets is None else in_raw_text(found, self._offsets)
-            page = self._kept[number] = _Page(tuple(raw), [token[1] for token in found])
+            page = self._pages[number] = _Page(tuple(raw), [token[1] for token in found])
             if number + 1 == len(self._cuts):
                 self._cuts.append(end)
                 self._firsts.append(self._firsts[number] + len(found))
-            if len(self._kept) > _PAGES_CACHED:
-                self._kept.pop(next(iter(self._kept)), None)
+            if len(self._pages) > _PAGES_CACHED:
+                self._pages.pop(next(iter(self._pages)), None)
         return page
 
     def _read(self, start: int) -> tuple[list[Token], int]:
@@ -389,15 +389,15 @@ def _cut(text: str, begin: int, ends: Iterable[int]) -> Iterator[int]:
     for end in ends:
         while end - begin > _LONGEST_SENTENCE:
             stop = begin + _LONGEST_SENTENCE
-            places = range(stop, stop - _LONGEST_SENTENCE // 2, -1)
-            begin = next((place for place in places if text[place - 1].isspace()), stop)
+            candidates = range(stop, stop - _LONGEST_SENTENCE // 2, -1)
+            begin = next((candidate for candidate in candidates if text[candidate - 1].isspace()), stop)
             yield begin
         yield end
         begin = end
 
 
-def _is_between_words(text: str, place: int) -> bool:
-    return place in (0, len(text)) or text[place - 1].isspace()
+def _is_between_words(text: str, offset: int) -> bool:
+    return offset in (0, len(text)) or text[offset - 1].isspace()
 
 
 def _is_abbreviation(text: str, begin: int, stop: int) -> bool:

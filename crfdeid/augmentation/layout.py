@@ -154,7 +154,7 @@ class LayoutRewriter:
 
     def _prose(self, note: _Note) -> Iterator[_Part]:
         """The text without its header, and values in sentences between those of the text."""
-        pieces = [[note.part(*place)] for field in note.body for place in field.sentences]
+        pieces = [[note.part(*span)] for field in note.body for span in field.sentences]
         for _ in range(self._random.randint(3, 8)):
             pieces.insert(self._random.randint(0, len(pieces)), self._remark(note))
         for piece in pieces:
@@ -327,14 +327,14 @@ class _Note:
     def _fields_of_line(self, start: int, end: int) -> Iterator[_Field]:
         text = self.document.text
         first = start + len(text[start:end]) - len(text[start:end].lstrip(" \t\ufeff"))
-        places = {first, *(m.end() for m in _GAP_IN_LINE.finditer(text, first, end))}
+        starts = {first, *(m.end() for m in _GAP_IN_LINE.finditer(text, first, end))}
         for _, stop, _ in self._all:
             if start < stop < end and (after := _AFTER_VALUE.match(text, stop, end)):
-                places.add(after.end())
+                starts.add(after.end())
         names: list[re.Match[str]] = []
-        for place in sorted(places):
-            found = _FIELD_NAME.match(text, place, end)
-            if found and not self.overlaps(*found.span()) and not (names and place < names[-1].end()):
+        for name_start in sorted(starts):
+            found = _FIELD_NAME.match(text, name_start, end)
+            if found and not self.overlaps(*found.span()) and not (names and name_start < names[-1].end()):
                 names.append(found)
         if not names or names[0].start() > first:
             yield from self._field("", first, names[0].start() if names else end)
@@ -352,8 +352,8 @@ class _Note:
             stop = text[end:whole]
         sentences = [(start, end)] if start < end else []
         if end - start > _LONGEST_VALUE:
-            places = self._sentences(start, end)
-            sentences = [at for at in places if self.overlaps(*at) or self._chance.random() < _SHARE_WITHOUT_PHI]
+            ranges = self._sentences(start, end)
+            sentences = [at for at in ranges if self.overlaps(*at) or self._chance.random() < _SHARE_WITHOUT_PHI]
         if sentences:
             yield _Field(name, sentences, stop)
 

@@ -69,8 +69,8 @@ def _by_character(document: Document, change: Callable[[str], str]) -> Document:
     def rewrite(text: str) -> str:
         return "".join(map(change, text))
 
-    given = document.pretokenized
-    sentences = None if given is None else tuple(_rewritten(given, rewrite))
+    pretokenized = document.pretokenized
+    sentences = None if pretokenized is None else tuple(_rewritten(pretokenized, rewrite))
     return replace(document, text=rewrite(document.text), pretokenized=sentences)
 
 

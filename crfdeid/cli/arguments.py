@@ -139,8 +139,8 @@ def concept_paths(options: argparse.Namespace) -> ConceptPaths | None:
         dev=options.dev_concepts,
         test=options.test_concepts,
         format=options.concepts_format or "auto",
-        left_out=ignored_types(options),
-        apart=options.apart,
+        ignored_types=ignored_types(options),
+        disjoint=options.apart,
     )
 
 

@@ -67,7 +67,7 @@ class RunPlan:
         plan: how files are written.
         settings: what the results depend on, for --resume.
         secret: what the audit's hashes are made with; None for no hashes.
-        beside: the file that joins all sidecars at the end of the run; None without sidecars.
+        sidecar: the file that joins all sidecars at the end of the run; None without sidecars.
     """
 
     doing: str

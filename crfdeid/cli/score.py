@@ -108,7 +108,7 @@ def _read(options: argparse.Namespace, path: Path, form: str) -> list[Document]:
 
     if options.layer == "phi":
         return map_types(read_corpus(path, format=form), options.types)
-    documents, _ = read_concepts(path, format=form, left_out=arguments.ignored_types(options))
+    documents, _ = read_concepts(path, format=form, ignored_types=arguments.ignored_types(options))
     return documents
 
 

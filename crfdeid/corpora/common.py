@@ -197,7 +197,7 @@ def pair_by_id(
         (sides[1], [document.source for document in first if document.id not in others]),
         (sides[0], [document.source for document in second if document.id not in ids]),
     )
-    missing = [f"missing in {side}: {shorten_list(places, between='; ')}" for side, places in lacking if places]
+    missing = [f"missing in {side}: {shorten_list(sources, between='; ')}" for side, sources in lacking if sources]
     if missing:
         raise MismatchError(f"{'. '.join(missing)}: {remedy}")
     return [(document, others[document.id]) for document in first]

@@ -115,7 +115,7 @@ def _require_tagged(columns: list[str], path: Path, number: int) -> None:
         raise FormatError(problem, path=path, line=number)
 
 
-def _document(part: _Part, place: str) -> Document:
+def _document(part: _Part, source: str) -> Document:
     lines = part.sentences
     # A line end between two sentences is one character, as the space between two words is.
     note = Sentence.from_words([word for _, words, _ in lines for word in words]).tokens
@@ -129,7 +129,7 @@ def _document(part: _Part, place: str) -> Document:
         sentences.append(sentence)
         begin += len(words)
     text = "\n".join(" ".join(words) for _, words, _ in lines)
-    return Document(part.id, text, tuple(spans), tuple(sentences), source=place)
+    return Document(part.id, text, tuple(spans), tuple(sentences), source=source)
 
 
 def _iob2(tags: Sequence[str]) -> list[str]:

@@ -38,20 +38,20 @@ def read(path: Path) -> list[Document]:
     ]
 
 
-def _document(record: Element, place: str) -> Document:
+def _document(record: Element, path: str) -> Document:
     document_id, text_element = record.get("ID"), record.find("TEXT")
     if document_id is None or text_element is None:
-        raise FormatError("a RECORD without an ID or a TEXT element", path=place)
+        raise FormatError("a RECORD without an ID or a TEXT element", path=path)
     pieces, spans, end = [text_element.text or ""], [], len(text_element.text or "")
     for phi in text_element:
         covered, label = phi.text or "", phi.get("TYPE")
         if phi.tag != "PHI" or len(phi) or not label:
             problem = "expected <PHI TYPE=...> with nothing nested in it, found other markup: correct it"
-            raise FormatError(problem, path=place, offset=end)
+            raise FormatError(problem, path=path, offset=end)
         spans.append(Span(end, end + len(covered), label))
         pieces += [covered, phi.tail or ""]
         end += len(covered) + len(phi.tail or "")
-    return build_document(document_id, "".join(pieces), spans, path=place)
+    return build_document(document_id, "".join(pieces), spans, path=path)
 
 
 def write(documents: Sequence[Document], path: Path) -> None:

@@ -41,13 +41,13 @@ def read(path: Path) -> list[Document]:
     """
     files = find_files(path, _SUFFIX, _TEXT_SUFFIX)
     root = path.parent if path.is_file() else path
-    places = {file: _place_of(file, root) for file in files if file.suffix.lower() == _SUFFIX}
-    texts = {text for text, _ in places.values()}
+    pairs = {file: _place_of(file, root) for file in files if file.suffix.lower() == _SUFFIX}
+    texts = {text for text, _ in pairs.values()}
     for file in files:
-        if file not in places and file not in texts:
+        if file not in pairs and file not in texts:
             problem = "there is no .con file for it: add it (an empty one says that nothing is marked)"
             raise DataError(problem, path=file)
-    return [_document(file, *place) for file, place in places.items()]
+    return [_document(file, *pair) for file, pair in pairs.items()]
 
 
 def _place_of(file: Path, root: Path) -> tuple[Path, str]:
@@ -129,8 +129,8 @@ def write(documents: Sequence[Document], path: Path) -> None:
 
 def _lines(document: Document) -> Iterator[str]:
     rows = enumerate(_tokens(document.text), start=1)
-    places = [(begin, end, f"{row}:{n}") for row, tokens in rows for n, (begin, end) in enumerate(tokens)]
-    starts, ends = ({place[side]: place[2] for place in places} for side in (0, 1))
+    offsets = [(begin, end, f"{row}:{n}") for row, tokens in rows for n, (begin, end) in enumerate(tokens)]
+    starts, ends = ({one[side]: one[2] for one in offsets} for side in (0, 1))
     for start, end, label in document.spans:
         if start not in starts or end not in ends:
             problem = f"the {label} span [{start}, {end}) does not begin and end with a token between white space"

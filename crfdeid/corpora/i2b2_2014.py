@@ -59,12 +59,12 @@ def read(path: Path) -> list[Document]:
 def _document(path: Path, document_id: str) -> Document:
     source = read_text(path)
     # Offsets may count a CRLF as two characters (as the file has it) or as one (as XML parsers give it). The text is
-    # kept as in the file unless the tags say otherwise.
-    kept = keep_returns(source)
+    # read as in the file unless the tags require the other form.
+    with_returns = keep_returns(source)
     try:
-        return _parsed(kept, path, document_id)
+        return _parsed(with_returns, path, document_id)
     except DataError:
-        if kept == source:
+        if with_returns == source:
             raise
         return _parsed(source, path, document_id)
 

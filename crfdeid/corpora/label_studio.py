@@ -67,36 +67,36 @@ def _tasks(file: Path) -> list[Any]:
 
 
 def _document(task: Any, file: Path, number: int) -> Document:
-    place = f"{file}, task {number}"
+    path = f"{file}, task {number}"
     match task:
         case {"data": {"text": str(text)} as data, "annotations": list(annotations)}:
             pass
         case _:
             problem = 'expected {"data": {"text": text}, "annotations": [...]}: export as JSON, not as JSON-MIN'
-            raise FormatError(problem, path=place)
-    require_unaltered(data, text, path=Path(place))
-    regions = _only_annotation(annotations, place)
-    spans = [span for region in regions for span in _spans(region, text, place)]
+            raise FormatError(problem, path=path)
+    require_unaltered(data, text, path=Path(path))
+    regions = _only_annotation(annotations, path)
+    spans = [span for region in regions for span in _spans(region, text, path)]
     identifier = data.get(NOTE_KEY, task.get("id", number))
-    document = build_document(str(identifier), text, spans, path=place)
+    document = build_document(str(identifier), text, spans, path=path)
     require_characters(document)
     return document
 
 
-def _only_annotation(annotations: Sequence[Any], place: str) -> list[Any]:
+def _only_annotation(annotations: Sequence[Any], path: str) -> list[Any]:
     """The regions of the one annotation that was not cancelled."""
-    kept = [one for one in annotations if isinstance(one, dict) and not one.get("was_cancelled")]
-    if len(kept) != 1:
-        found = "nobody annotated it" if not kept else f"{len(kept)} people annotated it"
-        remedy = "submit or delete it" if not kept else "export the annotations of one, into a file for each"
-        raise FormatError(f"{found}: {remedy}", path=place)
-    regions = kept[0].get("result")
+    submitted = [one for one in annotations if isinstance(one, dict) and not one.get("was_cancelled")]
+    if len(submitted) != 1:
+        found = "nobody annotated it" if not submitted else f"{len(submitted)} people annotated it"
+        remedy = "submit or delete it" if not submitted else "export the annotations of one, into a file for each"
+        raise FormatError(f"{found}: {remedy}", path=path)
+    regions = submitted[0].get("result")
     if not isinstance(regions, list):
-        raise FormatError('an annotation without "result": export the tasks again', path=place)
+        raise FormatError('an annotation without "result": export the tasks again', path=path)
     return regions
 
 
-def _spans(region: Any, text: str, place: str) -> list[Span]:
+def _spans(region: Any, text: str, path: str) -> list[Span]:
     """The spans of a region, one for each of its labels; none of what is no region, such as a choice."""
     match region:
         case {"type": "labels", "value": {"start": int(start), "end": int(end), "labels": [*labels], **rest}} if (
@@ -104,13 +104,13 @@ def _spans(region: Any, text: str, place: str) -> list[Span]:
         ):
             pass
         case {"value": {"start": _}} | {"type": "labels"}:
-            raise FormatError("a region that is no labelled text: expected the template of named entities", path=place)
+            raise FormatError("a region that is no labelled text: expected the template of named entities", path=path)
         case _:
             return []
     covered = rest.get("text")
     if isinstance(covered, str) and _squeezed(covered) != _squeezed(text[start:end]):
         problem = f"the text of a region is not the text at [{start}, {end}): offsets count Unicode characters"
-        raise SpanError(problem, path=place, offset=start)
+        raise SpanError(problem, path=path, offset=start)
     return [Span(start, end, label) for label in labels]
 
 

@@ -29,26 +29,26 @@ class ConceptPaths:
         dev: likewise, of the development documents; None to take a share of the training documents.
         test: likewise, of the test documents; None for none.
         format: their format, or "auto".
-        left_out: types to ignore, neither learned nor scored.
-        apart: whether concepts and PHI are in different documents: two corpora that share no text.
+        ignored_types: types to ignore, neither learned nor scored.
+        disjoint: whether concepts and PHI are in different documents: two corpora that share no text.
     """
 
     train: Path
     dev: Path | None = None
     test: Path | None = None
     format: str = "auto"
-    left_out: tuple[str, ...] = IGNORED_CONCEPT_TYPES
-    apart: bool = False
+    ignored_types: tuple[str, ...] = IGNORED_CONCEPT_TYPES
+    disjoint: bool = False
 
 
-def read_concepts(path: Path, *, format: str = "auto", left_out: Iterable[str] = ()) -> tuple[list[Document], int]:
+def read_concepts(path: Path, *, format: str = "auto", ignored_types: Iterable[str] = ()) -> tuple[list[Document], int]:
     """The documents of a corpus of concepts, whose spans are the concepts.
 
     Args:
         path: a file or folder.
         format: a key of `crfdeid.corpora.CORPUS_FORMATS`, or "auto". Of documents with several layers, `CONCEPT` is
             read.
-        left_out: types to ignore.
+        ignored_types: types to ignore.
 
     Returns:
         The documents, and the number of ignored spans.
@@ -56,11 +56,11 @@ def read_concepts(path: Path, *, format: str = "auto", left_out: Iterable[str] =
     Raises:
         UsageError, DataError: as of `read_corpus`.
     """
-    dropped, documents, count = set(left_out), [], 0
+    dropped, documents, count = set(ignored_types), [], 0
     for document in concept_documents(read_corpus(path, format=format)):
-        kept = tuple(span for span in document.spans if span.label not in dropped)
-        count += len(document.spans) - len(kept)
-        documents.append(replace(document, spans=kept))
+        remaining = tuple(span for span in document.spans if span.label not in dropped)
+        count += len(document.spans) - len(remaining)
+        documents.append(replace(document, spans=remaining))
     return documents, count
 
 

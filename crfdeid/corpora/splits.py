@@ -74,22 +74,22 @@ def _given(train: Path, dev: Path | None, test: Path | None) -> dict[str, Path]:
 def _with_concepts(phi: _Read, where: ConceptPaths, train: Path) -> tuple[_Read, list[str]]:
     """The splits, each with its concepts, and notices."""
     paths = _given(where.train, where.dev, where.test)
-    _require_both(phi, paths, apart=where.apart)
-    read, left_out = {}, 0
+    _require_both(phi, paths, disjoint=where.disjoint)
+    read, ignored = {}, 0
     for name, path in paths.items():
-        read[name], count = read_concepts(path, format=where.format, left_out=where.left_out)
-        left_out += count
-    notices = [f"{left_out} concepts of types that are left out: {', '.join(where.left_out)}."] if left_out else []
-    if not where.apart:
+        read[name], count = read_concepts(path, format=where.format, ignored_types=where.ignored_types)
+        ignored += count
+    notices = [f"{ignored} concepts of types that are left out: {', '.join(where.ignored_types)}."] if ignored else []
+    if not where.disjoint:
         return {name: join_layers(phi[name], read[name]) for name in phi}, notices
     notices += [*_with_dev(phi, train), *_with_dev(read, where.train, option="--dev-concepts")]
     return {name: concat_corpora(phi[name], read[name]) for name in phi}, notices
 
 
-def _require_both(phi: Iterable[str], concepts: Iterable[str], *, apart: bool) -> None:
+def _require_both(phi: Iterable[str], concepts: Iterable[str], *, disjoint: bool) -> None:
     """Refuse splits with one of the layers alone; of two corpora, each may have development documents or not."""
     for name in sorted(set(phi).symmetric_difference(concepts)):
-        if not (apart and name == "dev"):
+        if not (disjoint and name == "dev"):
             raise OptionConflictError(f"--{name} and --{name}-concepts go together: give both, or neither")
 
 
@@ -107,8 +107,8 @@ def _share(documents: Sequence[Document], *, path: Path) -> tuple[list[Document]
         raise EmptyInputError("splitting off development documents needs two training documents: give --dev", path=path)
     shuffled = list(documents)
     random.Random(_DEV_SEED).shuffle(shuffled)
-    kept = len(shuffled) - max(1, round(_DEV_SHARE * len(shuffled)))
-    return shuffled[:kept], shuffled[kept:]
+    train_count = len(shuffled) - max(1, round(_DEV_SHARE * len(shuffled)))
+    return shuffled[:train_count], shuffled[train_count:]
 
 
 def _overlap_notice(splits: dict[str, list[Document]]) -> list[str]:
@@ -158,8 +158,8 @@ class Split:
     def annotated(self, layer: str) -> Split:
         """The documents that are annotated in a layer."""
         pairs = zip(self.documents, self.encoded, strict=True)
-        kept = [pair for pair in pairs if layer in pair[0].annotated]
-        return Split(tuple(document for document, _ in kept), tuple(encoded for _, encoded in kept))
+        chosen = [pair for pair in pairs if layer in pair[0].annotated]
+        return Split(tuple(document for document, _ in chosen), tuple(encoded for _, encoded in chosen))
 
     def statistics(self) -> dict[str, Any]:
         """Counts of documents, sentences, tokens, spans, spans of each type and unaligned spans.

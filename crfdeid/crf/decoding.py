@@ -229,8 +229,8 @@ def _viterbi(emissions: np.ndarray, lengths: np.ndarray, transitions: np.ndarray
     for members, scores, sizes in _length_batches(emissions, lengths):
         found = _paths_of_batch(scores, sizes, transitions, lead)
         own = np.arange(len(found))[:, None] < sizes  # [T, B]
-        places = starts[members] + np.arange(len(found))[:, None]
-        path[places[own]] = found[own]
+        indices = starts[members] + np.arange(len(found))[:, None]
+        path[indices[own]] = found[own]
     return path
 
 

@@ -91,11 +91,11 @@ class _ConjunctionRows:
 
     def __init__(self, conjunctions: Sequence[Conjunction], rows: Mapping[str, int]) -> None:
         self._known = [
-            _ConjunctionTable.of(kind, place, head, rows) for kind in conjunctions for place, head in kind.heads
+            _ConjunctionTable.of(kind, offset, head, rows) for kind in conjunctions for offset, head in kind.heads
         ]
         self._of_words = [(known.kind.value, part) for known in self._known for part in known.words]
         self._values = dict.fromkeys(value for value, _ in self._of_words)
-        self.reach = max((max(-known.place, known.place + known.kind.size - 1) for known in self._known), default=0)
+        self.reach = max((max(-known.offset, known.offset + known.kind.size - 1) for known in self._known), default=0)
 
     def of_padding(self, text: str) -> list[int]:
         """The part numbers of the padding around a sentence, `BOS` or `EOS`, in the order of `of_word`."""
@@ -116,7 +116,7 @@ class _ConjunctionRows:
         """
         first, openings = 0, dict[Callable[[Sentence], str], list[str]]()
         for known in self._known:
-            parts = [numbers(first + k, known.place + k) for k in range(known.kind.size)]
+            parts = [numbers(first + k, known.offset + k) for k in range(known.kind.size)]
             opening = known.kind.opening
             if opening is not None:
                 if opening not in openings:
@@ -132,7 +132,7 @@ class _ConjunctionTable(NamedTuple):
 
     Attributes:
         kind: their conjunction.
-        place: offset of the first word from the token.
+        offset: of the first word from the token.
         parts: for each part, the number of each of its strings.
         steps: for each part but the first, the sorted, distinct `_pairs` of a prefix number and a part number, and a
             sentinel larger than all. The index of a pair is the number of the longer prefix, so that numbers stay
@@ -141,13 +141,13 @@ class _ConjunctionTable(NamedTuple):
     """
 
     kind: Conjunction
-    place: int
+    offset: int
     parts: Sequence[Mapping[str, int]]
     steps: Sequence[np.ndarray]
     rows: np.ndarray
 
     @classmethod
-    def of(cls, kind: Conjunction, place: int, head: str, rows: Mapping[str, int]) -> _ConjunctionTable:
+    def of(cls, kind: Conjunction, offset: int, head: str, rows: Mapping[str, int]) -> _ConjunctionTable:
         """Collect the features of a conjunction that begin with one of its heads."""
         count = kind.size + (kind.opening is not None)
         found = [
@@ -166,7 +166,7 @@ class _ConjunctionTable(NamedTuple):
             steps.append(np.append(step, np.iinfo(np.int64).max))
         found_rows = np.empty(len(found), np.int32)
         found_rows[together] = [row for _, row in found]
-        return cls(kind, place, numbers, steps, found_rows)
+        return cls(kind, offset, numbers, steps, found_rows)
 
     @property
     def words(self) -> Sequence[Mapping[str, int]]:
@@ -180,14 +180,14 @@ class _ConjunctionTable(NamedTuple):
             parts: the numbers of each part, [N]; `_NO_PART` for a string that is none.
         """
         rows = np.full(len(parts[0]), -1, np.int32)
-        places = np.flatnonzero(np.logical_and.reduce([part > _NO_PART for part in parts]))
-        together = parts[0][places].astype(np.int64)
+        indices = np.flatnonzero(np.logical_and.reduce([part > _NO_PART for part in parts]))
+        together = parts[0][indices].astype(np.int64)
         for step, part, numbers in zip(self.steps, parts[1:], self.parts[1:], strict=True):
-            pairs = _pairs(together, part[places], numbers)
+            pairs = _pairs(together, part[indices], numbers)
             together = step.searchsorted(pairs)
             known = step[together] == pairs
-            together, places = together[known], places[known]
-        rows[places] = self.rows[together]
+            together, indices = together[known], indices[known]
+        rows[indices] = self.rows[together]
         return rows
 
 
@@ -264,12 +264,12 @@ class FeatureIndex:
             self._words = self._remembered_words()
         words = self._words
         numbers = words.numbers(batch.distinct)[batch.numbers]
-        around, places = batch.padded(numbers, self._reach, _BEFORE_SENTENCE, _AFTER_SENTENCE)
+        around, indices = batch.padded(numbers, self._reach, _BEFORE_SENTENCE, _AFTER_SENTENCE)
         for offset, first, stop in self._window.parts:
-            yield words.rows[around[places + offset], first:stop]
+            yield words.rows[around[indices + offset], first:stop]
 
         def part(number: int, offset: int) -> np.ndarray:
-            return words.rows[around[places + offset], self._window.size + number]
+            return words.rows[around[indices + offset], self._window.size + number]
 
         for rows in self._conjunctions.rows(batch.sentences, batch.lengths, part):
             yield rows[:, None]
@@ -316,11 +316,11 @@ class FeatureIndex:
         for value, heads in zip(values, self._window.heads, strict=True):
             if value is not None:
                 held = escape_for_crfsuite(value)
-                for head, places in heads:
+                for head, columns in heads:
                     row = find(head + held)
                     if row is not None:  # few are
-                        for place in places:
-                            rows[place] = row
+                        for column in columns:
+                            rows[column] = row
         return rows
 
 
@@ -345,8 +345,8 @@ class _Window(NamedTuple):
     def of(cls, columns: Sequence[WordColumn]) -> _Window:
         all_heads = sorted((offset, k, head) for k, column in enumerate(columns) for offset, head in column.heads)
         heads: list[dict[str, list[int]]] = [{} for _ in columns]
-        for place, (_, k, head) in enumerate(all_heads):
-            heads[k].setdefault(head, []).append(place)
+        for index, (_, k, head) in enumerate(all_heads):
+            heads[k].setdefault(head, []).append(index)
         offsets = [offset for offset, _, _ in all_heads]
         parts = [(offset, offsets.index(offset), bisect_right(offsets, offset)) for offset in dict.fromkeys(offsets)]
         reach = max((abs(offset) for offset in offsets), default=0)

@@ -113,11 +113,11 @@ def read_crfsuite_model(content: bytes) -> CrfWeights:
 
 def _names(content: bytes, start: int) -> list[str]:
     """The names of a table, by number. A record is the number, the size of the name with its final NUL, the name."""
-    _, _, _, _, count, places = _TABLE.unpack_from(content, start)
+    _, _, _, _, count, offsets = _TABLE.unpack_from(content, start)
     names = []
-    for place in np.frombuffer(content, "<u4", count, start + places).tolist():
-        _, size = struct.unpack_from("<II", content, start + place)
-        name = start + place + 8
+    for offset in np.frombuffer(content, "<u4", count, start + offsets).tolist():
+        _, size = struct.unpack_from("<II", content, start + offset)
+        name = start + offset + 8
         names.append(content[name : name + size - 1].decode())
     return names
 

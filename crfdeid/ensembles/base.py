@@ -120,9 +120,9 @@ def _pack(members: Sequence[Tagger], stream: BinaryIO, *, key: bytes | None) -> 
     """Write trained members into one uncompressed zip file."""
     with TemporaryDirectory() as folder, zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as packed:
         for number, member in enumerate(members):
-            place = Path(folder) / str(number)
-            member.save(place, key=key)
-            for file in sorted(place.iterdir()):
+            path = Path(folder) / str(number)
+            member.save(path, key=key)
+            for file in sorted(path.iterdir()):
                 part = zipfile.ZipInfo(f"{number}/{file.name}", _EARLIEST)
                 part.file_size = file.stat().st_size  # which it must know beforehand of a file of gigabytes
                 with file.open("rb") as own, packed.open(part, "w") as place_in_it:
@@ -144,8 +144,8 @@ def _unpack(content: MappedFile, count: int, *, key: bytes | None) -> list[Tagge
                 for name in packed.namelist():
                     start, _, file = name.partition("/")
                     if start == str(number) and file == Path(file).name and file not in ("", ".", ".."):
-                        with packed.open(name) as own, (Path(folder) / file).open("wb") as place:
-                            shutil.copyfileobj(own, place)
+                        with packed.open(name) as own, (Path(folder) / file).open("wb") as target:
+                            shutil.copyfileobj(own, target)
                 members.append(load_tagger(folder, key=key))
     return members
 
@@ -157,7 +157,7 @@ def joint_tags(members: Sequence[Tagger]) -> tuple[str, ...]:
 
 def align_columns(table: np.ndarray, own: Sequence[str], joint: Sequence[str]) -> np.ndarray:
     """A member's marginals with a column for each joint tag, 0 for tags that it lacks: [T, K]."""
-    place = {tag: k for k, tag in enumerate(joint)}
+    column = {tag: k for k, tag in enumerate(joint)}
     wide = np.zeros((len(table), len(joint)))
-    wide[:, [place[tag] for tag in own]] = table
+    wide[:, [column[tag] for tag in own]] = table
     return wide

@@ -60,11 +60,11 @@ class _CheckpointStore:
         """
         if self._folder is None:
             return train()
-        place = self._folder / name
-        if place.is_dir():
-            return load_tagger(place)
+        path = self._folder / name
+        if path.is_dir():
+            return load_tagger(path)
         found = train()
-        write_folder(place, found.save)
+        write_folder(path, found.save)
         return found
 
 
@@ -138,16 +138,16 @@ def _concept_sentences(
         deid: the model that predicts PHI.
         found: PHI tags of sentences, by index, that other models predicted.
     """
-    places = [i for i, item in enumerate(sentences) if CONCEPT in item.annotated]
+    indices = [i for i, item in enumerate(sentences) if CONCEPT in item.annotated]
     if way == ORIGINAL:
-        return [as_concept_sentence(sentences[i], sentences[i].sentence) for i in places]
+        return [as_concept_sentence(sentences[i], sentences[i].sentence) for i in indices]
     if way == GOLD:
-        hides: dict[int, Sequence[str]] = {i: sentences[i].layer(PHI) for i in places}
+        hides: dict[int, Sequence[str]] = {i: sentences[i].layer(PHI) for i in indices}
     else:
-        others = [i for i in places if i not in found]
+        others = [i for i in indices if i not in found]
         predicted = deid.predict([sentences[i].sentence for i in others])
         hides = {**found, **dict(zip(others, predicted, strict=True))}
-    return [as_concept_sentence(sentences[i], mask_phi_tokens(sentences[i].sentence, hides[i])) for i in places]
+    return [as_concept_sentence(sentences[i], mask_phi_tokens(sentences[i].sentence, hides[i])) for i in indices]
 
 
 def as_concept_sentence(item: LabelledSentence, sentence: Sentence) -> LabelledSentence:

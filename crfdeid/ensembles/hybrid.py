@@ -107,16 +107,16 @@ class HybridTagger(CombinedTagger):
         """The probability of each tag at each token, for each sentence: [T, K], rows sum to 1."""
         model, rules = self._model_and_rules()
         joint = self.tags
-        place = {tag: k for k, tag in enumerate(joint)}
+        column = {tag: k for k, tag in enumerate(joint)}
         tables = []
         for found, ours in zip(rules.find(sentences), model.marginals(sentences), strict=True):
             table = align_columns(ours, model.tags, joint)
             for span, share in found:
                 for i in range(span.start, span.end):
-                    if 1 - share < table[i, place[OUTSIDE]]:
+                    if 1 - share < table[i, column[OUTSIDE]]:
                         table[i] = 0
-                        table[i, place[OUTSIDE]] = 1 - share
-                        table[i, place[f"{'B' if i == span.start else 'I'}-{span.label}"]] = share
+                        table[i, column[OUTSIDE]] = 1 - share
+                        table[i, column[f"{'B' if i == span.start else 'I'}-{span.label}"]] = share
             tables.append(table)
         return tables
 

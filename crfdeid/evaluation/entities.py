@@ -92,32 +92,32 @@ def pair_up(gold: Sequence[Document], predicted: Predictions) -> Iterator[tuple[
     Raises:
         DataError: as for `score_entities`.
     """
-    places: dict[str, str] = {}
+    sources: dict[str, str] = {}
     for number, document in enumerate(gold, start=1):
-        place = document.source or f"document {number}"
-        if document.id in places:
-            problem = f"the same id as {places[document.id]}: give each gold document its own"
-            raise DataError(problem, path=place)
+        source = document.source or f"document {number}"
+        if document.id in sources:
+            problem = f"the same id as {sources[document.id]}: give each gold document its own"
+            raise DataError(problem, path=source)
         if document.id not in predicted:
             problem = "no prediction for this document: give an empty list where nothing was found"
-            raise DataError(problem, path=place)
+            raise DataError(problem, path=source)
         document.layer(PHI)  # What nobody annotated would score as free of PHI.
-        _check_offsets(document, predicted[document.id], place)
-        places[document.id] = place
+        _check_offsets(document, predicted[document.id], source)
+        sources[document.id] = source
     for number, name in enumerate(predicted, start=1):
-        if name not in places:
+        if name not in sources:
             problem = "of a document that is not among the gold ones: score a system on one corpus"
             raise DataError(problem, path=f"prediction {number}")
     return ((document, predicted[document.id]) for document in gold)
 
 
-def _check_offsets(document: Document, spans: Sequence[Span], place: str) -> None:
+def _check_offsets(document: Document, spans: Sequence[Span], path: str) -> None:
     size = len(document.text)
     for start, end, label in spans:
         if not 0 <= start < end <= size:
             raise DataError(
                 f"the predicted {label} span [{start}, {end}) is empty or outside the text of {size} characters",
-                path=place,
+                path=path,
                 offset=start,
             )
 

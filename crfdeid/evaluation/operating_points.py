@@ -189,8 +189,8 @@ def phi_tokens(document: Document) -> np.ndarray:
     tokens = tokens_of(document)
     is_phi = np.zeros(len(tokens), bool)
     for span in document.spans:
-        places = positions_in(tokens, span)
-        is_phi[places.start : places.stop] = True
+        positions = positions_in(tokens, span)
+        is_phi[positions.start : positions.stop] = True
     return is_phi
 
 

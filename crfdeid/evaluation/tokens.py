@@ -97,11 +97,11 @@ class MissedToken(NamedTuple):
     """A token of PHI that was not marked at all.
 
     Attributes:
-        place: its number among the document's tokens.
+        number: its index among the document's tokens.
         adjacent_found: whether the token before it or after it is PHI that was marked (johnson2020, section 4.2).
     """
 
-    place: int
+    number: int
     adjacent_found: bool
 
 
@@ -114,7 +114,7 @@ def missed_tokens(gold: Sequence[str], found: Sequence[str]) -> list[MissedToken
 
     Example:
         >>> missed_tokens(["NAME", "NAME", "", "DATE"], ["NAME", "", "", ""])
-        [MissedToken(place=1, adjacent_found=True), MissedToken(place=3, adjacent_found=False)]
+        [MissedToken(number=1, adjacent_found=True), MissedToken(number=3, adjacent_found=False)]
     """
     right = [bool(type_ and other) for type_, other in zip(gold, found, strict=True)]
     padded = [False, *right, False]

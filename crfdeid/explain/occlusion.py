@@ -64,12 +64,12 @@ def with_words(sentence: Sentence, words: Mapping[int, str | None]) -> Sentence:
     gaps = [0, *(after.start - before.end for before, after in pairwise(old))]
     tokens: list[Token] = []
     end = old[0].start if old else 0
-    for place, (token, gap) in enumerate(zip(old, gaps, strict=True)):
-        word = words.get(place, token.text)
+    for index, (token, gap) in enumerate(zip(old, gaps, strict=True)):
+        word = words.get(index, token.text)
         if word is None:
             continue
         start = end + (gap if tokens else 0)
-        length = len(word) if place in words else token.end - token.start  # marks within a token are part of its length
+        length = len(word) if index in words else token.end - token.start  # marks within a token are part of its length
         end = start + length
         tokens.append(Token(word, start, end))
     if not sentence.note:
@@ -81,16 +81,16 @@ def with_words(sentence: Sentence, words: Mapping[int, str | None]) -> Sentence:
     return replace(sentence, tokens=tuple(tokens), note=note)
 
 
-def occluded(sentence: Sentence, places: Sequence[int]) -> list[tuple[str, int | None, Sentence]]:
+def occluded(sentence: Sentence, indices: Sequence[int]) -> list[tuple[str, int | None, Sentence]]:
     """Variants of a sentence with one input occluded: the input, its index, and the variant.
 
     Args:
         sentence: the sentence.
-        places: indices of the words to occlude, one at a time; then the line's field and the heading, if any.
+        indices: indices of the words to occlude, one at a time; then the line's field and the heading, if any.
     """
     found: list[tuple[str, int | None, Sentence]] = [
-        (word, place, with_words(sentence, {place: unknown_word(word)}))
-        for place, word in ((place, sentence.words[place]) for place in places)
+        (word, index, with_words(sentence, {index: unknown_word(word)}))
+        for index, word in ((index, sentence.words[index]) for index in indices)
     ]
     if sentence.line_prefix:
         found.append((f"(field: {sentence.line_prefix})", None, replace(sentence, line_prefix="")))
@@ -114,16 +114,16 @@ def occlusion_terms(
     near = {p for q in questions for p in range(q.token - window, q.token + window + 1)}
     variants = occluded(sentence, sorted(near.intersection(range(len(sentence.tokens)))))
     tables = tagger.marginals([variant for _, _, variant in variants])
-    place = {tag: k for k, tag in enumerate(tagger.tags)}
+    column = {tag: k for k, tag in enumerate(tagger.tags)}
     found = []
     for token, tag, contrast_tag in questions:
-        whole = tag_log_odds(table, token, place[tag], place[contrast_tag])
+        whole = tag_log_odds(table, token, column[tag], column[contrast_tag])
         found.append(
             tuple(
                 WordTerm(
                     name,
                     None if at is None else at - token,
-                    whole - tag_log_odds(other, token, place[tag], place[contrast_tag]),
+                    whole - tag_log_odds(other, token, column[tag], column[contrast_tag]),
                 )
                 for (name, at, _), other in zip(variants, tables, strict=True)
                 if at is None or abs(at - token) <= window
@@ -149,13 +149,13 @@ def counterfactual(
     if replacing.get(question.token, "") is None:
         raise OptionConflictError("the explained token cannot be left out: replace it by another word")
     changed = with_words(sentence, replacing)
-    left_out = sum(word is None and place < question.token for place, word in replacing.items())
-    token = question.token - left_out
-    (table,), (given,) = tagger.marginals([changed]), tagger.predict([changed])
-    place = {tag: k for k, tag in enumerate(tagger.tags)}
+    dropped = sum(word is None and index < question.token for index, word in replacing.items())
+    token = question.token - dropped
+    (table,), (predicted,) = tagger.marginals([changed]), tagger.predict([changed])
+    column = {tag: k for k, tag in enumerate(tagger.tags)}
     return Counterfactual(
         changed.words,
-        given[token],
-        float(table[token, place[given[token]]]),
-        tag_log_odds(table, token, place[question.tag], place[question.contrast_tag]),
+        predicted[token],
+        float(table[token, column[predicted[token]]]),
+        tag_log_odds(table, token, column[question.tag], column[question.contrast_tag]),
     )

@@ -79,8 +79,8 @@ def feature_kind(name: str) -> str:
     found = _NAME.match(name)
     if found is None:
         return OTHER_FEATURES
-    head, places, value = found[1], found[2] or "", found[3]
-    if head in ("w", "lower") and "," in places:
+    head, offsets, value = found[1], found[2] or "", found[3]
+    if head in ("w", "lower") and "," in offsets:
         return "n-gram"
     if head == "prefix" and len(value) > _LONGEST_AFFIX:
         return "layout"
@@ -211,8 +211,8 @@ def explain_tokens(
     for token in (*tokens, *wanted.replacing):
         if not 0 <= token < len(sentence.tokens):
             raise SettingError(f"no token {token}: this sentence has {len(sentence.tokens)}, numbered from 0")
-    (table,), (given,) = tagger.marginals([sentence]), tagger.predict([sentence])
-    questions = [_question(tagger.tags, table, given, token, wanted) for token in tokens]
+    (table,), (predicted,) = tagger.marginals([sentence]), tagger.predict([sentence])
+    questions = [_question(tagger.tags, table, predicted, token, wanted) for token in tokens]
     methods = default_methods(tagger) if wanted.methods is None else wanted.methods
     parts: dict[str, Sequence[Any]] = {}
     if isinstance(tagger, CrfTagger) and "sum" in methods:
@@ -229,17 +229,17 @@ def explain_tokens(
         parts["counterfactual"] = [
             counterfactual(tagger, sentence, question, wanted.replacing) for question in questions
         ]
-    place = {tag: k for k, tag in enumerate(tagger.tags)}
+    column = {tag: k for k, tag in enumerate(tagger.tags)}
     phi = phi_probabilities(table, tagger.tags)
     return [
         Explanation(
             model_of(tagger),
             sentence.words,
             *question,
-            probability=float(table[question.token, place[question.tag]]),
-            contrast_probability=float(table[question.token, place[question.contrast_tag]]),
+            probability=float(table[question.token, column[question.tag]]),
+            contrast_probability=float(table[question.token, column[question.contrast_tag]]),
             phi=float(phi[question.token]),
-            log_odds=tag_log_odds(table, question.token, place[question.tag], place[question.contrast_tag]),
+            log_odds=tag_log_odds(table, question.token, column[question.tag], column[question.contrast_tag]),
             **{name: values[i] for name, values in parts.items()},
         )
         for i, question in enumerate(questions)
@@ -255,12 +255,12 @@ def default_methods(tagger: Tagger) -> tuple[str, ...]:
 
 def model_of(tagger: Tagger) -> str:
     """The name of a tagger's model in `crfdeid.registry.MODELS`, or else the name of its class."""
-    names = {place.rpartition(":")[2]: name for name, place in MODELS.items()}
+    names = {path.rpartition(":")[2]: name for name, path in MODELS.items()}
     return names.get(type(tagger).__name__, type(tagger).__name__)
 
 
 def _question(
-    tags: Sequence[str], table: np.ndarray, given: Sequence[str], token: int, wanted: ExplainRequest
+    tags: Sequence[str], table: np.ndarray, predicted: Sequence[str], token: int, wanted: ExplainRequest
 ) -> TagContrast:
     """The tag to explain and its contrast tag: the requested ones, or the prediction and the best of another type."""
     for tag in (wanted.tag, wanted.contrast_tag):
@@ -268,7 +268,7 @@ def _question(
             raise UnknownNameError(f"no tag '{tag}' in this model: choose from {', '.join(tags)}")
     if len(tags) < 2:
         raise UsageError("this model has a single tag: there is nothing to explain")
-    chosen = given[token] if wanted.tag is None else wanted.tag
+    chosen = predicted[token] if wanted.tag is None else wanted.tag
     others = [k for k, tag in enumerate(tags) if tag[2:] != chosen[2:]]
     others = others or [k for k, tag in enumerate(tags) if tag != chosen]
     best = tags[max(others, key=lambda k: table[token, k])]

@@ -325,9 +325,9 @@ def _of_crf(found: CrfSummary) -> Iterator[RenderBlock]:
         rows = tuple((*row, kind.share) for row, kind in zip(rows, found.kinds, strict=True))
     yield TableBlock("What each kind of feature carries", columns, rows)
     for tag in found.features:
-        for said, features in (("for", tag.largest), ("against", tag.smallest)):
+        for direction, features in (("for", tag.largest), ("against", tag.smallest)):
             if features:
-                title = f"What speaks most {said} {tag.tag}"
+                title = f"What speaks most {direction} {tag.tag}"
                 yield TableBlock(title, ("feature", "weight"), features, frozenset({1}))
 
 
@@ -396,7 +396,7 @@ def reason_text(reason: Reason) -> str:
     where = f"characters {reason.span.start}–{reason.span.end}"
     threshold = _percent(reason.threshold or 0)
     share = f"{100 * (reason.probability or 0):.0f} %"
-    said = {
+    texts = {
         RULE: f"the rule `{reason.name}` matched ({share} of its finds in training were right)",
         MODEL: f"the model {reason.name} found it (probability of being PHI: {probability})",
         THRESHOLD: f"its probability of being PHI, {probability}, reaches the threshold, {threshold}",
@@ -405,7 +405,7 @@ def reason_text(reason: Reason) -> str:
         RECORD: f"it is a {reason.name} of the patient's record",
         CONSISTENCY: f"the value at {where}, which is {reason.span.label}, occurs here again",
     }
-    return said[reason.kind]
+    return texts[reason.kind]
 
 
 def _percent(share: float) -> str:

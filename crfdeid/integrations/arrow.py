@@ -258,7 +258,7 @@ class RedactBatches:
 
     def _redacted(
         self,
-        kept: pa.RecordBatch,
+        passthrough: pa.RecordBatch,
         fields: pa.Schema,
         results: Sequence[Result | None],
         changed: Mapping[str, pa.Array],
@@ -272,7 +272,7 @@ class RedactBatches:
             _POLICY: [policy] * len(results),
         }
         texts = [result.document.text if isinstance(result, NoteResult) else None for result in results]
-        arrays = [*kept.columns]
+        arrays = [*passthrough.columns]
         for name, array in changed.items():
             arrays[fields.get_field_index(name)] = array
         at = fields.get_field_index(self.columns.text)

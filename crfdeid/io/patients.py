@@ -61,12 +61,12 @@ class SimilarPatients:
         self._seen: dict[int, int] = {}
         self._warned = False
 
-    def see(self, patient: str, place: str) -> None:
+    def see(self, patient: str, location: str) -> None:
         """Compare a patient's name with the earlier ones.
 
         Args:
             patient: as of `patient_name`.
-            place: file and row, for the warning, which must not hold the name.
+            location: file and row, for the warning, which must not hold the name.
         """
         if self._warned:
             return
@@ -78,5 +78,5 @@ class SimilarPatients:
             _log.warning(
                 "%s: the patient column has the name of an earlier row, but for capitals, leading zeros, spaces or "
                 "punctuation. They count as two patients: where they are one, write them alike",
-                place,
+                location,
             )

@@ -157,11 +157,11 @@ class Failure(NamedTuple):
         return cls(problem.problem, line=problem.line, offset=problem.offset, error=error)
 
     def __str__(self) -> str:
-        place = shown_name(self.file)
-        place += "" if self.row is None else f", row {self.row}"
-        place += "" if self.line is None else f", line {self.line}"
-        place += "" if self.offset is None else f", offset {self.offset}"
-        return f"{place}: {self.reason}"
+        location = shown_name(self.file)
+        location += "" if self.row is None else f", row {self.row}"
+        location += "" if self.line is None else f", line {self.line}"
+        location += "" if self.offset is None else f", offset {self.offset}"
+        return f"{location}: {self.reason}"
 
 
 def shown_name(name: str) -> str:

@@ -119,10 +119,10 @@ def _elsewhere(endpoint: str) -> dict[str, str]:
 def _azure(rest: str) -> tuple[Any, str]:
     """An Azure file system and the path there, container first."""
     host, path = _azure_place(rest)
-    said = dict(part.strip().partition("=")[::2] for part in os.environ.get(_CONNECTION, "").split(";"))
-    endpoint = said.get("BlobEndpoint", "")
-    account = said.get("AccountName") or urlsplit(endpoint).netloc.partition(".")[0] or _first(_ACCOUNT)
-    access = _azure_access(said)
+    settings = dict(part.strip().partition("=")[::2] for part in os.environ.get(_CONNECTION, "").split(";"))
+    endpoint = settings.get("BlobEndpoint", "")
+    account = settings.get("AccountName") or urlsplit(endpoint).netloc.partition(".")[0] or _first(_ACCOUNT)
+    access = _azure_access(settings)
     named = host.partition(".")[0]
     if named and account and access and named != account:
         raise OptionConflictError(f"--input is in the account {named}, but the environment has access to {account}")
@@ -132,15 +132,15 @@ def _azure(rest: str) -> tuple[Any, str]:
             f"--input names no account: abfss://container@account.dfs.core.windows.net, or {_ACCOUNT[1]}"
         )
     if not endpoint:
-        endpoint = "https://" + (host or f"{account}.blob.{said.get('EndpointSuffix', _SUFFIX)}")
+        endpoint = "https://" + (host or f"{account}.blob.{settings.get('EndpointSuffix', _SUFFIX)}")
     return _azure_system(account_name=account, **_authorities(endpoint, account), **access), unquote(path).strip("/")
 
 
-def _azure_access(said: dict[str, str]) -> dict[str, str]:
+def _azure_access(settings: dict[str, str]) -> dict[str, str]:
     """Arrow's options for access, from a connection string or the environment; none for the machine's identity."""
-    if key := said.get("AccountKey") or _first(_KEY):
+    if key := settings.get("AccountKey") or _first(_KEY):
         return {"account_key": key}
-    signature = said.get("SharedAccessSignature") or _first((_SAS,))
+    signature = settings.get("SharedAccessSignature") or _first((_SAS,))
     return {"sas_token": f"?{signature.removeprefix('?')}"} if signature else {}
 
 
@@ -149,11 +149,11 @@ def _azure_place(rest: str) -> tuple[str, str]:
 
     Hadoop writes container@host/folder, DuckDB and Arrow host/container/folder, fsspec and Polars container/folder.
     """
-    place, _, folder = rest.partition("/")
-    container, at, host = place.rpartition("@")
+    authority, _, folder = rest.partition("/")
+    container, at, host = authority.rpartition("@")
     if at:
         return host, f"{container}/{folder}"
-    return (place, folder) if "." in place else ("", rest)  # No container has a dot in its name.
+    return (authority, folder) if "." in authority else ("", rest)  # No container has a dot in its name.
 
 
 def _authorities(endpoint: str, account: str) -> dict[str, str]:

@@ -174,16 +174,16 @@ class NameMatcher:
     def _add(self, half: str) -> Iterator[str]:
         """Add the words of the part of a name before or after a comma; yield adjacent words joined into one."""
         words = [word for word in NAME_WORD.findall(half) if not is_placeholder_word(fold_to_alnum(word))]
-        kept = [word.lower() not in TITLES | PARTICLES for word in words]
+        is_name = [word.lower() not in TITLES | PARTICLES for word in words]
         if words and words[-1].lower() in PARTICLES:  # "Minh Do": the last word is no particle
-            kept[-1] = True
-        for word in compress(words, kept):
+            is_name[-1] = True
+        for word in compress(words, is_name):
             self._initials.add(fold_to_alnum(word)[:1])
             # Variants such as "O Neill" and "Mac Donald".
             pieces = [word, *regex.split("['’]", word), *_CAPITAL_WITHIN.split(word)]
             self._parts.update(part for piece in pieces if len(part := fold_to_alnum(piece)) >= _LEAST_PART)
         for last in range(1, len(words)):
-            for first in range(max(0, last + 1 - _MOST_PIECES), last if kept[last] else 0):
+            for first in range(max(0, last + 1 - _MOST_PIECES), last if is_name[last] else 0):
                 together = fold_to_alnum("".join(words[first : last + 1]))
                 if len(together) >= _LEAST_SPLIT:
                     yield together
@@ -281,10 +281,10 @@ def _settle(chain: list[_Word]) -> Iterator[tuple[int, int]]:
     """Yield the offsets of the name in adjacent words: two parts in any case, or one with a capital, with initials."""
     parts = [word for word in chain if word.part]
     together = len({word.part for word in parts}) > 1 or (parts and any(w.initial and w.sure for w in chain))
-    kept = [i for i, word in enumerate(chain) if word.part and (word.sure or together)]
-    if not kept:
+    sure = [i for i, word in enumerate(chain) if word.part and (word.sure or together)]
+    if not sure:
         return
-    first, last = kept[0], kept[-1]
+    first, last = sure[0], sure[-1]
     while first and chain[first - 1].initial:
         first -= 1
     while last + 1 < len(chain) and chain[last + 1].initial:

@@ -192,11 +192,11 @@ def _problem(card: dict[str, Any]) -> str | None:
     """The first thing in a card that cannot be."""
     for problem in shape_errors(card, Card):
         return problem
-    for place, point in enumerate(card["operating_points"]):
+    for number, point in enumerate(card["operating_points"]):
         if not 0 < point["required"] <= 1:
-            return f"operating_points.{place}.required is {point['required']}, no share above 0"
+            return f"operating_points.{number}.required is {point['required']}, no share above 0"
         if not 0 <= point["threshold"] <= 1:
-            return f"operating_points.{place}.threshold is {point['threshold']}, no probability"
+            return f"operating_points.{number}.threshold is {point['threshold']}, no probability"
     return None
 
 

@@ -112,14 +112,14 @@ class NoteReader:
         bits = 8 * len(words)
 
         def is_known(word: str) -> bool:
-            place = _place(word, bits, key)
-            return bool(words[place >> 3] >> (place & 7) & 1)
+            bit = _place(word, bits, key)
+            return bool(words[bit >> 3] >> (bit & 7) & 1)
 
         self.words, self.characters = words, characters
-        kept = lru_cache(maxsize=_CACHED_WORDS)(is_known)
+        cached = lru_cache(maxsize=_CACHED_WORDS)(is_known)
 
         def look_up(word: str) -> bool:
-            return kept(word) if len(word) <= _LONGEST_CACHED else is_known(word)
+            return cached(word) if len(word) <= _LONGEST_CACHED else is_known(word)
 
         self._is_known: Callable[[str], bool] = look_up
         self._unusual = re.compile(f"[^\\s{re.escape(characters)}]")
@@ -151,8 +151,8 @@ class NoteReader:
     def _knowing(cls, known: Sequence[str], usual: Iterable[str], key: bytes | None) -> NoteReader:
         table = bytearray(_BITS_A_WORD // 8 * max(len(known), 1))
         for word in known:
-            place = _place(word, 8 * len(table), key)
-            table[place >> 3] |= 1 << (place & 7)
+            bit = _place(word, 8 * len(table), key)
+            table[bit >> 3] |= 1 << (bit & 7)
         return cls(bytes(table), "".join(sorted(c for c in usual if not c.isspace())), key)
 
     def measure(self, text: str, found: Mapping[str, int]) -> NoteMeasures | None:
@@ -244,8 +244,8 @@ class DriftDetector:
             return []
         found.sort(reverse=True)
         more = f" and {len(found) - _MOST_TYPES_SAID} more types" if len(found) > _MOST_TYPES_SAID else ""
-        said = ", ".join(text for _, text in found[:_MOST_TYPES_SAID])
-        return [f"per 100 words were found {said}{more}"]
+        listed = ", ".join(text for _, text in found[:_MOST_TYPES_SAID])
+        return [f"per 100 words were found {listed}{more}"]
 
 
 def drift_measures(part: ProfilePart, measures: NoteMeasures | None, *, raised: bool = False) -> list[str]:

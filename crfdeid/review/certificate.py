@@ -117,29 +117,29 @@ def render_certificate(certificate: Certificate) -> str:
 
 def _assumptions(certificate: Certificate) -> list[str]:
     """Assumptions of the bounds, one sentence each."""
-    said = [
+    texts = [
         f"One-sided bounds at {100 * CONFIDENCE_LEVEL:.0f} %: were the true share larger, so few leaks would be "
         f"found in at most {100 * (1 - CONFIDENCE_LEVEL):.0f} % of samples.",
         "The notes were drawn at random from all notes of which this is said, and nothing was changed after the draw.",
     ]
     if certificate.digest is not None:
-        said[1] = (
+        texts[1] = (
             "The notes were drawn at random from all notes. All of them were compared with the plan: none was added, "
             "removed or changed since the draw."
         )
     if certificate.recall < 1:
-        said.append(
+        texts.append(
             f"A reader finds {_percent(certificate.recall)} of the leaking notes, or more. This is assumed and not "
             "measured here: have a second reader read some of the notes, or plant leaks in notes, to measure it."
         )
     else:
-        said.append("A reader finds every leak: set --reviewer-recall, for readers miss some.")
+        texts.append("A reader finds every leak: set --reviewer-recall, for readers miss some.")
     if certificate.strata:
-        said.append("The bound of a kind holds for this kind alone, and not for all kinds at once.")
+        texts.append("The bound of a kind holds for this kind alone, and not for all kinds at once.")
     if certificate.upper_bound_tokens is not None:
-        said.append("The bound of tokens is resampled by note, and no note has more PHI tokens than the longest read.")
-    said.append("It is void after any change of the model, its threshold or the rules: draw a new plan and read anew.")
-    return said
+        texts.append("The bound of tokens is resampled by note, and no note has more PHI tokens than the longest read.")
+    texts.append("It is void after any change of the model, its threshold or the rules: draw a new plan and read anew.")
+    return texts
 
 
 def _stratum(stratum: Stratum, recall: float) -> str:

@@ -36,22 +36,22 @@ class Reviewed:
         document: the note, with all its PHI.
         missed: PHI that was not hidden.
         sha256: the digest of the redacted text that was read.
-        place: the file and line of the marks, for messages.
+        source: the file and line of the marks, for messages.
     """
 
     document: Document
     missed: tuple[Span, ...]
     sha256: str
-    place: str
+    source: str
 
     @property
     def count(self) -> NoteCount:
         """Its tokens of PHI: those in what was missed, and all."""
         tokens = tokens_of(self.document)
-        places = [
+        missed, phi = (
             {n for span in spans for n in positions_in(tokens, span)} for spans in (self.missed, self.document.spans)
-        ]
-        return NoteCount(len(places[0]), len(places[0] | places[1]))
+        )
+        return NoteCount(len(missed), len(missed | phi))
 
 
 def read_marks(paths: Sequence[Path]) -> list[Reviewed]:
@@ -104,15 +104,15 @@ def require_current(reviewed: Iterable[Reviewed], notes: Iterable[SampledNote]) 
     absent, outdated = [], []
     for one in reviewed:
         if one.document.id not in texts:
-            absent.append(one.place)
+            absent.append(one.source)
         elif one.sha256 != texts[one.document.id]:
-            outdated.append(one.place)
+            outdated.append(one.source)
     if outdated:
-        said = f"marks of another redaction: {shorten_list(outdated, between='; ')}"
-        raise MismatchError(f"{said}: these notes have another text now, so read them again, on a new page")
+        problem = f"marks of another redaction: {shorten_list(outdated, between='; ')}"
+        raise MismatchError(f"{problem}: these notes have another text now, so read them again, on a new page")
     if absent:
-        said = f"marks of notes that are not among the redacted ones: {shorten_list(absent, between='; ')}"
-        raise MismatchError(f"{said}: give all redacted notes, or leave these marks out")
+        problem = f"marks of notes that are not among the redacted ones: {shorten_list(absent, between='; ')}"
+        raise MismatchError(f"{problem}: give all redacted notes, or leave these marks out")
 
 
 def strata_of(reviewed: Sequence[Reviewed], plan: SamplingPlan, *, path: Path) -> list[Stratum]:

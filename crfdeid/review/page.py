@@ -108,14 +108,14 @@ class PageNote:
         others: spans of the other side: a model's or a second annotator's.
         by: the replacement of each span in the redacted note; empty without a redacted note.
         sha256: the digest of the redacted text; "" without one.
-        kept: values that surrogates leave unchanged (`crfdeid.review.unchanged`), with their kinds.
+        unchanged: values that surrogates leave unchanged (`crfdeid.review.unchanged`), with their kinds.
     """
 
     document: Document
     others: tuple[Span, ...] = ()
     by: tuple[str, ...] = ()
     sha256: str = ""
-    kept: tuple[Span, ...] = ()
+    unchanged: tuple[Span, ...] = ()
 
 
 def comparison_notes(first: Sequence[Document], second: Mapping[str, Sequence[Span]]) -> list[PageNote]:
@@ -206,8 +206,8 @@ def review_html(notes: Sequence[PageNote], side: PageText, *, unsure: _Uncertain
     """
     templates = files("crfdeid") / "review" / "templates"
     data = _page_data(notes, side, unsure)
-    kinds = sorted({span.label for note in notes for span in note.kept})
-    return render_page(templates, "review", side=side, unsure=unsure is not None, kept=kinds, data=data)
+    kinds = sorted({span.label for note in notes for span in note.unchanged})
+    return render_page(templates, "review", side=side, unsure=unsure is not None, unchanged=kinds, data=data)
 
 
 def _page_data(notes: Sequence[PageNote], side: PageText, unsure: _Uncertain | None) -> dict[str, Any]:
@@ -215,7 +215,7 @@ def _page_data(notes: Sequence[PageNote], side: PageText, unsure: _Uncertain | N
 
     Returns:
         "types", by name; "notes": {"id", "text", "sha256", "spans": [start, end, type, replacement] each,
-        "others" and "kept": [start, end, type] each, "unsure": [start, end, probability] each}.
+        "others" and "unchanged": [start, end, type] each, "unsure": [start, end, probability] each}.
     """
     asked = unsure if unsure is not None else [[] for _ in notes]
     shown = [
@@ -225,7 +225,7 @@ def _page_data(notes: Sequence[PageNote], side: PageText, unsure: _Uncertain | N
             "sha256": note.sha256,
             "spans": [[*span, by] for span, by in zip(note.document.spans, note.by or _nothing(note), strict=True)],
             "others": [list(span) for span in sorted(note.others)],
-            "kept": [list(span) for span in note.kept],
+            "unchanged": [list(span) for span in note.unchanged],
             "unsure": [list(token) for token in tokens],
         }
         for note, tokens in zip(notes, asked, strict=True)

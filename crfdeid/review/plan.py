@@ -209,9 +209,9 @@ def require_unchanged(plan: SamplingPlan, found: Sequence[SampledNote], *, path:
         (missing > 0, f"{missing:,} of the {len(plan.selected):,} drawn notes are missing"),
         (altered > 0, f"{altered:,} of the {len(plan.selected):,} drawn notes have another text"),
     ]
-    said = "; ".join(text for holds, text in changes if holds) or "a note that was not drawn has another text or id"
+    problem = "; ".join(text for holds, text in changes if holds) or "a note that was not drawn has another text or id"
     remedy = "restore them, with the same --text-column and --id-column, or draw a new plan and read its notes"
-    raise MismatchError(f"not the notes that the plan was drawn from ({said}): {remedy}", path=path)
+    raise MismatchError(f"not the notes that the plan was drawn from ({problem}): {remedy}", path=path)
 
 
 def require_planned(plan: SamplingPlan, read: Sequence[SampledNote], *, path: Path) -> None:

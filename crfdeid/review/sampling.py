@@ -172,17 +172,17 @@ def _covering(notes: Sequence[Candidate], covered: Collection[str]) -> Iterator[
     def gain(note: Candidate) -> float:
         return sum(frequency[word] for word in note.words if word not in done) / note.minutes
 
-    heap = [(-gain(note), place) for place, note in enumerate(notes)]
+    heap = [(-gain(note), index) for index, note in enumerate(notes)]
     heapify(heap)
     while heap:
-        before, place = heap[0]
-        now = -gain(notes[place])
+        before, index = heap[0]
+        now = -gain(notes[index])
         if now > before:
-            heapreplace(heap, (now, place))
+            heapreplace(heap, (now, index))
             continue
         heappop(heap)
-        done.update(notes[place].words)
-        yield notes[place]
+        done.update(notes[index].words)
+        yield notes[index]
 
 
 SAMPLE_LIST = "drawn.csv"

@@ -58,7 +58,7 @@ def with_unchanged(
     bare = [replace(note.document, spans=()) for note in notes]
     marked = bare if model is None else model.annotate_documents(bare)
     return [
-        replace(note, kept=unchanged_spans(document, replaced=note.document.spans, locale=locale))
+        replace(note, unchanged=unchanged_spans(document, replaced=note.document.spans, locale=locale))
         for note, document in zip(notes, marked, strict=True)
     ]
 

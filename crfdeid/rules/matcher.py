@@ -187,11 +187,11 @@ class Prefilter(dict[str, int]):
             for step in range(1, self._near + 1):
                 near[:-step] |= capital[step:]
             bits[~near] &= ~self.cue
-            places = np.flatnonzero(bits & self.cue)
-            numbers = np.searchsorted(ends, places, "right")
+            offsets = np.flatnonzero(bits & self.cue)
+            numbers = np.searchsorted(ends, offsets, "right")
             first = np.where(numbers, ends[numbers - 1], 0)
-            for number, place in zip(numbers.tolist(), (places - first).tolist(), strict=True):
-                cues.setdefault(number, []).append(place)
+            for number, offset in zip(numbers.tolist(), (offsets - first).tolist(), strict=True):
+                cues.setdefault(number, []).append(offset)
         found: list[int] = np.bitwise_or.reduceat(bits, [0, *ends[:-1]]).tolist()
         return found, cues
 
@@ -294,7 +294,7 @@ def _found(sentence: Sentence, bits: int, cues: Sequence[int]) -> Iterator[tuple
     text = sentence.spaced
     numbers = tuple(map(min, digit_counts(text), _MOST)) if bits & _HAS_DIGIT else _NO_DIGITS
     ends = sentence.token_ends() if cues else []
-    words = [(sentence.tokens[place][0], ends[place]) for place in cues]
+    words = [(sentence.tokens[index][0], ends[index]) for index in cues]
     taken: set[int] = set()
     for rule, start, end in _matches(text, _possible(bits, numbers), words):
         ends = ends or sentence.token_ends()
@@ -335,8 +335,8 @@ def _matches_at(
 ) -> Iterator[tuple[Rule, int, int]]:
     """Matches of the rules with ``near`` at their cue words, in the order of `RULES`."""
     tried = [(number, end - len(word), rule, form) for word, end in cues for number, rule, form in at[word.lower()]]
-    for _, place, rule, form in sorted(tried, key=itemgetter(0, 1)) if len(tried) > 1 else tried:
-        match = form.match(text, place)
+    for _, cue_start, rule, form in sorted(tried, key=itemgetter(0, 1)) if len(tried) > 1 else tried:
+        match = form.match(text, cue_start)
         if match:
             start, end = match.span(match.lastgroup or 0)
             end = _right_end(rule, text, start, end)

@@ -246,18 +246,18 @@ class RulesTagger(Tagger):
         the share that the rules missed in training, spread evenly over the tags.
         """
         learned = self._trained()
-        place = {tag: k for k, tag in enumerate(learned.tags)}
-        outside, others = place[OUTSIDE], max(len(place) - 1, 1)
+        column = {tag: k for k, tag in enumerate(learned.tags)}
+        outside, others = column[OUTSIDE], max(len(column) - 1, 1)
         tables = []
         for sentence, found in zip(sentences, self.find(sentences), strict=True):
-            missed = learned.missed if len(place) > 1 else 0.0
-            table = np.full((len(sentence.tokens), len(place)), missed / others)
+            missed = learned.missed if len(column) > 1 else 0.0
+            table = np.full((len(sentence.tokens), len(column)), missed / others)
             table[:, outside] = 1 - missed
             for span, share in found:
                 table[span.start : span.end] = 0
                 table[span.start : span.end, outside] = 1 - share
                 for i in range(span.start, span.end):
-                    table[i, place[f"{'B' if i == span.start else 'I'}-{span.label}"]] += share
+                    table[i, column[f"{'B' if i == span.start else 'I'}-{span.label}"]] += share
             tables.append(table)
         return tables
 

@@ -107,11 +107,11 @@ NOTES_5 = (
 )
 
 
-def _rows(place: int) -> tuple[SystemRow, ...]:
+def _rows(column: int) -> tuple[SystemRow, ...]:
     return tuple(
         SystemRow(f"{name} (2020)", Printed(row.se, row.ppv, row.f1), model=MODELS.get(name))
         for name, both in TABLE_2.items()
-        if (row := both[place]) is not None
+        if (row := both[column]) is not None
     )
 
 

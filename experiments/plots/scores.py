@@ -71,10 +71,14 @@ def _bars(
     width = 0.84 / len(style)
     for number, (system, look) in enumerate(style.items()):
         there = [(at, category) for at, category in enumerate(categories) if (system, category) in means]
-        places = [at + width * (number - (len(style) - 1) / 2) for at, _ in there]
+        positions = [at + width * (number - (len(style) - 1) / 2) for at, _ in there]
         heights = [means[system, category] for _, category in there]
-        panel.bar(places, heights, width, color=look.colour, hatch=look.hatch, edgecolor="white", linewidth=0.4)
-        ends = [(place, *spread.ends[system, c]) for place, (_, c) in zip(places, there, strict=True) if spread.ends]
+        panel.bar(positions, heights, width, color=look.colour, hatch=look.hatch, edgecolor="white", linewidth=0.4)
+        ends = [
+            (position, *spread.ends[system, c])
+            for position, (_, c) in zip(positions, there, strict=True)
+            if spread.ends
+        ]
         if ends:
             panel.vlines(*zip(*ends, strict=True), color=INK, linewidth=0.9)
     panel.set_xticks(range(len(categories)), categories)
@@ -118,11 +122,11 @@ def embedding_plot(results: Results) -> Figure:
     figure, [panel] = canvas(3.2, width=6.5)
     for number, (model, values) in enumerate(networks.items()):
         look = model_look(results, model)
-        places = [names.index(name) + 0.16 * (number - (len(networks) - 1) / 2) for name in values]
+        positions = [names.index(name) + 0.16 * (number - (len(networks) - 1) / 2) for name in values]
         means = [found.mean() for found in values.values()]
-        panel.plot(places, means, color=look.colour, marker=look.marker, markersize=8, linewidth=1, label=model)
-        for place, found in zip(places, values.values(), strict=True):
-            panel.scatter([place + 0.06] * len(found), found, s=10, color=look.colour)
+        panel.plot(positions, means, color=look.colour, marker=look.marker, markersize=8, linewidth=1, label=model)
+        for position, found in zip(positions, values.values(), strict=True):
+            panel.scatter([position + 0.06] * len(found), found, s=10, color=look.colour)
     panel.set_xticks(range(len(names)), [f"{name}\n{results['embeddings'][name]['dim']}" for name in names])
     panel.set_xlim(-0.5, len(names) - 0.5)
     panel.set_xlabel("embedding, and its dimension")
@@ -191,7 +195,7 @@ def _matrices(results: Results, frame: pd.DataFrame, model: str) -> Figure:
     names = list(results["matrix"][model])
     longest = CHARACTER * max(map(len, names))
     figure, panels = canvas(0.7 + 0.45 * len(names) + longest, columns=len(MEASURES))
-    for place, (panel, (measure, title)) in enumerate(zip(panels, MEASURES.items(), strict=True)):
+    for column, (panel, (measure, title)) in enumerate(zip(panels, MEASURES.items(), strict=True)):
         found = frame[(frame["model"] == model) & (frame["measure"] == measure)]
         table = found.pivot_table(index="trained_on", columns="tested_on", values="value").loc[names, names]
         texts = table.map(lambda value: percent(value, 1))
@@ -201,7 +205,7 @@ def _matrices(results: Results, frame: pd.DataFrame, model: str) -> Figure:
         panel.tick_params(axis="x", rotation=90)
         panel.set_xlabel(f"{title}: tested on")
         panel.xaxis.set_label_position("top")
-        if place:
+        if column:
             panel.set_yticklabels([])
         else:
             panel.set_ylabel("trained on")

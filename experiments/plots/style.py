@@ -91,15 +91,15 @@ def looks(results: Results) -> dict[str, Look]:
     """Each system's look: the hue of its model, and a shade by its position among the systems of that model."""
     sizes = Counter(found["model"] for found in results["models"].values())
     models = list(sizes)
-    places = {model: count() for model in models}
+    counters = {model: count() for model in models}
     found = {}
     for system, about in results["models"].items():
-        number, place = models.index(about["model"]), next(places[about["model"]])
-        hue = HUES[number % len(HUES)]
+        model, number = models.index(about["model"]), next(counters[about["model"]])
+        hue = HUES[model % len(HUES)]
         found[system] = Look(
-            hue[1 if sizes[about["model"]] == 1 else place % len(hue)],
-            _HATCHES[(place // len(hue) + number // len(HUES)) % len(_HATCHES)],
-            _DASHES[place % len(_DASHES)],
+            hue[1 if sizes[about["model"]] == 1 else number % len(hue)],
+            _HATCHES[(number // len(hue) + model // len(HUES)) % len(_HATCHES)],
+            _DASHES[number % len(_DASHES)],
             _MARKERS[number % len(_MARKERS)],
         )
     return found

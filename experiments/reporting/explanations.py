@@ -74,9 +74,9 @@ def _first_seed(results: Mapping[str, Any], system: str) -> int:
 
 
 def _tagger(path: Path, system: str, seed: int) -> Any:
-    place = path / "models" / system / str(seed)
-    if not place.is_dir():
+    folder = path / "models" / system / str(seed)
+    if not folder.is_dir():
         raise UnknownNameError(
-            f"--explain: {place} does not exist: keep the fitted models in the folder of their results"
+            f"--explain: {folder} does not exist: keep the fitted models in the folder of their results"
         )
-    return load_tagger(place)
+    return load_tagger(folder)

@@ -148,13 +148,13 @@ def _lead(significance: Mapping[str, Any], best: Standing, others: Sequence[Stan
     beaten = [other for other in others if other.holds]
     open_ = [other for other in others if other.holds is False]
     test = f"{significance['test']}, {significance['permutations']:,} permutations, level {significance['level']:g}"
-    said = f"({test}, Holm's correction for the number of comparisons)"
+    basis = f"({test}, Holm's correction for the number of comparisons)"
     if not open_:
         every = "" if len(beaten) == 1 else "every one of "
-        return f"Its lead over {every}{_names(beaten)} holds {said}."
+        return f"Its lead over {every}{_names(beaten)} holds {basis}."
     if not beaten:
-        return f"Its lead over {_names(open_)} may be chance: the data do not decide between them {said}."
-    return f"Its lead over {_names(beaten)} holds; over {_names(open_)} it may be chance {said}."
+        return f"Its lead over {_names(open_)} may be chance: the data do not decide between them {basis}."
+    return f"Its lead over {_names(beaten)} holds; over {_names(open_)} it may be chance {basis}."
 
 
 def _against_papers(results: Results, standings: Sequence[Standing]) -> Iterator[str]:
@@ -174,9 +174,9 @@ def _against_papers(results: Results, standings: Sequence[Standing]) -> Iterator
                 yield from _order(results, paper, f"embeddings for {model}", there)
 
 
-def _order(results: Results, paper: Paper, what: str, places: Mapping[str, Standing | None]) -> Iterator[str]:
+def _order(results: Results, paper: Paper, what: str, standings: Mapping[str, Standing | None]) -> Iterator[str]:
     """One sentence on the systems of a paper's order that were compared, the worst first; none for fewer than two."""
-    named = {name: standing for name, standing in places.items() if standing is not None}
+    named = {name: standing for name, standing in standings.items() if standing is not None}
     if len(named) < 2:
         return
     steps = []
@@ -185,17 +185,17 @@ def _order(results: Results, paper: Paper, what: str, places: Mapping[str, Stand
         p = _p(results, worse.system, better.system)
         known = "not tested" if p is None else "holds" if p <= results["significance"]["level"] else "may be chance"
         steps.append(f"{worse.system} {sign} {better.system} ({known})")
-    kept = all(worse.f1 < better.f1 for worse, better in pairwise(named.values()))
-    same = "the same" if kept else "not the same"
+    holds = all(worse.f1 < better.f1 for worse, better in pairwise(named.values()))
+    same = "the same" if holds else "not the same"
     yield f"The order of {what} in {paper.name}, {' < '.join(named)}, is {same} here: {', '.join(steps)}."
 
 
 def _leaks(standings: Sequence[Standing]) -> str:
     best, safest = standings[0], min(standings, key=lambda standing: standing.uncovered)
-    said = f"What would leak: {best.system} leaves {percent(best.uncovered)} % of the PHI's tokens unmarked"
+    lead = f"What would leak: {best.system} leaves {percent(best.uncovered)} % of the PHI's tokens unmarked"
     if safest.uncovered < best.uncovered:
-        return f"{said}; {safest.system} leaves the least, {percent(safest.uncovered)} %."
-    return f"{said}{', the least of all' if len(standings) > 1 else ''}."
+        return f"{lead}; {safest.system} leaves the least, {percent(safest.uncovered)} %."
+    return f"{lead}{', the least of all' if len(standings) > 1 else ''}."
 
 
 def _hardest(results: Results, best: Standing) -> Iterator[str]:

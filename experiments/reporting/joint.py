@@ -15,11 +15,11 @@ Results = Mapping[str, Any]
 def joint_sentences(results: Results) -> list[str]:
     """Sentences on the systems, every tested difference in F, and the amount of PHI that the models store."""
     systems, scored = results["tables"]["compared"], results["corpus"]["splits"][results["corpus"]["test"]]
-    said = (
+    summary = (
         f"{len(systems)} systems were compared on {scored['documents']:,} documents of {results['corpus']['name']}, "
         f"the {results['corpus']['test']} split: {', '.join(systems)}."
     )
-    return [said, *_differences(results), *_rows(results), *_held(results)]
+    return [summary, *_differences(results), *_rows(results), *_held(results)]
 
 
 def joint_cautions() -> list[str]:

@@ -56,18 +56,18 @@ def _hidden(results: Results) -> Iterator[str]:
         fresh, bare = system["attacks"]["fresh"], system["attacks"]["no_noise"]
         if fresh is None:
             continue
-        said = (
+        accuracy = (
             f"{system['name']}: the worst fresh adversary was right on {percent(fresh['accuracy'], 1)} % of the pairs "
             f"(95 % interval {percent(fresh['low'], 1)} to {percent(fresh['high'], 1)}): "
         )
         if fresh["low"] > CHANCE and fresh["high"] > HIDDEN:
-            yield said + "the representation leaks."
+            yield accuracy + "the representation leaks."
         elif fresh["high"] > HIDDEN:
-            yield said + "these are too few pairs to tell whether it hides."
+            yield accuracy + "these are too few pairs to tell whether it hides."
         elif bare is not None and bare["accuracy"] < STRONG:
-            yield said + f"but without noise only on {percent(bare['accuracy'], 1)} %, so it is too weak to tell."
+            yield accuracy + f"but without noise only on {percent(bare['accuracy'], 1)} %, so it is too weak to tell."
         else:
-            yield said + "it cannot tell real pairs from fake ones."
+            yield accuracy + "it cannot tell real pairs from fake ones."
 
 
 def _attacked(results: Results) -> list[Mapping[str, Any]]:

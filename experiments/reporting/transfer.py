@@ -14,11 +14,11 @@ Results = Mapping[str, Any]
 def transfer_sentences(results: Results) -> list[str]:
     """Sentences on the models, the F that each loses on other corpora, and the neighbours of missed tokens."""
     corpora, models = list(results["corpora"]), list(results["matrix"])
-    said = (
+    summary = (
         f"{', '.join(models)}: trained on each of {', '.join(corpora)}, and tested on all; "
         f"scores of tokens, {COMPARED[results['types']]}."
     )
-    return [said, *_lost(results), *_missed(results)]
+    return [summary, *_lost(results), *_missed(results)]
 
 
 def transfer_cautions() -> list[str]:

@@ -110,8 +110,8 @@ def describe_sweep(sweep: Sweep) -> dict[str, Any]:
     """The ``sweep`` part: every point, and each system's choice."""
     points: dict[tuple[System, Point], list[dict[str, Any]]] = {}
     for run in sweep.runs:
-        kept = {name: run.record[name] for name in ("seed", "dev_f1")}
-        points.setdefault((run.cell.system, run.cell.point), []).append(kept)
+        result = {name: run.record[name] for name in ("seed", "dev_f1")}
+        points.setdefault((run.cell.system, run.cell.point), []).append(result)
     return {
         "names": list(sweep.grid),
         "points": [

@@ -143,7 +143,7 @@ class Store:
         found = {layer: Found(spans, tuple(errors.get(layer, ()))) for layer, spans in predictions.items()}
         return Run(cell, record, found)
 
-    def keep(self, run: Run) -> None:
+    def save(self, run: Run) -> None:
         """Write a finished cell.
 
         Raises:
@@ -168,11 +168,11 @@ class Store:
         os.close(self._lock)
 
 
-def _different(before: Any, now: Any, place: str = "") -> list[str]:
+def _different(before: Any, now: Any, key: str = "") -> list[str]:
     """Names (with dots) of the keys in which two experiments differ; values are not shown."""
     if not (isinstance(before, dict) and isinstance(now, dict)):
-        return [] if before == now else [place or "everything"]
+        return [] if before == now else [key or "everything"]
     found = []
     for name in dict.fromkeys([*before, *now]):
-        found += _different(before.get(name), now.get(name), f"{place}.{name}" if place else name)
+        found += _different(before.get(name), now.get(name), f"{key}.{name}" if key else name)
     return found

@@ -107,7 +107,7 @@ def prepare_embeddings(
     if not sources:
         return Embeddings()
     trained = any(source in RECIPES for source in sources.values())
-    beside = list(_unlabelled(corpus, settings, seed)) if trained else []
+    unlabelled = list(_unlabelled(corpus, settings, seed)) if trained else []
     shares = (1.0, *sorted({*fractions} - {1.0}, reverse=True))
     counts = {split: Counter(word for words in _words(part) for word in words) for split, part in corpus.splits.items()}
     vectors: dict[tuple[str, float], WordVectors] = {}
@@ -117,13 +117,13 @@ def prepare_embeddings(
         if source == RANDOM:
             facts[name] = _facts(source, _words_of_training(counts["train"]), counts)
         else:
-            made = _make(name, source, corpus, beside, shares, on_step)
+            made = _make(name, source, corpus, unlabelled, shares, on_step)
             vectors |= {(name, share): found for share, found in made.items()}
             facts[name] = {**_facts(source, made[1.0], counts), "sha256": _hash(made[1.0])}
             neighbours[name] = _neighbours(made[1.0], counts["train"])
         facts[name]["fit_seconds"] = time.perf_counter() - started
         if source in RECIPES:
-            facts[name]["text_words"] = sum(map(len, (*_words(corpus.train), *beside)))
+            facts[name]["text_words"] = sum(map(len, (*_words(corpus.train), *unlabelled)))
     if joined is not None and joined in wanted:
         from rnn.embeddings import concatenate  # noqa: PLC0415
 
@@ -134,7 +134,7 @@ def prepare_embeddings(
 
 
 def _make(
-    name: str, source: str, corpus: Corpus, beside: Words, shares: Iterable[float], on_step: OnStep
+    name: str, source: str, corpus: Corpus, unlabelled: Words, shares: Iterable[float], on_step: OnStep
 ) -> dict[float, WordVectors]:
     """Vectors of each share; those of a file are the same for all."""
     if source not in RECIPES:
@@ -144,7 +144,7 @@ def _make(
     found = {}
     for share in shares:
         what = f"{name} vectors" if share == 1.0 else f"{name} vectors of {share:g} of the text"
-        found[share] = _train(source, [*_words(corpus.part(share)), *beside], what, on_step)
+        found[share] = _train(source, [*_words(corpus.part(share)), *unlabelled], what, on_step)
     return found
 
 

@@ -105,8 +105,8 @@ def shared(corpus: Corpus, share: float) -> Corpus:
     if share == 1.0:
         return corpus
     part = corpus.part(share)
-    said = f"Learned from {len(part.documents)} of the {len(corpus.train.documents)} training documents (--share)."
-    return replace(corpus, train=part, notices=(*corpus.notices, said))
+    notice = f"Learned from {len(part.documents)} of the {len(corpus.train.documents)} training documents (--share)."
+    return replace(corpus, train=part, notices=(*corpus.notices, notice))
 
 
 def models_folder(output: Path | None) -> Path | None:
@@ -137,7 +137,7 @@ class RunCache(Protocol):
         """Runs of the finished ones of these cells."""
         ...
 
-    def keep(self, run: Run) -> None:
+    def save(self, run: Run) -> None:
         """Store a finished cell."""
         ...
 
@@ -146,7 +146,7 @@ def train_cells(
     prepared: Prepared[Any, Work],
     cells: Sequence[Cell],
     *,
-    keeper: RunCache | None,
+    cache: RunCache | None,
     on_progress: OnProgress,
     on_done: Callable[[Cell], None],
     grouped: Callable[[Sequence[Cell]], list[list[Cell]]] | None = None,
@@ -156,12 +156,12 @@ def train_cells(
     Args:
         prepared: the experiment.
         cells: the cells to train.
-        keeper: the store of finished cells.
+        cache: the store of finished cells.
         on_progress: called for each step of each cell's training.
         on_done: called for each finished cell.
         grouped: function that groups cells to train together; None for `experiments.running.systems.groups`.
     """
-    runs = {run.cell: run for run in keeper.finished(cells)} if keeper is not None else {}
+    runs = {run.cell: run for run in cache.finished(cells)} if cache is not None else {}
     for cell in runs:
         on_done(cell)
     unfinished = [cell for cell in cells if cell not in runs]
@@ -171,8 +171,8 @@ def train_cells(
     for run in run_cells(left, prepared.corpus, prepared.plan, jobs=prepared.jobs, on_progress=on_progress):
         on_done(run.cell)
         runs[run.cell] = run
-        if keeper is not None:
-            keeper.keep(run)
+        if cache is not None:
+            cache.save(run)
     return [runs[cell] for cell in cells]
 
 

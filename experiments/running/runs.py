@@ -158,10 +158,10 @@ def fit_cells(
         on_progress: called for each step.
         fit: function with the arguments of `Tagger.fit_many`; None for the method of their class.
     """
-    told: list[list[FitProgress]] = [[] for _ in cells]
+    progress_of: list[list[FitProgress]] = [[] for _ in cells]
 
     def follow(number: int, progress: FitProgress) -> None:
-        told[number].append(progress)
+        progress_of[number].append(progress)
         on_progress(cells[number], progress)
 
     started = time.perf_counter()
@@ -169,7 +169,8 @@ def fit_cells(
     seconds = (time.perf_counter() - started) / len(cells)
     known = frozenset(word for labelled in train for word in labelled.sentence.words)
     return [
-        Trained(cell, tagger, seconds, steps, known) for cell, tagger, steps in zip(cells, taggers, told, strict=True)
+        Trained(cell, tagger, seconds, steps, known)
+        for cell, tagger, steps in zip(cells, taggers, progress_of, strict=True)
     ]
 
 

@@ -144,8 +144,8 @@ def make_tagger(cell: Cell, profile: str, vectors: Vectors) -> Tagger:
     """
     system = cell.system
     settings = system.overrides(cell.point)
-    given = vectors.get((system.embedding, cell.fraction)) if system.embedding else None
-    return create(system.model, profile=profile, seed=cell.seed, overrides=settings, vectors=given)
+    vectors_of_system = vectors.get((system.embedding, cell.fraction)) if system.embedding else None
+    return create(system.model, profile=profile, seed=cell.seed, overrides=settings, vectors=vectors_of_system)
 
 
 def plain_cells(systems: Iterable[System], seeds: Sequence[int], fractions: Sequence[float] = ()) -> list[Cell]:

@@ -110,8 +110,8 @@ def score_notes(results: Results) -> tuple[str, ...]:
     for system, settings in results["settings"]["models"].items():
         if "pos" in settings:
             pos = settings["pos"]
-            said = "no POS and chunk features" if pos == "none" else f"POS and chunk tags by {pos}"
-            notes.append(f"{system}: features '{settings['features']}', {said}.")
+            pos_text = "no POS and chunk features" if pos == "none" else f"POS and chunk tags by {pos}"
+            notes.append(f"{system}: features '{settings['features']}', {pos_text}.")
     return tuple(notes)
 
 
@@ -120,11 +120,11 @@ def hipaa_notes(results: Results) -> tuple[str, ...]:
     if not any(HIPAA_TOKENS in run["scores"] for found in results["models"].values() for run in found["runs"]):
         return ()
     tokens = "PHI that HIPAA names: token by token, as the 2014 i2b2 challenge cuts and counts them."
-    beside = approximate_types(results["corpus"]["types"])
-    if not beside:
+    approximate = approximate_types(results["corpus"]["types"])
+    if not approximate:
         return (tokens,)
-    more = f" and {len(beside) - 3} more" if len(beside) > 3 else ""
-    return (tokens, f"Approximate: that challenge has no {', '.join(beside[:3])}{more}.")
+    more = f" and {len(approximate) - 3} more" if len(approximate) > 3 else ""
+    return (tokens, f"Approximate: that challenge has no {', '.join(approximate[:3])}{more}.")
 
 
 def run_notes(results: Results, what: str = "Mean ± standard deviation of") -> tuple[str, ...]:

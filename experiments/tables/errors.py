@@ -132,9 +132,9 @@ def _examples(texts: Mapping[str, str], gold: Spans, found: Spans) -> Iterator[_
         right, marked = (token_types(tokens, some) for some in (gold[name], spans))
         shown = [" ".join(token.text.split()) for token in tokens]
         for missed in missed_tokens(right, marked):
-            yield _Example(*(_around(row, missed.place) for row in (shown, marked, right)))
+            yield _Example(*(_around(row, missed.number) for row in (shown, marked, right)))
 
 
-def _around(row: Sequence[str], place: int) -> list[str]:
+def _around(row: Sequence[str], index: int) -> list[str]:
     padded = [*[""] * AROUND, *row, *[""] * AROUND]
-    return padded[place : place + 2 * AROUND + 1]
+    return padded[index : index + 2 * AROUND + 1]

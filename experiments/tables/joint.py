@@ -189,8 +189,8 @@ def _differing(significance: Mapping[str, Any]) -> set[str]:
 
 def _printed(printed: lange2020.Printed | None) -> dict[str, str]:
     english, spanish = printed or (None, None)
-    given = {"Published English": english, "Published Spanish": spanish}
-    return {name: NO_VALUE if value is None else f"{value:.1f}" for name, value in given.items()}
+    columns = {"Published English": english, "Published Spanish": spanish}
+    return {name: NO_VALUE if value is None else f"{value:.1f}" for name, value in columns.items()}
 
 
 def _seeds(results: Results) -> int:

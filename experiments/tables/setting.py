@@ -92,9 +92,11 @@ def sweep_table(results: Results) -> Table:
 
 
 def _point(names: Sequence[str], values: pd.Series) -> str:
-    given = ((name.replace("_", " "), values[name]) for name in names if not pd.isna(values[name]))
+    values_by_name = ((name.replace("_", " "), values[name]) for name in names if not pd.isna(values[name]))
     # A row that holds fractions beside whole numbers has turned them all into fractions.
-    return ", ".join(f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}" for name, value in given)
+    return ", ".join(
+        f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}" for name, value in values_by_name
+    )
 
 
 def vocabulary_table(results: Results) -> Table:

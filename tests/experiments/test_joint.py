@@ -50,7 +50,7 @@ def test_options_reach_their_settings(tmp_path: Path) -> None:
     found = parse(argv)
     assert found.corpus.concepts is not None
     assert (found.corpus.concepts.train, found.corpus.concepts.test) == (train, test)
-    assert (found.corpus.concepts.left_out, found.corpus.types, found.corpus.share) == ((), "seven", 1.0)
+    assert (found.corpus.concepts.ignored_types, found.corpus.types, found.corpus.share) == ((), "seven", 1.0)
     assert (found.unsourced, found.systems, found.seeds, found.permutations) == (unsourced, ("stacked",), (3, 7), 99)
     assert found.vectors.sources == {"random": "random", "cbow": "cbow"}
     assert dict(found.changes) == {"epochs": 20}

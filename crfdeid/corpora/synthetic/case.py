@@ -273,9 +273,9 @@ class Fields:
         if value.label != "LOCATION":
             return value
         if key != "address":
-            places = {"town": "CITY", "street": "STREET"}
+            types = {"town": "CITY", "street": "STREET"}
             state = "STATE" if value.text in sections("words.txt")["american states"] else "COUNTRY"
-            return value._replace(label=places.get(key, state))
+            return value._replace(label=types.get(key, state))
         street, town, rest = value.text.split(", ")
         code, gap, number = rest.partition(" ")
         parts = (labelled(street, "STREET"), labelled(town, "CITY"), labelled(code, "STATE"))

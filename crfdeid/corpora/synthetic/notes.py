@@ -134,9 +134,9 @@ class _Writer:
         """Templates of a pool that fit the patient and do not contradict the rest of the note."""
         wanted = self._rng.randint(least, most)
         if pool == "medication again":
-            kept = [drug for drug in self._home_medication if self._rng.random() < _KEPT_SHARE]
-            yield from kept
-            wanted, pool = wanted - len(kept), "medication"
+            continued = [drug for drug in self._home_medication if self._rng.random() < _KEPT_SHARE]
+            yield from continued
+            wanted, pool = wanted - len(continued), "medication"
         entries = list(self._entries(pool))
         self._rng.shuffle(entries)
         for entry in entries:
@@ -214,12 +214,12 @@ def finish_note(draft: Draft, left_out: Collection[tuple[int, int]]) -> Template
     house = draft.house
     parts = [TemplatePart(draft.title)] if draft.title else []
     for i, section in enumerate(draft.sections):
-        kept = [
+        blocks = [
             block.fallback if (i, j) in left_out else block.piece
             for j, block in enumerate(section.blocks)
             if (i, j) not in left_out or block.fallback
         ]
-        pieces = [piece for piece in kept if piece is not None]
+        pieces = [piece for piece in blocks if piece is not None]
         if pieces:
             parts.append(_set_section(section, pieces, house))
     note = join_parts(parts, "\n\n" if house.blank_lines else "\n")

@@ -195,8 +195,8 @@ class _People(NamedTuple):
 
 def draw_person(names: _People | Cast, rng: Random, *, female: bool) -> Person:
     """A new person of one split."""
-    given = names.female if female else names.male
-    return Person(rng.choice(given), rng.choice(given), rng.choice(names.surnames), female)
+    first_names = names.female if female else names.male
+    return Person(rng.choice(first_names), rng.choice(first_names), rng.choice(names.surnames), female)
 
 
 def deal(items: Iterable[str], rng: Random, keep_in_train: Sequence[str] = ()) -> dict[SplitName, tuple[str, ...]]:

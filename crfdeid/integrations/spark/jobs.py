@@ -122,9 +122,9 @@ def ship_model(spark: Any, folder: Path, model: ShippedModel) -> None:
     sent = _shipped.setdefault(spark, set())
     if model.name in sent:
         return
-    place = mkdtemp(prefix="crfdeid-")  # Workers fetch it from there on first use, so it stays until the exit.
-    atexit.register(shutil.rmtree, place, ignore_errors=True)
-    archive = shutil.make_archive(str(Path(place) / model.name), "zip", folder)
+    staging = mkdtemp(prefix="crfdeid-")  # Workers fetch it from there on first use, so it stays until the exit.
+    atexit.register(shutil.rmtree, staging, ignore_errors=True)
+    archive = shutil.make_archive(str(Path(staging) / model.name), "zip", folder)
     if is_connect(spark):
         spark.addArtifacts(f"{archive}#{model.name}", archive=True)
     else:

@@ -165,16 +165,16 @@ class Hospitals:
     def _in_spanish(self, text: str) -> str:
         """Return the surrogate of a Spanish name: forms of `_NAMED` first, then the rest as names of persons."""
         parts: list[str] = []
-        end, place = 0, 0
-        while match := _NAMED.search(text, place):
+        end, position = 0, 0
+        while match := _NAMED.search(text, position):
             found = self._named(match)
             if found is None:
-                place = match.start() + 1
-                while place < len(text) and text[place].isalnum():
-                    place += 1
+                position = match.start() + 1
+                while position < len(text) and text[position].isalnum():
+                    position += 1
                 continue
             parts += self._people(text[end : match.start()]), found
-            end = place = match.end()
+            end = position = match.end()
         return "".join([*parts, self._people(text[end:])])
 
     def _named(self, match: regex.Match[str]) -> str | None:

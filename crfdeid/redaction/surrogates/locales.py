@@ -204,10 +204,10 @@ def locale_lists(locale: str) -> LocaleLists:
         town = _drawn(fake.city) if _speaks(fake, "address", locale) else ()
     family = frozenset(map(casefold_accents, last))
     female, male = (_of_sex(names, sex) for names, sex in ((female, "female"), (male, "male")))
-    given = {casefold_accents(name): sex for names, sex in ((female, "female"), (male, "male")) for name in names}
+    sex_of = {casefold_accents(name): sex for names, sex in ((female, "female"), (male, "male")) for name in names}
     last = _family_names(last, locale)
     female, male = _full(female, locale, _SPANISH_FEMALE_NAMES), _full(male, locale, _SPANISH_MALE_NAMES)
-    return LocaleLists(female, male, last, town if len(town) >= _FEWEST else last, given, family)
+    return LocaleLists(female, male, last, town if len(town) >= _FEWEST else last, sex_of, family)
 
 
 def _full(names: tuple[str, ...], locale: str, spanish: tuple[str, ...]) -> tuple[str, ...]:

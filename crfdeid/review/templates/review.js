@@ -25,7 +25,7 @@
 
   // Every stretch that is marked in a note: where, its type, how it is shown, and what is written beside it.
   function stretches(place) {
-    const { spans, others, kept } = notes[place];
+    const { spans, others, unchanged } = notes[place];
     const mine = done[place];
     const found = spans.map((span) => {
       const needless = mine.needless.some((one) => same(one, span));
@@ -36,7 +36,7 @@
     for (const span of others) {
       if (!spans.some((one) => same(one, span))) found.push({ span, kind: "second", tag: span[2] });
     }
-    for (const span of kept) found.push({ span, kind: "kept", tag: `kept: ${span[2]}` });
+    for (const span of unchanged) found.push({ span, kind: "unchanged", tag: `kept: ${span[2]}` });
     for (const span of mine.missed) found.push({ span, kind: "missed", tag: `missed: ${span[2]}` });
     return found;
   }

@@ -84,9 +84,9 @@ class JointPlan:
     def new_tagger(self, cell: Cell) -> Tagger:
         """A cell's untrained tagger."""
         system = cell.system
-        given = self.vectors.get((system.embedding, cell.fraction)) if system.embedding else None
+        vectors = self.vectors.get((system.embedding, cell.fraction)) if system.embedding else None
         profile = profile_of(system, self.profile)
-        return create(system.model, profile=profile, seed=cell.seed, overrides=system.overrides(), vectors=given)
+        return create(system.model, profile=profile, seed=cell.seed, overrides=system.overrides(), vectors=vectors)
 
     def _evaluated(self, trained: Trained, corpus: Corpus) -> Run:
         """Tag the scored documents and score each layer."""

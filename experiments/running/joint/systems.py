@@ -118,20 +118,22 @@ def systems_of(experiment: JointExperiment) -> Systems:
     require_known(changes, frozenset().union(*(setting_names(name, changes) for name in models)), of=", ".join(models))
     made = [System(name, name, None, tuple(select(name, changes).items())) for name in experiment.systems]
     rows: tuple[System, ...] = ()
-    for place, system in enumerate(made):
+    for index, system in enumerate(made):
         if system.name == PIPELINE:
-            rows = _rows(system, apart=experiment.corpus.concepts is not None and experiment.corpus.concepts.apart)
-            made[place] = next(row for row in rows if row.name == PIPELINE)
+            rows = _rows(
+                system, disjoint=experiment.corpus.concepts is not None and experiment.corpus.concepts.disjoint
+            )
+            made[index] = next(row for row in rows if row.name == PIPELINE)
     alone = [row for row in rows if row.name == ALONE]
     return Systems((*made, *alone), rows, _ablation(experiment.vectors.sources, changes))
 
 
-def _rows(pipeline: System, *, apart: bool) -> tuple[System, ...]:
+def _rows(pipeline: System, *, disjoint: bool) -> tuple[System, ...]:
     """Rows of Table 5; without rows that need gold PHI in the notes with concepts, where those are other notes."""
     return tuple(
         replace(pipeline, name=name, settings=(*pipeline.settings, ("learns_from", learned), ("reads", read)))
         for name, (learned, read) in TABLE_5.items()
-        if not (apart and GOLD in (learned, read))
+        if not (disjoint and GOLD in (learned, read))
     )
 
 
@@ -141,14 +143,14 @@ def _ablation(sources: Mapping[str, str], changes: Mapping[str, Any]) -> dict[st
         return {}
     model = _TABLE_4_MODEL
     own = select(model, changes)
-    given: dict[str, tuple[str, dict[str, Any]]] = {name: (name, {**own, **_WORDS_ALONE}) for name in sources}
+    variants: dict[str, tuple[str, dict[str, Any]]] = {name: (name, {**own, **_WORDS_ALONE}) for name in sources}
     both = {**own, "features": _WORDS_ALONE["features"]}
-    given[CHARACTERS] = (RANDOM, both)
+    variants[CHARACTERS] = (RANDOM, both)
     if any(name != RANDOM for name in sources):
-        given[CONCATENATED] = (CONCATENATED, both)
+        variants[CONCATENATED] = (CONCATENATED, both)
     return {
         name: System(f"{model}-{name}", model, embedding, tuple(settings.items()))
-        for name, (embedding, settings) in given.items()
+        for name, (embedding, settings) in variants.items()
     }
 
 
@@ -168,10 +170,10 @@ def reads_gold(system: System) -> bool:
     return dict(system.settings).get("reads") == GOLD
 
 
-def completed(given: Mapping[str, Any], systems: Sequence[str], others: Mapping[str, Any]) -> dict[str, Any]:
+def completed(chosen: Mapping[str, Any], systems: Sequence[str], others: Mapping[str, Any]) -> dict[str, Any]:
     """The settings, with further ones that some model has and that are not among them."""
-    known = frozenset().union(*(setting_names(name, given) for name in systems))
-    return {**{name: value for name, value in others.items() if name in known}, **given}
+    known = frozenset().union(*(setting_names(name, chosen) for name in systems))
+    return {**{name: value for name, value in others.items() if name in known}, **chosen}
 
 
 def family_groups(cells: Sequence[Cell]) -> list[list[Cell]]:

@@ -69,17 +69,17 @@ class PrivatePlan:
         return [self._run(cell, corpus, partial(on_progress, cell)) for cell in cells]
 
     def _run(self, cell: Cell, corpus: Corpus, on_epoch: OnEpoch) -> Run:
-        told: list[FitProgress] = []
+        steps: list[FitProgress] = []
 
         def follow(progress: FitProgress) -> None:
-            told.append(progress)
+            steps.append(progress)
             on_epoch(progress)
 
         started = time.perf_counter()
         learned = LEARN[cell.system.model](self.recipe, cell, corpus, follow)
         seconds = time.perf_counter() - started
         known = frozenset(word for labelled in learned.sentences for word in labelled.sentence.words)
-        run = evaluate(Trained(cell, learned.tagger, seconds, told, known), corpus, models_folder=self.models_folder)
+        run = evaluate(Trained(cell, learned.tagger, seconds, steps, known), corpus, models_folder=self.models_folder)
         started = time.perf_counter()
         attacks = attack(learned, cell, corpus, self.recipe)
         seconds = time.perf_counter() - started

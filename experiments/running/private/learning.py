@@ -87,8 +87,10 @@ class Recipe:
         """
         from rnn.privacy.settings import settings_of as representation_settings  # noqa: PLC0415
 
-        given = {**self.sizes.representation, **dict(self.representation), **dict(system.settings)}
-        return representation_settings(self.profile, given | ({"procedure": "dann"} if system.model == DANN else {}))
+        overrides = {**self.sizes.representation, **dict(self.representation), **dict(system.settings)}
+        return representation_settings(
+            self.profile, overrides | ({"procedure": "dann"} if system.model == DANN else {})
+        )
 
 
 class Learned(NamedTuple):

@@ -33,10 +33,10 @@ def shared_out(train: Split) -> dict[str, Split]:
         )
     order = list(range(len(train.documents)))
     random.Random(SPLIT_SEED).shuffle(order)
-    places = {part: sorted(order[number :: len(PARTS)]) for number, part in enumerate(PARTS)}
+    indices = {part: sorted(order[number :: len(PARTS)]) for number, part in enumerate(PARTS)}
     return {
         part: Split(tuple(train.documents[i] for i in chosen), tuple(train.encoded[i] for i in chosen))
-        for part, chosen in places.items()
+        for part, chosen in indices.items()
     }
 
 

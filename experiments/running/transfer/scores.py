@@ -53,14 +53,14 @@ class GoldTokens:
     def tested(self, runs: Sequence[Predictions]) -> Tested:
         """Counts of several runs of one model."""
         by_document: list[Pairs] = []
-        missed, beside = 0, 0
+        missed, adjacent = 0, 0
         for (name, tokens, _), gold in zip(self._documents, self._gold, strict=True):
             by_document.append(Pairs())
             for found in self._found(runs, name, tokens):
                 by_document[-1].update(zip(gold, found, strict=True))
                 lost = missed_tokens(gold, found)
-                missed, beside = missed + len(lost), beside + sum(token.adjacent_found for token in lost)
-        return Tested(by_document, sum(map(len, self._gold)), missed, beside)
+                missed, adjacent = missed + len(lost), adjacent + sum(token.adjacent_found for token in lost)
+        return Tested(by_document, sum(map(len, self._gold)), missed, adjacent)
 
     @staticmethod
     def _found(runs: Sequence[Predictions], name: str, tokens: Sequence[Token]) -> list[list[str]]:
@@ -96,8 +96,8 @@ def measured(tested: Tested, types: str, *, samples: int, level: float = 0.05) -
     whole = sum(counts, Counts())
     found = {"precision": whole.precision, "recall": whole.recall, "f1": whole.f1}
     lows, highs = percentile_interval(bootstrap_f1(_as_f1(counts), samples=samples), level=level)
-    for place, name in enumerate(("", "precision_", "recall_")):
-        found |= {f"{name}low": lows[place].item(), f"{name}high": highs[place].item()}
+    for column, name in enumerate(("", "precision_", "recall_")):
+        found |= {f"{name}low": lows[column].item(), f"{name}high": highs[column].item()}
     return found
 
 

@@ -329,7 +329,7 @@ def test_kept_concepts_can_be_learned_from_beside_other_notes_with_phi(model: Pa
     assert run("redact", model, "--keep-concepts", "kept.jsonl") == 0
     corpus = read_splits(
         Path("phi.jsonl"), Path("phi.jsonl"), None, types="all",
-        concepts=ConceptPaths(train=Path("kept.jsonl"), dev=Path("kept.jsonl"), apart=True),
+        concepts=ConceptPaths(train=Path("kept.jsonl"), dev=Path("kept.jsonl"), disjoint=True),
     )  # fmt: skip
     layers = Counter(document.annotated for document in corpus.train.documents)
     assert layers == {(PHI,): 12, (CONCEPT,): 3}

@@ -140,7 +140,7 @@ def test_renamed_notes_need_the_run_s_secret(renamed, tmp_path, monkeypatch, cap
 
 
 def kept_in(page: Path) -> list[str]:
-    return [note["text"][start:end] for note in data(page)["notes"] for start, end, _ in note["kept"]]
+    return [note["text"][start:end] for note in data(page)["notes"] for start, end, _ in note["unchanged"]]
 
 
 def test_what_surrogates_leave_is_shown_where_the_run_put_surrogates(renamed, tmp_path):

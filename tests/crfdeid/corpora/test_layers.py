@@ -165,7 +165,7 @@ def test_a_corpus_carries_both_layers_to_the_tags(folders: dict[str, Path]) -> N
 
 
 def test_types_are_left_out_as_set(folders: dict[str, Path]) -> None:
-    where = ConceptPaths(train=folders["concepts"], dev=folders["dev_concepts"], left_out=())
+    where = ConceptPaths(train=folders["concepts"], dev=folders["dev_concepts"], ignored_types=())
     corpus = read_splits(folders["train"], folders["dev"], None, types="seven", concepts=where)
     assert corpus.train.documents[0].layer(CONCEPT) == (GAVE, ASPIRIN)
     assert corpus.notices == ()
@@ -190,7 +190,7 @@ def test_two_corpora_without_a_common_text(folders: dict[str, Path], tmp_path: P
     others = put(tmp_path / "others", [note(n, ASPIRIN, text="Mr. Roe took aspirin.") for n in range(20, 40)])
     with pytest.raises(DataError, match=r"missing in the concepts: .*0\.ann"):
         read_splits(folders["train"], None, None, concepts=ConceptPaths(train=others))
-    where = ConceptPaths(train=others, apart=True)
+    where = ConceptPaths(train=others, disjoint=True)
     corpus = read_splits(folders["train"], folders["dev"], None, types="all", concepts=where)
     assert [len(corpus.train.annotated(layer).documents) for layer in (PHI, CONCEPT)] == [10, 18]
     assert [len(corpus.dev.annotated(layer).documents) for layer in (PHI, CONCEPT)] == [2, 2]

@@ -53,7 +53,7 @@ CONCEPTS = {
 
 def test_pharmaconer_stands_beside_meddocan(data_folder):
     phi, concepts = (data_folder / name for name in ("meddocan", "pharmaconer-on-meddocan"))
-    paths = ConceptPaths(train=concepts / "train" / "brat", dev=concepts / "dev" / "brat", left_out=())
+    paths = ConceptPaths(train=concepts / "train" / "brat", dev=concepts / "dev" / "brat", ignored_types=())
     corpus = read_splits(phi / "train" / "brat", phi / "dev" / "xml", None, types="all", concepts=paths)
     for name, (documents, spans) in SPLITS.items():
         found = corpus.splits[name].statistics()

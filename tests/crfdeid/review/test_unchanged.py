@@ -68,11 +68,11 @@ def test_a_model_finds_what_no_rule_finds_and_no_name():
         [(Document("1", "La paciente tiene 3 meses y 2 semanas."), "La paciente tiene 3 meses y 2 semanas.")]
     )
     (before,) = with_unchanged(notes)
-    assert before.kept == ()
+    assert before.unchanged == ()
     (after,) = with_unchanged(notes, model=Marks("3 meses y 2 semanas", "EDAD_SUJETO_ASISTENCIA"))
-    assert [span.label for span in after.kept] == ["age"]
+    assert [span.label for span in after.unchanged] == ["age"]
     (wrong,) = with_unchanged(notes, model=Marks("paciente", "EDAD_SUJETO_ASISTENCIA"))
-    assert wrong.kept == ()
+    assert wrong.unchanged == ()
 
 
 def test_what_is_shown_is_what_redaction_left():
@@ -81,6 +81,6 @@ def test_what_is_shown_is_what_redaction_left():
     note = Document("1", text, tuple(Span(text.index(v), text.index(v) + len(v), label) for v, label in spans))
     after = redact(note, "surrogate", secret=SECRET).text
     (page,) = with_unchanged(redaction_notes([(Document("1", text), after)]))
-    shown = {text[start:end] for start, end, _ in page.kept}
+    shown = {text[start:end] for start, end, _ in page.unchanged}
     assert shown == {"Mujer", "64 años", "España", "madre"}
     assert all(value in after for value in shown)

@@ -30,25 +30,25 @@ def test_a_finished_cell_is_found_by_who_goes_on(tmp_path: Path) -> None:
     cells = [run.cell for run in runs]
     store = Store(tmp_path / "out", EXPERIMENT, resume=False)
     assert store.finished(cells) == []
-    store.keep(runs[0])
-    store.keep(runs[2])
+    store.save(runs[0])
+    store.save(runs[2])
     store.close()
     store = Store(tmp_path / "out", EXPERIMENT, resume=True)
     assert store.finished(cells) == [runs[0], runs[2]]
-    store.keep(runs[1])
+    store.save(runs[1])
     assert store.finished(cells) == runs
 
 
 def test_without_what_belongs_to_it_a_cell_is_not_finished(tmp_path: Path) -> None:
     store = Store(tmp_path, EXPERIMENT, resume=False)
-    store.keep(a_run())
+    store.save(a_run())
     store.folder.errors_file("net", "0").unlink()
     assert store.finished([Cell(NET, 0)]) == []
 
 
 def test_a_damaged_cell_is_named(tmp_path: Path) -> None:
     store = Store(tmp_path, EXPERIMENT, resume=False)
-    store.keep(a_run())
+    store.save(a_run())
     store.folder.run_file("net", "0").write_text('{"seed": 4}', "utf-8")
     with pytest.raises(DataError, match=r"0\.json"):
         store.finished([Cell(NET, 0)])

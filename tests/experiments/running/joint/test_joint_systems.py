@@ -40,7 +40,7 @@ def test_the_pipeline_stands_for_every_row_of_table_5_and_for_concepts_alone() -
 
 
 def test_of_corpora_that_share_no_text_no_row_needs_gold_phi() -> None:
-    concepts = ConceptPaths(train=Path("concepts"), apart=True)
+    concepts = ConceptPaths(train=Path("concepts"), disjoint=True)
     found = systems_of(JointExperiment(corpus=CorpusSettings(concepts=concepts)))
     assert [row.name for row in found.table_5] == [
         "alone",
