@@ -43,7 +43,7 @@ class NoteTokens(Sequence[Token]):
         (5, 'Quill', ['Dr', '.'])
     """
 
-    __slots__ = ("__weakref__", "_cuts", "_firsts", "_pages", "_offsets", "_text")
+    __slots__ = ("__weakref__", "_cuts", "_firsts", "_offsets", "_pages", "_text")
 
     def __init__(self, text: str, offsets: Sequence[int] | None = None) -> None:
         self._text, self._offsets = text, offsets
