@@ -13,7 +13,7 @@ shared_file.py      the file of shared vectors, read without trust
 release.py          annotated notes to a shared file, each note once
 system_random.py    random numbers of the operating system
 attacks/            attacks on shared vectors
-audit.py            all attacks as one card, and training with an audit
+audit.py            all attacks with their controls as one card, and training with an audit
 
 Reference:
     M. Friedrich, A. Köhn, G. Wiedemann, C. Biemann (2019). Adversarial learning of privacy-preserving text

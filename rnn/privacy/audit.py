@@ -1,15 +1,17 @@
-"""Privacy audit of a representation: all attacks on it as one card of counts and shares, without any word of the notes.
+"""Privacy audit: all attacks with their controls, and their results on a representation as one card without text.
 
 A provider audits a new representation with public notes (`train_and_audit`). A hospital audits it with its own notes
-before it shares anything (`attack_notes`); by default half of the documents are known to the attacker.
+before it shares anything (`attack_notes`); by default half of the documents are known to the attacker. The experiments
+attack other encoders too, by `attack_sentences` and `attack_vectors`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -21,13 +23,21 @@ from crfdeid.utils.files import write_files
 from crfdeid.utils.folders import require_new, whole_folder
 from crfdeid.utils.json import RETRAIN, dump_with_checksum, read_with_checksum
 from crfdeid.validation import require_counts
-from rnn.embeddings import train_cbow, train_fasttext
 from rnn.embeddings.vectors import WordVectors
-from rnn.privacy.attacks.averaging import Averaging, AveragingSettings, Hits
-from rnn.privacy.attacks.inversion import Recovered
-from rnn.privacy.attacks.same_sentence import AttackOutcome, worst
-from rnn.privacy.attacks.suite import OnAttackStep, attack_sentences, attack_vectors
-from rnn.privacy.attacks.targets import names_of
+from rnn.privacy.attacks.encoders import SentenceEncoder
+from rnn.privacy.attacks.inversion import Inversion, invert_by_learning
+from rnn.privacy.attacks.names import (
+    Averaging,
+    AveragingSettings,
+    Hits,
+    Linking,
+    invert_by_averaging,
+    link,
+    names_of,
+    sample_targets,
+)
+from rnn.privacy.attacks.same_sentence import AttackOutcome, NoiselessBaseline, ZeroBaseline, attack_pairs, worst
+from rnn.privacy.neighbours import Neighbours
 from rnn.privacy.release import distinct
 from rnn.privacy.representation import RepresentationModel
 from rnn.privacy.settings import PrivateSettings
@@ -37,7 +47,127 @@ from rnn.privacy.training import Epoch, TrainedRepresentation, train_representat
 CARD = OPTIONAL_FILES["attacks"]
 _CARD_VERSION = 1
 _WHAT = "card of attacks"
-_TRAINERS: dict[str, Callable[..., WordVectors]] = {"fasttext": train_fasttext, "cbow": train_cbow}
+
+OnAttackStep = Callable[[str, int, int], None]
+"""Callback with the name of the running attack, and the numbers of its steps done and in all."""
+
+
+def _silent(*_: Any) -> None:
+    pass
+
+
+def attack_sentences(
+    encoder: SentenceEncoder,
+    known: Sequence[LabelledSentence],
+    attacked: Sequence[LabelledSentence],
+    vectors: WordVectors,
+    settings: PrivateSettings,
+    *,
+    seed: int,
+    adversaries: Any = None,
+    noisy: SentenceEncoder | None = None,
+    on_step: OnAttackStep = _silent,
+) -> dict[str, list[AttackOutcome]]:
+    """Attack by adversaries that classify pairs of sentences, with controls.
+
+    Args:
+        encoder: the attacked encoder.
+        known: annotated sentences that the attacker has as text.
+        attacked: annotated sentences of other documents, which the attacker has as vectors.
+        vectors: the public word vectors.
+        settings: see `attack_pairs`.
+        seed: seed of all random numbers.
+        adversaries: parameters of the adversaries that the encoder was trained with, if available.
+        noisy: encoder for the control without noise; None to leave it out.
+        on_step: called with the progress.
+
+    Returns:
+        Results of "fresh" adversaries; "continued" ones, which the encoder was trained with; the controls "zeroed" (a
+        representation of zeros) and "no_noise". With zeros and symmetric pairs, training has no effect, so one epoch is
+        enough.
+
+    Raises:
+        EmptyInputError: there is no PHI token that could be replaced.
+    """
+    once = replace(settings, attack_seeds=1)
+    blind = replace(once, attack_epochs=(1,)) if settings.pairs == "symmetric" else once
+    tried: dict[str, tuple[SentenceEncoder, PrivateSettings, Any]] = {
+        "fresh": (encoder, settings, None),
+        "zeroed": (ZeroBaseline(encoder.size), blind, None),
+    }
+    if noisy is not None:
+        tried["no_noise"] = (NoiselessBaseline(noisy), once, None)
+    if adversaries is not None:
+        tried["continued"] = (encoder, once, adversaries)
+    found = {}
+    for name, (attacked_encoder, effort, trained) in tried.items():
+        step = partial(on_step, f"pairs of sentences, {name.replace('_', ' ')}")
+        found[name] = attack_pairs(
+            attacked_encoder, known, attacked, vectors, effort, seed=seed, known=trained, on_progress=step
+        )
+    return found
+
+
+@dataclass(frozen=True)
+class VectorAttacks:
+    """Results of the attacks that apply to any encoder.
+
+    Args:
+        names: number of names that were attacked by averaging.
+        averaging: results with a name's "neighbours", and with all "names" of the attacked sentences as candidates.
+        linking: recognition of vectors of the same name.
+        inversion: words read by a decoder.
+    """
+
+    names: int
+    averaging: Mapping[str, Averaging]
+    linking: Linking
+    inversion: Inversion
+
+
+def attack_vectors(
+    encoder: SentenceEncoder,
+    known: Sequence[LabelledSentence],
+    attacked: Sequence[LabelledSentence],
+    vectors: WordVectors,
+    settings: AveragingSettings,
+    *,
+    names: int,
+    neighbours: int,
+    seed: int,
+    on_step: OnAttackStep = _silent,
+) -> VectorAttacks:
+    """Attack names by averaging and linking, and read words by a decoder.
+
+    Args:
+        encoder: see `attack_sentences`.
+        known: sentences that the attacker has as text.
+        attacked: sentences of other documents; documents of two corpora may share an id.
+        vectors: word vectors, which define neighbours.
+        settings: settings of averaging.
+        names: largest number of names that are attacked by averaging.
+        neighbours: neighbours of each name, itself included.
+        seed: seed of all random numbers.
+        on_step: called with the progress.
+
+    Raises:
+        EmptyInputError: there are no known sentences.
+    """
+    attacked = [replace(item, document=f"attacked {item.document}") for item in attacked]
+    every = names_of(attacked)
+    targets = sample_targets(every, names, np.random.default_rng(seed))
+    near = Neighbours.of({target.word for target in targets}, vectors, neighbours)
+    words = sorted({target.word for target in every})
+    averaging = {}
+    for name, of, candidates in (
+        ("neighbours", "its neighbours", near.__getitem__),
+        ("names", "all names", lambda _: words),
+    ):
+        step = partial(on_step, f"averaging, among {of}")
+        averaging[name] = invert_by_averaging(encoder, targets, candidates, settings, seed=seed, on_progress=step)
+    on_step("decoder", 0, 1)
+    read = invert_by_learning(encoder, known, attacked, seed=seed)
+    return VectorAttacks(len(targets), averaging, link(encoder, attacked, seed=seed), read)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,27 +193,6 @@ class AttackBudget:
         require_counts(self, "epochs", "adversaries", "names", "encodings")
 
 
-def split_documents(
-    sentences: Sequence[LabelledSentence], *, seed: int
-) -> tuple[list[LabelledSentence], list[LabelledSentence]]:
-    """Split sentences by document into two halves, those known to the attacker and those attacked.
-
-    Raises:
-        EmptyInputError: there is only one document.
-    """
-    documents = sorted({item.document for item in sentences})
-    if len(documents) < 2:
-        raise EmptyInputError(
-            "an attack needs two documents or more, one known to the attacker and one attacked: give more notes"
-        )
-    order = np.random.default_rng(seed).permutation(len(documents))
-    known = {documents[i] for i in order[: len(documents) // 2]}
-    parts: tuple[list[LabelledSentence], list[LabelledSentence]] = ([], [])
-    for item in sentences:
-        parts[item.document not in known].append(item)
-    return parts
-
-
 def attack_all(
     representation: RepresentationModel,
     known: Sequence[LabelledSentence],
@@ -92,7 +201,7 @@ def attack_all(
     *,
     seed: int,
     trained: TrainedRepresentation | None = None,
-    on_step: OnAttackStep | None = None,
+    on_step: OnAttackStep = _silent,
 ) -> dict[str, Any]:
     """Make every attack on a representation.
 
@@ -130,12 +239,12 @@ def attack_all(
         known,
         attacked,
         vectors,
-        AveragingSettings(names=effort.names, encodings=effort.encodings),
+        AveragingSettings(encodings=effort.encodings),
+        names=effort.names,
         neighbours=settings.neighbours,
         seed=seed,
         on_step=on_step,
     )
-    read, linked = found.inversion, found.linking
     return {
         "neighbours": settings.neighbours,
         "pairs": settings.pairs,
@@ -144,10 +253,45 @@ def attack_all(
         "effort": {"epochs": effort.epochs, "adversaries": effort.adversaries, "names": found.names, "seed": seed},
         "same_sentence": {name: _best(outcomes) for name, outcomes in pairs.items()},
         "averaging": {name: _averaged(hits) for name, hits in found.averaging.items()},
-        "linking": {"auc": linked.auc, "same": linked.same, "other": linked.other},
-        "inversion": {
-            name: _recovered(part) for name, part in (("phi", read.phi), ("names", read.names), ("others", read.others))
-        },
+        "linking": {"auc": found.linking.auc, "same": found.linking.same, "other": found.linking.other},
+        "inversion": _read(found.inversion),
+    }
+
+
+def _counts(sentences: Sequence[LabelledSentence]) -> dict[str, int]:
+    return {"documents": len({item.document for item in sentences}), "sentences": len(sentences)}
+
+
+def _best(outcomes: Sequence[AttackOutcome]) -> dict[str, Any]:
+    best = worst(outcomes)
+    return {**best.share.to_dict(), "adversary": best.adversary}
+
+
+def _averaged(found: Averaging) -> dict[str, Any]:
+    return {
+        "draws": {str(draws): _hits(hits) for draws, hits in found.by_draws.items()},
+        "published": {str(count): _hits(hits) for count, hits in found.by_published.items()},
+        "same_casing": _hits(found.same_casing),
+    }
+
+
+def _hits(hits: Hits) -> dict[str, Any]:
+    return {
+        "first": hits.top1.to_dict(),
+        "first_ten": hits.top10.to_dict(),
+        "chance": hits.chance,
+        "chance_ten": hits.chance10,
+    }
+
+
+def _read(found: Inversion) -> dict[str, Any]:
+    return {
+        name: {
+            "read": part.recovered.to_dict(),
+            "by_frequency": part.by_frequency.to_dict(),
+            "known": part.known.to_dict(),
+        }
+        for name, part in (("phi", found.phi), ("names", found.names), ("others", found.others))
     }
 
 
@@ -158,7 +302,7 @@ def attack_notes(
     *,
     effort: AttackBudget,
     seed: int,
-    on_step: OnAttackStep | None = None,
+    on_step: OnAttackStep = _silent,
 ) -> dict[str, Any]:
     """Make every attack that a hospital can make on the notes that it would share.
 
@@ -185,35 +329,72 @@ def attack_notes(
     return attack_all(representation, has, attacked, effort, seed=seed, on_step=on_step)
 
 
-def _best(outcomes: Iterable[AttackOutcome]) -> dict[str, Any]:
-    best = worst(outcomes)
-    return {**best.share.to_dict(), "adversary": best.adversary}
+def split_documents(
+    sentences: Sequence[LabelledSentence], *, seed: int
+) -> tuple[list[LabelledSentence], list[LabelledSentence]]:
+    """Split sentences by document into two halves, those known to the attacker and those attacked.
+
+    Raises:
+        EmptyInputError: there is only one document.
+    """
+    documents = sorted({item.document for item in sentences})
+    if len(documents) < 2:
+        raise EmptyInputError(
+            "an attack needs two documents or more, one known to the attacker and one attacked: give more notes"
+        )
+    order = np.random.default_rng(seed).permutation(len(documents))
+    known = {documents[i] for i in order[: len(documents) // 2]}
+    parts: tuple[list[LabelledSentence], list[LabelledSentence]] = ([], [])
+    for item in sentences:
+        parts[item.document not in known].append(item)
+    return parts
 
 
-def _averaged(found: Averaging) -> dict[str, Any]:
-    return {
-        "draws": {str(draws): _hits(hits) for draws, hits in found.by_draws.items()},
-        "published": {str(count): _hits(hits) for count, hits in found.by_published.items()},
-        "same_casing": _hits(found.same_casing),
-    }
+def train_and_audit(
+    corpus: Corpus,
+    vectors: WordVectors,
+    settings: PrivateSettings,
+    effort: AttackBudget,
+    folder: Path,
+    *,
+    seed: int,
+    on_epoch: Callable[[Epoch], None] | None = None,
+    on_step: OnAttackStep = _silent,
+) -> dict[str, Any]:
+    """Train a representation, attack it, and write both into one folder, whole or not at all.
 
+    Args:
+        corpus: public notes. The development notes select weights; the test notes, if any, else the development notes
+            are attacked.
+        vectors: public word vectors.
+        settings: settings of the representation.
+        effort: effort of the attacks.
+        folder: new folder.
+        seed: seed of all random numbers.
+        on_epoch: called after each epoch of training.
+        on_step: called with the progress of the attacks.
 
-def _hits(hits: Hits) -> dict[str, Any]:
-    return {
-        "first": hits.top1.to_dict(),
-        "first_ten": hits.top10.to_dict(),
-        "chance": hits.chance,
-        "chance_ten": hits.chance10,
-    }
+    Returns:
+        The card: the figures of the attacks, the digest of the representation, and the history of its training.
 
-
-def _recovered(part: Recovered) -> dict[str, Any]:
-    shares = {"read": part.recovered, "by_frequency": part.by_frequency, "known": part.known}
-    return {name: share.to_dict() for name, share in shares.items()}
-
-
-def _counts(sentences: Sequence[LabelledSentence]) -> dict[str, int]:
-    return {"documents": len({item.document for item in sentences}), "sentences": len(sentences)}
+    Raises:
+        UsageError: the folder is not empty, or training diverged.
+        DataError: the notes hold no PHI that could be replaced, or the folder cannot be written.
+    """
+    train, attacked = corpus.train.sentences, corpus.scored.sentences
+    with whole_folder(folder) as partial_folder:
+        require_new(folder)
+        trained = train_representation(train, corpus.dev.sentences, vectors, settings, seed=seed, on_progress=on_epoch)
+        figures = attack_all(trained.model, train, attacked, effort, seed=seed, trained=trained, on_step=on_step)
+        card = {
+            **figures,
+            "representation": trained.model.digest,
+            "attacked_notes": corpus.scored_name,
+            "history": [epoch._asdict() for epoch in trained.history],
+        }
+        trained.model.save(partial_folder)
+        save_card(partial_folder, card)
+    return card
 
 
 def save_card(folder: Path, card: Mapping[str, Any]) -> None:
@@ -242,79 +423,3 @@ def read_card(folder: Path) -> dict[str, Any] | None:
     if card["sha256"] != expected or card.get("schema") != _CARD_VERSION:
         raise MismatchError(f"the {_WHAT} of another representation: {RETRAIN}", path=folder / CARD)
     return card
-
-
-class Provided(NamedTuple):
-    """Representation with its audit.
-
-    Attributes:
-        trained: the representation, and the network it was trained in.
-        card: the figures of the attacks.
-    """
-
-    trained: TrainedRepresentation
-    card: Mapping[str, Any]
-
-
-def learned_vectors(kind: str, notes: Split, *, seed: int) -> WordVectors:
-    """Train word vectors on public notes.
-
-    Args:
-        kind: "fasttext" or "cbow".
-        notes: the notes; their words become part of the published representation.
-        seed: seed of all random numbers.
-    """
-    return _TRAINERS[kind]([item.sentence.words for item in notes.sentences], seed=seed)
-
-
-def train_and_audit(
-    corpus: Corpus,
-    vectors: WordVectors,
-    settings: PrivateSettings,
-    effort: AttackBudget,
-    folder: Path,
-    *,
-    seed: int,
-    on_epoch: Callable[[Epoch], None] | None = None,
-    on_step: OnAttackStep | None = None,
-) -> Provided:
-    """Train a representation, attack it, and write both into one folder, whole or not at all.
-
-    Args:
-        corpus: public notes. The development notes select weights; the test notes, if any, else the development notes
-            are attacked.
-        vectors: public word vectors.
-        settings: settings of the representation.
-        effort: effort of the attacks.
-        folder: new folder.
-        seed: seed of all random numbers.
-        on_epoch: called after each epoch of training.
-        on_step: called with the progress of the attacks.
-
-    Raises:
-        UsageError: the folder is not empty, or training diverged.
-        DataError: the notes hold no PHI that could be replaced, or the folder cannot be written.
-    """
-    with whole_folder(folder) as partial:
-        require_new(folder)
-        trained = train_representation(
-            corpus.train.sentences, corpus.dev.sentences, vectors, settings, seed=seed, on_progress=on_epoch
-        )
-        figures = attack_all(
-            trained.model,
-            corpus.train.sentences,
-            corpus.scored.sentences,
-            effort,
-            seed=seed,
-            trained=trained,
-            on_step=on_step,
-        )
-        card = {
-            **figures,
-            "representation": trained.model.digest,
-            "attacked_notes": corpus.scored_name,
-            "history": [epoch._asdict() for epoch in trained.history],
-        }
-        trained.model.save(partial)
-        save_card(partial, card)
-    return Provided(trained, card)

@@ -62,12 +62,12 @@ def run(options: argparse.Namespace) -> None:
     started, vectors = time.monotonic(), _vectors(options, corpus.train)
     print(f"{len(vectors)} word vectors of size {vectors.dim}", file=sys.stderr, flush=True)
     with attack_bar() as step:
-        provided = import_string("rnn.privacy.audit:train_and_audit")(
+        card = import_string("rnn.privacy.audit:train_and_audit")(
             corpus, vectors, settings, effort, options.out, seed=options.seed, on_epoch=_tell, on_step=step
         )
-    print(render_attacks(provided.card))
+    print(render_attacks(card))
     print(f"trained in {duration(time.monotonic() - started)} for N = {settings.neighbours}", file=sys.stderr)
-    print(f"representation: {options.out}, digest {provided.trained.model.digest}", file=sys.stderr)
+    print(f"representation: {options.out}, digest {card['representation']}", file=sys.stderr)
 
 
 def _vectors(options: argparse.Namespace, notes: Any) -> Any:
@@ -76,7 +76,8 @@ def _vectors(options: argparse.Namespace, notes: Any) -> Any:
     source = str(options.vectors)
     if source in _LEARNED:
         print(f"learning {source} vectors", file=sys.stderr, flush=True)
-        return import_string("rnn.privacy.audit:learned_vectors")(source, notes, seed=options.seed)
+        sentences = [item.sentence.words for item in notes.sentences]
+        return import_string(f"rnn.embeddings:train_{source}")(sentences, seed=options.seed)
     return import_string("rnn.embeddings:read_vectors")(options.vectors)
 
 

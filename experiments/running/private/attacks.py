@@ -11,8 +11,8 @@ from experiments.running.private.systems import PSEUDONYMS, RAW, neighbours_of
 from experiments.running.systems import Cell
 
 if TYPE_CHECKING:  # Importing these takes JAX.
-    from rnn.privacy.attacks.averaging import Averaging
     from rnn.privacy.attacks.encoders import SentenceEncoder
+    from rnn.privacy.attacks.names import Averaging
     from rnn.privacy.attacks.same_sentence import AttackOutcome as PairOutcome
     from rnn.privacy.training import TrainedRepresentation
 
@@ -52,15 +52,16 @@ def attack(learned: Learned, cell: Cell, corpus: Corpus, recipe: Recipe) -> dict
 
 def _on_encoder(encoder: SentenceEncoder, cell: Cell, corpus: Corpus, recipe: Recipe) -> dict[str, Any]:
     """Averaging, linking and learned inversion."""
-    from rnn.privacy.attacks.averaging import AveragingSettings  # noqa: PLC0415
-    from rnn.privacy.attacks.suite import attack_vectors  # noqa: PLC0415
+    from rnn.privacy.attacks.names import AveragingSettings  # noqa: PLC0415
+    from rnn.privacy.audit import attack_vectors  # noqa: PLC0415
 
     found = attack_vectors(
         encoder,
         corpus.train.sentences,
         corpus.scored.sentences,
         recipe.vectors_of(cell.system),
-        AveragingSettings(names=recipe.sizes.names, draws=DRAWS, published=(1,), encodings=recipe.sizes.encodings),
+        AveragingSettings(draws=DRAWS, published=(1,), encodings=recipe.sizes.encodings),
+        names=recipe.sizes.names,
         neighbours=neighbours_of(cell.system) or recipe.neighbours,
         seed=cell.seed,
     )
@@ -87,7 +88,7 @@ def _averaged(found: Averaging) -> dict[str, Any]:
 
 def _same_sentence(trained: TrainedRepresentation, cell: Cell, corpus: Corpus, recipe: Recipe) -> dict[str, Any]:
     """Attack that tells if two vectors are of one sentence: fresh adversaries, the co-trained one, and two controls."""
-    from rnn.privacy.attacks.suite import attack_sentences  # noqa: PLC0415
+    from rnn.privacy.audit import attack_sentences  # noqa: PLC0415
 
     outcomes = attack_sentences(
         trained.model,

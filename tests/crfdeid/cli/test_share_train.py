@@ -11,10 +11,9 @@ from tiny_sharing import NAMES, PUBLIC_WORDS, tiny_notes, tiny_representation
 
 from crfdeid import write_corpus
 from crfdeid.cli import main
-from crfdeid.corpora.splits import Split
 from crfdeid.errors import DataError
 from rnn.privacy.attacks.same_sentence import AttackOutcome
-from rnn.privacy.audit import CARD, learned_vectors, read_card
+from rnn.privacy.audit import CARD, read_card
 from rnn.privacy.representation import RepresentationModel
 from rnn.privacy.settings import settings_of
 from rnn.privacy.training import Epoch, TrainedRepresentation
@@ -50,7 +49,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         return [AttackOutcome("fresh", 0, 1, "T1", 26, 50)]
 
     monkeypatch.setattr("rnn.privacy.audit.train_representation", train_representation)
-    monkeypatch.setattr("rnn.privacy.attacks.suite.attack_pairs", attack_pairs)
+    monkeypatch.setattr("rnn.privacy.audit.attack_pairs", attack_pairs)
     return given
 
 
@@ -81,8 +80,9 @@ def test_the_provider_gets_a_representation_with_its_card(
     assert ({item.document for item in dev}, len(train)) == ({f"note-{n}" for n in range(12, 18)}, 36)
 
 
-def test_vectors_are_learned_from_the_providers_notes() -> None:
-    vectors = learned_vectors("cbow", Split.of(tiny_notes(12)), seed=0)
+def test_vectors_are_learned_from_the_providers_notes(notes: Path, quick: list[Any], tmp_path: Path) -> None:
+    assert share_train(notes, tmp_path / "representation", "--vectors", "cbow") == 0
+    vectors = quick[0][2]
     assert {"Seen", "Quill"} <= set(vectors.words) and vectors.subwords is None
 
 
@@ -116,7 +116,7 @@ def test_a_training_that_fails_leaves_nothing(
     def fail(*_: Any, **__: Any) -> None:
         raise DataError("no PHI that could be replaced")
 
-    monkeypatch.setattr("rnn.privacy.attacks.suite.attack_pairs", fail)
+    monkeypatch.setattr("rnn.privacy.audit.attack_pairs", fail)
     assert share_train(notes, tmp_path / "representation", "--vectors", str(notes / "vectors.txt")) == 1
     assert list(tmp_path.iterdir()) == []
 

@@ -10,20 +10,19 @@ from crfdeid.evaluation.tokens import Proportion
 from features.tokens import Sentence
 from rnn.embeddings.lookup import Lookup
 from rnn.embeddings.vectors import WordVectors
-from rnn.privacy.attacks.averaging import AveragingSettings, invert_by_averaging
 from rnn.privacy.attacks.encoders import PlainVectors, PseudonymVectors
 from rnn.privacy.attacks.inversion import invert_by_learning
-from rnn.privacy.attacks.linking import link
-from rnn.privacy.attacks.targets import names_of
+from rnn.privacy.attacks.names import AveragingSettings, invert_by_averaging, link, names_of, sample_targets
 
 WORDS = (*NAMES, "Seen", "Signed", "by", "for", "with", ".")
 VECTORS = WordVectors(WORDS, np.random.default_rng(0).standard_normal((len(WORDS), 8)).astype(np.float32))
 KNOWN, ATTACKED = sentences(80), sentences(40, seed=1, prefix="other")
-SETTINGS = AveragingSettings(names=30, draws=(16,), published=(1, 8), encodings=80)
+SETTINGS = AveragingSettings(draws=(16,), published=(1, 8), encodings=80)
 
 
 def attacked(encoder):
-    averaging = invert_by_averaging(encoder, names_of(ATTACKED), lambda word: NAMES, SETTINGS, seed=0)
+    targets = sample_targets(names_of(ATTACKED), 30, np.random.default_rng(0))
+    averaging = invert_by_averaging(encoder, targets, lambda word: NAMES, SETTINGS, seed=0)
     return averaging, link(encoder, ATTACKED, seed=0), invert_by_learning(encoder, KNOWN, ATTACKED, seed=0)
 
 

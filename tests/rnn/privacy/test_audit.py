@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,22 @@ from crfdeid.cli.share.attack import render_attacks
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import Document
 from crfdeid.errors import EmptyInputError, IntegrityError, MismatchError, NotFoundError, SettingError
+from rnn.privacy.attacks.names import AveragingSettings
 from rnn.privacy.attacks.same_sentence import AttackOutcome, NoiselessBaseline, ZeroBaseline
-from rnn.privacy.audit import CARD, AttackBudget, attack_notes, read_card, save_card, split_documents
+from rnn.privacy.audit import (
+    CARD,
+    AttackBudget,
+    attack_notes,
+    attack_sentences,
+    attack_vectors,
+    read_card,
+    save_card,
+    split_documents,
+)
 from rnn.privacy.representation import RepresentationModel
 
 NOTES = Split.of(tiny_notes(24))
+SENTENCES = Split.of(tiny_notes(4)).sentences
 EFFORT = AttackBudget(epochs=2, adversaries=3, names=1, encodings=16)
 
 
@@ -39,7 +51,7 @@ def card(calls: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         return [AttackOutcome("fresh", seed, 2, "T1", 30 + seed, 50) for seed in range(settings.attack_seeds)]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rnn.privacy.attacks.suite.attack_pairs", attack_pairs)
+        patch.setattr("rnn.privacy.audit.attack_pairs", attack_pairs)
         steps: list[str] = []
         found = attack_notes(
             tiny_representation(), NOTES, effort=EFFORT, seed=3, on_step=lambda what, done, of: steps.append(what)
@@ -126,3 +138,38 @@ def test_it_is_kept_beside_the_representation(card: dict[str, Any], tmp_path: Pa
 def test_an_effort_that_cannot_work_is_refused() -> None:
     with pytest.raises(SettingError, match="adversaries"):
         AttackBudget(adversaries=0)
+
+
+@pytest.mark.parametrize(("pairs", "blind"), [("symmetric", (1,)), ("one-sided", (2, 3))])
+def test_controls_are_asked_once_and_without_a_representation_for_as_long_as_words_alone_can_tell(
+    pairs: str, blind: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, asked = tiny_representation(), dict[Any, Any]()
+
+    def attack_pairs(
+        encoder: Any, train: Any, held_out: Any, vectors: Any, settings: Any, **more: Any
+    ) -> list[AttackOutcome]:
+        asked[type(encoder), more["known"]] = (settings.attack_epochs, settings.attack_seeds)
+        return []
+
+    monkeypatch.setattr("rnn.privacy.audit.attack_pairs", attack_pairs)
+    settings = replace(model.settings, pairs=pairs, attack_epochs=(2, 3), attack_seeds=4)
+    args = (model, SENTENCES, SENTENCES, model.vectors, settings)
+    assert list(attack_sentences(*args, seed=0)) == ["fresh", "zeroed"]
+    asked.clear()
+    assert set(attack_sentences(*args, seed=0, adversaries="grown", noisy=model)) == {
+        "fresh", "zeroed", "no_noise", "continued",
+    }  # fmt: skip
+    assert asked == {
+        (type(model), None): ((2, 3), 4),
+        (ZeroBaseline, None): (blind, 1),
+        (NoiselessBaseline, None): ((2, 3), 1),
+        (type(model), "grown"): ((2, 3), 1),
+    }
+
+
+def test_notes_of_two_corpora_may_have_one_id() -> None:
+    model = tiny_representation()
+    settings = AveragingSettings(draws=(1,), published=(1,))
+    found = attack_vectors(model, SENTENCES, SENTENCES[:2], model.vectors, settings, names=1, neighbours=5, seed=0)
+    assert (found.names, list(found.averaging)) == (1, ["neighbours", "names"])

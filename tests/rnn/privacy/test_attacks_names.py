@@ -1,16 +1,71 @@
-"""Inversion by averaging: complete against an encoder that hides nothing, at chance against one that says nothing."""
+"""Attacks on names: which tokens are attacked; both attacks against encoders that hide nothing or say nothing."""
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sharing_encoders import NAMES, OwnVectors, sentences
 
+from crfdeid.documents import LabelledSentence
 from crfdeid.errors import UsageError
 from crfdeid.evaluation.tokens import Proportion
-from rnn.privacy.attacks.averaging import AveragingSettings, Hits, invert_by_averaging
+from features.tokens import Sentence, split_sentences
 from rnn.privacy.attacks.encoders import noise_deviation
-from rnn.privacy.attacks.targets import names_of
+from rnn.privacy.attacks.names import (
+    AveragingSettings,
+    Hits,
+    Linking,
+    Target,
+    area_under_curve,
+    invert_by_averaging,
+    is_name,
+    link,
+    names_of,
+    sample_targets,
+)
+
+ITEM = LabelledSentence(
+    Sentence.from_words(["Ann", "Lee", ",", "3", "/", "May"]),
+    ("B-PATIENT", "I-PATIENT", "O", "B-DATE", "I-DATE", "I-DATE"),
+)
+
+
+def test_names_are_words_of_phi_with_a_letter() -> None:
+    assert [(t.word, t.place, t.label, t.number) for t in names_of([ITEM, ITEM])] == [
+        ("Ann", 0, "PATIENT", 0),
+        ("Lee", 1, "PATIENT", 0),
+        ("May", 5, "DATE", 0),
+        ("Ann", 0, "PATIENT", 1),
+        ("Lee", 1, "PATIENT", 1),
+        ("May", 5, "DATE", 1),
+    ]
+    assert [is_name(word) for word in ("Múgica", "3rd", "42", "/")] == [True, True, False, False]
+
+
+def test_a_word_is_put_in_place_and_the_note_is_left_out() -> None:
+    sentence = split_sentences("Seen by Dr. Doe today.\nHome.")[0]
+    changed = Target(sentence, 4, "DOCTOR").with_word("Roe")
+    assert changed.words == ("Seen", "by", "Dr", ".", "Roe", "today", ".")
+    assert changed.note == () and changed.around(3) == ((), ())
+    assert sentence.words[4] == "Doe"
+
+
+def test_some_are_drawn_without_replacement_in_their_order() -> None:
+    targets = names_of([ITEM] * 20)
+    some = sample_targets(targets, 12, np.random.default_rng(0))
+    places = [targets.index(target) for target in some]
+    assert len(some) == 12 and places == sorted(set(places))
+    assert (
+        some
+        == sample_targets(targets, 12, np.random.default_rng(0))
+        != sample_targets(targets, 12, np.random.default_rng(1))
+    )
+    assert sample_targets(targets, 60, np.random.default_rng(0)) == targets
+
 
 TARGETS = names_of(sentences(40))
 SMALL = AveragingSettings(draws=(0, 1, 4), published=(1, 4))
@@ -107,11 +162,6 @@ def test_of_no_names_nothing_is_found():
     assert found.by_draws[0] == found.by_published[4] == found.same_casing == Hits.of([])
 
 
-def test_of_more_names_than_are_asked_for_some_are_attacked():
-    found = invert_by_averaging(OwnVectors(), TARGETS, among_all, AveragingSettings(names=7, draws=(0,)), seed=0)
-    assert found.by_draws[0].top1 == Proportion(7, 7)
-
-
 def test_the_same_seed_gives_the_same_hits():
     quick = AveragingSettings(draws=(2,), published=(1,))
     runs = [invert_by_averaging(OwnVectors(noise=2.0), TARGETS, among_all, quick, seed=seed) for seed in (3, 3, 4)]
@@ -126,7 +176,7 @@ def test_hits_are_counted_from_places():
     assert Hits.of([]) == Hits(Proportion(0, 0), Proportion(0, 0), 0.0, 0.0)
 
 
-@pytest.mark.parametrize("wrong", [{"draws": ()}, {"draws": (-1,)}, {"published": (0,)}, {"names": 0}, {"around": -1}])
+@pytest.mark.parametrize("wrong", [{"draws": ()}, {"draws": (-1,)}, {"published": (0,)}, {"around": -1}])
 def test_settings_that_cannot_work_are_refused(wrong):
     with pytest.raises(UsageError):
         AveragingSettings(**wrong)
@@ -135,3 +185,54 @@ def test_settings_that_cannot_work_are_refused(wrong):
 def test_without_sentences_there_is_no_noise_to_measure():
     with pytest.raises(ValueError, match="sentence"):
         noise_deviation(OwnVectors(), [], np.random.default_rng(0))
+
+
+SENTENCES = sentences(80)
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.booleans()), max_size=20))
+def test_the_area_is_the_share_of_pairs_in_order(things):
+    scores, positive = [score for score, _ in things], [is_positive for _, is_positive in things]
+    pairs = list(product([s for s, p in things if p], [s for s, p in things if not p]))
+    expected = sum((good > bad) + 0.5 * (good == bad) for good, bad in pairs) / len(pairs) if pairs else None
+    found = area_under_curve(np.array(scores, float), np.array(positive, bool))
+    assert found == (None if expected is None else pytest.approx(expected))
+
+
+def test_pairs_are_of_one_type_and_of_two_sentences():
+    names = [[words[2] for words in (s.sentence.words for s in SENTENCES)], [s.sentence.words[4] for s in SENTENCES]]
+    pairs = [(a, b) for column in names for i, a in enumerate(column) for b in column[:i]]
+    found = link(OwnVectors(), SENTENCES, seed=0, each=1000)
+    assert found == Linking(1.0, sum(a == b for a, b in pairs), sum(a != b for a, b in pairs))
+
+
+def test_a_frequent_name_counts_a_few_times():
+    found = link(OwnVectors(), sentences(80, names=NAMES[:1]), seed=0, each=3)
+    assert found.auc is None and found.other == 0 and found.same <= 3
+    assert link(OwnVectors(), SENTENCES, seed=0, names=10).other < 45
+
+
+def test_an_encoder_that_says_nothing_links_nothing():
+    assert link(OwnVectors(signal=0.0), SENTENCES, seed=0).auc == 0.5  # all are equal
+    noise = link(OwnVectors(signal=0.0, noise=1.0), SENTENCES, seed=0)
+    assert noise.auc == pytest.approx(0.5, abs=0.06)
+
+
+def test_noise_hides_more_the_larger_it_is_and_the_seed_says_which():
+    aucs = [link(OwnVectors(noise=noise), SENTENCES, seed=0).auc for noise in (0.3, 1.0, 3.0)]
+    assert aucs == sorted(aucs, reverse=True) and aucs[0] > 0.95 and aucs[2] < 0.75
+    again, other = (link(OwnVectors(noise=1.0), SENTENCES, seed=seed).auc for seed in (0, 1))
+    assert again == aucs[1] != other
+
+
+def test_what_is_common_to_all_names_does_not_hide_them():
+    class Shifted(OwnVectors):
+        def encode(self, sentences, random):
+            return [vectors * np.float32([100, 1, 1, 1, 1, 1]) + 1000 for vectors in super().encode(sentences, random)]
+
+    own, shifted = (link(encoder, SENTENCES, seed=0).auc for encoder in (OwnVectors(noise=1.0), Shifted(noise=1.0)))
+    assert shifted == pytest.approx(own, abs=1e-3)
+
+
+def test_of_no_names_there_are_no_pairs():
+    assert link(OwnVectors(), [], seed=0) == Linking(None, 0, 0)
