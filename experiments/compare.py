@@ -22,11 +22,7 @@ if TYPE_CHECKING:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; the exit codes are those of `run_command`."""
-
-    def work() -> None:
-        compare(parse(argv))
-
-    return run_experiment(work)
+    return run_experiment(parse, compare, argv)
 
 
 def compare(experiment: Experiment) -> dict[str, Any]:

@@ -54,11 +54,7 @@ _UNLABELLED_NOTES = 200
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; the exit codes are those of `run_command`."""
-
-    def work() -> None:
-        measure(parse(argv))
-
-    return run_experiment(work)
+    return run_experiment(parse, measure, argv)
 
 
 def measure(experiment: JointExperiment) -> dict[str, Any]:

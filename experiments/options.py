@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -129,8 +129,14 @@ def _without_repeats(values: list[_Value], text: str) -> list[_Value]:
     return values
 
 
-def run_experiment(work: Callable[[], None]) -> int:
+def run_experiment(
+    parse: Callable[[Sequence[str] | None], _Value], measure: Callable[[_Value], object], argv: Sequence[str] | None
+) -> int:
     """Read a command's options and do its work; the exit codes are those of `run_command`."""
+
+    def work() -> None:
+        measure(parse(argv))
+
     return run_command(
         work,
         interrupted="finished runs are in the folder of --out; --resume continues with them",

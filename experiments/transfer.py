@@ -53,11 +53,7 @@ exit codes: 0 done, 1 unreadable data, 2 invalid option, 130 interrupted"""
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; the exit codes are those of `run_command`."""
-
-    def work() -> None:
-        measure(parse(argv))
-
-    return run_experiment(work)
+    return run_experiment(parse, measure, argv)
 
 
 def measure(experiment: TransferExperiment) -> dict[str, Any]:

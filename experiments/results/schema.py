@@ -11,6 +11,7 @@ from experiments.results.schema_parts import (
     EmbeddingPart,
     EnvironmentPart,
     ErrorsPart,
+    Measures,
     ScoresPart,
     SettingsPart,
 )
@@ -22,17 +23,22 @@ TRANSFER, TRANSFER_SCHEMA = "transfer", 1
 """Value of the key ``experiment`` (absent from a comparison), and version of the shape."""
 
 
-class RunPart(TypedDict):
-    """A system with one seed."""
+class TimedRun(TypedDict):
+    """Times and learning curve of a system with one seed."""
 
     seed: int
     fit_seconds: float
     predict_seconds: float
     tokens_per_second: float
+    learning_curve: list[CurvePoint]
+
+
+class RunPart(TimedRun):
+    """A system with one seed."""
+
     dev_f1: float
     scores: ScoresPart
     errors: ErrorsPart
-    learning_curve: list[CurvePoint]
 
 
 class SystemPart(TypedDict):
@@ -43,11 +49,16 @@ class SystemPart(TypedDict):
     runs: list[RunPart]
 
 
-class ShareRun(TypedDict):
-    """A run on a share of the training documents."""
+class TriedRun(TypedDict):
+    """A run at a point of a sweep."""
 
     seed: int
     dev_f1: float
+
+
+class ShareRun(TriedRun):
+    """A run on a share of the training documents."""
+
     scores: ScoresPart
 
 
@@ -59,13 +70,6 @@ class SharePart(TypedDict):
     sentences: int
     tokens: int
     runs: list[ShareRun]
-
-
-class TriedRun(TypedDict):
-    """A run at a point of a sweep."""
-
-    seed: int
-    dev_f1: float
 
 
 class TriedPoint(TypedDict):
@@ -120,14 +124,19 @@ class SignificancePart(TypedDict):
     intervals: dict[str, dict[str, Interval]]
 
 
-class ResultsPart(TypedDict):
-    """results.json."""
+class CommonPart(TypedDict):
+    """Keys that every results.json has."""
 
     schema: int
     corpus: CorpusPart
     settings: SettingsPart
     environment: EnvironmentPart
     embeddings: dict[str, EmbeddingPart]
+
+
+class ResultsPart(CommonPart):
+    """results.json of a comparison."""
+
     models: dict[str, SystemPart]
     fractions: dict[str, list[SharePart]]
     sweep: SweepPart | None
@@ -141,18 +150,13 @@ class Held(TypedDict):
     words: int
 
 
-class JointRun(TypedDict):
+class JointRun(TimedRun):
     """A system with one seed: scores, errors and F on dev by annotation layer."""
 
-    seed: int
-    fit_seconds: float
-    predict_seconds: float
-    tokens_per_second: float
     dev_f1: dict[str, float]
     scores: dict[str, ScoresPart]
     errors: dict[str, ErrorsPart]
     phi_held: Held | None
-    learning_curve: list[CurvePoint]
 
 
 class JointSystem(TypedDict):
@@ -179,16 +183,11 @@ class JointTables(TypedDict):
     table_5: dict[str, TextsPart]
 
 
-class JointResultsPart(TypedDict):
+class JointResultsPart(CommonPart):
     """results.json of the experiment on PHI and concepts; ``significance`` is by layer, and of Table 5."""
 
     experiment: str
-    schema: int
     layers: list[str]
-    corpus: CorpusPart
-    settings: SettingsPart
-    environment: EnvironmentPart
-    embeddings: dict[str, EmbeddingPart]
     systems: dict[str, JointSystem]
     tables: JointTables
     significance: dict[str, SignificancePart]
@@ -289,12 +288,9 @@ class PrivateResultsPart(ResultsPart):
     pooling: PoolingPart | None
 
 
-class CellPart(TypedDict):
+class CellPart(Measures):
     """Scores of tokens with their intervals; ``low`` and ``high`` are the ends of F's."""
 
-    precision: float
-    recall: float
-    f1: float
     low: float
     high: float
     precision_low: float
@@ -332,17 +328,12 @@ class PointPart(TypedDict):
     false_positives_per_1000: float
 
 
-class TransferRun(TypedDict):
+class TransferRun(TimedRun):
     """A model on a corpus, with one seed; operating points are those of this corpus's own test documents."""
 
-    seed: int
-    fit_seconds: float
-    predict_seconds: float
-    tokens_per_second: float
     dev_f1: float
     errors: ErrorsPart
     operating_points: list[PointPart]
-    learning_curve: list[CurvePoint]
 
 
 class TransferSystem(TypedDict):
@@ -354,19 +345,14 @@ class TransferSystem(TypedDict):
     runs: list[TransferRun]
 
 
-class TransferResultsPart(TypedDict):
+class TransferResultsPart(CommonPart):
     """results.json; the keys of ``matrix`` and ``scores`` are model, training corpus and test corpus."""
 
     experiment: str
-    schema: int
     types: str
     level: float
     samples: int
     matrix: dict[str, dict[str, dict[str, CellPart]]]
     scores: dict[str, dict[str, dict[str, TestedPart]]]
     corpora: dict[str, CorpusPart]
-    corpus: CorpusPart
-    settings: SettingsPart
-    environment: EnvironmentPart
-    embeddings: dict[str, EmbeddingPart]
     models: dict[str, TransferSystem]
