@@ -38,7 +38,8 @@ def compare(experiment: Experiment) -> dict[str, Any]:
     from experiments import tables  # noqa: PLC0415
     from experiments.results.assemble import assemble, describe_settings, fingerprint  # noqa: PLC0415
     from experiments.results.store import open_store  # noqa: PLC0415
-    from experiments.running.experiment import prepare, run_systems, settle_systems  # noqa: PLC0415
+    from experiments.running.experiment import prepare, settle_systems  # noqa: PLC0415
+    from experiments.running.systems import plain_cells  # noqa: PLC0415
     from experiments.terminal import finish, show_examples, show_tables, step_bars, train  # noqa: PLC0415
 
     with step_bars() as on_step:
@@ -51,11 +52,12 @@ def compare(experiment: Experiment) -> dict[str, Any]:
         show_tables([tables.corpus_table(prepared.facts)])
         settled = settle_systems(prepared, train_all)
         show_tables([tables.settings_table(describe_settings(prepared, settled.settings))])
-        outcome = run_systems(prepared, settled, train_all)
-        results = assemble(outcome)
+        models = experiment.models
+        runs = train_all(plain_cells(settled.systems, models.seeds, models.fractions))
+        results = assemble(prepared, settled, runs)
         finish(results, prepared, store)
     if prepared.corpus.is_synthetic or experiment.output.show_examples:
-        show_examples(outcome.runs, prepared.corpus)
+        show_examples(runs, prepared.corpus)
     return results
 
 

@@ -70,7 +70,7 @@ def measure(experiment: JointExperiment) -> dict[str, Any]:
     from experiments import tables  # noqa: PLC0415
     from experiments.results.joint import assemble, identity  # noqa: PLC0415
     from experiments.results.store import open_store  # noqa: PLC0415
-    from experiments.running.joint.experiment import outcome_of, prepare  # noqa: PLC0415
+    from experiments.running.joint.experiment import prepare  # noqa: PLC0415
     from experiments.running.joint.systems import family_groups  # noqa: PLC0415
     from experiments.running.systems import plain_cells  # noqa: PLC0415
     from experiments.terminal import finish, show_tables, step_bars, train  # noqa: PLC0415
@@ -82,7 +82,7 @@ def measure(experiment: JointExperiment) -> dict[str, Any]:
         cells = plain_cells(prepared.systems, experiment.seeds)
         runs = train(prepared, cells, store, grouped=family_groups)
         prepared.plan.forget_parts()
-        results = assemble(outcome_of(prepared, runs))
+        results = assemble(prepared, runs)
         finish(results, prepared, store)
     return results
 

@@ -72,7 +72,7 @@ def measure(experiment: PrivateExperiment) -> dict[str, Any]:
     from experiments import tables  # noqa: PLC0415
     from experiments.results.private import assemble, identity  # noqa: PLC0415
     from experiments.results.store import open_store  # noqa: PLC0415
-    from experiments.running.private.experiment import outcome_of, prepare  # noqa: PLC0415
+    from experiments.running.private.experiment import prepare  # noqa: PLC0415
     from experiments.running.private.systems import cells_of  # noqa: PLC0415
     from experiments.terminal import finish, show_tables, step_bars, train  # noqa: PLC0415
 
@@ -81,7 +81,7 @@ def measure(experiment: PrivateExperiment) -> dict[str, Any]:
     with open_store(experiment.output, identity(prepared)) as store:
         show_tables([tables.corpus_table(prepared.facts)])
         cells = cells_of(prepared.systems, experiment.seeds)
-        results = assemble(outcome_of(prepared, train(prepared, cells, store)))
+        results = assemble(prepared, train(prepared, cells, store))
         finish(results, prepared, store)
     return results
 

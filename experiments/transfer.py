@@ -70,7 +70,7 @@ def measure(experiment: TransferExperiment) -> dict[str, Any]:
     from experiments.results.store import open_store  # noqa: PLC0415
     from experiments.results.transfer import assemble, identity  # noqa: PLC0415
     from experiments.running.systems import plain_cells  # noqa: PLC0415
-    from experiments.running.transfer.experiment import outcome_of, prepare  # noqa: PLC0415
+    from experiments.running.transfer.experiment import prepare  # noqa: PLC0415
     from experiments.terminal import finish, show_tables, train  # noqa: PLC0415
 
     prepared = prepare(experiment)
@@ -79,7 +79,7 @@ def measure(experiment: TransferExperiment) -> dict[str, Any]:
         show_tables([tables.corpora_table(facts, prepared.facts["notices"])])
         cells = plain_cells(prepared.systems, experiment.seeds)
         runs = train(prepared, cells, store)
-        results = assemble(outcome_of(prepared, runs))
+        results = assemble(prepared, runs)
         finish(results, prepared, store)
     if prepared.corpus.is_synthetic:
         show_tables([_examples(results, prepared.corpus, runs)])

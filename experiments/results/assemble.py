@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -17,8 +18,8 @@ from typing import Any
 from crfdeid.corpora.splits import Corpus
 from crfdeid.evaluation.evaluate import REPAIR
 from experiments.results.schema import SCHEMA
-from experiments.running.experiment import Comparison, Outcome, Sweep, full_settings
-from experiments.running.prepared import Prepared
+from experiments.running.experiment import Comparison, ResolvedSystems, Sweep, full_settings
+from experiments.running.prepared import Prepared, compare_runs
 from experiments.running.runs import Run
 from experiments.running.settings import Point
 from experiments.running.systems import System
@@ -39,16 +40,15 @@ PACKAGES = (
 )
 
 
-def assemble(outcome: Outcome) -> dict[str, Any]:
+def assemble(prepared: Comparison, resolved: ResolvedSystems, runs: Sequence[Run]) -> dict[str, Any]:
     """A finished experiment as plain data."""
-    prepared, settled = outcome.prepared, outcome.settled
     return {
         "schema": SCHEMA,
-        **describe_common(prepared, settled.settings, outcome.total_seconds),
-        "models": {system.name: describe_runs(system, outcome.runs) for system in settled.systems},
-        "fractions": describe_fractions(outcome.runs, prepared.corpus),
-        "sweep": None if settled.sweep is None else describe_sweep(settled.sweep),
-        "significance": dict(outcome.significance),
+        **describe_common(prepared, resolved.settings),
+        "models": {system.name: describe_runs(system, runs) for system in resolved.systems},
+        "fractions": describe_fractions(runs, prepared.corpus),
+        "sweep": None if resolved.sweep is None else describe_sweep(resolved.sweep),
+        "significance": compare_runs(prepared, resolved.systems, runs),
     }
 
 
@@ -57,15 +57,12 @@ def fingerprint(prepared: Comparison) -> dict[str, Any]:
     return {"schema": SCHEMA, **common_identity(prepared, full_settings(prepared.systems, prepared.plan))}
 
 
-def describe_common(
-    prepared: Prepared[Any, Any], settings: Mapping[str, Mapping[str, Any]], total_seconds: float
-) -> dict[str, Any]:
+def describe_common(prepared: Prepared[Any, Any], settings: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Parts of results.json that every experiment has: corpus, settings, environment and embeddings.
 
     Args:
         prepared: the experiment.
         settings: each system's full settings by its name.
-        total_seconds: duration of the experiment.
     """
     return {
         "corpus": dict(prepared.facts),
@@ -74,7 +71,7 @@ def describe_common(
             device=prepared.device,
             jobs=prepared.jobs,
             corpus_seconds=prepared.corpus_seconds,
-            total_seconds=total_seconds,
+            total_seconds=time.perf_counter() - prepared.started,
         ),
         "embeddings": {name: dict(facts) for name, facts in prepared.embeddings.facts.items()},
     }

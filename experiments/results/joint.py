@@ -6,46 +6,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from crfdeid.documents import CONCEPT, PHI
 from experiments.results.assemble import common_identity, describe_common
 from experiments.results.schema import JOINT, JOINT_SCHEMA
-from experiments.running.joint.experiment import JointPrepared, Outcome, settings_by_system
+from experiments.running.joint.experiment import JointPrepared, significance
 from experiments.running.joint.systems import TABLE_5, hides_phi, systems_of
+from experiments.running.prepared import settings_by_system
 from experiments.running.runs import Run
 from experiments.running.systems import System
 
 
-def assemble(outcome: Outcome) -> dict[str, Any]:
+def assemble(prepared: JointPrepared, runs: Sequence[Run]) -> dict[str, Any]:
     """A finished experiment as plain data."""
-    prepared = outcome.prepared
     experiment = prepared.experiment
     systems = systems_of(experiment)
-    settings = settings_by_system(systems, experiment.profile)
+    settings = settings_by_system(prepared.systems, experiment.profile)
     return {
         "experiment": JOINT,
         "schema": JOINT_SCHEMA,
         "layers": [PHI, CONCEPT],
-        "systems": {system.name: _describe(system, outcome.runs) for system in systems.every},
+        "systems": {system.name: _describe(system, runs) for system in systems.every},
         "tables": {
             "compared": [system.name for system in systems.compared],
             "table_4": {name: system.name for name, system in systems.table_4.items()},
             "table_5": {row.name: _texts(row.name) for row in systems.table_5},
         },
-        **describe_common(prepared, settings, outcome.total_seconds),
-        "significance": dict(outcome.significance),
+        **describe_common(prepared, settings),
+        "significance": significance(prepared, runs),
     }
 
 
 def identity(prepared: JointPrepared) -> dict[str, Any]:
     """Facts that must be equal for --resume to continue an experiment with its finished runs."""
-    settings = settings_by_system(systems_of(prepared.experiment), prepared.experiment.profile)
+    settings = settings_by_system(prepared.systems, prepared.experiment.profile)
     return {"experiment": JOINT, "schema": JOINT_SCHEMA, **common_identity(prepared, settings)}
 
 
-def _describe(system: System, runs: tuple[Run, ...]) -> dict[str, Any]:
+def _describe(system: System, runs: Sequence[Run]) -> dict[str, Any]:
     return {
         "model": system.model,
         "embedding": system.embedding,

@@ -12,8 +12,9 @@ from typing import Any
 
 from experiments.results.assemble import common_identity, describe_common, describe_runs
 from experiments.results.schema import PRIVATE, PRIVATE_SCHEMA
+from experiments.running.prepared import compare_runs
 from experiments.running.private.attacks import NAMES
-from experiments.running.private.experiment import Outcome, PrivatePrepared, settings_by_system
+from experiments.running.private.experiment import PrivatePrepared, settings_by_system
 from experiments.running.private.systems import neighbours_of, of_table_2, pooling_systems, systems_of
 from experiments.running.runs import Run
 from experiments.running.systems import System
@@ -22,32 +23,33 @@ _ACCURACIES = NAMES[:4]
 _SCORES = {"binary_hipaa": "token_binary_hipaa", "entity_strict": "entity_strict"}
 
 
-def assemble(outcome: Outcome) -> dict[str, Any]:
+def assemble(prepared: PrivatePrepared, runs: Sequence[Run]) -> dict[str, Any]:
     """A finished experiment as plain data."""
-    prepared = outcome.prepared
     experiment = prepared.experiment
     settings = settings_by_system(experiment, prepared.plan.recipe)
     return {
         "experiment": PRIVATE,
         "schema": PRIVATE_SCHEMA,
-        "systems": [describe_system(system, outcome.runs, settings[system.name]) for system in systems_of(experiment)],
-        **describe_common(prepared, settings, outcome.total_seconds),
-        "models": _models(of_table_2(experiment), outcome.runs),
+        "systems": [describe_system(system, runs, settings[system.name]) for system in systems_of(experiment)],
+        **describe_common(prepared, settings),
+        "models": _models(of_table_2(experiment), runs),
         "fractions": {},
         "sweep": None,
-        "significance": dict(outcome.significance),
-        "pooling": _pooling(outcome, settings),
+        "significance": compare_runs(prepared, of_table_2(experiment), runs),
+        "pooling": _pooling(prepared, runs, settings),
     }
 
 
-def _pooling(outcome: Outcome, settings: Mapping[str, Mapping[str, Any]]) -> dict[str, Any] | None:
-    if outcome.pooling is None:
+def _pooling(
+    prepared: PrivatePrepared, runs: Sequence[Run], settings: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any] | None:
+    pooled = pooling_systems(prepared.experiment)
+    if not pooled:
         return None
-    pooled = pooling_systems(outcome.prepared.experiment)
     return {
-        "systems": [describe_system(system, outcome.runs, settings[system.name]) for system in pooled],
-        "models": _models(pooled, outcome.runs),
-        "significance": dict(outcome.pooling),
+        "systems": [describe_system(system, runs, settings[system.name]) for system in pooled],
+        "models": _models(pooled, runs),
+        "significance": compare_runs(prepared, pooled, runs),
     }
 
 

@@ -6,26 +6,27 @@ each corpus, with its runs; ``corpora`` describes each corpus, and ``corpus`` al
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from experiments.results.assemble import common_identity, describe_common
 from experiments.results.schema import TRANSFER, TRANSFER_SCHEMA
+from experiments.running.prepared import settings_by_system
 from experiments.running.runs import Run
-from experiments.running.transfer.experiment import Outcome, TransferPrepared, settings_by_system
+from experiments.running.transfer.experiment import TransferPrepared, count_tokens
 from experiments.running.transfer.scores import Tested, measured, scores_of
 from experiments.running.transfer.systems import Entry, entries_of
 
 _LEVEL = 0.05
 
 
-def assemble(outcome: Outcome) -> dict[str, Any]:
+def assemble(prepared: TransferPrepared, runs: Sequence[Run]) -> dict[str, Any]:
     """A finished experiment as plain data."""
-    prepared = outcome.prepared
     experiment = prepared.experiment
+    tested = count_tokens(prepared, runs)
 
-    def cell(tested: Tested) -> dict[str, float]:
-        return measured(tested, experiment.types, samples=experiment.samples, level=_LEVEL)
+    def cell(counts: Tested) -> dict[str, float]:
+        return measured(counts, experiment.types, samples=experiment.samples, level=_LEVEL)
 
     return {
         "experiment": TRANSFER,
@@ -33,29 +34,29 @@ def assemble(outcome: Outcome) -> dict[str, Any]:
         "types": experiment.types,
         "level": _LEVEL,
         "samples": experiment.samples,
-        "matrix": _by_place(outcome, cell),
-        "scores": _by_place(outcome, scores_of),
+        "matrix": _by_corpora(tested, cell),
+        "scores": _by_corpora(tested, scores_of),
         "corpora": {name: corpus.statistics() for name, corpus in prepared.plan.corpora.items()},
-        **describe_common(prepared, settings_by_system(experiment), outcome.total_seconds),
-        "models": {entry.system.name: _describe(entry, outcome.runs) for entry in entries_of(experiment)},
+        **describe_common(prepared, settings_by_system(prepared.systems, experiment.profile)),
+        "models": {entry.system.name: _describe(entry, runs) for entry in entries_of(experiment)},
     }
 
 
 def identity(prepared: TransferPrepared) -> dict[str, Any]:
     """Facts that must be equal for --resume to continue an experiment with its finished runs."""
-    settings = settings_by_system(prepared.experiment)
+    settings = settings_by_system(prepared.systems, prepared.experiment.profile)
     return {"experiment": TRANSFER, "schema": TRANSFER_SCHEMA, **common_identity(prepared, settings)}
 
 
-def _by_place(outcome: Outcome, of: Callable[[Tested], dict[str, Any]]) -> dict[str, Any]:
+def _by_corpora(tested: Mapping[tuple[Entry, str], Tested], of: Callable[[Tested], dict[str, Any]]) -> dict[str, Any]:
     """A value of every model, by its name, training corpus and test corpus."""
     found: dict[str, Any] = {}
-    for (entry, corpus), tested in outcome.tested.items():
-        found.setdefault(entry.model, {}).setdefault(entry.trained_on, {})[corpus] = of(tested)
+    for (entry, corpus), counts in tested.items():
+        found.setdefault(entry.model, {}).setdefault(entry.trained_on, {})[corpus] = of(counts)
     return found
 
 
-def _describe(entry: Entry, runs: tuple[Run, ...]) -> dict[str, Any]:
+def _describe(entry: Entry, runs: Sequence[Run]) -> dict[str, Any]:
     return {
         "model": entry.system.model,
         "label": entry.model,

@@ -11,7 +11,7 @@ from crfdeid.corpora.splits import Corpus
 from crfdeid.tagger import Traits
 from experiments.running.device import choose_device, choose_jobs
 from experiments.running.embeddings import OnStep, embedding_name, prepare_embeddings
-from experiments.running.prepared import Prepared, compare_runs, models_folder, plain_settings, read_corpus
+from experiments.running.prepared import Prepared, models_folder, plain_settings, read_corpus
 from experiments.running.runs import Plan, Run
 from experiments.running.settings import RANDOM, Experiment, ModelSettings, Point
 from experiments.running.systems import (
@@ -67,23 +67,6 @@ class ResolvedSystems:
     sweep: Sweep | None
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """A finished experiment.
-
-    Args:
-        runs: of all systems, on all training documents and on shares of them.
-        total_seconds: duration of the experiment.
-        significance: the ``significance`` part of results.json.
-    """
-
-    prepared: Comparison
-    settled: ResolvedSystems
-    runs: tuple[Run, ...]
-    total_seconds: float
-    significance: Mapping[str, Any]
-
-
 def prepare(experiment: Experiment, *, on_step: OnStep) -> Comparison:
     """Choose a device, check the settings, read the corpus and make the word vectors.
 
@@ -100,7 +83,7 @@ def prepare(experiment: Experiment, *, on_step: OnStep) -> Comparison:
     device = choose_device(experiment.device, possible_traits(models))
     systems = _systems(models, list(vectors.sources))
     require_phi_alone(systems)
-    full_settings(systems, Plan(models.profile))  # a value that cannot work is refused before anything takes long
+    full_settings(systems, Plan(models.profile))  # refuses invalid values before any long computation
     folder = models_folder(experiment.output.folder)
     read = read_corpus(experiment.corpus)
     near = embedding_name(vectors.neighbours) if experiment.corpus.pseudonymise else None
@@ -170,12 +153,3 @@ def settle_systems(prepared: Comparison, train: Train) -> ResolvedSystems:
     chosen = choose({run.cell: run.record["dev_f1"] for run in tried})
     systems = tuple(settle(prepared.systems, chosen))
     return ResolvedSystems(systems, full_settings(systems, prepared.plan), Sweep(grid, tried, chosen))
-
-
-def run_systems(prepared: Comparison, settled: ResolvedSystems, train: Train) -> Outcome:
-    """Train the systems, and test the significance of their differences."""
-    models = prepared.experiment.models
-    runs = tuple(train(plain_cells(settled.systems, models.seeds, models.fractions)))
-    seconds = time.perf_counter() - prepared.started
-    significance = compare_runs(prepared, settled.systems, runs)
-    return Outcome(prepared, settled, runs, seconds, significance)

@@ -12,13 +12,14 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from crfdeid.corpora.splits import Corpus, generate_corpus, read_splits
 from crfdeid.errors import UsageError
+from crfdeid.registry import model_settings
 from experiments.results.folder import make_folder
 from experiments.running.device import CPU
 from experiments.running.embeddings import Embeddings
 from experiments.running.runs import OnProgress, Run, Work
 from experiments.running.settings import CorpusSettings
 from experiments.running.significance import compare_systems
-from experiments.running.systems import Cell, System, groups
+from experiments.running.systems import Cell, System, groups, profile_of
 from experiments.running.workers import run_cells
 
 NO_TEST = (
@@ -127,6 +128,24 @@ def models_folder(output: Path | None) -> Path | None:
 def plain_settings(settings: Any) -> dict[str, Any]:
     """A dataclass of settings as plain data, for results.json."""
     found: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(settings), default=str))
+    return found
+
+
+def settings_by_system(systems: Iterable[System], profile: str) -> dict[str, dict[str, Any]]:
+    """All settings of each system, as plain data, with the name of its word vectors if it has any.
+
+    Args:
+        systems: single models, without combined ones.
+        profile: of each model's settings, where it has that profile.
+
+    Raises:
+        UsageError: a value that the model refuses.
+    """
+    found = {}
+    for system in systems:
+        full = model_settings(system.model, profile=profile_of(system, profile), overrides=system.overrides())
+        embedding = {} if system.embedding is None else {"embedding": system.embedding}
+        found[system.name] = {**embedding, **plain_settings(full)}
     return found
 
 

@@ -17,7 +17,7 @@ from crfdeid.ensembles.cascade import CascadeTagger, as_concept_sentence, with_l
 from crfdeid.evaluation import find_errors, score_entities, summarise_errors
 from crfdeid.evaluation.evaluate import decode_split, score_all
 from crfdeid.evaluation.tokens import memorised_phi_rate
-from crfdeid.registry import create, model_settings
+from crfdeid.registry import create
 from crfdeid.tagger import LayeredTagger, Tagger, VocabularyProbe, require_layers
 from crfdeid.utils.folders import write_folder
 from experiments.running.device import choose_device, choose_jobs
@@ -27,14 +27,13 @@ from experiments.running.joint.systems import (
     CONCATENATED,
     PIPELINE,
     JointExperiment,
-    Systems,
     concept_annotated_text,
     family_groups,
     layers_of,
     reads_gold,
     systems_of,
 )
-from experiments.running.prepared import Prepared, models_folder, plain_settings, read_corpus
+from experiments.running.prepared import Prepared, models_folder, read_corpus, settings_by_system
 from experiments.running.runs import Found, OnProgress, Run, Trained, fit_cells
 from experiments.running.significance import compare_systems
 from experiments.running.systems import Cell, System, Vectors, plain_cells, profile_of, traits_of
@@ -177,23 +176,6 @@ ROWS = "table_5"
 """Key of the significance of differences between the rows of Table 5."""
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """A finished experiment.
-
-    Args:
-        prepared: the experiment.
-        runs: of all systems.
-        total_seconds: duration of the experiment.
-        significance: of differences, by layer, and between the rows of Table 5.
-    """
-
-    prepared: JointPrepared
-    runs: tuple[Run, ...]
-    total_seconds: float
-    significance: Mapping[str, Any]
-
-
 def prepare(experiment: JointExperiment, *, on_step: OnStep) -> JointPrepared:
     """Choose a device, check the settings, read the corpus and make the word vectors.
 
@@ -208,7 +190,7 @@ def prepare(experiment: JointExperiment, *, on_step: OnStep) -> JointPrepared:
     started = time.perf_counter()
     systems = systems_of(experiment)
     device = choose_device(experiment.device, map(traits_of, systems.every))
-    settings_by_system(systems, experiment.profile)  # a value that cannot work is refused before anything takes long
+    settings_by_system(systems.every, experiment.profile)  # refuses invalid values before any long computation
     folder = models_folder(experiment.output.folder)
     read = read_corpus(experiment.corpus, notices=experiment.notices)
     for system in systems.compared:
@@ -231,13 +213,7 @@ def _unsourced(experiment: JointExperiment, corpus: Corpus) -> Regions | None:
     return read_excluded_regions(experiment.unsourced, gold_of(corpus.scored, CONCEPT))
 
 
-def outcome_of(prepared: JointPrepared, runs: Sequence[Run]) -> Outcome:
-    """Test the significance of the systems' differences."""
-    significance = _significance(prepared, runs)
-    return Outcome(prepared, tuple(runs), time.perf_counter() - prepared.started, significance)
-
-
-def _significance(prepared: JointPrepared, runs: Sequence[Run]) -> dict[str, Any]:
+def significance(prepared: JointPrepared, runs: Sequence[Run]) -> dict[str, Any]:
     """For each layer, every system against the pipeline, or else the first; for Table 5, each row against the first."""
     systems = systems_of(prepared.experiment)
     found = {}
@@ -267,18 +243,3 @@ def _against(
     pairs = [(first, name) for name in names if name != first]
     permutations = prepared.experiment.permutations
     return compare_systems(gold, by_name, permutations=permutations, pairs=pairs, by_type=False)
-
-
-def settings_by_system(systems: Systems, profile: str) -> dict[str, dict[str, Any]]:
-    """All settings of each system, as plain data, with the name of its word vectors if it has any.
-
-    Raises:
-        UsageError: a value that the model refuses.
-    """
-    return {system.name: _settings(system, profile) for system in systems.every}
-
-
-def _settings(system: System, profile: str) -> dict[str, Any]:
-    full = model_settings(system.model, profile=profile_of(system, profile), overrides=system.overrides())
-    found = plain_settings(full)
-    return found if system.embedding is None else {"embedding": system.embedding, **found}

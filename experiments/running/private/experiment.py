@@ -14,7 +14,7 @@ from crfdeid.registry import model_settings
 from crfdeid.tagger import FitProgress
 from experiments.running.device import choose_device, choose_jobs
 from experiments.running.embeddings import Embeddings, OnStep, prepare_embeddings
-from experiments.running.prepared import Prepared, compare_runs, models_folder, plain_settings, read_corpus
+from experiments.running.prepared import Prepared, models_folder, plain_settings, read_corpus
 from experiments.running.private import learning, pooling
 from experiments.running.private.attacks import attack
 from experiments.running.private.learning import PRIVATE_TAGGER, PROFILE, TAGGER, Learned, OnEpoch, Recipe
@@ -32,7 +32,6 @@ from experiments.running.private.systems import (
     REPRESENTED,
     TRAITS,
     PrivateExperiment,
-    of_table_2,
     pooling_systems,
     systems_of,
 )
@@ -90,25 +89,6 @@ PrivatePrepared: TypeAlias = Prepared[PrivateExperiment, PrivatePlan]
 """This experiment, ready to be trained."""
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """A finished experiment.
-
-    Args:
-        prepared: the experiment.
-        runs: of all systems.
-        total_seconds: duration of the experiment.
-        significance: of the differences between the systems of Table 2.
-        pooling: significance of the differences between the pooling systems; None without any.
-    """
-
-    prepared: PrivatePrepared
-    runs: tuple[Run, ...]
-    total_seconds: float
-    significance: Mapping[str, Any]
-    pooling: Mapping[str, Any] | None
-
-
 def prepare(experiment: PrivateExperiment, *, on_step: OnStep) -> PrivatePrepared:
     """Choose a device, check the settings, read the corpus and make the word vectors.
 
@@ -131,7 +111,7 @@ def prepare(experiment: PrivateExperiment, *, on_step: OnStep) -> PrivatePrepare
         {},
         {},
     )
-    settings_by_system(experiment, recipe)  # a value that cannot work is refused before anything takes long
+    settings_by_system(experiment, recipe)  # refuses invalid values before any long computation
     folder = models_folder(experiment.output.folder)
     read = read_corpus(experiment.corpus)
     embeddings = _embeddings(experiment, read.corpus, on_step)
@@ -145,20 +125,6 @@ def prepare(experiment: PrivateExperiment, *, on_step: OnStep) -> PrivatePrepare
     systems = (*systems_of(experiment), *pooling_systems(experiment))
     jobs = choose_jobs(experiment.jobs, len(systems) * len(experiment.seeds), device)
     return Prepared(experiment, *read, systems, embeddings, PrivatePlan(recipe, folder), device, jobs, started)
-
-
-def outcome_of(prepared: PrivatePrepared, runs: Sequence[Run]) -> Outcome:
-    """Test the significance of the systems' differences."""
-    experiment = prepared.experiment
-    seconds = time.perf_counter() - prepared.started
-    pooled = pooling_systems(experiment)
-    return Outcome(
-        prepared,
-        tuple(runs),
-        seconds,
-        compare_runs(prepared, of_table_2(experiment), runs),
-        compare_runs(prepared, pooled, runs) if pooled else None,
-    )
 
 
 def settings_by_system(experiment: PrivateExperiment, recipe: Recipe) -> dict[str, dict[str, Any]]:

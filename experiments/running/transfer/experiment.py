@@ -19,12 +19,11 @@ from crfdeid.evaluation import (
     token_probabilities,
 )
 from crfdeid.evaluation.evaluate import predict_spans
-from crfdeid.registry import model_settings
 from crfdeid.tagger import Tagger
 from crfdeid.utils.folders import write_folder
 from experiments.running.device import choose_device, choose_jobs
 from experiments.running.embeddings import Embeddings
-from experiments.running.prepared import Prepared, models_folder, plain_settings
+from experiments.running.prepared import Prepared, models_folder, settings_by_system
 from experiments.running.runs import Found, OnProgress, Run, Trained, fit_cells, strict_f1
 from experiments.running.systems import Cell, make_tagger, plain_cells, profile_of, traits_of
 from experiments.running.transfer.corpora import joined, read
@@ -96,23 +95,6 @@ TransferPrepared: TypeAlias = Prepared[TransferExperiment, TransferPlan]
 """This experiment, ready to be trained."""
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """A finished experiment.
-
-    Args:
-        prepared: the experiment.
-        runs: of all systems.
-        tested: counts of each system's runs in the test documents of each corpus.
-        total_seconds: duration of the experiment.
-    """
-
-    prepared: TransferPrepared
-    runs: tuple[Run, ...]
-    tested: Mapping[tuple[Entry, str], Tested]
-    total_seconds: float
-
-
 def prepare(experiment: TransferExperiment) -> TransferPrepared:
     """Choose a device, check the settings, and read the corpora.
 
@@ -124,7 +106,7 @@ def prepare(experiment: TransferExperiment) -> TransferPrepared:
     entries = entries_of(experiment)
     systems = tuple(entry.system for entry in entries)
     device = choose_device(experiment.device, map(traits_of, systems))
-    settings_by_system(experiment)  # a value that cannot work is refused before anything takes long
+    settings_by_system(systems, experiment.profile)  # refuses invalid values before any long computation
     folder = models_folder(experiment.output.folder)
     began = time.perf_counter()
     found = [read(one, keep_unknown=experiment.types == BINARY, share=experiment.share) for one in experiment.sources]
@@ -137,26 +119,11 @@ def prepare(experiment: TransferExperiment) -> TransferPrepared:
     return Prepared(experiment, corpus, facts, seconds, systems, Embeddings(), plan, device, jobs, started)
 
 
-def outcome_of(prepared: TransferPrepared, runs: Sequence[Run]) -> Outcome:
-    """Count the right and wrong tokens of each model in each corpus."""
+def count_tokens(prepared: TransferPrepared, runs: Sequence[Run]) -> dict[tuple[Entry, str], Tested]:
+    """Count the right and wrong tokens of each model in the test documents of each corpus."""
     tests = {name: GoldTokens(corpus.scored.documents) for name, corpus in prepared.plan.corpora.items()}
     tested: dict[tuple[Entry, str], Tested] = {}
     for entry in entries_of(prepared.experiment):
         found = [run.predictions for run in runs if run.cell.system == entry.system]
         tested |= {(entry, name): documents.tested(found) for name, documents in tests.items()}
-    return Outcome(prepared, tuple(runs), tested, time.perf_counter() - prepared.started)
-
-
-def settings_by_system(experiment: TransferExperiment) -> dict[str, dict[str, Any]]:
-    """All settings of each system, as plain data.
-
-    Raises:
-        UsageError: a value that the model refuses.
-    """
-    found = {}
-    for entry in entries_of(experiment):
-        system = entry.system
-        profile = profile_of(system, experiment.profile)
-        full = model_settings(system.model, profile=profile, overrides=system.overrides())
-        found[system.name] = plain_settings(full)
-    return found
+    return tested
