@@ -30,7 +30,7 @@ def run(options: argparse.Namespace) -> None:
     Raises:
         DataError: the folder holds no model, or a damaged one.
     """
-    from crfdeid.cli.share.representation import REPRESENTATION  # noqa: PLC0415
+    from crfdeid.cli.share import REPRESENTATION  # noqa: PLC0415
     from crfdeid.cli.shell import training_bar  # noqa: PLC0415
     from crfdeid.model_card.card import model_digest, read_card  # noqa: PLC0415
     from crfdeid.model_card.pretrained import find_model  # noqa: PLC0415
@@ -52,8 +52,8 @@ def _render_representation(folder: Path) -> str:
     Raises:
         DataError: it is damaged, or the figures of the attacks are.
     """
+    from crfdeid.cli.share import load_representation  # noqa: PLC0415
     from crfdeid.cli.share.attack import render_attacks  # noqa: PLC0415
-    from crfdeid.cli.share.representation import load_representation  # noqa: PLC0415
     from crfdeid.model_card.render import bullet_list, saved_facts  # noqa: PLC0415
     from crfdeid.registry import import_string  # noqa: PLC0415
     from crfdeid.serialization import read_description  # noqa: PLC0415

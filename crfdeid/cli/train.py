@@ -229,7 +229,7 @@ def _run_shared(options: argparse.Namespace) -> None:
         UsageError: options that cannot work.
         DataError: files that cannot be read, or a folder that cannot be written.
     """
-    from crfdeid.cli.share.representation import load_representation  # noqa: PLC0415
+    from crfdeid.cli.share import load_representation  # noqa: PLC0415
     from crfdeid.cli.shell import training_bar  # noqa: PLC0415
     from crfdeid.corpora.splits import read_held_out  # noqa: PLC0415
     from crfdeid.known_phi.lists import read_lists  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""Try to get names out of what notes would be shared as: every attack, with its figures beside what chance has."""
+"""Attack notes as they would be shared, and print the success of every attack next to chance."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from tabulate import tabulate
 
 from crfdeid.cli.arguments import add_corpus_options, add_seed, read_notes
-from crfdeid.cli.share.representation import add_representation, load_representation
+from crfdeid.cli.share import add_representation, load_representation
 from crfdeid.cli.shell import file_path, make_bar, whole_number
 
 _STRONG = 0.75  # of pairs without noise: an adversary that tells fewer is too weak to say anything
@@ -61,7 +61,7 @@ def attack_bar() -> Iterator[Callable[[str, int, int], None]]:
 
 
 def render_attacks(card: Mapping[str, Any]) -> str:
-    """The figures of a card and of chance as a Markdown table, with notes on how to read them."""
+    """Render the figures of a card and of chance as a Markdown table, with notes on how to read them."""
     head = ["attack", "%", "95 % interval", "chance %"]
     table = tabulate(
         list(_rows(card)), head, tablefmt="pipe", disable_numparse=True, colalign=["left", "right", "right", "right"]
@@ -70,7 +70,7 @@ def render_attacks(card: Mapping[str, Any]) -> str:
 
 
 def attack_sentence(card: Mapping[str, Any]) -> str:
-    """One sentence about the attack that a representation is trained against."""
+    """Describe the attack that a representation is trained against in one sentence."""
     found = card["same_sentence"]["fresh"]
     return (
         f"its provider's attack was right about {_percent(_fraction(found))} % of pairs of sentences (at most "
@@ -107,7 +107,7 @@ def _notes(card: Mapping[str, Any]) -> Iterator[str]:
     yield (
         f"The attacker has the representation and {known['sentences']} annotated sentences ({known['documents']} "
         f"documents) as text; attacked are {attacked['sentences']} others ({attacked['documents']} documents). "
-        f"Adversaries were trained for {effort['epochs']} epochs; {effort['names']} names were looked for."
+        f"Adversaries were trained for {effort['epochs']} epochs; {effort['names']} names were attacked."
     )
     control = card["same_sentence"]["no_noise"]
     if _fraction(control) < _STRONG:
@@ -131,11 +131,11 @@ def _percent(fraction: float | None) -> str:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The options of ``crfdeid share attack``."""
+    """Add the options of ``crfdeid share attack``."""
     add_representation(parser)
-    text = "annotated notes: what would be sent, and half of it what an attacker has as text"
+    text = "annotated notes to share; the attacker knows the text of half of them"
     parser.add_argument("--notes", type=file_path, required=True, metavar="PATH", help=text)
-    text = "other annotated notes that an attacker has as text; all of --notes are then attacked"
+    text = "annotated notes that the attacker knows as text; all of --notes are then attacked"
     parser.add_argument("--known", type=file_path, metavar="PATH", help=text)
     add_corpus_options(parser)
     add_seed(parser)

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from crfdeid.cli.arguments import add_corpus_options, read_notes, require_outside
+from crfdeid.cli.share import add_representation, load_representation
 from crfdeid.cli.share.attack import attack_sentence
-from crfdeid.cli.share.representation import add_representation, load_representation
 from crfdeid.cli.shell import file_path, whole_number
 from crfdeid.errors import UsageError
 from crfdeid.validation import MOST_SEED
@@ -17,7 +17,7 @@ _SUFFIX = ".npz"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The options of ``crfdeid share encode``."""
+    """Add the options of ``crfdeid share encode``."""
     add_representation(parser)
     parser.add_argument("--notes", type=file_path, required=True, metavar="PATH", help="annotated notes")
     text = "new file to send, NAME.npz; a record next to it, not to be sent, refuses the same notes next time"
@@ -33,7 +33,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Write the file, and print what leaves the house with it.
+    """Write the file, and print a summary of its content.
 
     Raises:
         UsageError: options that cannot work, or notes that were encoded before.
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> None:
 
     path = options.out
     if path.suffix != _SUFFIX:
-        raise UsageError(f"--out: {path} would not be taken for what it is: let its name end in {_SUFFIX}")
+        raise UsageError(f"--out: {path} is no shared file by its name: end it in {_SUFFIX}")
     if path.exists() or path.is_symlink():
         raise UsageError(f"--out: {path} is there already: name a new file, nothing is overwritten")
     require_outside(path, {"--notes": options.notes})
@@ -72,12 +72,12 @@ def _summary(options: argparse.Namespace, written: Any, notes: int) -> Iterator[
     if written.left_out:
         yield f"left out: {written.left_out} sentences with PHI that begins within a token or crosses their end"
     yield (
-        f"what leaves the house with it: {shared.size} numbers a token, each token's casing, its tag, and the lengths "
+        f"content: {shared.size} numbers a token, each token's casing, its tag, and the lengths "
         "of the sentences, in random order"
     )
     yield "encode once: two encodings of one note can be averaged, which takes noise off. Send this file or none"
     if not shared.from_system:
-        yield "its noise was drawn from a seed: it is marked as made for a test. Do not send it"
+        yield "its noise comes from a seed: the file is marked as a test. Do not send it"
 
 
 def _attacked(card: Mapping[str, Any] | None) -> str:

@@ -16,12 +16,12 @@ _LEARNED = ("fasttext", "cbow")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The options of ``crfdeid share train``."""
-    text = "annotated notes to learn from: public ones, for the representation holds their words"
+    """Add the options of ``crfdeid share train``."""
+    text = "public annotated notes for training; the representation contains their words"
     parser.add_argument("--train", type=file_path, required=True, metavar="PATH", help=text)
-    text = "annotated notes that decide when training ends (default: a tenth of --train, from a fixed seed)"
+    text = "annotated notes that end training (default: a tenth of --train, from a fixed seed)"
     parser.add_argument("--dev", type=file_path, metavar="PATH", help=text)
-    text = "annotated notes that choose nothing, for the attacks (default: those of --dev)"
+    text = "annotated notes for the attacks alone (default: those of --dev)"
     parser.add_argument("--test", type=file_path, metavar="PATH", help=text)
     text = "new folder for the representation and the figures of the attacks"
     parser.add_argument("--out", type=file_path, required=True, metavar="DIR", help=text)
@@ -40,7 +40,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Train a representation, attack it, write both, and print what came of it.
+    """Train a representation, attack it, write both, and print the figures.
 
     Raises:
         UsageError: options that cannot work.
@@ -82,7 +82,7 @@ def _vectors(options: argparse.Namespace, notes: Any) -> Any:
 
 
 def _tell(epoch: Any) -> None:
-    """A line for each epoch: the noise's course is worth seeing."""
+    """Print a line for each epoch, with the deviations of the noise."""
     print(
         f"{epoch.phase}: loss {epoch.loss:.3f}, held out {epoch.held_out:.3f}, noise of inputs "
         f"{epoch.input_deviation:.3f} and outputs {epoch.output_deviation:.3f}",
