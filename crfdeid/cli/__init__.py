@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser(arguments: Sequence[str]) -> Parser:
-    """The parser of all commands, with the options of those alone that the arguments name: they take long to make."""
+    """Parser of all commands; only the named command gets its options, which take long to make."""
     from crfdeid.cli.shell import Parser, add_compilation_cache, add_version  # noqa: PLC0415
 
     parser = Parser(prog="crfdeid", description="Find and hide protected health information in clinical notes.")

@@ -1,4 +1,4 @@
-"""Say how far two people agree who annotated the same notes: F of one against the other, and Cohen's kappa."""
+"""Measure the agreement of two annotators of the same notes: F of one against the other, and Cohen's kappa."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Print how far the two agree.
+    """Print the agreement.
 
     Raises:
-        DataError: notes that cannot be read, or that are not the same on both sides.
+        DataError: notes cannot be read, or differ between the two sides.
     """
     import json  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""Options that several commands have, and the objects that they describe."""
+"""Options that several commands share, and the objects that they describe."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def add_corpus_options(parser: argparse.ArgumentParser, *, doing: str = "", each
 
     Args:
         parser: of the command.
-        doing: what is done with the types, such as "learn".
+        doing: verb for the use of the types, such as "learn".
         each: the options whose formats may differ.
     """
     text = f"the notes' format (default: auto{each and f', for each of {each}'})"
@@ -44,21 +44,21 @@ def add_corpus_options(parser: argparse.ArgumentParser, *, doing: str = "", each
 
 
 def add_seed(parser: argparse.ArgumentParser) -> None:
-    """Add the seed of all that is drawn."""
+    """Add the seed of all random choices."""
     text = "random seed (default: 0)"
     parser.add_argument("--seed", type=whole_number(0, MOST_SEED), default=0, metavar="N", help=text)
 
 
 def require_outside(out: Path, sources: Mapping[str, Path | None], *, option: str = "--out") -> None:
-    """Refuse to write into a folder of notes: the next time, what was written there would be read as notes.
+    """Refuse to write into a folder of notes, where the next run would read the output as notes.
 
     Args:
-        out: what is to be written.
-        sources: the notes, by the options that name them; None where they are not given.
+        out: path of the output.
+        sources: paths of notes, by the options that name them; None for options without a value.
         option: the option that names ``out``.
 
     Raises:
-        UsageError: it lies in one of the folders.
+        UsageError: the output is in one of the folders.
     """
     for name, source in sources.items():
         if source is not None and source.is_dir() and out.resolve().is_relative_to(source.resolve()):
@@ -66,7 +66,7 @@ def require_outside(out: Path, sources: Mapping[str, Path | None], *, option: st
 
 
 def read_notes(path: Path, options: argparse.Namespace) -> Split:
-    """Annotated notes of the format, with the types, that the options of `add_corpus` say.
+    """Read annotated notes with the format and types of the options of `add_corpus_options`.
 
     Raises:
         DataError: they cannot be read.
@@ -82,7 +82,7 @@ _NO_TYPES = "none"
 
 
 def add_concept_options(parser: argparse._ActionsContainer) -> None:
-    """``--concepts`` and what goes with it; `concept_paths` reads them."""
+    """Add ``--concepts`` and its companions; `concept_paths` reads them."""
     text = "the notes of --train with concepts marked instead of PHI, for models that learn both; docs/joint.md"
     parser.add_argument("--concepts", type=file_path, metavar="PATH", help=text)
     for split in ("dev", "test"):
@@ -96,27 +96,27 @@ def add_concept_options(parser: argparse._ActionsContainer) -> None:
 
 
 def add_ignored_types(parser: argparse._ActionsContainer) -> None:
-    """``--leave-out``, for commands with concepts of any kind; `ignored_types` reads it."""
+    """Add ``--leave-out``, for commands with concepts of any kind; `ignored_types` reads it."""
     usual = ",".join(IGNORED_CONCEPT_TYPES)
     text = f"types of concepts, separated by commas, that count as none; '{_NO_TYPES}' for no type (default: {usual})"
     parser.add_argument("--leave-out", metavar="TYPES", help=text)
 
 
 def ignored_types(options: argparse.Namespace) -> tuple[str, ...]:
-    """The types that are left out."""
+    """Types of concepts to ignore."""
     if options.leave_out is None:
         return IGNORED_CONCEPT_TYPES
     return () if options.leave_out == _NO_TYPES else tuple(options.leave_out.split(","))
 
 
 def _given_concept_options(options: argparse.Namespace) -> list[str]:
-    """The options about concepts that were given."""
+    """Options about concepts that have a value."""
     names = ("concepts", "dev_concepts", "test_concepts", "concepts_format", "leave_out", "apart")
     return [f"--{name.replace('_', '-')}" for name in names if getattr(options, name) not in (None, False)]
 
 
 def concept_note_paths(options: argparse.Namespace) -> dict[str, Path | None]:
-    """The notes with concepts, by the options that name them."""
+    """Paths of the notes with concepts, by the options that name them."""
     return {
         "--concepts": options.concepts,
         "--dev-concepts": options.dev_concepts,
@@ -128,7 +128,7 @@ def concept_paths(options: argparse.Namespace) -> ConceptPaths | None:
     """Paths and settings of the concept annotations; None without ``--concepts``.
 
     Raises:
-        UsageError: options about concepts, and no ``--concepts``.
+        UsageError: options about concepts without ``--concepts``.
     """
     if options.concepts is None:
         for name in _given_concept_options(options):
@@ -145,7 +145,7 @@ def concept_paths(options: argparse.Namespace) -> ConceptPaths | None:
 
 
 def _add_known_phi_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options."""
+    """Add options for known PHI."""
     text = "TOML file of a site's lists: what is always hidden, and never; in addition to the model's own"
     parser.add_argument("--site", type=file_path, metavar="FILE", help=text)
     text = (
@@ -158,19 +158,19 @@ def _add_known_phi_options(parser: argparse.ArgumentParser) -> None:
 
 
 def custom_lists(options: argparse.Namespace) -> CustomLists | None:
-    """The lists that the options name.
+    """Read the allow and deny lists that the options name.
 
     Raises:
-        DataError: they cannot be read, or cannot work.
+        DataError: they cannot be read, or are invalid.
     """
     return None if options.site is None else read_lists(options.site)
 
 
 def _with_patient_columns(columns: Columns, options: argparse.Namespace) -> Columns:
-    """The columns that mean something, with those of what is known.
+    """Add the columns of the patient's record to the columns of a table.
 
     Raises:
-        UsageError: they cannot be.
+        UsageError: the columns contradict each other.
         DataError: the side file cannot be read.
     """
     try:
@@ -200,7 +200,7 @@ STDIN = Path("-")
 
 
 def add_note_options(parser: argparse.ArgumentParser) -> None:
-    """The options that both commands have."""
+    """Add options that `tag` and `redact` share."""
     text = (
         "the model's folder, or 'synthetic': a model trained on invented notes alone and never validated on real ones "
         "(a folder of that name: ./synthetic)"
@@ -265,7 +265,7 @@ def _add_columns(parser: argparse.ArgumentParser) -> None:
 
 
 def note_columns(options: argparse.Namespace) -> Columns:
-    """The columns that the options name."""
+    """Columns of tables, from the options."""
     longest = options.longest_note or None
     columns = Columns(options.text_column, options.id_column, options.patient_column, longest=longest)
     return _with_patient_columns(columns, options)
@@ -274,16 +274,16 @@ def note_columns(options: argparse.Namespace) -> Columns:
 def note_task(
     options: argparse.Namespace, *, secret: bytes | None = None, concepts: bool = False, **more: Any
 ) -> NoteTask:
-    """The work that the common options ask for.
+    """The work on each note, from the common options.
 
     Args:
         options: the command's.
-        secret: what surrogates are derived from.
-        concepts: whether concepts are looked for too.
-        more: what else the policy says.
+        secret: the secret of surrogates.
+        concepts: also find concepts.
+        more: further settings of the policy.
 
     Raises:
-        UsageError: the options cannot be.
+        UsageError: the options contradict each other.
         DataError: a file that they name cannot be read.
     """
     from crfdeid.cli.shell import training_bar  # noqa: PLC0415
@@ -304,15 +304,15 @@ def note_task(
 
 
 def load_named_tagger(model: str, key_file: Path | None) -> Tagger:
-    """The tagger of a model that an option names, without its threshold and lists: for its probabilities.
+    """Load the tagger of a model, without its threshold and lists, for its probabilities.
 
     Args:
         model: its folder, or "synthetic".
         key_file: the file with the secret of its private vocabulary; None for the environment variable.
 
     Raises:
-        DataError: there is no such model, or a damaged one.
-        UsageError: its vocabulary is private and there is no secret.
+        DataError: there is no such model, or it is damaged.
+        UsageError: its vocabulary is private, and there is no secret.
     """
     from crfdeid.cli.shell import training_bar  # noqa: PLC0415
     from crfdeid.model_card.pretrained import find_model  # noqa: PLC0415
@@ -326,10 +326,10 @@ def load_named_tagger(model: str, key_file: Path | None) -> Tagger:
 
 
 def run_secret(options: argparse.Namespace, *, needed: bool) -> bytes | None:
-    """The secret, where something needs it, or where there is one for the audit; else None.
+    """The secret, if an option needs it or the audit can use it; else None.
 
     Raises:
-        UsageError: there is none, it is too short, or --secret-file names one that nothing needs.
+        UsageError: there is none, it is too short, or no option needs the one of --secret-file.
         DataError: it cannot be read.
     """
     there = options.secret_file is not None or bool(os.environ.get(SECRET_VARIABLE))
@@ -344,7 +344,7 @@ def run_secret(options: argparse.Namespace, *, needed: bool) -> bytes | None:
 
 
 def common_settings(options: argparse.Namespace, work: NoteTask, secret: bytes | None) -> dict[str, Any]:
-    """The settings that the results of `tag` and `redact` depend on; --resume requires the same ones."""
+    """Settings that affect the results of `tag` and `redact`; --resume requires the same ones."""
     from importlib.metadata import version  # noqa: PLC0415
 
     from crfdeid.model_card.card import model_digest  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""Say how many redacted notes can leak at most after people have read some, or how many notes to read for a bound."""
+"""Bound the share of redacted notes that leak, after people have read some; or compute how many notes to read."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ def run(options: argparse.Namespace) -> None:
     """Print the bounds, or the number of notes to read; write the plan.
 
     Raises:
-        UsageError: options that cannot work.
-        DataError: a table or notes that cannot be read, or notes and marks that are not those of the plan.
+        UsageError: an option is invalid.
+        DataError: a table or notes cannot be read, or notes and marks are not those of the plan.
     """
     import json  # noqa: PLC0415
 
@@ -89,7 +89,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _check(options: argparse.Namespace) -> None:
-    """Refuse options that do not go together."""
+    """Refuse contradictory options."""
     found = [name for name in ("counts", "strata", "marks") if getattr(options, name) is not None]
     found += ["reviewed"] if options.reviewed is not None else []
     if len(found) > 1:
@@ -113,7 +113,7 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _check_marks(options: argparse.Namespace) -> None:
-    """Refuse options for notes where none are read, and marks without the notes that they were made in."""
+    """Refuse options for notes without notes to read, and marks without their notes."""
     if options.marks is None:
         for name in ("redacted", "planned"):
             if getattr(options, name) is not None:
@@ -143,7 +143,7 @@ def _certificate(options: argparse.Namespace) -> Certificate | None:
 
 
 def _of_marks(options: argparse.Namespace) -> Certificate:
-    """The certificate of what reviewers marked on pages, in the redacted notes as they are now."""
+    """Certificate of reviewers' marks in the present redacted notes."""
     from crfdeid.review.certificate import certify, certify_strata  # noqa: PLC0415
     from crfdeid.review.marks import read_marks, require_current, strata_of  # noqa: PLC0415
     from crfdeid.review.plan import list_notes, read_plan, require_unchanged  # noqa: PLC0415
@@ -190,7 +190,7 @@ def _reading_table(options: argparse.Namespace) -> Iterator[str]:
 
 
 def _plan(options: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
-    """Draw the plan and write it; what to print of it."""
+    """Draw the plan and write it; return the lines to print."""
     from crfdeid.review.bounds import notes_to_read  # noqa: PLC0415
     from crfdeid.review.plan import draw_plan, list_notes, require_only_notes, write_plan  # noqa: PLC0415
 
@@ -214,7 +214,7 @@ def _plan(options: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
 
 
 def _there(options: argparse.Namespace, name: str) -> Path:
-    """The path that an option names; an error where nothing is there."""
+    """The path of an option; an error if it does not exist."""
     path: Path = getattr(options, name)
     if not path.exists():
         raise UsageError(f"--{name}: no such file or folder: {path}")
@@ -222,7 +222,7 @@ def _there(options: argparse.Namespace, name: str) -> Path:
 
 
 def _columns(options: argparse.Namespace) -> Columns:
-    """The columns of tables of redacted notes: the kind of a note is in the place of its patient."""
+    """Columns of tables of redacted notes: the kind of a note takes the column of its patient."""
     from crfdeid.io.records import Columns  # noqa: PLC0415
 
     return Columns(options.text_column or "text", options.id_column, options.kind_column, use_id_key=True)

@@ -1,6 +1,7 @@
-"""Say what a model learned, or why it hides what it hides in a text.
+"""Explain what a model learned, or why it hides spans of a text.
 
-Without a text: features, weights and rules. With one: why each span is hidden, and for a word what speaks for its tag.
+Without a text: features, weights and rules. With a text: the reason for each span, and for one word the evidence for
+its tag.
 """
 
 from __future__ import annotations
@@ -59,11 +60,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Explain.
+    """Print or write the explanation.
 
     Raises:
-        UsageError: options that cannot work.
-        DataError: a model or a text that cannot be read.
+        UsageError: an option is invalid.
+        DataError: a model or a text cannot be read.
     """
     from crfdeid.cli.explain_output import decisions_output, load_model, model_names, weights_output  # noqa: PLC0415
     from crfdeid.cli.run_summary import require_new_file  # noqa: PLC0415
@@ -86,7 +87,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _check(options: argparse.Namespace) -> None:
-    """Refuse options that do not go together."""
+    """Refuse contradictory options."""
     if len(options.model) > 2:
         raise UsageError("--model is given more than twice: at most two models stand side by side")
     if options.text is not None and options.input is not None:
@@ -118,7 +119,7 @@ def _text_of(options: argparse.Namespace) -> str | None:
 
 
 def _listed(text: str) -> tuple[str, ...]:
-    """An option's value as names with commas between them."""
+    """An option's value as names separated by commas."""
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 

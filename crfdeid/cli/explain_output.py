@@ -71,7 +71,7 @@ def weights_output(options: argparse.Namespace, names: Sequence[str], models: Se
 
     Args:
         options: the command's.
-        names: what the models are called.
+        names: of the models.
         models: the models.
 
     Raises:
@@ -98,11 +98,11 @@ def weights_output(options: argparse.Namespace, names: Sequence[str], models: Se
 def decisions_output(
     options: argparse.Namespace, names: Sequence[str], models: Sequence[Deidentifier], text: str
 ) -> str:
-    """Why the models hide what they hide in a text, or why they tag one word of it as they do.
+    """Reasons for the spans that the models hide in a text, or for their tags of one word.
 
     Args:
         options: the command's.
-        names: what the models are called.
+        names: of the models.
         models: the models.
         text: the text.
 
@@ -134,7 +134,7 @@ def decisions_output(
 
 
 def _numbered(sentences: Sequence[Sentence]) -> Iterator[RenderBlock]:
-    """The words of a text with their numbers, so that one can be asked about."""
+    """The words of a text with the numbers for --token."""
     words = [word for sentence in sentences for word in sentence.words]
     listed = " ".join(f"{number}:{escape_unprintable(word)}" for number, word in enumerate(words[:_MOST_WORDS]))
     more = f" … ({len(words)} words)" if len(words) > _MOST_WORDS else ""
@@ -143,7 +143,7 @@ def _numbered(sentences: Sequence[Sentence]) -> Iterator[RenderBlock]:
 
 
 def _place(sentences: Sequence[Sentence], token: int) -> tuple[Sentence, int, int]:
-    """The sentence that holds a token of a text, the token's place in it, and the number of its first token."""
+    """The sentence with a token of a text, the token's index in it, and the number of its first token."""
     first = 0
     for sentence in sentences:
         if token < first + len(sentence.tokens):
@@ -153,7 +153,7 @@ def _place(sentences: Sequence[Sentence], token: int) -> tuple[Sentence, int, in
 
 
 def _format(options: argparse.Namespace) -> str:
-    """The format that was asked for, or that the name of the file says."""
+    """The format of --format, or of the output file's suffix."""
     if options.format is not None:
         chosen: str = options.format
         return chosen

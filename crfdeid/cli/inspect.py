@@ -1,6 +1,6 @@
-"""Print a model's card in Markdown: what it was trained on, how it did, and whether its vocabulary can be read.
+"""Print a model's card in Markdown: its training data, its scores, and whether its vocabulary can be read.
 
-Of a representation's folder (`crfdeid share train`): its sizes, its noise, and what came of the attacks on it.
+For a representation's folder (`crfdeid share train`): its sizes, its noise, and the results of the attacks on it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Print the card, once all files of the model are known to be whole.
+    """Print the card, after a check of all files of the model.
 
     Raises:
         DataError: the folder holds no model, or a damaged one.

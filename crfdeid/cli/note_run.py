@@ -63,10 +63,10 @@ class RunPlan:
 
     Args:
         doing: one word for the progress bar.
-        work: what is done with each note.
-        plan: how files are written.
-        settings: what the results depend on, for --resume.
-        secret: what the audit's hashes are made with; None for no hashes.
+        work: the work on each note.
+        plan: output files and their format.
+        settings: settings that affect the results, for --resume.
+        secret: key of the audit's hashes; None for no hashes.
         sidecar: the file that joins all sidecars at the end of the run; None without sidecars.
     """
 
@@ -107,15 +107,15 @@ def run_folder(
     task: RunPlan,
     engine: Callable[[argparse.Namespace, RunPlan], AbstractContextManager[FileProcessor]] = local_engine,
 ) -> int:
-    """Work through a file or folder of notes.
+    """Process a file or folder of notes.
 
     Args:
         options: the command's.
-        task: what it asks for.
-        engine: what does the work.
+        task: the requested work.
+        engine: processes the files.
 
     Returns:
-        0, or 1 where a note failed.
+        0, or 1 if a note failed.
 
     Raises:
         UsageError: the input or the output cannot be used.
@@ -225,11 +225,11 @@ def run_stdin(options: argparse.Namespace, work: NoteTask, settings: Mapping[str
 
     Args:
         options: the command's.
-        work: what is done with the note.
-        settings: what the result depends on, for the summary.
+        work: the work on the note.
+        settings: settings that affect the result, for the summary.
 
     Raises:
-        UsageError: there is an option that one note from standard input cannot have.
+        UsageError: an option that does not apply to one note from standard input.
         DataError: it is not UTF-8, or too long, or the model fails on it.
     """
     given = {"output": options.output is not None, "audit": options.audit is not None}

@@ -95,12 +95,12 @@ def write_page(path: Path, notes: Sequence[PageNote], side: PageText, *, tagger:
 
     Args:
         path: the file.
-        notes: what is on it.
-        side: what its two sides are called.
+        notes: the notes on it.
+        side: names of its two sides.
         tagger: a model whose uncertain words are shown; None for none.
 
     Raises:
-        UsageError: there is a file already.
+        UsageError: the file exists.
         DataError: it cannot be written.
     """
     from crfdeid.review.page import review_html  # noqa: PLC0415
@@ -168,7 +168,7 @@ def _documents(path: Path, options: argparse.Namespace, *, rename: Rename | None
 def _renaming(options: argparse.Namespace) -> Rename | None:
     """The names that a run with --rename-files gave its results; None for a run without it.
 
-    They are computed again from the names of the original files, with the run's secret: nothing keeps both.
+    They are computed again from the names of the original files, with the run's secret: no file stores both.
     """
     from crfdeid.io.records import NoteFile  # noqa: PLC0415
     from crfdeid.io.sources import is_keyed, note_files, note_format, renaming  # noqa: PLC0415
@@ -187,7 +187,7 @@ def _renaming(options: argparse.Namespace) -> Rename | None:
 
 
 def _with_kept(notes: list[PageNote], options: argparse.Namespace, tagger: Tagger | None) -> list[PageNote]:
-    """The notes; where they hold surrogates, with the values that surrogates leave unchanged."""
+    """The notes; those with surrogates also have the values that surrogates leave unchanged."""
     from crfdeid.pipeline import Deidentifier  # noqa: PLC0415
     from crfdeid.redaction.policy import SURROGATE  # noqa: PLC0415
     from crfdeid.review.unchanged import surrogate_settings, with_unchanged  # noqa: PLC0415

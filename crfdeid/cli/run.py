@@ -1,4 +1,4 @@
-"""Run a command: exit codes, one line for an error, and an answer to signals."""
+"""Running of a command: exit codes, one line for an error, and handling of signals."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _PIPE_CLOSED = 141  # 128 and SIGPIPE
 
 
 def run_command(work: Callable[[], int | None], *, interrupted: str, out_of_memory: str) -> int:
-    """Do a command's work; print what goes wrong as one line.
+    """Do a command's work; print an error as one line.
 
     Args:
-        work: all of it, imports and reading the options included; it returns the exit code, None for 0.
-        interrupted: what to do after Ctrl-C or SIGTERM, for the message.
-        out_of_memory: what to do where memory runs out, for the message.
+        work: all of it, including imports and parsing of options; it returns the exit code, None for 0.
+        interrupted: remedy after Ctrl-C or SIGTERM, for the message.
+        out_of_memory: remedy if memory runs out, for the message.
 
     Returns:
-        The exit code: 0, 1 for data that cannot be read and whatever the system refuses, 2 for an option that cannot
-        work, 130 after Ctrl-C, 141 when the reader of the output has gone, 143 after SIGTERM.
+        The exit code: 0, 1 for unreadable data or an error of the system, 2 for an invalid option, 130 after Ctrl-C,
+        141 if the reader of the output has closed it, 143 after SIGTERM.
     """
     ending, code, problem = Ending(), 0, ""
     try:
@@ -48,7 +48,7 @@ def run_command(work: Callable[[], int | None], *, interrupted: str, out_of_memo
 
 
 def _outcome(work: Callable[[], int | None], out_of_memory: str) -> tuple[int, str]:
-    """The exit code of a command, and what went wrong; "" where nothing did."""
+    """Exit code of a command, and its error message; "" without an error."""
     # Imported here, where there is an answer to signals.
     from crfdeid.errors import DataError, UsageError, missing_extra  # noqa: PLC0415
 
@@ -79,7 +79,7 @@ def _outcome(work: Callable[[], int | None], out_of_memory: str) -> tuple[int, s
 
 
 class _Output(io.FileIO):
-    """Standard output, which errors name."""
+    """Standard output, named in errors."""
 
     def write(self, content: Any) -> int:
         try:
@@ -91,10 +91,10 @@ class _Output(io.FileIO):
 
 @contextlib.contextmanager
 def _standard_streams() -> Iterator[None]:
-    """Let errors name standard output, and open streams that were closed (`>&-`).
+    """Let errors name standard output, and reopen closed streams (`>&-`).
 
-    The next file would get the number of a closed stream, and what is printed. What is read from one, or written to
-    standard output, fails as if it were still closed; messages are lost.
+    Otherwise the next file would get the number of a closed stream, and the printed text with it. Reading from such a
+    stream, or writing to standard output, fails as if it were still closed; messages are lost.
     """
     for name, mode, flags in (("stdin", "r", os.O_WRONLY), ("stdout", "w", os.O_RDONLY), ("stderr", "w", os.O_RDWR)):
         if getattr(sys, name) is None:
@@ -117,6 +117,6 @@ def _standard_streams() -> Iterator[None]:
 
 
 def _discard(stream: Any) -> None:
-    """Drop what is still to be written: Python would try again on its way out, and complain."""
+    """Drop unwritten output: Python would try again at its exit, and complain."""
     with contextlib.suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -21,16 +21,16 @@ _MUCH = 1 / 3
 
 
 def require_new_file(option: str, file: Path, *, apart_from: Iterable[Path], resume: bool) -> None:
-    """Refuse a file that could not be written at the end of a run, or that lies where it does not belong.
+    """Refuse a file that could not be written at the end of a run, or that is in a wrong folder.
 
     Args:
-        option: what names it, for messages.
+        option: its option, for messages.
         file: the file.
-        apart_from: folders that it must not lie in: those of the notes and of the results, which are handed on.
-        resume: whether it may be there from an earlier run.
+        apart_from: folders that must not hold it: of the notes, and of the results, which are shared.
+        resume: accept a file of an earlier run.
 
     Raises:
-        UsageError: it is there, cannot be written, or lies in one of them.
+        UsageError: it exists, cannot be written, or is in one of the folders.
     """
     if file.exists() and not (resume and file.is_file()):
         raise UsageError(f"{option}: {file} is there already: name a new file, nothing is overwritten")
@@ -53,12 +53,12 @@ def run_summary(
     """The summary of a whole run, as JSON data.
 
     Args:
-        command: what was asked for.
-        work: what was done with each note.
-        card: the model's, as `crfdeid.model_card.card.read_card` gives it.
-        totals: what was found.
+        command: the requested work.
+        work: the work on each note.
+        card: the model's, from `crfdeid.model_card.card.read_card`.
+        totals: counts of the results.
         unlike: differences between this run's notes and the training notes, in words.
-        seconds: how long this run took; a run that was resumed counts its own time alone.
+        seconds: duration of this run; a resumed run counts its own time alone.
     """
     description = read_description(work.model)
     settings, sensitivity = description["settings"], work.policy.sensitivity
@@ -97,7 +97,7 @@ def _concepts(work: NoteTask, totals: RunTotals) -> dict[str, Any]:
 
 
 def summary_lines(account: Mapping[str, Any]) -> list[str]:
-    """A summary for people to read."""
+    """The summary as lines of text."""
     if account["threshold"] is None:
         point = "the most probable tags"
     else:

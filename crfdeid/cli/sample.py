@@ -1,4 +1,4 @@
-"""Draw the notes to annotate next: what a model is most likely to miss for the time it takes to read, or at random."""
+"""Draw the notes to annotate next: those with the most expected misses for their reading time, or at random."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def run(options: argparse.Namespace) -> None:
     """Draw the notes and write them.
 
     Raises:
-        UsageError: options that cannot work, or too few notes.
-        DataError: notes or a model that cannot be read.
+        UsageError: an option is invalid, or there are too few notes.
+        DataError: notes or a model cannot be read.
     """
     from crfdeid.review.sampling import candidates, draw_sample, write_sample  # noqa: PLC0415
     from crfdeid.utils.folders import require_new  # noqa: PLC0415
@@ -118,7 +118,7 @@ def _split(options: argparse.Namespace) -> tuple[list[Document], list[Document]]
 
 
 def _left_out(path: Path) -> Iterator[str]:
-    """The ids and the texts that a file of --without leaves out."""
+    """Ids and texts of a file of --without."""
     from crfdeid.corpora import read_corpus  # noqa: PLC0415
     from crfdeid.review.bounds import read_table  # noqa: PLC0415
 
@@ -131,14 +131,14 @@ def _left_out(path: Path) -> Iterator[str]:
 
 
 def _tagger(options: argparse.Namespace) -> Tagger | None:
-    """The model's, where one is to be asked: a test set is drawn without."""
+    """The model's tagger; None for a test set, which is drawn without a model."""
     from crfdeid.cli.arguments import load_named_tagger  # noqa: PLC0415
 
     return None if options.model is None or options.for_test else load_named_tagger(options.model, options.key_file)
 
 
 def _tagged(drawn: Sequence[Sample], tagger: Tagger) -> list[Sample]:
-    """The sample with what the model finds in its notes."""
+    """The sample with the model's predictions."""
     from crfdeid.pipeline import Deidentifier  # noqa: PLC0415
 
     found = Deidentifier(tagger).annotate_documents(one.candidate.document for one in drawn)

@@ -1,4 +1,4 @@
-"""Score the PHI, or the concepts, that were found in notes against those that people annotated in them."""
+"""Score predicted PHI, or predicted concepts, against people's annotation of the same notes."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ def run(options: argparse.Namespace) -> None:
     """Print the scores.
 
     Raises:
-        DataError: notes that cannot be read, or that are not the same on both sides.
-        UsageError: options that cannot work.
+        DataError: notes cannot be read, or differ between the two sides.
+        UsageError: an option is invalid.
     """
     from crfdeid.cli.score_tables import render_table, score_rows  # noqa: PLC0415
     from crfdeid.corpora.layers import exclude_regions, read_excluded_regions  # noqa: PLC0415
@@ -80,10 +80,10 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _checked(options: argparse.Namespace) -> Sequence[str]:
-    """The scores to make.
+    """The scores to compute.
 
     Raises:
-        UsageError: options that cannot work.
+        UsageError: an option is invalid.
     """
     if options.json is not None and options.json.exists():
         raise UsageError(f"--json: {options.json} is there already: name a new file, nothing is overwritten")
@@ -101,7 +101,7 @@ def _checked(options: argparse.Namespace) -> Sequence[str]:
 
 
 def _read(options: argparse.Namespace, path: Path, form: str) -> list[Document]:
-    """The documents of one side, whose spans are what is scored."""
+    """Documents of one side, with the spans to score."""
     from crfdeid.corpora import read_corpus  # noqa: PLC0415
     from crfdeid.corpora.layers import read_concepts  # noqa: PLC0415
     from crfdeid.label_schemes import map_types  # noqa: PLC0415
@@ -115,7 +115,7 @@ def _read(options: argparse.Namespace, path: Path, form: str) -> list[Document]:
 def _notes(
     options: argparse.Namespace, modes: Sequence[str], gold: list[Document], predictions: Predictions
 ) -> Iterator[str]:
-    """Remarks on scores that could look like a fault of the model and are none."""
+    """Remarks on properties of the data that affect scores and are no fault of the model."""
     from crfdeid.evaluation.challenges import span_types  # noqa: PLC0415
 
     annotated = span_types(gold, {})

@@ -1,4 +1,4 @@
-"""The tables of ``crfdeid score``: for each mode its rows, and rows as text and as plain data."""
+"""Tables of ``crfdeid score``: the rows of each mode, as text and as plain data."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def score_rows(mode: str, gold: Sequence[Document], predicted: Predictions) -> l
     Args:
         mode: one of `crfdeid.cli.score.SCORE_MODES`.
         gold: the annotated documents.
-        predicted: for each of them, by id, what was found.
+        predicted: for each of them, by id, the predicted spans.
     """
     return list(_ROWS[mode](gold, predicted))
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Parser(argparse.ArgumentParser):
-    """One line for a wrong option, as for every other error, and not the whole usage."""
+    """Argument parser that reports a wrong option in one line, as every other error, without the usage."""
 
     def error(self, message: str) -> NoReturn:
         """Refuse the command line.
@@ -34,7 +34,7 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(f"{message} (--help lists the options)")
 
     def print_help(self, file: Any = None) -> None:
-        """Print the help; unlike argparse's own way, this raises what keeps it from being written."""
+        """Print the help; unlike argparse's method, raise errors of writing it."""
         print(self.format_help(), end="", file=file)
 
 
@@ -132,7 +132,7 @@ def json_value(text: str) -> Any:
 
 @contextlib.contextmanager
 def show_messages() -> Iterator[None]:
-    """Print what the library logs as the command's own lines: "warning: ..." for a warning, else the text alone."""
+    """Print the library's log as lines of the command: "warning: ..." for a warning, else the text alone."""
     log = logging.getLogger("crfdeid")
     handler, before = logging.StreamHandler(), log.level
     handler.setFormatter(_Line())
@@ -172,11 +172,11 @@ def copy_kinds(text: str) -> str:
 
 
 LINE_EVERY = 30.0
-"""Seconds between two lines about a training, where there is no terminal."""
+"""Seconds between two progress lines without a terminal."""
 
 
 def make_bar(text: str, total: int | None) -> tqdm[NoReturn]:
-    """A bar to update; ``total`` is None where it is unknown. Silent where there is no terminal."""
+    """A bar to update; ``total`` is None if unknown. Silent without a terminal."""
     from tqdm import tqdm  # noqa: PLC0415  Wrong options are answered without it.
 
     return tqdm(total=total, desc=text, file=sys.stderr, disable=not _terminal(), leave=False, dynamic_ncols=True)
@@ -184,10 +184,10 @@ def make_bar(text: str, total: int | None) -> tqdm[NoReturn]:
 
 @contextmanager
 def training_bar(text: str) -> Iterator[OnProgress]:
-    """Show how far the training of one model is: steps of how many, dev F where it is known, and the time left.
+    """Show the progress of one model's training: steps, dev F if known, and the time left.
 
-    On a terminal that is a bar, which appears with the first step; anywhere else a line every half minute, also while a
-    step lasts longer. What it gives is called for each step.
+    On a terminal it is a bar, which appears with the first step; otherwise a line every half minute, also during a
+    step. The returned function is called for each step.
     """
     shown = _Bar(text) if _terminal() else _Lines(text)
     try:
@@ -212,13 +212,13 @@ class _Bar:
         self._bar.update(progress.step - self._bar.n)
 
     def close(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         if self._bar is not None:
             self._bar.close()
 
 
 class _Lines:
-    """Lines about one training, from a thread of their own, so that they come while a step lasts."""
+    """Lines about one training, from a separate thread, so that they appear during a step."""
 
     def __init__(self, text: str) -> None:
         self._text, self._began = text, time.monotonic()
@@ -250,7 +250,7 @@ class _Lines:
             yield f"{duration(max(left - (time.monotonic() - end), 0.0))} left at most"
 
     def close(self) -> None:
-        """Let no line come any more."""
+        """Stop printing lines."""
         self._ended.set()
         self._thread.join()
 

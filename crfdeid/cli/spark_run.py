@@ -31,7 +31,7 @@ _SUCCESS = "_SUCCESS"
 
 
 def require_fitting(options: argparse.Namespace) -> None:
-    """Refuse options that Spark and this machine cannot have together, before a note is read.
+    """Refuse options that Spark on this machine cannot combine, before a note is read.
 
     Raises:
         UsageError: there are such options.
@@ -63,7 +63,7 @@ def spark_engine(options: argparse.Namespace, task: RunPlan) -> Iterator[FilePro
     """Engine that processes files on Spark.
 
     Raises:
-        UsageError: there is no Spark, or it cannot start.
+        UsageError: Spark is not installed, or cannot start.
     """
     from crfdeid.integrations.spark.files import FileRun  # noqa: PLC0415
     from crfdeid.integrations.spark.session import started_jobs  # noqa: PLC0415
@@ -110,7 +110,7 @@ def _people_file(options: argparse.Namespace, people: PatientTable | None) -> Pe
 
 
 def _write_failures(file: Path, failures: Sequence[Failure]) -> None:
-    """Write what failed as a table, without any text of a note; where nothing did, there is none."""
+    """Write the failures as a table, without any text of a note; none without failures."""
     file.unlink(missing_ok=True)
     if failures:
         lines = io.StringIO()

@@ -1,4 +1,4 @@
-"""Find the PHI in notes and write down where it is, for people to look at or for `crfdeid score`.
+"""Find the PHI in notes and write its offsets, for people to check or for `crfdeid score`.
 
 With a model that finds concepts too, these are written as well.
 """
@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
     """Find the PHI of every note.
 
     Returns:
-        0, or 1 where a note failed.
+        0, or 1 if a note failed.
     """
     from crfdeid.cli import arguments, note_run  # noqa: PLC0415
     from crfdeid.corpora.jsonl import to_line  # noqa: PLC0415

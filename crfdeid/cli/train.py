@@ -89,11 +89,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Train a model, write it with its card, print the card, and sum up on standard error.
+    """Train a model, write it with its card, print the card, and a summary on standard error.
 
     Raises:
-        UsageError: options that cannot work.
-        DataError: notes that cannot be read, or a folder that cannot be written.
+        UsageError: an option is invalid.
+        DataError: notes cannot be read, or a folder cannot be written.
     """
     from crfdeid.augmentation import parse_copy_kinds  # noqa: PLC0415
     from crfdeid.cli.shell import training_bar  # noqa: PLC0415
@@ -138,7 +138,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _create_tagger(options: argparse.Namespace) -> tuple[str, Tagger, bytes | None]:
-    """The model's name, the model, untrained, and what the words in its files are to be hashed with."""
+    """The model's name, the untrained model, and the key that hashes the words in its files."""
     from crfdeid.registry import create  # noqa: PLC0415
 
     name, settings = model_and_settings(options)
@@ -190,8 +190,8 @@ def note_paths(options: argparse.Namespace) -> dict[str, Path | None]:
 def model_and_settings(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
     """The model's name, and the settings that differ from its profile's.
 
-    Rules are used for what the notes have no example of too, unless the settings say otherwise: what is not there to be
-    learned from would leak.
+    By default, rules also apply to types without an example in the notes, which no model could learn and which would
+    leak.
     """
     name: str = options.model or _DEFAULT_MODEL
     names, settings = name.split(","), dict(options.set)
@@ -223,11 +223,11 @@ def _sensitivities(text: str) -> list[float]:
 
 
 def _run_shared(options: argparse.Namespace) -> None:
-    """Train a model on shared notes, write it with its card, print the card, and sum up on standard error.
+    """Train a model on shared notes, write it with its card, print the card, and a summary on standard error.
 
     Raises:
-        UsageError: options that cannot work.
-        DataError: files that cannot be read, or a folder that cannot be written.
+        UsageError: an option is invalid.
+        DataError: files cannot be read, or a folder cannot be written.
     """
     from crfdeid.cli.share import load_representation  # noqa: PLC0415
     from crfdeid.cli.shell import training_bar  # noqa: PLC0415
@@ -263,7 +263,7 @@ def _run_shared(options: argparse.Namespace) -> None:
 
 
 def _shared_problems(options: argparse.Namespace) -> Iterator[str]:
-    """The options that do not work with ``--shared``."""
+    """Options that do not apply with ``--shared``."""
     if options.train is not None:
         yield "--train and --shared: a model learns from either: encode the notes too, and give both files"
     if options.representation is None:
@@ -311,13 +311,13 @@ def _print_training(model: str, folder: Path, card: Mapping[str, Any], seconds: 
 
 
 def _training_summary(model: str, folder: Path, card: Mapping[str, Any], seconds: float) -> str:
-    """A training in a few lines: what was learned from, what the model misses, where it is and which one it is.
+    """Summary of a training in a few lines: data, misses, path and digest of the model.
 
     Args:
-        model: what was trained.
+        model: its name.
         folder: the model's.
         card: its card.
-        seconds: how long it took.
+        seconds: duration.
     """
     splits = card["corpus"]["splits"]
     lines = [f"trained {model} in {duration(seconds)}"]
