@@ -115,6 +115,11 @@ def even_batches(rows: Sequence[Row], *, buckets: int, cost: int) -> Iterator[Ba
             yield make_batch(some[start : start + size], length=length, size=size)
 
 
+def bucket_sizes(rows: Sequence[Row], *, buckets: int, cost: int) -> list[int]:
+    """Number of rows in each of `make_buckets`."""
+    return [len(some) for some, _ in _by_length(rows, buckets=buckets, cost=cost)]
+
+
 def _by_length(rows: Sequence[Row], *, buckets: int, cost: int) -> Iterator[tuple[list[Row], int]]:
     for some in group_by_structure(rows):
         lengths = np.array([row.length for row in some])

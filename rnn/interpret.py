@@ -17,22 +17,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from flax import nnx
 
 from crfdeid.documents import PHI
 from crfdeid.explain.data import Gradients, NearestWords, TagMatrix, WeightNorm, WordTerm
 from features.tokens import Sentence
 from rnn.batching import make_batch, padded_length
 from rnn.embeddings.neighbours import nearest_rows
-from rnn.layers import crf
-from rnn.network import Scores, Weights, embedding_lookup, flatten_params, still
+from rnn.network import Params, Structure, embedding_lookup, full_precision
 from rnn.processors.inputs import CASINGS
-from rnn.training.replicates import TrainedModel
+from rnn.tagger import TrainedModel
 from rnn.vocab import FIRST_WORD, Vocabulary
 
 _PARTS, _POINTS = 8, 8  # parts of the path, and points of a part: 64 points at first
@@ -61,14 +58,13 @@ def integrated_gradients(
 
     def ask(starts: np.ndarray, width: float) -> tuple[dict[str, np.ndarray], np.ndarray]:
         found = _shares(
-            learned.graph,
-            learned.weights,
+            learned.structure,
+            learned.params,
             inputs,
             np.int32(row.length),
             question,
             starts.astype(np.float32),
             np.float32(width),
-            tokens=length,
         )
         return jax.tree.map(np.asarray, found)
 
@@ -118,26 +114,24 @@ def _along(ask: _Ask) -> tuple[dict[str, np.ndarray], float, float]:
     return sums, baseline, odds
 
 
-@partial(jax.jit, static_argnames=("graph", "tokens"))
+@partial(jax.jit, static_argnames="structure")
+@full_precision
 def _shares(
-    graph: nnx.GraphDef[Any],
-    weights: Weights,
+    structure: Structure,
+    params: Params,
     inputs: Mapping[str, jax.Array],
     length: jax.Array,
     question: jax.Array,
     starts: jax.Array,
     width: jax.Array,
-    *,
-    tokens: int,
 ) -> tuple[dict[str, jax.Array], jax.Array]:
     """Attributions of some parts of the path for each table, [parts, P]; log-odds at the parts' ends, [parts, 2]."""
-    alone = jax.tree.map(lambda array: array[0], weights)
-    network: Any = nnx.merge(graph, alone.network)
-    vectors = embedding_lookup(network, alone.tables, inputs)
+    network = structure.network(params)
+    vectors = embedding_lookup(network, params, inputs)
 
     def log_odds(vectors: Mapping[str, jax.Array]) -> jax.Array:
-        scores = network.scores(vectors, inputs, length, still(network, tokens))[PHI]
-        return _log_odds(scores, length, question)
+        found: jax.Array = network.scores(vectors, inputs, length)[PHI].log_odds(length, *question)
+        return found
 
     def at(place: jax.Array) -> dict[str, jax.Array]:
         return {name: place * array for name, array in vectors.items()}
@@ -150,9 +144,8 @@ def _shares(
             name: width * (means[name] * array).reshape(len(array), -1).sum(axis=1) for name, array in vectors.items()
         }
 
-    with jax.default_matmul_precision("float32"):
-        ends = jax.lax.map(lambda start: jnp.stack([log_odds(at(start)), log_odds(at(start + width))]), starts)
-        return jax.lax.map(added, starts), ends
+    ends = jax.lax.map(lambda start: jnp.stack([log_odds(at(start)), log_odds(at(start + width))]), starts)
+    return jax.lax.map(added, starts), ends
 
 
 def _rule() -> tuple[np.ndarray, np.ndarray]:
@@ -161,20 +154,8 @@ def _rule() -> tuple[np.ndarray, np.ndarray]:
     return (points + 1) / 2, widths / 2
 
 
-def _log_odds(scores: Scores, length: jax.Array, question: jax.Array) -> jax.Array:
-    token, tag, contrast_tag = question
-    if scores.transitions is None:
-        return scores.emissions[token, tag] - scores.emissions[token, contrast_tag]
-    return crf.log_odds(scores.emissions, scores.transitions, length, token, tag, contrast_tag)
-
-
 _FREQUENT = 8  # words whose neighbours are shown by default
 _SHORTEST = 4  # letters of such a word: shorter ones say little
-
-
-def arrays_of(weights: Weights) -> dict[str, np.ndarray]:
-    """Arrays of one network by name, in double precision."""
-    return {name: np.asarray(leaf)[0].astype(float) for name, leaf in flatten_params(weights).items()}
 
 
 def norms(arrays: Mapping[str, np.ndarray]) -> Iterator[WeightNorm]:

@@ -1,94 +1,100 @@
-"""Interface of networks to training and prediction: scores of one sentence from vectors and random numbers."""
+"""Interface of networks to training and prediction: scores of one sentence from vectors, inputs and a random key."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, NamedTuple, Protocol
+from functools import partial, wraps
+from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar
 
 import jax
 import jax.numpy as jnp
 from flax import nnx
-from jax import lax
 
 from rnn.vocab import FIRST_WORD, PAD
 
+P = ParamSpec("P")
+R = TypeVar("R")
 
-class Scores(NamedTuple):
-    """Scores of the tags of one annotation layer in a sentence.
+Arrays = Mapping[str, jax.Array]
 
-    Attributes:
-        emissions: score of each tag at each token, [T, K].
-        transitions: score of each step from tag to tag in a CRF, [K, K]; None for a softmax at each token.
-    """
-
-    emissions: jax.Array
-    transitions: jax.Array | None = None
+Params = dict[str, Any]
+"""Parameters by name: "tables.words", "network.layers.0.W", …"""
 
 
-class Draw(NamedTuple):
-    """Request of a network for random numbers of one sentence.
+class Scores(Protocol):
+    """Scores of the tags of one annotation layer in a sentence: `rnn.layers.softmax` or `rnn.layers.crf`."""
 
-    Attributes:
-        kind: "keep" for inverted dropout (0 at the dropout rate, else 1 / (1 - rate)); "normal" for standard normal
-            numbers; "gumbel" for standard Gumbel numbers.
-        shape: shape of the array.
-    """
+    def loss(self, tags: jax.Array, length: jax.Array) -> jax.Array:
+        """Negative log-likelihood of the tags, [T], in nats; tokens from ``length`` on do not count."""
+        ...
 
-    kind: Literal["keep", "normal", "gumbel"]
-    shape: tuple[int, ...]
+    def best_path(self, length: jax.Array, begins: jax.Array) -> jax.Array:
+        """Ids of the best tags, [T], within `rnn.decode.iob_constraints`; undefined from ``length`` on."""
+        ...
+
+    def probabilities(self, length: jax.Array) -> jax.Array:
+        """Probability of each tag at each token, [T, K]."""
+        ...
+
+    def log_odds(self, length: jax.Array, token: jax.Array, tag: jax.Array, other: jax.Array) -> jax.Array:
+        """Log-odds of two tags at a token, in nats."""
+        ...
 
 
 class Network(Protocol):
     """Network that tags: a `flax.nnx.Module` of `nnx.Param` alone.
 
-    It reads one sentence; training and prediction batch it by `jax.vmap`. All random numbers are arguments. The tables
-    of word vectors are outside the network: it names them and receives the rows that a sentence looks up, so that an
-    update can touch these rows alone.
+    It reads one sentence; training and prediction batch it by `jax.vmap`. The tables of word vectors are outside the
+    network: it names them and receives the rows that a sentence looks up, so that an update can touch these rows alone.
     """
 
     tables: Mapping[str, str]
     """Table -> the input of row indices, such as {"words": "words"}."""
 
-    def draws(self, length: int) -> Mapping[str, Draw]:
-        """Random numbers for a sentence padded to ``length`` tokens, by name."""
-        ...
-
     def scores(
-        self,
-        vectors: Mapping[str, jax.Array],
-        inputs: Mapping[str, jax.Array],
-        length: jax.Array,
-        draws: Mapping[str, jax.Array],
-    ) -> dict[str, Scores]:
+        self, vectors: Arrays, inputs: Arrays, length: jax.Array, key: jax.Array | None = None
+    ) -> Mapping[str, Scores]:
         """Scores of each annotation layer.
 
         Args:
             vectors: rows of each table that the sentence looks up, [T + padding, ..., D].
             inputs: the sentence's other arrays from its processor.
             length: number of real tokens.
-            draws: the numbers that `draws` asks for; those of `still` for a deterministic result.
+            key: source of dropout and noise; None for a deterministic result.
         """
         ...
 
 
-class Weights(NamedTuple):
-    """Parameters of N replicates.
+class Structure(NamedTuple):
+    """All of a network but its numbers: hashable, and so an argument that JAX compiles for.
 
     Attributes:
-        tables: vectors of words, characters and features, by name, [N, V, D].
-        network: an `nnx.State` of arrays [N, ...].
+        graph: from `nnx.split`.
+        tree: structure of the parameters.
+        names: name of each parameter, in the order of ``tree``.
     """
 
-    tables: dict[str, Any]
-    network: Any
+    graph: nnx.GraphDef[Any]
+    tree: Any
+    names: tuple[str, ...]
+
+    @classmethod
+    def split(cls, network: Any) -> tuple[Structure, Params]:
+        """Split a network into its structure and its parameters."""
+        graph, state = nnx.split(network)
+        leaves, tree = jax.tree_util.tree_flatten_with_path(state)
+        params = {f"network.{_dotted(path)}": leaf for path, leaf in leaves}
+        return cls(graph, tree, tuple(params)), params
+
+    def network(self, params: Mapping[str, Any]) -> Any:
+        """Build the `Network` with some parameters."""
+        return nnx.merge(self.graph, jax.tree.unflatten(self.tree, [params[name] for name in self.names]))
 
 
-def still(network: Network, length: int) -> dict[str, jax.Array]:
-    """Deterministic inputs in place of random numbers: every dropout factor 1, every noise 0."""
-    return {
-        name: jnp.ones(draw.shape) if draw.kind == "keep" else jnp.zeros(draw.shape)
-        for name, draw in network.draws(length).items()
-    }
+def _dotted(path: Any) -> str:
+    # Flax appends ".value" to the path of a parameter's array.
+    return jax.tree_util.keystr(path, simple=True, separator=".").removesuffix(".value")
 
 
 PHI_TAG_IDS = "decided"
@@ -100,57 +106,61 @@ SUBWORD_VECTORS = "given"
 It belongs to the input "words"; that of "concept words" is "concept given"."""
 
 
-def embedding_lookup(
-    network: Network, tables: Mapping[str, jax.Array], inputs: Mapping[str, jax.Array]
-) -> dict[str, jax.Array]:
+def embedding_lookup(network: Network, params: Mapping[str, Any], inputs: Arrays) -> dict[str, jax.Array]:
     """Look up the rows of each table for one or more sentences, [..., D].
 
     An unknown word has the sum of its casing class's row and its vector in `SUBWORD_VECTORS`, if there is that input.
 
     Args:
         network: names the tables and their inputs.
-        tables: those of one replicate, [V, D] each.
+        params: parameters with the tables, [V, D] each.
         inputs: those of one sentence, or of several.
     """
-    found = {table: tables[table][inputs[name]] for table, name in network.tables.items()}
+    found = {table: params[f"tables.{table}"][inputs[name]] for table, name in network.tables.items()}
     for table, name in network.tables.items():
-        given = name.removesuffix("words") + SUBWORD_VECTORS
-        if name.endswith("words") and given in inputs:
+        made = name.removesuffix("words") + SUBWORD_VECTORS
+        if name.endswith("words") and made in inputs:
             unknown = (inputs[name] != PAD) & (inputs[name] < FIRST_WORD)
-            found[table] = found[table] + jnp.where(unknown[..., None], inputs[given], 0.0)
+            found[table] = found[table] + jnp.where(unknown[..., None], inputs[made], 0.0)
     return found
 
 
-def inference_scores(
-    graph: nnx.GraphDef[Any],
-    weights: Weights,
-    inputs: Mapping[str, jax.Array],
-    length: jax.Array,
-    tokens: int,
-) -> dict[str, Scores]:
-    """Deterministic scores of one sentence that is padded to ``tokens``."""
-    network: Any = nnx.merge(graph, weights.network)
-    vectors = embedding_lookup(network, weights.tables, inputs)
-    found: dict[str, Scores] = network.scores(vectors, inputs, length, still(network, tokens))
+def inference_scores(structure: Structure, params: Params, inputs: Arrays, length: jax.Array) -> Mapping[str, Scores]:
+    """Deterministic scores of one sentence."""
+    network = structure.network(params)
+    found: Mapping[str, Scores] = network.scores(embedding_lookup(network, params, inputs), inputs, length)
     return found
 
 
-def flatten_params(weights: Weights) -> dict[str, Any]:
-    """Arrays of weights by path: "tables.words", "network.layers.0.W", …"""
-    leaves = jax.tree_util.tree_leaves_with_path(weights)
-    # Flax appends ".value" to the path of a parameter's array.
-    return {
-        jax.tree_util.keystr(path, simple=True, separator=".").removesuffix(".value"): leaf for path, leaf in leaves
-    }
+def full_precision(function: Callable[P, R]) -> Callable[P, R]:
+    """Trace a function with products in full float32 on every device; a GPU would round the factors to fewer bits."""
+
+    @wraps(function)
+    def precise(*args: P.args, **kwargs: P.kwargs) -> R:
+        with jax.default_matmul_precision("float32"):
+            return function(*args, **kwargs)
+
+    return precise
 
 
-def side_by_side(function: Callable[..., Any], *arrays: Any) -> Any:
-    """Apply `jax.vmap(function)` to pytrees of arrays [N, ...], in full float32 on every device.
+_MANY = 1 << 22  # from this size on, no surplus numbers are made
 
-    A single replicate is computed without the axis N: with it, XLA generates slower code for a CPU.
+
+def uniform(key: jax.Array, shape: tuple[int, ...], bound: float | None) -> jax.Array:
+    """Initial weights of a matrix [outputs, inputs], uniform in [-bound, bound].
+
+    The default bound is Glorot's, sqrt(6 / (inputs + outputs)), which keeps the variance of signals and gradients about
+    the same from layer to layer (Glorot and Bengio 2010, equation 16).
+
+    The numbers are those of `jax.random.uniform`, whose longer results begin with the shorter ones. It is compiled for
+    every shape, so the number is rounded up to a power of two to share programs.
     """
-    with jax.default_matmul_precision("float32"):  # a GPU would round the factors to fewer bits
-        if jax.tree.leaves(arrays)[0].shape[0] > 1:
-            return jax.vmap(function)(*arrays)
-        alone = jax.tree.map(lambda array: lax.squeeze(jnp.asarray(array), [0]), arrays)
-        return jax.tree.map(lambda array: array[None], function(*alone))
+    limit = (6.0 / sum(shape)) ** 0.5 if bound is None else bound
+    size = math.prod(shape)
+    padded = size if size > _MANY else 1 << (size - 1).bit_length()
+    return _first(jax.random.uniform(key, (padded,), minval=-limit, maxval=limit), shape)
+
+
+@partial(jax.jit, static_argnames="shape")
+def _first(numbers: jax.Array, shape: tuple[int, ...]) -> jax.Array:
+    return numbers[: math.prod(shape)].reshape(shape)

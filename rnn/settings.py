@@ -1,11 +1,21 @@
-"""Settings that all networks share, and those of networks that read words."""
+"""Settings that all networks share, those of networks that read words, and those of context windows."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
 
-from crfdeid.validation import require_choice, require_counts, require_flags, require_number, require_positive
+from crfdeid.validation import (
+    require_choice,
+    require_counts,
+    require_flags,
+    require_number,
+    require_positive,
+    require_shares,
+)
 
 DECODINGS = ("valid", "argmax")
 
@@ -82,3 +92,49 @@ class WordSettings(TrainingSettings):
         require_flags(self, "freeze_embeddings", "fold_digits")
         require_number("embedding_range", self.embedding_range, "a number of 0 or more", lambda v: v >= 0)
         require_number("word_dropout", self.word_dropout, "a number of 0 or more", lambda v: v >= 0)
+
+
+YADAV2016: Mapping[str, Any] = MappingProxyType(
+    {
+        "epochs": 25,
+        "lr": 0.01,
+        "final_lr": 1.0,
+        "max_norm": None,
+        "decoding": "argmax",
+        "embedding_dim": 100,
+        "embedding_range": 0.25,
+        "freeze_embeddings": False,
+        "fold_digits": True,
+        "min_count": 2,
+        "min_documents": 1,
+        "word_dropout": 0.0,
+        "init_range": 1.0,
+        "dropout": 0.5,
+    }
+)
+"""Settings that both networks of the paper share: sections 3.1, 3.5 and 3.6 and Table 3, plain choices elsewhere."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WindowSettings(WordSettings):
+    """Settings of networks over context windows.
+
+    Args:
+        window: words in a context window with the token in the middle, W; odd.
+        hidden: units of a hidden layer, H.
+        init_range: bound of the uniform initial weights; None for Glorot's, sqrt(6 / (inputs + outputs)).
+        dropout: dropout rate of hidden units before the softmax layer.
+    """
+
+    window: int = 11
+    hidden: int = 100
+    init_range: float | None = None
+    dropout: float = 0.5
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_counts(self, "window", "hidden")
+        require_number("window", self.window, "an odd number, for as many words on either side", lambda v: v % 2 == 1)
+        require_shares(self, "dropout")
+        if self.init_range is not None:
+            require_positive(self, "init_range")

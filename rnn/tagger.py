@@ -2,36 +2,60 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import jax
 import numpy as np
 from flax import nnx
 
 from crfdeid.documents import PHI, LabelledSentence
-from crfdeid.errors import NotTrainedError, OptionConflictError
+from crfdeid.errors import EmptyInputError, NotTrainedError, OptionConflictError
 from crfdeid.secrets import require_same_key
 from crfdeid.serialization import READABLE, ModelFiles, pack_arrays
-from crfdeid.tagger import FitProgress, OnProgress, OnProgressOfMany, Tagger, Traits
+from crfdeid.tagger import OnProgress, OnProgressOfMany, Tagger, Traits, require_layers
+from crfdeid.utils.process import keep_freed_memory
 from features.tokens import Sentence
 from rnn.batching import POWER_OF_TWO_PADDING, Batch, PaddingPolicy, Row
-from rnn.checkpoint import alone, copied, like, require_known_tags
 from rnn.compile_cache import keep_compiled
 from rnn.decode import best_tags, iob_constraints, posteriors, run_batches
-from rnn.network import Network, Weights, flatten_params
+from rnn.network import Network, Params, Structure
 from rnn.processors.base import Processor
-from rnn.training.held_out import Dev, DevMetric
-from rnn.training.phases import Schedule
-from rnn.training.replicates import TrainedModel, fit_together, replicate_groups
+from rnn.settings import WordSettings
+from rnn.training.loop import Buckets, Training, copied, start_training, train
+from rnn.training.schedules import Schedule
+from rnn.training.validation import Dev, DevMetric
+
+if TYPE_CHECKING:
+    from rnn.embeddings.vectors import WordVectors
 
 _FORMAT_VERSION = 3
 _WEIGHTS_FILE = "weights.npz"
 _PROCESSOR = "processor."  # prefix of its arrays among the weights
+
+
+class TrainedModel(NamedTuple):
+    """Network with parameters, initial or trained.
+
+    Attributes:
+        processor: processor of its sentences.
+        structure: structure of the network.
+        params: parameters by name, with the tables.
+    """
+
+    processor: Any
+    structure: Structure
+    params: Params
+
+    @property
+    def network(self) -> Any:
+        """The network."""
+        return self.structure.network(self.params)
 
 
 class NetworkTagger(Tagger, ABC):
@@ -40,19 +64,26 @@ class NetworkTagger(Tagger, ABC):
     Attributes:
         model: name in `crfdeid.registry.MODELS`.
         settings_class: dataclass of the settings; it has ``decoding`` and ``epochs``.
-        own_settings: settings in which replicates in one program may differ; None for a network whose replicates train
-            one after the other.
         words_are: confidentiality of the unhashed words in its files, `crfdeid.serialization.READABLE` or ``PUBLIC``.
+        trains_together: whether `fit_many` trains several seeds at once: an update that is too small to fill an
+            accelerator gains by that.
+
+    Args:
+        settings: the model's settings; None for its defaults.
+        seed: seed of the initial weights, the order of the sentences and all other random numbers.
+        vectors: initial word vectors, for a model with the trait ``takes_vectors``; None for random ones.
     """
 
     model: ClassVar[str]
     settings_class: ClassVar[type[Any]]
-    own_settings: ClassVar[frozenset[str] | None] = None
     words_are: ClassVar[str] = READABLE
+    trains_together: ClassVar[bool] = False
 
-    def __init__(self, settings: Any = None, *, seed: int = 0) -> None:
+    def __init__(self, settings: Any = None, *, seed: int = 0, vectors: WordVectors | None = None) -> None:
         self._settings = settings if settings is not None else self.settings_class()
-        self._seed = seed
+        self._seed, self._vectors = seed, vectors
+        if vectors is not None:
+            self._settings = dataclasses.replace(self._settings, embedding_dim=vectors.dim)
         self.learned: TrainedModel | None = None
         self._checkpoint: TrainedModel | None = None
 
@@ -64,7 +95,13 @@ class NetworkTagger(Tagger, ABC):
     @classmethod
     def traits(cls, settings: Any) -> Traits:
         """Return the traits of a `Tagger`."""
-        return Traits(uses_seed=True, is_trained=True, accelerated=True, takes_vectors=False, public_vocabulary=False)
+        return Traits(
+            uses_seed=True,
+            is_trained=True,
+            accelerated=True,
+            takes_vectors=issubclass(cls.settings_class, WordSettings),
+            public_vocabulary=False,
+        )
 
     @abstractmethod
     def processor(self, train: Sequence[LabelledSentence]) -> Processor:
@@ -99,6 +136,11 @@ class NetworkTagger(Tagger, ABC):
         return self._seed
 
     @property
+    def vectors(self) -> WordVectors | None:
+        """Initial word vectors; None for random ones, and in a loaded tagger."""
+        return self._vectors
+
+    @property
     def tags(self) -> tuple[str, ...]:
         """Known tags, sorted: the columns of `marginals`. Empty before `fit`."""
         return () if self.learned is None else self.learned.processor.tags[PHI]
@@ -118,7 +160,27 @@ class NetworkTagger(Tagger, ABC):
         Raises:
             EmptyInputError: ``train`` holds no tokens.
         """
-        fit_together([self], train, dev, on_progress=on_progress and (lambda _, progress: on_progress(progress)))
+        processor, rows = self._prepared(train)
+        self.fit_rows(processor, rows, dev, on_progress=on_progress)
+
+    def fit_rows(
+        self,
+        processor: Any,
+        rows: Sequence[Row],
+        dev: Sequence[LabelledSentence],
+        *,
+        on_progress: OnProgress | None = None,
+    ) -> None:
+        """Train on rows, of sentences or of shared vectors.
+
+        Args:
+            processor: processor of the rows and of the dev sentences.
+            rows: training rows.
+            dev: development sentences; they may be empty.
+            on_progress: called after each epoch.
+        """
+        start, training = self._begin(processor, rows, self._dev_metric(processor, dev), Buckets(), on_progress)
+        self.learned = start._replace(params=train(training))
 
     @classmethod
     def fit_many(
@@ -129,7 +191,7 @@ class NetworkTagger(Tagger, ABC):
         *,
         on_progress: OnProgressOfMany | None = None,
     ) -> None:
-        """Train several taggers, in one program if their networks and settings allow it.
+        """Train several taggers; those that differ in their seeds alone at once, if the model `trains_together`.
 
         Args:
             taggers: the taggers.
@@ -140,22 +202,73 @@ class NetworkTagger(Tagger, ABC):
         Raises:
             EmptyInputError: ``train`` holds no tokens.
         """
-        for group in replicate_groups(taggers):
+        if not cls.trains_together:
+            super().fit_many(taggers, train, dev, on_progress=on_progress)
+            return
+        from rnn.training.replicates import train_together  # noqa: PLC0415
 
-            def follow(n: int, progress: FitProgress, group: Sequence[int] = group) -> None:
-                if on_progress is not None:
-                    on_progress(group[n], progress)
+        groups: dict[Any, list[int]] = {}
+        for i, tagger in enumerate(taggers):
+            groups.setdefault((tagger.settings, id(tagger._vectors), id(tagger._checkpoint)), []).append(i)
+        for members in groups.values():
+            some, buckets = [taggers[i] for i in members], Buckets()
+            processor, rows = some[0]._prepared(train)
+            metric = some[0]._dev_metric(processor, dev)
+            begun = [
+                tagger._begin(processor, rows, metric, buckets, on_progress and partial(on_progress, i))
+                for i, tagger in zip(members, some, strict=True)
+            ]
+            trained = train_together([training for _, training in begun])
+            for tagger, (start, _), params in zip(some, begun, trained, strict=True):
+                tagger.learned = start._replace(params=params)
 
-            fit_together([taggers[i] for i in group], train, dev, on_progress=follow)
+    def _prepared(self, train: Sequence[LabelledSentence]) -> tuple[Any, list[Row]]:
+        """Processor and rows of training sentences."""
+        train = [item for item in train if item.tags]
+        if not train:
+            raise EmptyInputError("there is nothing to train on: the training set holds no tokens")
+        require_layers(self.model, self.traits(self._settings).layers, train)
+        if self._checkpoint is None:
+            processor = self.processor(train)
+        else:
+            processor = self._checkpoint.processor
+            require_known_tags(processor, train)
+        return processor, processor.rows([item.sentence for item in train], train)
+
+    def _dev_metric(self, processor: Any, dev: Sequence[LabelledSentence]) -> DevMetric | None:
+        return self.dev_metric(processor, dev) if dev else None
+
+    def _begin(
+        self,
+        processor: Any,
+        rows: Sequence[Row],
+        dev: DevMetric | None,
+        buckets: Buckets,
+        on_progress: OnProgress | None,
+    ) -> tuple[TrainedModel, Training]:
+        """Initial model, and its training."""
+        keep_compiled()
+        keep_freed_memory()  # before JAX starts its threads, in most processes: a thread keeps its first heap
+        if self._checkpoint is None:
+            start = self.initial(processor)
+        else:
+            start = self._checkpoint._replace(params=copied(self._checkpoint.params))
+        training = start_training(
+            start.structure,
+            start.params,
+            self.schedule(processor, rows),
+            seed=self._seed,
+            epochs=self._settings.epochs,
+            dev=dev,
+            buckets=buckets,
+            on_progress=on_progress,
+        )
+        return start, training
 
     @property
     def padding(self) -> PaddingPolicy:
         """Padded lengths and batch sizes for prediction."""
         return POWER_OF_TWO_PADDING
-
-    def company(self) -> object:
-        """Object that taggers in one program must share."""
-        return None
 
     def dev_metric(self, processor: Any, dev: Sequence[LabelledSentence]) -> DevMetric:
         """F on the development sentences, one row each; it selects the best epoch."""
@@ -177,59 +290,44 @@ class NetworkTagger(Tagger, ABC):
         """
         learned = before._trained()
         described = json.loads(json.dumps(learned.processor.describe()))
-        arrays = {name: np.asarray(leaf)[0] for name, leaf in flatten_params(learned.weights).items()}
+        arrays = {name: np.asarray(array) for name, array in learned.params.items()}
         try:
             processor = self.saved_processor(described, learned.processor.arrays(), learned.processor.key)
-            graph, shapes = self.shapes(processor)
-            self._checkpoint = TrainedModel(processor, graph, like(shapes, arrays.keys(), arrays.__getitem__))
+            structure, shapes = self.shapes(processor)
+            self._checkpoint = TrainedModel(
+                processor, structure, params_from(shapes, arrays.keys(), arrays.__getitem__)
+            )
         except (KeyError, TypeError, ValueError):
             problem = f"with these settings a {self.model} has another structure than the trained one"
             raise OptionConflictError(f"{problem}: leave out settings that change the network") from None
 
-    @property
-    def is_finetuned(self) -> bool:
-        """True if `fit` starts from another tagger's weights."""
-        return self._checkpoint is not None
-
-    def processor_for(self, train: Sequence[LabelledSentence]) -> Processor:
-        """Processor of training: that of the tagger to fine-tune, else a new one for these sentences."""
-        if self._checkpoint is None:
-            return self.processor(train)
-        require_known_tags(self._checkpoint.processor, train)
-        return self._checkpoint.processor
-
-    def beginning(self, processor: Any) -> TrainedModel:
-        """Initial model of training: a copy of the tagger to fine-tune, else new weights."""
-        return self.start(processor) if self._checkpoint is None else copied(self._checkpoint)
-
-    def start(self, processor: Any) -> TrainedModel:
-        """Initial model of training from scratch."""
-        return self.drawn(processor)
-
-    def drawn(self, processor: Any) -> TrainedModel:
-        """Tables and network with random weights from the seed."""
+    def initial(self, processor: Any) -> TrainedModel:
+        """Initial model of training from scratch: random parameters from the seed."""
         rngs = nnx.Rngs(self._seed)
         tables = self.tables(processor, rngs)
-        graph, network = nnx.split(self.network(processor, rngs))
-        return TrainedModel(processor, graph, alone(Weights(tables, network)))
+        structure, params = Structure.split(self.network(processor, rngs))
+        return TrainedModel(processor, structure, _with_tables(tables, params))
 
-    def shapes(self, processor: Any) -> tuple[nnx.GraphDef[Any], Weights]:
-        """Structure of the network and shapes of one replicate's weights, without making any array."""
-        graph = nnx.split(nnx.eval_shape(lambda: self.network(processor, nnx.Rngs(0))))[0]
-        return graph, jax.eval_shape(lambda: self.drawn(processor).weights)
+    def shapes(self, processor: Any) -> tuple[Structure, Params]:
+        """Structure of the network, and the shapes of its parameters without any array."""
+        structure, params = Structure.split(nnx.eval_shape(lambda: self.network(processor, nnx.Rngs(0))))
+        return structure, _with_tables(jax.eval_shape(lambda: self.tables(processor, nnx.Rngs(0))), params)
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """Tag sentences, one tag a token, with the setting ``decoding``."""
         learned, names = self._trained(), np.array(self.tags, object)
-        begins = iob_constraints(self.tags, self._settings.decoding)
-        ask = partial(best_tags, learned.graph, learned.weights, begins=begins, layer=PHI)
+        begins = {PHI: iob_constraints(self.tags, self._settings.decoding)}
+
+        def ask(batch: Batch) -> jax.Array:
+            return best_tags(learned.structure, learned.params, batch, begins=begins)[PHI]
+
         found = self._run_batches(sentences, ask, nothing=np.empty(0, np.int32))
         return [names[row].tolist() for row in found]
 
     def marginals(self, sentences: Sequence[Sentence]) -> list[np.ndarray]:
         """Probability of each tag at each token, for each sentence: [T, K], rows sum to 1."""
         learned = self._trained()
-        ask = partial(posteriors, learned.graph, learned.weights, layer=PHI)
+        ask = partial(posteriors, learned.structure, learned.params, layer=PHI)
         return self._run_batches(sentences, ask, nothing=np.empty((0, len(self.tags)), np.float32))
 
     def _run_batches(
@@ -240,7 +338,7 @@ class NetworkTagger(Tagger, ABC):
         nothing: np.ndarray,
         rows: Sequence[Row] | None = None,
     ) -> list[np.ndarray]:
-        """Apply ``ask``, batch -> [1, B, T, ...], to sentences: [T, ...] each, ``nothing`` for one without tokens.
+        """Apply ``ask``, batch -> [B, T, ...], to sentences: [T, ...] each, ``nothing`` for one without tokens.
 
         The processor makes the rows of the sentences unless ``rows`` are given.
         """
@@ -260,10 +358,8 @@ class NetworkTagger(Tagger, ABC):
             UsageError: the words are hashed, and the key is missing or another one.
         """
         learned = self._trained()
-        processor, weights = (
-            learned.processor,
-            {name: np.asarray(leaf)[0] for name, leaf in flatten_params(learned.weights).items()},
-        )
+        processor = learned.processor
+        weights = {name: np.asarray(array) for name, array in learned.params.items()}
         require_same_key(processor.key, key)
         if key is not None:
             processor, moved = processor.hashed(key)
@@ -294,9 +390,9 @@ class NetworkTagger(Tagger, ABC):
             parts = {name.removeprefix(_PROCESSOR): arrays[name] for name in arrays if name.startswith(_PROCESSOR)}
             processor = tagger.saved_processor(saved.description["processor"], parts, saved.key)
             # Only their shapes: a description that asks for a network of absurd size must not be built.
-            graph, shapes = tagger.shapes(processor)
+            structure, shapes = tagger.shapes(processor)
             names = [name for name in arrays if not name.startswith(_PROCESSOR)]
-            tagger.learned = TrainedModel(processor, graph, like(shapes, names, arrays.__getitem__))
+            tagger.learned = TrainedModel(processor, structure, params_from(shapes, names, arrays.__getitem__))
         return tagger
 
     @classmethod
@@ -307,3 +403,43 @@ class NetworkTagger(Tagger, ABC):
         if self.learned is None:
             raise NotTrainedError(f"this {self.model} network is not trained: call fit, or load a saved one")
         return self.learned
+
+
+def _with_tables(tables: Mapping[str, Any], params: Params) -> Params:
+    return {**{f"tables.{name}": table for name, table in tables.items()}, **params}
+
+
+def params_from(shapes: Params, names: Collection[str], read: Callable[[str], np.ndarray]) -> Params:
+    """Put named arrays on the device as parameters, one at a time to save memory.
+
+    Args:
+        shapes: the expected parameters, arrays or their shapes.
+        names: names of the arrays.
+        read: name -> array.
+
+    Raises:
+        ValueError: names, shapes or types differ from the expected ones, or a number is not finite.
+    """
+    if set(names) != set(shapes):
+        raise ValueError("other arrays than the network's")
+
+    def param(name: str) -> jax.Array:
+        array = read(name)
+        if array.dtype != np.float32 or array.shape != shapes[name].shape or not np.isfinite(array).all():
+            raise ValueError("weights that are no numbers, or not as many as the network's")
+        return jax.device_put(array, may_alias=False)  # `jnp.asarray` compiles a program for each shape
+
+    return {name: param(name) for name in shapes}
+
+
+def require_known_tags(processor: Processor, train: Sequence[LabelledSentence]) -> None:
+    """Refuse to fine-tune on sentences with tags that a trained network does not know.
+
+    Raises:
+        OptionConflictError: there is such a tag.
+    """
+    for layer, known in processor.tags.items():
+        found = {tag for item in train if layer in item.annotated for tag in item.layer(layer)}
+        if unknown := sorted(found.difference(known)):
+            problem = f"the notes have the tags {', '.join(unknown)}, which the model to fine-tune lacks"
+            raise OptionConflictError(f"{problem}: it knows {', '.join(known)}; train on all notes anew")

@@ -31,7 +31,6 @@ from jax import lax
 from crfdeid.errors import EmptyInputError
 from crfdeid.validation import require_counts, require_number
 from rnn.embeddings.vectors import BOUNDARY, CLASS_WORDS, WordVectors, class_word, replace_rare
-from rnn.layers.recurrence import run
 from rnn.vocab import zero_digits
 
 _END = -1  # in `Text.targets`: beyond the end of the text
@@ -110,7 +109,7 @@ def chunk_loss(
         hidden = jax.nn.sigmoid(driven + previous @ weights.W.T)  # equation (2)
         return hidden, hidden
 
-    hidden = run(cell, state, weights.U[inputs])  # [T, B, H]
+    hidden = lax.scan(cell, state, weights.U[inputs])[1]  # [T, B, H]
     scores = hidden @ weights.V.T  # [T, B, V]
     losses = optax.softmax_cross_entropy_with_integer_labels(scores, jnp.maximum(targets, 0))  # [T, B]
     return jnp.sum(losses, where=targets >= 0), hidden[-1]

@@ -10,15 +10,49 @@ Reference:
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import jax
 import jax.numpy as jnp
 from flax import nnx
 from jax import lax
 
-from rnn.layers.recurrence import uniform
-from rnn.network import Scores
+from rnn.decode import ANY
+from rnn.network import uniform
 
 _NEVER = -1e9  # score of a forbidden tag
+
+
+class CrfScores(NamedTuple):
+    """Scores of a CRF; see `rnn.network.Scores`.
+
+    Attributes:
+        emissions: score of each tag at each token, [T, K].
+        transitions: score of each step from tag to tag, [K, K].
+    """
+
+    emissions: jax.Array
+    transitions: jax.Array
+
+    def loss(self, tags: jax.Array, length: jax.Array) -> jax.Array:
+        """Negative log-likelihood of the whole path in nats."""
+        return negative_log_likelihood(self.emissions, self.transitions, tags, length)
+
+    def best_path(self, length: jax.Array, begins: jax.Array) -> jax.Array:
+        """Best path within the constraints, [T]."""
+        tags = jnp.arange(begins.shape[0], dtype=begins.dtype)
+        free = begins == ANY
+        allowed = free[None] | (tags[:, None] == tags[None]) | (tags[:, None] == begins[None])  # [from, to]
+        first = jnp.where(free, 0.0, _NEVER)
+        return best_path(self.emissions, self.transitions + jnp.where(allowed, 0.0, _NEVER), first, length)
+
+    def probabilities(self, length: jax.Array) -> jax.Array:
+        """Probability of each tag at each token, [T, K]."""
+        return marginals(self.emissions, self.transitions, length)
+
+    def log_odds(self, length: jax.Array, token: jax.Array, tag: jax.Array, other: jax.Array) -> jax.Array:
+        """Log-odds of two tags at a token, in nats."""
+        return log_odds(self.emissions, self.transitions, length, token, tag, other)
 
 
 class CrfOutput(nnx.Module):
@@ -35,9 +69,9 @@ class CrfOutput(nnx.Module):
         self.c = nnx.Param(jnp.zeros(tags))  # [K]
         self.A = nnx.Param(jnp.zeros((tags, tags)))  # [K, K], from tag to tag
 
-    def __call__(self, states: jax.Array) -> Scores:
+    def __call__(self, states: jax.Array) -> CrfScores:
         """Emissions of T tokens, [T, K], from their states, [T, H]; and transitions, [K, K]."""
-        return Scores(states @ self.U[...].T + self.c[...][None], self.A[...])
+        return CrfScores(states @ self.U[...].T + self.c[...][None], self.A[...])
 
 
 def path_score(emissions: jax.Array, transitions: jax.Array, tags: jax.Array, length: jax.Array) -> jax.Array:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import jax
 import jax.numpy as jnp
 from flax import nnx
 from jax import lax
 
-from rnn.layers.recurrence import uniform
-from rnn.network import Draw
+from rnn.layers.dropout import dropout, dropout_factors, split_key
+from rnn.network import uniform
 
 
 class BiLstm(nnx.Module):
@@ -81,38 +79,38 @@ class BiLstms(nnx.Module):
         inputs: size of an input, D.
         hidden: units of a layer in each direction, H.
         layers: number of layers.
+        input_dropout: dropout rate of the inputs.
+        variational_dropout: dropout rate of the inputs and states of each layer, with one mask a sentence.
         rngs: source of the initial weights.
     """
 
-    def __init__(self, inputs: int, hidden: int, *, layers: int, rngs: nnx.Rngs) -> None:
-        self.inputs, self.hidden = inputs, hidden
+    def __init__(
+        self,
+        inputs: int,
+        hidden: int,
+        *,
+        layers: int,
+        input_dropout: float = 0.0,
+        variational_dropout: float = 0.0,
+        rngs: nnx.Rngs,
+    ) -> None:
+        self.hidden, self.input_dropout, self.variational_dropout = hidden, input_dropout, variational_dropout
         sizes = [inputs] + [2 * hidden] * (layers - 1)
         self.layers = nnx.List([BiLstm(size, hidden, rngs=rngs) for size in sizes])
 
-    def draws(self, length: int) -> dict[str, Draw]:
-        """Dropout masks of the inputs, and variational ones of each layer's inputs and states."""
-        found = {"input": Draw("keep", (length, self.inputs))}
-        for number in range(len(self.layers)):
-            size = self.inputs if number == 0 else 2 * self.hidden
-            found[f"layer {number}"] = Draw("keep", (size,))
-            found[f"states {number}"] = Draw("keep", (2, self.hidden))
-        return found
-
-    def __call__(self, inputs: jax.Array, real: jax.Array, draws: Mapping[str, jax.Array]) -> jax.Array:
+    def __call__(self, inputs: jax.Array, real: jax.Array, key: jax.Array | None = None) -> jax.Array:
         """States of the last layer, [P, 2H].
 
         Args:
             inputs: [P, D].
             real: True at words, which are contiguous, [P] bool.
-            draws: masks by name, see `draws`.
+            key: source of dropout; None for none.
         """
-        states = inputs * draws["input"]
-        for number, layer in enumerate(self.layers):
-            states = layer(states * draws[f"layer {number}"][None], real, draws[f"states {number}"])
+        first, *keys = split_key(key, 1 + 2 * len(self.layers))
+        states = dropout(inputs, self.input_dropout, first)
+        for layer, of_inputs, of_states in zip(self.layers, keys[::2], keys[1::2], strict=True):
+            keep = dropout_factors((states.shape[1],), self.variational_dropout, of_inputs)
+            states = layer(
+                states * keep[None], real, dropout_factors((2, self.hidden), self.variational_dropout, of_states)
+            )
         return states
-
-
-def dropout_rates(layers: int, *, inputs: float, variational: float, output: float) -> dict[str, float]:
-    """Dropout rates by the names of the masks of `BiLstms`, and "output" for the last layer's states."""
-    names = (f"{kind} {number}" for kind in ("layer", "states") for number in range(layers))
-    return {"input": inputs, "output": output, **dict.fromkeys(names, variational)}

@@ -10,7 +10,7 @@ import numpy as np
 from flax import nnx
 
 from crfdeid.bio import OUTSIDE
-from rnn.layers.recurrence import uniform
+from rnn.network import uniform
 
 
 def gumbel_softmax(scores: jax.Array, gumbel: jax.Array, temperature: float) -> jax.Array:

@@ -1,4 +1,4 @@
-"""Inputs of each token, concatenated."""
+"""Inputs of each token: word, casing, characters and features, concatenated."""
 
 from __future__ import annotations
 
@@ -8,8 +8,40 @@ import jax
 import jax.numpy as jnp
 from flax import nnx
 
-from rnn.layers.characters import CharacterCnn
+from rnn.network import uniform
 from rnn.processors.inputs import CASINGS, NO_CHARACTER
+
+
+class CharacterCnn(nnx.Module):
+    """Convolution over the characters of a word, then the maximum of each filter (Ma and Hovy 2016, section 2.1).
+
+    Args:
+        inputs: size of a character's vector, D.
+        filters: number of filters, F.
+        width: characters that a filter sees at once; odd.
+        rngs: source of the initial weights.
+    """
+
+    def __init__(self, inputs: int, filters: int, *, width: int = 3, rngs: nnx.Rngs) -> None:
+        self.width = width
+        self.W = nnx.Param(uniform(rngs.params(), (filters, width * inputs), None))  # [F, width * D]
+        self.b = nnx.Param(jnp.zeros(filters))  # [F]
+
+    def __call__(self, characters: jax.Array, real: jax.Array) -> jax.Array:
+        """Vector of each word.
+
+        Args:
+            characters: vectors of the words' characters, [T, C, D].
+            real: True at characters, [T, C] bool.
+
+        Returns:
+            max over the word's characters of ReLU(W window + b), [T, F]; zeros for a word without characters.
+        """
+        count, half = characters.shape[1], self.width // 2
+        padded = jnp.pad(jnp.where(real[:, :, None], characters, 0.0), ((0, 0), (half, half), (0, 0)))
+        windows = jnp.concatenate([padded[:, k : k + count] for k in range(self.width)], axis=2)  # [T, C, width * D]
+        found = jax.nn.relu(windows @ self.W[...].T + self.b[...][None, None])  # [T, C, F]
+        return jnp.max(jnp.where(real[:, :, None], found, 0.0), axis=1)
 
 
 class TokenInputs(nnx.Module):

@@ -6,14 +6,12 @@ Reference:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 from flax import nnx
 
-from rnn.network import Draw
+from rnn.layers.dropout import dropout, split_key
 from rnn.pretrained.config import EncoderConfig
 
 _NEVER = -1e9  # the score of a place that holds no piece; finite, so that a row without any gives no NaN
@@ -32,7 +30,7 @@ class Linear(nnx.Module):
     Args:
         inputs: the size of x.
         outputs: the size of what comes out.
-        rngs: where the initial weights come from.
+        rngs: source of the initial weights.
     """
 
     def __init__(self, inputs: int, outputs: int, *, rngs: nnx.Rngs) -> None:
@@ -68,11 +66,12 @@ class TransformerLayer(nnx.Module):
 
     Args:
         config: the encoder's sizes.
-        rngs: where the initial weights come from.
+        dropout: dropout rate of all layers.
+        rngs: source of the initial weights.
     """
 
-    def __init__(self, config: EncoderConfig, *, rngs: nnx.Rngs) -> None:
-        self.heads, self.activation = config.heads, config.activation
+    def __init__(self, config: EncoderConfig, *, dropout: float = 0.0, rngs: nnx.Rngs) -> None:
+        self.heads, self.activation, self.dropout = config.heads, config.activation, dropout
         size = config.hidden
         self.query, self.key, self.value, self.joined = (Linear(size, size, rngs=rngs) for _ in range(4))
         self.attended = LayerNorm(size, config.epsilon)
@@ -80,21 +79,21 @@ class TransformerLayer(nnx.Module):
         self.outer = Linear(config.intermediate, size, rngs=rngs)
         self.norm = LayerNorm(size, config.epsilon)
 
-    def __call__(self, states: jax.Array, real: jax.Array, attention: jax.Array, hidden: jax.Array) -> jax.Array:
+    def __call__(self, states: jax.Array, real: jax.Array, key: jax.Array | None = None) -> jax.Array:
         """The next states, [L, H].
 
         Args:
             states: [L, H].
-            real: which of the L places hold a piece, [L] bool.
-            attention: what each share of attention is multiplied by, [heads, L, L].
-            hidden: what attention's answers and the feed-forward network's are multiplied by, [2, L, H].
+            real: True at pieces, [L] bool.
+            key: source of dropout; None for none.
         """
-        found = self.joined(self._attend(states, real, attention)) * hidden[0]
+        attention, attended, fed = split_key(key, 3)
+        found = dropout(self.joined(self._attend(states, real, attention)), self.dropout, attended)
         states = self.attended(states + found)
-        found = self.outer(_ACTIVATIONS[self.activation](self.inner(states))) * hidden[1]
+        found = dropout(self.outer(_ACTIVATIONS[self.activation](self.inner(states))), self.dropout, fed)
         return self.norm(states + found)
 
-    def _attend(self, states: jax.Array, real: jax.Array, keep: jax.Array) -> jax.Array:
+    def _attend(self, states: jax.Array, real: jax.Array, key: jax.Array | None) -> jax.Array:
         """softmax(Q K^T / sqrt(d)) V for each head (Vaswani et al. 2017, equation 1), side by side: [L, H].
 
         The heads are the first axis of every product, and the softmax is divided by its sum last, over d numbers a
@@ -107,7 +106,7 @@ class TransformerLayer(nnx.Module):
         scores = jnp.where(real[None, None], scores, _NEVER)
         highest = jax.lax.stop_gradient(jnp.max(scores, axis=2, keepdims=True))  # it changes no share
         grown = jnp.exp(scores - highest)  # [heads, L, L]
-        found = jnp.einsum("hqk,hkd->hqd", grown * keep, v) / jnp.sum(grown, axis=2, keepdims=True)
+        found = jnp.einsum("hqk,hkd->hqd", dropout(grown, self.dropout, key), v) / jnp.sum(grown, axis=2, keepdims=True)
         return found.swapaxes(0, 1).reshape(length, size)
 
 
@@ -118,37 +117,31 @@ class TransformerEncoder(nnx.Module):
 
     Args:
         config: the encoder's sizes.
-        rngs: where the initial weights come from.
+        dropout: dropout rate of all layers.
+        rngs: source of the initial weights.
     """
 
-    def __init__(self, config: EncoderConfig, *, rngs: nnx.Rngs) -> None:
-        self.config = config
+    def __init__(self, config: EncoderConfig, *, dropout: float = 0.0, rngs: nnx.Rngs) -> None:
+        self.config, self.dropout = config, dropout
         self.positions = nnx.Param(_NORMAL(rngs.params(), (config.positions, config.hidden)))
         self.segment = nnx.Param(_NORMAL(rngs.params(), (config.hidden,)))
         self.norm = LayerNorm(config.hidden, config.epsilon)
-        self.layers = nnx.List([TransformerLayer(config, rngs=rngs) for _ in range(config.layers)])
+        self.layers = nnx.List([TransformerLayer(config, dropout=dropout, rngs=rngs) for _ in range(config.layers)])
 
-    def draws(self, length: int) -> dict[str, Draw]:
-        """Dropout: of the vectors that are read, of the shares of attention, and of what each half of a layer adds."""
-        config = self.config
-        return {
-            "embedding": Draw("keep", (length, config.hidden)),
-            "attention": Draw("keep", (config.layers, config.heads, length, length)),
-            "hidden": Draw("keep", (config.layers, 2, length, config.hidden)),
-        }
-
-    def __call__(self, vectors: jax.Array, real: jax.Array, draws: Mapping[str, jax.Array]) -> jax.Array:
-        """The states of the last layer, [L, H].
+    def __call__(self, vectors: jax.Array, real: jax.Array, key: jax.Array | None = None) -> jax.Array:
+        """States of the last layer, [L, H].
 
         Args:
-            vectors: of the pieces, [L, H], L at most `EncoderConfig.max_length`.
-            real: which of the L places hold a piece, [L] bool.
-            draws: by name, as `draws` asks for them.
+            vectors: vectors of the pieces, [L, H], L at most `EncoderConfig.max_length`.
+            real: True at pieces, [L] bool.
+            key: source of dropout: of the vectors, the shares of attention, and the output of each half of a layer;
+                None for none.
         """
-        last = self.config.positions - 1  # what is padded beyond the table is never read
+        first, *keys = split_key(key, 1 + len(self.layers))
+        last = self.config.positions - 1  # padding beyond the table is never read
         places = np.minimum(self.config.first + np.arange(vectors.shape[0]), last)
         read = vectors + self.positions[...][places] + self.segment[...][None]
-        states = self.norm(read) * draws["embedding"]
-        for number, layer in enumerate(self.layers):
-            states = layer(states, real, draws["attention"][number], draws["hidden"][number])
+        states = dropout(self.norm(read), self.dropout, first)
+        for layer, one in zip(self.layers, keys, strict=True):
+            states = layer(states, real, one)
         return states

@@ -10,7 +10,9 @@ import jax
 import jax.numpy as jnp
 from flax import nnx
 
-from rnn.network import Draw, Scores
+from crfdeid.documents import PHI
+from rnn.layers.softmax import SoftmaxScores
+from rnn.network import Arrays
 
 
 def context_windows(vectors: jax.Array, width: int) -> jax.Array:
@@ -33,27 +35,20 @@ class WindowNetwork(nnx.Module):
     Args:
         window: words in a context window, W.
         hidden: hidden units, H.
+        dropout: dropout rate of the hidden units before the softmax.
     """
 
     tables: ClassVar[Mapping[str, str]] = {"words": "words"}
 
-    def __init__(self, *, window: int, hidden: int) -> None:
-        self.window, self.hidden = window, hidden
+    def __init__(self, *, window: int, hidden: int, dropout: float = 0.0) -> None:
+        self.window, self.hidden, self.dropout = window, hidden, dropout
 
     @abstractmethod
-    def __call__(self, windows: jax.Array, keep: jax.Array) -> jax.Array:
-        """The scores before the softmax: windows [T, W * D] and dropout factors [T, H] -> [T, K]."""
-
-    def draws(self, length: int) -> dict[str, Draw]:
-        """Dropout of the hidden units at each token."""
-        return {"hidden": Draw("keep", (length, self.hidden))}
+    def __call__(self, windows: jax.Array, key: jax.Array | None = None) -> jax.Array:
+        """The scores before the softmax: windows [T, W * D] -> [T, K]; the key is for dropout."""
 
     def scores(
-        self,
-        vectors: Mapping[str, jax.Array],
-        inputs: Mapping[str, jax.Array],
-        length: jax.Array,
-        draws: Mapping[str, jax.Array],
-    ) -> dict[str, Scores]:
+        self, vectors: Arrays, inputs: Arrays, length: jax.Array, key: jax.Array | None = None
+    ) -> dict[str, SoftmaxScores]:
         """Scores before the softmax. The length is not needed: padding after a sentence does not change its scores."""
-        return {"phi": Scores(self(context_windows(vectors["words"], self.window), draws["hidden"]))}
+        return {PHI: SoftmaxScores(self(context_windows(vectors["words"], self.window), key))}

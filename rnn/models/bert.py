@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, final
 
@@ -15,28 +15,28 @@ import numpy as np
 import optax
 from flax import nnx
 
+from crfdeid.crf.decoding import best_valid_tags
 from crfdeid.documents import PHI, LabelledSentence
 from crfdeid.errors import SettingError
+from crfdeid.evaluation import count_tags
 from crfdeid.serialization import PUBLIC
 from crfdeid.tagger import Traits
 from crfdeid.validation import require_counts, require_number, require_shares
 from features.tokens import Sentence
-from rnn.batching import PaddingPolicy, Row, make_buckets
-from rnn.checkpoint import like
-from rnn.decode import chosen_tags
+from rnn.batching import PaddingPolicy, Row, bucket_sizes
+from rnn.decode import posteriors, run_batches
+from rnn.layers.dropout import dropout, split_key
+from rnn.layers.softmax import SoftmaxScores
 from rnn.layers.transformer import Linear, TransformerEncoder
-from rnn.network import Draw, Network, Scores, Weights, flatten_params
+from rnn.network import Arrays, Network, Params, Structure
 from rnn.pretrained.config import EncoderConfig
 from rnn.pretrained.hub import PretrainedEncoder, read_encoder
 from rnn.pretrained.small import DISTRIBUTION, LICENCE, small_encoder
 from rnn.processors.subwords import NOT_COUNTED, PIECES, SubwordProcessor
 from rnn.processors.words import tags_of
 from rnn.settings import TrainingSettings
-from rnn.tagger import NetworkTagger
-from rnn.training.dev_notes import DevNotes
-from rnn.training.phases import Phase, Schedule, adam, early_stopping, per_sentences, warmup_linear_decay
-from rnn.training.replicates import TrainedModel
-from rnn.training.structure import Named
+from rnn.tagger import NetworkTagger, TrainedModel, params_from
+from rnn.training.schedules import Phase, Schedule, early_stopping, optimiser, per_sentences
 
 _log = logging.getLogger("crfdeid")
 _SPECIAL = 2  # special pieces of a window, at its start and end
@@ -52,53 +52,42 @@ class Bert(nnx.Module):
     Args:
         encoder: the encoder's sizes.
         tags: number of tags, K.
+        dropout: dropout rate of all layers.
         rngs: source of the initial weights.
     """
 
     tables: Mapping[str, str] = {"pieces": PIECES}
 
-    def __init__(self, encoder: EncoderConfig, tags: int, *, rngs: nnx.Rngs) -> None:
-        self.encoder = TransformerEncoder(encoder, rngs=rngs)
+    def __init__(self, encoder: EncoderConfig, tags: int, *, dropout: float = 0.0, rngs: nnx.Rngs) -> None:
+        self.encoder = TransformerEncoder(encoder, dropout=dropout, rngs=rngs)
         self.head = Linear(encoder.hidden, tags, rngs=rngs)
 
-    def draws(self, length: int) -> dict[str, Draw]:
-        """Dropout masks of the encoder and of its last states."""
-        return {**self.encoder.draws(length), "output": Draw("keep", (length, self.encoder.config.hidden))}
-
     def scores(
-        self,
-        vectors: Mapping[str, jax.Array],
-        inputs: Mapping[str, jax.Array],
-        length: jax.Array,
-        draws: Mapping[str, jax.Array],
-    ) -> dict[str, Scores]:
+        self, vectors: Arrays, inputs: Arrays, length: jax.Array, key: jax.Array | None = None
+    ) -> dict[str, SoftmaxScores]:
         """Scores of a window's pieces, [L, K]; a word has those of its first piece."""
+        encoder_key, output_key = split_key(key, 2)
         real = jnp.arange(inputs[PIECES].shape[0]) < length
-        states = self.encoder(vectors["pieces"], real, draws) * draws["output"]  # [L, H]
-        return {PHI: Scores(self.head(states))}
+        states = self.encoder(vectors["pieces"], real, encoder_key)  # [L, H]
+        return {PHI: SoftmaxScores(self.head(dropout(states, self.encoder.dropout, output_key)))}
 
 
 def first_pieces_loss(
-    network: Network,
-    vectors: Mapping[str, jax.Array],
-    inputs: Mapping[str, jax.Array],
-    targets: Mapping[str, jax.Array],
-    length: jax.Array,
-    draws: Mapping[str, jax.Array],
+    network: Network, vectors: Arrays, *, inputs: Arrays, targets: Arrays, length: jax.Array, key: jax.Array | None
 ) -> jax.Array:
     """Negative log-likelihood of a window's words in nats, each by its first piece (johnson2020, section 3.4)."""
     tags = targets[PHI]
     counted = (jnp.arange(tags.shape[0]) < length) & (tags != NOT_COUNTED)
-    scores = network.scores(vectors, inputs, length, draws)[PHI].emissions
-    losses = optax.softmax_cross_entropy_with_integer_labels(scores, jnp.maximum(tags, 0))  # [L]
+    scores: Any = network.scores(vectors, inputs, length, key)[PHI]
+    losses = optax.softmax_cross_entropy_with_integer_labels(scores.emissions, jnp.maximum(tags, 0))  # [L]
     return jnp.sum(losses, where=counted)
 
 
-@cache  # one object for one program: JAX compiles anew for another
-def layerwise_lr_decay(decay: float, layers: int) -> optax.GradientTransformation:
-    """Adam at a learning rate that decays from layer to layer, from 1 for the map to tags.
+def layerwise_adam(learning_rate: float, *, decay: float, layers: int) -> optax.GradientTransformation:
+    """Adam with a learning rate that decays from layer to layer, the full one for the map to tags.
 
     Args:
+        learning_rate: the full learning rate.
         decay: rate of a layer as a share of that of the layer above; above 0, at most 1.
         layers: layers of the encoder.
     """
@@ -109,10 +98,69 @@ def layerwise_lr_decay(decay: float, layers: int) -> optax.GradientTransformatio
         _, _, layer = name.partition("network.encoder.layers.")
         return layers - int(layer.split(".")[0]) if layer else layers + 1
 
-    def slowed(steps: Named, weights: Named | None) -> Named:
+    def slowed(steps: Params, weights: Params | None) -> Params:
         return {name: step * decay ** below(name) for name, step in steps.items()}
 
-    return adam() if decay == 1 else optax.chain(adam(), optax.stateless(slowed))
+    adam = optax.adam(learning_rate)
+    return adam if decay == 1 else optax.chain(adam, optax.stateless(slowed))
+
+
+def warmup_linear_decay(rate: float, *, updates: int, warm: int, last: float) -> optax.Schedule:
+    """Learning rate that rises linearly to ``rate``, then falls linearly to ``last`` times it.
+
+    Args:
+        rate: the highest learning rate.
+        updates: number of updates in the whole training.
+        warm: number of updates of the rise.
+        last: share of the rate at the last update.
+    """
+    rise = optax.linear_schedule(rate / (warm + 1), rate, max(warm, 1))
+    fall = optax.linear_schedule(rate, rate * last, max(updates - 1 - warm, 1))
+    return optax.join_schedules([rise, fall], [warm])
+
+
+def chosen_tags(tables: Sequence[np.ndarray], tags: Sequence[str], decoding: str) -> list[list[str]]:
+    """Choose the tags of sentences from probabilities that were merged from several rows.
+
+    Args:
+        tables: for each sentence, the probability of each tag at each token, [T, K].
+        tags: tag of each column.
+        decoding: "valid" or "argmax", see `rnn.settings.TrainingSettings`.
+    """
+    if decoding == "valid":
+        return best_valid_tags(tables, tags)
+    names = np.array(tags, object)
+    return [names[table.argmax(axis=1)].tolist() for table in tables]
+
+
+@dataclass(frozen=True)
+class DevNotes:
+    """Development sentences as a `rnn.training.validation.DevMetric`: windows are merged before words are tagged.
+
+    Args:
+        sentences: the sentences with gold tags.
+        processor: makes the windows.
+        decoding: see `rnn.settings.TrainingSettings`.
+        padding: padded lengths and batch sizes of the windows.
+    """
+
+    sentences: Sequence[LabelledSentence]
+    processor: SubwordProcessor
+    decoding: str
+    padding: PaddingPolicy
+
+    @cached_property
+    def _rows(self) -> list[Row]:
+        return self.processor.rows([item.sentence for item in self.sentences])
+
+    def f1(self, structure: Structure, params: Params) -> float:
+        """Strict entity micro F."""
+        tags = self.processor.tags[PHI]
+        ask = partial(posteriors, structure, params, layer=PHI)
+        found = run_batches(self._rows, ask, nothing=np.empty((0, len(tags)), np.float32), padding=self.padding)
+        tables = self.processor.scatter_to_tokens(self._rows, found, [item.sentence for item in self.sentences])
+        gold = [item.tags for item in self.sentences]
+        return count_tags(gold, chosen_tags(tables, tags, self.decoding)).micro.f1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,41 +273,38 @@ class BertTagger(NetworkTagger):
         return SubwordProcessor.read(described, arrays, window=self._settings.window, overlap=self._settings.overlap)
 
     def tables(self, processor: SubwordProcessor, rngs: nnx.Rngs) -> dict[str, jax.Array]:
-        """Zeros in place of the encoder's vectors of word pieces; `start` sets these."""
+        """Zeros in place of the encoder's vectors of word pieces; `initial` sets these."""
         return {"pieces": jnp.zeros((processor.encoder.pieces, processor.encoder.hidden))}
 
     def network(self, processor: SubwordProcessor, rngs: nnx.Rngs) -> Bert:
-        """Create the network with random weights; `start` sets those of the encoder."""
-        return Bert(processor.encoder, len(processor.tags[PHI]), rngs=rngs)
+        """Create the network with random weights; `initial` sets those of the encoder."""
+        return Bert(processor.encoder, len(processor.tags[PHI]), dropout=self._settings.dropout, rngs=rngs)
 
-    def start(self, processor: SubwordProcessor) -> TrainedModel:
+    def initial(self, processor: SubwordProcessor) -> TrainedModel:
         """Weights of the encoder, and random ones of the map to tags."""
-        graph, shapes = self.shapes(processor)
-        head = nnx.state(Linear(processor.encoder.hidden, len(processor.tags[PHI]), rngs=nnx.Rngs(self._seed)))
-        arrays = {
-            f"network.head.{name.removeprefix('network.')}": a for name, a in flatten_params(Weights({}, head)).items()
-        }
+        structure, shapes = self.shapes(processor)
+        head = Linear(processor.encoder.hidden, len(processor.tags[PHI]), rngs=nnx.Rngs(self._seed))
+        arrays = {f"network.head.{name.removeprefix('network.')}": a for name, a in Structure.split(head)[1].items()}
         encoder = PretrainedEncoder(self._folder(), processor.encoder, processor.pieces)
         for name, array in encoder.weights().items():
             arrays["tables.pieces" if name == "pieces" else f"network.encoder.{name}"] = array
-        return TrainedModel(processor, graph, like(shapes, list(arrays), arrays.pop))
+        return TrainedModel(processor, structure, params_from(shapes, list(arrays), arrays.pop))
 
     def schedule(self, processor: SubwordProcessor, rows: Sequence[Row]) -> Schedule:
         """Train on the same windows in every epoch, with a learning rate by the update."""
         settings = self._settings
-        cut = per_sentences(settings.batch, layerwise_lr_decay(settings.layer_decay, processor.encoder.layers))
-        buckets = make_buckets(rows, buckets=cut.buckets, cost=cut.bucket_cost)
-        updates = settings.epochs * sum(-(-len(bucket.lengths) // settings.batch) for bucket in buckets)
+        adam = optimiser(layerwise_adam, decay=settings.layer_decay, layers=processor.encoder.layers)
+        cut = per_sentences(settings.batch, adam)
+        sizes = bucket_sizes(rows, buckets=cut.buckets, cost=cut.bucket_cost)
+        updates = settings.epochs * sum(-(-size // settings.batch) for size in sizes)
         warm = round(settings.warmup * updates)
         phase = Phase(
             self.model,
             rows,
             cut,
-            settings.lr,
+            warmup_linear_decay(settings.lr, updates=updates, warm=warm, last=settings.final_lr),
             loss=first_pieces_loss,
-            rates=dict.fromkeys(("embedding", "attention", "hidden", "output"), settings.dropout),
             max_norm=settings.longest_gradient,
-            share=partial(warmup_linear_decay, updates=updates, warm=warm, last=settings.final_lr),
         )
         return early_stopping(lambda epoch: phase, epochs=settings.epochs, patience=None)
 

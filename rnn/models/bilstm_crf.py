@@ -1,24 +1,39 @@
-"""The BiLSTM-CRF (friedrich2019, section 3 and Table 1): bidirectional LSTM layers and a linear-chain CRF."""
+"""The BiLSTM-CRF (friedrich2019, section 3 and Table 1): bidirectional LSTM layers and a linear-chain CRF.
+
+Its settings and parts are also those of the joint models, `rnn.models.multitask` and `rnn.models.stacked`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import final
+from types import MappingProxyType
+from typing import Any, final
 
 import jax
 from flax import nnx
 
-from crfdeid.documents import PHI
+from crfdeid.documents import PHI, LabelledSentence
+from crfdeid.explain.data import TagMatrix, WeightNorm
+from crfdeid.validation import require_choice, require_counts, require_number, require_shares
+from features import FEATURE_SETS, feature_set
+from features.tokens import Sentence
 from rnn.batching import Row
-from rnn.bilstm_tagger import LANGE2020, BilstmSettings, BilstmTagger
-from rnn.layers.crf import CrfOutput
+from rnn.embeddings.vectors import WordVectors
+from rnn.interpret import token_norms, token_sizes, transitions
+from rnn.layers.crf import CrfOutput, CrfScores
+from rnn.layers.dropout import dropout, split_key
 from rnn.layers.lstm import BiLstms
 from rnn.layers.tokens import TokenInputs
-from rnn.network import Draw, Scores
-from rnn.processors.words import WordProcessor
-from rnn.training.phases import Schedule, optimiser, per_sentences
-from rnn.vocab import PAD
+from rnn.network import Arrays, uniform
+from rnn.processors.inputs import Characters, Features
+from rnn.processors.words import WordProcessor, fit_words
+from rnn.settings import WordSettings
+from rnn.tagger import NetworkTagger
+from rnn.training.schedules import OPTIMISERS, Phase, Schedule, optimiser, per_sentences, reduce_lr_on_plateau
+from rnn.vocab import PAD, Vocabulary
+from rnn.words import ReadsWords, falling_rate, supervised_phases, word_dropout, word_table
 
 
 class BilstmCrf(nnx.Module):
@@ -35,6 +50,9 @@ class BilstmCrf(nnx.Module):
         char_filters: filters over the characters.
         feature_dim: size of the vector of a hand-made feature, which are summed over a token; 0 for none.
         context: words of the note before and after the sentence that the LSTMs read too.
+        input_dropout: see `BilstmCrfSettings`, also for the next two.
+        variational_dropout: of the LSTM layers.
+        output_dropout: before the CRF.
     """
 
     def __init__(
@@ -50,8 +68,11 @@ class BilstmCrf(nnx.Module):
         char_filters: int = 0,
         feature_dim: int = 0,
         context: int = 0,
+        input_dropout: float = 0.0,
+        variational_dropout: float = 0.0,
+        output_dropout: float = 0.0,
     ) -> None:
-        self.context = context
+        self.context, self.output_dropout = context, output_dropout
         self.tokens = TokenInputs(
             dim=dim,
             casing=casing,
@@ -60,7 +81,14 @@ class BilstmCrf(nnx.Module):
             feature_dim=feature_dim,
             rngs=rngs,
         )
-        self.bilstm = BiLstms(self.tokens.size, hidden, layers=layers, rngs=rngs)
+        self.bilstm = BiLstms(
+            self.tokens.size,
+            hidden,
+            layers=layers,
+            input_dropout=input_dropout,
+            variational_dropout=variational_dropout,
+            rngs=rngs,
+        )
         self.crf = CrfOutput(2 * hidden, tags, rngs=rngs)
 
     @property
@@ -68,38 +96,248 @@ class BilstmCrf(nnx.Module):
         """Tables of words, and of characters and features if they are inputs."""
         return self.tokens.tables
 
-    def draws(self, length: int) -> dict[str, Draw]:
-        """Dropout masks of the BiLSTM layers and of their last states."""
-        found = self.bilstm.draws(length + 2 * self.context)
-        output = Draw("keep", (length, 2 * self.bilstm.hidden))
-        return {"input": found["input"], "output": output, **found}  # the order decides which numbers are drawn
-
     def scores(
-        self,
-        vectors: Mapping[str, jax.Array],
-        inputs: Mapping[str, jax.Array],
-        length: jax.Array,
-        draws: Mapping[str, jax.Array],
-    ) -> dict[str, Scores]:
+        self, vectors: Arrays, inputs: Arrays, length: jax.Array, key: jax.Array | None = None
+    ) -> dict[str, CrfScores]:
         """Emissions of the sentence's tokens, [T, K], and transitions, [K, K]."""
+        layers_key, output_key = split_key(key, 2)
         real = inputs["words"] != PAD  # [P], P = T + 2 * context
-        states = self.bilstm(self.tokens(vectors, inputs), real, draws)  # [P, 2H]
-        own = states[self.context : states.shape[0] - self.context] * draws["output"]  # [T, 2H]
-        return {PHI: self.crf(own)}
+        states = self.bilstm(self.tokens(vectors, inputs), real, layers_key)  # [P, 2H]
+        own = states[self.context : states.shape[0] - self.context]  # [T, 2H]
+        return {PHI: self.crf(dropout(own, self.output_dropout, output_key))}
 
 
 @dataclass(frozen=True, kw_only=True)
-class BilstmCrfSettings(BilstmSettings):
-    """Settings of the BiLSTM-CRF: exactly those of networks over BiLSTM layers."""
+class BilstmCrfSettings(WordSettings):
+    """Settings of the BiLSTM-CRF, and of all networks over BiLSTM layers.
+
+    Args:
+        hidden: units of an LSTM layer in each direction, H.
+        layers: LSTM layers, one upon the other.
+        features: hand-made features: "casing" for the casing class alone (friedrich2019), "none", or a set of
+            `features` ("form") with learned vectors, in addition to the casing class.
+        feature_dim: size of a feature's vector.
+        feature_min_count: occurrences in training below which a feature has no vector.
+        char_dim: size of a character's vector; 0 for no characters.
+        char_filters: filters over the characters.
+        context: words of the note before and after the sentence that the LSTMs read too, at most 1,000.
+        input_dropout: dropout rate of a token's inputs.
+        variational_dropout: dropout rate of the inputs and hidden units of an LSTM layer, with one mask a sentence.
+        output_dropout: dropout rate of the last layer's states, before the CRF.
+        batch: sentences an update.
+        optimiser: "nadam", or "sgd" for plain stochastic gradient descent.
+        halve_after: epochs without a better F on dev after which the learning rate is halved; None to let it fall
+            linearly to ``final_lr``.
+        patience: epochs without a better F on dev after which training ends; None for never.
+        average: decay of the moving average of the weights, such as 0.999; the average is used for tagging. 0 for none.
+
+    Raises:
+        UsageError: a value cannot work.
+    """
+
+    epochs: int = 12
+    lr: float = 0.002
+    final_lr: float = 0.05
+    max_norm: float | None = 1.0
+    word_dropout: float = 0.5
+    hidden: int = 160
+    layers: int = 1
+    features: str = "form"
+    feature_dim: int = 50
+    feature_min_count: int = 3
+    char_dim: int = 25
+    char_filters: int = 50
+    context: int = 0
+    input_dropout: float = 0.1
+    variational_dropout: float = 0.25
+    output_dropout: float = 0.5
+    batch: int = 32
+    optimiser: str = "nadam"
+    halve_after: int | None = None
+    patience: int | None = 6
+    average: float = 0.998
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_counts(self, "hidden", "layers", "feature_dim", "feature_min_count", "char_filters", "batch")
+        require_shares(self, "input_dropout", "variational_dropout", "output_dropout", "average")
+        require_counts(self, "char_dim", least=0)
+        most = 1000  # words: every sentence is padded by all of them
+        what = f"a whole number from 0 to {most}"
+        require_number("context", self.context, what, lambda v: isinstance(v, int) and 0 <= v <= most)
+        require_choice(self, "optimiser", tuple(OPTIMISERS))
+        for name in ("patience", "halve_after"):
+            if getattr(self, name) is not None:
+                require_counts(self, name)
+        require_choice(self, "features", _FEATURES)
+
+
+_FEATURES = ("casing", "none", *FEATURE_SETS)
+
+
+LANGE2020: Mapping[str, Any] = MappingProxyType(
+    {
+        "epochs": 100,
+        "lr": 0.1,
+        "final_lr": 0.05,  # not used: the learning rate is halved
+        "max_norm": 5.0,
+        "decoding": "valid",
+        "embedding_dim": 100,
+        "embedding_range": 0.25,
+        "freeze_embeddings": False,
+        "fold_digits": False,
+        "min_count": 1,
+        "min_documents": 1,
+        "word_dropout": 0.0,
+        "hidden": 256,
+        "layers": 1,
+        "features": "none",
+        "feature_dim": 50,  # not used without features, nor is the next
+        "feature_min_count": 3,
+        "char_dim": 25,
+        "char_filters": 50,
+        "context": 0,
+        "input_dropout": 0.1,
+        "variational_dropout": 0.25,
+        "output_dropout": 0.5,
+        "batch": 32,
+        "optimiser": "sgd",
+        "halve_after": 3,
+        "patience": 12,
+        "average": 0.0,
+    }
+)
+"""Training by section 4.1 of lange2020, the same for all its models, with every setting written out.
+
+The paper gives neither dropout, nor the number of epochs, nor the patience of early stopping, nor a bound on gradients:
+these, and the word vectors and characters, are the library's. The paper's inputs are byte pairs, fastText, FLAIR and
+BERT.
+"""
+
+
+def blank_bilstm_processor(settings: BilstmCrfSettings) -> WordProcessor:
+    """Processor without words."""
+    wanted = settings.features in FEATURE_SETS
+    return WordProcessor(
+        Vocabulary((), settings.fold_digits),
+        {},
+        margin=settings.context,
+        note=True,
+        casing=settings.features != "none",
+        characters=Characters(()) if settings.char_dim else None,
+        features=Features(feature_set(settings.features, pos="none"), ()) if wanted else None,
+    )
+
+
+def fit_inputs(
+    blank: WordProcessor,
+    train: Sequence[LabelledSentence],
+    settings: BilstmCrfSettings,
+    vectors: WordVectors | None,
+    layers: Sequence[str],
+) -> WordProcessor:
+    """Add the words, characters, features and tags of sentences to a processor; see `fit_words`."""
+    processor, sentences = fit_words(blank, train, settings, vectors, layers=layers), [item.sentence for item in train]
+    if processor.characters is not None:
+        known = Characters.build(word for sentence in sentences for word in sentence.words)
+        processor = dataclasses.replace(processor, characters=known)
+    if processor.features is not None:
+        features = Features.build(
+            processor.features.extracted,
+            train,
+            min_count=settings.feature_min_count,
+            min_documents=settings.min_documents,
+        )
+        width = features.rows(sentences, 0)[0].shape[1]
+        processor = dataclasses.replace(processor, features=features, width=width)
+    return processor
+
+
+def input_tables(
+    processor: WordProcessor, settings: BilstmCrfSettings, vectors: WordVectors | None, rngs: nnx.Rngs
+) -> dict[str, jax.Array]:
+    """Initial vectors of words, and of characters and features if the settings ask for them."""
+    found = {"words": word_table(processor.vocabulary, settings, vectors, rngs.params())}
+    if processor.characters is not None:
+        shape = (len(processor.characters), settings.char_dim)
+        bound = (3.0 / shape[1]) ** 0.5  # as Ma and Hovy (2016, section 3.1)
+        found["characters"] = uniform(rngs.params(), shape, bound)
+    if processor.features is not None:
+        shape = (len(processor.features.names) + 1, settings.feature_dim)
+        found["features"] = uniform(rngs.params(), shape, 0.05)
+    return found
+
+
+def input_sizes(settings: BilstmCrfSettings, processor: WordProcessor) -> dict[str, Any]:
+    """Arguments of `rnn.layers.tokens.TokenInputs`."""
+    return {
+        "dim": settings.embedding_dim,
+        "casing": processor.casing,
+        "char_dim": settings.char_dim,
+        "char_filters": settings.char_filters,
+        "feature_dim": 0 if processor.features is None else settings.feature_dim,
+    }
+
+
+def bilstm_sizes(settings: Any) -> dict[str, Any]:
+    """Arguments of `BilstmCrf` for its layers, from settings with these names."""
+    names = ("hidden", "layers", "input_dropout", "variational_dropout", "output_dropout")
+    return {name: getattr(settings, name) for name in names}
+
+
+def bilstm_schedule(settings: BilstmCrfSettings, phase_of: Callable[[int, float], Phase]) -> Schedule:
+    """One phase an epoch with a falling learning rate, until F on dev stops rising."""
+    if settings.halve_after is None:
+        return falling_rate(phase_of, settings, patience=settings.patience)
+    limits: dict[str, Any] = {"epochs": settings.epochs, "patience": settings.patience}
+    return reduce_lr_on_plateau(phase_of, rate=settings.lr, after=settings.halve_after, **limits)
+
+
+class ReadsInputs(ReadsWords):
+    """Mixin of `rnn.tagger.NetworkTagger` for networks over BiLSTM layers."""
+
+    _settings: BilstmCrfSettings
+
+    def blank_processor(self) -> Any:
+        """Processor without words."""
+        return blank_bilstm_processor(self._settings)
+
+    def processor(self, train: Sequence[LabelledSentence]) -> Any:
+        """Build the processor for training sentences."""
+        layers = self.traits(self._settings).layers
+        return fit_inputs(self.blank_processor(), train, self._settings, self._vectors, layers)
+
+    def tables(self, processor: Any, rngs: nnx.Rngs) -> dict[str, jax.Array]:
+        """Initial vectors of words, and of characters and features if the settings ask for them."""
+        return input_tables(processor, self._settings, self._vectors, rngs)
+
+    def phi_part(self, network: Any) -> Any:
+        """Part of the network that finds PHI, with its ``bilstm``."""
+        return network
+
+    def phi_output(self, network: Any) -> CrfOutput:
+        """CRF layer that finds PHI."""
+        found: CrfOutput = self.phi_part(network).crf
+        return found
+
+    def input_norms(self, network: Any) -> Iterable[WeightNorm]:
+        """Norms of the first layer's weights for each input of a token, in the part that finds PHI."""
+        part = self.phi_part(network)
+        name = "network.bilstm.layers.0.W" if part is network else "network.phi.bilstm.layers.0.W"
+        sizes = token_sizes(**input_sizes(self._settings, self.phi_processor(self._trained().processor)))
+        return token_norms(name, part.bilstm.layers[0].W[...], sizes)
+
+    def tag_matrices(self, network: Any, sentences: Sequence[Sentence]) -> Iterable[TagMatrix]:
+        """Transitions of the CRF layer that finds PHI."""
+        return [transitions(self._trained().processor.tags[PHI], self.phi_output(network).A[...])]
 
 
 @final
-class BilstmCrfTagger(BilstmTagger):
+class BilstmCrfTagger(ReadsInputs, NetworkTagger):
     """Tagger with the BiLSTM-CRF."""
 
     model = "bilstm-crf"
     settings_class = BilstmCrfSettings
-    _settings: BilstmCrfSettings
 
     @classmethod
     def profiles(cls) -> Mapping[str, BilstmCrfSettings]:
@@ -149,9 +387,8 @@ class BilstmCrfTagger(BilstmTagger):
         """Create the network."""
         settings = self._settings
         return BilstmCrf(
-            **self.sizes(processor),
-            hidden=settings.hidden,
-            layers=settings.layers,
+            **input_sizes(settings, processor),
+            **bilstm_sizes(settings),
             tags=len(processor.tags[PHI]),
             context=settings.context,
             rngs=rngs,
@@ -160,5 +397,7 @@ class BilstmCrfTagger(BilstmTagger):
     def schedule(self, processor: WordProcessor, rows: Sequence[Row]) -> Schedule:
         """Train by minibatches of about one length, until F on dev stops rising."""
         settings = self._settings
-        updates = per_sentences(settings.batch, optimiser(settings.optimiser))
-        return self.supervised(processor, rows, updates, self.rates(), average=settings.average)
+        updates = per_sentences(settings.batch, optimiser(OPTIMISERS[settings.optimiser]))
+        drop = word_dropout(processor, rows, settings)
+        phase_of = supervised_phases(self.model, settings, rows, updates, drop, average=settings.average)
+        return bilstm_schedule(settings, phase_of)

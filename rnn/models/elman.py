@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -10,13 +10,21 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from flax import nnx
+from jax import lax
 
 from crfdeid.documents import PHI
+from crfdeid.explain.data import WeightNorm
 from crfdeid.validation import require_counts
-from rnn.layers.recurrence import run, uniform
+from rnn.batching import Row
+from rnn.interpret import window_norms
+from rnn.layers.dropout import dropout
 from rnn.layers.windows import WindowNetwork
+from rnn.network import uniform
 from rnn.processors.words import WordProcessor
-from rnn.window_tagger import YADAV2016, WindowSettings, WindowTagger
+from rnn.settings import YADAV2016, WindowSettings
+from rnn.tagger import NetworkTagger
+from rnn.training.schedules import Schedule
+from rnn.words import ReadsWords, sentence_schedule, window_processor
 
 
 class ElmanLayer(nnx.Module):
@@ -35,7 +43,7 @@ class ElmanLayer(nnx.Module):
             hidden = jax.nn.sigmoid(driven + V @ previous)
             return hidden, hidden
 
-        return run(cell, jnp.zeros_like(self.b[...]), inputs @ self.W[...].T + self.b[...][None, :])
+        return lax.scan(cell, jnp.zeros_like(self.b[...]), inputs @ self.W[...].T + self.b[...][None, :])[1]
 
 
 class Elman(WindowNetwork):
@@ -51,6 +59,7 @@ class Elman(WindowNetwork):
         hidden: hidden units a layer, H.
         tags: number of tags, K.
         layers: hidden layers, N.
+        dropout: dropout rate of the hidden units before the softmax.
         init_range: bound of the uniform initial weights; None for Glorot's.
         rngs: source of the initial weights.
     """
@@ -63,21 +72,22 @@ class Elman(WindowNetwork):
         hidden: int,
         tags: int,
         layers: int = 1,
+        dropout: float = 0.0,
         init_range: float | None = None,
         rngs: nnx.Rngs,
     ) -> None:
-        super().__init__(window=window, hidden=hidden)
+        super().__init__(window=window, hidden=hidden, dropout=dropout)
         sizes = [window * dim] + [hidden] * (layers - 1)
         self.layers = nnx.List([ElmanLayer(size, hidden, init_range=init_range, rngs=rngs) for size in sizes])
         self.U = nnx.Param(uniform(rngs.params(), (tags, hidden), init_range))  # [K, H]
         self.c = nnx.Param(jnp.zeros(tags))  # [K]
 
-    def __call__(self, windows: jax.Array, keep: jax.Array) -> jax.Array:
+    def __call__(self, windows: jax.Array, key: jax.Array | None = None) -> jax.Array:
         """Scores before the softmax.
 
         Args:
             windows: context windows of one sentence, [T, W * D].
-            keep: dropout factors of the hidden units before the softmax layer, [T, H].
+            key: source of dropout; None for none.
 
         Returns:
             U h(t) + c for every token, [T, K].
@@ -85,7 +95,7 @@ class Elman(WindowNetwork):
         hidden = windows
         for layer in self.layers:
             hidden = layer(hidden)  # [T, H]
-        return (hidden * keep) @ self.U[...].T + self.c[...][None, :]
+        return dropout(hidden, self.dropout, key) @ self.U[...].T + self.c[...][None, :]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +114,7 @@ class ElmanSettings(WindowSettings):
 
 
 @final
-class ElmanTagger(WindowTagger):
+class ElmanTagger(ReadsWords, NetworkTagger):
     """Tagger with the Elman network.
 
     Example:
@@ -119,6 +129,7 @@ class ElmanTagger(WindowTagger):
 
     model = "elman"
     settings_class = ElmanSettings
+    trains_together = True
     _settings: ElmanSettings
 
     @classmethod
@@ -126,11 +137,9 @@ class ElmanTagger(WindowTagger):
         """Settings by profile name: "yadav2016" is the E-RNN of Table 3, with weights in [-1, 1]."""
         return {"default": ElmanSettings(), "yadav2016": ElmanSettings(window=11, hidden=100, layers=1, **YADAV2016)}
 
-    def facts(self, arrays: Mapping[str, np.ndarray]) -> Iterable[tuple[str, float]]:
-        """Bound on the influence of a hidden state on the next: V's largest singular value times 1/4, f's steepest."""
-        for n in range(self._settings.layers):
-            largest = np.linalg.norm(arrays[f"network.layers.{n}.V"], 2)
-            yield f"hidden layer {n + 1}: largest growth of a change of its state by the next word", float(largest) / 4
+    def blank_processor(self) -> WordProcessor:
+        """Processor without words."""
+        return window_processor(self._settings)
 
     def network(self, processor: WordProcessor, rngs: nnx.Rngs) -> Elman:
         """Create the network."""
@@ -141,6 +150,21 @@ class ElmanTagger(WindowTagger):
             hidden=settings.hidden,
             tags=len(processor.tags[PHI]),
             layers=settings.layers,
+            dropout=settings.dropout,
             init_range=settings.init_range,
             rngs=rngs,
         )
+
+    def schedule(self, processor: WordProcessor, rows: Sequence[Row]) -> Schedule:
+        """One update a sentence; the epochs are all made."""
+        return sentence_schedule(self.model, self._settings, processor, rows)
+
+    def input_norms(self, network: Elman) -> Iterable[WeightNorm]:
+        """Norms of the first layer's weights for each word of the window."""
+        return window_norms("network.layers.0.W", network.layers[0].W[...], self._settings.window)
+
+    def facts(self, network: Elman) -> Iterable[tuple[str, float]]:
+        """Bound on the influence of a hidden state on the next: V's largest singular value times 1/4, f's steepest."""
+        for n, layer in enumerate(network.layers, start=1):
+            largest = np.linalg.norm(layer.V[...], 2)
+            yield f"hidden layer {n}: largest growth of a change of its state by the next word", float(largest) / 4

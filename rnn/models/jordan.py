@@ -10,15 +10,21 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from flax import nnx
+from jax import lax
 
 from crfdeid.documents import PHI
-from crfdeid.explain.data import TagMatrix
+from crfdeid.explain.data import TagMatrix, WeightNorm
 from features.tokens import Sentence
-from rnn.layers.recurrence import run, uniform
+from rnn.batching import Row
+from rnn.interpret import window_norms
+from rnn.layers.dropout import dropout_factors
 from rnn.layers.windows import WindowNetwork, context_windows
-from rnn.network import embedding_lookup
+from rnn.network import embedding_lookup, uniform
 from rnn.processors.words import WordProcessor
-from rnn.window_tagger import YADAV2016, WindowSettings, WindowTagger
+from rnn.settings import YADAV2016, WindowSettings
+from rnn.tagger import NetworkTagger
+from rnn.training.schedules import Schedule
+from rnn.words import ReadsWords, sentence_schedule, window_processor
 
 
 class Jordan(WindowNetwork):
@@ -35,14 +41,23 @@ class Jordan(WindowNetwork):
         dim: size of a word vector, D.
         hidden: hidden units, H.
         tags: number of tags, K.
+        dropout: dropout rate of the hidden units.
         init_range: bound of the uniform initial weights; None for Glorot's.
         rngs: source of the initial weights.
     """
 
     def __init__(
-        self, *, window: int, dim: int, hidden: int, tags: int, init_range: float | None = None, rngs: nnx.Rngs
+        self,
+        *,
+        window: int,
+        dim: int,
+        hidden: int,
+        tags: int,
+        dropout: float = 0.0,
+        init_range: float | None = None,
+        rngs: nnx.Rngs,
     ) -> None:
-        super().__init__(window=window, hidden=hidden)
+        super().__init__(window=window, hidden=hidden, dropout=dropout)
         inputs = window * dim
         self.W = nnx.Param(uniform(rngs.params(), (hidden, inputs), init_range))  # [H, inputs]
         self.V = nnx.Param(uniform(rngs.params(), (hidden, tags), init_range))  # [H, K]
@@ -50,12 +65,12 @@ class Jordan(WindowNetwork):
         self.U = nnx.Param(uniform(rngs.params(), (tags, hidden), init_range))  # [K, H]
         self.c = nnx.Param(jnp.zeros(tags))  # [K]
 
-    def __call__(self, windows: jax.Array, keep: jax.Array) -> jax.Array:
+    def __call__(self, windows: jax.Array, key: jax.Array | None = None) -> jax.Array:
         """Scores before the softmax.
 
         Args:
             windows: context windows of one sentence, [T, W * D].
-            keep: dropout factors of the hidden units before the softmax layer, [T, H].
+            key: source of dropout; None for none.
 
         Returns:
             U h(t) + c for every token, [T, K].
@@ -68,7 +83,9 @@ class Jordan(WindowNetwork):
             scores = U @ hidden + c  # [K]
             return jax.nn.softmax(scores), scores
 
-        return run(cell, jnp.zeros_like(c), (windows @ self.W[...].T + self.b[...][None, :], keep))
+        driven = windows @ self.W[...].T + self.b[...][None, :]  # [T, H]
+        keep = dropout_factors(driven.shape, self.dropout, key)
+        return lax.scan(cell, jnp.zeros_like(c), (driven, keep))[1]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,11 +97,12 @@ class JordanSettings(WindowSettings):
 
 
 @final
-class JordanTagger(WindowTagger):
+class JordanTagger(ReadsWords, NetworkTagger):
     """Tagger with the Jordan network."""
 
     model = "jordan"
     settings_class = JordanSettings
+    trains_together = True
     _settings: JordanSettings
 
     @classmethod
@@ -92,32 +110,9 @@ class JordanTagger(WindowTagger):
         """Settings by profile name: "yadav2016" is the J-RNN of Table 3, with weights in [-1, 1]."""
         return {"default": JordanSettings(), "yadav2016": JordanSettings(window=9, hidden=150, **YADAV2016)}
 
-    def tag_matrices(self, arrays: Mapping[str, np.ndarray], sentences: Sequence[Sentence]) -> Iterable[TagMatrix]:
-        """Influence of a word's posterior on the scores of the next word's tags: U diag(f') V, [K, K].
-
-        f' is averaged over the tokens of the sentences; without any it is f'(b), that of a window of zeros.
-        """
-        states = 1 / (1 + np.exp(-arrays["network.b"][None]))  # [1, H]
-        where = "at rest"
-        if sum(len(sentence.tokens) for sentence in sentences):
-            states, where = self._states(arrays, sentences), "averaged over the given notes"
-        slope = (states * (1 - states)).mean(axis=0)  # [H]
-        found = (arrays["network.U"] * slope[None]) @ arrays["network.V"]  # [to, from]
-        title = f"What a tag of the word before adds to the score of a tag, {where}"
-        yield TagMatrix(title, self.tags, tuple(map(tuple, found.T.tolist())))
-
-    def _states(self, arrays: Mapping[str, np.ndarray], sentences: Sequence[Sentence]) -> np.ndarray:
-        """Hidden states of all tokens by equation 12, from the network's posteriors: [N, H]."""
-        learned, states = self._trained(), []
-        network = nnx.merge(learned.graph, jax.tree.map(lambda leaf: leaf[0], learned.weights.network))
-        tables = {name: table[0] for name, table in learned.weights.tables.items()}
-        for row, posteriors in zip(learned.processor.rows(sentences), self.marginals(sentences), strict=True):
-            vectors = embedding_lookup(network, tables, jax.tree.map(jnp.asarray, dict(row.inputs)))["words"]
-            windows = np.asarray(context_windows(vectors, self._settings.window), float)  # [T, W * D]
-            before = np.concatenate([np.zeros((1, len(self.tags))), posteriors])[:-1]  # [T, K]
-            driven = windows @ arrays["network.W"].T + before @ arrays["network.V"].T + arrays["network.b"][None]
-            states.append(1 / (1 + np.exp(-driven)))
-        return np.concatenate(states)
+    def blank_processor(self) -> WordProcessor:
+        """Processor without words."""
+        return window_processor(self._settings)
 
     def network(self, processor: WordProcessor, rngs: nnx.Rngs) -> Jordan:
         """Create the network."""
@@ -127,6 +122,40 @@ class JordanTagger(WindowTagger):
             dim=settings.embedding_dim,
             hidden=settings.hidden,
             tags=len(processor.tags[PHI]),
+            dropout=settings.dropout,
             init_range=settings.init_range,
             rngs=rngs,
         )
+
+    def schedule(self, processor: WordProcessor, rows: Sequence[Row]) -> Schedule:
+        """One update a sentence; the epochs are all made."""
+        return sentence_schedule(self.model, self._settings, processor, rows)
+
+    def input_norms(self, network: Jordan) -> Iterable[WeightNorm]:
+        """Norms of the hidden layer's weights for each word of the window."""
+        return window_norms("network.W", network.W[...], self._settings.window)
+
+    def tag_matrices(self, network: Jordan, sentences: Sequence[Sentence]) -> Iterable[TagMatrix]:
+        """Influence of a word's posterior on the scores of the next word's tags: U diag(f') V, [K, K].
+
+        f' is averaged over the tokens of the sentences; without any it is f'(b), that of a window of zeros.
+        """
+        states = 1 / (1 + np.exp(-network.b[...][None]))  # [1, H]
+        where = "at rest"
+        if sum(len(sentence.tokens) for sentence in sentences):
+            states, where = self._states(network, sentences), "averaged over the given notes"
+        slope = (states * (1 - states)).mean(axis=0)  # [H]
+        found = (network.U[...] * slope[None]) @ network.V[...]  # [to, from]
+        title = f"What a tag of the word before adds to the score of a tag, {where}"
+        yield TagMatrix(title, self.tags, tuple(map(tuple, found.T.tolist())))
+
+    def _states(self, network: Jordan, sentences: Sequence[Sentence]) -> np.ndarray:
+        """Hidden states of all tokens by equation 12, from the network's posteriors: [N, H]."""
+        learned, states = self._trained(), []
+        for row, posteriors in zip(learned.processor.rows(sentences), self.marginals(sentences), strict=True):
+            vectors = embedding_lookup(network, learned.params, jax.tree.map(jnp.asarray, dict(row.inputs)))["words"]
+            windows = np.asarray(context_windows(vectors, self._settings.window), float)  # [T, W * D]
+            before = np.concatenate([np.zeros((1, len(self.tags))), posteriors])[:-1]  # [T, K]
+            driven = windows @ network.W[...].T + before @ network.V[...].T + network.b[...][None]
+            states.append(1 / (1 + np.exp(-driven)))
+        return np.concatenate(states)

@@ -17,17 +17,20 @@ import jax.numpy as jnp
 from flax import nnx
 
 from crfdeid.documents import CONCEPT, PHI
+from crfdeid.tagger import LayeredTagger
 from crfdeid.validation import require_counts
 from rnn.batching import Row
-from rnn.joint_tagger import LANGE2020_JOINT, JointSettings, JointTagger
-from rnn.layers.crf import CrfOutput
+from rnn.layers.crf import CrfOutput, CrfScores
+from rnn.layers.dropout import WordDropout, dropout, split_key
 from rnn.layers.lstm import BiLstms
-from rnn.layers.recurrence import uniform
 from rnn.layers.tokens import TokenInputs
-from rnn.network import Draw, Scores
+from rnn.models.bilstm_crf import bilstm_sizes, input_sizes
+from rnn.models.joint import LANGE2020_JOINT, JointSettings, TagsConcepts
+from rnn.network import Arrays, uniform
 from rnn.processors.words import WordProcessor
-from rnn.training.draws import WordDropout
+from rnn.tagger import NetworkTagger
 from rnn.vocab import PAD
+from rnn.words import word_dropout
 
 
 class TaskOutput(nnx.Module):
@@ -45,7 +48,7 @@ class TaskOutput(nnx.Module):
         self.b = nnx.Param(jnp.zeros(hidden))
         self.crf = CrfOutput(hidden, tags, rngs=rngs)
 
-    def __call__(self, states: jax.Array) -> Scores:
+    def __call__(self, states: jax.Array) -> CrfScores:
         """Scores of T tokens from their states, [T, inputs]."""
         return self.crf(jax.nn.relu(states @ self.W[...].T + self.b[...][None]))
 
@@ -57,6 +60,9 @@ class Multitask(nnx.Module):
         tokens: arguments of `TokenInputs`.
         hidden: units of an LSTM layer in each direction, H.
         layers: LSTM layers.
+        input_dropout: see `rnn.models.bilstm_crf.BilstmCrfSettings`, also for the next two.
+        variational_dropout: of the LSTM layers.
+        output_dropout: before the outputs.
         task_hidden: units of each task's hidden layer.
         tags: number of tags of each annotation layer.
         context: words of the note before and after the sentence that the LSTMs read too.
@@ -69,14 +75,24 @@ class Multitask(nnx.Module):
         *,
         hidden: int,
         layers: int,
+        input_dropout: float = 0.0,
+        variational_dropout: float = 0.0,
+        output_dropout: float = 0.0,
         task_hidden: int,
         tags: Mapping[str, int],
         context: int,
         rngs: nnx.Rngs,
     ) -> None:
-        self.context = context
+        self.context, self.output_dropout = context, output_dropout
         self.tokens = TokenInputs(**tokens, rngs=rngs)
-        self.bilstm = BiLstms(self.tokens.size, hidden, layers=layers, rngs=rngs)
+        self.bilstm = BiLstms(
+            self.tokens.size,
+            hidden,
+            layers=layers,
+            input_dropout=input_dropout,
+            variational_dropout=variational_dropout,
+            rngs=rngs,
+        )
         self.phi = TaskOutput(2 * hidden, task_hidden, tags[PHI], rngs=rngs)
         self.concept = TaskOutput(2 * hidden, task_hidden, tags[CONCEPT], rngs=rngs)
 
@@ -85,22 +101,15 @@ class Multitask(nnx.Module):
         """Tables of words, and of characters and features if they are inputs."""
         return self.tokens.tables
 
-    def draws(self, length: int) -> dict[str, Draw]:
-        """Dropout masks of the BiLSTM layers and of their last states."""
-        output = Draw("keep", (length, 2 * self.bilstm.hidden))
-        return self.bilstm.draws(length + 2 * self.context) | {"output": output}
-
     def scores(
-        self,
-        vectors: Mapping[str, jax.Array],
-        inputs: Mapping[str, jax.Array],
-        length: jax.Array,
-        draws: Mapping[str, jax.Array],
-    ) -> dict[str, Scores]:
+        self, vectors: Arrays, inputs: Arrays, length: jax.Array, key: jax.Array | None = None
+    ) -> dict[str, CrfScores]:
         """Scores of PHI and of concepts."""
+        layers_key, output_key = split_key(key, 2)
         real = inputs["words"] != PAD
-        states = self.bilstm(self.tokens(vectors, inputs), real, draws)  # [P, 2H]
-        own = states[self.context : states.shape[0] - self.context] * draws["output"]  # [T, 2H]
+        states = self.bilstm(self.tokens(vectors, inputs), real, layers_key)  # [P, 2H]
+        own = states[self.context : states.shape[0] - self.context]
+        own = dropout(own, self.output_dropout, output_key)  # [T, 2H]
         return {PHI: self.phi(own), CONCEPT: self.concept(own)}
 
 
@@ -123,7 +132,7 @@ class MultitaskSettings(JointSettings):
 
 
 @final
-class MultitaskTagger(JointTagger):
+class MultitaskTagger(TagsConcepts, NetworkTagger, LayeredTagger):
     """Tagger with the multitask network."""
 
     model = "multitask"
@@ -139,9 +148,8 @@ class MultitaskTagger(JointTagger):
         """Create the network."""
         settings = self._settings
         return Multitask(
-            self.sizes(processor),
-            hidden=settings.hidden,
-            layers=settings.layers,
+            input_sizes(settings, processor),
+            **bilstm_sizes(settings),
             task_hidden=settings.task_hidden,
             tags={layer: len(names) for layer, names in processor.tags.items()},
             context=settings.context,
@@ -150,4 +158,8 @@ class MultitaskTagger(JointTagger):
 
     def dropped(self, processor: WordProcessor, rows: Sequence[Row]) -> Mapping[str, WordDropout]:
         """Word dropout, the same for both tasks."""
-        return self.word_dropout(processor, rows)
+        return word_dropout(processor, rows, self._settings)
+
+    def phi_output(self, network: Multitask) -> CrfOutput:
+        """CRF layer that finds PHI."""
+        return network.phi.crf

@@ -26,17 +26,16 @@ from crfdeid.serialization import PUBLIC, distinct_names
 from crfdeid.tagger import OnProgress, Traits
 from crfdeid.validation import require_counts, require_shares
 from rnn.batching import Row
-from rnn.layers.lstm import dropout_rates
-from rnn.models.bilstm_crf import BilstmCrf
-from rnn.network import Draw, Scores
+from rnn.layers.crf import CrfScores
+from rnn.models.bilstm_crf import BilstmCrf, bilstm_sizes
+from rnn.network import Arrays
 from rnn.privacy.processor import CASING, VECTORS, PrivateProcessor
 from rnn.privacy.representation import RepresentationModel
 from rnn.privacy.shared_file import SharedNotes
 from rnn.processors.words import tags_of
 from rnn.settings import TrainingSettings
 from rnn.tagger import NetworkTagger
-from rnn.training.phases import Phase, Schedule, early_stopping, nadam, per_sentences
-from rnn.training.replicates import fit_rows
+from rnn.training.schedules import OPTIMISERS, Phase, Schedule, early_stopping, optimiser, per_sentences
 
 
 class PrivateBilstmCrf(nnx.Module):
@@ -51,22 +50,14 @@ class PrivateBilstmCrf(nnx.Module):
     def __init__(self, tagger: BilstmCrf) -> None:
         self.tagger = tagger
 
-    def draws(self, length: int) -> dict[str, Draw]:
-        """Dropout masks, see `BilstmCrf`."""
-        return self.tagger.draws(length)
-
     def scores(
-        self,
-        vectors: Mapping[str, jax.Array],
-        inputs: Mapping[str, jax.Array],
-        length: jax.Array,
-        draws: Mapping[str, jax.Array],
-    ) -> dict[str, Scores]:
+        self, vectors: Arrays, inputs: Arrays, length: jax.Array, key: jax.Array | None = None
+    ) -> dict[str, CrfScores]:
         """Emissions of the sentence's tokens, [T, K], and transitions, [K, K]."""
         encoded = inputs[VECTORS]
         # The network reads word ids only to tell words from padding.
         real = (jnp.arange(encoded.shape[0]) < length).astype(jnp.int32)
-        return self.tagger.scores({"words": encoded}, {"words": real, CASING: inputs[CASING]}, length, draws)
+        return self.tagger.scores({"words": encoded}, {"words": real, CASING: inputs[CASING]}, length, key)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -208,7 +199,7 @@ class PrivateTagger(NetworkTagger):
         tags = tuple(sorted({name for part in shared for name in part.names}))
         processor = PrivateProcessor(representation, {PHI: tags}, self._seed)
         rows = [row for part in shared for row in processor.shared_rows(part)]
-        fit_rows([self], processor, rows, dev, on_progress=on_progress and (lambda _, progress: on_progress(progress)))
+        self.fit_rows(processor, rows, dev, on_progress=on_progress)
 
     def processor(self, train: Sequence[LabelledSentence]) -> PrivateProcessor:
         """Build the processor for training sentences."""
@@ -232,9 +223,7 @@ class PrivateTagger(NetworkTagger):
         """Create the network."""
         settings, tags = self._settings, len(processor.tags[PHI])
         return PrivateBilstmCrf(
-            BilstmCrf(
-                dim=processor.representation.size, hidden=settings.hidden, layers=settings.layers, tags=tags, rngs=rngs
-            )
+            BilstmCrf(dim=processor.representation.size, tags=tags, **bilstm_sizes(settings), rngs=rngs)
         )
 
     def schedule(self, processor: PrivateProcessor, rows: Sequence[Row]) -> Schedule:
@@ -243,14 +232,8 @@ class PrivateTagger(NetworkTagger):
         phase = Phase(
             self.model,
             rows,
-            per_sentences(settings.batch, nadam()),
+            per_sentences(settings.batch, optimiser(OPTIMISERS["nadam"])),
             settings.lr,
-            rates=dropout_rates(
-                settings.layers,
-                inputs=settings.input_dropout,
-                variational=settings.variational_dropout,
-                output=settings.output_dropout,
-            ),
             max_norm=settings.longest_gradient,
             average=settings.average,
         )

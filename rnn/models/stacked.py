@@ -20,26 +20,27 @@ from typing import Any, final
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from flax import nnx
 
 from crfdeid.documents import CONCEPT, PHI, LabelledSentence
-from crfdeid.tagger import Traits
+from crfdeid.tagger import LayeredTagger, Traits
 from crfdeid.validation import require_number
 from rnn.batching import Row
-from rnn.joint_tagger import LANGE2020_JOINT, JointSettings, JointTagger
-from rnn.layers.crf import CrfOutput
+from rnn.layers.crf import CrfOutput, CrfScores
+from rnn.layers.dropout import WordDropout, dropout, split_key
 from rnn.layers.lstm import BiLstms
 from rnn.layers.masked import MaskedEmbedding, gumbel_softmax
 from rnn.layers.tokens import TokenInputs
-from rnn.models.bilstm_crf import BilstmCrf
-from rnn.network import PHI_TAG_IDS, Draw, Scores
+from rnn.models.bilstm_crf import BilstmCrf, bilstm_sizes, blank_bilstm_processor, fit_inputs, input_sizes
+from rnn.models.joint import LANGE2020_JOINT, JointSettings, TagsConcepts
+from rnn.network import PHI_TAG_IDS, Arrays
 from rnn.processors.inputs import Characters
 from rnn.processors.stacked import StackedProcessor, add_prefix, exclude_phi_words, strip_prefix, without_phi
 from rnn.processors.words import WordProcessor, tags_of
 from rnn.settings import WordSettings
-from rnn.training.draws import WordDropout
-from rnn.vocab import FIRST_WORD, PAD
+from rnn.tagger import NetworkTagger
+from rnn.vocab import FIRST_WORD, PAD, Vocabulary
+from rnn.words import word_dropout
 
 
 class ConceptPart(nnx.Module):
@@ -49,6 +50,9 @@ class ConceptPart(nnx.Module):
         tokens: arguments of `TokenInputs`.
         hidden: units of an LSTM layer in each direction, H.
         layers: LSTM layers.
+        input_dropout: see `rnn.models.bilstm_crf.BilstmCrfSettings`, also for the next two.
+        variational_dropout: of the LSTM layers.
+        output_dropout: before the CRF.
         tags: number of concept tags.
         phi_tags: the PHI tags.
         rngs: source of the initial weights.
@@ -60,32 +64,40 @@ class ConceptPart(nnx.Module):
         *,
         hidden: int,
         layers: int,
+        input_dropout: float = 0.0,
+        variational_dropout: float = 0.0,
+        output_dropout: float = 0.0,
         tags: int,
         phi_tags: Sequence[str],
         rngs: nnx.Rngs,
     ) -> None:
         self.tokens = TokenInputs(**tokens, rngs=rngs)
         self.masked = MaskedEmbedding(phi_tags, self.tokens.size, rngs=rngs)
-        self.bilstm = BiLstms(self.tokens.size, hidden, layers=layers, rngs=rngs)
+        self.bilstm = BiLstms(
+            self.tokens.size,
+            hidden,
+            layers=layers,
+            input_dropout=input_dropout,
+            variational_dropout=variational_dropout,
+            rngs=rngs,
+        )
+        self.output_dropout = output_dropout
         self.crf = CrfOutput(2 * hidden, tags, rngs=rngs)
-
-    def draws(self, length: int) -> dict[str, Draw]:
-        """Dropout masks, see `BilstmCrf`."""
-        return self.bilstm.draws(length) | {"output": Draw("keep", (length, 2 * self.bilstm.hidden))}
 
     def __call__(
         self,
-        vectors: Mapping[str, jax.Array],
-        inputs: Mapping[str, jax.Array],
-        draws: Mapping[str, jax.Array],
+        vectors: Arrays,
+        inputs: Arrays,
         *,
         decided: jax.Array,
         soft: jax.Array,
-    ) -> Scores:
+        key: jax.Array | None = None,
+    ) -> CrfScores:
         """Scores of a sentence's concepts, from the ids of its PHI tags, [T], and each tag's probability, [T, K]."""
+        layers_key, output_key = split_key(key, 2)
         read = self.masked(self.tokens(vectors, inputs), decided, soft)
-        states = self.bilstm(read, inputs["words"] != PAD, draws)
-        return self.crf(states * draws["output"])
+        states = self.bilstm(read, inputs["words"] != PAD, layers_key)
+        return self.crf(dropout(states, self.output_dropout, output_key))
 
 
 class Stacked(nnx.Module):
@@ -105,27 +117,17 @@ class Stacked(nnx.Module):
         """Tables of both parts."""
         return self.phi.tables | {name: name for name in add_prefix(self.concept.tokens.tables)}
 
-    def draws(self, length: int) -> dict[str, Draw]:
-        """Dropout masks of both parts, and noise of the Gumbel softmax."""
-        tags = self.phi.crf.c[...].shape[0]
-        return (
-            self.phi.draws(length) | add_prefix(self.concept.draws(length)) | {"gumbel": Draw("gumbel", (length, tags))}
-        )
-
     def scores(
-        self,
-        vectors: Mapping[str, jax.Array],
-        inputs: Mapping[str, jax.Array],
-        length: jax.Array,
-        draws: Mapping[str, jax.Array],
-    ) -> dict[str, Scores]:
+        self, vectors: Arrays, inputs: Arrays, length: jax.Array, key: jax.Array | None = None
+    ) -> dict[str, CrfScores]:
         """Scores of PHI, and of concepts with the decided PHI hidden, else PHI sampled from the scores."""
-        phi = self.phi.scores(vectors, inputs, length, draws)[PHI]
-        soft = gumbel_softmax(phi.emissions, draws["gumbel"], self.temperature)
-        decided = inputs[PHI_TAG_IDS] if PHI_TAG_IDS in inputs else jnp.argmax(phi.emissions + draws["gumbel"], axis=1)
-        concept = self.concept(
-            strip_prefix(vectors), strip_prefix(inputs), strip_prefix(draws), decided=decided, soft=soft
-        )
+        phi_key, concept_key, gumbel_key = split_key(key, 3)
+        phi = self.phi.scores(vectors, inputs, length, phi_key)[PHI]
+        shape = phi.emissions.shape
+        gumbel = jnp.zeros(shape) if gumbel_key is None else jax.random.gumbel(gumbel_key, shape)
+        soft = gumbel_softmax(phi.emissions, gumbel, self.temperature)
+        decided = inputs[PHI_TAG_IDS] if PHI_TAG_IDS in inputs else jnp.argmax(phi.emissions + gumbel, axis=1)
+        concept = self.concept(strip_prefix(vectors), strip_prefix(inputs), decided=decided, soft=soft, key=concept_key)
         return {PHI: phi, CONCEPT: concept}
 
 
@@ -150,7 +152,7 @@ class StackedSettings(JointSettings):
 
 
 @final
-class StackedTagger(JointTagger):
+class StackedTagger(TagsConcepts, NetworkTagger, LayeredTagger):
     """Tagger with the stacked network."""
 
     model = "stacked"
@@ -171,23 +173,25 @@ class StackedTagger(JointTagger):
         """Processor of the concept part, without words."""
         characters = Characters(()) if self._settings.char_dim else None
         return WordProcessor(
-            self.blank_vocabulary(), {}, casing=self._settings.features != "none", characters=characters
+            Vocabulary((), self._settings.fold_digits),
+            {},
+            casing=self._settings.features != "none",
+            characters=characters,
         )
 
     def processor(self, train: Sequence[LabelledSentence]) -> StackedProcessor:
         """Build the processor for training sentences."""
-        phi = dataclasses.replace(self.filled(self.blank_processor(), train), tags={PHI: tags_of(train, PHI)})
-        concept = self.filled(self._concept_blank_processor(), without_phi(train))
+        settings, vectors = self._settings, self._vectors
+        phi = fit_inputs(blank_bilstm_processor(settings), train, settings, vectors, (PHI,))
+        concept = fit_inputs(self._concept_blank_processor(), without_phi(train), settings, vectors, ())
         vocabulary = exclude_phi_words(concept.vocabulary, train)
         return StackedProcessor(
             phi, dataclasses.replace(concept, vocabulary=vocabulary, tags={CONCEPT: tags_of(train, CONCEPT)})
         )
 
-    def saved_processor(
-        self, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], key: bytes | None
-    ) -> StackedProcessor:
-        """Restore the processor of a saved model."""
-        return StackedProcessor(self.blank_processor(), self._concept_blank_processor()).read(described, arrays, key)
+    def blank_processor(self) -> StackedProcessor:
+        """Processor without words."""
+        return StackedProcessor(blank_bilstm_processor(self._settings), self._concept_blank_processor())
 
     def tables(self, processor: StackedProcessor, rngs: nnx.Rngs) -> dict[str, jax.Array]:
         """Initial vectors of both parts."""
@@ -196,23 +200,20 @@ class StackedTagger(JointTagger):
     def network(self, processor: StackedProcessor, rngs: nnx.Rngs) -> Stacked:
         """Create the network."""
         settings = self._settings
-        sizes: dict[str, Any] = {"hidden": settings.hidden, "layers": settings.layers, "rngs": rngs}
+        sizes: dict[str, Any] = {**bilstm_sizes(settings), "rngs": rngs}
         phi_tags, concept_tags = processor.tags[PHI], processor.tags[CONCEPT]
-        phi = BilstmCrf(**self.sizes(processor.phi), **sizes, tags=len(phi_tags), context=settings.context)
-        tokens = self.sizes(processor.concept)
+        phi = BilstmCrf(**input_sizes(settings, processor.phi), **sizes, tags=len(phi_tags), context=settings.context)
+        tokens = input_sizes(settings, processor.concept)
         concept = ConceptPart(tokens, **sizes, tags=len(concept_tags), phi_tags=phi_tags)
         return Stacked(phi, concept, temperature=settings.temperature)
-
-    def rates(self) -> dict[str, float]:
-        """Dropout rates of both parts."""
-        return super().rates() | add_prefix(super().rates())
 
     def dropped(self, processor: StackedProcessor, rows: Sequence[Row]) -> Mapping[str, WordDropout]:
         """Word dropout, independent for each part."""
         (words,) = add_prefix({"words": None})
-        return self.word_dropout(processor.phi, rows) | self.word_dropout(processor.concept, rows, name=words)
+        settings = self._settings
+        return word_dropout(processor.phi, rows, settings) | word_dropout(processor.concept, rows, settings, name=words)
 
-    def word_processor(self, processor: StackedProcessor) -> WordProcessor:
+    def phi_processor(self, processor: StackedProcessor) -> WordProcessor:
         """Processor of the part that finds PHI."""
         return processor.phi
 
@@ -220,3 +221,7 @@ class StackedTagger(JointTagger):
         """Report for each word whether the concept part's vocabulary has it."""
         processor: Any = self._trained().processor
         return [number >= FIRST_WORD for number in processor.concept.vocabulary.ids(words)]
+
+    def phi_part(self, network: Stacked) -> BilstmCrf:
+        """Part of the network that finds PHI."""
+        return network.phi

@@ -16,7 +16,7 @@ from flax import nnx
 from jax import lax
 
 from rnn.layers.lstm import BiLstm
-from rnn.layers.recurrence import uniform
+from rnn.network import uniform
 from rnn.privacy.pairs import PAIR_KINDS, PairKind
 
 TASKS = ("T1", "T2")

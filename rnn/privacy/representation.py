@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Self
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
 from flax import nnx
@@ -23,12 +22,13 @@ from rnn.compile_cache import keep_compiled
 from rnn.embeddings.lookup import Lookup
 from rnn.embeddings.vectors import WordVectors
 from rnn.layers.representation import Representation
-from rnn.network import Weights, flatten_params
+from rnn.network import Params, Structure, full_precision
 from rnn.privacy.settings import PrivateSettings
+from rnn.tagger import params_from
 
 _FILES = ModelFiles("representation", 1, "weights.npz", ("jax", "flax"), PUBLIC)
 _VECTORS = "vectors."  # prefix of the names of their arrays among the weights
-_NETWORK = "network."  # prefix of the names of a module's arrays in `rnn.network.flatten_params`
+_NETWORK = "network."  # prefix of the names of a module's parameters in `rnn.network.Structure`
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +58,8 @@ class RepresentationModel:
     @classmethod
     def untrained(cls, vectors: WordVectors, settings: PrivateSettings, *, seed: int) -> Self:
         """Create a representation with random weights."""
-        network = new_representation(vectors.dim, settings, nnx.Rngs(seed))
-        return cls(settings, seed, vectors, parameters(nnx.state(network)))
+        _, params = Structure.split(new_representation(vectors.dim, settings, nnx.Rngs(seed)))
+        return cls(settings, seed, vectors, {name.removeprefix(_NETWORK): np.array(a) for name, a in params.items()})
 
     @property
     def size(self) -> int:
@@ -123,13 +123,12 @@ class RepresentationModel:
             yield members, (vectors, real, normal_in, normal_out)
 
     def _run(self, batch: tuple[np.ndarray, ...]) -> jax.Array:
-        with jax.default_matmul_precision("float32"):
-            return _encode(*self._network, *batch)
+        return _encode(*self._network, *batch)
 
     @cached_property
-    def _network(self) -> tuple[nnx.GraphDef[Any], Any]:
-        graph, state = nnx.split(new_representation(self.vectors.dim, self.settings, nnx.Rngs(0)))
-        return graph, _filled(state, self.weights)
+    def _network(self) -> tuple[Structure, Params]:
+        structure, shapes = _shapes(self.vectors.dim, self.settings)
+        return structure, _params(shapes, self.weights)
 
     def save(self, folder: Path) -> None:
         """Write ``model.json`` and ``weights.npz``.
@@ -172,8 +171,8 @@ class RepresentationModel:
         vectors = {name.removeprefix(_VECTORS): a for name, a in arrays.items() if name.startswith(_VECTORS)}
         weights = {name: array for name, array in arrays.items() if not name.startswith(_VECTORS)}
         model = cls(settings, int(described["seed"]), WordVectors.from_arrays(vectors), weights)
-        shapes = nnx.eval_shape(lambda: nnx.state(new_representation(model.vectors.dim, settings, nnx.Rngs(0))))
-        _filled(shapes, weights)  # checks shapes only: a network of absurd sizes must not be built
+        # Only their shapes: a description that asks for a network of absurd size must not be built.
+        _params(_shapes(model.vectors.dim, settings)[1], weights)
         return model
 
 
@@ -182,30 +181,20 @@ def new_representation(dim: int, settings: PrivateSettings, rngs: nnx.Rngs) -> R
     return Representation(dim=dim, size=settings.size, deviation=settings.deviation, rngs=rngs)
 
 
-def parameters(state: Any) -> dict[str, npt.NDArray[np.float32]]:
-    """Parameters of a module by path: "layer.W", "input_noise.s", …"""
-    return {name.removeprefix(_NETWORK): np.array(leaf) for name, leaf in flatten_params(Weights({}, state)).items()}
+def _shapes(dim: int, settings: PrivateSettings) -> tuple[Structure, Params]:
+    """Structure of the layer, and the shapes of its parameters."""
+    return Structure.split(nnx.eval_shape(lambda: new_representation(dim, settings, nnx.Rngs(0))))
 
 
-def _filled(state: Any, arrays: Mapping[str, np.ndarray]) -> Any:
-    """Fill a module's state, or its shapes, with named arrays.
-
-    Raises:
-        ValueError: names, shapes or types differ from the module's, or a number is not finite.
-    """
-    expected = flatten_params(Weights({}, state))
-    if {_NETWORK + name: array.shape for name, array in arrays.items()} != {n: a.shape for n, a in expected.items()}:
-        raise ValueError("other arrays than the network's")
-    if not all(array.dtype == np.float32 and np.isfinite(array).all() for array in arrays.values()):
-        raise ValueError("weights that are no numbers")
-    leaves = [jnp.asarray(arrays[name.removeprefix(_NETWORK)]) for name in expected]
-    return jax.tree.unflatten(jax.tree.structure(state), leaves)
+def _params(shapes: Params, arrays: Mapping[str, np.ndarray]) -> Params:
+    return params_from(shapes, [_NETWORK + name for name in arrays], lambda name: arrays[name.removeprefix(_NETWORK)])
 
 
-@partial(jax.jit, static_argnames=("graph",))
+@partial(jax.jit, static_argnames=("structure",))
+@full_precision
 def _encode(
-    graph: nnx.GraphDef[Any], state: Any, vectors: Any, real: Any, normal_in: Any, normal_out: Any
+    structure: Structure, params: Params, vectors: Any, real: Any, normal_in: Any, normal_out: Any
 ) -> jax.Array:
     """Representations of B sentences, [B, T, S]."""
-    found: jax.Array = jax.vmap(nnx.merge(graph, state))(vectors, real, normal_in, normal_out)
+    found: jax.Array = jax.vmap(structure.network(params))(vectors, real, normal_in, normal_out)
     return found

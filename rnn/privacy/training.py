@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Any, NamedTuple, Self
 
 import jax
@@ -32,26 +31,26 @@ from rnn.batching import Row, batches
 from rnn.compile_cache import keep_compiled
 from rnn.decode import best_tags, iob_constraints
 from rnn.embeddings.vectors import WordVectors
-from rnn.models.bilstm_crf import BilstmCrf
-from rnn.network import Weights
+from rnn.models.bilstm_crf import BilstmCrf, bilstm_sizes
+from rnn.network import Params, Structure
 from rnn.privacy.adversaries import Adversaries
 from rnn.privacy.network import (
-    NOISE,
+    AdversaryLoss,
+    ConfusionObjective,
+    DannLoss,
     PrivateNetwork,
-    adversary_loss,
-    confusion_objective,
-    dann_loss,
-    tagger_dropout,
-    tagging_and_adversary_losses,
-    tagging_loss,
+    TaggingAndAdversaryLoss,
+    TaggingLoss,
 )
 from rnn.privacy.pairs import PairVocabulary, Replaceable, both
-from rnn.privacy.representation import RepresentationModel, new_representation, parameters
+from rnn.privacy.representation import RepresentationModel, new_representation
 from rnn.privacy.settings import PrivateSettings
 from rnn.processors.words import WordProcessor, tags_of
-from rnn.training.loop import train
-from rnn.training.phases import HeldOut, Loss, Phase, Schedule, Updates, per_sentences
+from rnn.training.loop import start_training, train
+from rnn.training.schedules import HeldOut, Phase, Schedule, Updates, optimiser, per_sentences
 from rnn.vocab import FIRST_WORD, Vocabulary
+
+PrivateLoss = TaggingLoss | AdversaryLoss | TaggingAndAdversaryLoss | DannLoss
 
 P1, P2, P3A_TAGGER, P3A_ADVERSARIES, P3B, DANN = "P1", "P2", "P3a tagger", "P3a adversaries", "P3b", "DANN"
 TRAINED_PARTS = {
@@ -142,28 +141,28 @@ class Phases:
         def turn() -> Iterable[Phase]:
             yield self._tagging(P3A_TAGGER, rounds)
             yield self._pairs(P3A_ADVERSARIES, rounds)
-            loss = tagging_and_adversary_losses(self.settings.pairs, self.settings.losses)
-            yield self._all(P3B, loss, rounds)._replace(whole=confusion_objective(self.settings.weight))
+            loss = TaggingAndAdversaryLoss(self.settings.pairs, self.settings.losses)
+            yield self._all(P3B, loss, rounds)._replace(reduce=ConfusionObjective(self.settings.weight))
 
         return until_no_lower(turn, rounds, self.settings.patience)
 
     def conjoint(self) -> Schedule:
         """DANN for all epochs: its loss falls with the adversaries', so it does not measure privacy."""
         settings, epochs = self.settings, self.settings.epochs
-        loss = dann_loss(settings.pairs, settings.losses, settings.weight)
+        loss = DannLoss(settings.pairs, settings.losses, settings.weight)
         return until_no_lower(lambda: [self._all(DANN, loss, epochs)], epochs, epochs)
 
     def _tagging(self, name: str, epochs: int) -> Phase:
-        return self._phase(name, self.train.plain, self.held_out.plain, tagging_loss, epochs)
+        return self._phase(name, self.train.plain, self.held_out.plain, TaggingLoss(), epochs)
 
     def _pairs(self, name: str, epochs: int) -> Phase:
-        loss = adversary_loss(self.settings.pairs, self.settings.losses)
+        loss = AdversaryLoss(self.settings.pairs, self.settings.losses)
         return self._phase(name, self.train.pairs(self.random), self.held_out.pairs(self.random), loss, epochs)
 
-    def _all(self, name: str, loss: Loss, epochs: int) -> Phase:
+    def _all(self, name: str, loss: PrivateLoss, epochs: int) -> Phase:
         return self._phase(name, self.train.all(self.random), self.held_out.all(self.random), loss, epochs)
 
-    def _phase(self, name: str, rows: Sequence[Row], held_out: Sequence[Row], loss: Loss, epochs: int) -> Phase:
+    def _phase(self, name: str, rows: Sequence[Row], held_out: Sequence[Row], loss: PrivateLoss, epochs: int) -> Phase:
         settings = self.settings
         places = tuple(f"network.{part}." for part in TRAINED_PARTS[name])
         return Phase(
@@ -172,11 +171,10 @@ class Phases:
             updates(settings, epochs),
             settings.lr,
             loss=loss,
-            rates=tagger_dropout(settings),
             max_norm=settings.max_norm,
             trains=lambda parameter: parameter.startswith(places),
             held_out=held_out,
-            noisy=NOISE,
+            held_out_loss=loss if isinstance(loss, AdversaryLoss) else replace(loss, dropout=False),
         )
 
 
@@ -207,14 +205,13 @@ def updates(settings: PrivateSettings, epochs: int) -> Updates:
         settings: settings of the representation.
         epochs: epochs that use the compiled programs; the more, the more padded lengths are worth compiling.
     """
-    cut = per_sentences(settings.batch, noise_rate_nadam(settings.noise_lr / settings.lr))
-    return cut._replace(bucket_cost=_COMPILING // epochs)
+    nadam = optimiser(noise_rate_nadam, faster=settings.noise_lr / settings.lr)
+    return per_sentences(settings.batch, nadam)._replace(bucket_cost=_COMPILING // epochs)
 
 
-@cache  # one object for one program: JAX compiles anew for another
-def noise_rate_nadam(faster: float) -> optax.GradientTransformation:
-    """Nadam at a learning rate of 1, with steps ``faster`` times as long for the deviations of the noise."""
-    steps = {"noise": optax.chain(optax.nadam(1.0), optax.scale(faster)), "others": optax.nadam(1.0)}
+def noise_rate_nadam(learning_rate: float, *, faster: float) -> optax.GradientTransformation:
+    """Nadam with ``faster`` times the learning rate for the deviations of the noise."""
+    steps = {"noise": optax.nadam(learning_rate * faster), "others": optax.nadam(learning_rate)}
     return optax.multi_transform(steps, _noise_or_other)
 
 
@@ -247,35 +244,35 @@ class TrainedRepresentation:
     Args:
         model: the representation.
         pretrained: the representation after P1, before adversarial training; None for DANN.
-        graph: structure of the whole network.
-        network: parameters of the whole network.
+        structure: structure of the whole network.
+        params: parameters of the whole network.
         tags: tags of the tagger.
         history: every epoch.
     """
 
     model: RepresentationModel
     pretrained: RepresentationModel | None
-    graph: nnx.GraphDef[Any]
-    network: Any
+    structure: Structure
+    params: Params
     tags: tuple[str, ...]
     history: tuple[Epoch, ...]
 
     @property
-    def adversaries(self) -> Any:
+    def adversaries(self) -> Params:
         """Parameters of the adversaries."""
-        return self.network["adversaries"]
+        return {name: array for name, array in self.params.items() if name.startswith("network.adversaries.")}
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """Tag sentences by the network's tagger without noise, by the best valid IOB2 path."""
         known = sorted({word for sentence in sentences for word in sentence.words})
         processor = WordProcessor(Vocabulary(tuple(known), fold_digits=False), {PHI: self.tags}, casing=True)
         table = np.concatenate([np.zeros((FIRST_WORD, self.model.vectors.dim), np.float32), self.model.lookup(known)])
-        weights = jax.tree.map(lambda array: jnp.asarray(array)[None], Weights({"words": table}, self.network))
-        begins, names = iob_constraints(self.tags, "valid"), np.array(self.tags, object)
+        params = {**self.params, "tables.words": table}
+        begins, names = {PHI: iob_constraints(self.tags, "valid")}, np.array(self.tags, object)
         rows = processor.rows(sentences)
         found: list[list[str]] = [[] for _ in rows]
         for members, batch in batches(rows):
-            ids = np.asarray(best_tags(self.graph, weights, batch, begins=begins, layer=PHI))[0]
+            ids = np.asarray(best_tags(self.structure, params, batch, begins=begins)[PHI])
             for i, row in zip(members, ids, strict=False):
                 found[i] = names[row[: rows[i].length]].tolist()
         return found
@@ -317,9 +314,9 @@ def train_representation(
         Quadruples.of(held_out, words, processor).fixed(random),
         random,
     )
-    graph, state = nnx.split(new_network(vectors.dim, len(tags), settings, nnx.Rngs(seed)))
-    weights = jax.tree.map(lambda array: jnp.asarray(array)[None], Weights({"words": words.table}, state))
-    return _Training(settings, seed, vectors, tags, phases, graph, weights, seeds, on_progress).run()
+    structure, params = Structure.split(new_network(vectors.dim, len(tags), settings, nnx.Rngs(seed)))
+    params["tables.words"] = jnp.asarray(words.table)
+    return _Training(settings, seed, vectors, tags, phases, structure, params, seeds, on_progress).run()
 
 
 @dataclass
@@ -331,8 +328,8 @@ class _Training:
     vectors: WordVectors
     tags: tuple[str, ...]
     phases: Phases
-    graph: nnx.GraphDef[Any]
-    weights: Weights
+    structure: Structure
+    params: Params
     seeds: list[int]
     on_progress: Callable[[Epoch], None] | None
     history: list[Epoch] = field(default_factory=list)
@@ -346,33 +343,34 @@ class _Training:
             pretrained = self._model()
             self._learn(phases.adversary(), settings.adversary_epochs, P2)
             self._learn(phases.alternating(), 3 * settings.rounds, P3B)
-        network = jax.tree.map(lambda array: np.array(array[0]), self.weights.network)
-        return TrainedRepresentation(self._model(), pretrained, self.graph, network, self.tags, tuple(self.history))
+        params = {name: np.array(array) for name, array in self.params.items() if name.startswith("network.")}
+        return TrainedRepresentation(self._model(), pretrained, self.structure, params, self.tags, tuple(self.history))
 
     def _learn(self, schedule: Schedule, epochs: int, lowest: str | None) -> None:
-        self.weights = train(
-            self.graph,
-            self.weights,
-            [schedule],
-            seeds=[self.seeds.pop(0)],
+        training = start_training(
+            self.structure,
+            self.params,
+            schedule,
+            seed=self.seeds.pop(0),
             epochs=epochs,
             lowest=lowest,
             watch=self._record,
         )
+        self.params = train(training)
 
-    def _record(self, phases: Sequence[Phase], losses: np.ndarray, held: Sequence[HeldOut], weights: Weights) -> None:
-        representation = weights.network["representation"]
+    def _record(self, phase: Phase, loss: float, held: HeldOut, params: Params) -> None:
         deviations = [
-            float(jax.nn.softplus(representation[f"{place}_noise"]["s"][...]).mean()) for place in ("input", "output")
+            float(jax.nn.softplus(params[f"network.representation.{place}_noise.s"]).mean())
+            for place in ("input", "output")
         ]
-        held_out = held[0].loss
-        epoch = Epoch(phases[0].name, float(losses[0]), np.nan if held_out is None else held_out, *deviations)
+        epoch = Epoch(phase.name, loss, np.nan if held.loss is None else held.loss, *deviations)
         self.history.append(epoch)
         if self.on_progress is not None:
             self.on_progress(epoch)
 
     def _model(self) -> RepresentationModel:
-        found = parameters(jax.tree.map(lambda array: array[0], self.weights.network["representation"]))
+        prefix = "network.representation."
+        found = {name.removeprefix(prefix): np.array(a) for name, a in self.params.items() if name.startswith(prefix)}
         if not all(np.isfinite(array).all() for array in found.values()):
             raise SettingError("training diverged: train the representation with a lower learning rate")
         return RepresentationModel(self.settings, self.seed, self.vectors, found)
@@ -380,7 +378,7 @@ class _Training:
 
 def new_network(dim: int, tags: int, settings: PrivateSettings, rngs: nnx.Rngs) -> PrivateNetwork:
     """Create the network for word vectors of size ``dim`` and a number of tags."""
-    tagger = BilstmCrf(dim=settings.size, hidden=settings.hidden, layers=settings.layers, tags=tags, rngs=rngs)
+    tagger = BilstmCrf(dim=settings.size, tags=tags, **bilstm_sizes(settings), rngs=rngs)
     return PrivateNetwork(
         representation=new_representation(dim, settings, rngs),
         tagger=tagger,

@@ -14,10 +14,11 @@ from crfdeid.serialization import distinct_names
 from features.tokens import Sentence
 from rnn.batching import Row
 from rnn.embeddings.subwords import SubwordVectors
-from rnn.embeddings.vectors import unseen_vectors
+from rnn.embeddings.vectors import WordVectors, extend, matching_scale, unseen_vectors
 from rnn.network import SUBWORD_VECTORS
 from rnn.processors.base import SentenceRows
 from rnn.processors.inputs import Characters, Features, casing
+from rnn.settings import WordSettings
 from rnn.vocab import Vocabulary
 
 _MOST_FEATURES = 10_000  # of a token: a larger width means a damaged file, and would be allocated
@@ -177,6 +178,40 @@ class WordProcessor(SentenceRows):
             width=width,
             subwords=SubwordVectors.from_arrays(arrays) if arrays else None,
         )
+
+
+def fit_words(
+    blank: WordProcessor,
+    train: Sequence[LabelledSentence],
+    settings: WordSettings,
+    vectors: WordVectors | None,
+    *,
+    layers: Sequence[str] = (PHI,),
+) -> WordProcessor:
+    """Add the words and tags of training sentences to a processor.
+
+    Args:
+        blank: a processor without words.
+        train: training sentences.
+        settings: which words to keep.
+        vectors: initial word vectors, whose words are known too; None for random ones.
+        layers: annotation layers of the tags.
+    """
+    vocabulary = Vocabulary.build(
+        [item.sentence.words for item in train],
+        fold_digits=settings.fold_digits,
+        min_count=settings.min_count,
+        documents=[item.document for item in train],
+        min_documents=settings.min_documents,
+    )
+    subwords = None
+    if vectors is not None:
+        vocabulary, subwords = extend(vocabulary, vectors), vectors.subwords
+        if subwords is not None:
+            spread = settings.embedding_range / 3**0.5  # standard deviation of the random table
+            subwords = subwords.scaled(matching_scale(vectors, np.array([-spread, spread])))
+    tags = {layer: tags_of(train, layer) for layer in layers}
+    return replace(blank, vocabulary=vocabulary, tags=tags, subwords=subwords)
 
 
 def tags_of(sentences: Sequence[LabelledSentence], layer: str = PHI) -> tuple[str, ...]:

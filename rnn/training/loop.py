@@ -2,224 +2,245 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
-from flax import nnx
 
-from crfdeid.tagger import FitProgress, OnProgressOfMany
-from rnn.batching import Batch, Row, make_buckets
-from rnn.network import Weights, flatten_params, side_by_side
-from rnn.training.draws import Drawn, Draws, kept_scale
-from rnn.training.held_out import DevMetric, held_out_losses
-from rnn.training.phases import HeldOut, Phase, Schedule, as_it_is
-from rnn.training.structure import Named, Structure
-from rnn.training.updates import Pace, Sentences, update_each, update_once
+from crfdeid.tagger import FitProgress, OnProgress
+from rnn.batching import Batch, Row, even_batches, make_buckets
+from rnn.layers.dropout import WordDropout
+from rnn.network import Params, Structure
+from rnn.training.schedules import HeldOut, Phase, Schedule, Updates, identity
+from rnn.training.steps import Program, Rates, Run, TrainState, compiled_step
+from rnn.training.validation import DevMetric, held_out_loss
 
-Watch = Callable[[Sequence[Phase], np.ndarray, Sequence[HeldOut], Weights], None]
-"""Callback after each phase: each replicate's phase, mean loss a row, [N], and measurement; and the current weights,
-which the next phase overwrites."""
+Watch = Callable[[Phase, float, HeldOut, Params], None]
+"""Callback after each phase: the phase, its mean loss a row, the measurement, and the current weights, which the next
+phase overwrites."""
 
 
-def train(
-    graph: nnx.GraphDef[Any],
-    weights: Weights,
-    schedules: Sequence[Schedule],
+class Step(NamedTuple):
+    """Arguments of `rnn.training.steps.step`, which training asks to be run."""
+
+    structure: Structure
+    program: Program
+    state: TrainState
+    frozen: Params
+    batch: Batch
+    drop: dict[str, WordDropout]
+    run: Run
+    rates: Rates
+
+
+Training = Generator[Step, tuple[TrainState, jax.Array], Params]
+"""Training that yields each step, receives its result, and returns the parameters.
+
+`train` runs one step after the other; `rnn.training.replicates` runs those of several trainings at once."""
+
+
+def train(training: Training) -> Params:
+    """Run the steps of a training; return the parameters."""
+    try:
+        step = next(training)
+        while True:
+            step = training.send(compiled_step(*step))
+    except StopIteration as ended:
+        params: Params = ended.value
+        return params
+
+
+def start_training(
+    structure: Structure,
+    params: Params,
+    schedule: Schedule,
     *,
-    seeds: Sequence[int],
+    seed: int,
     epochs: int,
     dev: DevMetric | None = None,
     lowest: str | None = None,
-    on_progress: OnProgressOfMany | None = None,
+    buckets: Buckets | None = None,
+    on_progress: OnProgress | None = None,
     watch: Watch | None = None,
-) -> Weights:
-    """Train N replicates of a network, each by its own schedule.
-
-    The schedules advance in step: their phases have the same rows, updates, loss and parameters, and may differ in the
-    numbers.
+) -> Training:
+    """Train a network.
 
     Args:
-        graph: the network's structure, from `nnx.split`.
-        weights: initial weights, overwritten by training.
-        schedules: one schedule for each replicate.
-        seeds: seed of each replicate's random numbers.
+        structure: structure of the network.
+        params: initial parameters, overwritten by training.
+        schedule: the phases.
+        seed: seed of the order of the sentences, dropout and noise.
         epochs: largest number of phases, for progress.
-        dev: selects each replicate's best phase, the first of equals.
+        dev: selects the best phase, the first of equals.
         lowest: without ``dev``, name of the phases among which the lowest loss on held-out rows selects; None to keep
             the last phase.
-        on_progress: called after each phase of each replicate with the replicate's index.
+        buckets: training rows on the device, to be shared by several trainings.
+        on_progress: called after each phase.
         watch: called after each phase.
 
     Returns:
-        The weights after the best phase; those after the last one without a measurement.
+        The parameters after the best phase; those after the last one without a measurement.
     """
-    state = _State.start(graph, weights, seeds)
-    best, kept = np.full(len(seeds), -np.inf), None
-    sent: list[HeldOut | None] = [None] * len(seeds)
+    state, best, measured = _State(structure, params, seed, buckets or Buckets()), Best(), None
     for number in range(1, epochs + 1):
         try:
-            phases = [schedule.send(held) for schedule, held in zip(schedules, sent, strict=True)]  # type: ignore[arg-type]
+            phase = schedule.send(measured)  # type: ignore[arg-type]
         except StopIteration:
             break
-        losses = state.run(phases)
-        scores = None if dev is None else dev.f1(graph, state.result())
-        held_out = held_out_losses(state.structure, state.result(), phases)
-        worth = scores
-        if dev is None and lowest == phases[0].name and None not in held_out:
-            worth = -np.array(held_out, float)
-        if worth is not None:
-            better, best = worth > best, np.fmax(worth, best)
-            if kept is None or better.all():
-                kept = _copy(state.result())
-            elif better.any():
-                kept = _choose(better, state.result(), kept)
-        f1s = [None] * len(seeds) if scores is None else scores.tolist()
-        measured = list(map(HeldOut, f1s, held_out))
-        sent = [*measured]
+        loss = yield from state.run(phase, number)
+        measured = HeldOut(None if dev is None else dev.f1(structure, state.result), state.held_out_loss(phase))
+        if dev is not None:
+            best.update(measured.f1, state.result)
+        elif lowest == phase.name and measured.loss is not None:
+            best.update(-measured.loss, state.result)
         if watch is not None:
-            watch(phases, losses / len(phases[0].rows), measured, state.result())
-        tokens = sum(row.counted for row in phases[0].rows)
-        for n, (loss, f1) in enumerate(zip(losses, f1s, strict=True)):
-            if on_progress is not None:
-                on_progress(n, FitProgress(number, epochs, float(loss) / tokens, f1))
-    return state.result() if kept is None else kept
+            watch(phase, loss / len(phase.rows), measured, state.result)
+        if on_progress is not None:
+            tokens = sum(row.counted for row in phase.rows)
+            on_progress(FitProgress(number, epochs, loss / tokens, measured.f1))
+    return state.result if best.params is None else best.params
 
 
 @dataclass
-class _State:
-    """State of training between phases."""
+class Best:
+    """The best parameters so far, the first of equals; None before the first `update`."""
 
-    structure: Structure
-    weights: Named
-    draws: Draws
-    memories: dict[str, Any] = field(default_factory=dict)
-    average: Named = field(default_factory=dict)  # of weights that were trained by phases with an average
-    updates: int = 0
-    cut: tuple[Sequence[Row], int, int] = ((), 0, 0)  # source of the buckets
-    buckets: list[Batch] = field(default_factory=list)
+    params: Params | None = None
+    _score: float = -np.inf
 
-    @classmethod
-    def start(cls, graph: nnx.GraphDef[Any], weights: Weights, seeds: Sequence[int]) -> _State:
-        return cls(Structure.of(graph, weights), flatten_params(weights), Draws(seeds))
-
-    def result(self) -> Weights:
-        """Weights to measure and to keep: averages where there are any."""
-        return self.structure.weights({**self.weights, **self.average})
-
-    def run(self, phases: Sequence[Phase]) -> np.ndarray:
-        """Run one phase of every replicate; return the summed losses, [N]."""
-        phase = phases[0]
-        _require_optimiser(phases)
-        rows, buckets, cost = phase.rows, phase.updates.buckets, phase.updates.bucket_cost
-        if rows is not self.cut[0] or (buckets, cost) != self.cut[1:]:
-            self.cut, self.buckets = (rows, buckets, cost), make_buckets(rows, buckets=buckets, cost=cost)
-        moving = {name: array for name, array in self.weights.items() if phase.trains(name)}
-        frozen = {name: array for name, array in self.weights.items() if name not in moving}
-        self._begin_average(phases, moving)
-        losses = jnp.zeros(len(phases))
-        for sentences in self._sentences(phases):
-            moving, loss = self._update(phases, moving, frozen, sentences)
-            losses += loss
-        self.weights = {**frozen, **moving}
-        return np.asarray(losses)
-
-    def _begin_average(self, phases: Sequence[Phase], moving: Named) -> None:
-        """Start averages of the trained weights, or drop them if the phase has no average."""
-        keeps = any(phase.average for phase in phases)
-        old = {name: array for name, array in self.average.items() if keeps or name not in moving}
-        self.average = _copy({name: array for name, array in moving.items() if keeps and name not in old}) | old
-
-    def _sentences(self, phases: Sequence[Phase]) -> Iterator[Sentences]:
-        """Yield an epoch's runs, with their buckets on the device."""
-        words = {
-            name: self.draws.words([bucket.inputs[name] for bucket in self.buckets], [p.drop[name] for p in phases])
-            for name in phases[0].drop
-        }
-        on_device = [jax.device_put(bucket) for bucket in self.buckets]
-        drawn = [jax.device_put({name: ids[i] for name, ids in words.items()}) for i in range(len(on_device))]
-        network = self.structure.network(self.structure.weights(self.weights))
-        wanted = [network.draws(bucket.real.shape[1]) for bucket in self.buckets]
-
-        def size(bucket: Batch) -> int:
-            return min(phases[0].updates.run(bucket.real.shape[1]), len(bucket.lengths))
-
-        def of(run: Drawn) -> Sentences:
-            return Sentences(on_device[run.bucket], drawn[run.bucket], run.order, np.int32(run.used), run.draws)
-
-        # JAX computes asynchronously, so the random numbers of the next run are made meanwhile.
-        return map(of, self.draws.runs(self.buckets, wanted, [phase.rates for phase in phases], size=size))
-
-    def _update(
-        self, phases: Sequence[Phase], moving: Named, frozen: Named, sentences: Sentences
-    ) -> tuple[Named, jax.Array]:
-        phase, optimiser, pace = phases[0], phases[0].updates.optimiser, self._pace(phases, sentences)
-        if optimiser is None:
-            return update_each(self.structure, phase.loss, moving, frozen, sentences, pace)
-        if phase.name not in self.memories:
-            self.memories[phase.name] = _new_memory(optimiser, moving)
-        average = {name: self.average[name] for name in moving if name in self.average}
-        moving, self.memories[phase.name], average, loss = update_once(
-            self.structure,
-            phase.loss,
-            phase.whole,
-            optimiser,
-            moving,
-            frozen,
-            self.memories[phase.name],
-            average,
-            sentences,
-            pace,
-        )
-        self.average |= average
-        self.updates += 1
-        return moving, loss
-
-    def _pace(self, phases: Sequence[Phase], sentences: Sentences) -> Pace:
-        def numbers(of: Callable[[Phase], float]) -> np.ndarray:
-            return np.array([of(phase) for phase in phases], np.float32)
-
-        scales = {name: numbers(lambda phase: kept_scale(phase.rates.get(name, 0.0))) for name in sentences.draws}  # noqa: B023
-        # A smaller decay at first, or the average would hold on to the initial weights.
-        warm = (1 + self.updates) / (10 + self.updates)
-        return Pace(
-            numbers(lambda phase: phase.rate * phase.share(self.updates)),
-            numbers(lambda phase: phase.max_norm),
-            scales,
-            numbers(lambda phase: min(phase.average, warm)),
-        )
-
-
-def _require_optimiser(phases: Sequence[Phase]) -> None:
-    """Refuse averages and losses of several parts for one update a sentence."""
-    if phases[0].updates.optimiser is None:
-        if any(phase.average for phase in phases):
-            raise ValueError("one update a sentence keeps no average of the weights: cut the updates another way")
-        if phases[0].whole is not as_it_is:
-            raise ValueError("one update a sentence descends no loss of several parts: cut the updates another way")
-
-
-@partial(jax.jit, static_argnames="optimiser")
-def _new_memory(optimiser: optax.GradientTransformation, moving: Named) -> Any:
-    """Initial state of an optimiser."""
-    return side_by_side(optimiser.init, moving)
+    def update(self, score: float | None, params: Params) -> None:
+        """Copy the parameters, which the next phase overwrites, if their score is the highest."""
+        if self.params is None or (score is not None and score > self._score):
+            self.params = copied(params)
+            self._score = -np.inf if score is None or np.isnan(score) else score
 
 
 @jax.jit  # one program, where a copy of each array by itself would be one for each shape
-def _copy(weights: Any) -> Any:
-    """Copy weights, since the next phase overwrites them."""
-    return jax.tree.map(jnp.copy, weights)
+def copied(params: Any) -> Any:
+    """Copy arrays."""
+    return jax.tree.map(jnp.copy, params)
 
 
-@partial(jax.jit, donate_argnames=("kept",))
-def _choose(better: jax.Array, weights: Weights, kept: Weights) -> Weights:
-    """Select the new weights of improved replicates and the kept weights of the others."""
-    found: Weights = jax.tree.map(
-        lambda new, old: jnp.where(better.reshape(-1, *[1] * (new.ndim - 1)), new, old), weights, kept
-    )
-    return found
+def shuffled(
+    buckets: Sequence[Batch], size: Callable[[int], int], *, seed: int, epoch: int
+) -> Iterator[tuple[int, np.ndarray, int]]:
+    """Shuffle the sentences of an epoch into runs: the bucket's index, the order [R] and its valid entries.
+
+    The order of the buckets does not depend on the seed, so that replicates can share a compiled step.
+
+    Args:
+        buckets: the training sentences.
+        size: padded length -> largest number of sentences in a run, R.
+        seed: seed of the order within buckets.
+        epoch: number of the epoch.
+    """
+    random = np.random.default_rng((seed, epoch))
+    orders = [random.permutation(len(bucket.lengths)).astype(np.int32) for bucket in buckets]
+    sizes = [min(size(bucket.real.shape[1]), len(bucket.lengths)) for bucket in buckets]
+    starts = [(i, start) for i, order in enumerate(orders) for start in range(0, len(order), sizes[i])]
+    for chosen in np.random.default_rng(epoch).permutation(len(starts)):
+        i, start = starts[chosen]
+        order = orders[i][start : start + sizes[i]]
+        yield i, np.pad(order, (0, sizes[i] - len(order))), len(order)
+
+
+@dataclass
+class Buckets:
+    """Training rows in buckets on the device, made anew when the rows are other ones."""
+
+    _source: tuple[Any, ...] = ()
+    _buckets: list[Batch] = field(default_factory=list)
+
+    def of(self, rows: Sequence[Row], updates: Updates) -> list[Batch]:
+        """Return the buckets of some rows."""
+        source = (rows, updates.buckets, updates.bucket_cost)
+        if not self._source or rows is not self._source[0] or source[1:] != self._source[1:]:
+            made = make_buckets(rows, buckets=updates.buckets, cost=updates.bucket_cost)
+            self._source, self._buckets = source, jax.device_put(made)
+        return self._buckets
+
+
+class _State:
+    """State of training between phases."""
+
+    def __init__(self, structure: Structure, params: Params, seed: int, buckets: Buckets) -> None:
+        self._structure, self._params, self._seed = structure, params, seed
+        self._key = jax.random.key(seed)
+        self._optimisers: dict[str, Any] = {}  # states by phase name
+        self._average: Params = {}  # of parameters that phases with an average trained
+        self._runs = self._updates = 0
+        self._buckets, self._measured = buckets, _HeldOutRows()
+
+    @property
+    def result(self) -> Params:
+        """Parameters to measure and to keep: averages where there are any."""
+        return {**self._params, **self._average}
+
+    def run(self, phase: Phase, epoch: int) -> Generator[Step, tuple[TrainState, jax.Array], float]:
+        """Run one phase; return the summed losses."""
+        require_optimiser(phase)
+        program, updates = Program(phase.loss, phase.reduce, phase.updates.optimiser), phase.updates
+        buckets = self._buckets.of(phase.rows, updates)
+        state, frozen = self._begin(phase)
+        losses = jnp.zeros(())
+        for i, order, count in shuffled(buckets, updates.run, seed=self._seed, epoch=epoch):
+            run = Run(order, np.int32(count), jax.random.fold_in(self._key, self._runs))
+            rates = self._rates(phase)
+            state, loss = yield Step(self._structure, program, state, frozen, buckets[i], dict(phase.drop), run, rates)
+            losses, self._runs = losses + loss, self._runs + 1
+            self._updates += program.optimiser is not None
+        self._params = {**frozen, **state.params}
+        self._average |= state.average
+        if program.optimiser is not None:
+            self._optimisers[phase.name] = state.optimiser
+        return float(losses)
+
+    def _begin(self, phase: Phase) -> tuple[TrainState, Params]:
+        """State of the trained parameters, and the others; averages begin, or end if the phase has none."""
+        moving = {name: array for name, array in self._params.items() if phase.trains(name)}
+        frozen = {name: array for name, array in self._params.items() if name not in moving}
+        begun = {name: self._average.pop(name) for name in moving if name in self._average}
+        average = {}
+        if phase.average:
+            average = {**copied({name: array for name, array in moving.items() if name not in begun}), **begun}
+        optimiser = phase.updates.optimiser
+        if optimiser is not None and phase.name not in self._optimisers:
+            self._optimisers[phase.name] = jax.jit(optimiser.init)(moving)
+        return TrainState(moving, self._optimisers.get(phase.name, ()), average), frozen
+
+    def _rates(self, phase: Phase) -> Rates:
+        rate = phase.rate(self._updates) if callable(phase.rate) else phase.rate
+        # A smaller decay at first, or the average would hold on to the initial weights.
+        decay = min(phase.average, (1 + self._updates) / (10 + self._updates))
+        return Rates(*map(np.float32, (rate, phase.max_norm, decay)))
+
+    def held_out_loss(self, phase: Phase) -> float | None:
+        """Mean loss a held-out row; None for a phase without held-out rows."""
+        batches = self._measured.of(phase)
+        return held_out_loss(self._structure, self.result, phase, batches) if batches else None
+
+
+@dataclass
+class _HeldOutRows:
+    """Held-out rows in batches on the device, made anew when the rows are other ones."""
+
+    _rows: Sequence[Row] = ()
+    _batches: list[Batch] = field(default_factory=list)
+
+    def of(self, phase: Phase) -> list[Batch]:
+        if phase.held_out is not self._rows:
+            rows, updates = [row for row in phase.held_out if row.length], phase.updates
+            batches = even_batches(rows, buckets=updates.buckets, cost=updates.bucket_cost) if rows else ()
+            self._rows, self._batches = phase.held_out, jax.device_put(list(batches))
+        return self._batches
+
+
+def require_optimiser(phase: Phase) -> None:
+    """Refuse averages and losses of several parts for one update a sentence."""
+    if phase.updates.optimiser is None and phase.average:
+        raise ValueError("one update a sentence keeps no average of the weights: cut the updates another way")
+    if phase.updates.optimiser is None and phase.reduce is not identity:
+        raise ValueError("one update a sentence descends no loss of several parts: cut the updates another way")

@@ -28,15 +28,15 @@ from features.tokens import Sentence
 from rnn.batching import Batch, Row, even_batches
 from rnn.compile_cache import keep_compiled
 from rnn.embeddings.vectors import WordVectors
-from rnn.network import Weights, embedding_lookup, side_by_side
+from rnn.network import Params, Structure, embedding_lookup, full_precision
 from rnn.privacy.adversaries import TASKS, Adversaries, PairIndex
 from rnn.privacy.attacks.encoders import SentenceEncoder
-from rnn.privacy.network import AttackNetwork, adversary_loss, pair_logits
+from rnn.privacy.network import AdversaryLoss, AttackNetwork, pair_logits
 from rnn.privacy.pairs import PairVocabulary, Replaceable, both
 from rnn.privacy.settings import PrivateSettings
 from rnn.privacy.training import updates
-from rnn.training.loop import train as train_network
-from rnn.training.phases import HeldOut, Phase, Schedule
+from rnn.training.loop import start_training, train
+from rnn.training.schedules import HeldOut, Phase, Schedule
 
 AVERAGE = "average"
 _EPOCHS = 20  # assumed for compilation: long attacks and short controls share programs
@@ -98,29 +98,27 @@ class PairAttack:
         settings, random = self.settings, np.random.default_rng(seed)
         dim, size = self.words.table.shape[1], self.encoder.size
         adversaries = Adversaries(dim=dim, size=size, hidden=settings.adversary, rngs=nnx.Rngs(seed))
-        if known is not None:
-            nnx.update(adversaries, jax.tree.map(jnp.asarray, known))
-        graph, state = nnx.split(AttackNetwork(adversaries))
-        weights = jax.tree.map(lambda array: jnp.asarray(array)[None], Weights({"words": self.words.table}, state))
+        structure, params = Structure.split(AttackNetwork(adversaries))
+        params |= jax.tree.map(jnp.asarray, {**(known or {}), "tables.words": self.words.table})
         tried = self._rows(self.held_out, random)
         chosen = random.integers(len(PairIndex.of(settings.pairs).sign), size=len(tried))
         found: list[Tried] = []
         epochs = iter(range(1, max(settings.attack_epochs) + 1))
 
-        def watch(phases: Any, losses: Any, measured: Sequence[HeldOut], weights: Weights) -> None:
+        def watch(phase: Phase, loss: float, measured: HeldOut, params: Params) -> None:
             epoch = next(epochs)
             if epoch in settings.attack_epochs:
-                found.append(Tried(epoch, len(tried), self._correct(graph, weights, tried, chosen)))
+                found.append(Tried(epoch, len(tried), self._correct(structure, params, tried, chosen)))
             on_epoch(epoch)
 
         last = max(settings.attack_epochs)
-        train_network(graph, weights, [self._schedule(random)], seeds=[seed], epochs=last, watch=watch)
+        train(start_training(structure, params, self._schedule(random), seed=seed, epochs=last, watch=watch))
         return found
 
     def _schedule(self, random: np.random.Generator) -> Schedule:
         """Yield phases without end, each with newly drawn pairs."""
         settings = self.settings
-        loss = adversary_loss(settings.pairs, "each")
+        loss = AdversaryLoss(settings.pairs, "each")
         while True:
             yield Phase(
                 "attack",
@@ -148,15 +146,13 @@ class PairAttack:
             for i, one in enumerate(drawn)
         ]
 
-    def _correct(
-        self, graph: nnx.GraphDef[Any], weights: Weights, rows: Sequence[Row], chosen: np.ndarray
-    ) -> dict[str, int]:
+    def _correct(self, structure: Structure, params: Params, rows: Sequence[Row], chosen: np.ndarray) -> dict[str, int]:
         """Count the pairs that each adversary, and their average, classifies right."""
         sign = PairIndex.of(self.settings.pairs).sign > 0
         numbered = [row._replace(targets={"number": np.full(row.length, i)}) for i, row in enumerate(rows)]
         counts = dict.fromkeys((*TASKS, AVERAGE), 0)
         for batch in even_batches(numbered, buckets=4, cost=20_000):
-            logits = np.asarray(_batch_logits(graph, weights, batch._replace(targets={}), self.settings.pairs))[0]
+            logits = np.asarray(_batch_logits(structure, params, batch._replace(targets={}), self.settings.pairs))
             for row in np.flatnonzero(batch.lengths):
                 kind = chosen[batch.targets["number"][row, 0]]
                 probable = 1 / (1 + np.exp(-logits[row, kind].astype(float)))
@@ -165,20 +161,16 @@ class PairAttack:
         return counts
 
 
-@partial(jax.jit, static_argnames=("graph", "pairs"))
-def _batch_logits(graph: nnx.GraphDef[Any], weights: Weights, batch: Batch, pairs: str) -> jax.Array:
-    """Logits of the adversaries for every pair of some quadruples, [N, B, P, 2]."""
-    batch = jax.tree.map(jnp.asarray, batch)
-    shown = PairIndex.of(pairs)
-
-    def of(weights: Weights) -> jax.Array:
-        network: Any = nnx.merge(graph, weights.network)
-        vectors = embedding_lookup(network, weights.tables, batch.inputs)
-        return jax.vmap(lambda vectors, inputs, length: pair_logits(network, vectors, inputs, length, {}, shown))(
-            vectors, dict(batch.inputs), batch.lengths
-        )
-
-    found: jax.Array = side_by_side(of, weights)
+@partial(jax.jit, static_argnames=("structure", "pairs"))
+@full_precision
+def _batch_logits(structure: Structure, params: Params, batch: Batch, pairs: str) -> jax.Array:
+    """Logits of the adversaries for every pair of some quadruples, [B, P, 2]."""
+    batch, shown = jax.tree.map(jnp.asarray, batch), PairIndex.of(pairs)
+    network = structure.network(params)
+    vectors = embedding_lookup(network, params, batch.inputs)
+    found: jax.Array = jax.vmap(
+        lambda vectors, inputs, length: pair_logits(network, vectors, inputs, length, None, shown)
+    )(vectors, dict(batch.inputs), batch.lengths)
     return found
 
 

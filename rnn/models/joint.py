@@ -1,11 +1,10 @@
-"""Base of taggers that tag PHI and concepts by one network (lange2020, sections 3.3 and 4.1)."""
+"""Parts of the models that tag PHI and concepts by one network (lange2020, sections 3.3 and 4.1)."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import jax
@@ -16,23 +15,23 @@ import optax
 from crfdeid.bio import OUTSIDE
 from crfdeid.documents import CONCEPT, PHI
 from crfdeid.errors import OptionConflictError, SettingError
-from crfdeid.tagger import LayeredTagger, Traits
+from crfdeid.tagger import Traits
 from crfdeid.validation import require_counts, require_number
 from features.tokens import Sentence
 from rnn.batching import Batch, Row
-from rnn.bilstm_tagger import LANGE2020, BilstmSettings, BilstmTagger
 from rnn.decode import best_of_each_layer, iob_constraints
+from rnn.layers.dropout import WordDropout
+from rnn.models.bilstm_crf import LANGE2020, BilstmCrfSettings, ReadsInputs, bilstm_schedule
 from rnn.network import PHI_TAG_IDS
-from rnn.settings import WordSettings
-from rnn.training.draws import WordDropout
-from rnn.training.phases import Phase, Schedule, optimiser, per_sentences
+from rnn.training.schedules import OPTIMISERS, Phase, Schedule, optimiser, per_sentences
+from rnn.words import trains
 
 _CONCEPT_PART = ("network.concept.", "tables.concept ")
 """Prefixes of the names of parameters that tag concepts alone."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class JointSettings(BilstmSettings):
+class JointSettings(BilstmCrfSettings):
     """Settings of networks that tag PHI and concepts.
 
     Args:
@@ -60,26 +59,43 @@ LANGE2020_JOINT: Mapping[str, Any] = {**LANGE2020, "phi_first": 3, "concept_rate
 """Training of the paper's joint models: a learning rate of 0.2 for the part that tags concepts."""
 
 
-@cache  # one object for one program: JAX compiles anew for another
-def joint_optimiser(name: str, concept_rate: float) -> optax.GradientTransformation:
-    """Optimiser at a learning rate of 1, with steps ``concept_rate`` times as long for the part that tags concepts."""
-    plain = optimiser(name)
-    return optax.multi_transform({CONCEPT: optax.chain(plain, optax.scale(concept_rate)), PHI: plain}, _parts)
+def _joint(
+    learning_rate: float, *, concept_rate: float, make: Callable[..., optax.GradientTransformation]
+) -> optax.GradientTransformation:
+    parts = {PHI: make(learning_rate), CONCEPT: make(learning_rate * concept_rate)}
+    return optax.multi_transform(parts, _part_of_each)
 
 
-def _parts(parameters: Mapping[str, Any]) -> dict[str, str]:
+def joint_nadam(learning_rate: float, *, concept_rate: float) -> optax.GradientTransformation:
+    """Nadam with ``concept_rate`` times the learning rate for the part that tags concepts."""
+    return _joint(learning_rate, concept_rate=concept_rate, make=optax.nadam)
+
+
+def joint_sgd(learning_rate: float, *, concept_rate: float) -> optax.GradientTransformation:
+    """Gradient descent with ``concept_rate`` times the learning rate for the part that tags concepts."""
+    return _joint(learning_rate, concept_rate=concept_rate, make=optax.sgd)
+
+
+_MAKE = {optax.nadam: joint_nadam, optax.sgd: joint_sgd}
+
+
+def _part_of_each(parameters: Mapping[str, Any]) -> dict[str, str]:
     return {name: CONCEPT if name.startswith(_CONCEPT_PART) else PHI for name in parameters}
 
 
-class JointTagger(BilstmTagger, LayeredTagger):
-    """Base class of taggers on networks with scores of PHI and of concepts; `predict` gives the PHI tags."""
+class TagsConcepts(ReadsInputs):
+    """Mixin of `rnn.tagger.NetworkTagger` for networks that tag PHI and concepts; `predict` gives the PHI tags."""
 
     _settings: JointSettings
+    _run_batches: Any
+    model: Any
+    tags: Any
 
     @classmethod
-    def traits(cls, settings: WordSettings) -> Traits:
+    def traits(cls, settings: Any) -> Traits:
         """Return the traits of a `Tagger`: the layers are PHI and concepts."""
-        return super().traits(settings)._replace(layers=(PHI, CONCEPT))
+        found: Traits = super().traits(settings)
+        return found._replace(layers=(PHI, CONCEPT))
 
     @abstractmethod
     def dropped(self, processor: Any, rows: Sequence[Row]) -> Mapping[str, WordDropout]:
@@ -89,8 +105,9 @@ class JointTagger(BilstmTagger, LayeredTagger):
         """Train on PHI alone for ``phi_first`` epochs, then on both, until F on dev stops rising."""
         settings = self._settings
         with_phi = [row._replace(targets={PHI: row.targets[PHI]}) for row in rows if PHI in row.targets]
-        updates = per_sentences(settings.batch, joint_optimiser(settings.optimiser, settings.concept_rate))
-        drop, rates = self.dropped(processor, rows), self.rates()
+        make = _MAKE[OPTIMISERS[settings.optimiser]]
+        updates = per_sentences(settings.batch, optimiser(make, concept_rate=settings.concept_rate))
+        drop, is_trained = self.dropped(processor, rows), trains(settings)
 
         def phase(epoch: int, rate: float) -> Phase:
             alone = epoch < settings.phi_first
@@ -99,14 +116,13 @@ class JointTagger(BilstmTagger, LayeredTagger):
                 with_phi if alone else rows,
                 updates,
                 rate,
-                rates=rates,
                 max_norm=settings.longest_gradient,
                 drop=drop,
-                trains=lambda name: self.trains(name) and not (alone and name.startswith(_CONCEPT_PART)),
+                trains=lambda name: is_trained(name) and not (alone and name.startswith(_CONCEPT_PART)),
                 average=settings.average,
             )
 
-        return self.epochs(phase)
+        return bilstm_schedule(settings, phase)
 
     def predict_layers(
         self, sentences: Sequence[Sentence], *, phi: Sequence[Sequence[str]] | None = None
@@ -127,12 +143,12 @@ class JointTagger(BilstmTagger, LayeredTagger):
 
         def ask(batch: Batch) -> jax.Array:
             inputs = dict(batch.inputs)
-            given = inputs.pop(PHI_TAG_IDS, None)
-            batch, decided = batch._replace(inputs=inputs), None if given is None else jnp.asarray(given)[None]
+            decided = inputs.pop(PHI_TAG_IDS, None)
+            batch = batch._replace(inputs=inputs)
             found = best_of_each_layer(
-                learned.graph, learned.weights, batch, begins=begins, hides_phi=hides, decided=decided
+                learned.structure, learned.params, batch, begins=begins, hides_phi=hides, decided=decided
             )
-            return jnp.stack([found[layer] for layer in tags], axis=-1)  # [1, B, T, layers]
+            return jnp.stack([found[layer] for layer in tags], axis=-1)  # [B, T, layers]
 
         found = self._run_batches(sentences, ask, nothing=np.empty((0, len(tags)), np.int32), rows=rows)
         named = {

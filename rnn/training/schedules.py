@@ -1,45 +1,57 @@
-"""Phases of one epoch each: rows, loss, optimiser, trained parameters; and schedules of phases."""
+"""Schedules of training: phases of one epoch each, with their rows, loss, optimiser and learning rate."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
 import optax
 
 from rnn.batching import Row
-from rnn.layers import crf
-from rnn.network import Network, Scores
-from rnn.training.draws import WordDropout
+from rnn.layers.dropout import WordDropout
+from rnn.network import Arrays, Network
 
-Arrays = Mapping[str, jax.Array]
-Loss = Callable[[Network, Arrays, Arrays, Arrays, jax.Array, Arrays], jax.Array]
-"""Loss of one row in nats, or several parts of it (`Phase.whole`), from network, vectors, inputs, targets, length and
-random numbers (`rnn.network.Network.scores`)."""
+
+class Loss(Protocol):
+    """Loss of one row in nats, or several parts of it (`Phase.reduce`)."""
+
+    def __call__(
+        self,
+        network: Network,
+        vectors: Arrays,
+        *,
+        inputs: Arrays,
+        targets: Arrays,
+        length: jax.Array,
+        key: jax.Array | None,
+    ) -> jax.Array:
+        """Compute the loss; ``targets`` are by annotation layer, the rest is that of `Network.scores`."""
+        ...
 
 
 class Updates(NamedTuple):
     """Division of an epoch's rows into updates: `per_sentence` or `per_sentences`.
 
     Attributes:
-        optimiser: optimiser at a learning rate of 1, to be multiplied by the phase's; None for plain stochastic
-            gradient descent with one update a sentence, which changes only the looked-up rows of a table.
+        optimiser: optimiser with the hyperparameter ``learning_rate``, which each update sets
+            (`optax.inject_hyperparams`); None for plain stochastic gradient descent with one update a sentence, which
+            changes only the looked-up rows of a table.
         run: padded length -> largest number of rows in one compiled call.
         buckets: largest number of padded lengths; each is compiled once.
         bucket_cost: padded tokens an epoch that are worth compiling for one more length.
     """
 
-    optimiser: optax.GradientTransformation | None
+    optimiser: Any
     run: Callable[[int], int]
     buckets: int
     bucket_cost: int
 
 
 _RUN = 64  # sentences a compiled call: enough to hide the overhead, few enough to mix the lengths well
-_RUN_TOKENS = 65_536  # padded tokens a call (or one sentence), whose dropout masks are in memory together
+_RUN_TOKENS = 65_536  # padded tokens a call, or one sentence
 
 
 def per_sentence() -> Updates:
@@ -47,56 +59,29 @@ def per_sentence() -> Updates:
     return Updates(None, lambda length: max(1, min(_RUN, _RUN_TOKENS // length)), buckets=8, bucket_cost=1000)
 
 
-def per_sentences(count: int, optimiser: optax.GradientTransformation) -> Updates:
+def per_sentences(count: int, optimiser: Any) -> Updates:
     """One update for ``count`` sentences of about one length."""
     return Updates(optimiser, lambda length: count, buckets=5, bucket_cost=20_000)
 
 
 @cache  # one object for one program: JAX compiles anew for another
-def nadam() -> optax.GradientTransformation:
-    """Nadam at a learning rate of 1."""
-    return optax.nadam(1.0)
-
-
-@cache
-def adam() -> optax.GradientTransformation:
-    """Adam at a learning rate of 1."""
-    return optax.adam(1.0)
-
-
-@cache
-def sgd() -> optax.GradientTransformation:
-    """Plain stochastic gradient descent at a learning rate of 1."""
-    return optax.sgd(1.0)
-
-
-def optimiser(name: str) -> optax.GradientTransformation:
-    """Return an optimiser by name: "nadam" or "sgd"."""
-    return {"nadam": nadam, "sgd": sgd}[name]()
-
-
-def as_it_is(loss: jax.Array) -> jax.Array:
-    """Return the loss unchanged."""
-    return loss
-
-
-def always_whole(update: int) -> float:
-    """Constant schedule: the full learning rate at every update."""
-    return 1.0
-
-
-def warmup_linear_decay(update: int, *, updates: int, warm: int, last: float) -> float:
-    """Share of the learning rate that rises linearly from 0 to 1, then falls linearly to ``last``.
+def optimiser(make: Callable[..., optax.GradientTransformation], **options: float) -> Any:
+    """Optimiser whose learning rate is a hyperparameter: `optax.nadam`, or a function with its own options.
 
     Args:
-        update: index of the update, from 0.
-        updates: number of updates in the whole training.
-        warm: number of updates of the rise.
-        last: share at the end.
+        make: makes the optimiser from ``learning_rate`` and the options.
+        options: numbers.
     """
-    if update < warm:
-        return (update + 1) / (warm + 1)
-    return 1.0 + (last - 1.0) * (update - warm) / max(updates - 1 - warm, 1)
+    return optax.inject_hyperparams(make, static_args=tuple(options))(learning_rate=1.0, **options)
+
+
+OPTIMISERS = {"nadam": optax.nadam, "sgd": optax.sgd}
+"""Optimisers of the setting of that name."""
+
+
+def identity(loss: jax.Array) -> jax.Array:
+    """Return the loss unchanged."""
+    return loss
 
 
 def every_parameter(name: str) -> bool:
@@ -105,22 +90,11 @@ def every_parameter(name: str) -> bool:
 
 
 def nll_loss(
-    network: Network, vectors: Arrays, inputs: Arrays, targets: Arrays, length: jax.Array, draws: Arrays
+    network: Network, vectors: Arrays, *, inputs: Arrays, targets: Arrays, length: jax.Array, key: jax.Array | None
 ) -> jax.Array:
-    """Negative log-likelihood of one sentence's tags in nats, summed over its annotation layers.
-
-    Under a softmax it is summed over tokens (yadav2016, section 3.5), under a CRF it is that of the whole path.
-    """
-    found = network.scores(vectors, inputs, length, draws)
-    annotated = {layer: scores for layer, scores in found.items() if layer in targets}
-    return sum((_layer_loss(scores, targets[layer], length) for layer, scores in annotated.items()), jnp.zeros(()))
-
-
-def _layer_loss(scores: Scores, tags: jax.Array, length: jax.Array) -> jax.Array:
-    if scores.transitions is not None:
-        return crf.negative_log_likelihood(scores.emissions, scores.transitions, tags, length)
-    losses = optax.softmax_cross_entropy_with_integer_labels(scores.emissions, tags)  # [T]
-    return jnp.sum(losses, where=jnp.arange(tags.shape[0]) < length)
+    """Negative log-likelihood of one sentence's tags in nats, summed over its annotation layers."""
+    scores = network.scores(vectors, inputs, length, key)
+    return sum((scores[layer].loss(tags, length) for layer, tags in targets.items()), jnp.zeros(()))
 
 
 class Phase(NamedTuple):
@@ -130,35 +104,32 @@ class Phase(NamedTuple):
         name: name of the phase; phases of one name share the optimiser's state.
         rows: training rows. The same object in the next phase is not batched again.
         updates: division of the rows into updates.
-        rate: learning rate.
+        rate: learning rate, or a schedule: number of updates so far -> learning rate.
         loss: loss of one row; an update descends its mean over the update's rows.
-        whole: reduction of a mean loss of several parts, [parts], to the number that is minimised; the held-out loss is
-            reduced likewise. For updates with an optimiser.
-        rates: dropout rates by the names of the network's masks.
+        reduce: reduction of a mean loss of several parts, [parts], to the number that is minimised; the held-out loss
+            is reduced likewise. For updates with an optimiser.
         max_norm: Euclidean norm to which a longer gradient is clipped (Pascanu et al. 2013).
-        drop: word dropout, drawn anew for the phase, by the input of word ids.
+        drop: word dropout, drawn anew for each update, by the input of word ids.
         trains: parameter name ("tables.words", "network.U") -> whether it is trained; others stay, bit for bit.
         average: decay of the moving average of the weights, such as 0.999; 0 for no average. The average is measured on
             dev and kept. For updates with an optimiser.
         held_out: rows whose mean loss is measured after the phase; empty for none.
-        noisy: names of the network's random numbers that also apply to held-out rows, the same after every phase.
-        share: number of updates with an optimiser so far -> share of the learning rate.
+        held_out_loss: loss of these rows, which gets the same keys after every phase; None for ``loss`` without random
+            numbers.
     """
 
     name: str
     rows: Sequence[Row]
     updates: Updates
-    rate: float
+    rate: float | Callable[[int], Any]
     loss: Loss = nll_loss
-    rates: Mapping[str, float] = {}
+    reduce: Callable[[jax.Array], jax.Array] = identity
     max_norm: float = float("inf")
     drop: Mapping[str, WordDropout] = {}
     trains: Callable[[str], bool] = every_parameter
     average: float = 0.0
     held_out: Sequence[Row] = ()
-    noisy: tuple[str, ...] = ()
-    whole: Callable[[jax.Array], jax.Array] = as_it_is
-    share: Callable[[int], float] = always_whole
+    held_out_loss: Loss | None = None
 
 
 class HeldOut(NamedTuple):

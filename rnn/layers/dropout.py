@@ -1,0 +1,90 @@
+"""Dropout of units and of words, drawn in the compiled step from a JAX key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from rnn.batching import Row
+from rnn.vocab import PAD, Vocabulary
+
+_STEPS = 1 << 16  # a unit is dropped if a 16-bit number is below a threshold: half the cost of a float
+
+
+def dropout(x: jax.Array, rate: float, key: jax.Array | None) -> jax.Array:
+    """Inverted dropout: each number becomes 0 with the probability ``rate``, else is divided by 1 - ``rate``.
+
+    Args:
+        x: any array.
+        rate: at least 0, less than 1, to the nearest of 65,536 steps.
+        key: source of the random numbers; None for no dropout.
+    """
+    return x if key is None or not rate else x * dropout_factors(x.shape, rate, key)
+
+
+def dropout_factors(shape: tuple[int, ...], rate: float, key: jax.Array | None) -> jax.Array:
+    """Factors of `dropout`, for a mask that is used more than once."""
+    if key is None or not rate:
+        return jnp.ones(shape)
+    dropped = min(round(rate * _STEPS), _STEPS - 1)
+    kept = jax.random.bits(key, shape, jnp.uint16) >= dropped
+    return jnp.where(kept, _STEPS / (_STEPS - dropped), 0.0)
+
+
+def split_key(key: jax.Array | None, count: int) -> Sequence[Any]:
+    """Split a key; None gives as many times None."""
+    return [None] * count if key is None else list(jax.random.split(key, count))
+
+
+class WordDropout(NamedTuple):
+    """Word dropout: reads rare training words as unknown at random, to train the unknown words' vectors.
+
+    A word that occurs n times in training is read as unknown with the probability alpha / (alpha + n) (Kiperwasser and
+    Goldberg 2016).
+
+    Attributes:
+        chance: that probability for every id, [V].
+        unknown: id of the unknown word in its place, [V].
+    """
+
+    chance: jax.Array
+    unknown: jax.Array
+
+    @classmethod
+    def of(
+        cls, rows: Sequence[Row], vocabulary: Vocabulary, *, alpha: float, margin: int, name: str = "words"
+    ) -> WordDropout:
+        """Count the words of training rows.
+
+        Args:
+            rows: the rows.
+            vocabulary: the vocabulary of the ids.
+            alpha: strength; 0 for no dropout.
+            margin: words around a sentence in a row, which are not counted.
+            name: the input with the ids.
+        """
+        words = [row.inputs[name][margin : margin + row.length] for row in rows]
+        counts = np.bincount(np.concatenate(words), minlength=len(vocabulary))
+        chance = (alpha / np.maximum(alpha + counts, 1.0)).astype(np.float32)
+        return cls(*jax.device_put((chance, vocabulary.unknown())))
+
+    def __call__(self, ids: jax.Array, key: jax.Array) -> jax.Array:
+        """Replace some ids, never padding."""
+        dropped = (jax.random.uniform(key, ids.shape) < self.chance[ids]) & (ids != PAD)
+        return jnp.where(dropped, self.unknown[ids], ids)
+
+
+def drop_words(drop: Mapping[str, WordDropout], inputs: Mapping[str, Any], key: jax.Array) -> dict[str, Any]:
+    """Apply word dropout to the inputs with word ids; the others are unchanged.
+
+    Args:
+        drop: word dropout by input.
+        inputs: those of one sentence.
+        key: source of the random numbers.
+    """
+    keys = split_key(key, len(drop))
+    return {**inputs, **{name: drop[name](inputs[name], one) for name, one in zip(sorted(drop), keys, strict=True)}}

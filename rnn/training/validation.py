@@ -1,0 +1,200 @@
+"""Measures after every phase: F on the development sentences, and the loss of held-out rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple, Protocol, Self
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from crfdeid.bio import continues
+from crfdeid.documents import PHI
+from crfdeid.evaluation import Scores
+from crfdeid.evaluation.counts import scores_from_totals
+from rnn.batching import Batch, Row, batches
+from rnn.decode import best_of_each_layer, iob_constraints
+from rnn.network import Params, Structure, full_precision
+from rnn.training.schedules import Loss, Phase
+from rnn.training.steps import total_loss
+
+
+class DevMetric(Protocol):
+    """Measure that selects the best epoch, such as `Dev`."""
+
+    def f1(self, structure: Structure, params: Params) -> float:
+        """Strict entity micro F."""
+        ...
+
+
+class Gold(NamedTuple):
+    """Gold tags of one annotation layer.
+
+    Attributes:
+        names: tag of each id; tags unseen in training come last.
+        ids: ids of the gold tags, batch after batch, [P].
+        first: True at the first token of a sentence, [P].
+        has: for each batch, True for sentences with the layer, [B].
+    """
+
+    names: tuple[str, ...]
+    ids: np.ndarray
+    first: np.ndarray
+    has: tuple[np.ndarray, ...]
+
+
+@dataclass(frozen=True)
+class Dev:
+    """Development sentences in batches, with gold tags.
+
+    Args:
+        batches: the sentences.
+        gold: gold tags by annotation layer.
+        begins: `rnn.decode.iob_constraints` by layer, [K].
+        hides_phi: see `rnn.decode.best_of_each_layer`.
+    """
+
+    batches: tuple[Batch, ...]
+    gold: Mapping[str, Gold]
+    begins: Mapping[str, np.ndarray]
+    hides_phi: bool
+
+    @classmethod
+    def of(
+        cls,
+        rows: Sequence[Row],
+        gold: Mapping[str, Sequence[Sequence[str] | None]],
+        tags: Mapping[str, Sequence[str]],
+        decoding: str,
+        *,
+        hides_phi: bool = False,
+    ) -> Self:
+        """Build the batches.
+
+        Args:
+            rows: one row a sentence.
+            gold: by layer, the gold tags of each sentence, also tags unseen in training; None for a sentence without
+                the layer.
+            tags: by layer, the network's tags, PHI first.
+            decoding: see `rnn.decode.iob_constraints`.
+            hides_phi: see `rnn.decode.best_of_each_layer`.
+        """
+        found = list(batches([row._replace(targets={}) for row in rows]))
+        order = [members for members, _ in found]
+        sizes = [len(batch.lengths) for _, batch in found]
+        return cls(
+            tuple(batch for _, batch in found),
+            {layer: _gold(gold[layer], names, order, sizes) for layer, names in tags.items()},
+            {layer: iob_constraints(names, decoding) for layer, names in tags.items()},
+            hides_phi,
+        )
+
+    def f1(self, structure: Structure, params: Params) -> float:
+        """Strict entity micro F: the mean over the annotated layers."""
+        begins, hides = self.begins, self.hides_phi
+        running = [
+            best_of_each_layer(structure, params, batch, begins=begins, hides_phi=hides) for batch in self.batches
+        ]
+        f1s = []
+        for layer in [layer for layer, gold in self.gold.items() if gold.ids.size] or [PHI]:
+            gold = self.gold[layer]
+            found = [np.empty(0, int)]  # the device works on the next batch while one is read
+            for tags, batch, has in zip(running, self.batches, gold.has, strict=True):
+                found.append(np.asarray(tags[layer])[batch.real & has[:, None]])
+            f1s.append(count_tag_ids(gold.names, gold.ids, np.concatenate(found), gold.first).micro.f1)
+        return float(np.mean(f1s))
+
+
+def _gold(
+    gold: Sequence[Sequence[str] | None], tags: Sequence[str], order: Sequence[Sequence[int]], sizes: Sequence[int]
+) -> Gold:
+    """Gold tags of one layer, batch after batch: ``order`` holds the sentences of each, ``sizes`` its rows."""
+    names = tuple(dict.fromkeys((*tags, *(tag for row in gold if row is not None for tag in row))))
+    number = {tag: k for k, tag in enumerate(names)}
+    rows = [row for members in order for i in members if (row := gold[i]) is not None]
+    has = []
+    for members, size in zip(order, sizes, strict=True):
+        has.append(np.zeros(size, bool))
+        has[-1][: len(members)] = [gold[i] is not None for i in members]
+    ids = [number[tag] for row in rows for tag in row]
+    first = [t == 0 for row in rows for t in range(len(row))]
+    return Gold(names, np.array(ids, int), np.array(first, bool), tuple(has))
+
+
+def held_out_loss(structure: Structure, params: Params, phase: Phase, held_out: Sequence[Batch]) -> float:
+    """Mean loss a held-out row, with the same random numbers after every phase, so that losses are comparable.
+
+    Args:
+        structure: structure of the network.
+        params: its parameters.
+        phase: gives the loss and its reduction.
+        held_out: the rows.
+    """
+    loss, key = phase.held_out_loss or phase.loss, None if phase.held_out_loss is None else jax.random.key(0)
+    total, rows = jnp.zeros(()), 0
+    for number, batch in enumerate(held_out):
+        own = None if key is None else jax.random.fold_in(key, number)
+        total = total + _batch_loss(structure, loss, params, batch, own)
+        rows += int(np.count_nonzero(np.asarray(batch.lengths)))
+    return float(phase.reduce(total / rows))
+
+
+@partial(jax.jit, static_argnames=("structure", "loss"))
+@full_precision
+def _batch_loss(structure: Structure, loss: Loss, params: Params, batch: Batch, key: jax.Array | None) -> jax.Array:
+    keys = None if key is None else jax.random.split(key, batch.lengths.shape[0])
+    return total_loss(structure, loss, params, batch, keys)
+
+
+def count_tag_ids(tags: Sequence[str], gold: np.ndarray, predicted: np.ndarray, first: np.ndarray) -> Scores:
+    """Score a prediction as `crfdeid.evaluation.count_tags` does, without a loop over tokens.
+
+    The sentences are concatenated, P tokens in all.
+
+    Args:
+        tags: tag of each id.
+        gold: ids of the gold tags, [P].
+        predicted: ids of the predicted tags, [P].
+        first: True at the first token of a sentence, [P].
+
+    Example:
+        >>> gold, predicted, first = np.array([0, 1, 2]), np.array([0, 2, 2]), np.array([1, 0, 0], bool)
+        >>> count_tag_ids(["B-ID", "I-ID", "O"], gold, predicted, first).micro
+        Counts(tp=0, fp=1, fn=1)
+    """
+    types = sorted({tag[2:] for tag in tags if tag[:2] in ("B-", "I-") and tag[2:]})
+    number = {label: k for k, label in enumerate(types, start=1)}
+    labels = np.array([number.get(tag[2:], 0) if tag[:2] in ("B-", "I-") else 0 for tag in tags])
+    continuing = np.array([[continues(tag, before) for tag in tags] for before in tags], bool)
+    start, end, label = _entities(gold, labels, continuing, first)
+    ends_at, label_at = np.full(gold.size, -1), np.zeros(gold.size, labels.dtype)
+    ends_at[start], label_at[start] = end, label
+    in_gold = np.bincount(label, minlength=len(types) + 1)
+    start, end, label = _entities(predicted, labels, continuing, first)
+    hit = (ends_at[start] == end) & (label_at[start] == label)
+
+    def by_type(counts: np.ndarray) -> dict[str, int]:
+        return {name: int(n) for name, n in zip(types, counts[1:], strict=True) if n}
+
+    found, matched = (np.bincount(some, minlength=len(in_gold)) for some in (label, label[hit]))
+    return scores_from_totals(matched=by_type(matched), gold=by_type(in_gold), predicted=by_type(found))
+
+
+def _entities(
+    ids: np.ndarray, labels: np.ndarray, continuing: np.ndarray, first: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Entities of tag ids [P] in order: their first and last tokens, and label numbers.
+
+    An I-X that does not continue an X begins an entity, as `crfdeid.bio` reads it by default.
+    """
+    label = labels[ids]
+    marked = label > 0
+    follows = np.zeros_like(marked)  # continues the entity of the previous token
+    follows[1:] = continuing[ids[:-1], ids[1:]] & ~first[1:]
+    leads = np.zeros_like(marked)
+    leads[:-1] = follows[1:]
+    start = np.flatnonzero(marked & ~follows)
+    return start, np.flatnonzero(marked & ~leads), label[start]
