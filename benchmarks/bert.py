@@ -42,6 +42,7 @@ except ImportError:
 import jax
 import numpy as np
 from common import keep_to_cores, take_turns
+from rnn.training.phases import early_stopping
 from tabulate import tabulate
 
 from crfdeid.bio import encode
@@ -57,7 +58,6 @@ from rnn.models.bert import BertTagger
 from rnn.pretrained.small import small_encoder
 from rnn.processors.subwords import NOT_COUNTED, PIECES
 from rnn.training.loop import train
-from rnn.training.phases import early_stopping
 
 CORES = int(os.environ["PJRT_NPROC"])
 BATCH = 32  # windows that PyTorch reads at once: 16 and 64 are no faster

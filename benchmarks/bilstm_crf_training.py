@@ -35,6 +35,7 @@ import jax
 import numpy as np
 import torch
 from common import keep_to_cores, take_turns
+from rnn.training.phases import early_stopping
 from tabulate import tabulate
 from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
@@ -49,7 +50,6 @@ from rnn.models.bilstm_crf import BilstmCrfSettings, BilstmCrfTagger
 from rnn.processors.inputs import CASINGS
 from rnn.processors.words import WordProcessor
 from rnn.training.loop import train
-from rnn.training.phases import early_stopping
 
 WORDS, MEDIAN, SPREAD, LONGEST = 20_000, 11, 0.9, 432
 TAGS = ("O", *(f"{mark}-{label}" for label in SEVEN for mark in "BI"))

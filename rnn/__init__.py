@@ -5,26 +5,24 @@
     privacy/         private representations, the files to share, and the attacks on them
     layers/          parts that networks share: windows, recurrence, LSTM, CRF, characters, transformer
     pretrained/      folders of pretrained encoders; fetch_encoder.py fetches a small one
-    network.py       interface of a network: the scores of one sentence
+    network.py       interface of a network: the scores of one sentence from vectors, inputs and a random key
     vocab.py         words to ids
     embeddings/      word vectors that a network can start from
     processors/      sentences to rows of named arrays, and results of rows back to tokens
     batching.py      rows to batches of a few fixed shapes
-    training/        phases, the training loop, compiled updates, random numbers
+    training/        schedules, the training loop, the compiled steps
     decode.py        scores to tags and probabilities, for batches of sentences
     interpret.py     integrated gradients, and summaries of weights
     tagger.py        base class of all taggers: fit, predict, marginals, save, load
-    word_tagger.py, window_tagger.py, bilstm_tagger.py, joint_tagger.py    base classes for networks that read words,
-                     context windows or BiLSTM inputs, and for networks that tag concepts too
-    checkpoint.py    weights as arrays of a file, and the start of fine-tuning
-    settings.py      settings that all networks share
+    words.py         parts of taggers with their own word vectors
+    settings.py      settings that networks share
     compile_cache.py cache of compiled programs on disk
 
 Letters of shapes, in comments and docstrings throughout:
 
     B  sentences in a batch        W  words in a context window, 2m + 1      H  hidden units
     T  tokens in a sentence        D  size of a word vector                  K  tags
-    m  words on either side        V  rows of a table of vectors             N  replicates
+    m  words on either side        V  rows of a table of vectors
     P  T and the words around      C  characters of a word                   F  features of a token
     L  word pieces in a window
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -88,7 +88,7 @@ class TagsConcepts(ReadsInputs):
 
     _settings: JointSettings
     _run_batches: Any
-    model: Any
+    model: ClassVar[str]
     tags: Any
 
     @classmethod

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from flax import nnx
 from lstm_equations import cnn_by_hand
-
 from rnn.layers.characters import CharacterCnn
 
 C, D, F = 6, 3, 5

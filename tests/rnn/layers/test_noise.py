@@ -5,7 +5,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from flax import nnx
-
 from rnn.layers.noise import GaussianNoise
 
 T, D = 4, 3

@@ -4,7 +4,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-
 from rnn.layers.reversal import reverse_gradient
 
 X = np.random.default_rng(0).normal(size=(2, 3))

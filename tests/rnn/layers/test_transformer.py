@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from encoder_equations import ACTIVATIONS, encode
 from flax import nnx
+from rnn.checkpoint import like
 from safetensors import safe_open
 from tiny_encoders import bert_config, random_arrays, roberta_config, write_encoder
 
-from rnn.checkpoint import like
 from rnn.layers.transformer import TransformerEncoder
 from rnn.network import Weights, flatten_params
 from rnn.pretrained.hub import PretrainedEncoder, read_encoder

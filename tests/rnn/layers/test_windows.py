@@ -5,9 +5,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from paper_equations import windows_by_hand
+from rnn.layers.recurrence import uniform
 
 from rnn.layers import recurrence
-from rnn.layers.recurrence import uniform
 from rnn.layers.windows import context_windows
 
 T, W, D = 5, 3, 4

@@ -4,16 +4,16 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from flax import nnx
+from rnn.joint_tagger import JointSettings, joint_optimiser
+from rnn.training.phases import HeldOut, nll_loss
 from tiny_joint import BOTH, CONCEPTS_ALONE, PHI_ALONE, SMALL
 
 from crfdeid.documents import CONCEPT, PHI
 from crfdeid.errors import SettingError
 from crfdeid.registry import create
-from rnn.joint_tagger import JointSettings, joint_optimiser
 from rnn.models.multitask import Multitask, MultitaskSettings, MultitaskTagger, TaskOutput
 from rnn.models.stacked import StackedSettings, StackedTagger
 from rnn.network import Scores
-from rnn.training.phases import HeldOut, nll_loss
 
 TRAIN = [*BOTH, *PHI_ALONE, *CONCEPTS_ALONE]
 

@@ -4,11 +4,11 @@ import numpy as np
 import optax
 import pytest
 import tiny_private as tiny
+from rnn.training.phases import HeldOut
 
 from rnn.privacy.pairs import PairVocabulary
 from rnn.privacy.training import TRAINED_PARTS, Phases, Quadruples, noise_rate_nadam, until_no_lower
 from rnn.processors.words import WordProcessor
-from rnn.training.phases import HeldOut
 
 WORDS = PairVocabulary.of([*tiny.TRAIN, *tiny.HELD_OUT], tiny.vectors(), 3)
 PROCESSOR = WordProcessor(WORDS.vocabulary, {"phi": ("B-DOCTOR", "O")}, casing=True)

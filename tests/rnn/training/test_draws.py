@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from rnn.training.draws import STEPS, Draws, WordDropout, draw_mask, kept_scale, threshold
 from tiny_networks import H, row_of
 
 from rnn.batching import make_buckets
 from rnn.network import Draw
-from rnn.training.draws import STEPS, Draws, WordDropout, draw_mask, kept_scale, threshold
 from rnn.vocab import FIRST_WORD, PAD, Vocabulary
 
 

@@ -4,12 +4,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import tiny_crf
+from rnn.training.held_out import Dev
 from tiny_networks import together
 
 from crfdeid.evaluation import count_tags
 from rnn.batching import batches
 from rnn.decode import best_tags, iob_constraints
-from rnn.training.held_out import Dev
 
 TAGS = ("B-ID", "I-ID", "O")
 

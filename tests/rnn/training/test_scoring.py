@@ -3,9 +3,9 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from rnn.training.scoring import count_tag_ids
 
 from crfdeid.evaluation import count_tags
-from rnn.training.scoring import count_tag_ids
 
 TAGS = ("O", "B-ID", "I-ID", "B-DATE", "I-DATE")
 

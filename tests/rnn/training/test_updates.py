@@ -4,6 +4,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from rnn.training.phases import nll_loss
+from rnn.training.structure import Structure
+from rnn.training.updates import Pace, Sentences, update_each
 from tiny_networks import (
     BUCKET,
     SENTENCES,
@@ -18,9 +21,6 @@ from tiny_networks import (
 
 from rnn import Elman, Jordan
 from rnn.network import flatten_params
-from rnn.training.phases import nll_loss
-from rnn.training.structure import Structure
-from rnn.training.updates import Pace, Sentences, update_each
 from rnn.vocab import PAD
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
