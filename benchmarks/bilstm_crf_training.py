@@ -48,8 +48,8 @@ from features.tokens import Sentence
 from rnn.batching import Batch, Row, make_batch, make_buckets
 from rnn.models.bilstm_crf import BilstmCrfSettings, BilstmCrfTagger
 from rnn.processors.inputs import CASINGS
-from rnn.processors.words import WordProcessor
 from rnn.training.loop import train
+from rnn.words import WordProcessor
 
 WORDS, MEDIAN, SPREAD, LONGEST = 20_000, 11, 0.9, 432
 TAGS = ("O", *(f"{mark}-{label}" for label in SEVEN for mark in "BI"))

@@ -14,7 +14,7 @@
     decode.py        scores to tags and probabilities, for batches of sentences
     interpret.py     integrated gradients, and summaries of weights
     tagger.py        base class of all taggers: fit, predict, marginals, save, load
-    words.py         parts of taggers with their own word vectors
+    words.py         sentences to word ids, and other parts of taggers with their own word vectors
     settings.py      settings that networks share
     compile_cache.py cache of compiled programs on disk
 

@@ -15,15 +15,16 @@ Reference:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from crfdeid.documents import PHI
-from crfdeid.explain.data import Gradients, NearestWords, TagMatrix, WeightNorm, WordTerm
+from crfdeid.explain.data import Gradients, NearestWords, NetworkSummary, TagMatrix, WeightNorm, WordTerm
 from features.tokens import Sentence
 from rnn.batching import make_batch, padded_length
 from rnn.embeddings.neighbours import nearest_rows
@@ -238,3 +239,47 @@ def near_words(vocabulary: Vocabulary, table: np.ndarray, words: Sequence[str], 
 def _frequent(vocabulary: Vocabulary) -> list[str]:
     """Some frequent words: a vocabulary is sorted by frequency."""
     return [word for word in vocabulary.words if word.isalpha() and len(word) >= _SHORTEST][:_FREQUENT]
+
+
+class ExplainsWords:
+    """Mixin of `rnn.tagger.NetworkTagger` that explains a network with its own word vectors."""
+
+    _trained: Callable[[], TrainedModel]
+
+    def stores(self, words: Sequence[str]) -> list[bool]:
+        """Report for each word whether the vocabulary has it."""
+        vocabulary = self._trained().processor.vocabulary
+        return [number >= FIRST_WORD for number in vocabulary.ids(words)]
+
+    def integrated_gradients(self, sentence: Sentence, token: int, tag: str, contrast_tag: str) -> Gradients:
+        """Attribute the log-odds of two tags at a token to the vectors of the words (`rnn.interpret`)."""
+        return integrated_gradients(self._trained(), sentence, token, tag, contrast_tag)
+
+    def contents(self, words: Sequence[str], sentences: Sequence[Sentence], *, top: int) -> NetworkSummary:
+        """Summarise the weights; see `crfdeid.explain.data.SupportsWeightSummary`."""
+        learned = self._trained()
+        arrays = {name: np.asarray(array, float) for name, array in learned.params.items()}
+        network, vocabulary = learned.structure.network(arrays), self.phi_processor(learned.processor).vocabulary
+        return NetworkSummary(
+            norms=(*norms(arrays), *self.input_norms(network)),
+            matrices=tuple(self.tag_matrices(network, sentences)),
+            facts=tuple(self.facts(network)),
+            words=near_words(vocabulary, arrays["tables.words"], words, top),
+            hashed=vocabulary.key is not None,
+        )
+
+    def phi_processor(self, processor: Any) -> Any:
+        """Processor of the part that finds PHI."""
+        return processor
+
+    def input_norms(self, network: Any) -> Iterable[WeightNorm]:
+        """Norms of the weights of each input; none by default."""
+        return ()
+
+    def tag_matrices(self, network: Any, sentences: Sequence[Sentence]) -> Iterable[TagMatrix]:
+        """Influence of each tag on the next; none by default."""
+        return ()
+
+    def facts(self, network: Any) -> Iterable[tuple[str, float]]:
+        """Further figures, each with a sentence that describes it; none by default."""
+        return ()

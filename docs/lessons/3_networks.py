@@ -23,7 +23,7 @@ from crfdeid.corpora.synthetic import generate_notes
 from crfdeid.evaluation import count_tags
 from crfdeid.explain import explain_weights
 from rnn import Elman, Jordan
-from rnn.layers.windows import context_windows
+from rnn.models.elman import context_windows
 from rnn.network import flatten_params
 
 # %% [markdown]

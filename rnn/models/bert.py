@@ -33,10 +33,10 @@ from rnn.pretrained.config import EncoderConfig
 from rnn.pretrained.hub import PretrainedEncoder, read_encoder
 from rnn.pretrained.small import DISTRIBUTION, LICENCE, small_encoder
 from rnn.processors.subwords import NOT_COUNTED, PIECES, SubwordProcessor
-from rnn.processors.words import tags_of
 from rnn.settings import TrainingSettings
 from rnn.tagger import NetworkTagger, TrainedModel, params_from
 from rnn.training.schedules import Phase, Schedule, early_stopping, optimiser, per_sentences
+from rnn.words import tags_of
 
 _log = logging.getLogger("crfdeid")
 _SPECIAL = 2  # special pieces of a window, at its start and end

@@ -28,12 +28,11 @@ from rnn.layers.lstm import BiLstms
 from rnn.layers.tokens import TokenInputs
 from rnn.network import Arrays, uniform
 from rnn.processors.inputs import Characters, Features
-from rnn.processors.words import WordProcessor, fit_words
 from rnn.settings import WordSettings
 from rnn.tagger import NetworkTagger
 from rnn.training.schedules import OPTIMISERS, Phase, Schedule, optimiser, per_sentences, reduce_lr_on_plateau
 from rnn.vocab import PAD, Vocabulary
-from rnn.words import ReadsWords, falling_rate, supervised_phases, word_dropout, word_table
+from rnn.words import ReadsWords, WordProcessor, falling_rate, fit_words, supervised_phases, word_dropout, word_table
 
 
 class BilstmCrf(nnx.Module):

@@ -18,13 +18,12 @@ from features.tokens import Sentence
 from rnn.batching import Row
 from rnn.interpret import window_norms
 from rnn.layers.dropout import dropout_factors
-from rnn.layers.windows import WindowNetwork, context_windows
+from rnn.models.elman import WindowNetwork, context_windows
 from rnn.network import embedding_lookup, uniform
-from rnn.processors.words import WordProcessor
 from rnn.settings import YADAV2016, WindowSettings
 from rnn.tagger import NetworkTagger
 from rnn.training.schedules import Schedule
-from rnn.words import ReadsWords, sentence_schedule, window_processor
+from rnn.words import ReadsWords, WordProcessor, sentence_schedule, window_processor
 
 
 class Jordan(WindowNetwork):

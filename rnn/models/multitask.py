@@ -27,10 +27,9 @@ from rnn.layers.tokens import TokenInputs
 from rnn.models.bilstm_crf import bilstm_sizes, input_sizes
 from rnn.models.joint import LANGE2020_JOINT, JointSettings, TagsConcepts
 from rnn.network import Arrays, uniform
-from rnn.processors.words import WordProcessor
 from rnn.tagger import NetworkTagger
 from rnn.vocab import PAD
-from rnn.words import word_dropout
+from rnn.words import WordProcessor, word_dropout
 
 
 class TaskOutput(nnx.Module):

@@ -32,10 +32,10 @@ from rnn.network import Arrays
 from rnn.privacy.processor import CASING, VECTORS, PrivateProcessor
 from rnn.privacy.representation import RepresentationModel
 from rnn.privacy.shared_file import SharedNotes
-from rnn.processors.words import tags_of
 from rnn.settings import TrainingSettings
 from rnn.tagger import NetworkTagger
 from rnn.training.schedules import OPTIMISERS, Phase, Schedule, early_stopping, optimiser, per_sentences
+from rnn.words import tags_of
 
 
 class PrivateBilstmCrf(nnx.Module):

@@ -36,11 +36,10 @@ from rnn.models.joint import LANGE2020_JOINT, JointSettings, TagsConcepts
 from rnn.network import PHI_TAG_IDS, Arrays
 from rnn.processors.inputs import Characters
 from rnn.processors.stacked import StackedProcessor, add_prefix, exclude_phi_words, strip_prefix, without_phi
-from rnn.processors.words import WordProcessor, tags_of
 from rnn.settings import WordSettings
 from rnn.tagger import NetworkTagger
 from rnn.vocab import FIRST_WORD, PAD, Vocabulary
-from rnn.words import word_dropout
+from rnn.words import WordProcessor, tags_of, word_dropout
 
 
 class ConceptPart(nnx.Module):

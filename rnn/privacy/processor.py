@@ -13,8 +13,9 @@ from features.tokens import Sentence
 from rnn.batching import Row
 from rnn.privacy.representation import RepresentationModel
 from rnn.privacy.shared_file import SharedNotes
-from rnn.processors.base import PublicWords, SentenceRows
+from rnn.processors.base import PublicWords
 from rnn.processors.inputs import casing
+from rnn.words import SentenceRows
 
 VECTORS, CASING = "vectors", "casing"
 """Inputs of a row: each token's representation, [T, D], and its casing class, [T]."""

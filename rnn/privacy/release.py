@@ -30,7 +30,7 @@ from rnn.privacy.shared_file import SharedNotes
 from rnn.privacy.substitution import shareable
 from rnn.privacy.system_random import generator
 from rnn.processors.inputs import casing
-from rnn.processors.words import tags_of
+from rnn.words import tags_of
 
 RECORD = Path(".crfdeid") / "encoded.json"
 """Path of the ledger below the folder of the shared file."""

@@ -45,10 +45,10 @@ from rnn.privacy.network import (
 from rnn.privacy.pairs import PairVocabulary, Replaceable, both
 from rnn.privacy.representation import RepresentationModel, new_representation
 from rnn.privacy.settings import PrivateSettings
-from rnn.processors.words import WordProcessor, tags_of
 from rnn.training.loop import start_training, train
 from rnn.training.schedules import HeldOut, Phase, Schedule, Updates, optimiser, per_sentences
 from rnn.vocab import FIRST_WORD, Vocabulary
+from rnn.words import WordProcessor, tags_of
 
 PrivateLoss = TaggingLoss | AdversaryLoss | TaggingAndAdversaryLoss | DannLoss
 

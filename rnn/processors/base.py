@@ -12,16 +12,6 @@ from features.tokens import Sentence
 from rnn.batching import Row
 
 
-class SentenceRows:
-    """Mixin of processors whose rows are sentences."""
-
-    def scatter_to_tokens(
-        self, rows: Sequence[Row], values: Iterable[np.ndarray], sentences: Sequence[Sentence]
-    ) -> list[np.ndarray]:
-        """Return the results unchanged."""
-        return list(values)
-
-
 class PublicWords:
     """Mixin of processors whose words are public, so that there is nothing to hash."""
 

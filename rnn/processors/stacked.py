@@ -12,9 +12,8 @@ from crfdeid.bio import OUTSIDE
 from crfdeid.documents import CONCEPT, LabelledSentence
 from features.tokens import Sentence
 from rnn.batching import Row
-from rnn.processors.base import SentenceRows
-from rnn.processors.words import WordProcessor
 from rnn.vocab import Vocabulary, zero_digits
+from rnn.words import SentenceRows, WordProcessor
 
 CONCEPT_PREFIX = "concept "
 """Prefix of the names of the concept part's inputs and tables."""

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 from flax import nnx
 
-from rnn.layers.windows import context_windows
+from rnn.models.elman import context_windows
 
 T, W, D, H, K = 5, 3, 4, 3, 6
 M = W // 2

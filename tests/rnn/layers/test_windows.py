@@ -8,7 +8,7 @@ from paper_equations import windows_by_hand
 from rnn.layers.recurrence import uniform
 
 from rnn.layers import recurrence
-from rnn.layers.windows import context_windows
+from rnn.models.elman import context_windows
 
 T, W, D = 5, 3, 4
 

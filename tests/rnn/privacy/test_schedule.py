@@ -8,7 +8,7 @@ from rnn.training.phases import HeldOut
 
 from rnn.privacy.pairs import PairVocabulary
 from rnn.privacy.training import TRAINED_PARTS, Phases, Quadruples, noise_rate_nadam, until_no_lower
-from rnn.processors.words import WordProcessor
+from rnn.words import WordProcessor
 
 WORDS = PairVocabulary.of([*tiny.TRAIN, *tiny.HELD_OUT], tiny.vectors(), 3)
 PROCESSOR = WordProcessor(WORDS.vocabulary, {"phi": ("B-DOCTOR", "O")}, casing=True)

@@ -9,8 +9,8 @@ from crfdeid.documents import LabelledSentence
 from features import feature_set
 from features.tokens import Sentence, split_sentences
 from rnn.processors.inputs import CASINGS, Characters, Features, casing
-from rnn.processors.words import WordProcessor, tags_of
 from rnn.vocab import Vocabulary
+from rnn.words import WordProcessor, tags_of
 
 NOTE = split_sentences("HISTORY\nSeen by Dr. Marsh. Mr Quill denies pain.\nMRN: 0301 at FIH\nPlan: rest")
 TAGS, KEY = ("B-DOCTOR", "B-PATIENT", "O"), bytes(range(32))
