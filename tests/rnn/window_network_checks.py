@@ -1,21 +1,23 @@
-"""What Elman's and Jordan's networks have in common, checked on networks whose weights are all drawn at random."""
+"""Checks that hold for the networks of Elman and of Jordan, with random parameters."""
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from flax import nnx
+from tiny_networks import random_params
 
+from rnn.layers.dropout import dropout_factors
 from rnn.models.elman import context_windows
+from rnn.network import Structure
 
 T, W, D, H, K = 5, 3, 4, 3, 6
 M = W // 2
 
 
 def filled(network, seed=0):
-    """The network with every parameter, biases too, drawn at random, so that none can be forgotten unnoticed."""
-    random = np.random.default_rng(seed)
-    graph, state = nnx.split(network)
-    return nnx.merge(graph, jax.tree.map(lambda a: jnp.asarray(random.normal(size=a.shape), jnp.float32), state))
+    """The network with random parameters, biases too, so that each counts."""
+    structure, params = Structure.split(network)
+    return structure.network(random_params(params, seed))
 
 
 def some_vectors(seed=1):
@@ -26,8 +28,8 @@ def of(param):
     return np.asarray(param[...], np.float64)
 
 
-def scores_of(network, vectors, keep=None):
-    return network(context_windows(jnp.asarray(vectors), W), jnp.ones((T, H)) if keep is None else keep)
+def scores_of(network, vectors, key=None):
+    return network(context_windows(jnp.asarray(vectors), W), key)
 
 
 def no_output_depends_on_words_beyond_its_window_to_the_right(network):
@@ -47,8 +49,10 @@ def the_first_word_reaches_the_last_through_the_recurrence(network):
 
 
 def dropout_is_on_the_hidden_units_before_the_softmax(network):
-    """With every hidden unit dropped, only the output bias is left (section 3.6)."""
-    scores = scores_of(network, some_vectors(), keep=jnp.zeros((T, H)))
+    """With all hidden units dropped, only the output bias is left (section 3.6)."""
+    network.dropout, key = 0.99999, jax.random.key(0)
+    assert not dropout_factors((T, H), network.dropout, key).any()
+    scores = scores_of(network, some_vectors(), key)
     np.testing.assert_allclose(scores, np.tile(of(network.c), (T, 1)), rtol=1e-6)
 
 
