@@ -16,8 +16,25 @@ ACTIVATIONS = {
 }
 
 
-def encode(arrays: Mapping[str, np.ndarray], config: Mapping[str, Any], pieces: list[int]) -> np.ndarray:
-    """The last layer's states of one text, [L, H], in double precision."""
+def encode(
+    arrays: Mapping[str, np.ndarray],
+    config: Mapping[str, Any],
+    pieces: list[int],
+    keep: Mapping[Any, Any] | None = None,
+) -> np.ndarray:
+    """States of the last layer for one text, [L, H], in double precision.
+
+    Args:
+        arrays: by PyTorch's names.
+        config: content of ``config.json``.
+        pieces: ids of the pieces.
+        keep: factors of dropout: of "vectors", [L, H]; of (layer, "attention"), [heads, L, L]; of (layer, "attended")
+            and (layer, "fed"), [L, H]; None for no dropout.
+    """
+
+    def kept(x: np.ndarray, place: Any, *what: Any) -> np.ndarray:
+        return x if keep is None else x * keep[what if len(what) > 1 else what[0]][place]
+
     arrays = {name: array.astype(float) for name, array in arrays.items()}
     first = config["pad_token_id"] + 1 if config["model_type"] == "roberta" else 0
 
@@ -29,31 +46,32 @@ def encode(arrays: Mapping[str, np.ndarray], config: Mapping[str, Any], pieces: 
     def linear(x: np.ndarray, name: str) -> np.ndarray:
         return arrays[f"{name}.weight"] @ x + arrays[f"{name}.bias"]
 
-    states = [
-        normalised(
+    states = []
+    for place, piece in enumerate(pieces):
+        vector = normalised(
             arrays["embeddings.word_embeddings.weight"][piece]
             + arrays["embeddings.position_embeddings.weight"][first + place]
             + arrays["embeddings.token_type_embeddings.weight"][0],
             "embeddings.LayerNorm",
         )
-        for place, piece in enumerate(pieces)
-    ]
+        states.append(kept(vector, place, "vectors"))
     size = config["hidden_size"] // config["num_attention_heads"]
     for i in range(config["num_hidden_layers"]):
         at = f"encoder.layer.{i}"
         q, k, v = ([linear(x, f"{at}.attention.self.{part}") for x in states] for part in ("query", "key", "value"))
         after = []
-        for x, asks in zip(states, q, strict=True):
+        for place, (x, asks) in enumerate(zip(states, q, strict=True)):
             answers = []
             for head in range(config["num_attention_heads"]):
                 own = slice(head * size, (head + 1) * size)
                 scores = np.array([asks[own] @ other[own] / math.sqrt(size) for other in k])
                 shares = np.exp(scores - scores.max())
-                shares /= shares.sum()
+                shares = kept(shares / shares.sum(), (head, place), i, "attention")
                 answers.append(sum(share * other[own] for share, other in zip(shares, v, strict=True)))
-            joined = linear(np.concatenate(answers), f"{at}.attention.output.dense")
+            joined = kept(linear(np.concatenate(answers), f"{at}.attention.output.dense"), place, i, "attended")
             attended = normalised(x + joined, f"{at}.attention.output.LayerNorm")
             inner = ACTIVATIONS[config["hidden_act"]](linear(attended, f"{at}.intermediate.dense"))
-            after.append(normalised(attended + linear(inner, f"{at}.output.dense"), f"{at}.output.LayerNorm"))
+            fed = kept(linear(inner, f"{at}.output.dense"), place, i, "fed")
+            after.append(normalised(attended + fed, f"{at}.output.LayerNorm"))
         states = after
     return np.array(states)

@@ -1,4 +1,4 @@
-"""The bidirectional LSTM against its equations in plain NumPy, and against PyTorch's where that is installed."""
+"""The bidirectional LSTM against its equations in NumPy, and against PyTorch's where that is installed."""
 
 import jax
 import jax.numpy as jnp
@@ -7,7 +7,8 @@ import pytest
 from flax import nnx
 from lstm_equations import bilstm_by_hand
 
-from rnn.layers.lstm import BiLstm
+from rnn.layers.dropout import dropout_factors, split_key
+from rnn.layers.lstm import BiLstm, BiLstms
 
 T, D, H = 7, 3, 2
 ONES = np.ones((2, H), np.float32)
@@ -95,3 +96,24 @@ def test_the_initial_weights_are_glorots_orthogonal_and_remember():
             np.testing.assert_allclose(gate @ gate.T, np.eye(H), atol=1e-5)
     np.testing.assert_array_equal(b.reshape(2, 4, H)[:, 1], 1.0)  # the forget gates
     assert np.count_nonzero(b) == 2 * H
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+def test_stacked_layers_drop_inputs_and_have_one_mask_a_sentence(layers):
+    network, key, inputs = (
+        BiLstms(D, H, layers=layers, input_dropout=0.3, variational_dropout=0.4, rngs=nnx.Rngs(0)),
+        jax.random.key(5),
+        some_inputs(),
+    )
+    first, *keys = split_key(key, 1 + 2 * layers)
+    states = inputs * np.asarray(dropout_factors((T, D), 0.3, first), float)
+    for layer, of_inputs, of_states in zip(network.layers, keys[::2], keys[1::2], strict=True):
+        states = states * np.asarray(dropout_factors((states.shape[1],), 0.4, of_inputs), float)
+        keep = np.asarray(dropout_factors((2, H), 0.4, of_states), float)
+        states = bilstm_by_hand(*parameters(layer), states, keep)
+    np.testing.assert_allclose(network(inputs, words_from(0, T), key), states, atol=1e-5)
+    plain = inputs.astype(float)
+    for layer in network.layers:
+        plain = bilstm_by_hand(*parameters(layer), plain, ONES)
+    np.testing.assert_allclose(network(inputs, words_from(0, T)), plain, atol=1e-5)
+    assert not np.allclose(plain, states, atol=1e-3)

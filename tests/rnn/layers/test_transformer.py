@@ -1,4 +1,4 @@
-"""The transformer against plain NumPy, and where it is installed against PyTorch's `transformers`."""
+"""The transformer against NumPy, and against `transformers` where that is installed."""
 
 import json
 
@@ -7,14 +7,15 @@ import numpy as np
 import pytest
 from encoder_equations import ACTIVATIONS, encode
 from flax import nnx
-from rnn.checkpoint import like
 from safetensors import safe_open
 from tiny_encoders import bert_config, random_arrays, roberta_config, write_encoder
 
+from rnn.layers.dropout import dropout_factors, split_key
 from rnn.layers.transformer import TransformerEncoder
-from rnn.network import Weights, flatten_params
+from rnn.network import Structure
 from rnn.pretrained.hub import PretrainedEncoder, read_encoder
 from rnn.pretrained.small import small_folder
+from rnn.tagger import params_from
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 TEXT = [2, 40, 7, 7, 81, 12, 3]
@@ -26,25 +27,23 @@ CONFIGS = {
 }
 
 
-def network(encoder: PretrainedEncoder) -> tuple[TransformerEncoder, np.ndarray]:
+def network(encoder: PretrainedEncoder, dropout: float = 0.0) -> tuple[TransformerEncoder, np.ndarray]:
     """An encoder's transformer, and the vectors of its pieces."""
     arrays = encoder.weights()
     vectors = arrays.pop("pieces")
-    graph, state = nnx.split(nnx.eval_shape(lambda: TransformerEncoder(encoder.config, rngs=nnx.Rngs(0))))
-    shapes = jax.eval_shape(lambda: jax.tree.map(lambda a: a[None], jax.tree.map(jax.numpy.zeros_like, state)))
-    given = {f"network.{name}": array for name, array in arrays.items()}
-    weights = like(Weights({}, shapes), given.keys(), given.__getitem__)
-    return nnx.merge(graph, jax.tree.map(lambda array: array[0], weights.network)), vectors
+    structure, shapes = Structure.split(
+        nnx.eval_shape(lambda: TransformerEncoder(encoder.config, dropout=dropout, rngs=nnx.Rngs(0)))
+    )
+    arrays = {f"network.{name}": array for name, array in arrays.items()}
+    return structure.network(params_from(shapes, arrays.keys(), arrays.__getitem__)), vectors
 
 
 def states(encoder: PretrainedEncoder, pieces: list[int], *, padding: int = 0) -> np.ndarray:
-    """The last states of a text, [L, H], as the network gives them when nothing is dropped."""
+    """States of the last layer for a text, [L, H], without dropout."""
     transformer, vectors = network(encoder)
-    length = len(pieces) + padding
-    draws = {name: np.ones(draw.shape) for name, draw in transformer.draws(length).items()}
-    real = np.arange(length) < len(pieces)
+    real = np.arange(len(pieces) + padding) < len(pieces)
     read = vectors[pieces + [9] * padding]
-    return np.asarray(jax.jit(transformer.__call__)(read, real, draws))[: len(pieces)]
+    return np.asarray(jax.jit(transformer.__call__)(read, real))[: len(pieces)]
 
 
 @pytest.mark.parametrize("name", CONFIGS)
@@ -63,23 +62,30 @@ def test_padding_changes_nothing_even_beyond_the_last_position(tmp_path):
     np.testing.assert_allclose(states(encoder, TEXT, padding=5), states(encoder, TEXT), atol=1e-6)
 
 
-def test_dropping_is_of_vectors_attention_and_both_halves_of_each_layer(tmp_path):
-    """With all that a layer adds dropped, its norms are left; with attention dropped, states still differ by vector."""
-    encoder = read_encoder(write_encoder(tmp_path))
-    transformer, vectors = network(encoder)
-    real, read = np.ones(3, bool), jax.numpy.asarray(vectors[[2, 5, 3]])
-    keep = {name: np.ones(draw.shape) for name, draw in transformer.draws(3).items()}
-    assert {name: array.shape for name, array in keep.items()} == {
-        "embedding": (3, 16),
-        "attention": (2, 4, 3, 3),
-        "hidden": (2, 2, 3, 16),
-    }
-    call = jax.jit(transformer.__call__)
-    whole = call(read, real, keep)
-    for name, ones in keep.items():
-        assert not np.allclose(whole, call(read, real, {**keep, name: ones * 0.5}), atol=1e-3)
-    gone = call(read, real, {**keep, "embedding": keep["embedding"] * 0})
-    np.testing.assert_allclose(gone - gone[:1], 0, atol=1e-5)  # nothing tells the pieces apart any more
+def factors(config: dict, length: int, rate: float, key: jax.Array) -> dict:
+    """The factors of dropout that the network draws from a key, as `encode` reads them."""
+    heads, size = config["num_attention_heads"], config["hidden_size"]
+    first, *layers = split_key(key, 1 + config["num_hidden_layers"])
+    found: dict = {"vectors": dropout_factors((length, size), rate, first)}
+    for i, one in enumerate(layers):
+        attention, attended, fed = split_key(one, 3)
+        found[i, "attention"] = dropout_factors((heads, length, length), rate, attention)
+        found[i, "attended"] = dropout_factors((length, size), rate, attended)
+        found[i, "fed"] = dropout_factors((length, size), rate, fed)
+    return {name: np.asarray(array) for name, array in found.items()}
+
+
+def test_dropout_is_of_vectors_attention_and_both_halves_of_each_layer(tmp_path):
+    config, key = bert_config(), jax.random.key(3)
+    transformer, vectors = network(read_encoder(write_encoder(tmp_path, config)), dropout=0.4)
+    call, real = jax.jit(transformer.__call__), np.ones(len(TEXT), bool)
+    keep = factors(config, len(TEXT), 0.4, key)
+    expected = encode(random_arrays(config), config, TEXT, keep)
+    np.testing.assert_allclose(call(vectors[TEXT], real, key), expected, atol=5e-5)
+    for name in keep:  # each of them counts
+        without = encode(random_arrays(config), config, TEXT, {**keep, name: np.ones_like(keep[name])})
+        assert not np.allclose(without, expected, atol=1e-3)
+    np.testing.assert_array_equal(call(vectors[TEXT], real), call(vectors[TEXT], real, None))
 
 
 @pytest.mark.slow
@@ -127,8 +133,6 @@ def test_the_small_encoder_gives_the_states_of_transformers(transformers):
 def test_all_arrays_of_an_encoder_are_read_and_no_others(tmp_path):
     encoder = read_encoder(write_encoder(tmp_path))
     transformer, _ = network(encoder)
-    state = nnx.state(transformer)
-    assert {f"network.{name}" for name in encoder.weights()} - {"network.pieces"} == set(
-        flatten_params(Weights({}, state))
-    )
+    names = {f"network.{name}" for name in encoder.weights()} - {"network.pieces"}
+    assert names == Structure.split(transformer)[1].keys()
     assert json.loads((tmp_path / "config.json").read_text())["num_hidden_layers"] == len(transformer.layers)

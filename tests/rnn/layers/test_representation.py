@@ -1,11 +1,12 @@
-"""Noise with a learned deviation: its numbers, and its gradient by finite differences."""
+"""Learned noise and gradient reversal against finite differences."""
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from flax import nnx
-from rnn.layers.noise import GaussianNoise
+
+from rnn.layers.representation import GaussianNoise, reverse_gradient
 
 T, D = 4, 3
 INPUTS, NORMAL, WEIGHTS = np.random.default_rng(0).normal(size=(3, T, D))
@@ -43,3 +44,36 @@ def test_without_normal_numbers_nothing_is_added():
 def test_what_is_learned_is_one_number_a_dimension():
     shapes = [leaf.shape for leaf in jax.tree.leaves(nnx.state(GaussianNoise(D, 1.0)))]
     assert shapes == [(D,)]
+
+
+X = np.random.default_rng(0).normal(size=(2, 3))
+
+
+def behind(x, xp):
+    return xp.sum(xp.sin(x) * x**2)
+
+
+def finite_differences(function, x, step=1e-6):
+    found = np.zeros_like(x)
+    for place in np.ndindex(*x.shape):
+        moved = np.zeros_like(x)
+        moved[place] = step
+        found[place] = (function(x + moved, np) - function(x - moved, np)) / (2 * step)
+    return found
+
+
+@pytest.mark.parametrize("weight", [0.0, 1.0, 0.3])
+def test_the_gradient_comes_back_turned_around_and_weighted(weight):
+    value, gradient = jax.value_and_grad(lambda x: behind(reverse_gradient(x, weight), jnp))(
+        jnp.asarray(X, jnp.float32)
+    )
+    np.testing.assert_allclose(value, behind(X, np), rtol=1e-5)
+    np.testing.assert_allclose(gradient, -weight * finite_differences(behind, X), rtol=1e-3, atol=1e-6)
+
+
+def test_what_lies_behind_it_learns_as_ever():
+    """A parameter that the layer's output is multiplied by has its own gradient."""
+    inputs = jnp.asarray(X, jnp.float32)
+    of_parameter, of_inputs = jax.grad(lambda p, x: jnp.sum(p * reverse_gradient(x, 2.0)), argnums=(0, 1))(3.0, inputs)
+    np.testing.assert_allclose(of_parameter, X.sum(), rtol=1e-5)
+    np.testing.assert_allclose(of_inputs, np.full_like(X, -6.0))

@@ -1,4 +1,4 @@
-"""The character CNN against a loop in plain NumPy."""
+"""The convolution over characters against a loop in NumPy."""
 
 import jax
 import jax.numpy as jnp
@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from flax import nnx
 from lstm_equations import cnn_by_hand
-from rnn.layers.characters import CharacterCnn
+
+from rnn.layers.tokens import CharacterCnn
 
 C, D, F = 6, 3, 5
 SIZES = [6, 1, 0, 3]  # characters of each word
@@ -23,7 +24,7 @@ def layer(request):
 
 
 def some_words(padding=0.0):
-    """The vectors of the characters, [T, C, D], and which places hold one."""
+    """The vectors of the characters, [T, C, D], and a mask of the real ones."""
     vectors = np.random.default_rng(1).normal(size=(len(SIZES), C, D)).astype(np.float32)
     real = np.arange(C)[None] < np.array(SIZES)[:, None]
     vectors[~real] = padding
