@@ -1,26 +1,21 @@
-"""The compiled updates against slow ones: NumPy, one sentence at a time, gradients by finite differences."""
+"""The compiled steps against NumPy, finite differences, and dense gradients by JAX with optax."""
+
+from functools import partial
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 import pytest
-from rnn.training.phases import nll_loss
-from rnn.training.structure import Structure
-from rnn.training.updates import Pace, Sentences, update_each
-from tiny_networks import (
-    BUCKET,
-    SENTENCES,
-    TAGS,
-    H,
-    letters,
-    posteriors_by_hand,
-    replicate,
-    start,
-    together,
-)
+import tiny_crf
+from tiny_networks import BUCKET, ROWS, SENTENCES, TAGS, H, letters, posteriors_by_hand, start
 
 from rnn import Elman, Jordan
-from rnn.network import flatten_params
+from rnn.batching import make_batch
+from rnn.layers.dropout import WordDropout, drop_words, dropout_factors
+from rnn.network import embedding_lookup
+from rnn.training.schedules import identity, nll_loss, optimiser
+from rnn.training.steps import Program, Rates, Run, TrainState, compiled_step
 from rnn.vocab import PAD
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
@@ -28,6 +23,7 @@ pytestmark = pytest.mark.usefixtures("quickly_compiled")
 RATE = 0.1
 VISITS = [2, 0, 1, 0]
 NETWORKS = pytest.mark.parametrize("network", [Elman, Jordan])
+SPARSE = Program(nll_loss, identity, None)
 
 
 def slow_update(network, p, words, tags):
@@ -51,102 +47,188 @@ def slow_update(network, p, words, tags):
     return before
 
 
-def draw_masks(seed):
-    return np.random.default_rng(seed).random((len(VISITS), BUCKET.real.shape[1], H)) < 0.5
-
-
-def run(graph, weights, visits, masks=None, dropout=0.0, max_norm=np.inf, frozen=False):
-    """`update_each` of one replicate: its weights and loss."""
-    after, losses = run_together(graph, weights, [visits], [masks], [dropout], max_norm, frozen)
-    return after, losses[0]
-
-
-def run_together(graph, weights, visits, masks, dropout, max_norm=np.inf, frozen=False):
-    count, structure = len(visits), Structure.of(graph, weights)
-    drawn = np.ones((count, len(VISITS), BUCKET.real.shape[1], H), bool)
-    order = np.zeros((count, len(VISITS)), np.int32)
-    for n in range(count):
-        order[n, : len(visits[n])] = visits[n]
-        drawn[n] = True if masks[n] is None else masks[n]
-    pace = Pace(
-        np.full(count, RATE, np.float32),
-        np.full(count, max_norm, np.float32),
-        {"hidden": np.float32(1 / (1 - np.array(dropout)))},
-        np.zeros(count, np.float32),
+def run(structure, params, visits, *, key=None, max_norm=np.inf, frozen=(), batch=BUCKET, drop=None):
+    """One update a sentence in this order: the parameters and the summed loss."""
+    order = np.zeros(len(VISITS), np.int32)
+    order[: len(visits)] = visits
+    copies = {name: jnp.copy(array) for name, array in params.items()}
+    fixed = {name: copies.pop(name) for name in frozen}
+    state, loss = compiled_step(
+        structure,
+        SPARSE,
+        TrainState(copies, (), {}),
+        fixed,
+        batch,
+        drop or {},
+        Run(order, np.int32(len(visits)), jax.random.key(0) if key is None else key),
+        Rates(*map(np.float32, (RATE, max_norm, 0.0))),
     )
-    words = {"words": np.repeat(BUCKET.inputs["words"][None], count, axis=0)}
-    sentences = Sentences(BUCKET, words, order, np.int32(len(visits[0])), {"hidden": drawn})
-    arrays = jax.tree.map(jnp.copy, flatten_params(weights))
-    fixed = {name: arrays.pop(name) for name in list(arrays) if frozen and name == "tables.words"}
-    moving, losses = update_each(structure, nll_loss, arrays, fixed, sentences, pace)
-    return structure.weights(moving, fixed), losses
+    return {**state.params, **fixed}, float(loss)
+
+
+def keys_of(key, place):
+    """Keys of word dropout and of the network for the sentence at a place of a run."""
+    return jax.random.split(jax.random.split(key, len(VISITS))[place])
+
+
+def same(found, expected, *, rtol=1e-5, atol=1e-6):
+    assert found.keys() == expected.keys()
+    for name, array in expected.items():
+        np.testing.assert_allclose(found[name], array, rtol=rtol, atol=atol, err_msg=name)
 
 
 @NETWORKS
 def test_one_update_a_sentence_equals_the_slow_loop(network):
-    graph, weights = start(network)
-    expected = letters(graph, weights)
+    structure, params = start(network)
+    expected = letters(structure, params)
     losses = [slow_update(network, expected, SENTENCES[i], TAGS[i]) for i in VISITS]
-    weights, loss = run(graph, weights, VISITS)
-    assert float(loss) == pytest.approx(sum(losses), rel=1e-5)
-    for letter, array in letters(graph, weights).items():
-        np.testing.assert_allclose(array, expected[letter], rtol=1e-4, atol=1e-5, err_msg=letter)
+    found, loss = run(structure, params, VISITS)
+    assert loss == pytest.approx(sum(losses), rel=1e-5)
+    same(letters(structure, found), expected, rtol=1e-4, atol=1e-5)
+
+
+def dense_gradient(structure, params, row, key=None):
+    """Gradient of a sentence's loss with respect to all parameters, the whole table among them."""
+    inputs = {name: jnp.asarray(array) for name, array in row.inputs.items()}
+    targets = {name: jnp.asarray(array) for name, array in row.targets.items()}
+
+    def loss(params):
+        network = structure.network(params)
+        vectors = embedding_lookup(network, params, inputs)
+        return nll_loss(network, vectors, inputs=inputs, targets=targets, length=row.length, key=key)
+
+    return jax.jit(jax.grad(loss))(params)
+
+
+def padded(i):
+    """A sentence of the bucket with its padding."""
+    arrays = jax.tree.map(lambda array: array[i], (dict(BUCKET.inputs), dict(BUCKET.targets)))
+    return ROWS[i]._replace(inputs=arrays[0], targets=arrays[1])
 
 
 @NETWORKS
-def test_replicates_side_by_side_are_updated_as_each_would_be_alone(network):
-    graph, first = start(network)
-    second = start(network, seed=1)[1]
-    orders, masks, rates = [VISITS, VISITS[::-1]], [draw_masks(0), draw_masks(1)], [0.5, 0.25]
-    after, losses = run_together(graph, together(first, second), orders, masks, rates)
-    for n, weights in enumerate((first, second)):
-        alone, loss = run(graph, weights, orders[n], masks[n], rates[n])
-        assert float(losses[n]) == pytest.approx(float(loss), rel=1e-5)
-        jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6), replicate(after, n), alone)
+@pytest.mark.parametrize("dropout", [0.0, 0.5])
+@pytest.mark.parametrize("clipped", [False, True])
+def test_a_sparse_step_is_that_of_plain_sgd_on_the_dense_gradient(network, dropout, clipped):
+    structure, params = start(network, dropout=dropout)
+    key = jax.random.key(7)
+    for i in range(len(SENTENCES)):  # words occur twice in two of them, and padding in all
+        gradient = dense_gradient(structure, params, padded(i), keys_of(key, 0)[1])
+        max_norm = 0.3 * float(optax.tree.norm(gradient)) if clipped else np.inf
+        descent = optax.chain(optax.clip_by_global_norm(max_norm), optax.sgd(RATE))
+        changes, _ = descent.update(gradient, descent.init(params), params)
+        same(run(structure, params, [i], key=key, max_norm=max_norm)[0], optax.apply_updates(params, changes))
+
+
+@NETWORKS
+@pytest.mark.parametrize("i", range(len(SENTENCES)))
+def test_max_norm_bounds_the_norm_of_the_dense_gradient(network, i):
+    """Also with a word twice in a sentence, whose row has the sum of two gradients."""
+    structure, params = start(network)
+    norm = float(optax.tree.norm(dense_gradient(structure, params, padded(i))))
+
+    def step(max_norm):
+        after = run(structure, params, [i], max_norm=max_norm)[0]
+        return float(optax.tree.norm({name: after[name] - params[name] for name in params})) / RATE
+
+    assert step(np.inf) == pytest.approx(norm, rel=1e-4)
+    assert step(0.5 * norm) == pytest.approx(0.5 * norm, rel=1e-4)
+    assert step(0.999 * norm) == pytest.approx(0.999 * norm, rel=1e-4)
+    assert step(1.001 * norm) == pytest.approx(norm, rel=1e-4)
+
+
+def test_both_kinds_of_step_clip_alike():
+    """One sentence with a word twice: plain gradient descent row by row, and by optax."""
+    structure, params = tiny_crf.start()
+    batch = make_batch([tiny_crf.row_of([4, 2, 4], (0, 2, 1))] * len(VISITS), length=4)
+    sgd = optimiser(optax.sgd)
+    for max_norm in (np.inf, 0.2):
+        state, loss = compiled_step(
+            structure,
+            Program(nll_loss, identity, sgd),
+            TrainState(dict(params), sgd.init(params), {}),
+            {},
+            batch,
+            {},
+            Run(np.zeros(1, np.int32), np.int32(1), jax.random.key(0)),
+            Rates(*map(np.float32, (RATE, max_norm, 0.0))),
+        )
+        params = tiny_crf.start()[1]  # the state is donated
+        found, other = run(structure, params, [0], max_norm=max_norm, batch=batch)
+        same(found, state.params)
+        assert other == pytest.approx(float(loss), rel=1e-5)
 
 
 @NETWORKS
 def test_rows_of_words_that_are_not_in_the_sentence_stay_as_they_are(network):
-    graph, weights = start(network)
-    before = np.array(weights.tables["words"][0])
-    after = np.array(run(graph, weights, [0])[0].tables["words"][0])
-    changed = np.flatnonzero((before != after).any(axis=1)).tolist()
-    assert changed == [PAD, 7, 8]  # the padding vector is learned too
+    structure, params = start(network)
+    after, _ = run(structure, params, [0])
+    changed = (np.asarray(params["tables.words"]) != np.asarray(after["tables.words"])).any(axis=1)
+    assert np.flatnonzero(changed).tolist() == [PAD, 7, 8]  # the padding vector is learned too
 
 
 @NETWORKS
 def test_no_visits_change_nothing(network):
-    graph, weights = start(network)
-    after, loss = run(graph, weights, [])
-    assert float(loss) == 0
-    jax.tree.map(np.testing.assert_array_equal, after, weights)
+    structure, params = start(network)
+    after, loss = run(structure, params, [])
+    assert loss == 0
+    same(after, params, rtol=0, atol=0)
 
 
 @NETWORKS
 def test_dropped_hidden_units_get_no_gradient_and_the_others_are_scaled_up(network):
-    """A sentence of one token: the columns of U that change are those of the units kept, as the masks say."""
-    graph, weights = start(network)
+    """A sentence of one token: the columns of U that change are those of the remaining units."""
+    structure, params = start(network, dropout=0.5)
+    p, seen = letters(structure, params), set()
     for seed in range(5):
-        masks = draw_masks(seed)
-        mask = masks[0, 0]
-        after, loss = run(graph, weights, [1], masks, dropout=0.5)
-        p, q = letters(graph, weights), letters(graph, after)
-        np.testing.assert_array_equal((p["U"] != q["U"]).any(axis=0), mask)
-        scaled = dict(p, U=p["U"] * mask * 2.0)
-        expected = -np.log(posteriors_by_hand(network, scaled, SENTENCES[1])[0, TAGS[1][0]])
-        assert float(loss) == pytest.approx(expected, rel=1e-5)
+        key = jax.random.key(seed)
+        keep = np.asarray(dropout_factors((BUCKET.real.shape[1], H), 0.5, keys_of(key, 0)[1]), float)
+        after, loss = run(structure, params, [1], key=key)
+        q = letters(structure, after)
+        np.testing.assert_array_equal((p["U"] != q["U"]).any(axis=0), keep[0] > 0)
+        expected = -np.log(posteriors_by_hand(network, p, SENTENCES[1], keep)[0, TAGS[1][0]])
+        assert loss == pytest.approx(expected, rel=1e-5)
+        seen |= {tuple(keep[0])}
+    assert len(seen) > 1
+
+
+@NETWORKS
+def test_each_sentence_of_a_run_has_random_numbers_of_its_own(network):
+    structure, params = start(network, dropout=0.5)
+    key, losses = jax.random.key(3), []
+    frozen = tuple(params)  # so that each loss is that of the initial parameters
+    for place in range(3):
+        keep = np.asarray(dropout_factors((BUCKET.real.shape[1], H), 0.5, keys_of(key, place)[1]), float)
+        table = posteriors_by_hand(network, letters(structure, params), SENTENCES[0], keep)
+        losses.append(-np.log(table[np.arange(3), TAGS[0]]).sum())
+    assert len(set(losses)) > 1
+    assert run(structure, params, [0] * 3, key=key, frozen=frozen)[1] == pytest.approx(sum(losses), rel=1e-4)
+
+
+def test_word_dropout_is_drawn_for_each_sentence():
+    structure, params = start(Elman)
+    drop = {"words": WordDropout(jnp.full(9, 0.5), jnp.full(9, 3))}
+    key, expected = jax.random.key(1), 0.0
+    for place, i in enumerate(VISITS):
+        words = drop_words(drop, {"words": jnp.asarray(BUCKET.inputs["words"][i])}, keys_of(key, place)[0])["words"]
+        read = np.asarray(words)[1 : 1 + len(SENTENCES[i])]
+        table = posteriors_by_hand(Elman, letters(structure, params), read)
+        expected -= np.log(table[np.arange(len(read)), TAGS[i]]).sum()
+    assert run(structure, params, VISITS, key=key, frozen=tuple(params), drop=drop)[1] == pytest.approx(
+        expected, rel=1e-4
+    )
+    assert run(structure, params, VISITS, key=key, frozen=tuple(params))[1] != pytest.approx(expected, rel=1e-3)
 
 
 @NETWORKS
 def test_a_long_gradient_is_shortened_and_keeps_its_direction(network):
-    graph, weights = start(network)
-    before = letters(graph, weights)
-    steps = {}
+    structure, params = start(network)
+    before, steps = letters(structure, params), {}
     for limit in (np.inf, 0.5, 1e6):
-        after = letters(graph, run(graph, weights, [1], max_norm=limit)[0])
+        after = letters(structure, run(structure, params, [1], max_norm=limit)[0])
         steps[limit] = np.concatenate([(after[letter] - before[letter]).ravel() for letter in before])
-    # The word has one row and padding another two times over, whose gradients the norm takes one by one.
-    assert np.linalg.norm(steps[0.5]) <= 0.5 * RATE * np.sqrt(2) < np.linalg.norm(steps[np.inf])
+    assert np.linalg.norm(steps[0.5]) == pytest.approx(0.5 * RATE, rel=1e-4)
+    assert np.linalg.norm(steps[np.inf]) > 0.5 * RATE
     cosine = steps[0.5] @ steps[np.inf] / np.linalg.norm(steps[0.5]) / np.linalg.norm(steps[np.inf])
     assert cosine == pytest.approx(1.0, abs=1e-5)
     np.testing.assert_array_equal(steps[1e6], steps[np.inf])
@@ -154,9 +236,41 @@ def test_a_long_gradient_is_shortened_and_keeps_its_direction(network):
 
 @NETWORKS
 def test_frozen_word_vectors_stay_and_the_network_learns(network):
-    graph, weights = start(network)
-    after, _ = run(graph, weights, VISITS, frozen=True)
-    np.testing.assert_array_equal(after.tables["words"], weights.tables["words"])
-    learned, _ = run(graph, weights, VISITS[:1])  # one step: the table has not told yet
-    frozen, _ = run(graph, weights, VISITS[:1], frozen=True)
-    jax.tree.map(np.testing.assert_array_equal, frozen.network, learned.network)
+    structure, params = start(network)
+    after, _ = run(structure, params, VISITS, frozen=["tables.words"])
+    np.testing.assert_array_equal(after["tables.words"], params["tables.words"])
+    learned, _ = run(structure, params, VISITS[:1])  # one step: the table has not changed the loss yet
+    frozen, _ = run(structure, params, VISITS[:1], frozen=["tables.words"])
+    same(frozen, {**learned, "tables.words": params["tables.words"]}, rtol=0, atol=0)
+
+
+def test_one_update_for_several_sentences_has_random_numbers_for_each():
+    """The mean of their losses, each with its own words and masks; places without a sentence do not count."""
+    structure, params = start(Elman, dropout=0.5)
+    drop = {"words": WordDropout(jnp.full(9, 0.5), jnp.full(9, 3))}
+    key, sgd = jax.random.key(2), optimiser(optax.sgd)
+    order = np.array([2, 0, 1, 0], np.int32)
+    step = partial(
+        compiled_step,
+        structure,
+        Program(nll_loss, identity, sgd),
+        frozen={},
+        batch=BUCKET,
+        drop=drop,
+        run=Run(order, np.int32(3), key),
+        rates=Rates(*map(np.float32, (RATE, np.inf, 0.0))),
+    )
+    gradients, losses = [], []
+    for place, i in enumerate(order[:3]):
+        words_key, own_key = keys_of(key, place)
+        row = padded(i)
+        row = row._replace(inputs=drop_words(drop, jax.tree.map(jnp.asarray, row.inputs), words_key))
+        gradients.append(dense_gradient(structure, params, row, own_key))
+        keep = np.asarray(dropout_factors((BUCKET.real.shape[1], H), 0.5, own_key), float)
+        read = np.asarray(row.inputs["words"])[1 : 1 + len(SENTENCES[i])]
+        table = posteriors_by_hand(Elman, letters(structure, params), read, keep)
+        losses.append(-np.log(table[np.arange(len(read)), TAGS[i]]).sum())
+    expected = {name: params[name] - RATE * sum(one[name] for one in gradients) / 3 for name in params}
+    state, loss = step(state=TrainState(dict(params), sgd.init(params), {}))
+    assert float(loss) == pytest.approx(sum(losses), rel=1e-4)
+    same(state.params, expected)
