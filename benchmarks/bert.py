@@ -42,7 +42,7 @@ except ImportError:
 import jax
 import numpy as np
 from common import keep_to_cores, take_turns
-from rnn.training.phases import early_stopping
+from rnn.training.schedules import early_stopping
 from tabulate import tabulate
 
 from crfdeid.bio import encode
@@ -55,8 +55,8 @@ from features.tokens import Sentence
 from rnn.batching import Row
 from rnn.decode import chosen_tags
 from rnn.models.bert import BertTagger
-from rnn.pretrained.small import small_encoder
-from rnn.processors.subwords import NOT_COUNTED, PIECES
+from rnn.pretrained.hub import small_encoder
+from rnn.pretrained.subwords import NOT_COUNTED, PIECES
 from rnn.training.loop import train
 
 CORES = int(os.environ["PJRT_NPROC"])

@@ -35,7 +35,7 @@ import jax
 import numpy as np
 import torch
 from common import keep_to_cores, take_turns
-from rnn.training.phases import early_stopping
+from rnn.training.schedules import early_stopping
 from tabulate import tabulate
 from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
@@ -46,8 +46,8 @@ from crfdeid.documents import PHI, LabelledSentence
 from crfdeid.label_schemes import SEVEN
 from features.tokens import Sentence
 from rnn.batching import Batch, Row, make_batch, make_buckets
+from rnn.inputs import CASINGS
 from rnn.models.bilstm_crf import BilstmCrfSettings, BilstmCrfTagger
-from rnn.processors.inputs import CASINGS
 from rnn.training.loop import train
 from rnn.words import WordProcessor
 

@@ -24,7 +24,7 @@ import numpy as np
 from common import take_turns
 from flax import nnx
 from rnn.training.draws import WordDropout
-from rnn.training.phases import Phase, early_stopping, per_sentence
+from rnn.training.schedules import Phase, early_stopping, per_sentence
 
 from crfdeid.documents import PHI
 from rnn.batching import Row

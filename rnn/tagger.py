@@ -24,8 +24,7 @@ from features.tokens import Sentence
 from rnn.batching import POWER_OF_TWO_PADDING, Batch, PaddingPolicy, Row
 from rnn.compile_cache import keep_compiled
 from rnn.decode import best_tags, iob_constraints, posteriors, run_batches
-from rnn.network import Network, Params, Structure
-from rnn.processors.base import Processor
+from rnn.network import Network, Params, Processor, Structure
 from rnn.settings import WordSettings
 from rnn.training.loop import Buckets, Training, copied, start_training, train
 from rnn.training.schedules import Schedule
@@ -364,7 +363,9 @@ class NetworkTagger(Tagger, ABC):
         if key is not None:
             processor, moved = processor.hashed(key)
             for table, old in moved.items():
-                weights[f"tables.{table}"] = weights[f"tables.{table}"][old]
+                name = f"tables.{table}"
+                if name in weights:  # a network need not read the words
+                    weights[name] = weights[name][old]
         weights |= {_PROCESSOR + name: array for name, array in processor.arrays().items()}
         self._files().save(
             folder,

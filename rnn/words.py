@@ -19,10 +19,10 @@ from features.tokens import Sentence
 from rnn.batching import Row
 from rnn.embeddings.subwords import SubwordVectors
 from rnn.embeddings.vectors import WordVectors, extend, initial_table, matching_scale, unseen_vectors
+from rnn.inputs import Characters, Features, casing
 from rnn.interpret import ExplainsWords
 from rnn.layers.dropout import WordDropout
 from rnn.network import SUBWORD_VECTORS, uniform
-from rnn.processors.inputs import Characters, Features, casing
 from rnn.settings import WindowSettings, WordSettings
 from rnn.training.schedules import Phase, Schedule, Updates, early_stopping, per_sentence
 from rnn.vocab import Vocabulary

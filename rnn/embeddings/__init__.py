@@ -9,8 +9,7 @@ pretrained.py    files of word2vec, GloVe and fastText
 neighbours.py    nearest neighbours, and the share of words without a vector
 """
 
-from rnn.embeddings.lookup import concatenate
-from rnn.embeddings.neighbours import nearest, out_of_vocabulary, probe_words
+from rnn.embeddings.lookup import concatenate, nearest, out_of_vocabulary, probe_words
 from rnn.embeddings.pretrained import read_vectors
 from rnn.embeddings.rnnlm import RnnlmSettings, train_rnnlm
 from rnn.embeddings.subwords import SubwordVectors

@@ -1,16 +1,18 @@
-"""Vectors of any words, known or unknown, from one source or several."""
+"""Vectors of any words, known or unknown, and the nearest words by cosine."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from rnn.embeddings.vectors import SPECIAL_WORDS, WordVectors, class_word
-from rnn.vocab import zero_digits
+from rnn.embeddings.vectors import SPECIAL_WORDS, WordVectors, class_word, extend
+from rnn.vocab import FIRST_WORD, UNKNOWN_CLASSES, Vocabulary, unknown_class, zero_digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,3 +104,125 @@ def concatenate(several: Sequence[WordVectors], words: Iterable[str]) -> WordVec
     there = (*SPECIAL_WORDS, *filter(known, sorted(set(words).difference(SPECIAL_WORDS))))
     notices = dict.fromkeys(notice for vectors in several for notice in vectors.notices)
     return WordVectors(there, np.concatenate([kind(there) for kind in kinds], axis=1), notices=tuple(notices))
+
+
+_PROBES = {"lower": 4, "initial capital": 3, "all capitals": 1}  # words of each casing class
+_SHORTEST = 4  # letters of such a word: shorter ones say little
+_MOST_COSINES = 1 << 24  # at once: 64 MB
+_SHORTEST_LENGTH = float(np.finfo(np.float32).tiny)  # a shorter vector counts as zeros
+
+
+class Near(NamedTuple):
+    """Rows of a table of vectors, [count], and their cosines with a vector, [count]; the nearest first."""
+
+    rows: npt.NDArray[np.intp]
+    cosines: npt.NDArray[np.float64]
+
+
+def nearest(vectors: WordVectors, word: str, k: int = 8) -> list[tuple[str, float]]:
+    """Find the k words with the greatest cosine with a word, and that cosine; the greatest first.
+
+    Raises:
+        ValueError: the word has no vector.
+
+    Example:
+        >>> vectors = WordVectors(("fever", "cough", "Doe"), np.array([[1, 0], [3, 4], [0, 1]], np.float32))
+        >>> [(word, round(cosine, 2)) for word, cosine in nearest(vectors, "fever", k=2)]
+        [('cough', 0.6), ('Doe', 0.0)]
+    """
+    if word not in vectors.words:
+        raise ValueError("the word has no vector")
+    own = vectors.words.index(word)
+    ((rows, cosines),) = nearest_rows(vectors.table[[own]], vectors.table, k + 1)
+    others = [
+        (vectors.words[row], cosine) for row, cosine in zip(rows.tolist(), cosines.tolist(), strict=True) if row != own
+    ]
+    return others[:k]
+
+
+def nearest_rows(queries: npt.NDArray[np.float32], table: npt.NDArray[np.float32], count: int) -> Iterator[Near]:
+    """Find the rows of a table with the greatest cosine with each query; a query of zeros has the cosine 0 with all.
+
+    The result is exact and does not depend on how the queries are grouped. Cosines are taken in single precision, of a
+    block of queries with the whole table, at most `_MOST_COSINES` at once. All rows that rounding could have moved are
+    then sorted in double precision.
+
+    Args:
+        queries: the vectors, [Q, D].
+        table: the rows to choose from, [V, D].
+        count: rows for each query, at most V.
+
+    Yields:
+        For each query its rows, the nearest first, of equals the first of the table; and their cosines.
+    """
+    lengths = np.sqrt(np.einsum("vd,vd->v", table, table, dtype=float)).clip(_SHORTEST_LENGTH).astype(np.float32)
+    count = min(count, len(table))
+    block = max(1, _MOST_COSINES // len(table))
+    for begin in range(0, len(queries), block):
+        part = queries[begin : begin + block].astype(float)
+        part /= np.linalg.norm(part, axis=1, keepdims=True).clip(_SHORTEST_LENGTH)
+        for query, cosines in zip(part, part.astype(np.float32) @ table.T / lengths, strict=True):
+            yield _first(query, table, cosines, count)
+
+
+def _first(query: np.ndarray, table: np.ndarray, cosines: np.ndarray, count: int) -> Near:
+    """Find the nearest rows to a vector of length 1 from cosines in single precision."""
+    rounding = 2 * (len(query) + 8) * np.finfo(np.float32).eps  # of two sums of D products
+    bound = np.partition(cosines, len(cosines) - count)[len(cosines) - count] - rounding
+    rows = np.flatnonzero(cosines >= bound)
+    near = table[rows].astype(float)
+    exact = (near * query).sum(axis=1) / np.sqrt((near * near).sum(axis=1)).clip(_SHORTEST_LENGTH)
+    order = np.argsort(-exact, kind="stable")[:count]
+    return Near(rows[order], exact[order])
+
+
+def out_of_vocabulary(counts: Mapping[str, int], vectors: WordVectors) -> dict[str, float]:
+    """Shares of a text's tokens and of its types (distinct words) without a vector.
+
+    Words are read as by a network that starts from the vectors: digits folded, in lower case if the vectors are.
+
+    Args:
+        counts: number of occurrences of each word.
+        vectors: the vectors.
+
+    Returns:
+        "tokens" and "types", fractions; 0 for a text without words.
+
+    Example:
+        >>> vectors = WordVectors(("fever", "00"), np.eye(2, dtype=np.float32))
+        >>> out_of_vocabulary({"fever": 2, "17": 1, "42": 1, "Doe": 1}, vectors)
+        {'tokens': 0.2, 'types': 0.3333333333333333}
+    """
+    folded = _folded(counts)
+    ids = extend(Vocabulary(()), vectors).ids(list(folded))
+    unknown = [count for count, number in zip(folded.values(), ids, strict=True) if number < FIRST_WORD]
+    return {
+        "tokens": sum(unknown) / max(folded.total(), 1),
+        "types": len(unknown) / max(len(folded), 1),
+    }
+
+
+def probe_words(counts: Mapping[str, int], vectors: WordVectors) -> list[str]:
+    """Choose words to show neighbours of: the most frequent ones of several casings with a vector.
+
+    Args:
+        counts: number of occurrences of each word in a corpus.
+        vectors: the vectors; words are looked up in lower case if the vectors are.
+    """
+    folded, known = _folded(counts), set(vectors.words)
+    chosen: dict[str, str] = {}  # by the word as the vectors spell it
+    left = Counter(_PROBES)
+    for word in sorted(folded, key=lambda word: (-folded[word], word)):
+        casing = UNKNOWN_CLASSES[unknown_class(word) - 1]
+        spelt = word if word in known else word.lower()
+        if left[casing] and word.isalpha() and len(word) >= _SHORTEST and spelt in known and spelt not in chosen:
+            left[casing] -= 1
+            chosen[spelt] = casing
+    return sorted(chosen, key=lambda word: list(_PROBES).index(chosen[word]))
+
+
+def _folded(counts: Mapping[str, int]) -> Counter[str]:
+    folded: Counter[str] = Counter()
+    for word, count in counts.items():
+        folded[zero_digits(word)] += count
+    return folded

@@ -8,8 +8,8 @@ import jax
 import jax.numpy as jnp
 from flax import nnx
 
+from rnn.inputs import CASINGS, NO_CHARACTER
 from rnn.network import uniform
-from rnn.processors.inputs import CASINGS, NO_CHARACTER
 
 
 class CharacterCnn(nnx.Module):

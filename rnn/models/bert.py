@@ -30,9 +30,8 @@ from rnn.layers.softmax import SoftmaxScores
 from rnn.layers.transformer import Linear, TransformerEncoder
 from rnn.network import Arrays, Network, Params, Structure
 from rnn.pretrained.config import EncoderConfig
-from rnn.pretrained.hub import PretrainedEncoder, read_encoder
-from rnn.pretrained.small import DISTRIBUTION, LICENCE, small_encoder
-from rnn.processors.subwords import NOT_COUNTED, PIECES, SubwordProcessor
+from rnn.pretrained.hub import DISTRIBUTION, LICENCE, PretrainedEncoder, read_encoder, small_encoder
+from rnn.pretrained.subwords import NOT_COUNTED, PIECES, SubwordProcessor
 from rnn.settings import TrainingSettings
 from rnn.tagger import NetworkTagger, TrainedModel, params_from
 from rnn.training.schedules import Phase, Schedule, early_stopping, optimiser, per_sentences

@@ -21,13 +21,13 @@ from features import FEATURE_SETS, feature_set
 from features.tokens import Sentence
 from rnn.batching import Row
 from rnn.embeddings.vectors import WordVectors
+from rnn.inputs import Characters, Features
 from rnn.interpret import token_norms, token_sizes, transitions
 from rnn.layers.crf import CrfOutput, CrfScores
 from rnn.layers.dropout import dropout, split_key
 from rnn.layers.lstm import BiLstms
 from rnn.layers.tokens import TokenInputs
 from rnn.network import Arrays, uniform
-from rnn.processors.inputs import Characters, Features
 from rnn.settings import WordSettings
 from rnn.tagger import NetworkTagger
 from rnn.training.schedules import OPTIMISERS, Phase, Schedule, optimiser, per_sentences, reduce_lr_on_plateau

@@ -18,8 +18,7 @@ import regex
 
 from crfdeid.errors import SettingError
 from features.normal import normal_form
-from rnn.embeddings.lookup import Lookup
-from rnn.embeddings.neighbours import nearest_rows
+from rnn.embeddings.lookup import Lookup, nearest_rows
 from rnn.embeddings.vectors import SPECIAL_WORDS, WordVectors
 from rnn.vocab import unknown_class
 

@@ -11,10 +11,10 @@ import numpy as np
 from crfdeid.documents import PHI, LabelledSentence
 from features.tokens import Sentence
 from rnn.batching import Row
+from rnn.inputs import casing
+from rnn.network import PublicWords
 from rnn.privacy.representation import RepresentationModel
 from rnn.privacy.shared_file import SharedNotes
-from rnn.processors.base import PublicWords
-from rnn.processors.inputs import casing
 from rnn.words import SentenceRows
 
 VECTORS, CASING = "vectors", "casing"

@@ -25,11 +25,11 @@ from crfdeid.secrets import SECRET_VARIABLE, derive, hash_word, read_secret, use
 from crfdeid.serialization import distinct_names
 from crfdeid.utils.files import write_files
 from crfdeid.utils.json import dump_with_checksum, read_with_checksum
+from rnn.inputs import casing
 from rnn.privacy.representation import RepresentationModel
 from rnn.privacy.shared_file import SharedNotes
 from rnn.privacy.substitution import shareable
 from rnn.privacy.system_random import generator
-from rnn.processors.inputs import casing
 from rnn.words import tags_of
 
 RECORD = Path(".crfdeid") / "encoded.json"

@@ -25,7 +25,7 @@ from crfdeid.bio import OUTSIDE, tag_spans
 from crfdeid.errors import IntegrityError, MismatchError, ReadError
 from crfdeid.serialization import distinct_names, pack_arrays
 from crfdeid.utils.files import read_bytes, write_stream
-from rnn.processors.inputs import CASINGS
+from rnn.inputs import CASINGS
 
 # Headers are not parsed by NumPy, which evaluates them and allocates the size that they announce.
 _HEADER = re.compile(
@@ -124,7 +124,7 @@ class SharedNotes:
     Args:
         vectors: vector of each token, [P, D] float16.
         lengths: tokens of each sentence, [S] int32.
-        casing: index of each token's casing class in `rnn.processors.inputs.CASINGS`, [P] uint8.
+        casing: index of each token's casing class in `rnn.inputs.CASINGS`, [P] uint8.
         tags: index of each token's tag in ``names``, [P] uint16.
         names: the tags.
         representation: digest of the representation that made the vectors, 64 hexadecimal digits.

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from crfdeid.errors import EmptyInputError, SettingError
-from rnn.embeddings.neighbours import nearest
+from rnn.embeddings.lookup import nearest
 from rnn.embeddings.vectors import BOUNDARY
 from rnn.embeddings.word2vec import CbowSettings, train_cbow
 

@@ -8,7 +8,7 @@ import pytest
 
 from crfdeid.errors import EmptyInputError, SettingError
 from rnn.embeddings import word2vec as module
-from rnn.embeddings.neighbours import nearest
+from rnn.embeddings.lookup import nearest
 from rnn.embeddings.vectors import BOUNDARY, WordVectors
 from rnn.embeddings.word2vec import MOST_BUCKETS, FasttextSettings, train_fasttext
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnn.embeddings.neighbours import nearest, out_of_vocabulary, probe_words
+from rnn.embeddings.lookup import nearest, out_of_vocabulary, probe_words
 from rnn.embeddings.vectors import WordVectors, extend
 from rnn.vocab import FIRST_WORD, Vocabulary
 

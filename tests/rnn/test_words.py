@@ -8,7 +8,7 @@ import pytest
 from crfdeid.documents import LabelledSentence
 from features import feature_set
 from features.tokens import Sentence, split_sentences
-from rnn.processors.inputs import CASINGS, Characters, Features, casing
+from rnn.inputs import CASINGS, Characters, Features, casing
 from rnn.vocab import Vocabulary
 from rnn.words import WordProcessor, tags_of
 

@@ -10,12 +10,12 @@ from flax import nnx
 
 from crfdeid.documents import PHI
 from features import feature_set
+from rnn.inputs import Features
 from rnn.layers.crf import CrfOutput
 from rnn.layers.dropout import dropout, split_key
 from rnn.layers.transformer import Linear, TransformerEncoder
 from rnn.network import uniform
 from rnn.pretrained.config import EncoderConfig
-from rnn.processors.inputs import Features
 from rnn.settings import WordSettings
 from rnn.tagger import NetworkTagger
 from rnn.training.schedules import optimiser, per_sentences

@@ -32,7 +32,7 @@ from crfdeid.validation import require_counts
 from features.tokens import Sentence
 from rnn.privacy.attacks.encoders import SentenceEncoder, noise_deviation
 from rnn.privacy.pairs import with_word
-from rnn.processors.inputs import casing
+from rnn.inputs import casing
 
 _TOKENS = 1 << 16  # encoded in one call: 13 MB of vectors of size 50
 _TINY = 1e-9  # lower bound of deviations and lengths, which may be 0

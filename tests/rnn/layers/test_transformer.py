@@ -13,8 +13,7 @@ from tiny_encoders import bert_config, random_arrays, roberta_config, write_enco
 from rnn.layers.dropout import dropout_factors, split_key
 from rnn.layers.transformer import TransformerEncoder
 from rnn.network import Structure
-from rnn.pretrained.hub import PretrainedEncoder, read_encoder
-from rnn.pretrained.small import small_folder
+from rnn.pretrained.hub import PretrainedEncoder, read_encoder, small_folder
 from rnn.tagger import params_from
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")

@@ -17,9 +17,9 @@ from crfdeid.errors import SettingError
 from features.tokens import Sentence, split_sentences
 from rnn import BilstmCrf, BilstmCrfSettings, BilstmCrfTagger
 from rnn.batching import make_batch
+from rnn.inputs import CASINGS
 from rnn.layers.lstm import BiLstm
 from rnn.network import inference_scores, still
-from rnn.processors.inputs import CASINGS
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 

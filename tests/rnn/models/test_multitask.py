@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from flax import nnx
 from rnn.joint_tagger import JointSettings, joint_optimiser
-from rnn.training.phases import HeldOut, nll_loss
+from rnn.training.schedules import HeldOut, nll_loss
 from tiny_joint import BOTH, CONCEPTS_ALONE, PHI_ALONE, SMALL
 
 from crfdeid.documents import CONCEPT, PHI

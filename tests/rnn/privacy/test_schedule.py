@@ -4,7 +4,7 @@ import numpy as np
 import optax
 import pytest
 import tiny_private as tiny
-from rnn.training.phases import HeldOut
+from rnn.training.schedules import HeldOut
 
 from rnn.privacy.pairs import PairVocabulary
 from rnn.privacy.training import TRAINED_PARTS, Phases, Quadruples, noise_rate_nadam, until_no_lower

@@ -20,9 +20,9 @@ from crfdeid.corpora.splits import Split
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError, IntegrityError, ReadError
 from features.tokens import Sentence
+from rnn.inputs import CASINGS, casing
 from rnn.privacy.release import encode_notes
 from rnn.privacy.shared_file import SharedNotes
-from rnn.processors.inputs import CASINGS, casing
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 

@@ -7,7 +7,7 @@ import optax
 import pytest
 import tiny_crf
 from flax import nnx
-from rnn.training.phases import Phase, early_stopping, nll_loss, per_sentence, per_sentences
+from rnn.training.schedules import Phase, early_stopping, nll_loss, per_sentence, per_sentences
 from tiny_networks import V, row_of, together
 from tiny_networks import start as start_window_network
 
@@ -358,7 +358,7 @@ def test_the_loss_told_is_the_mean_over_tokens_before_each_update():
 def test_a_pure_function_of_its_seed(monkeypatch):
     """And rows that are the same object are put into batches once."""
     calls = []
-    monkeypatch.setattr("rnn.training.loop.make_buckets", lambda *a, **k: calls.append(a) or make_buckets(*a, **k))
+    monkeypatch.setattr("rnn.batching.make_buckets", lambda *a, **k: calls.append(a) or make_buckets(*a, **k))
     one, two, other = (
         numbers(trained(*[phase(updates="per_sentence", rates={"emissions": 0.5})] * 3, seeds=(seed,)))
         for seed in (0, 0, 1)

@@ -8,7 +8,7 @@ import optax
 import pytest
 import tiny_crf
 from flax import nnx
-from rnn.training.phases import (
+from rnn.training.schedules import (
     HeldOut,
     Phase,
     early_stopping,

@@ -12,9 +12,9 @@ from tiny_encoders import PIECES, bert_config, byte_pieces, word_pieces
 from crfdeid.documents import LabelledSentence
 from features.tokens import Sentence, split_sentences
 from rnn.pretrained.config import EncoderConfig
+from rnn.pretrained.subwords import NOT_COUNTED, SubwordProcessor, overlapping_windows
+from rnn.pretrained.subwords import PIECES as INPUT
 from rnn.pretrained.wordpiece import WordpieceTokenizer
-from rnn.processors.subwords import NOT_COUNTED, SubwordProcessor, overlapping_windows
-from rnn.processors.subwords import PIECES as INPUT
 
 CONFIG, TOKENIZER = EncoderConfig.of_hub(bert_config()), WordpieceTokenizer.of(word_pieces(), "bert")
 TAGS = ("B-ID", "I-ID", "O")

@@ -21,9 +21,9 @@ from crfdeid.serialization import distinct_names
 from features.tokenizer import Token
 from features.tokens import NoteTokens, Sentence
 from rnn.batching import Row
+from rnn.network import PublicWords
 from rnn.pretrained.config import EncoderConfig
 from rnn.pretrained.wordpiece import WordpieceTokenizer
-from rnn.processors.base import PublicWords
 
 PIECES = "pieces"
 """Name of the input with the ids of a window's pieces, special ones at both ends included, [L]."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rnn.processors.inputs import NO_CHARACTER, UNKNOWN, Characters
+from rnn.inputs import NO_CHARACTER, UNKNOWN, Characters
 
 KNOWN = Characters(("a", "b", "ñ"), most=6)
 
@@ -34,7 +34,7 @@ def test_no_words_have_no_rows():
 
 
 def test_it_forgets_nothing_but_what_it_remembered(monkeypatch):
-    monkeypatch.setattr("rnn.processors.inputs._MOST_REMEMBERED", 2)
+    monkeypatch.setattr("rnn.inputs._MOST_REMEMBERED", 2)
     some = Characters(("a", "b"))
     words = ["a", "b", "ab", "a", "ba", "b"]
     np.testing.assert_array_equal(some.rows(words), [Characters(("a", "b")).ids(word) for word in words])
