@@ -42,7 +42,6 @@ except ImportError:
 import jax
 import numpy as np
 from common import keep_to_cores, take_turns
-from rnn.training.schedules import early_stopping
 from tabulate import tabulate
 
 from crfdeid.bio import encode
@@ -58,6 +57,7 @@ from rnn.models.bert import BertTagger
 from rnn.pretrained.hub import small_encoder
 from rnn.pretrained.subwords import NOT_COUNTED, PIECES
 from rnn.training.loop import train
+from rnn.training.schedules import early_stopping
 
 CORES = int(os.environ["PJRT_NPROC"])
 BATCH = 32  # windows that PyTorch reads at once: 16 and 64 are no faster

@@ -35,7 +35,6 @@ import jax
 import numpy as np
 import torch
 from common import keep_to_cores, take_turns
-from rnn.training.schedules import early_stopping
 from tabulate import tabulate
 from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
@@ -49,6 +48,7 @@ from rnn.batching import Batch, Row, make_batch, make_buckets
 from rnn.inputs import CASINGS
 from rnn.models.bilstm_crf import BilstmCrfSettings, BilstmCrfTagger
 from rnn.training.loop import train
+from rnn.training.schedules import early_stopping
 from rnn.words import WordProcessor
 
 WORDS, MEDIAN, SPREAD, LONGEST = 20_000, 11, 0.9, 432

@@ -24,7 +24,6 @@ import numpy as np
 from common import take_turns
 from flax import nnx
 from rnn.training.draws import WordDropout
-from rnn.training.schedules import Phase, early_stopping, per_sentence
 
 from crfdeid.documents import PHI
 from rnn.batching import Row
@@ -32,6 +31,7 @@ from rnn.decode import ANY, best_tags, run_batches
 from rnn.models.elman import Elman
 from rnn.network import Weights
 from rnn.training.loop import train
+from rnn.training.schedules import Phase, early_stopping, per_sentence
 
 RATE, DROPOUT = 0.01, 0.5
 PREDICTED_TOKENS = 1_000_000

@@ -31,9 +31,9 @@ from crfdeid.bio import OUTSIDE
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import EmptyInputError, MismatchError
 from crfdeid.evaluation.tokens import Proportion
+from rnn.inputs import casing
 from rnn.privacy.attacks.encoders import SentenceEncoder, noise_deviation
 from rnn.privacy.attacks.names import is_name
-from rnn.inputs import casing
 
 _OTHER_TAG = np.float32(np.log(0.01))  # log-weight of an example with another tag
 _AROUND = (0, 1)  # tokens on either side that may be compared too

@@ -8,7 +8,6 @@ import jax
 import numpy as np
 import pytest
 from flax import nnx
-from rnn.training.schedules import HeldOut, adam
 from tiny_encoders import roberta_config, tiny_encoder, write_encoder
 
 from crfdeid.documents import LabelledSentence
@@ -19,6 +18,7 @@ from features.tokens import split_sentences
 from rnn.models.bert import Bert, BertSettings, BertTagger, first_pieces_loss, layerwise_lr_decay
 from rnn.network import Weights, flatten_params, still
 from rnn.pretrained.hub import read_encoder, small_folder
+from rnn.training.schedules import HeldOut, adam
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 SIZES = {"window": 30, "overlap": 8, "batch": 2, "epochs": 1, "dropout": 0.0, "lr": 0.01, "warmup": 0.0}

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from flax import nnx
 from rnn.joint_tagger import JointSettings, joint_optimiser
-from rnn.training.schedules import HeldOut, nll_loss
 from tiny_joint import BOTH, CONCEPTS_ALONE, PHI_ALONE, SMALL
 
 from crfdeid.documents import CONCEPT, PHI
@@ -14,6 +13,7 @@ from crfdeid.registry import create
 from rnn.models.multitask import Multitask, MultitaskSettings, MultitaskTagger, TaskOutput
 from rnn.models.stacked import StackedSettings, StackedTagger
 from rnn.network import Scores
+from rnn.training.schedules import HeldOut, nll_loss
 
 TRAIN = [*BOTH, *PHI_ALONE, *CONCEPTS_ALONE]
 

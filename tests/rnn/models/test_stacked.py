@@ -9,7 +9,6 @@ import pytest
 from flax import nnx
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rnn.training.schedules import nll_loss
 from tiny_joint import BOTH, CONCEPTS_ALONE, PHI_ALONE, SMALL
 
 from crfdeid.documents import CONCEPT, PHI, LabelledSentence
@@ -19,6 +18,7 @@ from rnn.batching import make_batch
 from rnn.embeddings.vectors import WordVectors
 from rnn.models.stacked import StackedSettings, StackedTagger, exclude_phi_words, without_phi
 from rnn.network import PHI_TAG_IDS, embedding_lookup, inference_scores, still
+from rnn.training.schedules import nll_loss
 from rnn.vocab import FIRST_WORD, Vocabulary
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")

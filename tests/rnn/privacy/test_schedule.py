@@ -4,10 +4,10 @@ import numpy as np
 import optax
 import pytest
 import tiny_private as tiny
-from rnn.training.schedules import HeldOut
 
 from rnn.privacy.pairs import PairVocabulary
 from rnn.privacy.training import TRAINED_PARTS, Phases, Quadruples, noise_rate_nadam, until_no_lower
+from rnn.training.schedules import HeldOut
 from rnn.words import WordProcessor
 
 WORDS = PairVocabulary.of([*tiny.TRAIN, *tiny.HELD_OUT], tiny.vectors(), 3)

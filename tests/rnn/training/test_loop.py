@@ -7,7 +7,6 @@ import optax
 import pytest
 import tiny_crf
 from flax import nnx
-from rnn.training.schedules import Phase, early_stopping, nll_loss, per_sentence, per_sentences
 from tiny_networks import V, row_of, together
 from tiny_networks import start as start_window_network
 
@@ -16,6 +15,7 @@ from rnn.batching import make_buckets
 from rnn.network import Draw, Weights, flatten_params
 from rnn.settings import WordSettings
 from rnn.training.loop import train
+from rnn.training.schedules import Phase, early_stopping, nll_loss, per_sentence, per_sentences
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 

@@ -8,6 +8,11 @@ import optax
 import pytest
 import tiny_crf
 from flax import nnx
+from tiny_networks import SENTENCES, TAGS, letters, posteriors_by_hand, row_of, start
+
+from rnn import Elman
+from rnn.batching import make_batch
+from rnn.network import flatten_params, still
 from rnn.training.schedules import (
     HeldOut,
     Phase,
@@ -17,11 +22,6 @@ from rnn.training.schedules import (
     per_sentences,
     warmup_linear_decay,
 )
-from tiny_networks import SENTENCES, TAGS, letters, posteriors_by_hand, row_of, start
-
-from rnn import Elman
-from rnn.batching import make_batch
-from rnn.network import flatten_params, still
 
 
 def test_runs_of_long_sentences_are_short():
