@@ -27,7 +27,7 @@ from experiments.options import (
     run_experiment,
     share,
 )
-from experiments.running.transfer.corpora import MADE_UP, source_of
+from experiments.running.transfer.corpora import BUILT_IN, source_of
 from experiments.running.transfer.systems import BINARY, SAMPLES, TYPES, TransferExperiment
 from experiments.running.transfer.systems import MODELS as USUAL
 
@@ -102,7 +102,7 @@ def parse(argv: Sequence[str] | None) -> TransferExperiment:
         UsageError: an option, or a combination of options, is invalid.
     """
     options = _parser().parse_args(argv)
-    options.corpora = options.corpora or list(MADE_UP)
+    options.corpora = options.corpora or list(BUILT_IN)
     options.seeds = options.seeds or [0]
     sources = tuple(map(source_of, options.corpora))
     names = [source.name for source in sources]
@@ -140,7 +140,7 @@ def _add_corpora(parser: Parser) -> None:
     text = (
         "the corpora: NAME=DIR, a folder that holds train and test (or, without test, dev, which is then scored), as "
         "folders or files; NAME=TRAIN,TEST, two files or folders; both with :FORMAT for a format that cannot be "
-        f"guessed; or {', '.join(MADE_UP)}, which are built in, with :SEED (default: these)"
+        f"guessed; or {', '.join(BUILT_IN)}, which are built in, with :SEED (default: these)"
     )
     group.add_argument("--corpora", nargs="+", metavar="NAME=DIR[:FORMAT]", help=text)
     text = "types that Table 4 compares: PHI or not, PHI of the right category, or names alone (default: binary)"

@@ -161,7 +161,7 @@ class Layout(Extractor):
         of_sentences = {
             "heading=": [sentence.heading.lower() for sentence in batch.sentences],
             "prefix=": [_prefix(sentence) for sentence in batch.sentences],
-            "place=": [_place(sentence) for sentence in batch.sentences],
+            "place=": [_tenth_of_note(sentence) for sentence in batch.sentences],
         }
         columns = [Column((head,), values, batch.sentence_of) for head, values in of_sentences.items()]
         return columns + _fields(batch)
@@ -199,7 +199,7 @@ def _prefix(sentence: Sentence) -> str:
     return sentence.line_prefix.lower()
 
 
-def _place(sentence: Sentence) -> str:
+def _tenth_of_note(sentence: Sentence) -> str:
     return str(_POSITIONS * sentence.line // max(sentence.line_count, 1))
 
 

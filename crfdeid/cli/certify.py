@@ -75,17 +75,17 @@ def run(options: argparse.Namespace) -> None:
     _check(options)
     if options.plan is not None:
         require_outside(options.plan, {"--input": options.input}, option="--plan")
-        said, lines = _plan(options)
+        summary, lines = _plan(options)
     else:
         certificate = _certificate(options)
-        said = {} if certificate is None else certificate.to_dict()
+        summary = {} if certificate is None else certificate.to_dict()
         lines = [] if certificate is None else [render_certificate(certificate)]
     if options.bound is not None:
-        said["notes_to_read"] = _notes_to_read(options, said.get("corpus_size", options.corpus_size))
+        summary["notes_to_read"] = _notes_to_read(options, summary.get("corpus_size", options.corpus_size))
         if options.plan is None:
             lines += list(_reading_table(options))
     empty = dict.fromkeys(("upper_bound_notes", "upper_bound_tokens", "notes_to_read"))
-    print(json.dumps({**empty, **said}) if options.json else "\n".join(lines))
+    print(json.dumps({**empty, **summary}) if options.json else "\n".join(lines))
 
 
 def _check(options: argparse.Namespace) -> None:

@@ -89,15 +89,15 @@ def run(options: argparse.Namespace) -> None:
 def _check(options: argparse.Namespace) -> None:
     """Refuse contradictory options."""
     if len(options.model) > 2:
-        raise UsageError("--model is given more than twice: at most two models stand side by side")
+        raise UsageError("--model is used more than twice: at most two models can be compared")
     if options.text is not None and options.input is not None:
         raise UsageError("--text and --input: give one of them")
     asked = options.text is not None or options.input is not None
     of_text = {"token": options.token is not None, "sensitivity": options.sensitivity is not None}
     of_text |= {"no-consistency": options.no_consistency, "site": options.site is not None}
     of_models = {"types": bool(options.types), "words": bool(options.words), "notes": options.notes is not None}
-    for name, given in (of_models if asked else of_text).items():
-        if given:
+    for name, has_value in (of_models if asked else of_text).items():
+        if has_value:
             raise UsageError(f"--{name} {'goes without' if asked else 'needs'} a text: --text or --input")
     of_token = {"tag": options.tag, "rival": options.rival, "replace": options.replace, "methods": options.methods}
     for name, value in of_token.items():

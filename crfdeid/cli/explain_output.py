@@ -112,7 +112,9 @@ def decisions_output(
     """
     found, kind = [explain_document(model, text) for model in models], _format(options)
     sentences = found[0].document.sentences()
-    sentence, place, first = _place(sentences, options.token) if options.token is not None else (Sentence(()), 0, 0)
+    sentence, index, first = (
+        _find_token(sentences, options.token) if options.token is not None else (Sentence(()), 0, 0)
+    )
     if kind == "html":
         views = [ModelView(*parts) for parts in zip(names, models, found, strict=True)]
         return text_page(views, warning=_TEXT_WARNING, chosen=options.token)
@@ -127,7 +129,7 @@ def decisions_output(
             raise UsageError(f"--replace {number}=: not in the sentence of word {options.token}: {where}")
     replacing = {number - first: word for number, word in options.replace}
     wanted = ExplainRequest(options.tag, options.rival, options.window, options.methods, replacing)
-    explained = [explain_tokens(model.tagger, sentence, [place], wanted)[0] for model in models]
+    explained = [explain_tokens(model.tagger, sentence, [index], wanted)[0] for model in models]
     if kind == "json":
         return explanation_json(dict(zip(names, explained, strict=True))) + "\n"
     return _plain(kind, [block for one in explained for block in prediction_blocks(one, top=options.top)])
@@ -142,7 +144,7 @@ def _numbered(sentences: Sequence[Sentence]) -> Iterator[RenderBlock]:
         yield TextBlock((f"Ask about a word with --token: {listed}{more}",))
 
 
-def _place(sentences: Sequence[Sentence], token: int) -> tuple[Sentence, int, int]:
+def _find_token(sentences: Sequence[Sentence], token: int) -> tuple[Sentence, int, int]:
     """The sentence with a token of a text, the token's index in it, and the number of its first token."""
     first = 0
     for sentence in sentences:

@@ -59,7 +59,7 @@ def _render_representation(folder: Path) -> str:
     from crfdeid.serialization import read_description  # noqa: PLC0415
 
     model, card = load_representation(folder), import_string("rnn.privacy.audit:read_card")(folder)
-    vectors, (of_inputs, of_outputs) = model.vectors, (float(place.mean()) for place in model.deviations)
+    vectors, (of_inputs, of_outputs) = model.vectors, (float(deviations.mean()) for deviations in model.deviations)
     others = "" if vectors.subwords is None else ", others have those of their parts"
     facts = [
         ("Digest", model.digest),

@@ -232,11 +232,11 @@ def run_stdin(options: argparse.Namespace, work: NoteTask, settings: Mapping[str
         UsageError: an option that does not apply to one note from standard input.
         DataError: it is not UTF-8, or too long, or the model fails on it.
     """
-    given = {"output": options.output is not None, "audit": options.audit is not None}
-    given |= {"resume": options.resume, "rename-files": options.rename_files}
-    given |= {"withdrawn": options.withdrawn is not None}
-    if any(given.values()):
-        wrong = " and ".join(f"--{name}" for name in sorted(given) if given[name])
+    has_value = {"output": options.output is not None, "audit": options.audit is not None}
+    has_value |= {"resume": options.resume, "rename-files": options.rename_files}
+    has_value |= {"withdrawn": options.withdrawn is not None}
+    if any(has_value.values()):
+        wrong = " and ".join(f"--{name}" for name in sorted(has_value) if has_value[name])
         raise UsageError(f"--input - writes to standard output: leave {wrong} out")
     if options.known is not None or options.known_file is not None:
         raise UsageError("--input - has no columns and no patient: leave --known and --known-file out")

@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> None:
     from crfdeid.registry import import_string  # noqa: PLC0415
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
-    _require_new_file(options.out, beside=options.train)
+    _require_new_file(options.out, source=options.train)
     one_thread()
     notes = read_notes(options.train, options)
     vectors = import_string("rnn.embeddings:read_vectors")(options.vectors)
@@ -60,12 +60,12 @@ def run(options: argparse.Namespace) -> None:
         print(line)
 
 
-def _require_new_file(path: Path, *, beside: Path) -> None:
+def _require_new_file(path: Path, *, source: Path) -> None:
     if path.exists() or path.is_symlink():
         raise UsageError(f"--out: {path} is there already: name a new file, nothing is overwritten")
     if path.suffix.lower() != _SUFFIX:
         raise UsageError(f"--out: {path} would not be read as JSON Lines: let its name end in {_SUFFIX}")
-    require_outside(path, {"--train": beside})
+    require_outside(path, {"--train": source})
 
 
 def _summary(options: argparse.Namespace, made: Any, notes: int) -> Iterator[str]:

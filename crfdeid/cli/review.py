@@ -72,12 +72,12 @@ def run(options: argparse.Namespace) -> None:
     from crfdeid.cli.arguments import load_named_tagger  # noqa: PLC0415
     from crfdeid.review.page import GOLD, REDACTED  # noqa: PLC0415
 
-    given = [pair for pair in _SIDES if any(getattr(options, name) is not None for name in pair)]
-    if len(given) != 1 or any(getattr(options, name) is None for name in given[0]):
+    sides = [pair for pair in _SIDES if any(getattr(options, name) is not None for name in pair)]
+    if len(sides) != 1 or any(getattr(options, name) is None for name in sides[0]):
         raise UsageError("give --gold and --predicted, or --original and --redacted")
-    require_outside(options.out, {f"--{name}": getattr(options, name) for name in given[0]})
+    require_outside(options.out, {f"--{name}": getattr(options, name) for name in sides[0]})
     _require_new(options.out)
-    if given[0] == _SIDES[0]:
+    if sides[0] == _SIDES[0]:
         for name in ("planned", "secret_file", "how", "locale"):
             if getattr(options, name) is not None:
                 raise UsageError(f"--{name.replace('_', '-')} is for --original and --redacted: leave it out")

@@ -36,9 +36,9 @@ def require_new_file(option: str, file: Path, *, apart_from: Iterable[Path], res
         raise UsageError(f"{option}: {file} is there already: name a new file, nothing is overwritten")
     if not (file.parent.is_dir() and os.access(file.parent, os.W_OK)):
         raise UsageError(f"{option}: {file.parent} is no folder that can be written to: name another place")
-    place = file.resolve()
+    resolved = file.resolve()
     for folder in (one.resolve() for one in apart_from):
-        if folder in place.parents:
+        if folder in resolved.parents:
             raise UsageError(f"{option}: {file} lies in {folder}: name a file apart from the notes and the results")
 
 

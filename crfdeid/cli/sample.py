@@ -88,8 +88,8 @@ def run(options: argparse.Namespace) -> None:
         drawn, model = _tagged(drawn, tagger), _model_name(options)
     write_sample(drawn, options.out, format=options.format, model=model, for_test=options.for_test)
     at_random, minutes = sum(one.by == "random" for one in drawn), sum(one.candidate.minutes for one in drawn)
-    said = f"{len(drawn):,} of {len(left):,} notes drawn, {at_random:,} of them at random"
-    print(f"{said}; minutes to read, about: {minutes:.0f}", file=sys.stderr)
+    summary = f"{len(drawn):,} of {len(left):,} notes drawn, {at_random:,} of them at random"
+    print(f"{summary}; minutes to read, about: {minutes:.0f}", file=sys.stderr)
 
 
 def _way(options: argparse.Namespace) -> str:

@@ -73,9 +73,9 @@ def run(options: argparse.Namespace) -> int:
             raise UsageError(f"--format {options.format} is for .txt files: write {file.name} with --format jsonl")
         return annotations.target_names(file, options.format, layers)
 
-    def writer(_: NoteFile, places: Sequence[Path]) -> Writer:
+    def writer(_: NoteFile, paths: Sequence[Path]) -> Writer:
         model = f"{work.model.name} {settings['model'][:12]}"
-        return annotations.tag_writer(places, options.format, layers, model=model, for_test=options.for_test)
+        return annotations.tag_writer(paths, options.format, layers, model=model, for_test=options.for_test)
 
     plan = OutputPlan(targets, writer, columns)
     return note_run.run_folder(options, note_run.RunPlan("tagging", work, plan, settings, secret))

@@ -157,8 +157,8 @@ def _load_for_finetuning(options: argparse.Namespace) -> tuple[str, Tagger, byte
         raise UsageError(f"--model {options.model}: --start names the model {name}: leave out --model, or --start")
     for option in _FIXED_BY_START:
         if getattr(options, option) not in (None, False, "default"):
-            given = f"--{option.replace('_', '-')}"
-            raise UsageError(f"{given} does not go with --start, which keeps what the model there has: leave it out")
+            flag = f"--{option.replace('_', '-')}"
+            raise UsageError(f"{flag} does not go with --start, which keeps what the model there has: leave it out")
     private = has_private_vocabulary(options.start)
     if options.key_file is not None and not private:
         raise UsageError(f"--key-file: the words of {options.start} can be read: leave it out")
@@ -183,8 +183,8 @@ def _key(options: argparse.Namespace, name: str, tagger: Tagger) -> bytes | None
 
 def note_paths(options: argparse.Namespace) -> dict[str, Path | None]:
     """Paths of the annotated notes, by the option that names them."""
-    given = {"--train": options.train, "--dev": options.dev, "--test": options.test}
-    return {**given, **arguments.concept_note_paths(options)}
+    paths = {"--train": options.train, "--dev": options.dev, "--test": options.test}
+    return {**paths, **arguments.concept_note_paths(options)}
 
 
 def model_and_settings(options: argparse.Namespace) -> tuple[str, dict[str, Any]]:
@@ -284,8 +284,8 @@ def _shared_problems(options: argparse.Namespace) -> Iterator[str]:
         "--key-file": options.key_file is not None,
         "--min-documents": options.min_documents is not None,
     }
-    for name, given in unused.items():
-        if given:
+    for name, has_value in unused.items():
+        if has_value:
             yield f"{name} is about the words of training notes, and shared files have none: leave it out"
 
 

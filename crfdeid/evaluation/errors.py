@@ -104,7 +104,7 @@ def find_errors(gold: Sequence[Document], predicted: Predictions, *, known_words
     errors: list[EntityError] = []
     for document, spans in pair_up(gold, predicted):
         found = _errors_of(document, spans, known)
-        errors.extend(sorted(found, key=lambda error: (_place(error), error.causes)))
+        errors.extend(sorted(found, key=lambda error: (_sort_key(error), error.causes)))
     return errors
 
 
@@ -148,7 +148,7 @@ def summarise_errors(errors: Iterable[EntityError]) -> dict[str, Any]:
     }
 
 
-def _place(error: EntityError) -> tuple[Span, ...]:
+def _sort_key(error: EntityError) -> tuple[Span, ...]:
     return tuple(span for span in (error.gold or error.predicted, error.predicted) if span)
 
 
@@ -159,7 +159,7 @@ def _errors_of(document: Document, predicted: Sequence[Span], known: frozenset[s
     if not gold_left and not predicted_left:
         return []
     touching = [(g, p) for g, partners in _partners(gold_left, predicted_left) for p in partners]
-    same_place = [(g, p) for g, p in touching if g[:2] == p[:2]]
+    same_offsets = [(g, p) for g, p in touching if g[:2] == p[:2]]
     tokens = tokens_of(document)
     errors = []
 
@@ -173,7 +173,7 @@ def _errors_of(document: Document, predicted: Sequence[Span], known: frozenset[s
         causes = tuple(cause for cause in ERROR_CAUSES if holds.get(cause))
         errors.append(EntityError(document.id, category, gold, found, causes))
 
-    for gold, found in _take_pairs(same_place, gold_left, predicted_left):
+    for gold, found in _take_pairs(same_offsets, gold_left, predicted_left):
         add("wrong", gold, found)
     for gold, found in _take_pairs(touching, gold_left, predicted_left):
         add("boundary", gold, found)
@@ -191,7 +191,7 @@ def _errors_of(document: Document, predicted: Sequence[Span], known: frozenset[s
 
 
 def _closeness(gold: Span, found: Span) -> tuple[int, bool, Span, Span]:
-    """Sorts pairs: the most characters in common first, then equal types, then by place, so that order is no matter."""
+    """Sort key of pairs: the most characters in common first, then equal types, then the first offset."""
     common = min(gold.end, found.end) - max(gold.start, found.start)
     return -common, gold.label != found.label, gold, found
 

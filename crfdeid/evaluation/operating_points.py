@@ -146,7 +146,7 @@ def document_probabilities(tagger: Tagger, documents: Sequence[Document]) -> lis
     notes = []
     for document in documents:
         found = [phi_probabilities(next(tables), tagger.tags) for _ in document.sentences()]
-        notes.append(TokenProbabilities(_by_place(document, found), phi_tokens(document)))
+        notes.append(TokenProbabilities(_by_token(document, found), phi_tokens(document)))
     return notes
 
 
@@ -172,11 +172,11 @@ def default_point(tagger: Tagger, documents: Sequence[Document]) -> OperatingPoi
     for document in documents:
         hidden = [np.array([tag != OUTSIDE for tag in next(tags)], bool) for _ in document.sentences()]
         is_phi = phi_tokens(document)
-        counts, tokens = counts + _counts(_by_place(document, hidden) > 0, is_phi), tokens + len(is_phi)
+        counts, tokens = counts + _counts(_by_token(document, hidden) > 0, is_phi), tokens + len(is_phi)
     return OperatingPoint(None, None, counts, tokens)
 
 
-def _by_place(document: Document, values: Sequence[np.ndarray]) -> np.ndarray:
+def _by_token(document: Document, values: Sequence[np.ndarray]) -> np.ndarray:
     """Values of the tokens, sentence by sentence, in the order of `tokens_of`: [N]."""
     if not values:
         return np.empty(0)

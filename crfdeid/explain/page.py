@@ -112,10 +112,13 @@ def _parts(found: Explanation, name: str) -> Iterator[dict[str, Any]]:
         title = f"exact sum for {found.tag} against {found.contrast_tag}: log-odds {found.log_odds:+.2f}"
         yield {"title": name + title, "terms": terms}
     if found.occlusion:
-        places = [
+        distances = [
             "" if term.place is None else f"{term.place:+d}" if term.place else "the word" for term in found.occlusion
         ]
-        terms = [[term.word, place, round(term.value, 4)] for term, place in zip(found.occlusion, places, strict=True)]
+        terms = [
+            [term.word, distance, round(term.value, 4)]
+            for term, distance in zip(found.occlusion, distances, strict=True)
+        ]
         title = (
             f"what the log-odds {found.log_odds:+.2f} of {found.tag} against {found.contrast_tag} lose without a word"
         )

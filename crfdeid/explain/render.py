@@ -32,7 +32,7 @@ from crfdeid.explain.data import (
 )
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 _CellValue = str | int | float | None
 
@@ -166,19 +166,6 @@ def _align(table: TableBlock) -> Sequence[str]:
     return ["left" if isinstance(first, str) else "right" for first in firsts]
 
 
-def blocks_frames(blocks: Iterable[RenderBlock]) -> dict[str, pd.DataFrame]:
-    """The tables of blocks as data frames by title, with a number after a repeated title."""
-    import pandas as pd  # noqa: PLC0415  An optional library, slow to import.
-
-    found: dict[str, pd.DataFrame] = {}
-    for block in blocks:
-        if isinstance(block, TableBlock):
-            number = sum(name.partition(" (")[0] == block.title for name in found) + 1
-            name = block.title if number == 1 else f"{block.title} ({number})"
-            found[name] = pd.DataFrame(list(block.rows), columns=list(block.columns))
-    return found
-
-
 def explanation_json(data: Any) -> str:
     """Dataclasses of this package, or lists or dictionaries of them, as JSON, without computed properties.
 
@@ -265,13 +252,13 @@ def _counted(name: str, count: int) -> str:
 
 
 def _words(title: str, terms: Sequence[WordTerm]) -> TableBlock:
-    rows = tuple((term.word, _place(term.place), term.value) for term in terms)
+    rows = tuple((term.word, _distance(term.place), term.value) for term in terms)
     return TableBlock(title, ("word", "place", "adds"), rows, frozenset({2}))
 
 
 def _gradients(found: Gradients) -> TableBlock:
     rows = (
-        *((term.word, _place(term.place), term.value) for term in found.words),
+        *((term.word, _distance(term.place), term.value) for term in found.words),
         ("around the sentence", "", found.around),
         ("without any vectors", "", found.baseline),
         ("sum", "", found.total),
@@ -280,8 +267,8 @@ def _gradients(found: Gradients) -> TableBlock:
     return TableBlock("Integrated gradients on the words' vectors", ("word", "place", "adds"), rows, frozenset({2}))
 
 
-def _place(place: int | None) -> str:
-    return "" if place is None else "the word" if place == 0 else f"{place:+d}"
+def _distance(distance: int | None) -> str:
+    return "" if distance is None else "the word" if distance == 0 else f"{distance:+d}"
 
 
 CONFIDENTIAL_WARNING = (

@@ -118,7 +118,7 @@ def _elsewhere(endpoint: str) -> dict[str, str]:
 
 def _azure(rest: str) -> tuple[Any, str]:
     """An Azure file system and the path there, container first."""
-    host, path = _azure_place(rest)
+    host, path = _azure_address(rest)
     settings = dict(part.strip().partition("=")[::2] for part in os.environ.get(_CONNECTION, "").split(";"))
     endpoint = settings.get("BlobEndpoint", "")
     account = settings.get("AccountName") or urlsplit(endpoint).netloc.partition(".")[0] or _first(_ACCOUNT)
@@ -144,7 +144,7 @@ def _azure_access(settings: dict[str, str]) -> dict[str, str]:
     return {"sas_token": f"?{signature.removeprefix('?')}"} if signature else {}
 
 
-def _azure_place(rest: str) -> tuple[str, str]:
+def _azure_address(rest: str) -> tuple[str, str]:
     """The host of an Azure URL, or "", and the path there.
 
     Hadoop writes container@host/folder, DuckDB and Arrow host/container/folder, fsspec and Polars container/folder.

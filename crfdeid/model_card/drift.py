@@ -112,7 +112,7 @@ class NoteReader:
         bits = 8 * len(words)
 
         def is_known(word: str) -> bool:
-            bit = _place(word, bits, key)
+            bit = _bit_index(word, bits, key)
             return bool(words[bit >> 3] >> (bit & 7) & 1)
 
         self.words, self.characters = words, characters
@@ -151,7 +151,7 @@ class NoteReader:
     def _knowing(cls, known: Sequence[str], usual: Iterable[str], key: bytes | None) -> NoteReader:
         table = bytearray(_BITS_A_WORD // 8 * max(len(known), 1))
         for word in known:
-            bit = _place(word, 8 * len(table), key)
+            bit = _bit_index(word, 8 * len(table), key)
             table[bit >> 3] |= 1 << (bit & 7)
         return cls(bytes(table), "".join(sorted(c for c in usual if not c.isspace())), key)
 
@@ -338,5 +338,5 @@ def _normalised(text: str) -> str:
     return normal_form(text).text
 
 
-def _place(word: str, bits: int, key: bytes | None) -> int:
+def _bit_index(word: str, bits: int, key: bytes | None) -> int:
     return int(hash_word(word, key or b""), 16) % bits

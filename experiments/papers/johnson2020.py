@@ -82,15 +82,15 @@ TABLE_5 = {
 }
 """Sensitivity, the last one at the default threshold -> PPV, F1, and misses and false alarms in 1,000 tokens."""
 
-MISSED, BESIDE_FOUND = 632, 493
+MISSED, ADJACENT_FOUND = 632, 493
 """Section 4.2: tokens that BERT large misses, and how many of them are adjacent to PHI that it finds."""
 
 WARNING = "Published by johnson2020, other corpora and tokens at white space: not to be compared with ours directly."
 NOTES_2 = (
     "Dernoncourt et al. have scored PHI or not over the types that HIPAA names alone.",
     "By category, PPV and sensitivity of BioBERT and of Hartman et al. give 93.40 and 91.9 for F, not 93.36 and 91.7.",
-    f"Section 4.2 has BERT large miss {MISSED} tokens, {BESIDE_FOUND} of them directly beside PHI that was found: more "
-    "misses than its sensitivity leaves of the tokens that Table 3 counts.",
+    f"Section 4.2 has BERT large miss {MISSED} tokens, {ADJACENT_FOUND} of them directly beside PHI that was found: "
+    "more misses than its sensitivity leaves of the tokens that Table 3 counts.",
 )
 NOTES_3 = (
     "Table 3 counts 648 tokens of CONTACT in the test part, Table 1 541 in the whole corpus: not the same tokens.",

@@ -12,7 +12,7 @@ import pandas as pd
 
 from crfdeid.documents import CONCEPT, PHI
 from experiments.papers import lange2020
-from experiments.running.joint.systems import concept_annotated_text
+from experiments.running.joint.systems import CONCEPT_ANNOTATED_TEXT
 from experiments.tables.cells import MARK, NO_VALUE, Table, name_of_test, percent
 from experiments.tables.errors import confusion_table, error_table
 from experiments.tables.frames import OVERALL, Results
@@ -52,14 +52,14 @@ def concept_corpus_table(corpus: Mapping[str, Any]) -> Table:
 
 def _of_layer(results: Results, scored: str, name: str) -> Iterator[tuple[str, Table]]:
     """Tables of a comparison, for one layer; for the scores without unsourced text, only intervals and tests."""
-    layer = CONCEPT if scored == concept_annotated_text else scored
+    layer = CONCEPT if scored == CONCEPT_ANNOTATED_TEXT else scored
     seen = of_layer(results, layer, scores=scored)
     if not seen["models"]:
         return
     makers: dict[str, Callable[[Results], Table]] = {"intervals": interval_table}
     if results["significance"][scored]["pairs"]:
         makers["significance"] = pair_table
-    if scored != concept_annotated_text:
+    if scored != CONCEPT_ANNOTATED_TEXT:
         makers = {"scores": score_table, "replicates": replicate_table, **makers, "errors": error_table}
         makers |= {f"confusions-{one}": partial(confusion_table, system=one) for one in seen["models"]}
     for kind, make in makers.items():
@@ -176,8 +176,8 @@ def _sourced(results: Results, name: str) -> dict[str, str]:
     runs = results["systems"][name]["runs"]
     best = max(runs, key=lambda run: run["dev_f1"][CONCEPT])["scores"]
     return (
-        {"F, sourced": percent(best[concept_annotated_text]["entity_strict"]["micro"]["f1"])}
-        if concept_annotated_text in best
+        {"F, sourced": percent(best[CONCEPT_ANNOTATED_TEXT]["entity_strict"]["micro"]["f1"])}
+        if CONCEPT_ANNOTATED_TEXT in best
         else {}
     )
 
@@ -212,6 +212,6 @@ def _notes(results: Results, tested: str | None, *, published: bool) -> tuple[st
 
 
 def _sourced_notes(results: Results) -> tuple[str, ...]:
-    if concept_annotated_text not in results["significance"]:
+    if CONCEPT_ANNOTATED_TEXT not in results["significance"]:
         return ()
     return ("F, sourced: without spans that lie wholly in text that the annotators of concepts never saw.",)

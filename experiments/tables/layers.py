@@ -7,10 +7,10 @@ from typing import Any
 
 from crfdeid.documents import CONCEPT, PHI
 from crfdeid.label_schemes import in_order
-from experiments.running.joint.systems import concept_annotated_text
+from experiments.running.joint.systems import CONCEPT_ANNOTATED_TEXT
 from experiments.tables.frames import Results
 
-LAYERS = {PHI: "PHI", CONCEPT: "Concepts", concept_annotated_text: "Concepts without unsourced text"}
+LAYERS = {PHI: "PHI", CONCEPT: "Concepts", CONCEPT_ANNOTATED_TEXT: "Concepts without unsourced text"}
 """Scored layer -> its name in tables."""
 
 

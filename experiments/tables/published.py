@@ -30,7 +30,7 @@ def published_tables(results: Results, papers: Iterable[Paper]) -> dict[str, Tab
 
 def _by_type(results: Results, paper: Paper, printed: TypeTable) -> Table:
     """Each of the paper's models, followed by our systems of the same model; then our others."""
-    frame = _beside(results, paper, printed)
+    frame = _means_of_both(results, paper, printed)
     frame = frame[frame["measure"].isin(printed.measures)]
     texts = frame.set_index(["category", "system", "measure"])["value"].map(percent).to_dict()
     categories = list(dict.fromkeys([*printed.scores, *frame["category"]]))
@@ -51,7 +51,7 @@ def _by_type(results: Results, paper: Paper, printed: TypeTable) -> Table:
     return Table(printed.title, cells, notes, frame, group=len(letters))
 
 
-def _beside(results: Results, paper: Paper, printed: TypeTable) -> pd.DataFrame:
+def _means_of_both(results: Results, paper: Paper, printed: TypeTable) -> pd.DataFrame:
     """System, source ("published", "ours"), category, measure, value (a mean); each paper's model before our own."""
     ours = summary_frame(score_frame(results), "system", "category", "measure").rename(columns={"mean": "value"})
     ours = ours[ours["category"].isin([*results["corpus"]["types"], OVERALL])].assign(source="ours")[_COLUMNS]

@@ -161,7 +161,7 @@ def test_scores_are_those_of_the_predictions_that_are_kept(run: tuple[Path, Path
         assert list(record["scores"]) == [
             *([PHI] if system == "pipeline" else []),
             CONCEPT,
-            experiment.concept_annotated_text,
+            experiment.CONCEPT_ANNOTATED_TEXT,
         ]
         for layer in (PHI, CONCEPT) if system == "pipeline" else (CONCEPT,):
             gold = [select_layer(document, layer) for document in documents]
@@ -169,7 +169,7 @@ def test_scores_are_those_of_the_predictions_that_are_kept(run: tuple[Path, Path
             scores = score_entities(gold, Folder(out).predictions(system, 0, layer))
             assert record["scores"][layer]["entity_strict"] == scores.to_dict()
         every, sourced = (
-            record["scores"][name]["entity_strict"]["micro"] for name in (CONCEPT, experiment.concept_annotated_text)
+            record["scores"][name]["entity_strict"]["micro"] for name in (CONCEPT, experiment.CONCEPT_ANNOTATED_TEXT)
         )
         assert (every["tp"] + every["fn"], sourced["tp"] + sourced["fn"]) == (10, 5)
     line = json.loads((out / "predictions/pipeline/0.jsonl").read_text("utf-8").split("\n")[0])

@@ -25,9 +25,9 @@ from experiments.running.embeddings import OnStep, prepare_embeddings
 from experiments.running.joint.systems import (
     ALONE,
     CONCATENATED,
+    CONCEPT_ANNOTATED_TEXT,
     PIPELINE,
     JointExperiment,
-    concept_annotated_text,
     family_groups,
     layers_of,
     reads_gold,
@@ -117,7 +117,7 @@ class JointPlan:
         """Every kind of score of each layer; concepts again without the regions that have no annotation."""
         scores = {layer: score_all(gold[layer], spans[layer]) for layer in spans}
         if self.unsourced is not None:
-            scores[concept_annotated_text] = score_all(*exclude_regions(gold[CONCEPT], spans[CONCEPT], self.unsourced))
+            scores[CONCEPT_ANNOTATED_TEXT] = score_all(*exclude_regions(gold[CONCEPT], spans[CONCEPT], self.unsourced))
         return scores
 
 
@@ -217,7 +217,7 @@ def significance(prepared: JointPrepared, runs: Sequence[Run]) -> dict[str, Any]
     """For each layer, every system against the pipeline, or else the first; for Table 5, each row against the first."""
     systems = systems_of(prepared.experiment)
     found = {}
-    for layer in (PHI, CONCEPT, *([concept_annotated_text] if prepared.plan.unsourced is not None else [])):
+    for layer in (PHI, CONCEPT, *([CONCEPT_ANNOTATED_TEXT] if prepared.plan.unsourced is not None else [])):
         names = [system.name for system in systems.compared if layer != PHI or PHI in layers_of(system)]
         found[layer] = _against(prepared, runs, names, PIPELINE, layer)
     if systems.table_5:
@@ -229,10 +229,10 @@ def _against(
     prepared: JointPrepared, runs: Sequence[Run], names: Sequence[str], reference: str, scored: str
 ) -> dict[str, Any]:
     """Systems against one of them, by the spans that their runs predict in a layer."""
-    layer = CONCEPT if scored == concept_annotated_text else scored
+    layer = CONCEPT if scored == CONCEPT_ANNOTATED_TEXT else scored
     gold = gold_of(prepared.corpus.scored, layer)
     by_name = {name: [run.layers[layer].predictions for run in runs if run.cell.system.name == name] for name in names}
-    if scored == concept_annotated_text and prepared.plan.unsourced is not None:
+    if scored == CONCEPT_ANNOTATED_TEXT and prepared.plan.unsourced is not None:
         stretches = prepared.plan.unsourced
         by_name = {
             name: [exclude_regions(gold, found, stretches).predicted for found in all_found]

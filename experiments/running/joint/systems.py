@@ -18,7 +18,7 @@ from experiments.running.systems import Cell, System, require_profile, traits_of
 PERMUTATIONS = 2**20
 """Permutations of each test, as in section 4.1 of lange2020."""
 
-concept_annotated_text = "concept_sourced"
+CONCEPT_ANNOTATED_TEXT = "concept_sourced"
 """Name of the scores of concepts without regions that their annotators never saw."""
 
 PIPELINE = "pipeline"

@@ -18,10 +18,10 @@ from crfdeid.validation import MOST_SEED
 from experiments.running.prepared import shared
 from experiments.running.transfer.systems import Source
 
-MADE_UP: Mapping[str, int] = {"synthetic-notes": 0, "synthetic-texts": 1}
+BUILT_IN: Mapping[str, int] = {"synthetic-notes": 0, "synthetic-texts": 1}
 """Built-in corpora, and the default seed of each: they share no lists of names."""
 
-HOW = f"give NAME=DIR, NAME=TRAIN,TEST, or one of {', '.join(MADE_UP)}"
+_FORMS = f"give NAME=DIR, NAME=TRAIN,TEST, or one of {', '.join(BUILT_IN)}"
 
 _WORDS = {
     "train": {"train", "training"},
@@ -36,17 +36,17 @@ def source_of(text: str) -> Source:
 
     Args:
         text: ``NAME=DIR[:FORMAT]``, where DIR has a file or folder of each of the names train and test (or dev);
-            ``NAME=TRAIN,TEST[:FORMAT]``; or one of `MADE_UP`, with ``:SEED`` for another seed than the default.
+            ``NAME=TRAIN,TEST[:FORMAT]``; or one of `BUILT_IN`, with ``:SEED`` for another seed than the default.
 
     Raises:
         UsageError: it is none of these, or it is ambiguous.
     """
     name, equals, value = text.partition("=")
     kind, _, seed = (value or name).partition(":")
-    if kind in MADE_UP:
-        return Source(_named(name if equals else kind, text), format=kind, seed=_seed(seed, MADE_UP[kind], text))
+    if kind in BUILT_IN:
+        return Source(_named(name if equals else kind, text), format=kind, seed=_seed(seed, BUILT_IN[kind], text))
     if not (equals and value):
-        raise SettingError(f"--corpora {text}: {HOW}")
+        raise SettingError(f"--corpora {text}: {_FORMS}")
     where, corpus_format = _format(value, text)
     return Source(_named(name, text), *_parts(where, name), corpus_format)
 
@@ -138,7 +138,7 @@ def read(source: Source, *, keep_unknown: bool, share: float = 1.0) -> Corpus:
 def _read_parts(source: Source) -> CorpusParts:
     train, test = source.train, source.test
     if train is None or test is None:
-        raise SettingError(f"--corpora {source.name}: {HOW}")
+        raise SettingError(f"--corpora {source.name}: {_FORMS}")
     try:
         return read_parts(
             train, source.dev, test, corpus_format=source.format, types="all", concepts=None, dev_option="dev"

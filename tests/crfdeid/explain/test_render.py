@@ -17,7 +17,6 @@ from crfdeid.explain.render import (
     TableBlock,
     TextBlock,
     TitleBlock,
-    blocks_frames,
     blocks_markdown,
     blocks_text,
     decision_blocks,
@@ -42,11 +41,12 @@ def tagger() -> HybridTagger:
 
 def test_a_crf_s_table_adds_up_to_its_last_row():
     found = explain_prediction(tagger().members[0], SENTENCE, 3)
-    table = blocks_frames(prediction_blocks(found, top=4))["The exact sum of a CRF"]
-    assert len(table) == 4 + 1 + 3
-    assert table["adds"].iloc[:-1].sum() == pytest.approx(table["adds"].iloc[-1])
-    assert table["adds"].iloc[-1] == pytest.approx(found.log_odds)
-    assert table["feature"].iloc[4] == f"{len(found.crf.features) - 4} further features"
+    tables = {block.title: block for block in prediction_blocks(found, top=4) if isinstance(block, TableBlock)}
+    rows = tables["The exact sum of a CRF"].rows
+    assert len(rows) == 4 + 1 + 3
+    assert sum(row[-1] for row in rows[:-1]) == pytest.approx(rows[-1][-1])
+    assert rows[-1][-1] == pytest.approx(found.log_odds)
+    assert rows[4][0] == f"{len(found.crf.features) - 4} further features"
 
 
 def test_text_and_markdown_name_the_tag_its_rival_and_the_rule():
