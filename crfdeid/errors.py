@@ -162,7 +162,7 @@ class LimitError(DataError):
 
 
 class EmptyInputError(DataError):
-    """Input without any of what is needed, such as a corpus without documents or PHI."""
+    """Input that lacks required content, such as a corpus without documents or PHI."""
 
     code = "empty"
 

@@ -193,7 +193,7 @@ def to_categories(documents: Sequence[Document], *, keep_unknown: bool = False) 
 
     Args:
         documents: the documents, with the types of their corpus.
-        keep_unknown: whether a type that is not in the table becomes `BINARY` instead of an error.
+        keep_unknown: map a type that is not in the table to `BINARY` instead of an error.
 
     Raises:
         UnknownNameError: a type that is not in the table.

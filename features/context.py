@@ -19,7 +19,7 @@ class ContextWords(Extractor):
 
     Args:
         window: words on each side.
-        lower: whether to fold case, which halves the number of features and loses what capitals say.
+        lower: fold case, which halves the number of features and loses the information of capitals.
 
     Example:
         >>> from features.tokens import Sentence
@@ -50,7 +50,7 @@ class NGrams(Extractor):
     Args:
         sizes: the lengths of the runs, in words.
         window: words on each side that a run may include.
-        lower: whether to fold case.
+        lower: fold case.
 
     Example:
         >>> from features.tokens import Sentence

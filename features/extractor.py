@@ -18,7 +18,7 @@ class FeatureSet(Extractor):
     """Several extractors as one: each token has the features of all of them, in order.
 
     Args:
-        name: what tables and saved models call the set.
+        name: in tables and saved models.
         extractors: the parts.
 
     Example:

@@ -35,7 +35,7 @@ class NormalText(NamedTuple):
 
     Attributes:
         text: the normal form.
-        offsets: where each character of it begins in the raw text, and then the raw text's length: the characters
+        offsets: start of each character in the raw text, and then the raw text's length: the characters
             ``text[a:b]`` are ``raw[offsets[a]:offsets[b]]``, with all the marks inside and right after them. None where
             both texts have the same offsets.
     """

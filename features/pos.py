@@ -24,7 +24,7 @@ class PosTag(NamedTuple):
 
 
 class PosUnavailable(RuntimeError):
-    """A part-of-speech backend cannot run here; the message says what it needs."""
+    """A part-of-speech backend cannot run here; the message names its requirement."""
 
 
 class PosTagger(Protocol):

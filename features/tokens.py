@@ -34,7 +34,7 @@ class NoteTokens(Sequence[Token]):
 
     Args:
         text: the note in normal form (`features.normal`).
-        offsets: where each character of it begins in the raw text, then that text's length; None where both texts have
+        offsets: start of each character in the raw text, then that text's length; None where both texts have
             the same offsets.
 
     Example:
@@ -319,7 +319,7 @@ def _join_wrapped(lines: Iterable[str], width: int) -> Iterator[tuple[tuple[int,
 
     Args:
         lines: with their ends.
-        width: what `_wrap_width` gives.
+        width: from `_wrap_width`.
     """
     start = end = first = 0
     for number, (line, following) in enumerate(pairwise(chain(lines, [""]))):

@@ -102,7 +102,7 @@ def write(documents: Sequence[Document], path: Path) -> None:
 
 
 def to_line(document: Document) -> str:
-    """A document as a line that doccano imports, with what is marked in it as labels to correct."""
+    """A document as a line that doccano imports, with its spans as labels to correct."""
     offsets = Utf16(document.text)
     labels = [[offsets.units(start), offsets.units(end), label] for start, end, label in document.spans]
     record = {"text": document.text, "label": labels, **exported_keys(document)}

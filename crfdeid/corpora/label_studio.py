@@ -97,7 +97,7 @@ def _only_annotation(annotations: Sequence[Any], path: str) -> list[Any]:
 
 
 def _spans(region: Any, text: str, path: str) -> list[Span]:
-    """The spans of a region, one for each of its labels; none of what is no region, such as a choice."""
+    """Spans of a region, one for each of its labels; none for other results, such as a choice."""
     match region:
         case {"type": "labels", "value": {"start": int(start), "end": int(end), "labels": [*labels], **rest}} if (
             labels and all(isinstance(label, str) and label for label in labels) and type(start) is type(end) is int

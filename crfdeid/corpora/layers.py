@@ -30,7 +30,7 @@ class ConceptPaths:
         test: likewise, of the test documents; None for none.
         format: their format, or "auto".
         ignored_types: types to ignore, neither learned nor scored.
-        disjoint: whether concepts and PHI are in different documents: two corpora that share no text.
+        disjoint: concepts and PHI are in different documents: two corpora that share no text.
     """
 
     train: Path

@@ -84,8 +84,8 @@ def write_each(documents: Iterable[Document], folder: Path, suffix: str, to_xml:
     """Write one file for each document into a folder.
 
     Args:
-        documents: what to write.
-        folder: where.
+        documents: the documents.
+        folder: for the files.
         suffix: of the files' names.
         to_xml: a document as its file.
 

@@ -25,7 +25,7 @@ class Agreement:
         f1_interval: the 95 % interval of strict micro F, notes being drawn.
         kappa: Cohen's, over the types of tokens; None where neither marked anything.
         kappa_phi: the same over PHI or not.
-        notes: how many notes both annotated.
+        notes: number of notes that both annotated.
         notes_alike: in how many of them every entity is the same.
     """
 

@@ -70,7 +70,7 @@ def score_i2b2(gold: Sequence[Document], predicted: Predictions) -> list[I2b2Sco
 
     Args:
         gold: the annotated documents.
-        predicted: for each of them, by id, what was found.
+        predicted: for each of them, by id, the predicted spans.
 
     Raises:
         DataError: as for `crfdeid.evaluation.score_entities`.
@@ -207,7 +207,7 @@ def score_meddocan(gold: Sequence[Document], predicted: Predictions) -> Meddocan
 
     Args:
         gold: the annotated documents.
-        predicted: for each of them, by id, what was found.
+        predicted: for each of them, by id, the predicted spans.
 
     Raises:
         DataError: as for `crfdeid.evaluation.score_entities`.

@@ -25,7 +25,7 @@ def score_entities(gold: Sequence[Document], predicted: Predictions, *, match: M
 
     Args:
         gold: the annotated documents.
-        predicted: for each of them, by id, what was found; an empty sequence where nothing was.
+        predicted: for each of them, by id, the predicted spans, possibly none.
         match: "strict": same type, same start, same end; of two equal predictions for one gold span the second is a
             false positive. "relaxed": same type and at least one character in common, matched one-to-one so that the
             number of pairs is the largest possible, whatever the order of the spans.
@@ -64,7 +64,7 @@ def count_tags(
     Args:
         gold: the right tags.
         predicted: the predicted tags, as many for each sentence.
-        repair: how invalid IOB2 is read, on both sides; see `crfdeid.bio`.
+        repair: of invalid IOB2, on both sides; see `crfdeid.bio`.
 
     Raises:
         ValueError: the numbers of sentences, or of the tags of one sentence, differ.

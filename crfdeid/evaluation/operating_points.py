@@ -67,7 +67,7 @@ def operating_points(
 
     Args:
         probabilities: of being PHI, for each token: [N].
-        is_phi: which tokens are PHI: [N], bool.
+        is_phi: true for tokens of PHI: [N], bool.
         required: sensitivities above 0, at most 1.
 
     Raises:
@@ -115,7 +115,7 @@ def at_threshold(threshold: float, probabilities: np.ndarray, is_phi: np.ndarray
     Args:
         threshold: tokens with at least this probability are hidden.
         probabilities: of being PHI, for each token: [N].
-        is_phi: which tokens are PHI: [N], bool.
+        is_phi: true for tokens of PHI: [N], bool.
     """
     return OperatingPoint(None, threshold, _counts(probabilities >= threshold, is_phi), len(is_phi))
 
@@ -130,7 +130,7 @@ class TokenProbabilities(NamedTuple):
 
     Attributes:
         probabilities: of being PHI, [N].
-        is_phi: which are PHI in gold, [N] bool.
+        is_phi: true for tokens of gold PHI, [N] bool.
     """
 
     probabilities: np.ndarray
@@ -199,7 +199,7 @@ class ThresholdTransfer(NamedTuple):
 
     Attributes:
         required: the sensitivity, a fraction.
-        sensitivities: what was reached in each trial, [S].
+        sensitivities: of each trial, [S].
         false_positives_per_1000: in each trial, [S].
     """
 
@@ -221,7 +221,7 @@ def split_half_transfer(
     Args:
         notes: from `crfdeid.evaluation.document_probabilities`, of notes the model was not trained on.
         required: sensitivities above 0, at most 1.
-        trials: how many times the notes are halved.
+        trials: number of random halvings.
         seed: of the halving.
 
     Returns:
@@ -247,12 +247,12 @@ def split_half_transfer(
 def sensitivity_interval(
     notes: Sequence[TokenProbabilities], threshold: float, *, samples: int = 2000, seed: int = 0, level: float = 0.05
 ) -> tuple[float, float]:
-    """The bootstrap interval of the sensitivity of a threshold that was chosen on other notes; notes are what is drawn.
+    """Bootstrap interval, over notes, of the sensitivity of a threshold that was chosen on other notes.
 
     Args:
         notes: from `crfdeid.evaluation.document_probabilities`. Those without PHI say nothing and are not drawn.
         threshold: tokens with at least this probability of being PHI are hidden.
-        samples: how many times as many notes as there are, are drawn with replacement.
+        samples: number of bootstrap samples.
         seed: of the draws.
         level: the share left out: 0.05 for a 95 % interval.
 

@@ -31,7 +31,7 @@ def document_counts(gold: Sequence[Document], predicted: Predictions, types: Seq
 
     Args:
         gold: the annotated documents.
-        predicted: for each of them, by id, what was found.
+        predicted: for each of them, by id, the predicted spans.
         types: the types to count by themselves. Those left out still count overall.
 
     Returns:
@@ -145,7 +145,7 @@ def bootstrap_f1(counts: _CountArray, *, samples: int = 10_000, seed: int = 0) -
 
     Args:
         counts: [N, ..., 3]; categories, and systems, between the documents and the counts.
-        samples: how many corpora are drawn.
+        samples: number of corpora drawn.
         seed: of the draws.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Token scores: how many tokens of PHI were found, by type or as PHI against not PHI."""
+"""Token scores: recall and precision of PHI tokens, by type or as PHI against not PHI."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def score_tokens(gold: Sequence[Document], predicted: Predictions, *, binary: bo
 
     Args:
         gold: the annotated documents.
-        predicted: for each of them, by id, what was found.
+        predicted: for each of them, by id, the predicted spans.
         binary: ignore types: one type, "PHI". Tokens inside a span of the wrong type are then right.
 
     Raises:
@@ -84,7 +84,7 @@ def token_types(tokens: Sequence[Token], spans: Sequence[Span]) -> list[str]:
 
     Args:
         tokens: by place, from `crfdeid.documents.tokens_of`.
-        spans: what is marked, in any order.
+        spans: the spans, in any order.
     """
     types = [""] * len(tokens)
     for span in sorted(spans, key=lambda s: (s.start - s.end, s)):
@@ -98,7 +98,7 @@ class MissedToken(NamedTuple):
 
     Attributes:
         number: its index among the document's tokens.
-        adjacent_found: whether the token before it or after it is PHI that was marked (johnson2020, section 4.2).
+        adjacent_found: the token before or after it is marked PHI (johnson2020, section 4.2).
     """
 
     number: int
@@ -110,7 +110,7 @@ def missed_tokens(gold: Sequence[str], found: Sequence[str]) -> list[MissedToken
 
     Args:
         gold: the type of each token, "" for none (`token_types`).
-        found: likewise, of what was found.
+        found: likewise, of the predictions.
 
     Example:
         >>> missed_tokens(["NAME", "NAME", "", "DATE"], ["NAME", "", "", ""])

@@ -219,7 +219,7 @@ class Journal:
             os.fsync(self._stream.fileno())
 
     def close(self) -> None:
-        """Write what is buffered."""
+        """Write buffered entries."""
         with naming(self._path):
             self._stream.close()
 

@@ -1,4 +1,4 @@
-"""Output folder of a run: one run at a time, files that appear whole, and a journal of what is finished.
+"""Output folder of a run: one run at a time, files that appear whole, and a journal of finished work.
 
 The run state is in the hidden folder ``.crfdeid``:
 
@@ -144,7 +144,7 @@ class OutputFolder:
         require_same_config(before, settings, self.folder)
 
     def _clear(self, withdrawn: Withdrawn | None, on_withdrawn: Callable[[str], None]) -> set[str]:
-        """Clear what a killed run left, and return the names of the results of finished files."""
+        """Remove remains of a killed run, and return the names of the results of finished files."""
         shutil.rmtree(self.part, ignore_errors=True)
         self.part.mkdir(mode=0o700)
         done = {

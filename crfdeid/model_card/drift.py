@@ -160,7 +160,7 @@ class NoteReader:
 
         Args:
             text: the note.
-            found: how many spans of each type were found in it.
+            found: number of its predicted spans of each type.
 
         Returns:
             The measures; None where it has no words.
@@ -201,7 +201,7 @@ class DriftDetector:
 
     Args:
         part: the profile in the model's card; None where it has no card, so that nothing can be said.
-        raised: whether more is hidden than the model's most probable tags; the spans found then say less.
+        raised: the threshold hides more than the model's most probable tags, so that numbers of spans say less.
     """
 
     def __init__(self, part: ProfilePart | None, *, raised: bool = False) -> None:

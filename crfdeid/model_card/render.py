@@ -148,7 +148,7 @@ def render_card(folder: Path, card: Mapping[str, Any] | None) -> str:
 
     Args:
         folder: the model's.
-        card: what `crfdeid.model_card.card.read_card` gives; None where there is none.
+        card: from `crfdeid.model_card.card.read_card`; None without one.
 
     Raises:
         DataError: the folder holds no model, or a damaged one.

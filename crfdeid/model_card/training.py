@@ -152,9 +152,9 @@ def write_model(
         tagger: the model.
         fit: trains it; gives its card.
         folder: as of `train_model`, and so are the others.
-        key: what its vocabulary is hashed with.
+        key: of its hashed vocabulary.
         site: lists that the model brings.
-        overwrite: whether a folder that holds something is replaced.
+        overwrite: replace a folder that is not empty.
 
     Returns:
         The model's card, with what ties it to the model.

@@ -1,7 +1,7 @@
 """Redacted text from documents and spans.
 
 redact.py      `redact`: labels, numbered labels, masks, surrogates, or nothing
-policy.py      `Policy`: how PHI is found and replaced, with a short name
+policy.py      `Policy`: settings of finding and replacing PHI, with a short name
 surrogates/    invented values of the same form, the same for the same value
 """
 

@@ -1,4 +1,4 @@
-"""De-identification policy: how PHI is found and replaced, for commands and data frames."""
+"""De-identification policy: settings of finding and replacing PHI, for commands and data frames."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Policy:
     """De-identification policy. With the same model and secret, the same policy gives the same results.
 
     Args:
-        how: how PHI is replaced (`crfdeid.redact`); None returns the spans only.
+        how: the operator that replaces PHI (`crfdeid.redact`); None returns the spans only.
         sensitivity: the operating point in per cent, one of the model's card; None for the most probable tags.
         consistent: mark a value that is found once wherever it recurs in its note.
         locale: the locale of surrogates, as Faker names it; None to guess it from each note.

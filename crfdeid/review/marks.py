@@ -46,7 +46,7 @@ class Reviewed:
 
     @property
     def count(self) -> NoteCount:
-        """Its tokens of PHI: those in what was missed, and all."""
+        """Numbers of its tokens of PHI: missed ones, and all."""
         tokens = tokens_of(self.document)
         missed, phi = (
             {n for span in spans for n in positions_in(tokens, span)} for spans in (self.missed, self.document.spans)

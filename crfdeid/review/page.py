@@ -1,4 +1,4 @@
-"""review.html: one self-contained page to read notes and mark what is wrong (templates/review.html, .css and .js)."""
+"""review.html: one self-contained page to read notes and mark errors (templates/review.html, .css and .js)."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def comparison_notes(first: Sequence[Document], second: Mapping[str, Sequence[Sp
 
 
 def redaction_notes(pairs: Iterable[tuple[Document, str]]) -> list[PageNote]:
-    """Notes with what was replaced in them, from their texts before and after."""
+    """Notes with their replaced spans, from the texts before and after redaction."""
     notes = []
     for document, after in pairs:
         found = find_replacements(document.text, after)
@@ -135,7 +135,7 @@ def redaction_notes(pairs: Iterable[tuple[Document, str]]) -> list[PageNote]:
 
 
 def uncertain_tokens(tagger: Tagger, documents: Sequence[Document]) -> list[list[tuple[int, int, float]]]:
-    """For each note the tokens that a model is unsure of: where they begin and end, and how probably they are PHI."""
+    """For each note, tokens that a model is unsure of: start, end, and probability of PHI."""
     groups = [document.sentences() for document in documents]
     tables = iter(tagger.marginals([sentence for group in groups for sentence in group]))
     found = []

@@ -1,4 +1,4 @@
-"""A sampling plan: which notes people are to read, drawn at random before anybody has seen them."""
+"""A sampling plan: notes to read, drawn at random before any is read."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def list_notes(path: Path, columns: Columns, *, kinds: bool = False) -> list[Sam
     Args:
         path: the file or folder.
         columns: of its tables; the patient's column, or the first-level subfolder, is the kind of a note.
-        kinds: whether notes have kinds.
+        kinds: notes have kinds.
 
     Raises:
         DataError: there is no note, or one cannot be read.
@@ -60,7 +60,7 @@ class SamplingPlan:
 
     Args:
         seed: of the draw.
-        kinds: how many notes there are of each kind; "" without kinds.
+        kinds: number of notes of each kind; "" without kinds.
         selected: the notes to read, sorted.
         digest: SHA-256 over the ids and texts of all notes that could have been drawn (`notes_digest`).
     """

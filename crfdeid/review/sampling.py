@@ -42,7 +42,7 @@ class Candidate:
     Args:
         document: the note.
         words: counts of its words, in lower case.
-        missed: how many PHI tokens a model is expected to miss in it; None where no model was asked.
+        missed: expected number of PHI tokens that a model misses in it; None without a model.
     """
 
     document: Document
@@ -111,10 +111,10 @@ def draw_sample(
 
     Args:
         notes: those to draw from.
-        count: how many to draw.
+        count: number of notes to draw.
         by: "uncertainty" (most expected misses per minute), "coverage" (most text per minute whose words no annotated
             or drawn note has yet), "mixed" (the two in turn), or "random".
-        seed: of what is drawn at random.
+        seed: of the random part.
         random_share: of the sample that is drawn at random, whatever ``by`` is.
         annotated: notes that are annotated already; their words count as covered.
 

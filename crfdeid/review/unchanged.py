@@ -51,9 +51,9 @@ def with_unchanged(
     """Notes of a page with the values that surrogates keep.
 
     Args:
-        notes: with what was replaced in them.
+        notes: with their replaced spans.
         locale: of the surrogates; None guesses it from each text.
-        model: what finds such values too; None for the rules alone.
+        model: finds such values too; None for the rules alone.
     """
     bare = [replace(note.document, spans=()) for note in notes]
     marked = bare if model is None else model.annotate_documents(bare)
@@ -68,7 +68,7 @@ def unchanged_spans(document: Document, *, replaced: Sequence[Span], locale: str
 
     Args:
         document: the note before redaction; its spans are checked in addition to the rules' finds.
-        replaced: what was replaced in it.
+        replaced: its replaced spans.
         locale: of the surrogates; None guesses it from the text.
 
     Example:

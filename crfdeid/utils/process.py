@@ -52,7 +52,7 @@ def processes(jobs: int, start: Callable[..., object], *args: Any, ended: str) -
     Ctrl-C does not reach them, and they end with the process that started them.
 
     Args:
-        jobs: how many.
+        jobs: number of processes.
         start: a function that each calls first.
         args: its arguments.
         ended: the message if one of them is ended from outside, as the system does when memory runs out.

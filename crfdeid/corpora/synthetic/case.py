@@ -230,8 +230,8 @@ class Fields:
     Args:
         case: the note's facts.
         rng: the source of all choices.
-        doctor: how this note writes the title.
-        fine: whether types are those of i2b2 2014 instead of the seven.
+        doctor: the title of doctors in this note.
+        fine: use the types of i2b2 2014 instead of the seven.
         terms: the note's concepts; None for a note whose concepts are not marked.
     """
 

@@ -110,7 +110,7 @@ def generate_notes(count: int, *, seed: int = 0) -> Iterator[Document]:
     """Any number of notes like those of the training split, PHI marked: for text in bulk, or data of one's own size.
 
     Args:
-        count: how many notes.
+        count: number of notes.
         seed: the seed of every choice. The notes differ from those of `generate`, the names come from the same lists.
     """
     cast = make_casts(seed)["train"]

@@ -25,7 +25,7 @@ class SectionPlan(NamedTuple):
             or one line.
         parts: the ranges of its entries, in order.
         chance: the probability of the section.
-        shuffled: whether to shuffle the entries.
+        shuffled: shuffle the entries.
     """
 
     headings: str

@@ -31,7 +31,7 @@ class NoteBlock(NamedTuple):
     Attributes:
         piece: the block with its spans.
         fallback: its replacement when the spans do not fit the counts; None for none.
-        required: whether the block is always there. A block without spans always is.
+        required: the block is in every note. So is a block without spans.
     """
 
     piece: TemplatePart
@@ -99,7 +99,7 @@ def draft_note(source: CastSource, rng: Random, *, fine: bool = False, vocabular
     Args:
         source: the people and places to draw from.
         rng: the source of all choices.
-        fine: whether types are those of i2b2 2014 instead of the seven.
+        fine: use the types of i2b2 2014 instead of the seven.
         vocabulary: the concepts to draw from, for a note with concepts; it is of other kinds and sentences.
     """
     kinds = list((NOTE_KINDS if vocabulary is None else CONCEPT_KINDS).values())

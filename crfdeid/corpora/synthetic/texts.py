@@ -332,7 +332,7 @@ class TextStyle(NamedTuple):
     """A kind of text.
 
     Attributes:
-        share: how many of all texts, in relation to the others.
+        share: weight among all styles.
         parts: its parts, in order.
         joints: separators of the parts; one is drawn for each text.
         lower: the share of texts in small letters.
