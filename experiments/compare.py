@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from experiments.compare_options import parse
 from experiments.options import run_experiment
 
-# Whatever takes long to import is imported where it is used, so that a wrong option is answered at once.
+# Slow imports are inside functions, so that a wrong option is reported at once.
 if TYPE_CHECKING:
     from experiments.running.runs import Run
     from experiments.running.settings import Experiment

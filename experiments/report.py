@@ -30,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _report(options: argparse.Namespace) -> None:
-    # It takes long to import: a wrong option is answered at once.
+    # A slow import, after the options are checked.
     from experiments.reporting.explanations import MOST_PAGES  # noqa: PLC0415
     from experiments.reporting.files import REPORT_FILES, write_report  # noqa: PLC0415
 

@@ -106,7 +106,7 @@ STRONG_FEATURES = FeatureSet(
     ),
 )
 
-# How words look and where they stand, without their neighbours: for networks, which see those by themselves.
+# Shapes and positions of words, without their neighbours: for networks, which read those themselves.
 SURFACE = FeatureSet(
     "form", (Shapes(), Affixes(), CapitalRun(), Patterns(), WordClasses(), Layout(), PrefixWords(), PosFeatures())
 )

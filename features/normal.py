@@ -51,7 +51,7 @@ _WIDE |= dict(zip("\uffe0\uffe1\uffe2\uffe4\uffe5\uffe6", "¢£¬¦¥₩", stric
 _ONE_FOR_ONE = dict.fromkeys(_SPACES, " ") | _WIDE
 _HAS_ONE_FOR_ONE = re.compile(f"[{''.join(_ONE_FOR_ONE)}]")
 
-# Letters that cannot be told from Latin ones in most fonts; letters with accents are looked up without them.
+# Letters that look like Latin ones in most fonts; letters with accents are looked up without them.
 _CYRILLIC = dict(zip("АВЕЅІЈКМНОРСТУХҮԚԜӀаеѕіјкорсухһԁԛԝӏѵ", "ABESIJKMHOPCTYXYQWIaesijkopcyxhdqwlv", strict=True))
 _GREEK = dict(zip("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹͿαικνορυχϲϳ", "ABEZHIKMNOPTYXCJaikvopuxcj", strict=True))
 _LATIN = str.maketrans(_CYRILLIC | _GREEK)
@@ -62,9 +62,9 @@ _LATIN_LETTER = regex.compile(r"\p{Script=Latin}")
 _IGNORED = regex.compile(rf"[\p{{Default_Ignorable_Code_Point}}{CONTROL}]")
 _CONTROL = re.compile(f"[{CONTROL}]")
 _MARK_OF_NO_WIDTH = "\u200b"
-# Python takes quadratic time to put many marks in order, so that nothing is asked of it before they are.
+# Python takes quadratic time to put many marks in order, so it is called only after they are in order.
 _TO_COMPOSE = regex.compile(r"\p{Default_Ignorable_Code_Point}|\p{M}{30}")
-# What is composed with the character before it, or left out (\u1160 to \u11ff: the rest of a Korean syllable).
+# Characters that are composed with the one before, or left out (\u1160 to \u11ff: the rest of a Korean syllable).
 _JOINING = r"\p{M}\p{Default_Ignorable_Code_Point}"
 _JOINS = regex.compile(rf"[{_JOINING}\u1160-\u11ff]")
 _LONGEST_CACHED_PIECE = 32  # characters with their marks whose normal form is cached

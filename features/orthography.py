@@ -126,7 +126,7 @@ class CapitalRun(Extractor):
     def columns(self, batch: SentenceBatch) -> list[Column]:
         """The features of a batch, kind by kind."""
         first, last, run = _runs(batch)
-        # The index of a word for each run; the last two words stand for the ends of the sentence.
+        # The index of a word for each run; the last two indices are the ends of the sentence.
         words, outside = [*map(str.lower, (*batch.distinct, BOS, EOS))], len(batch.distinct)
         numbers, indices = batch.padded(batch.numbers, 1, outside, outside + 1)
         chosen = {

@@ -32,7 +32,7 @@ _UNIT = (
 WRITTEN_DATE = "|".join([rf"{_DAY}{_OF}{_MONTH}(?:{_OF}(?:{_YEAR}|\d\d))?", rf"{_MONTH}{_OF}{_DAY}(?:{_OF}{_YEAR})?"])
 """Dates with the month as a word, in English and Spanish."""
 
-# Name -> what the expression looks like, without regard to case. A space stands for any white space between tokens.
+# Name -> regular expression, without regard to case. A space matches any white space between tokens.
 PATTERNS: dict[str, str] = {
     "email": r"[\w.+-]{1,64}+ ?@ ?[\w-]{1,64}+(?: ?\.[\w-]{1,64}+){1,4}",
     "url": r"(?:https?://|www\.)\S{1,200}",
@@ -63,7 +63,7 @@ _IN_MONTHS = "|".join(
     f"{a}(?:{'|'.join(s[1:] for s in _STARTS if s[0] == a)})" for a in sorted({s[0] for s in _STARTS})
 )
 _START = rf"(?=[(+#]? ?\d|[a-z]{{1,4}}+[-/]?\d|www|http|mes de|{_IN_MONTHS})"
-# Where in which expression a token stands: outside of all, beyond the sentence; then first, inside and last of each.
+# Position of a token: outside of all expressions, beyond the sentence; then first, inside and last of each.
 _OUTSIDE = 0
 _VALUES = ("O", BOS, EOS, *(f"{place}-{name}" for name in PATTERNS for place in "BIE"))
 _OPENING = {name: _VALUES.index(f"B-{name}") for name in PATTERNS}
@@ -143,7 +143,7 @@ class Patterns(Extractor):
     def columns(self, batch: SentenceBatch) -> list[Column]:
         """The features of a batch, kind by kind."""
         heads = tuple(head for _, head in window_heads("pattern", self.window))
-        values = bytearray(len(batch.numbers))  # of each token, the number of what it is in `_VALUES`
+        values = bytearray(len(batch.numbers))  # of each token, its index in `_VALUES`
         for number, name, first, stop in find_patterns_in(batch.sentences):
             begin, opening = int(batch.begins[number]), _OPENING[name]
             values[begin + first : begin + stop] = bytes([opening + 1]) * (stop - first)

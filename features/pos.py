@@ -141,7 +141,7 @@ def _chunker() -> Any:
     return RegexpParser(_CHUNK_GRAMMAR)
 
 
-# Name -> backend. "none" stands for no part-of-speech features, as for a language without a tagger.
+# Name -> backend. "none" turns part-of-speech features off, as for a language without a tagger.
 POS_BACKENDS: dict[str, type[TextBlobTagger] | type[NltkTagger] | None] = {
     "textblob": TextBlobTagger,
     "nltk": NltkTagger,

@@ -31,7 +31,7 @@ class Token(NamedTuple):
     end: int
 
 
-_new = tuple.__new__  # of a `Token`, in half the time of its own
+_new = tuple.__new__  # makes a `Token` in half the time of its constructor
 
 
 # Possessive quantifiers: no part of a matched run is ever tried again, so the time is linear in the text. A word ends
@@ -43,8 +43,8 @@ _TOKEN = regex.compile(
     r"|\p{Nd}{1,1024}+|[^\s\x1c-\x1f]\p{M}{0,1023}+"
 )
 
-# Tokens do not reach across white space, so that a stretch of text without any is taken apart once for each process:
-# most of a note's were seen before. What is remembered is bounded, and long stretches are not.
+# Tokens do not reach across white space, so the tokens of a run of text without any are cached in each process:
+# most runs of a note have occurred before. The cache is bounded, and leaves long runs out.
 _MOST_CACHED_RUNS = 1 << 15
 _LONGEST_CACHED_RUN = 32
 

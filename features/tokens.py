@@ -15,8 +15,8 @@ import regex
 from features.normal import normal_form
 from features.tokenizer import Token, in_raw_text, normal_tokens, tokenize, tokens_from
 
-# A note is taken apart so many characters at a time, up to the next white space, which no token reaches across, or if
-# there is none for as many again, up to where a token ends. Nearly every note is one page, which is read once and kept.
+# A note is tokenised in pages of this many characters, each extended to the next white space, which no token crosses,
+# or if none follows within as many again, to the end of a token. Nearly every note is one page, which is cached.
 _PAGE_CHARACTERS = 1 << 16
 _PAGES_CACHED = 4
 _WHITE_SPACE = re.compile(r"\s")
@@ -122,7 +122,7 @@ class NoteTokens(Sequence[Token]):
                     break
             return found, found[-1].end
         end = gap.end() if gap else len(text)
-        if start and not text[start - 1].isspace():  # the text before it says how a long word goes on
+        if start and not text[start - 1].isspace():  # the text before it decides how a long word continues
             return list(tokens_from(text, start, end)), end
         return normal_tokens(text, start, end), end
 
@@ -234,8 +234,8 @@ class Sentence:
 
 
 _LINES_AT_ONCE = 1 << 16  # characters whose lines are in memory together
-# A sentence has no more characters than that, some 5,000 words. What is longer is a file that was pasted into a note,
-# or a text without any full stops, and is cut, at white space where there is some.
+# Maximum characters of a sentence, some 5,000 words. Longer ones, such as a file pasted into a note or a text without
+# full stops, are divided, at white space if possible.
 _LONGEST_SENTENCE = 1 << 15
 # A line that continues on the next one: long, and not ended by a mark that closes a sentence or opens a list.
 _WRAPPED_LINE_LENGTH = 60
@@ -252,7 +252,7 @@ _LINE_PREFIX = regex.compile(r"\s*(?P<prefix>\p{L}[^:\n]{0,38}?)\s*:")
 
 # A full stop, exclamation or question mark, closing quotes, white space, and then something that can open a sentence.
 _SENTENCE_END = regex.compile(r"[.!?][\"'”’)\]]*+[ \t]++(?=[\"'“‘(\[¿¡]*+\p{Lu})")
-_MAY_END = re.compile(r"[.!?][\"'”’)\]]*[ \t]+\S")  # told faster
+_MAY_END = re.compile(r"[.!?][\"'”’)\]]*[ \t]+\S")  # a faster test
 _WORD_BEFORE = regex.compile(r"[\p{L}\p{M}]++/?$")
 _LIST_NUMBER = regex.compile(r"\s*\(?\p{Nd}{1,3}$")
 _ABBREVIATIONS = """
@@ -296,7 +296,7 @@ def each_sentence(text: str) -> Iterator[Sentence]:
             if tokens:
                 sentence = Sentence(tokens, heading, prefix, line, line_count, note, begin)
                 if _is_between_words(text, read) and _is_between_words(text, last):
-                    # A frozen dataclass is given what is no argument in this way. No token holds white space.
+                    # This sets a non-argument of a frozen dataclass. No token holds white space.
                     spaced = " ".join(text[read:last].split())
                     object.__setattr__(sentence, "_spaced", spaced)
                     if offsets is None and len(spaced) == tokens[-1].end - tokens[0].start:

@@ -12,7 +12,7 @@ from crfdeid.cli.run import run_command
 if TYPE_CHECKING:
     from crfdeid.cli.shell import Parser
 
-# In the order of the work. Each is imported for its options only: what it needs to run is imported when it runs.
+# In the order of the work. A module here imports quickly; the imports that its run needs are inside `run`.
 COMMANDS = (
     *("sample", "train", "score", "inspect", "explain", "tag", "redact", "review", "agreement", "certify"),
     *("pseudonymise", "share"),

@@ -49,7 +49,7 @@ def run_command(work: Callable[[], int | None], *, interrupted: str, out_of_memo
 
 def _outcome(work: Callable[[], int | None], out_of_memory: str) -> tuple[int, str]:
     """Exit code of a command, and its error message; "" without an error."""
-    # Imported here, where there is an answer to signals.
+    # Imported here, where signals are handled.
     from crfdeid.errors import DataError, UsageError, missing_extra  # noqa: PLC0415
 
     try:

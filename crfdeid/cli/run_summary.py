@@ -14,7 +14,7 @@ from crfdeid.io.worker import NoteTask
 from crfdeid.model_card.card import threshold_in
 from crfdeid.serialization import read_description
 
-# From so many notes on, it is said that nothing was found in any: by then it is no chance.
+# Minimum number of notes for the warning that none has PHI: with fewer it may be chance.
 _MANY = 10
 # From this share of hidden words on, a run warns that little of its notes may be left to read.
 _MUCH = 1 / 3

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from crfdeid.evaluation import Predictions
 
 SCORE_MODES = ("strict", "relaxed", "token", "binary", "i2b2", "meddocan")
-# Scores of each layer: the first are made unless told otherwise. The others know PHI alone.
+# Modes of each layer: the first is the default. The others are for PHI alone.
 _LAYERS = {"phi": (("strict", "binary"), SCORE_MODES), "concepts": (("strict",), ("strict", "relaxed", "token"))}
 
 

@@ -31,7 +31,7 @@ _DOCUMENT_START = "-DOCSTART-"
 _TAG = re.compile(r"O|[BIESLU]-\S+")
 _BREAKS_LINE = re.compile(r"[\t\r\n]")
 _SNIFFED_LINES = 50
-# What stands in a -DOCSTART- line where a document has no name.
+# Content of a -DOCSTART- line of a document without a name.
 _FILLERS = {"O", "-X-", "_", "-"}
 
 

@@ -42,7 +42,7 @@ def looks_like_doccano(file: Path) -> bool:
     head = read_head(file).split("\n")[0]
     try:
         record = json.loads(head)
-    except (ValueError, RecursionError):  # a line longer than what was read
+    except (ValueError, RecursionError):  # a line longer than the part that was read
         keys = [key for key in (*_LABELS, *_OURS) if f'"{key}": ' in head or f'"{key}":' in head]
         return bool(keys) and keys[0] in _LABELS and not set(keys).intersection(_OURS)
     return isinstance(record, dict) and not record.keys() & set(_OURS) and bool(record.keys() & set(_LABELS))

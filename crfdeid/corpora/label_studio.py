@@ -31,7 +31,7 @@ from crfdeid.utils.json import NOT_JSON, parse_json
 
 _SUFFIX = ".json"
 _FROM, _TO = "label", "text"  # the names of Label Studio's own template for named entities
-_LINE_END = "\\n"  # how a line end stands in the text of a region
+_LINE_END = "\\n"  # a line end in the text of a region
 
 
 def recognises(path: Path) -> bool:
@@ -87,7 +87,7 @@ def _only_annotation(annotations: Sequence[Any], path: str) -> list[Any]:
     """The regions of the one annotation that was not cancelled."""
     submitted = [one for one in annotations if isinstance(one, dict) and not one.get("was_cancelled")]
     if len(submitted) != 1:
-        found = "nobody annotated it" if not submitted else f"{len(submitted)} people annotated it"
+        found = "it has no annotation" if not submitted else f"{len(submitted)} people annotated it"
         remedy = "submit or delete it" if not submitted else "export the annotations of one, into a file for each"
         raise FormatError(f"{found}: {remedy}", path=path)
     regions = submitted[0].get("result")

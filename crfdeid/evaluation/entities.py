@@ -101,7 +101,7 @@ def pair_up(gold: Sequence[Document], predicted: Predictions) -> Iterator[tuple[
         if document.id not in predicted:
             problem = "no prediction for this document: give an empty list where nothing was found"
             raise DataError(problem, path=source)
-        document.layer(PHI)  # What nobody annotated would score as free of PHI.
+        document.layer(PHI)  # Documents without annotation would count as free of PHI.
         _check_offsets(document, predicted[document.id], source)
         sources[document.id] = source
     for number, name in enumerate(predicted, start=1):

@@ -30,7 +30,7 @@ ERROR_CAUSES = (
     "shifted",
     "long-compound",
     "other-type",
-    # Of boundary errors in which one side is already paired: the row stands for one entity, not for two.
+    # Causes of boundary errors whose other side is already paired: the row is one entity, not two.
     "merged",
     "split",
 )
@@ -203,7 +203,7 @@ def _partners(spans: Iterable[Span], others: Iterable[Span]) -> list[tuple[Span,
     longest = max((other.end - other.start for other in others), default=0)
     found = []
     for span in spans:
-        # Whatever starts before this window ends before the span begins.
+        # Spans that start before this window end before the span begins.
         window = others[bisect_left(starts, span.start - longest) : bisect_left(starts, span.end)]
         overlapping = [other for other in window if other.end > span.start]
         found.append((span, sorted(overlapping, key=lambda other: _closeness(span, other))))

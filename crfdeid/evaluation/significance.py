@@ -19,8 +19,8 @@ from crfdeid.evaluation.entities import Predictions, pair_up, score_entities
 _FloatArray = NDArray[np.float64]
 _CountArray = NDArray[Any]
 
-# Above the rounding errors of sums and of F, below what a difference of counts can make. Equal differences must count
-# as equal, or p comes out too small.
+# Above the rounding errors of sums and of F, below the smallest difference that counts can make.
+# Equal differences must count as equal, or p comes out too small.
 _TIE = 1e-9
 # Documents times draws held at once: 8 MiB of doubles.
 _MAX_CELLS = 1 << 20

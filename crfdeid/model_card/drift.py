@@ -43,9 +43,9 @@ _CACHED_WORDS = 1 << 16
 _LONGEST_CACHED = 64
 # Fewer development notes say too little of how much notes of the same kind differ.
 _LEAST_PROFILED = 10
-# A mean differs where it is further from the development notes' than so many standard errors and this much more. So
-# chosen that samples of one half of MEDDOCAN dev, ASQ-PHI dev and synthetic dev are like the other half
-# (benchmarks/drift.py).
+# A mean differs if its distance from the development notes' exceeds this many standard errors plus the slack. Values
+# are chosen so that samples of one half of MEDDOCAN dev, ASQ-PHI dev and synthetic dev do not differ from the other
+# half (benchmarks/drift.py).
 _STANDARD_ERRORS = 3
 _SLACK = {
     "unknown": 0.1,
@@ -57,7 +57,7 @@ _SLACK = {
     "line": math.log(1.5),
     "longest": math.log(1.5),
 }
-_SLACK_OF_FOUND = 0.5  # of what was found in the development notes
+_SLACK_OF_FOUND = 0.5  # of the number of spans in the development notes
 _SHARE_WITH_TYPE = 0.5  # A type that fewer development notes have says little of a few notes.
 _MOST_TYPES_SAID = 3
 

@@ -28,7 +28,7 @@ _NOT_VALIDATED = (
     "the model 'synthetic' learned from invented notes alone and has not been validated on real ones: expect it to "
     "miss PHI; train one on notes of your own (crfdeid train)"
 )
-# What decides about the model beside this package's own files: the libraries that its corpus and its training use.
+# Libraries of its corpus and its training, on which the model depends as on this package's own files.
 _LIBRARIES = ("Faker", "numpy", "python-crfsuite", "python-stdnum", "regex", "scipy", "sklearn-crfsuite")
 _PACKAGES = ("crfdeid", "features")
 _BASE_MODEL = "hybrid"
@@ -119,8 +119,8 @@ def _locked(path: Path) -> Iterator[None]:
         os.close(lock)
 
 
-# Every type makes training slower by its square, and few people ask which number is whose: those that are replaced in
-# the same way become one. Names are those of i2b2 2014, and of the seven where a type is wider than any of its.
+# Training time grows with the square of the number of types, and few people need to distinguish them: types that are
+# replaced in the same way become one. Names are i2b2 2014's, or one of the seven for a type wider than any of those.
 MERGED_TYPES: Mapping[str, str] = {
     **dict.fromkeys(("CITY", "STATE"), "LOCATION"),
     "FAX": "PHONE",

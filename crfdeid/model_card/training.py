@@ -190,7 +190,7 @@ def make_card(
         reader: computes the measures of drift; None for one that knows the training notes' words.
     """
     measured = {name: split for name, split in corpus.splits.items() if name != "train"}
-    # A path can name people, a hospital or a project: only its end is kept.
+    # A path can name people, a hospital or a project: only its last part is stored.
     name = corpus.name if corpus.is_synthetic else Path(corpus.name).resolve().name
     found = {name: _predict(tagger, split) for name, split in measured.items()}
     marked = _marked(corpus.dev, found["dev"].consistent)

@@ -76,7 +76,7 @@ def confusion_plot(results: Results, system: str) -> Figure:
     is_upright = cell == _NARROW_CELL
     figure, [panel] = canvas(0.5 + 0.36 * size + is_upright * longest, width=max(6.5, longest + 0.6 + cell * size))
     mean = run_counts(results)[system] > 1
-    # Square roots, so that the few confusions are seen beside the many hits.
+    # Square roots, so that the few confusions are visible next to the many hits.
     heat_map(panel, frame.map(lambda value: count(value, mean=mean) if value else ""), np.sqrt(shares))
     panel.tick_params(axis="x", rotation=90 if is_upright else 0)
     panel.axhline(size - 2.5, color=INK, linewidth=0.8)

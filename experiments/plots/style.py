@@ -168,7 +168,7 @@ def finish(figure: Figure, title: str, caption: str, handles: Sequence[Artist] =
     figure.set_layout_engine(engine := ConstrainedLayoutEngine(rect=around))
     for _ in range(2):  # Ticks that the first pass chooses need room in the second.
         engine.execute(figure)  # which drawing would begin with: half the time
-    # Or every drawing would move things a little, and a file would depend on what was drawn before it.
+    # Otherwise each drawing would move things a little, and a file would depend on earlier drawings.
     figure.set_layout_engine("none")
     return figure
 

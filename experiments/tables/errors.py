@@ -68,7 +68,7 @@ def confusion_table(results: Results, system: str) -> Table:
     types = [label for label in frame.index if label not in (BOUNDARY, SPURIOUS)]
     with_sums.loc["Predicted"] = with_sums.sum(axis=0)
     cells = with_sums.map(lambda value: count(value, mean=mean) if value else "0")
-    # What is nobody's prediction and what is nobody's gold have no sum worth the name.
+    # Rows without predictions and columns without gold have no meaningful sum.
     cells.loc["Predicted", [BOUNDARY, MISSED, "Gold"]] = ""
     cells.loc[[BOUNDARY, SPURIOUS], [BOUNDARY, MISSED, "Gold"]] = ""
     notes = (

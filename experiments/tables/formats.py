@@ -15,7 +15,7 @@ from experiments.tables.cells import MARK, Table
 
 # Three systems, each with the mean and deviation of three measures.
 TERMINAL_WIDTH = 160
-# What a page takes at \footnotesize, in characters.
+# Width of a page at \footnotesize, in characters.
 LATEX_WIDTH = 100
 
 _LATEX = {

@@ -133,7 +133,7 @@ def held_table(results: Results) -> Table:
     """Amount of PHI that each model's part for concepts stores."""
     rows: dict[str, _ROW] = {}
     compared, texts = results["tables"]["compared"], results["tables"]["table_5"]
-    # Of the rows of Table 5 those that are not compared anyway, one for each text that is learned from.
+    # Rows of Table 5 that are not among the compared systems, one for each training text.
     others = {way["learns_from"]: name for name, way in texts.items() if name not in compared}
     known = {texts[name]["learns_from"] for name in compared if name in texts}
     for name in (*compared, *(name for way, name in others.items() if way not in known)):

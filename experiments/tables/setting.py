@@ -93,7 +93,7 @@ def sweep_table(results: Results) -> Table:
 
 def _point(names: Sequence[str], values: pd.Series) -> str:
     values_by_name = ((name.replace("_", " "), values[name]) for name in names if not pd.isna(values[name]))
-    # A row that holds fractions beside whole numbers has turned them all into fractions.
+    # pandas turns all numbers of a row into floats if one is a float.
     return ", ".join(
         f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}" for name, value in values_by_name
     )

@@ -125,7 +125,7 @@ ATTACKS = [
     learned("a region that is shifted", "t.json", task(start=9, end=14, text="Quill"), "the text of a region"),
     learned("a region from true to 3", "t.json", task(start=True, end=3), "no labelled text"),
     learned("a region without end", "t.json", task(start=8, end=10**30), "outside the text"),
-    learned("a task that nobody did", "t.json", UNDONE, "task 1: nobody annotated it"),
+    learned("a task that nobody did", "t.json", UNDONE, "task 1: it has no annotation"),
     learned("a label without end", "d.jsonl", doccano(8, 10**30, "A"), "line 1: an offset of"),
     learned("a label from true to 3", "d.jsonl", doccano(True, 3, "A"), "line 1: expected a label"),
     learned("a label of no type", "d.jsonl", doccano(8, 13, ""), "line 1: expected a label"),

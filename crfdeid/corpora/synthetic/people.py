@@ -222,7 +222,7 @@ def _surnames(seed: int, rng: Random) -> list[str]:
     """Ambiguous names of our own, common ones from Faker in several languages, and invented ones."""
     found = list(sections("names.txt")["ambiguous surnames"])
     for locale, count in _LOCALES.items():
-        # An instance of its own: Faker's shared random state stays untouched.
+        # A separate instance: Faker's shared random state stays untouched.
         faker = Faker(locale)
         faker.seed_instance(seed)
         found += _fresh(name for name in (faker.last_name() for _ in range(count)) if _NAME.fullmatch(name))

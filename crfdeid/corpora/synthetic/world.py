@@ -62,7 +62,7 @@ def make_worlds(seed: int) -> dict[SplitName, World]:
 
 
 def _faker(locale: str, seed: int) -> Faker:
-    faker = Faker(locale)  # of its own: Faker's shared random state stays untouched
+    faker = Faker(locale)  # a separate one: Faker's shared random state stays untouched
     faker.seed_instance(seed)
     return faker
 

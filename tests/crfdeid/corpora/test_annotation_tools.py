@@ -82,7 +82,7 @@ def test_label_studio_may_fold_white_space_in_the_text_of_a_region(tmp_path):
     [
         ([task(labels(ROE + 1, ROE + 4, "DOCTOR", text="Roe"))], r"task 1, offset \d+: the text of a region is not"),
         ([{"id": 1, "text": "x", "label": []}], "export as JSON, not as JSON-MIN"),
-        ([{"id": 1, "data": {"text": "x"}, "annotations": []}], "task 1: nobody annotated it"),
+        ([{"id": 1, "data": {"text": "x"}, "annotations": []}], "task 1: it has no annotation"),
         (
             [{"id": 1, "data": {"text": "x"}, "annotations": [{"was_cancelled": True, "result": []}]}],
             "nobody annotated",
