@@ -2,18 +2,18 @@
 
 neighbours.py       nearest neighbours of words, by their vectors
 substitution.py     pseudonyms: sentences with PHI replaced by neighbours
-representation.py   R = N_out + BiLSTM(E + N_in): the private representation, a model with files
 settings.py         settings of the representation, its adversaries, its training and the attack
-pairs.py            real and fake pairs of sentences
-adversaries.py      the two adversaries, which classify pairs
+representation.py   R = N_out + BiLSTM(E + N_in): the private representation, a model with files
+adversaries.py      the two adversaries, and the real and fake pairs that they classify
 network.py          representation, tagger and adversaries as one network, and its losses
-training.py         phases of training, and `train_representation`
-processor.py        rows for a tagger over a representation
+training.py         `train_representation`
 shared_file.py      the file of shared vectors, read without trust
 release.py          annotated notes to a shared file, each note once
 system_random.py    random numbers of the operating system
 attacks/            attacks on shared vectors
 audit.py            all attacks with their controls as one card, and training with an audit
+
+The tagger over a representation is `rnn.models.private`.
 
 Reference:
     M. Friedrich, A. Köhn, G. Wiedemann, C. Biemann (2019). Adversarial learning of privacy-preserving text

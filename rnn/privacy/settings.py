@@ -26,7 +26,7 @@ class PrivateSettings:
         deviation: initial standard deviation of the noise; that of the word vectors is 1.
         adversary: units of an adversary's LSTM in each direction.
         pairs: "symmetric" for pairs in which a replaced word gives no hint by itself, "one-sided" for the paper's, with
-            replaced words in fake pairs alone (`rnn.privacy.pairs`).
+            replaced words in fake pairs alone (`rnn.privacy.adversaries`).
         losses: "each" for the mean of both adversaries' losses, "average" for the loss of their mean probability
             (friedrich2019).
         procedure: "three-part", or "dann" for all parts at once with a reversed gradient.

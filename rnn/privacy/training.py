@@ -33,7 +33,7 @@ from rnn.decode import best_tags, iob_constraints
 from rnn.embeddings.vectors import WordVectors
 from rnn.models.bilstm_crf import BilstmCrf, bilstm_sizes
 from rnn.network import Params, Structure
-from rnn.privacy.adversaries import Adversaries
+from rnn.privacy.adversaries import Adversaries, PairVocabulary, Replaceable, both
 from rnn.privacy.network import (
     AdversaryLoss,
     ConfusionObjective,
@@ -42,7 +42,6 @@ from rnn.privacy.network import (
     TaggingAndAdversaryLoss,
     TaggingLoss,
 )
-from rnn.privacy.pairs import PairVocabulary, Replaceable, both
 from rnn.privacy.representation import RepresentationModel, new_representation
 from rnn.privacy.settings import PrivateSettings
 from rnn.training.loop import start_training, train

@@ -31,8 +31,8 @@ from crfdeid.evaluation.tokens import Proportion
 from crfdeid.validation import require_counts
 from features.tokens import Sentence
 from rnn.inputs import casing
+from rnn.privacy.adversaries import with_word
 from rnn.privacy.attacks.encoders import SentenceEncoder, noise_deviation
-from rnn.privacy.pairs import with_word
 
 _TOKENS = 1 << 16  # encoded in one call: 13 MB of vectors of size 50
 _TINY = 1e-9  # lower bound of deviations and lengths, which may be 0

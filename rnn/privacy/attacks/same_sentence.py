@@ -1,7 +1,7 @@
 """The attack that a private representation is trained against, on the frozen one: is a pair of the same sentence?
 
 Chance is an accuracy of one half. The result is valid with two controls: with a representation of zeros
-(`ZeroBaseline`) and symmetric pairs (`rnn.privacy.pairs`) no adversary can beat chance, and without noise, before
+(`ZeroBaseline`) and symmetric pairs (`rnn.privacy.adversaries`) no adversary can beat chance, and without noise, before
 adversarial training (`NoiselessBaseline` of the representation after P1), the same adversaries must be far better.
 
 Reference:
@@ -29,10 +29,9 @@ from rnn.batching import Batch, Row, even_batches
 from rnn.compile_cache import keep_compiled
 from rnn.embeddings.vectors import WordVectors
 from rnn.network import Params, Structure, embedding_lookup, full_precision
-from rnn.privacy.adversaries import TASKS, Adversaries, PairIndex
+from rnn.privacy.adversaries import TASKS, Adversaries, PairIndex, PairVocabulary, Replaceable, both
 from rnn.privacy.attacks.encoders import SentenceEncoder
 from rnn.privacy.network import AdversaryLoss, AttackNetwork, pair_logits
-from rnn.privacy.pairs import PairVocabulary, Replaceable, both
 from rnn.privacy.settings import PrivateSettings
 from rnn.privacy.training import updates
 from rnn.training.loop import start_training, train

@@ -21,9 +21,8 @@ from features.tokens import Sentence
 from rnn.batching import Row
 from rnn.inputs import CASINGS
 from rnn.models.bilstm_crf import BilstmCrf
-from rnn.models.private import PrivateBilstmCrf, PrivateTagger, PrivateTaggerSettings
+from rnn.models.private import PrivateBilstmCrf, PrivateProcessor, PrivateTagger, PrivateTaggerSettings
 from rnn.network import still
-from rnn.privacy.processor import PrivateProcessor
 from rnn.privacy.release import encode_notes
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")

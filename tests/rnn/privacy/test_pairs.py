@@ -8,7 +8,7 @@ import tiny_private as tiny
 
 from crfdeid.errors import EmptyInputError, SettingError
 from rnn.embeddings.vectors import WordVectors
-from rnn.privacy.pairs import PAIR_KINDS, PairVocabulary, Replaceable, both
+from rnn.privacy.adversaries import PAIR_KINDS, PairVocabulary, Replaceable, both
 from rnn.vocab import FIRST_WORD
 
 

@@ -5,7 +5,7 @@ import optax
 import pytest
 import tiny_private as tiny
 
-from rnn.privacy.pairs import PairVocabulary
+from rnn.privacy.adversaries import PairVocabulary
 from rnn.privacy.training import TRAINED_PARTS, Phases, Quadruples, noise_rate_nadam, until_no_lower
 from rnn.training.schedules import HeldOut
 from rnn.words import WordProcessor
