@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from chromium import Browser
 from hypothesis import HealthCheck, settings
+from quick_tests import QUICK_FILES
 
 # A busy machine is slow now and then: that is no property of the code. The same code passes or fails every time;
 # ``--hypothesis-profile thorough`` tries more examples, and others each time.
@@ -35,8 +36,21 @@ if find_spec("jax"):
         os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_use_fusion_emitters=false"
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """With ``-m quick``, the other files are not imported: that would take longer than the quick tests."""
+    other = collection_path.suffix == ".py" and collection_path not in QUICK_FILES
+    return True if config.option.markexpr == "quick" and other else None
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest selects by marker
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The tests of every model first: a worker without work takes the last of another, which should share little."""
+    """Mark the quick tests, and run the tests of every model first.
+
+    A worker without work takes the last tests of another, which should share little.
+    """
+    for item in items:
+        if item.path in QUICK_FILES and not item.get_closest_marker("slow"):
+            item.add_marker("quick")
     items.sort(key=lambda item: item.path.name != "test_tagger_contract.py")
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from quick_tests import QUICK
 
 import crfdeid
 from crfdeid.corpora.splits import Corpus, Split
@@ -78,6 +79,14 @@ def test_a_module_imports_only_its_own_layer_and_those_before_it() -> None:
 )
 def test_the_rule_finds_a_breach(source: str, module: str) -> None:
     assert breaches(source, module)
+
+
+def test_every_package_has_a_quick_test() -> None:
+    packages = {module_name(path): path.parent for path in files() if path.name == "__init__.py"}
+    assert packages.keys() == QUICK.keys()
+    for package, file in QUICK.items():
+        found = set(imports((ROOT / "tests" / file).read_text("utf-8"), "tests"))
+        assert any(f"{name}.".startswith(f"{package}.") for name in found), (package, file)
 
 
 def test_relative_imports_are_resolved() -> None:

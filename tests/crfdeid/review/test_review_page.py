@@ -16,7 +16,10 @@ from crfdeid.review.marks import read_marks
 from crfdeid.review.page import ANNOTATORS, GOLD, REDACTED, PageNote, comparison_notes, redaction_notes, review_html
 from crfdeid.review.unchanged import with_unchanged
 
-pytestmark = pytest.mark.skipif(chromium.COMMAND is None, reason="there is no Chromium here")
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(chromium.COMMAND is None, reason="there is no Chromium here"),
+]
 
 TEXT = "😀 Dr. Roe\r\nsaw Ann Doe on 3/14, <b onclick='x'>room</b> 12."
 GOLD_NOTE = Document("n1", TEXT, (Span(6, 9, "DOCTOR"), Span(TEXT.index("3/14"), TEXT.index("3/14") + 4, "DATE")))

@@ -263,6 +263,7 @@ def test_numbers_on_a_colour_can_be_read(colour: str) -> None:
     assert contrast(style.readable_on(matplotlib.colors.to_rgba(colour)), colour) >= 4.5
 
 
+@pytest.mark.slow
 def test_the_same_results_give_the_same_bytes() -> None:
     one, again = (plots(rich_results(systems=("elman-random",), seeds=(0, 1))) for _ in range(2))
     svg = {name: to_svg(figure) for name, figure in one.items()}

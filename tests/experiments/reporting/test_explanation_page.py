@@ -18,7 +18,10 @@ from crfdeid.explain.page import ModelView, text_page
 from crfdeid.pipeline import Deidentifier
 from features.tokens import split_sentences
 
-pytestmark = pytest.mark.skipif(chromium.COMMAND is None, reason="there is no Chromium here")
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(chromium.COMMAND is None, reason="there is no Chromium here"),
+]
 
 TEXT = "🙂 Seen by Dr. Quill\r\non 3/14/72. Mrs. <b>Vole</b> called Dr. Orla Quill."
 VIEWS = {"wide": {}, "phone": {"width": 360, "height": 740}, "zoomed": {"width": 640, "height": 450, "scale": 2}}

@@ -24,7 +24,10 @@ from experiments.results.folder import Folder
 from experiments.tables import result_tables, setup_tables
 from features.tokens import split_sentences
 
-pytestmark = pytest.mark.skipif(chromium.COMMAND is None, reason="there is no Chromium here")
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(chromium.COMMAND is None, reason="there is no Chromium here"),
+]
 
 SVG = """<svg xmlns="http://www.w3.org/2000/svg" width="900" height="300">
 <rect width="900" height="300" style="fill: red"/>

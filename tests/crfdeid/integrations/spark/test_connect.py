@@ -31,6 +31,7 @@ TOKEN_VARIABLE = "SPARK_CONNECT_AUTHENTICATE_TOKEN"
 NOTE = "Patient Quill was seen on 3/14/2031.\r\nAttending: Dr. Orla Marsh, call 555-1037. Visit {}.\n"
 
 pytestmark = [
+    pytest.mark.spark,
     pytest.mark.skipif(find_spec("pyspark") is None, reason="no Spark: pip install -e '.[spark]'"),
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]

@@ -39,6 +39,7 @@ PANDAS = "ignore:PySpark does not yet fully support pandas:FutureWarning"
 FORK = r"ignore:os.fork\(\) was called:RuntimeWarning"
 
 pytestmark = [
+    pytest.mark.spark,
     pytest.mark.skipif(find_spec("pyspark") is None, reason="no Spark: pip install -e '.[spark]'"),
     pytest.mark.skipif(not HAS_JAVA, reason="no Java: Spark needs 17 or later"),
     pytest.mark.filterwarnings(PANDAS),

@@ -1,0 +1,47 @@
+"""The tests of ``pytest -m quick``: for each package a file with some that take seconds."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+QUICK = {
+    "crfdeid": "crfdeid/test_bio.py",
+    "crfdeid.augmentation": "crfdeid/test_augmentation.py",
+    "crfdeid.cli": "crfdeid/cli/test_score.py",
+    "crfdeid.cli.share": "rnn/privacy/test_audit.py",
+    "crfdeid.corpora": "crfdeid/corpora/test_conll.py",
+    "crfdeid.corpora.synthetic": "crfdeid/corpora/test_synthetic_concepts.py",
+    "crfdeid.crf": "crfdeid/crf/test_tagger.py",
+    "crfdeid.ensembles": "crfdeid/ensembles/test_ensembles.py",
+    "crfdeid.evaluation": "crfdeid/evaluation/test_entities.py",
+    "crfdeid.explain": "crfdeid/explain/test_weights.py",
+    "crfdeid.integrations": "crfdeid/integrations/test_arrow.py",
+    "crfdeid.integrations.spark": "crfdeid/integrations/spark/test_slices.py",
+    "crfdeid.io": "crfdeid/io/test_sources.py",
+    "crfdeid.known_phi": "crfdeid/known_phi/test_lists.py",
+    "crfdeid.model_card": "crfdeid/model_card/test_card.py",
+    "crfdeid.redaction": "crfdeid/redaction/test_redact.py",
+    "crfdeid.redaction.surrogates": "crfdeid/redaction/test_surrogates.py",
+    "crfdeid.review": "crfdeid/review/test_bounds.py",
+    "crfdeid.rules": "crfdeid/rules/test_tagger.py",
+    "crfdeid.utils": "crfdeid/utils/test_json.py",
+    "experiments": "experiments/test_terminal.py",
+    "experiments.papers": "experiments/papers/test_yadav2016.py",
+    "experiments.plots": "experiments/plots/test_plots.py",
+    "experiments.reporting": "experiments/reporting/test_error_browser.py",
+    "experiments.results": "experiments/results/test_folder.py",
+    "experiments.running": "experiments/running/test_experiment.py",
+    "experiments.running.joint": "experiments/running/joint/test_joint_systems.py",
+    "experiments.running.private": "experiments/running/private/test_private_systems.py",
+    "experiments.running.transfer": "experiments/running/transfer/test_transfer_scores.py",
+    "experiments.tables": "experiments/tables/test_formats.py",
+    "features": "features/test_tokens.py",
+    "rnn": "rnn/test_vocab.py",
+    "rnn.embeddings": "rnn/test_embeddings_subwords.py",
+    "rnn.layers": "rnn/layers/test_crf.py",
+    "rnn.models": "rnn/models/test_multitask.py",
+    "rnn.pretrained": "rnn/pretrained/test_wordpiece.py",
+    "rnn.privacy": "rnn/privacy/test_pairs.py",
+    "rnn.privacy.attacks": "rnn/privacy/test_attacks_inversion.py",
+    "rnn.training": "rnn/training/test_schedules.py",
+}
+QUICK_FILES = {ROOT / "tests" / file for file in QUICK.values()}
