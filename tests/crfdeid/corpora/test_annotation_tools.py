@@ -85,7 +85,7 @@ def test_label_studio_may_fold_white_space_in_the_text_of_a_region(tmp_path):
         ([{"id": 1, "data": {"text": "x"}, "annotations": []}], "task 1: it has no annotation"),
         (
             [{"id": 1, "data": {"text": "x"}, "annotations": [{"was_cancelled": True, "result": []}]}],
-            "nobody annotated",
+            "it has no annotation",
         ),
         ([{"id": 1, "data": {"text": "x"}, "annotations": [{"result": []}] * 2}], "2 people annotated it"),
         ([{"id": 1, "data": {"text": "x"}, "annotations": [{"result": None}]}], 'annotation without "result"'),
