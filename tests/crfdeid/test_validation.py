@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 import pytest
 
 from crfdeid.errors import SettingError, UsageError
 from crfdeid.registry import create, model_settings
+from crfdeid.validation import shape_errors
 
 ODD = ["abc", "", None, True, 0.5, -1, 2.0, math.nan, math.inf, -math.inf, 10**30, 10**400, [3], [[]], {"a": 1}]
 
@@ -72,3 +73,30 @@ def test_a_seed_is_a_whole_number_that_jax_takes(seed: Any) -> None:
 @pytest.mark.parametrize("seed", [0, 2**32 - 1])
 def test_the_first_and_the_last_seed_are_taken(seed: int) -> None:
     create("crf", seed=seed)
+
+
+class Inner(TypedDict):
+    count: int
+    share: NotRequired[float | None]
+
+
+@pytest.mark.parametrize(
+    ("value", "shape", "found"),
+    [
+        (3, int, []),
+        (True, int, ["all of it is not a whole number"]),
+        (3.0, int, ["all of it is not a whole number"]),
+        (3, float, []),
+        ("3", float | None, ["all of it is not a number or null"]),
+        (None, float | None, []),
+        ([{"x": "y"}], list[dict[str, str]], []),
+        ([{"x": "y"}, {"x": 1}], list[dict[str, str]], ["1.x is not a text"]),
+        ({"count": 1}, Inner, []),
+        ({"count": 1, "share": None, "more": 1}, Inner, []),
+        ({"share": "all"}, Inner, ["share is not a number or null", "count is missing"]),
+        ({"a": {"count": None}}, dict[str, Inner], ["a.count is not a whole number"]),
+        ({"a": 1}, dict[str, Any], []),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_place(value: Any, shape: Any, found: list[str]) -> None:
+    assert list(shape_errors(value, shape)) == found

@@ -5,11 +5,11 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 QUICK = {
     "crfdeid": "crfdeid/test_bio.py",
-    "crfdeid.augmentation": "crfdeid/test_augmentation.py",
+    "crfdeid.augmentation": "crfdeid/augmentation/test_spelling.py",
     "crfdeid.cli": "crfdeid/cli/test_score.py",
     "crfdeid.cli.share": "rnn/privacy/test_audit.py",
     "crfdeid.corpora": "crfdeid/corpora/test_conll.py",
-    "crfdeid.corpora.synthetic": "crfdeid/corpora/test_synthetic_concepts.py",
+    "crfdeid.corpora.synthetic": "crfdeid/corpora/synthetic/test_concepts.py",
     "crfdeid.crf": "crfdeid/crf/test_tagger.py",
     "crfdeid.ensembles": "crfdeid/ensembles/test_ensembles.py",
     "crfdeid.evaluation": "crfdeid/evaluation/test_entities.py",
@@ -20,7 +20,7 @@ QUICK = {
     "crfdeid.known_phi": "crfdeid/known_phi/test_lists.py",
     "crfdeid.model_card": "crfdeid/model_card/test_card.py",
     "crfdeid.redaction": "crfdeid/redaction/test_redact.py",
-    "crfdeid.redaction.surrogates": "crfdeid/redaction/test_surrogates.py",
+    "crfdeid.redaction.surrogates": "crfdeid/redaction/surrogates/test_generator.py",
     "crfdeid.review": "crfdeid/review/test_bounds.py",
     "crfdeid.rules": "crfdeid/rules/test_tagger.py",
     "crfdeid.utils": "crfdeid/utils/test_json.py",

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-_ROOT = Path(__file__).parents[3]
+_ROOT = Path(__file__).parents[2]
 
 
 def benchmark(name: str) -> Any:
