@@ -7,10 +7,12 @@ from setuptools import find_packages, setup
 # The core (install_requires) trains, evaluates and redacts with the CRF and the rules. Everything else is an extra.
 _RNN = ["jax>=0.10", "flax>=0.12", "optax>=0.2.5", "gensim>=4.4"]
 _PARQUET = ["pyarrow>=17"]
+_POS = ["nltk>=3.9", "textblob>=0.19"]
 EXTRAS = {
     "rnn": _RNN,
-    "experiments": [*_RNN, "pandas>=2.2", "matplotlib>=3.9"],
+    "experiments": [*_RNN, *_POS, "pandas>=2.2", "matplotlib>=3.9"],
     "parquet": _PARQUET,
+    "pos": _POS,
     "encoders": [*_RNN, "safetensors>=0.4", "tokenizers>=0.20"],
     "spark": [*_PARQUET, "pyspark[connect]>=4.0"],
 }
@@ -64,8 +66,6 @@ setup(
         "scipy>=1.12",
         "regex>=2024.4",
         "python-stdnum>=1.20",
-        "nltk>=3.9",
-        "textblob>=0.19",
         "sklearn-crfsuite>=0.5",
         "tabulate>=0.9",
         "tqdm>=4.66",

@@ -18,6 +18,7 @@ _OURS = ("features", "crfdeid", "rnn")
 _EXTRAS = {
     **dict.fromkeys(("flax", "gensim", "jax", "jaxlib", "optax"), "rnn"),
     **dict.fromkeys(("matplotlib", "pandas"), "experiments"),
+    **dict.fromkeys(("nltk", "textblob"), "pos"),
     **dict.fromkeys(("safetensors", "tokenizers"), "encoders"),
     **dict.fromkeys(("py4j", "pyspark"), "spark"),
     "pyarrow": "parquet",

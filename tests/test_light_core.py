@@ -19,6 +19,8 @@ EXTRAS = (
     "pyspark",
     "safetensors",
     "tokenizers",
+    "nltk",
+    "textblob",
 )
 NOTES = [
     {
@@ -86,6 +88,7 @@ def test_commands_of_the_core_need_no_extra(command: str, folder: Path) -> None:
     ("command", "extra"),
     [
         ("crfdeid train --train notes.jsonl --dev notes.jsonl --model elman --out elman", "rnn"),
+        ("crfdeid train --train notes.jsonl --dev notes.jsonl --out pos --set pos=textblob", "pos"),
         ("crfdeid redact --model crf --input notes.parquet --output from-parquet", "parquet"),
         ("crfdeid redact --model crf --input note.txt --output on-spark --engine spark --master local[1]", "spark"),
         ("experiments.compare --models crf", "experiments"),
