@@ -5,8 +5,7 @@ substitution.py     pseudonyms: sentences with PHI replaced by neighbours
 settings.py         settings of the representation, its adversaries, its training and the attack
 representation.py   R = N_out + BiLSTM(E + N_in): the private representation, a model with files
 adversaries.py      the two adversaries, and the real and fake pairs that they classify
-network.py          representation, tagger and adversaries as one network, and its losses
-training.py         `train_representation`
+training.py         representation, tagger and adversaries as one network, its losses, and `train_representation`
 shared_file.py      the file of shared vectors, read without trust
 release.py          annotated notes to a shared file, each note once
 system_random.py    random numbers of the operating system

@@ -358,7 +358,7 @@ def train_and_audit(
     folder: Path,
     *,
     seed: int,
-    on_epoch: Callable[[Epoch], None] | None = None,
+    on_epoch: Callable[[Epoch], None] = _silent,
     on_step: OnAttackStep = _silent,
 ) -> dict[str, Any]:
     """Train a representation, attack it, and write both into one folder, whole or not at all.

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import jax
 import numpy as np
@@ -26,8 +27,11 @@ from rnn.network import Params, Structure, full_precision
 from rnn.privacy.settings import PrivateSettings
 from rnn.tagger import params_from
 
+T = TypeVar("T")
+
 _FILES = ModelFiles("representation", 1, "weights.npz", ("jax", "flax"), PUBLIC)
 _VECTORS = "vectors."  # prefix of the names of their arrays among the weights
+_IN_FLIGHT = 2  # batches that are dispatched before the first is read: host and device work at the same time
 _NETWORK = "network."  # prefix of the names of a module's parameters in `rnn.network.Structure`
 
 
@@ -97,8 +101,9 @@ class RepresentationModel:
         keep_compiled()
         found: list[np.ndarray] = [np.zeros((0, self.size), np.float32)] * len(sentences)
         lengths = [len(sentence.tokens) for sentence in sentences]
-        running = [(members, self._run(batch)) for members, batch in self._batches(sentences, lengths, random)]
-        for members, states in running:  # all batches are dispatched before the first result is read
+        batches = self._batches(sentences, lengths, random)
+        running = ((members, _encode(*self._network, *batch)) for members, batch in batches)
+        for members, states in _ahead(running, _IN_FLIGHT):
             for i, row in zip(members, np.asarray(states), strict=False):
                 found[i] = row[: lengths[i]].copy()
         return found
@@ -107,7 +112,11 @@ class RepresentationModel:
         self, sentences: Sequence[Sentence], lengths: Sequence[int], random: np.random.Generator | None
     ) -> Iterator[tuple[list[int], tuple[np.ndarray, ...]]]:
         known: dict[int, np.ndarray] = {}  # attacks encode one sentence many times: look it up once
+        longest = 0
         for members, length, size in predict_batches(lengths):
+            if length > longest:
+                longest = length
+                known.clear()
             real = (
                 np.arange(length)[None] < np.array([lengths[i] for i in members] + [0] * (size - len(members)))[:, None]
             )
@@ -121,9 +130,6 @@ class RepresentationModel:
                 for numbers in (normal_in, normal_out):
                     numbers[real] = random.standard_normal((int(real.sum()), numbers.shape[2]), np.float32)
             yield members, (vectors, real, normal_in, normal_out)
-
-    def _run(self, batch: tuple[np.ndarray, ...]) -> jax.Array:
-        return _encode(*self._network, *batch)
 
     @cached_property
     def _network(self) -> tuple[Structure, Params]:
@@ -174,6 +180,16 @@ class RepresentationModel:
         # Only their shapes: a description that asks for a network of absurd size must not be built.
         _params(_shapes(model.vectors.dim, settings)[1], weights)
         return model
+
+
+def _ahead(results: Iterable[T], count: int) -> Iterator[T]:
+    """Yield results in order, each after at most ``count`` further ones were asked for."""
+    waiting: deque[T] = deque()
+    for result in results:
+        waiting.append(result)
+        if len(waiting) > count:
+            yield waiting.popleft()
+    yield from waiting
 
 
 def new_representation(dim: int, settings: PrivateSettings, rngs: nnx.Rngs) -> Representation:

@@ -13,9 +13,9 @@ sentences without PHI, which make no fake pair, count for l_deid alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Self
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -27,69 +27,172 @@ from crfdeid.documents import PHI, LabelledSentence
 from crfdeid.errors import SettingError
 from crfdeid.utils.process import keep_freed_memory
 from features.tokens import Sentence
-from rnn.batching import Row, batches
+from rnn.batching import Row
 from rnn.compile_cache import keep_compiled
-from rnn.decode import best_tags, iob_constraints
+from rnn.decode import best_tags, iob_constraints, run_batches
 from rnn.embeddings.vectors import WordVectors
+from rnn.layers.crf import CrfScores
+from rnn.layers.dropout import split_key
+from rnn.layers.representation import Representation, reverse_gradient
 from rnn.models.bilstm_crf import BilstmCrf, bilstm_sizes
-from rnn.network import Params, Structure
-from rnn.privacy.adversaries import Adversaries, PairVocabulary, Replaceable, both
-from rnn.privacy.network import (
-    AdversaryLoss,
-    ConfusionObjective,
-    DannLoss,
-    PrivateNetwork,
-    TaggingAndAdversaryLoss,
-    TaggingLoss,
-)
+from rnn.network import Arrays, Params, Structure
+from rnn.privacy.adversaries import LOG_2, TASKS, Adversaries, PairIndex, PairVocabulary, Replaceable, both, losses
 from rnn.privacy.representation import RepresentationModel, new_representation
 from rnn.privacy.settings import PrivateSettings
 from rnn.training.loop import start_training, train
-from rnn.training.schedules import HeldOut, Phase, Schedule, Updates, optimiser, per_sentences
-from rnn.vocab import FIRST_WORD, Vocabulary
+from rnn.training.schedules import HeldOut, Phase, Schedule, Updates, identity, optimiser, per_sentences
+from rnn.vocab import FIRST_WORD, PAD, Vocabulary
 from rnn.words import WordProcessor, tags_of
-
-PrivateLoss = TaggingLoss | AdversaryLoss | TaggingAndAdversaryLoss | DannLoss
-
-P1, P2, P3A_TAGGER, P3A_ADVERSARIES, P3B, DANN = "P1", "P2", "P3a tagger", "P3a adversaries", "P3b", "DANN"
-TRAINED_PARTS = {
-    P1: ("representation", "tagger"),
-    P2: ("adversaries",),
-    P3A_TAGGER: ("tagger",),
-    P3A_ADVERSARIES: ("adversaries",),
-    P3B: ("representation",),
-    DANN: ("representation", "tagger", "adversaries"),
-}
-"""Parts of the network that a phase trains; all others, and the word vectors, stay bit for bit."""
 
 _COMPILING = 40_000  # padded tokens of quadruples that are trained on in the time of compiling one more length
 
 
-@dataclass(frozen=True, eq=False)
-class Quadruples:
-    """Rows of sentences and of their quadruples.
+class PrivateNetwork(nnx.Module):
+    """Representation, with a tagger and adversaries that read it.
+
+    A row is a sentence, "words" [T], or a quadruple, "words" [T, 2], of the sentence and its copy. The tagger reads the
+    sentence of either.
 
     Args:
+        dim: size of a word vector, D.
+        tags: number of tags.
+        settings: sizes of all parts.
+        rngs: source of the initial weights.
+    """
+
+    tables: ClassVar[Mapping[str, str]] = {"words": "words"}
+
+    def __init__(self, dim: int, tags: int, settings: PrivateSettings, rngs: nnx.Rngs) -> None:
+        size = settings.size
+        self.tagger = BilstmCrf(dim=size, tags=tags, **bilstm_sizes(settings), rngs=rngs)  # drawn first
+        self.representation: Representation = new_representation(dim, settings, rngs)
+        self.adversaries = Adversaries(dim=dim, size=size, hidden=settings.adversary, rngs=rngs)
+
+    def scores(
+        self, vectors: Arrays, inputs: Arrays, length: jax.Array, key: jax.Array | None = None, *, dropout: bool = True
+    ) -> dict[str, CrfScores]:
+        """Scores of a sentence by the tagger.
+
+        Args:
+            vectors: see `rnn.network.Network.scores`, also for the next three.
+            inputs: inputs of the row.
+            length: number of real tokens.
+            key: source of noise and dropout; None for neither.
+            dropout: False for noise alone.
+        """
+        noise_key, tagger_key = split_key(key, 2)
+        encoded = self.encode(vectors["words"][None], inputs["words"] != PAD, noise_key)[0]
+        return self.tagger.scores({"words": encoded}, inputs, length, tagger_key if dropout else None)
+
+    def encoded(self, vectors: jax.Array, inputs: Arrays, key: jax.Array | None) -> jax.Array:
+        """Representations of a quadruple, [4, T, S]: x twice, then x' twice.
+
+        Args:
+            vectors: word vectors of x and x', [2, T, D].
+            inputs: inputs of the row.
+            key: source of the noise; None for none.
+        """
+        return self.encode(jnp.repeat(vectors, 2, axis=0), inputs["words"][:, 0] != PAD, key)
+
+    def encode(self, vectors: jax.Array, real: jax.Array, key: jax.Array | None) -> jax.Array:
+        """Representations with independent noise, [E, T, S], of vectors [E, T, D]."""
+        noises = (self.representation.input_noise, self.representation.output_noise)
+        shapes = [(*vectors.shape[:2], noise.s[...].shape[0]) for noise in noises]
+        normal = [
+            jnp.zeros(shape) if one is None else jax.random.normal(one, shape)
+            for one, shape in zip(split_key(key, 2), shapes, strict=True)
+        ]
+        found: jax.Array = jax.vmap(self.representation, in_axes=(0, None, 0, 0))(vectors, real, *normal)
+        return found
+
+
+TAGGING, ADVERSARIES, CONFUSION, REVERSED = "tagging", "adversaries", "confusion", "reversed"
+
+
+@dataclass(frozen=True)
+class PrivateLoss:
+    """Loss of a row in nats. Hashable: JAX compiles once for equal ones.
+
+    With l_deid, the negative log-likelihood of a sentence's tags under the CRF over its representation, and l_adv, the
+    loss of the adversaries on a quadruple, the kinds are
+
+        "tagging"      l_deid
+        "adversaries"  l_adv
+        "confusion"    the vector [l_deid, l_adv, ...], with one l_adv per adversary if their losses are "each"; a
+                       sentence without a pair has log 2 instead, the loss of a guess
+        "reversed"     l_deid + l_adv with the adversaries' gradient reversed on its way to the representation (DANN)
+
+    Args:
+        kind: the loss.
+        pairs: the pair scheme (`PrivateSettings.pairs`).
+        together: combination of the adversaries' losses (`PrivateSettings.losses`).
+        weight: factor of the reversed gradient, lambda.
+        dropout: whether the tagger has dropout; False for held-out rows.
+    """
+
+    kind: str
+    pairs: str
+    together: str
+    weight: float = 0.0
+    dropout: bool = True
+
+    def __call__(
+        self, network: Any, vectors: Arrays, *, inputs: Arrays, targets: Arrays, length: jax.Array, key: Any
+    ) -> jax.Array:
+        """Compute the loss of a sentence or a quadruple."""
+        if inputs["words"].ndim == 1:
+            scores: CrfScores = network.scores(vectors, inputs, length, key, dropout=self.dropout)[PHI]
+            lost = scores.loss(targets[PHI], length)
+            if self.kind != CONFUSION:
+                return lost
+            return jnp.concatenate([lost[None], jnp.full(len(TASKS) if self.together == "each" else 1, LOG_2)])
+        shown, words = PairIndex.of(self.pairs), jnp.moveaxis(vectors["words"], 1, 0)  # [2, T, D]
+        if self.kind == ADVERSARIES:
+            logits = network.adversaries(network.encoded(words, inputs, key), words, length, shown)
+            return jnp.mean(losses(logits, shown.sign, self.together))
+        noise_key, tagger_key = split_key(key, 2)
+        encoded = network.encoded(words, inputs, noise_key)
+        sentence = {**inputs, "words": inputs["words"][:, 0]}
+        scores = network.tagger.scores({"words": encoded[0]}, sentence, length, tagger_key if self.dropout else None)[
+            PHI
+        ]
+        lost = scores.loss(targets[PHI], length)
+        read = reverse_gradient(encoded, self.weight) if self.kind == REVERSED else encoded
+        apart = losses(network.adversaries(read, words, length, shown), shown.sign, self.together)
+        return lost + jnp.mean(apart) if self.kind == REVERSED else jnp.concatenate([lost[None], apart])
+
+
+@dataclass(frozen=True)
+class ConfusionObjective:
+    """l_deid + lambda |l_adv - log 2|, equation 2, of mean losses; with two adversaries, the mean of both |...|.
+
+    The absolute value is taken of means: of one sentence's loss, it would penalise noise, which makes that loss vary.
+
+    Args:
+        weight: lambda.
+    """
+
+    weight: float
+
+    def __call__(self, means: jax.Array) -> jax.Array:
+        """Reduce the mean losses, [parts]."""
+        return means[0] + self.weight * jnp.mean(jnp.abs(means[1:] - LOG_2))
+
+
+class Rows(NamedTuple):
+    """Rows of some sentences and of their quadruples.
+
+    Attributes:
         plain: one row a sentence.
         replaceable: the sentences that make quadruples.
-        drawn: fixed quadruples of these; empty to draw them anew.
+        drawn: fixed quadruples; empty to draw them anew each time.
     """
 
     plain: Sequence[Row]
     replaceable: Replaceable
     drawn: Sequence[Row] = ()
 
-    @classmethod
-    def of(cls, sentences: Sequence[LabelledSentence], words: PairVocabulary, processor: WordProcessor) -> Self:
-        """Make the rows of tagged sentences.
-
-        Raises:
-            EmptyInputError: no sentence makes a quadruple.
-        """
-        rows = processor.rows([item.sentence for item in sentences], sentences)
-        return cls(rows, Replaceable.of(sentences, words))
-
-    def pairs(self, random: np.random.Generator) -> Sequence[Row]:
+    def quadruples(self, random: np.random.Generator) -> Sequence[Row]:
         """Draw a quadruple of each replaceable sentence."""
         return self.drawn or [
             row._replace(inputs={**row.inputs, "words": both(row.inputs["words"], drawn)})
@@ -97,104 +200,76 @@ class Quadruples:
             for row in [self.plain[self.replaceable.numbers[drawn.sentence]]]
         ]
 
-    def all(self, random: np.random.Generator) -> Sequence[Row]:
-        """Rows of all sentences: quadruples of replaceable ones, plain rows of others."""
-        numbers = set(self.replaceable.numbers)
-        return [*self.pairs(random), *(row for number, row in enumerate(self.plain) if number not in numbers)]
+    def of(self, kind: str, random: np.random.Generator) -> Sequence[Row]:
+        """Rows for a loss: sentences for "tagging", quadruples for "adversaries", else quadruples and the others."""
+        if kind == TAGGING:
+            return self.plain
+        pairs, numbers = self.quadruples(random), set(self.replaceable.numbers)
+        if kind == ADVERSARIES:
+            return pairs
+        return [*pairs, *(row for number, row in enumerate(self.plain) if number not in numbers)]
 
-    def fixed(self, random: np.random.Generator) -> Self:
-        """Draw quadruples once and for all."""
-        return replace(self, drawn=self.pairs(random))
+
+PHASES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "P1": (TAGGING, ("representation", "tagger")),
+    "P2": (ADVERSARIES, ("adversaries",)),
+    "P3a tagger": (TAGGING, ("tagger",)),
+    "P3a adversaries": (ADVERSARIES, ("adversaries",)),
+    "P3b": (CONFUSION, ("representation",)),
+    "DANN": (REVERSED, ("representation", "tagger", "adversaries")),
+}
+"""Loss of each phase, and the parts that it trains; all others, and the word vectors, stay bit for bit."""
 
 
-@dataclass(frozen=True, eq=False)
-class Phases:
-    """Phases of training.
+def phases(
+    names: Sequence[str],
+    train: Rows,
+    held_out: Rows,
+    settings: PrivateSettings,
+    random: np.random.Generator,
+    *,
+    most: int,
+    patience: int,
+) -> Schedule:
+    """Repeat some phases until the held-out loss of the last one has not fallen for ``patience`` turns.
 
     Args:
+        names: phases of a turn, keys of `PHASES`.
+        train: training sentences; quadruples are drawn anew for each phase.
+        held_out: held-out sentences, with fixed quadruples.
         settings: settings of the representation.
-        train: training sentences; pairs are drawn anew for each phase.
-        held_out: held-out sentences with fixed pairs.
-        random: draws pairs.
-    """
-
-    settings: PrivateSettings
-    train: Quadruples
-    held_out: Quadruples
-    random: np.random.Generator
-
-    def pretraining(self) -> Schedule:
-        """P1, until the tagger's held-out loss stops falling."""
-        epochs = self.settings.epochs
-        return until_no_lower(lambda: [self._tagging(P1, epochs)], epochs, self.settings.patience)
-
-    def adversary(self) -> Schedule:
-        """P2, until the adversaries' held-out loss stops falling."""
-        epochs = self.settings.adversary_epochs
-        return until_no_lower(lambda: [self._pairs(P2, epochs)], epochs, self.settings.patience)
-
-    def alternating(self) -> Schedule:
-        """P3, until the combined held-out loss of P3b stops falling."""
-        rounds = self.settings.rounds
-
-        def turn() -> Iterable[Phase]:
-            yield self._tagging(P3A_TAGGER, rounds)
-            yield self._pairs(P3A_ADVERSARIES, rounds)
-            loss = TaggingAndAdversaryLoss(self.settings.pairs, self.settings.losses)
-            yield self._all(P3B, loss, rounds)._replace(reduce=ConfusionObjective(self.settings.weight))
-
-        return until_no_lower(turn, rounds, self.settings.patience)
-
-    def conjoint(self) -> Schedule:
-        """DANN for all epochs: its loss falls with the adversaries', so it does not measure privacy."""
-        settings, epochs = self.settings, self.settings.epochs
-        loss = DannLoss(settings.pairs, settings.losses, settings.weight)
-        return until_no_lower(lambda: [self._all(DANN, loss, epochs)], epochs, epochs)
-
-    def _tagging(self, name: str, epochs: int) -> Phase:
-        return self._phase(name, self.train.plain, self.held_out.plain, TaggingLoss(), epochs)
-
-    def _pairs(self, name: str, epochs: int) -> Phase:
-        loss = AdversaryLoss(self.settings.pairs, self.settings.losses)
-        return self._phase(name, self.train.pairs(self.random), self.held_out.pairs(self.random), loss, epochs)
-
-    def _all(self, name: str, loss: PrivateLoss, epochs: int) -> Phase:
-        return self._phase(name, self.train.all(self.random), self.held_out.all(self.random), loss, epochs)
-
-    def _phase(self, name: str, rows: Sequence[Row], held_out: Sequence[Row], loss: PrivateLoss, epochs: int) -> Phase:
-        settings = self.settings
-        places = tuple(f"network.{part}." for part in TRAINED_PARTS[name])
-        return Phase(
-            name,
-            rows,
-            updates(settings, epochs),
-            settings.lr,
-            loss=loss,
-            max_norm=settings.max_norm,
-            trains=lambda parameter: parameter.startswith(places),
-            held_out=held_out,
-            held_out_loss=loss if isinstance(loss, AdversaryLoss) else replace(loss, dropout=False),
-        )
-
-
-def until_no_lower(turn: Callable[[], Iterable[Phase]], most: int, patience: int) -> Schedule:
-    """Repeat turns of phases, until the held-out loss of a turn's last phase has not fallen for ``patience`` turns.
-
-    Args:
-        turn: yields the phases of a turn, one or more.
+        random: draws quadruples.
         most: largest number of turns.
         patience: turns without a lower loss before training ends.
     """
     lowest, since = np.inf, 0
     for _ in range(most):
-        loss = None
-        for phase in turn():
-            loss = (yield phase).loss
-        if loss is None:
-            raise ValueError("a turn without a held-out loss: give its last phase held-out rows")
-        lowest, since = (loss, 0) if loss < lowest else (lowest, since + 1)
+        measured = HeldOut(None, None)
+        for name in names:
+            kind, parts = PHASES[name]
+            loss = PrivateLoss(kind, settings.pairs, settings.losses, settings.weight)
+            measured = yield Phase(
+                name,
+                train.of(kind, random),
+                updates(settings, most),
+                settings.lr,
+                loss=loss,
+                reduce=ConfusionObjective(settings.weight) if kind == CONFUSION else identity,
+                max_norm=settings.max_norm,
+                trains=_within(parts),
+                held_out=held_out.of(kind, random),
+                held_out_loss=replace(loss, dropout=False),
+            )
+        if measured.loss is None:
+            raise ValueError("a phase without a held-out loss: give held-out sentences")
+        lowest, since = (measured.loss, 0) if measured.loss < lowest else (lowest, since + 1)
         if since >= patience:
             return
+
+
+def _within(parts: Sequence[str]) -> Callable[[str], bool]:
+    prefixes = tuple(f"network.{part}." for part in parts)
+    return lambda parameter: parameter.startswith(prefixes)
 
 
 def updates(settings: PrivateSettings, epochs: int) -> Updates:
@@ -268,28 +343,27 @@ class TrainedRepresentation:
         table = np.concatenate([np.zeros((FIRST_WORD, self.model.vectors.dim), np.float32), self.model.lookup(known)])
         params = {**self.params, "tables.words": table}
         begins, names = {PHI: iob_constraints(self.tags, "valid")}, np.array(self.tags, object)
-        rows = processor.rows(sentences)
-        found: list[list[str]] = [[] for _ in rows]
-        for members, batch in batches(rows):
-            ids = np.asarray(best_tags(self.structure, params, batch, begins=begins)[PHI])
-            for i, row in zip(members, ids, strict=False):
-                found[i] = names[row[: rows[i].length]].tolist()
-        return found
+        found = run_batches(
+            processor.rows(sentences),
+            lambda batch: best_tags(self.structure, params, batch, begins=begins)[PHI],
+            nothing=np.empty(0, np.int32),
+        )
+        return [names[row].tolist() for row in found]
 
 
 def train_representation(
-    train: Sequence[LabelledSentence],
+    train_sentences: Sequence[LabelledSentence],
     held_out: Sequence[LabelledSentence],
     vectors: WordVectors,
     settings: PrivateSettings,
     *,
     seed: int,
-    on_progress: Callable[[Epoch], None] | None = None,
+    on_progress: Callable[[Epoch], None] = lambda epoch: None,
 ) -> TrainedRepresentation:
     """Train a private representation with its tagger and adversaries. The result is deterministic.
 
     Args:
-        train: training sentences.
+        train_sentences: training sentences.
         held_out: sentences of other documents, which end parts and select weights.
         vectors: the word vectors, which must be public; they are not trained.
         settings: settings of the representation.
@@ -302,84 +376,46 @@ def train_representation(
     """
     keep_compiled()
     keep_freed_memory()
-    words = PairVocabulary.of([*train, *held_out], vectors, settings.neighbours)
-    tags = tags_of([*train, *held_out])
+    every = [*train_sentences, *held_out]
+    words, tags = PairVocabulary.of(every, vectors, settings.neighbours), tags_of(every)
     processor = WordProcessor(words.vocabulary, {PHI: tags}, casing=True)
-    pairs, *seeds = np.random.SeedSequence(seed).generate_state(4).tolist()
-    random = np.random.default_rng(pairs)
-    phases = Phases(
-        settings,
-        Quadruples.of(train, words, processor),
-        Quadruples.of(held_out, words, processor).fixed(random),
-        random,
+    pairs_seed, *seeds = np.random.SeedSequence(seed).generate_state(4).tolist()
+    random = np.random.default_rng(pairs_seed)
+    rows, judged = (
+        Rows(processor.rows([item.sentence for item in some], some), Replaceable.of(some, words))
+        for some in (train_sentences, held_out)
     )
-    structure, params = Structure.split(new_network(vectors.dim, len(tags), settings, nnx.Rngs(seed)))
+    judged = judged._replace(drawn=judged.quadruples(random))
+    structure, params = Structure.split(PrivateNetwork(vectors.dim, len(tags), settings, nnx.Rngs(seed)))
     params["tables.words"] = jnp.asarray(words.table)
-    return _Training(settings, seed, vectors, tags, phases, structure, params, seeds, on_progress).run()
+    history: list[Epoch] = []
 
+    def record(phase: Phase, loss: float, held: HeldOut, params: Params) -> None:
+        noises = [params[f"network.representation.{side}_noise.s"] for side in ("input", "output")]
+        deviations = [float(jax.nn.softplus(noise).mean()) for noise in noises]
+        history.append(Epoch(phase.name, loss, np.nan if held.loss is None else held.loss, *deviations))
+        on_progress(history[-1])
 
-@dataclass
-class _Training:
-    """State of training."""
+    def learn(params: Params, *names: str, most: int, patience: int, lowest: str | None) -> Params:
+        schedule = phases(names, rows, judged, settings, random, most=most, patience=patience)
+        epochs, seed = most * len(names), seeds.pop(0)
+        return train(start_training(structure, params, schedule, seed=seed, epochs=epochs, lowest=lowest, watch=record))
 
-    settings: PrivateSettings
-    seed: int
-    vectors: WordVectors
-    tags: tuple[str, ...]
-    phases: Phases
-    structure: Structure
-    params: Params
-    seeds: list[int]
-    on_progress: Callable[[Epoch], None] | None
-    history: list[Epoch] = field(default_factory=list)
-
-    def run(self) -> TrainedRepresentation:
-        settings, phases, pretrained = self.settings, self.phases, None
-        if settings.procedure == "dann":
-            self._learn(phases.conjoint(), settings.epochs, None)
-        else:
-            self._learn(phases.pretraining(), settings.epochs, P1)
-            pretrained = self._model()
-            self._learn(phases.adversary(), settings.adversary_epochs, P2)
-            self._learn(phases.alternating(), 3 * settings.rounds, P3B)
-        params = {name: np.array(array) for name, array in self.params.items() if name.startswith("network.")}
-        return TrainedRepresentation(self._model(), pretrained, self.structure, params, self.tags, tuple(self.history))
-
-    def _learn(self, schedule: Schedule, epochs: int, lowest: str | None) -> None:
-        training = start_training(
-            self.structure,
-            self.params,
-            schedule,
-            seed=self.seeds.pop(0),
-            epochs=epochs,
-            lowest=lowest,
-            watch=self._record,
-        )
-        self.params = train(training)
-
-    def _record(self, phase: Phase, loss: float, held: HeldOut, params: Params) -> None:
-        deviations = [
-            float(jax.nn.softplus(params[f"network.representation.{place}_noise.s"]).mean())
-            for place in ("input", "output")
-        ]
-        epoch = Epoch(phase.name, loss, np.nan if held.loss is None else held.loss, *deviations)
-        self.history.append(epoch)
-        if self.on_progress is not None:
-            self.on_progress(epoch)
-
-    def _model(self) -> RepresentationModel:
+    def model(params: Params) -> RepresentationModel:
         prefix = "network.representation."
-        found = {name.removeprefix(prefix): np.array(a) for name, a in self.params.items() if name.startswith(prefix)}
+        found = {name.removeprefix(prefix): np.array(a) for name, a in params.items() if name.startswith(prefix)}
         if not all(np.isfinite(array).all() for array in found.values()):
             raise SettingError("training diverged: train the representation with a lower learning rate")
-        return RepresentationModel(self.settings, self.seed, self.vectors, found)
+        return RepresentationModel(settings, seed, vectors, found)
 
-
-def new_network(dim: int, tags: int, settings: PrivateSettings, rngs: nnx.Rngs) -> PrivateNetwork:
-    """Create the network for word vectors of size ``dim`` and a number of tags."""
-    tagger = BilstmCrf(dim=settings.size, tags=tags, **bilstm_sizes(settings), rngs=rngs)
-    return PrivateNetwork(
-        representation=new_representation(dim, settings, rngs),
-        tagger=tagger,
-        adversaries=Adversaries(dim=dim, size=settings.size, hidden=settings.adversary, rngs=rngs),
-    )
+    pretrained, patience = None, settings.patience
+    if settings.procedure == "dann":  # its loss falls with the adversaries', so it does not measure privacy
+        params = learn(params, "DANN", most=settings.epochs, patience=settings.epochs, lowest=None)
+    else:
+        params = learn(params, "P1", most=settings.epochs, patience=patience, lowest="P1")
+        pretrained = model(params)
+        params = learn(params, "P2", most=settings.adversary_epochs, patience=patience, lowest="P2")
+        turn = ("P3a tagger", "P3a adversaries", "P3b")
+        params = learn(params, *turn, most=settings.rounds, patience=patience, lowest="P3b")
+    whole = {name: np.array(array) for name, array in params.items() if name.startswith("network.")}
+    return TrainedRepresentation(model(params), pretrained, structure, whole, tags, tuple(history))

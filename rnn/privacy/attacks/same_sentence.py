@@ -11,10 +11,10 @@ Reference:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import jax
 import jax.numpy as jnp
@@ -28,17 +28,33 @@ from features.tokens import Sentence
 from rnn.batching import Batch, Row, even_batches
 from rnn.compile_cache import keep_compiled
 from rnn.embeddings.vectors import WordVectors
-from rnn.network import Params, Structure, embedding_lookup, full_precision
+from rnn.network import Arrays, Params, Structure, embedding_lookup, full_precision
 from rnn.privacy.adversaries import TASKS, Adversaries, PairIndex, PairVocabulary, Replaceable, both
 from rnn.privacy.attacks.encoders import SentenceEncoder
-from rnn.privacy.network import AdversaryLoss, AttackNetwork, pair_logits
 from rnn.privacy.settings import PrivateSettings
-from rnn.privacy.training import updates
+from rnn.privacy.training import ADVERSARIES, PrivateLoss, updates
 from rnn.training.loop import start_training, train
 from rnn.training.schedules import HeldOut, Phase, Schedule
 
 AVERAGE = "average"
 _EPOCHS = 20  # assumed for compilation: long attacks and short controls share programs
+
+
+class AttackNetwork(nnx.Module):
+    """Adversaries on representations that are inputs of the row: "encoded", [T, 4, S].
+
+    Args:
+        adversaries: both adversaries.
+    """
+
+    tables: ClassVar[Mapping[str, str]] = {"words": "words"}
+
+    def __init__(self, adversaries: Adversaries) -> None:
+        self.adversaries = adversaries
+
+    def encoded(self, vectors: jax.Array, inputs: Arrays, key: jax.Array | None) -> jax.Array:
+        """Representations from the inputs, [4, T, S]; they have noise already."""
+        return jnp.moveaxis(inputs["encoded"], 1, 0)
 
 
 class Tried(NamedTuple):
@@ -117,7 +133,7 @@ class PairAttack:
     def _schedule(self, random: np.random.Generator) -> Schedule:
         """Yield phases without end, each with newly drawn pairs."""
         settings = self.settings
-        loss = AdversaryLoss(settings.pairs, "each")
+        loss = PrivateLoss(ADVERSARIES, settings.pairs, "each")
         while True:
             yield Phase(
                 "attack",
@@ -166,11 +182,13 @@ def _batch_logits(structure: Structure, params: Params, batch: Batch, pairs: str
     """Logits of the adversaries for every pair of some quadruples, [B, P, 2]."""
     batch, shown = jax.tree.map(jnp.asarray, batch), PairIndex.of(pairs)
     network = structure.network(params)
-    vectors = embedding_lookup(network, params, batch.inputs)
-    found: jax.Array = jax.vmap(
-        lambda vectors, inputs, length: pair_logits(network, vectors, inputs, length, None, shown)
-    )(vectors, dict(batch.inputs), batch.lengths)
-    return found
+
+    def logits(vectors: Arrays, inputs: Arrays, length: jax.Array) -> jax.Array:
+        words = jnp.moveaxis(vectors["words"], 1, 0)  # [2, T, D]
+        found: jax.Array = network.adversaries(network.encoded(words, inputs, None), words, length, shown)
+        return found
+
+    return jax.vmap(logits)(embedding_lookup(network, params, batch.inputs), dict(batch.inputs), batch.lengths)
 
 
 FRESH, CONTINUED = "fresh", "continued"

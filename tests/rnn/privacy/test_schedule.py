@@ -5,8 +5,8 @@ import optax
 import pytest
 import tiny_private as tiny
 
-from rnn.privacy.adversaries import PairVocabulary
-from rnn.privacy.training import TRAINED_PARTS, Phases, Quadruples, noise_rate_nadam, until_no_lower
+from rnn.privacy.adversaries import PairVocabulary, Replaceable
+from rnn.privacy.training import PHASES, PrivateLoss, Rows, noise_rate_nadam, phases
 from rnn.training.schedules import HeldOut
 from rnn.words import WordProcessor
 
@@ -14,10 +14,19 @@ WORDS = PairVocabulary.of([*tiny.TRAIN, *tiny.HELD_OUT], tiny.vectors(), 3)
 PROCESSOR = WordProcessor(WORDS.vocabulary, {"phi": ("B-DOCTOR", "O")}, casing=True)
 
 
-def phases(**changed):
+TURNS = {"P1": ("P1",), "P2": ("P2",), "P3": ("P3a tagger", "P3a adversaries", "P3b"), "DANN": ("DANN",)}
+"""Phases of a turn, by the part of training."""
+
+
+def schedule(part, most=2, patience=2, **changed):
     random = np.random.default_rng(0)
-    parts = [Quadruples.of(some, WORDS, PROCESSOR) for some in (tiny.TRAIN, tiny.HELD_OUT)]
-    return Phases(tiny.settings(**changed), parts[0], parts[1].fixed(random), random)
+    train, held_out = (
+        Rows(PROCESSOR.rows([item.sentence for item in some], some), Replaceable.of(some, WORDS))
+        for some in (tiny.TRAIN, tiny.HELD_OUT)
+    )
+    held_out = held_out._replace(drawn=held_out.quadruples(random))
+    settings = tiny.settings(**changed)
+    return phases(TURNS[part], train, held_out, settings, random, most=most, patience=patience)
 
 
 def drive(schedule, losses):
@@ -41,27 +50,20 @@ def texts(rows):
 
 
 def all_phases():
-    each = phases(rounds=2)
-    return [
-        phase
-        for schedule in (each.pretraining(), each.adversary(), each.alternating(), each.conjoint())
-        for phase in drive(schedule, [1.0, 0.9, 0.8, 0.7, 0.6, 0.5])
-    ]
+    """Each phase once."""
+    return [phase for part, names in TURNS.items() for phase in drive(schedule(part), [1.0] * (len(names) - 1))]
 
 
-def test_the_parts_follow_each_other_as_in_the_paper():
-    assert [phase.name for phase in all_phases()] == [
-        "P1",
-        "P2",
-        *["P3a tagger", "P3a adversaries", "P3b"] * 2,
-        "DANN",
-    ]
+def test_the_phases_of_a_turn_follow_each_other_as_in_the_paper():
+    names = [phase.name for phase in drive(schedule("P3"), [1.0, 0.9, 0.8, 0.7, 0.6])]
+    assert names == ["P3a tagger", "P3a adversaries", "P3b"] * 2
+    assert [phase.name for phase in all_phases()] == list(PHASES)
 
 
 def test_each_trains_its_parts_of_the_network_and_never_the_word_vectors():
     for phase in all_phases():
         moving = {part for part in ("representation", "tagger", "adversaries") if phase.trains(f"network.{part}.x.W")}
-        assert moving == set(TRAINED_PARTS[phase.name])
+        assert moving == set(PHASES[phase.name][1])
         assert not phase.trains("tables.words")
 
 
@@ -73,18 +75,17 @@ def test_what_decides_is_never_what_was_trained_on(phase):
     for rows, sentences in ((phase.rows, trained), (phase.held_out, held_out)):
         wanted = [words for words in sentences if not pairs or set(words) & set(tiny.NAMES)]
         assert texts(rows) == sorted(map(" ".join, wanted))
-    assert phase.noisy == ("input noise", "output noise")
+    assert isinstance(phase.held_out_loss, PrivateLoss) and not phase.held_out_loss.dropout
 
 
 def test_pairs_are_drawn_anew_for_each_phase_and_held_out_ones_stay():
-    schedule = phases(adversary_epochs=8, patience=8).adversary()
-    drawn = drive(schedule, [1.0] * 8)
+    drawn = drive(schedule("P2", most=8, patience=8), [1.0] * 8)
     assert len({b"".join(row.inputs["words"].tobytes() for row in phase.rows) for phase in drawn}) > 4
     assert len({id(phase.held_out) for phase in drawn}) == 1
 
 
 def test_in_p3b_sentences_without_phi_count_for_the_tagger_alone():
-    *_, phase = drive(phases().alternating(), [1.0, 1.0, 1.0])
+    *_, phase = drive(schedule("P3", most=1), [1.0, 1.0, 1.0])
     assert sorted(row.inputs["words"].ndim for row in phase.rows) == [1, 2, 2, 2]
     assert all(row.targets["phi"].shape == (row.length,) for row in phase.rows)
 
@@ -94,25 +95,25 @@ def test_in_p3b_sentences_without_phi_count_for_the_tagger_alone():
     [([3, 2, 1, 0.5, 0.4], 5), ([1, 2, 3, 0.5, 0.4], 3), ([2, 3, 1, 1, 1], 5), ([np.nan] * 5, 2)],
 )
 def test_a_part_ends_when_the_held_out_loss_has_not_fallen_for_a_while(losses, turns):
-    assert len(drive(until_no_lower(lambda: ["phase"], 5, 2), losses)) == turns
+    assert len(drive(schedule("P1", most=5), losses)) == turns
 
 
 def test_of_a_turn_of_several_phases_the_last_one_decides():
-    falling_but_for_the_last = [0.9, 9, 0.8, 9, 0.7, 9]
-    assert len(drive(until_no_lower(lambda: ["a", "b"], 9, 1), falling_but_for_the_last)) == 4
+    falling_but_for_the_last = [0.9, 0.9, 9, 0.8, 0.8, 9, 0.7, 0.7, 9]
+    assert len(drive(schedule("P3", most=9, patience=1), falling_but_for_the_last)) == 6
 
 
 def test_a_part_that_is_not_measured_is_refused():
     with pytest.raises(ValueError, match="held-out"):
-        drive(until_no_lower(lambda: ["phase"], 5, 2), [None])
+        drive(schedule("P1"), [None])
 
 
 def test_the_deviations_of_the_noise_have_steps_of_their_own():
     """Against Nadam by hand: theirs are ten times as long, all others as ever."""
     parameters = {"network.representation.input_noise.s": np.ones(2), "network.representation.layer.W": np.ones(2)}
     gradients = {name: np.array([0.3, -2.0]) for name in parameters}
-    steps, _ = noise_rate_nadam(10.0).update(gradients, noise_rate_nadam(10.0).init(parameters), parameters)
-    alone = optax.nadam(1.0)
+    nadam, alone = noise_rate_nadam(1.0, faster=10.0), optax.nadam(1.0)
+    steps, _ = nadam.update(gradients, nadam.init(parameters), parameters)
     expected, _ = alone.update(np.array([0.3, -2.0]), alone.init(np.ones(2)), np.ones(2))
     noise, others = steps.values()
     np.testing.assert_allclose(others, expected, rtol=1e-5)
@@ -121,6 +122,6 @@ def test_the_deviations_of_the_noise_have_steps_of_their_own():
 
 def test_fewer_lengths_are_compiled_for_a_few_epochs():
     """What compiling for one more length costs is shared out among the epochs that use the program."""
-    costs = [phases(epochs=epochs).pretraining().send(None).updates.bucket_cost for epochs in (1, 4, 40)]
+    costs = [schedule("P1", most=epochs).send(None).updates.bucket_cost for epochs in (1, 4, 40)]
     assert costs == sorted(costs, reverse=True)
     assert costs[0] == 4 * costs[1] == 40 * costs[2]

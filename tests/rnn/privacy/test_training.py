@@ -8,8 +8,8 @@ from flax import nnx
 
 from crfdeid.errors import EmptyInputError
 from features.tokens import Sentence
-from rnn.privacy.representation import parameters
-from rnn.privacy.training import new_network, train_representation
+from rnn.network import Structure
+from rnn.privacy.training import PrivateNetwork, train_representation
 
 
 def trained(seed=0, **changed):
@@ -29,9 +29,8 @@ def found():
 
 
 def begun(seed=0):
-    """The parameters before training, by the part of the network."""
-    state = nnx.state(new_network(tiny.D, 2, tiny.settings(), nnx.Rngs(seed)))
-    return {part: parameters(state[part]) for part in ("representation", "tagger", "adversaries")}
+    """The parameters before training."""
+    return Structure.split(PrivateNetwork(tiny.D, 2, tiny.settings(), nnx.Rngs(seed)))[1]
 
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("quickly_compiled")]  # a program for each phase to compile
@@ -57,16 +56,16 @@ def test_the_kept_weights_are_those_of_the_lowest_combined_held_out_loss(found):
 
 def test_before_the_adversaries_the_representation_was_another(found):
     assert found.pretrained.digest != found.model.digest
-    start = begun()["representation"]
+    start = begun()
     for name, array in found.pretrained.weights.items():
-        assert not np.array_equal(array, start[name])
+        assert not np.array_equal(array, start[f"network.representation.{name}"])
 
 
 def test_a_seed_gives_it_again_and_another_one_another(found):
     again, other = trained(), trained(seed=1)
     assert again.model.digest == found.model.digest
     assert again.history == found.history
-    for a, b in zip(jax.tree.leaves(again.network), jax.tree.leaves(found.network), strict=True):
+    for a, b in zip(jax.tree.leaves(again.params), jax.tree.leaves(found.params), strict=True):
         np.testing.assert_array_equal(a, b)
     assert other.model.digest != found.model.digest
 
