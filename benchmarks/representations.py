@@ -23,6 +23,7 @@ import argparse
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from ablation import parse_settings
@@ -39,8 +40,8 @@ from experiments.running.embeddings import prepare_embeddings
 from experiments.running.settings import VectorSettings
 from rnn.embeddings import WordVectors
 from rnn.models.private import PrivateTagger, PrivateTaggerSettings
-from rnn.privacy.attacks.encoders import SentenceEncoder
-from rnn.privacy.attacks.same_sentence import NoiselessBaseline, ZeroBaseline, attack_pairs, worst
+from rnn.privacy.attacks.encoders import NoiselessBaseline, SentenceEncoder, ZeroBaseline
+from rnn.privacy.attacks.same_sentence import attack_pairs, worst
 from rnn.privacy.neighbours import Neighbours
 from rnn.privacy.release import encode_notes
 from rnn.privacy.settings import PrivateSettings
@@ -141,7 +142,7 @@ class Trial:
         predicted = tagger.predict([s.sentence for s in self.scored])
         return 100 * count_tags([list(s.tags) for s in self.scored], predicted).micro.f1
 
-    def attack(self, encoder: SentenceEncoder, settings: PrivateSettings, known: object = None) -> str:
+    def attack(self, encoder: SentenceEncoder, settings: PrivateSettings, known: dict[str, Any] | None = None) -> str:
         """The worst adversary's accuracy after each number of epochs, with its interval."""
         outcomes = attack_pairs(
             encoder, self.train, self.attacked, self.vectors, settings, seed=self.args.seed, known=known

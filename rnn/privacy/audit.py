@@ -24,7 +24,7 @@ from crfdeid.utils.folders import require_new, whole_folder
 from crfdeid.utils.json import RETRAIN, dump_with_checksum, read_with_checksum
 from crfdeid.validation import require_counts
 from rnn.embeddings.vectors import WordVectors
-from rnn.privacy.attacks.encoders import SentenceEncoder
+from rnn.privacy.attacks.encoders import NoiselessBaseline, SentenceEncoder, ZeroBaseline
 from rnn.privacy.attacks.inversion import Inversion, invert_by_learning
 from rnn.privacy.attacks.names import (
     Averaging,
@@ -36,7 +36,7 @@ from rnn.privacy.attacks.names import (
     names_of,
     sample_targets,
 )
-from rnn.privacy.attacks.same_sentence import AttackOutcome, NoiselessBaseline, ZeroBaseline, attack_pairs, worst
+from rnn.privacy.attacks.same_sentence import AttackOutcome, attack_pairs, worst
 from rnn.privacy.neighbours import Neighbours
 from rnn.privacy.release import distinct
 from rnn.privacy.representation import RepresentationModel

@@ -1,4 +1,4 @@
-"""Interface of encoders that attacks take, reference encoders without a network, and the noise of an encoder."""
+"""Interface of encoders that attacks take, reference encoders and controls, and the noise of an encoder."""
 
 from __future__ import annotations
 
@@ -113,6 +113,41 @@ class PseudonymVectors:
 
     def _replaced(self, word: str, random: np.random.Generator) -> str:
         return self.neighbours.draw(word, random) if word in self.neighbours.rows else word
+
+
+@dataclass(frozen=True)
+class ZeroBaseline:
+    """Encoder of zeros, the control for the knowledge of an adversary without a representation.
+
+    Args:
+        size: size of a token's vector.
+    """
+
+    size: int
+
+    def encode(self, sentences: Sequence[Sentence], random: np.random.Generator | None) -> list[np.ndarray]:
+        """Return zeros, [T, size] each."""
+        return [np.zeros((len(sentence.tokens), self.size), np.float32) for sentence in sentences]
+
+
+@dataclass(frozen=True)
+class NoiselessBaseline:
+    """Encoder without noise, the control for the strength of the adversaries.
+
+    Args:
+        encoder: the encoder.
+    """
+
+    encoder: SentenceEncoder
+
+    @property
+    def size(self) -> int:
+        """Size of a token's vector."""
+        return self.encoder.size
+
+    def encode(self, sentences: Sequence[Sentence], random: np.random.Generator | None) -> list[np.ndarray]:
+        """Encode sentences without noise."""
+        return self.encoder.encode(sentences, None)
 
 
 def noise_deviation(

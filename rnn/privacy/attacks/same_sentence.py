@@ -1,8 +1,9 @@
 """The attack that a private representation is trained against, on the frozen one: is a pair of the same sentence?
 
-Chance is an accuracy of one half. The result is valid with two controls: with a representation of zeros
-(`ZeroBaseline`) and symmetric pairs (`rnn.privacy.adversaries`) no adversary can beat chance, and without noise, before
-adversarial training (`NoiselessBaseline` of the representation after P1), the same adversaries must be far better.
+Chance is an accuracy of one half. The result is valid with two controls (`rnn.privacy.attacks.encoders`): with a
+representation of zeros (`ZeroBaseline`) and symmetric pairs (`rnn.privacy.adversaries`) no adversary can beat chance,
+and without noise, before adversarial training (`NoiselessBaseline` of the representation after P1), the same
+adversaries must be far better.
 
 Reference:
     Friedrich et al. (2019), sections 5.3 and 7.3; Elazar and Goldberg (2018), EMNLP, for continued training after
@@ -14,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -24,7 +25,6 @@ from flax import nnx
 from crfdeid.documents import LabelledSentence
 from crfdeid.evaluation.tokens import Proportion
 from crfdeid.utils.process import keep_freed_memory
-from features.tokens import Sentence
 from rnn.batching import Batch, Row, even_batches
 from rnn.compile_cache import keep_compiled
 from rnn.embeddings.vectors import WordVectors
@@ -57,31 +57,57 @@ class AttackNetwork(nnx.Module):
         return jnp.moveaxis(inputs["encoded"], 1, 0)
 
 
-class Tried(NamedTuple):
-    """Accuracy of adversaries after some epochs.
+FRESH, CONTINUED = "fresh", "continued"
 
-    Attributes:
-        epochs: training epochs.
+
+@dataclass(frozen=True, slots=True)
+class AttackOutcome:
+    """Accuracy of an adversary on pairs from documents outside its training set.
+
+    Args:
+        start: "fresh" for an adversary from scratch, "continued" for one that the representation was trained with.
+        seed: its seed.
+        epochs: training epochs on the frozen representation.
+        adversary: "T1", "T2", or "average" for the mean of their probabilities.
+        correct: number of pairs classified right.
         total: number of pairs, one a sentence.
-        correct: number of pairs that each classified right: T1, T2, and `AVERAGE`, the mean of their probabilities.
     """
 
+    start: str
+    seed: int
     epochs: int
+    adversary: str
+    correct: int
     total: int
-    correct: dict[str, int]
+
+    @property
+    def share(self) -> Proportion:
+        """Share of pairs classified right, or wrong if that is more, with Wilson's interval.
+
+        An adversary below chance can be inverted.
+        """
+        return Proportion(max(self.correct, self.total - self.correct), self.total)
+
+    @property
+    def accuracy(self) -> float:
+        """The share as a fraction of one half or more."""
+        return self.share.fraction
+
+
+def worst(outcomes: Iterable[AttackOutcome]) -> AttackOutcome:
+    """Return the most accurate adversary, the first of equals.
+
+    Example:
+        >>> some = [AttackOutcome("fresh", seed, 20, "T1", correct, 100) for seed, correct in enumerate((52, 41, 55))]
+        >>> worst(some).seed
+        1
+    """
+    return max(outcomes, key=lambda outcome: outcome.accuracy)
 
 
 @dataclass(frozen=True)
-class PairAttack:
-    """Training and test of adversaries on an encoder.
-
-    Args:
-        encoder: the attacked encoder.
-        words: words of all sentences, and their neighbours.
-        train: training sentences of the adversaries.
-        held_out: test sentences.
-        settings: see `attack_pairs`.
-    """
+class _PairAttack:
+    """Training and test of adversaries on an encoder; see `attack_pairs`."""
 
     encoder: SentenceEncoder
     words: PairVocabulary
@@ -89,27 +115,8 @@ class PairAttack:
     held_out: Replaceable
     settings: PrivateSettings
 
-    @classmethod
-    def of(
-        cls,
-        encoder: SentenceEncoder,
-        train: Sequence[LabelledSentence],
-        held_out: Sequence[LabelledSentence],
-        vectors: WordVectors,
-        settings: PrivateSettings,
-    ) -> Self:
-        """Prepare the attack on an encoder; see `attack_pairs`."""
-        words = PairVocabulary.of([*train, *held_out], vectors, settings.neighbours)
-        return cls(encoder, words, Replaceable.of(train, words), Replaceable.of(held_out, words), settings)
-
-    def run(self, seed: int, known: Any, on_epoch: Callable[[int], None]) -> list[Tried]:
-        """Train two adversaries and test them after each number of ``settings.attack_epochs``.
-
-        Args:
-            seed: seed of all random numbers.
-            known: initial parameters; None for random ones.
-            on_epoch: called after each epoch.
-        """
+    def run(self, seed: int, known: Params | None, on_epoch: Callable[[int], None]) -> list[AttackOutcome]:
+        """Train two adversaries and test them after each number of ``settings.attack_epochs``."""
         settings, random = self.settings, np.random.default_rng(seed)
         dim, size = self.words.table.shape[1], self.encoder.size
         adversaries = Adversaries(dim=dim, size=size, hidden=settings.adversary, rngs=nnx.Rngs(seed))
@@ -117,16 +124,17 @@ class PairAttack:
         params |= jax.tree.map(jnp.asarray, {**(known or {}), "tables.words": self.words.table})
         tried = self._rows(self.held_out, random)
         chosen = random.integers(len(PairIndex.of(settings.pairs).sign), size=len(tried))
-        found: list[Tried] = []
-        epochs = iter(range(1, max(settings.attack_epochs) + 1))
+        found: list[AttackOutcome] = []
+        start, last = FRESH if known is None else CONTINUED, max(settings.attack_epochs)
+        epochs = iter(range(1, last + 1))
 
         def watch(phase: Phase, loss: float, measured: HeldOut, params: Params) -> None:
             epoch = next(epochs)
             if epoch in settings.attack_epochs:
-                found.append(Tried(epoch, len(tried), self._correct(structure, params, tried, chosen)))
+                right = self._correct(structure, params, tried, chosen)
+                found.extend(AttackOutcome(start, seed, epoch, name, n, len(tried)) for name, n in right.items())
             on_epoch(epoch)
 
-        last = max(settings.attack_epochs)
         train(start_training(structure, params, self._schedule(random), seed=seed, epochs=last, watch=watch))
         return found
 
@@ -191,89 +199,6 @@ def _batch_logits(structure: Structure, params: Params, batch: Batch, pairs: str
     return jax.vmap(logits)(embedding_lookup(network, params, batch.inputs), dict(batch.inputs), batch.lengths)
 
 
-FRESH, CONTINUED = "fresh", "continued"
-
-
-@dataclass(frozen=True, slots=True)
-class AttackOutcome:
-    """Accuracy of an adversary on pairs from documents outside its training set.
-
-    Args:
-        start: "fresh" for an adversary from scratch, "continued" for one that the representation was trained with.
-        seed: its seed.
-        epochs: training epochs on the frozen representation.
-        adversary: "T1", "T2", or "average" for the mean of their probabilities.
-        correct: number of pairs classified right.
-        total: number of pairs, one a sentence.
-    """
-
-    start: str
-    seed: int
-    epochs: int
-    adversary: str
-    correct: int
-    total: int
-
-    @property
-    def share(self) -> Proportion:
-        """Share of pairs classified right, or wrong if that is more, with Wilson's interval.
-
-        An adversary below chance can be inverted.
-        """
-        return Proportion(max(self.correct, self.total - self.correct), self.total)
-
-    @property
-    def accuracy(self) -> float:
-        """The share as a fraction of one half or more."""
-        return self.share.fraction
-
-
-def worst(outcomes: Iterable[AttackOutcome]) -> AttackOutcome:
-    """Return the most accurate adversary, the first of equals.
-
-    Example:
-        >>> some = [AttackOutcome("fresh", seed, 20, "T1", correct, 100) for seed, correct in enumerate((52, 41, 55))]
-        >>> worst(some).seed
-        1
-    """
-    return max(outcomes, key=lambda outcome: outcome.accuracy)
-
-
-@dataclass(frozen=True)
-class ZeroBaseline:
-    """Encoder of zeros, the control for the knowledge of an adversary without a representation.
-
-    Args:
-        size: size of a token's vector.
-    """
-
-    size: int
-
-    def encode(self, sentences: Sequence[Sentence], random: np.random.Generator | None) -> list[np.ndarray]:
-        """Return zeros, [T, size] each."""
-        return [np.zeros((len(sentence.tokens), self.size), np.float32) for sentence in sentences]
-
-
-@dataclass(frozen=True)
-class NoiselessBaseline:
-    """Encoder without noise, the control for the strength of the adversaries.
-
-    Args:
-        encoder: the encoder.
-    """
-
-    encoder: SentenceEncoder
-
-    @property
-    def size(self) -> int:
-        """Size of a token's vector."""
-        return self.encoder.size
-
-    def encode(self, sentences: Sequence[Sentence], random: np.random.Generator | None) -> list[np.ndarray]:
-        """Encode sentences without noise."""
-        return self.encoder.encode(sentences, None)
-
-
 def attack_pairs(
     encoder: SentenceEncoder,
     train: Sequence[LabelledSentence],
@@ -282,8 +207,8 @@ def attack_pairs(
     settings: PrivateSettings,
     *,
     seed: int,
-    known: Any = None,
-    on_progress: Callable[[int, int], None] | None = None,
+    known: Params | None = None,
+    on_progress: Callable[[int, int], None] = lambda *_: None,
 ) -> list[AttackOutcome]:
     """Train adversaries on encoded sentences, and test them on others.
 
@@ -309,17 +234,14 @@ def attack_pairs(
     """
     keep_compiled()
     keep_freed_memory()
-    attack = PairAttack.of(encoder, train, held_out, vectors, settings)
-    runs = settings.attack_seeds if known is None else 1
-    last = max(settings.attack_epochs)
-    start = FRESH if known is None else CONTINUED
+    words = PairVocabulary.of([*train, *held_out], vectors, settings.neighbours)
+    attack = _PairAttack(encoder, words, Replaceable.of(train, words), Replaceable.of(held_out, words), settings)
+    runs, last = settings.attack_seeds if known is None else 1, max(settings.attack_epochs)
     found: list[AttackOutcome] = []
+
+    def report(run: int, epoch: int) -> None:
+        on_progress(run * last + epoch, runs * last)
+
     for run in range(runs):
-
-        def tell(epoch: int, run: int = run) -> None:
-            if on_progress is not None:
-                on_progress(run * last + epoch, runs * last)
-
-        for epochs, total, right in attack.run(seed + run, known, tell):
-            found += [AttackOutcome(start, seed + run, epochs, name, correct, total) for name, correct in right.items()]
+        found += attack.run(seed + run, known, partial(report, run))
     return found

@@ -7,11 +7,10 @@ import pytest
 import tiny_private as tiny
 
 from rnn.embeddings.lookup import Lookup
+from rnn.privacy.attacks.encoders import NoiselessBaseline, ZeroBaseline
 from rnn.privacy.attacks.same_sentence import (
     AVERAGE,
     AttackOutcome,
-    NoiselessBaseline,
-    ZeroBaseline,
     attack_pairs,
     worst,
 )

@@ -15,8 +15,9 @@ from crfdeid.cli.share.attack import render_attacks
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import Document
 from crfdeid.errors import EmptyInputError, IntegrityError, MismatchError, NotFoundError, SettingError
+from rnn.privacy.attacks.encoders import NoiselessBaseline, ZeroBaseline
 from rnn.privacy.attacks.names import AveragingSettings
-from rnn.privacy.attacks.same_sentence import AttackOutcome, NoiselessBaseline, ZeroBaseline
+from rnn.privacy.attacks.same_sentence import AttackOutcome
 from rnn.privacy.audit import (
     CARD,
     AttackBudget,
