@@ -40,7 +40,7 @@ QUICK = {
     "rnn.layers": "rnn/layers/test_crf.py",
     "rnn.models": "rnn/models/test_multitask.py",
     "rnn.pretrained": "rnn/pretrained/test_wordpiece.py",
-    "rnn.privacy": "rnn/privacy/test_pairs.py",
+    "rnn.privacy": "rnn/privacy/test_neighbours.py",
     "rnn.privacy.attacks": "rnn/privacy/test_attacks_inversion.py",
     "rnn.training": "rnn/training/test_schedules.py",
 }

@@ -22,7 +22,6 @@ from rnn.batching import Row
 from rnn.inputs import CASINGS
 from rnn.models.bilstm_crf import BilstmCrf
 from rnn.models.private import PrivateBilstmCrf, PrivateProcessor, PrivateTagger, PrivateTaggerSettings
-from rnn.network import still
 from rnn.privacy.release import encode_notes
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
@@ -37,7 +36,7 @@ UNSEEN = [Sentence.from_words(["Zxqv", "by", "Dr", "Ünïcödé"]), Sentence(())
 def tagger() -> PrivateTagger:
     """With random weights: that it learns is a test of ``crfdeid train --shared``."""
     found = PrivateTagger(QUICK, seed=1, representation=tiny_representation())
-    found.learned = found.start(found.processor(TRAIN))
+    found.learned = found.initial(found.processor(TRAIN))
     return found
 
 
@@ -48,7 +47,7 @@ def test_its_scores_are_those_of_the_bilstm_over_vectors_and_casing() -> None:
     given = random.normal(size=(7, size)).astype(np.float32)
     classes = random.integers(0, len(CASINGS), 7).astype(np.int32)
     inputs = {"vectors": jnp.asarray(given), "casing": jnp.asarray(classes)}
-    found = jax.jit(lambda given, n: network.scores({}, given, n, still(network, 7))[PHI])(inputs, jnp.array(5))
+    found = jax.jit(lambda given, n: network.scores({}, given, n)[PHI])(inputs, jnp.array(5))
     states = np.concatenate([given, np.eye(len(CASINGS))[classes]], axis=1)[:5]
     for layer in network.tagger.bilstm.layers:
         weights = [np.asarray(param[...], float) for param in (layer.W, layer.R, layer.b)]
@@ -83,7 +82,7 @@ def test_files_are_pooled_with_the_tags_of_all(monkeypatch: pytest.MonkeyPatch) 
     others = [LabelledSentence(words, ("O", "B-AGE")), *TRAIN]
     seen: list[tuple[PrivateProcessor, list[Row]]] = []
     monkeypatch.setattr(
-        "rnn.models.private.fit_rows", lambda _, processor, rows, *rest, **more: seen.append((processor, rows))
+        PrivateTagger, "fit_rows", lambda _, processor, rows, *__, **___: seen.append((processor, rows))
     )
     parts = [encode_notes(part, tiny_representation(), seed=0) for part in (TRAIN, others)]
     PrivateTagger(QUICK, representation=tiny_representation()).fit_shared(parts, [])
@@ -152,6 +151,9 @@ def test_settings_that_cannot_work_are_refused(setting: str, value: object) -> N
 
 
 def test_dropout_changes_training_alone(tagger: PrivateTagger) -> None:
-    network = nnx.merge(tagger.learned.graph, jax.tree.map(lambda a: a[0], tagger.learned.weights.network))
-    assert set(network.draws(8)) == {"input", "output", "layer 0", "states 0"}
-    assert tagger.learned.weights.tables == {}
+    learned, processor = tagger.learned, tagger.processor(TRAIN)
+    (row,) = processor.rows(SENTENCES[:1])
+    network, inputs = learned.structure.network(learned.params), jax.tree.map(jnp.asarray, row.inputs)
+    still, dropped = (network.scores({}, inputs, row.length, key)[PHI].emissions for key in (None, jax.random.key(0)))
+    assert not np.allclose(still, dropped)
+    assert not [name for name in learned.params if name.startswith("tables.")]
