@@ -152,7 +152,7 @@ def fitted_beside_crfsuite(
         files.append(content)
         return read_crfsuite_model(content)
 
-    monkeypatch.setattr("crfdeid.crf.weights.read_crfsuite_model", read)
+    monkeypatch.setattr("crfdeid.crf.training.read_crfsuite_model", read)
     tagger = fitted(settings)
     peer = pycrfsuite.Tagger()
     peer.open_inmemory(files[0])
