@@ -1,24 +1,167 @@
-"""Taggers that train together end up as each would alone, and those that cannot are trained all the same."""
+"""Trainings together have the results of each alone, whatever their seeds, settings and ends."""
 
 import dataclasses
+import subprocess
+import sys
 
-import jax
 import numpy as np
+import optax
 import pytest
+import tiny_crf
 from tiny_notes import DEV, SMALL, TRAIN
 
-from crfdeid.errors import EmptyInputError, OptionConflictError
-from rnn import BilstmCrfTagger, ElmanSettings, ElmanTagger, JordanSettings, JordanTagger
+from crfdeid.errors import EmptyInputError
+from rnn import BilstmCrfSettings, BilstmCrfTagger, ElmanSettings, ElmanTagger, JordanSettings, JordanTagger
 from rnn.embeddings import WordVectors
-from rnn.training.replicates import fit_together, replicate_groups
+from rnn.layers.dropout import WordDropout
+from rnn.training import replicates
+from rnn.training.loop import Buckets, start_training, train
+from rnn.training.replicates import train_together
+from rnn.training.schedules import Phase, early_stopping, optimiser, per_sentence, per_sentences
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
+
+ROWS = [
+    tiny_crf.row_of(words, tags)
+    for words, tags in [([1, 4, 2], (0, 2, 1)), ([4, 4], (1, 1)), ([5], (0,)), ([2, 1, 4], (2, 0, 1)), ([3, 5], (0, 1))]
+]
+UPDATES = {"per_sentence": per_sentence(), "per_sentences": per_sentences(2, optimiser(optax.nadam))}
+KINDS = pytest.mark.parametrize("updates", UPDATES)
+
+
+class Scripted:
+    """Dev metric with these F, epoch after epoch."""
+
+    def __init__(self, *scores):
+        self.scores = iter(scores)
+
+    def f1(self, structure, params):
+        return next(self.scores)
+
+
+def training(seed, updates, *, buckets, rates=(0.1,) * 3, scores=None, dropout=0.4, average=0.0, rows=ROWS, **phase):
+    """A training with its own seed, parameters, learning rates and F on dev, patient for one epoch."""
+    structure, params = tiny_crf.start(seed, dropout=dropout)
+
+    def phase_of(epoch):
+        return Phase("it", rows, UPDATES[updates], rates[epoch], max_norm=5.0, average=average, **phase)
+
+    schedule = early_stopping(phase_of, epochs=len(rates), patience=1)
+    dev = None if scores is None else Scripted(*scores)
+    return start_training(structure, params, schedule, seed=seed, epochs=len(rates), dev=dev, buckets=buckets)
+
+
+def steps_together(monkeypatch):
+    """Numbers of trainings in each stacked step, in order."""
+    sizes, run = [], replicates._run
+    monkeypatch.setattr(replicates, "_run", lambda steps: sizes.append(len(steps)) or run(steps))
+    return sizes
+
+
+def check(each, updates):
+    """Train with each set of options together and alone, and compare."""
+    buckets = Buckets()
+    together = train_together([training(seed, updates, buckets=buckets, **how) for seed, how in enumerate(each)])
+    for seed, how in enumerate(each):
+        alone = train(training(seed, updates, buckets=Buckets(), **how))
+        assert together[seed].keys() == alone.keys()
+        for name, array in alone.items():
+            np.testing.assert_allclose(together[seed][name], array, rtol=1e-4, atol=1e-5, err_msg=f"{seed} {name}")
+    return together
+
+
+@KINDS
+def test_each_has_the_parameters_of_train_alone(updates, monkeypatch):
+    sizes = steps_together(monkeypatch)
+    first, second, third = check([{}, {}, {"rates": (0.1, 0.05, 0.2)}], updates)  # a learning rate is an argument
+    assert set(sizes) == {3}
+    assert not np.allclose(first["network.A"], second["network.A"])
+    assert not np.allclose(second["network.A"], third["network.A"])
+
+
+@KINDS
+def test_trainings_can_end_at_different_epochs(updates, monkeypatch):
+    sizes = steps_together(monkeypatch)
+    check(
+        [
+            {"scores": (0.5, 0.6, 0.7)},
+            {"scores": (0.5, 0.4)},  # ends after its second epoch, and has the first one's parameters
+            {"scores": (0.1, 0.3, 0.2)},
+        ],
+        updates,
+    )
+    assert sizes[0] == 3 and sizes[-1] == 2
+    assert sizes == sorted(sizes, reverse=True)
+    sizes.clear()
+    check([{"rates": (0.1,)}, {"rates": (0.1,) * 4}], updates)
+    assert sizes[0] == 2 and sizes[-1] == 1
+
+
+@KINDS
+def test_trainings_of_different_programs_are_separate_groups(updates, monkeypatch):
+    """Other dropout or frozen parameters: another program. Each has its own result all the same."""
+    sizes = steps_together(monkeypatch)
+    frozen = {"trains": lambda name: name != "tables.words"}
+    found = check([{}, {"dropout": 0.1}, {}, frozen], updates)
+    assert sorted(set(sizes)) == [1, 2]
+    np.testing.assert_array_equal(found[3]["tables.words"], tiny_crf.start(3)[1]["tables.words"])
+
+
+def test_trainings_with_and_without_an_optimiser_are_separate_groups():
+    buckets = [Buckets(), Buckets()]
+    kinds = ["per_sentence", "per_sentences"] * 2
+    found = train_together([training(n, kind, buckets=buckets[n % 2]) for n, kind in enumerate(kinds)])
+    for n, kind in enumerate(kinds):
+        alone = train(training(n, kind, buckets=Buckets()))
+        for name, array in alone.items():
+            np.testing.assert_allclose(found[n][name], array, rtol=1e-4, atol=1e-5)
+
+
+def test_trainings_with_averages_have_those_of_each_alone():
+    check([{"average": 0.9}, {"average": 0.5}, {"average": 0.0}], "per_sentences")
+
+
+@KINDS
+def test_trainings_with_other_rows_or_word_dropout_have_the_results_of_each_alone(updates):
+    drop = {"words": WordDropout(np.full(tiny_crf.V, 0.5, np.float32), np.ones(tiny_crf.V, np.int32))}
+    buckets = [Buckets(), Buckets()]
+    how = [{}, {"rows": ROWS[:3]}]
+    for more in ({}, {"drop": drop}):
+        found = train_together([training(n, updates, buckets=buckets[n], **how[n], **more) for n in range(2)])
+        for n in range(2):
+            alone = train(training(n, updates, buckets=Buckets(), **how[n], **more))
+            for name, array in alone.items():
+                np.testing.assert_allclose(found[n][name], array, rtol=1e-4, atol=1e-5)
+
+
+def test_trainings_with_their_own_word_dropout_have_the_results_of_each_alone():
+    """The same rows and program, but not the same words to drop."""
+    drops = [
+        {"words": WordDropout(np.full(tiny_crf.V, chance, np.float32), np.ones(tiny_crf.V, np.int32))}
+        for chance in (0.0, 1.0)
+    ]
+    check([{"drop": drop} for drop in drops], "per_sentence")
+
+
+def test_no_training_has_no_result():
+    assert train_together([]) == []
+
+
+def test_the_loop_does_not_import_replicates():
+    code = "import sys, rnn.training.loop; assert 'rnn.training.replicates' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
 
 VECTORS = WordVectors(("Doe", "</s>"), np.eye(2, 6, dtype=np.float32))
 
 
-def weights_of(tagger):
-    return jax.tree.map(np.asarray, tagger.learned.weights)
+def same_tagger(one, other):
+    a, b = one.learned.params, other.learned.params
+    assert a.keys() == b.keys()
+    for name, array in a.items():
+        np.testing.assert_allclose(array, b[name], rtol=0, atol=1e-5, err_msg=name)
+    sentences = [item.sentence for item in DEV]
+    assert one.predict(sentences) == other.predict(sentences)
 
 
 @pytest.mark.parametrize(
@@ -29,75 +172,50 @@ def weights_of(tagger):
         pytest.param(JordanTagger, JordanSettings, False, marks=pytest.mark.slow),
     ],
 )
-def test_replicates_end_up_as_each_would_alone(cls, settings, frozen):
+def test_taggers_that_are_fitted_together_are_those_fitted_alone(cls, settings, frozen):
     base = settings(**{**SMALL, "dropout": 0.5, "epochs": 3}, freeze_embeddings=frozen)
-    each = [
-        base,
+    others = [
         dataclasses.replace(base, lr=0.05, dropout=0.1),
         dataclasses.replace(base, max_norm=None, final_lr=1.0),
+        dataclasses.replace(base, epochs=1),
+        dataclasses.replace(base, hidden=9),
     ]
-    alone = [cls(one, seed=seed) for seed, one in enumerate(each)]
-    curves = [[] for _ in each]
+    each = [(base, 0, None), (base, 1, None), *((one, 0, None) for one in others), (base, 2, None), (base, 0, VECTORS)]
+
+    def make():
+        return [cls(one, seed=seed, vectors=vectors) for one, seed, vectors in each]
+
+    alone, together = make(), make()
+    curves, reported = [[] for _ in each], [[] for _ in each]
     for tagger, curve in zip(alone, curves, strict=True):
         tagger.fit(TRAIN, DEV, on_progress=curve.append)
-    side_by_side = [cls(one, seed=seed) for seed, one in enumerate(each)]
-    told = [[] for _ in each]
-    fit_together(side_by_side, TRAIN, DEV, on_progress=lambda n, progress: told[n].append(progress))
-    sentences = [item.sentence for item in DEV]
-    for one, other, curve, progress in zip(alone, side_by_side, curves, told, strict=True):
+    cls.fit_many(together, TRAIN, DEV, on_progress=lambda n, progress: reported[n].append(progress))
+    for one, other, curve, progress in zip(alone, together, curves, reported, strict=True):
+        assert [point.step for point in curve] == [point.step for point in progress]
         assert [point.dev_f1 for point in curve] == [point.dev_f1 for point in progress]
         np.testing.assert_allclose([p.loss for p in curve], [p.loss for p in progress], rtol=1e-4)
-        jax.tree.map(
-            lambda a, b: np.testing.assert_allclose(a, b, rtol=0, atol=1e-5), weights_of(one), weights_of(other)
-        )
-        assert one.predict(sentences) == other.predict(sentences)
+        same_tagger(one, other)
+    tables = [np.asarray(tagger.learned.params["tables.words"]) for tagger in together]
+    assert frozen or not np.allclose(tables[0], tables[1])
 
 
-def test_replicates_differ():
-    taggers = [ElmanTagger(ElmanSettings(**SMALL), seed=seed) for seed in range(3)]
-    fit_together(taggers, TRAIN, DEV)
-    tables = [weights_of(tagger).tables["words"] for tagger in taggers]
-    assert not np.allclose(tables[0], tables[1]) and not np.allclose(tables[1], tables[2])
+def test_taggers_with_equal_settings_share_steps(monkeypatch):
+    sizes = steps_together(monkeypatch)
+    small = ElmanSettings(**{**SMALL, "epochs": 1})
+    each = [(small, 0), (dataclasses.replace(small, hidden=9), 0), (small, 1), (small, 2)]
+    ElmanTagger.fit_many([ElmanTagger(one, seed=seed) for one, seed in each], TRAIN, [])
+    assert set(sizes) == {3, 1}
 
 
-OTHERS = [
-    JordanTagger(JordanSettings(**SMALL)),
-    ElmanTagger(ElmanSettings(**{**SMALL, "hidden": 9})),
-    ElmanTagger(ElmanSettings(**{**SMALL, "epochs": 7})),
-    ElmanTagger(ElmanSettings(**SMALL), vectors=VECTORS),
-]
-
-
-@pytest.mark.parametrize("other", OTHERS)
-def test_what_cannot_be_trained_together_is_refused_and_grouped_apart(other):
-    both = [ElmanTagger(ElmanSettings(**SMALL)), other]
-    with pytest.raises(OptionConflictError):
-        fit_together(both, TRAIN, DEV)
-    assert replicate_groups(both) == [[0], [1]]
-
-
-def test_many_that_are_no_one_program_are_all_trained_and_tell_their_places():
-    small = ElmanSettings(**{**SMALL, "epochs": 2})
-    each = [(small, 0), (dataclasses.replace(small, epochs=1), 0), (small, 1), (small, 2)]
-    taggers = [ElmanTagger(settings, seed=seed) for settings, seed in each]
-    told = [[] for _ in taggers]
-    ElmanTagger.fit_many(taggers, TRAIN, DEV, on_progress=lambda place, progress: told[place].append(progress.step))
-    assert told == [[1, 2], [1], [1, 2], [1, 2]]
-    for (settings, seed), together in zip(each, taggers, strict=True):
-        alone = ElmanTagger(settings, seed=seed)
-        alone.fit(TRAIN, DEV)
-        jax.tree.map(
-            lambda a, b: np.testing.assert_allclose(a, b, rtol=0, atol=1e-5), weights_of(alone), weights_of(together)
-        )
-
-
-def test_what_cannot_be_one_program_trains_alone():
-    assert replicate_groups([BilstmCrfTagger(), BilstmCrfTagger(seed=1)]) == [[0], [1]]
-    own = [ElmanTagger(dataclasses.replace(ElmanSettings(**SMALL), lr=lr)) for lr in (0.1, 0.2)]
-    assert replicate_groups([own[0], OTHERS[1], own[1]]) == [[0, 2], [1]]
+def test_a_model_that_does_not_train_together_is_trained_one_by_one(monkeypatch):
+    sizes = steps_together(monkeypatch)
+    small = {"hidden": 4, "embedding_dim": 4, "char_dim": 0, "features": "none", "epochs": 1, "min_count": 1}
+    taggers = [BilstmCrfTagger(BilstmCrfSettings(**small), seed=seed) for seed in (0, 1)]
+    BilstmCrfTagger.fit_many(taggers, TRAIN[:8], [])
+    assert sizes == [] and all(tagger.learned for tagger in taggers)
 
 
 def test_nothing_to_train_is_refused_or_nothing():
-    fit_together([], TRAIN, DEV)
+    ElmanTagger.fit_many([], TRAIN, DEV)
     with pytest.raises(EmptyInputError):
-        fit_together([ElmanTagger(ElmanSettings(**SMALL))], [], DEV)
+        ElmanTagger.fit_many([ElmanTagger(ElmanSettings(**SMALL))], [], DEV)

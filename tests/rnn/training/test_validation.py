@@ -1,15 +1,16 @@
-"""The score on dev after an epoch against `crfdeid.evaluation` on the tags themselves."""
+"""F on the dev sentences against `crfdeid.evaluation` on the tags, and the loss of held-out rows."""
 
 import jax.numpy as jnp
 import numpy as np
 import pytest
 import tiny_crf
-from rnn.training.held_out import Dev
-from tiny_networks import together
+from hypothesis import given
+from hypothesis import strategies as st
 
 from crfdeid.evaluation import count_tags
 from rnn.batching import batches
 from rnn.decode import best_tags, iob_constraints
+from rnn.training.validation import Dev, count_tag_ids
 
 TAGS = ("B-ID", "I-ID", "O")
 
@@ -24,27 +25,43 @@ def dev():
 
 
 @pytest.mark.parametrize("decoding", ["valid", "argmax"])
-def test_it_is_strict_f_of_each_replicate_also_for_tags_that_training_never_saw(dev, decoding):
+def test_it_is_strict_f_also_for_tags_that_training_never_saw(dev, decoding):
     rows, gold = dev
-    graph, first = tiny_crf.start()
-    weights, begins = together(first, tiny_crf.start(1)[1]), iob_constraints(TAGS, decoding)
-    found = Dev.of(rows, {"phi": gold}, {"phi": TAGS}, decoding).f1(graph, weights)
-    predicted = [[() for _ in rows] for _ in found]
-    for members, batch in batches(rows):
-        ids = np.asarray(best_tags(graph, weights, batch, begins=begins, layer="phi"))
-        for n, place, i in ((n, place, i) for n in (0, 1) for place, i in enumerate(members)):
-            predicted[n][i] = tuple(TAGS[k] for k in ids[n, place, : rows[i].length])
-    expected = [count_tags(gold, tags).micro.f1 for tags in predicted]
-    assert expected[0] != expected[1]
-    np.testing.assert_allclose(found, expected)
+    begins, scores = {"phi": iob_constraints(TAGS, decoding)}, []
+    measure = Dev.of(rows, {"phi": gold}, {"phi": TAGS}, decoding)
+    for seed in range(6):
+        structure, params = tiny_crf.start(seed)
+        predicted = [() for _ in rows]
+        for members, batch in batches(rows):
+            ids = np.asarray(best_tags(structure, params, batch, begins=begins)["phi"])
+            for place, i in enumerate(members):
+                predicted[i] = tuple(TAGS[k] for k in ids[place, : rows[i].length])
+        scores.append(measure.f1(structure, params))
+        assert scores[-1] == pytest.approx(count_tags(gold, predicted).micro.f1)
+    assert len(set(scores)) > 2
 
 
 def test_all_right_is_1_and_nothing_found_is_0():
-    graph, weights = tiny_crf.start()
-    weights.tables["words"] = 20.0 * jnp.eye(tiny_crf.V, tiny_crf.K)[None]  # words 0, 1 and 2 are B-ID, I-ID and O
-    weights.network.A[...] = jnp.zeros_like(weights.network.A[...])
+    structure, params = tiny_crf.start()
+    params["tables.words"] = 20.0 * jnp.eye(tiny_crf.V, tiny_crf.K)  # words 0, 1 and 2 are B-ID, I-ID and O
+    params["network.A"] = jnp.zeros_like(params["network.A"])
     rows = [tiny_crf.row_of([2, 0, 1]), tiny_crf.row_of([2, 2])]
     gold = [("O", "B-ID", "I-ID"), ("O", "O")]
-    assert Dev.of(rows, {"phi": gold}, {"phi": TAGS}, "valid").f1(graph, weights).tolist() == [1.0]
+    assert Dev.of(rows, {"phi": gold}, {"phi": TAGS}, "valid").f1(structure, params) == 1.0
     other = [("B-ID", "O", "O"), ("B-ID", "I-ID")]
-    assert Dev.of(rows, {"phi": other}, {"phi": TAGS}, "valid").f1(graph, weights).tolist() == [0.0]
+    assert Dev.of(rows, {"phi": other}, {"phi": TAGS}, "valid").f1(structure, params) == 0.0
+
+
+@given(st.data())
+def test_scores_from_ids_are_those_from_tags(data):
+    tags = ("O", "B-ID", "I-ID", "B-DATE", "I-DATE")
+    lengths = data.draw(st.lists(st.integers(1, 6), min_size=1, max_size=5))
+    ids = st.lists(st.integers(0, len(tags) - 1), min_size=sum(lengths), max_size=sum(lengths))
+    gold, predicted = np.array(data.draw(ids)), np.array(data.draw(ids))
+    ends = np.cumsum(lengths)
+    first = np.isin(np.arange(sum(lengths)), ends - lengths)
+
+    def rows(found):
+        return [tuple(tags[k] for k in part) for part in np.split(found, ends[:-1])]
+
+    assert count_tag_ids(tags, gold, predicted, first) == count_tags(rows(gold), rows(predicted))
