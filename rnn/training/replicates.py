@@ -13,6 +13,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from rnn.layers.dropout import WordDropout
 from rnn.network import Params, full_precision
 from rnn.training.loop import Step, Training
 from rnn.training.steps import Rates, Run, TrainState, step
@@ -51,7 +52,9 @@ def train_together(trainings: Sequence[Training]) -> list[Params]:
 def _groups(waiting: dict[int, Step]) -> list[list[int]]:
     groups: dict[Any, list[int]] = {}
     for n, one in waiting.items():
-        key = (one.structure, one.program, id(one.batch), len(one.run.order), tuple(one.state.params))
+        leaves, tree = jax.tree.flatten((one.state, one.frozen, one.drop))
+        shapes = tuple(jnp.shape(leaf) for leaf in leaves)
+        key = (one.structure, one.program, id(one.batch), len(one.run.order), tree, shapes)
         groups.setdefault(key, []).append(n)
     return list(groups.values())
 
@@ -63,8 +66,8 @@ def _run(steps: Sequence[Step]) -> list[tuple[TrainState, jax.Array]]:
         first.program,
         [one.state for one in steps],
         [one.frozen for one in steps],
+        [one.drop for one in steps],
         first.batch,
-        first.drop,
         [one.run for one in steps],
         [one.rates for one in steps],
     )
@@ -77,14 +80,14 @@ def _step_each(
     program: Any,
     states: Sequence[TrainState],
     frozen: Sequence[Params],
+    drops: Sequence[dict[str, WordDropout]],
     batch: Any,
-    drop: Any,
     runs: Sequence[Run],
     rates: Sequence[Rates],
 ) -> list[tuple[TrainState, jax.Array]]:
-    def one(state: TrainState, frozen: Params, run: Run, rates: Rates) -> tuple[TrainState, jax.Array]:
+    def one(state: TrainState, frozen: Params, drop: Any, run: Run, rates: Rates) -> tuple[TrainState, jax.Array]:
         return step(structure, program, state, frozen, batch, drop, run, rates)
 
-    stacked = (jax.tree.map(lambda *arrays: jnp.stack(arrays), *each) for each in (states, frozen, runs, rates))
+    stacked = (jax.tree.map(lambda *arrays: jnp.stack(arrays), *each) for each in (states, frozen, drops, runs, rates))
     found = jax.vmap(one)(*stacked)
     return [jax.tree.map(lambda array, n=n: array[n], found) for n in range(len(states))]
