@@ -22,7 +22,6 @@ PROGRAM = """
     from features.tokens import Sentence
     from rnn import BilstmCrfSettings, BilstmCrfTagger, ElmanSettings, ElmanTagger
     from rnn.compile_cache import keep_compiled
-    from rnn.network import flatten_params
 
     keep_compiled()
     assert jax.config.jax_compilation_cache_dir == sys.argv[1]
@@ -38,8 +37,8 @@ PROGRAM = """
         tagger.fit(items, items)
         tagger.predict([items[0].sentence])
         tagger.marginals([items[0].sentence])
-        for when, one in (("start", tagger.start(tagger.learned.processor).weights), ("end", tagger.learned.weights)):
-            weights |= {f"{tagger.model} {when} {name}": np.asarray(a) for name, a in flatten_params(one).items()}
+        for when, one in (("start", tagger.initial(tagger.learned.processor)), ("end", tagger.learned)):
+            weights |= {f"{tagger.model} {when} {name}": np.asarray(a) for name, a in one.params.items()}
     closed_over = np.random.default_rng(0).normal(size=(8, 8)).astype(np.float32)
     jax.jit(lambda x: x @ closed_over)(closed_over).block_until_ready()  # what must not be done, and must be found
     np.savez(sys.argv[2], closed_over=closed_over, **weights)

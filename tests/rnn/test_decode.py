@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rnn.batching import make_batch
-from rnn.decode import best_tags, best_valid_path, iob_constraints
+from rnn.decode import best_tags, iob_constraints
+from rnn.layers.softmax import best_valid_path
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 
@@ -69,12 +70,12 @@ EVERY_VALID = list(filter(is_valid, product(range(len(TAGS)), repeat=TOKENS)))
 @settings(max_examples=40)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["valid", "argmax"]))
 def test_the_path_of_a_crf_is_the_best_of_all_or_of_all_valid_ones(seed, decoding):
-    graph, weights = tiny_crf.start(seed, tags=len(TAGS), words=TOKENS + 1)
+    structure, params = tiny_crf.start(seed, tags=len(TAGS), words=TOKENS + 1)
     batch = make_batch([tiny_crf.row_of(range(1, TOKENS + 1))], length=TOKENS + 2)
-    begins = iob_constraints(TAGS, decoding)
-    found = np.asarray(best_tags(graph, weights, batch, begins=begins, layer="phi"))[0, 0, :TOKENS]
-    emissions = np.asarray(weights.tables["words"][0, 1:] + weights.network.c[...], float)
-    steps = np.asarray(weights.network.A[...][0], float)
+    begins = {"phi": iob_constraints(TAGS, decoding)}
+    found = np.asarray(best_tags(structure, params, batch, begins=begins)["phi"])[0, :TOKENS]
+    emissions = np.asarray(params["tables.words"][1:] + params["network.c"][None], float)
+    steps = np.asarray(params["network.A"], float)
 
     def total(path):
         return emissions[np.arange(TOKENS), list(path)].sum() + steps[path[:-1], path[1:]].sum()
@@ -87,9 +88,8 @@ def test_the_path_of_a_crf_is_the_best_of_all_or_of_all_valid_ones(seed, decodin
 @settings(max_examples=40)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 9), st.floats(0, 1e4))
 def test_however_sure_it_is_of_the_wrong_no_path_breaks_iob2(seed, length, scale):
-    graph, weights = tiny_crf.start(seed, tags=len(TAGS), words=10)
-    weights.tables["words"] *= scale
-    weights.network.A[...] *= scale
+    structure, params = tiny_crf.start(seed, tags=len(TAGS), words=10)
+    params |= {name: scale * params[name] for name in ("tables.words", "network.A")}
     batch = make_batch([tiny_crf.row_of(range(1, length + 1))], length=9)
-    found = best_tags(graph, weights, batch, begins=iob_constraints(TAGS, "valid"), layer="phi")
-    assert is_valid(np.asarray(found)[0, 0, :length])
+    found = best_tags(structure, params, batch, begins={"phi": iob_constraints(TAGS, "valid")})["phi"]
+    assert is_valid(np.asarray(found)[0, :length])

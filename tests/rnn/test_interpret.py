@@ -4,13 +4,12 @@ from functools import cache
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from paper_equations import elman_by_hand, jordan_by_hand, windows_by_hand
-from tiny_networks import letters
+from tiny_networks import letters, random_params
 from tiny_notes import SMALL, TRAIN
 
 from crfdeid import registry
@@ -31,12 +30,8 @@ def drawn(name: str, scale: float = 0.7):
     """A tiny network whose weights are all drawn at random, and large enough to bend its answers."""
     own = BILSTM if name == "bilstm-crf" else {}
     tagger: Any = registry.create(name, overrides=registry.select(name, SMALL | own))
-    learned = tagger.start(tagger.processor(TRAIN[:20]))
-    random = np.random.default_rng(0)
-    weights = jax.tree.map(
-        lambda a: jnp.asarray(random.normal(scale=scale, size=a.shape), jnp.float32), learned.weights
-    )
-    tagger.learned = learned._replace(weights=weights)
+    learned = tagger.initial(tagger.processor(TRAIN[:20]))
+    tagger.learned = learned._replace(params=random_params(learned.params, scale=scale))
     return tagger
 
 
@@ -67,7 +62,7 @@ def test_the_shares_are_right_where_a_network_makes_up_its_mind_all_at_once():
 def test_a_word_s_share_is_the_integral_of_the_slope_along_its_vector(name, network):
     tagger, words, token, step = drawn(name), ["seen", "by", "Quill", "."], 2, 1e-4
     tag, contrast_tag = tagger.tags.index("B-DOCTOR"), tagger.tags.index("O")
-    p = letters(tagger.learned.graph, tagger.learned.weights)
+    p = letters(tagger.learned.structure, tagger.learned.params)
     ids = [0, *tagger.learned.processor.vocabulary.ids(words), 0]
 
     def odds(scales):

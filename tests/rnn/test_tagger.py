@@ -4,7 +4,6 @@ import subprocess
 import sys
 import textwrap
 
-import jax
 import numpy as np
 import pytest
 from tiny_notes import DEV, FEW, SMALL, TRAIN, labelled
@@ -28,10 +27,6 @@ VECTORS = WordVectors(
 )
 
 
-def weights_of(tagger):
-    return jax.tree.map(np.asarray, tagger.learned.weights)
-
-
 @KINDS
 @pytest.mark.parametrize("frozen", [False, True])
 def test_a_network_starts_from_given_vectors_and_keeps_them_where_asked(cls, settings, frozen, tmp_path):
@@ -40,8 +35,8 @@ def test_a_network_starts_from_given_vectors_and_keeps_them_where_asked(cls, set
     tagger.fit(TRAIN, DEV)
     vocabulary = tagger.learned.processor.vocabulary
     assert "never" in vocabulary.words  # only the vectors have it
-    before = np.asarray(tagger.start(tagger.learned.processor).weights.tables["words"])[0]
-    after = weights_of(tagger).tables["words"][0]
+    before = np.asarray(tagger.initial(tagger.learned.processor).params["tables.words"])
+    after = np.asarray(tagger.learned.params["tables.words"])
     seen, unseen = (FIRST_WORD + vocabulary.words.index(word) for word in ("Doe", "never"))
     given = VECTORS.table * (before[seen] / VECTORS.table[0])[0]
     np.testing.assert_allclose(before[[seen, unseen]], given[[0, 3]], rtol=1e-5)

@@ -3,12 +3,10 @@
 from functools import cache
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from paper_equations import f, g, windows_by_hand
-from tiny_networks import letters
+from tiny_networks import letters, random_params
 from tiny_notes import SMALL, TRAIN
 
 from crfdeid import registry
@@ -22,17 +20,15 @@ SENTENCES = [item.sentence for item in TRAIN[:3]]
 def drawn(name: str, **more: Any) -> Any:
     """A tiny network whose weights are all drawn at random."""
     tagger: Any = registry.create(name, overrides=registry.select(name, {**SMALL, "feature_min_count": 1, **more}))
-    learned = tagger.start(tagger.processor(TRAIN[:20]))
-    random = np.random.default_rng(0)
-    weights = jax.tree.map(lambda a: jnp.asarray(random.normal(size=a.shape), jnp.float32), learned.weights)
-    tagger.learned = learned._replace(weights=weights)
+    learned = tagger.initial(tagger.processor(TRAIN[:20]))
+    tagger.learned = learned._replace(params=random_params(learned.params))
     return tagger
 
 
 @pytest.mark.parametrize("name", ["elman", "jordan"])
 def test_each_word_of_a_window_has_its_share_of_the_first_layer_s_weights(name):
     found = {norm.name: norm for norm in explain_weights(drawn(name)).network.norms}
-    p = letters(drawn(name).learned.graph, drawn(name).learned.weights)
+    p = letters(drawn(name).learned.structure, drawn(name).learned.params)
     array = "network.W" if name == "jordan" else "network.layers.0.W"
     width = p["W"].shape[1] // 3
     for place, what in enumerate(("word at -1", "the word", "word at +1")):
@@ -43,7 +39,7 @@ def test_each_word_of_a_window_has_its_share_of_the_first_layer_s_weights(name):
 
 def test_what_jordan_s_last_tag_adds_is_the_slope_of_the_next_scores():
     tagger = drawn("jordan")
-    p = letters(tagger.learned.graph, tagger.learned.weights)
+    p = letters(tagger.learned.structure, tagger.learned.params)
     (matrix,) = explain_weights(tagger, sentences=SENTENCES).network.matrices
     slopes = []
     for sentence in SENTENCES:
@@ -65,7 +61,7 @@ def test_what_jordan_s_last_tag_adds_is_the_slope_of_the_next_scores():
 
 
 def test_elman_s_bound_is_that_of_its_recurrent_weights():
-    p = letters(drawn("elman").learned.graph, drawn("elman").learned.weights)
+    p = letters(drawn("elman").learned.structure, drawn("elman").learned.params)
     ((said, bound),) = explain_weights(drawn("elman")).network.facts
     assert "hidden layer 1" in said
     assert bound == pytest.approx(np.linalg.svd(p["V"], compute_uv=False)[0] / 4)
@@ -84,7 +80,7 @@ def test_a_bilstm_crf_has_transitions_and_the_sizes_of_what_it_reads_of_a_token(
 def test_nearest_words_are_those_of_the_vectors_it_learned_and_hashes_where_they_are_hashed(tmp_path):
     tagger = drawn("elman")
     (found,) = explain_weights(tagger, words=["called"], top=3).network.words
-    table = np.asarray(tagger.learned.weights.tables["words"][0])
+    table = np.asarray(tagger.learned.params["tables.words"])
     vocabulary = tagger.learned.processor.vocabulary
     own = table[vocabulary.ids(["called"])[0]]
     cosines = {w: table[i] @ own / np.linalg.norm(table[i]) / np.linalg.norm(own)
