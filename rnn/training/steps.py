@@ -174,12 +174,17 @@ def _descend(structure: Structure, loss: Any, params: Params, frozen: Params, ra
 def _square_of_rows(ids: jax.Array, gradients: jax.Array) -> jax.Array:
     """Squared norm of a table's gradient from those of its looked-up rows: rows of one id are summed first.
 
+    The rows are sorted by id, since a comparison of all pairs needs the square of a long sentence's memory.
+
     Args:
         ids: [P, ...].
         gradients: [P, ..., D].
     """
     ids, gradients = ids.reshape(-1), gradients.reshape(-1, gradients.shape[-1])
-    return jnp.sum(gradients @ gradients.T, where=ids[:, None] == ids[None])
+    order = jnp.argsort(ids)
+    differs = jnp.diff(ids[order], prepend=ids[order[:1]]) != 0  # from the row before
+    sums = jnp.zeros_like(gradients).at[jnp.cumsum(differs)].add(gradients[order])
+    return jnp.sum(sums**2)
 
 
 def _update_once(

@@ -15,7 +15,7 @@ from rnn.batching import make_batch
 from rnn.layers.dropout import WordDropout, drop_words, dropout_factors
 from rnn.network import embedding_lookup
 from rnn.training.schedules import identity, nll_loss, optimiser
-from rnn.training.steps import Program, Rates, Run, TrainState, compiled_step
+from rnn.training.steps import Program, Rates, Run, TrainState, _square_of_rows, compiled_step
 from rnn.vocab import PAD
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
@@ -135,6 +135,22 @@ def test_max_norm_bounds_the_norm_of_the_dense_gradient(network, i):
     assert step(0.5 * norm) == pytest.approx(0.5 * norm, rel=1e-4)
     assert step(0.999 * norm) == pytest.approx(0.999 * norm, rel=1e-4)
     assert step(1.001 * norm) == pytest.approx(norm, rel=1e-4)
+
+
+@pytest.mark.parametrize("shape", [(1,), (7,), (300,), (5, 4)])
+def test_the_norm_of_a_table_is_that_of_its_sums_by_row(shape):
+    random = np.random.default_rng(0)
+    ids, gradients = random.integers(0, 5, shape), random.normal(size=(*shape, 3)).astype(np.float32)
+    table = np.zeros((5, 3))
+    np.add.at(table, ids, gradients)
+    assert float(_square_of_rows(jnp.asarray(ids), jnp.asarray(gradients))) == pytest.approx((table**2).sum(), rel=1e-4)
+
+
+def test_the_norm_of_a_long_sentence_needs_memory_in_its_length():
+    tokens, dim = 20_000, 4
+    shapes = jax.ShapeDtypeStruct((tokens,), np.int32), jax.ShapeDtypeStruct((tokens, dim), np.float32)
+    needed = jax.jit(_square_of_rows).lower(*shapes).compile().memory_analysis().temp_size_in_bytes
+    assert needed < 100 * tokens * dim
 
 
 def test_both_kinds_of_step_clip_alike():
