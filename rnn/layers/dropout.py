@@ -83,7 +83,7 @@ def drop_words(drop: Mapping[str, WordDropout], inputs: Mapping[str, Any], key: 
 
     Args:
         drop: word dropout by input.
-        inputs: those of one sentence.
+        inputs: those of one or several sentences.
         key: source of the random numbers.
     """
     keys = split_key(key, len(drop))

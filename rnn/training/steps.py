@@ -124,15 +124,12 @@ def _update_each(
     run: Run,
     rates: Rates,
 ) -> tuple[TrainState, jax.Array]:
-    keys = jax.random.split(run.key, run.order.shape[0])
+    rows, keys = _drawn_rows(batch, drop, run)
 
     def update(i: jax.Array, carry: tuple[Params, jax.Array]) -> tuple[Params, jax.Array]:
         params, total = carry
-        words_key, key = jax.random.split(keys[i])
-        inputs, targets, length = _rows(batch, run.order[i])
-        loss = partial(
-            program.loss, inputs=drop_words(drop, inputs, words_key), targets=targets, length=length, key=key
-        )
+        inputs, targets, length = jax.tree.map(lambda array: array[i], rows)
+        loss = partial(program.loss, inputs=inputs, targets=targets, length=length, key=keys[i])
         params, value = _descend(structure, loss, params, frozen, rates)
         return params, total + value
 
@@ -197,10 +194,8 @@ def _update_once(
     run: Run,
     rates: Rates,
 ) -> tuple[TrainState, jax.Array]:
-    rows = _rows(batch, run.order)
+    rows, keys = _drawn_rows(batch, drop, run)
     rows = rows._replace(lengths=jnp.where(jnp.arange(run.order.shape[0]) < run.count, rows.lengths, 0))
-    words_keys, keys = jax.vmap(jax.random.split, out_axes=1)(jax.random.split(run.key, run.order.shape[0]))
-    rows = rows._replace(inputs=jax.vmap(partial(drop_words, drop))(rows.inputs, words_keys))
 
     def mean_loss(params: Params) -> jax.Array:
         return program.reduce(total_loss(structure, program.loss, {**params, **frozen}, rows, keys) / run.count)
@@ -222,12 +217,13 @@ class _Rows(NamedTuple):
     lengths: Any
 
 
-def _rows(batch: Batch, chosen: jax.Array) -> _Rows:
-    """Some rows of a bucket, or one."""
-    chosen_rows: _Rows = jax.tree.map(
-        lambda array: jnp.asarray(array)[chosen], _Rows(dict(batch.inputs), dict(batch.targets), batch.lengths)
+def _drawn_rows(batch: Batch, drop: Mapping[str, WordDropout], run: Run) -> tuple[_Rows, jax.Array]:
+    """Rows of a run after word dropout, [R, ...] each, and a key for each of them."""
+    rows: _Rows = jax.tree.map(
+        lambda array: jnp.asarray(array)[run.order], _Rows(dict(batch.inputs), dict(batch.targets), batch.lengths)
     )
-    return chosen_rows
+    words_key, key = jax.random.split(run.key)
+    return rows._replace(inputs=drop_words(drop, rows.inputs, words_key)), jax.random.split(key, run.order.shape[0])
 
 
 def total_loss(structure: Structure, loss: Loss, params: Params, rows: Any, keys: jax.Array | None) -> jax.Array:
