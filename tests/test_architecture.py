@@ -235,9 +235,16 @@ def test_there_are_networks() -> None:
     assert {"rnn.models.elman", "rnn.models.jordan", "rnn.models.bilstm_crf"} <= set(map(module_name, networks()))
 
 
-# What a private representation is read by is the BiLSTM-CRF itself (friedrich2019, section 5.1); and it is what finds
-# PHI for the stacked model (lange2020, section 3.3.2).
-BUILT_ON = {name: {"rnn.models.bilstm_crf"} for name in ("rnn.models.private", "rnn.models.stacked")}
+# Jordan's network reads Elman's context windows. The BiLSTM-CRF reads a private representation (friedrich2019, section
+# 5.1), finds PHI for the stacked model (lange2020, section 3.3.2), and shares its inputs with both joint models.
+_JOINT = {"rnn.models.bilstm_crf", "rnn.models.joint"}
+BUILT_ON = {
+    "rnn.models.jordan": {"rnn.models.elman"},
+    "rnn.models.private": {"rnn.models.bilstm_crf"},
+    "rnn.models.joint": {"rnn.models.bilstm_crf"},
+    "rnn.models.multitask": _JOINT,
+    "rnn.models.stacked": _JOINT,
+}
 
 
 @pytest.mark.parametrize("path", networks(), ids=module_name)
