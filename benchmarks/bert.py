@@ -56,7 +56,7 @@ from rnn.decode import chosen_tags
 from rnn.models.bert import BertTagger
 from rnn.pretrained.hub import small_encoder
 from rnn.pretrained.subwords import NOT_COUNTED, PIECES
-from rnn.training.loop import train
+from rnn.training.loop import start_training, train
 from rnn.training.schedules import early_stopping
 
 CORES = int(os.environ["PJRT_NPROC"])
@@ -70,11 +70,11 @@ class TorchTagger(BertTagger):
         super().__init__(tagger.settings)
         self.learned = tagger.learned
         self.encoder = AutoModel.from_pretrained(small_encoder(), add_pooling_layer=False)
-        weights = tagger.learned.weights.network["head"]
+        params = tagger.learned.params
         self.head = torch.nn.Linear(self.encoder.config.hidden_size, len(tagger.tags))
         with torch.no_grad():
-            self.head.weight.copy_(torch.tensor(np.asarray(weights["W"][...])[0].T))
-            self.head.bias.copy_(torch.tensor(np.asarray(weights["b"][...])[0]))
+            self.head.weight.copy_(torch.tensor(np.asarray(params["network.head.W"]).T))
+            self.head.bias.copy_(torch.tensor(np.asarray(params["network.head.b"])))
 
     def scores(self, rows: Sequence[Row]) -> torch.Tensor:
         """A score for each tag at each piece of some windows, [B, L, K]."""
@@ -132,13 +132,14 @@ class TorchTagger(BertTagger):
 
 def make_epoch(tagger: BertTagger, rows: Sequence[Row]) -> Callable[[], None]:
     """What trains our network for one epoch at a call."""
-    processor, graph, weights = tagger.start(tagger.learned.processor)
+    processor, structure, params = tagger.initial(tagger.learned.processor)
     phase = next(tagger.schedule(processor, rows))
 
     def epoch() -> None:
-        nonlocal weights
-        weights = train(graph, weights, [early_stopping(lambda _: phase, epochs=1, patience=None)], seeds=[0], epochs=1)
-        jax.block_until_ready(weights)
+        nonlocal params
+        schedule = early_stopping(lambda _: phase, epochs=1, patience=None)
+        params = train(start_training(structure, params, schedule, seed=0, epochs=1))
+        jax.block_until_ready(params)
 
     return epoch
 
@@ -146,7 +147,7 @@ def make_epoch(tagger: BertTagger, rows: Sequence[Row]) -> Callable[[], None]:
 def new_taggers(sentences: Sequence[LabelledSentence]) -> tuple[BertTagger, TorchTagger]:
     """Ours and PyTorch's, of the same weights; neither has learned anything."""
     ours = BertTagger()
-    ours.learned = ours.start(ours.processor(sentences))
+    ours.learned = ours.initial(ours.processor(sentences))
     theirs = TorchTagger(ours)
     some = [item.sentence for item in sentences[:20]]
     for a, b in zip(ours.marginals(some), theirs.marginals(some), strict=True):

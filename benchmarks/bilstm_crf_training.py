@@ -47,7 +47,7 @@ from features.tokens import Sentence
 from rnn.batching import Batch, Row, make_batch, make_buckets
 from rnn.inputs import CASINGS
 from rnn.models.bilstm_crf import BilstmCrfSettings, BilstmCrfTagger
-from rnn.training.loop import train
+from rnn.training.loop import start_training, train
 from rnn.training.schedules import early_stopping
 from rnn.words import WordProcessor
 
@@ -75,13 +75,14 @@ def draw_sentences(count: int, seed: int) -> tuple[list[LabelledSentence], list[
 
 def make_epoch(tagger: BilstmCrfTagger, processor: WordProcessor, rows: Sequence[Row]) -> Callable[[], None]:
     """What trains our network for one epoch at a call."""
-    _, graph, weights = tagger.start(processor)
+    _, structure, params = tagger.initial(processor)
     phase = next(tagger.schedule(processor, rows))
 
     def epoch() -> None:
-        nonlocal weights
-        weights = train(graph, weights, [early_stopping(lambda _: phase, epochs=1, patience=None)], seeds=[0], epochs=1)
-        jax.block_until_ready(weights)
+        nonlocal params
+        schedule = early_stopping(lambda _: phase, epochs=1, patience=None)
+        params = train(start_training(structure, params, schedule, seed=0, epochs=1))
+        jax.block_until_ready(params)
 
     return epoch
 

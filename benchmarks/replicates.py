@@ -14,23 +14,22 @@ import os
 import platform
 import time
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from common import take_turns
 from flax import nnx
-from rnn.training.draws import WordDropout
 
 from crfdeid.documents import PHI
-from rnn.batching import Row
+from rnn.batching import Batch, Row
 from rnn.decode import ANY, best_tags, run_batches
+from rnn.layers.dropout import WordDropout
 from rnn.models.elman import Elman
-from rnn.network import Weights
-from rnn.training.loop import train
+from rnn.network import Params, Structure
+from rnn.training.loop import Buckets, start_training, train
+from rnn.training.replicates import train_together
 from rnn.training.schedules import Phase, early_stopping, per_sentence
 
 RATE, DROPOUT = 0.01, 0.5
@@ -72,44 +71,49 @@ def make_rows(args: argparse.Namespace, words: Sentences, tags: Sentences) -> li
     ]
 
 
-def start(args: argparse.Namespace, count: int) -> tuple[nnx.GraphDef[Any], Weights]:
-    """The structure and the weights of so many replicates."""
-    each = []
-    for seed in range(count):
-        rngs = nnx.Rngs(args.seed + seed)
-        network = Elman(window=args.window, dim=args.dim, hidden=args.hidden, tags=args.tags, rngs=rngs)
-        graph, state = nnx.split(network)
-        table = jax.random.uniform(rngs.params(), (args.words, args.dim), minval=-0.25, maxval=0.25)
-        each.append(Weights({"words": table}, state))
-    return graph, jax.tree.map(lambda *arrays: jnp.stack(arrays), *each)
+def start(args: argparse.Namespace, seed: int) -> tuple[Structure, Params]:
+    """Structure and initial parameters of one replicate."""
+    rngs = nnx.Rngs(args.seed + seed)
+    sizes = {"window": args.window, "dim": args.dim, "hidden": args.hidden, "tags": args.tags}
+    structure, params = Structure.split(Elman(**sizes, dropout=DROPOUT, rngs=rngs))
+    params["tables.words"] = jax.random.uniform(rngs.params(), (args.words, args.dim), minval=-0.25, maxval=0.25)
+    return structure, params
 
 
 def make_epoch(args: argparse.Namespace, words: Sentences, tags: Sentences, count: int = 1) -> Callable[[], None]:
     """What trains so many replicates for one epoch at a call."""
-    phase = Phase(
-        "elman",
-        make_rows(args, words, tags),
-        per_sentence(),
-        RATE,
-        rates={"hidden": DROPOUT},
-        drop={"words": WordDropout(np.zeros(args.words), np.arange(args.words))},
-    )
-    graph, weights = start(args, count)
+    drop = WordDropout(jnp.zeros(args.words), jnp.arange(args.words))
+    phase = Phase("elman", make_rows(args, words, tags), per_sentence(), RATE, drop={"words": drop})
+    started, buckets = [start(args, seed) for seed in range(count)], Buckets()
+    structure, each = started[0][0], [params for _, params in started]
 
     def epoch() -> None:
-        nonlocal weights
-        schedules = [early_stopping(lambda _: phase, epochs=1, patience=None) for _ in range(count)]
-        weights = train(graph, weights, schedules, seeds=range(count), epochs=1)
-        jax.block_until_ready(weights)
+        nonlocal each
+        trainings = [
+            start_training(
+                structure,
+                params,
+                early_stopping(lambda _: phase, epochs=1, patience=None),
+                seed=seed,
+                epochs=1,
+                buckets=buckets,
+            )
+            for seed, params in enumerate(each)
+        ]
+        each = [train(trainings[0])] if count == 1 else train_together(trainings)
+        jax.block_until_ready(each)
 
     return epoch
 
 
 def predicted_tokens_a_second(args: argparse.Namespace, words: Sentences, tags: Sentences) -> float:
     """Tokens that one network tags in a second, of about a million, batches made and tags fetched."""
-    graph, weights = start(args, 1)
+    structure, params = start(args, 0)
     rows = make_rows(args, words, tags) * max(1, PREDICTED_TOKENS // sum(map(len, words)))
-    ask = partial(best_tags, graph, weights, begins=np.full(args.tags, ANY, np.int32), layer=PHI)
+    begins = {PHI: np.full(args.tags, ANY, np.int32)}
+
+    def ask(batch: Batch) -> jax.Array:
+        return best_tags(structure, params, batch, begins=begins)[PHI]
 
     def predict() -> None:
         for _ in run_batches(rows, ask, nothing=np.empty(0, np.int32)):

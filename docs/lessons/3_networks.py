@@ -24,7 +24,7 @@ from crfdeid.evaluation import count_tags
 from crfdeid.explain import explain_weights
 from rnn import Elman, Jordan
 from rnn.models.elman import context_windows
-from rnn.network import flatten_params
+from rnn.network import Structure
 
 # %% [markdown]
 # ## The window
@@ -80,16 +80,15 @@ def elman(windows, W, V, b, U, c):
 
 # %% [markdown]
 # The same from the library. It makes a network with weights drawn at random; we copy them, compute by hand, and
-# compare. (The library's network gives what stands before the softmax g, and can leave hidden units out: `keep` says
-# which ones, and here it keeps all.)
+# compare. (The library's network gives the scores before the softmax g. With a random key it would also leave hidden
+# units out.)
 
 # %%
 network = Elman(window=WINDOW, dim=D, hidden=H, tags=K, rngs=nnx.Rngs(0))
 layer = network.layers[0]
 W, V, b, U, c = (np.array(weights[...], float) for weights in (layer.W, layer.V, layer.b, network.U, network.c))
-keep = jnp.ones((len(WORDS), H))
 by_hand = elman(windows, W, V, b, U, c)
-from_library = jax.nn.softmax(network(jnp.asarray(windows), keep))
+from_library = jax.nn.softmax(network(jnp.asarray(windows)))
 print(by_hand.round(3))
 assert np.allclose(by_hand, from_library, atol=1e-6)
 
@@ -119,18 +118,18 @@ print(f"the loss is {loss(W, V, b, U, c):.4f}; its derivative by V[0, 1] is {slo
 # weights in one go, backward through the words (back-propagation through time), and gets the same number.
 
 # %%
-graph, weights = nnx.split(network)
+structure, params = Structure.split(network)
 
 
-def library_loss(weights):
-    scores = nnx.merge(graph, weights)(jnp.asarray(windows), keep)
+def library_loss(params):
+    scores = structure.network(params)(jnp.asarray(windows))
     return -jax.nn.log_softmax(scores)[np.arange(len(GOLD)), np.array(GOLD)].sum()
 
 
-gradient = flatten_params(jax.grad(library_loss)(weights))
+gradient = jax.grad(library_loss)(params)
 for name, values in gradient.items():
     print(name, values.shape)
-assert np.isclose(slope, gradient["layers.0.V"][0, 1], rtol=1e-3)
+assert np.isclose(slope, gradient["network.layers.0.V"][0, 1], rtol=1e-3)
 
 # %% [markdown]
 # Training takes a sentence, finds the gradient, and moves every weight a little against it; then the next sentence. The
@@ -180,13 +179,9 @@ def f_score(tagger):
 
 
 def without_memory(tagger):
-    def cut(path, values):
-        name = jax.tree_util.keystr(path, simple=True, separator=".")
-        return 0 * values if ".V" in name else values
-
     other = type(tagger)(tagger.settings)
-    weights = jax.tree_util.tree_map_with_path(cut, tagger.learned.weights)
-    other.learned = tagger.learned._replace(weights=weights)
+    params = {name: 0 * values if ".V" in name else values for name, values in tagger.learned.params.items()}
+    other.learned = tagger.learned._replace(params=params)
     return other
 
 
@@ -212,9 +207,7 @@ assert without_V["elman"] < with_V["elman"]
 # what a tag of the word before adds to the score of each tag of this word. By hand, then from the library:
 
 # %%
-learned = {
-    name: np.array(values[0], float) for name, values in flatten_params(taggers["jordan"].learned.weights).items()
-}
+learned = {name: np.array(values, float) for name, values in taggers["jordan"].learned.params.items()}
 at_rest = f(learned["network.b"])
 added = learned["network.U"] @ np.diag(at_rest * (1 - at_rest)) @ learned["network.V"]  # [tag of this word, tag before]
 (matrix,) = explain_weights(taggers["jordan"]).network.matrices
@@ -287,7 +280,7 @@ def jordan(windows, W, V, b, U, c):
 def check_2(answer):
     network = Jordan(window=WINDOW, dim=D, hidden=H, tags=K, init_range=1.0, rngs=nnx.Rngs(1))
     weights = [np.array(part[...], float) for part in (network.W, network.V, network.b, network.U, network.c)]
-    expected = np.array(jax.nn.softmax(network(jnp.asarray(windows), keep)))
+    expected = np.array(jax.nn.softmax(network(jnp.asarray(windows))))
     found = np.asarray(answer(windows, *weights))
     assert found.shape == expected.shape, f"it should be an array of shape {expected.shape}, not {found.shape}"
     for t, word in enumerate(WORDS):
@@ -320,7 +313,7 @@ def check_3(answer):
         changed[word, word + window // 2] += 1
 
     def scores(vectors):
-        return np.array(network(context_windows(jnp.asarray(vectors), window), jnp.ones((T, H))))
+        return np.array(network(context_windows(jnp.asarray(vectors), window)))
 
     differs = np.array([(scores(vectors) != scores(plain)).any(axis=1) for vectors in changed])  # [word, t]
     for t in range(T):

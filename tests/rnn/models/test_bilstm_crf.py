@@ -18,8 +18,9 @@ from features.tokens import Sentence, split_sentences
 from rnn import BilstmCrf, BilstmCrfSettings, BilstmCrfTagger
 from rnn.batching import make_batch
 from rnn.inputs import CASINGS
+from rnn.layers.dropout import dropout_factors, split_key
 from rnn.layers.lstm import BiLstm
-from rnn.network import inference_scores, still
+from rnn.network import inference_scores
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 
@@ -33,7 +34,7 @@ def network():
     """A network with everything it can have, every parameter drawn at random."""
     whole = BilstmCrf(
         dim=D, casing=True, char_dim=C, char_filters=F, feature_dim=2, hidden=H, layers=2, tags=K, context=CONTEXT,
-        rngs=nnx.Rngs(0),
+        input_dropout=0.5, variational_dropout=0.5, output_dropout=0.5, rngs=nnx.Rngs(0),
     )  # fmt: skip
     random = np.random.default_rng(0)
     graph, state = nnx.split(whole)
@@ -61,9 +62,9 @@ def some_tables():
 
 
 @jax.jit
-def found_scores(inputs, length, draws):
+def found_scores(inputs, length, key):
     vectors = {name: jnp.asarray(table)[inputs[name]] for name, table in some_tables().items()}
-    return network().scores(vectors, inputs, length, draws)["phi"]
+    return network().scores(vectors, inputs, length, key)["phi"]
 
 
 def by_hand(inputs, length, draws):
@@ -88,24 +89,30 @@ def by_hand(inputs, length, draws):
     return own @ of["U"].T + of["c"]
 
 
-def some_draws(kind):
-    if kind == "still":
-        return {name: np.asarray(array) for name, array in still(network(), PLACES - 2).items()}
-    random = np.random.default_rng(5)
-    return {
-        name: 2.0 * (random.random(draw.shape) < 0.5).astype(np.float32)
-        for name, draw in network().draws(PLACES - 2).items()
+def some_factors(key):
+    """Factors of dropout of a sentence of PLACES - 2 tokens, as the network draws them."""
+    net = network()
+    layers_key, output_key = split_key(key, 2)
+    first, *keys = split_key(layers_key, 1 + 2 * len(net.bilstm.layers))
+    found = {
+        "input": dropout_factors((PLACES, net.tokens.size), net.bilstm.input_dropout, first),
+        "output": dropout_factors((PLACES - 2, 2 * net.bilstm.hidden), net.output_dropout, output_key),
     }
+    for n, (of_inputs, of_states) in enumerate(zip(keys[::2], keys[1::2], strict=True)):
+        size, rate = net.tokens.size if n == 0 else 2 * net.bilstm.hidden, net.bilstm.variational_dropout
+        found[f"layer {n}"] = dropout_factors((size,), rate, of_inputs)
+        found[f"states {n}"] = dropout_factors((2, net.bilstm.hidden), rate, of_states)
+    return {name: np.asarray(array, float) for name, array in found.items()}
 
 
-@pytest.mark.parametrize("draws", ["still", "dropping"])
+@pytest.mark.parametrize("seed", [None, 5])
 @pytest.mark.parametrize(("length", "before", "after"), [(6, 1, 1), (6, 0, 0), (3, 1, 1), (3, 0, 1), (1, 1, 0)])
-def test_emissions_follow_the_equations_whatever_is_around_the_sentence(draws, length, before, after):
-    """Neutral draws leave the equations without dropout; others multiply where the paper drops."""
-    inputs, factors = some_inputs(length, before=before, after=after), some_draws(draws)
-    found = found_scores(inputs, np.int32(length), factors)
-    if draws == "still":
-        assert all((array == 1).all() for array in factors.values())
+def test_emissions_follow_the_equations_whatever_is_around_the_sentence(seed, length, before, after):
+    """Without a key the equations have no dropout; with one the factors multiply where the paper drops."""
+    key = None if seed is None else jax.random.key(seed)
+    inputs, factors = some_inputs(length, before=before, after=after), some_factors(key)
+    found = found_scores(inputs, np.int32(length), key)
+    assert all((array == 1).all() for array in factors.values()) == (seed is None)
     np.testing.assert_allclose(found.emissions[:length], by_hand(inputs, length, factors), atol=2e-5)
     np.testing.assert_array_equal(found.transitions, network().crf.A[...])
 
@@ -115,10 +122,7 @@ def test_more_padding_changes_nothing():
     for name, array in inputs.items():
         longer[name][:PLACES] = array
     longer["words"][PLACES:] = 0
-    found = [
-        found_scores(given, np.int32(3), still(network(), len(given["words"]) - 2)).emissions[:3]
-        for given in (inputs, longer)
-    ]
+    found = [found_scores(given, np.int32(3), None).emissions[:3] for given in (inputs, longer)]
     np.testing.assert_allclose(*found, rtol=0, atol=1e-6)
 
 
@@ -182,25 +186,22 @@ def test_the_tables_are_those_of_the_inputs_that_are_wanted(changed, tables):
     one = BilstmCrfTagger(BilstmCrfSettings(**settings))
     processor = one.processor(ITEMS)
     (row, *_) = processor.rows(NOTE)
-    graph, shapes = one.shapes(processor)
+    structure, shapes = one.shapes(processor)
     assert set(row.inputs) == tables | ({"casing"} if one.settings.features != "none" else set())
-    assert set(shapes.tables) == tables
+    assert {name.removeprefix("tables.") for name in shapes if name.startswith("tables.")} == tables
     batch = make_batch([row], length=8)
-    whole = jax.tree.map(lambda shape: jax.ShapeDtypeStruct(shape.shape[1:], shape.dtype), shapes)
     inputs = {name: jax.ShapeDtypeStruct(array.shape[1:], array.dtype) for name, array in batch.inputs.items()}
-    found = jax.eval_shape(
-        partial(inference_scores, graph, tokens=8), whole, inputs, jax.ShapeDtypeStruct((), np.int32)
-    )
+    found = jax.eval_shape(partial(inference_scores, structure), shapes, inputs, jax.ShapeDtypeStruct((), np.int32))
     assert found["phi"].emissions.shape == (8, 2)
 
 
-def test_every_draw_of_the_network_has_its_rate_in_the_schedule():
-    """A name that the schedule did not know would never be dropped."""
-    learned = tagger().learned
-    phase = next(tagger().schedule(learned.processor, learned.processor.rows(NOTE, ITEMS)))
-    draws = nnx.merge(learned.graph, jax.tree.map(lambda array: array[0], learned.weights.network)).draws(5)
-    assert set(phase.rates) == set(draws)
-    assert phase.rates == {"input": 0.1, "layer 0": 0.25, "states 0": 0.25, "output": 0.5}
+def test_the_network_has_the_dropout_rates_of_the_settings():
+    network = tagger().learned.network
+    assert (network.bilstm.input_dropout, network.bilstm.variational_dropout, network.output_dropout) == (
+        0.1,
+        0.25,
+        0.5,
+    )
 
 
 def test_the_words_around_a_sentence_are_read():

@@ -6,7 +6,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from flax import nnx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiny_joint import BOTH, CONCEPTS_ALONE, PHI_ALONE, SMALL
@@ -16,9 +15,9 @@ from crfdeid.registry import load_tagger
 from features.tokens import Sentence
 from rnn.batching import make_batch
 from rnn.embeddings.vectors import WordVectors
-from rnn.models.stacked import StackedSettings, StackedTagger, exclude_phi_words, without_phi
-from rnn.network import PHI_TAG_IDS, embedding_lookup, inference_scores, still
-from rnn.training.schedules import nll_loss
+from rnn.layers.masked import gumbel_softmax
+from rnn.models.stacked import StackedSettings, StackedTagger, exclude_phi_words, strip_prefix, without_phi
+from rnn.network import PHI_TAG_IDS, embedding_lookup, inference_scores
 from rnn.vocab import FIRST_WORD, Vocabulary
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
@@ -30,7 +29,7 @@ APART = [*PHI_ALONE, *CONCEPTS_ALONE]
 def started() -> StackedTagger:
     """With its initial weights, which are drawn; for two corpora that share no text: PHI alone, and concepts alone."""
     tagger = StackedTagger(StackedSettings(**SMALL, context=1))
-    tagger.learned = tagger.start(tagger.processor(APART))
+    tagger.learned = tagger.initial(tagger.processor(APART))
     return tagger
 
 
@@ -40,30 +39,37 @@ def spread(row, length=T):
 
 
 @jax.jit
-def concept_scores(inputs, length, gumbel):
-    """In training, with the noise that draws the tags: the emissions, and the gradient of the loss of some tags."""
+def concept_scores(inputs, length, decided):
+    """In training, with the tags that the noise would sample: the emissions, and the gradient of the loss of some tags.
+
+    The sampled tags and the soft ones of the gradient are those of a Gumbel softmax whose noise decides these tags.
+    """
     learned = started().learned
 
-    def loss(state, tables):
-        network = nnx.merge(learned.graph, state)
-        draws = {**still(network, T), "gumbel": gumbel}
-        vectors = embedding_lookup(network, tables, inputs)
-        targets = {CONCEPT: jnp.zeros(T, int)}
-        emissions = network.scores(vectors, inputs, length, draws)[CONCEPT].emissions
-        return nll_loss(network, vectors, inputs, targets, length, draws), emissions
+    def loss(params):
+        network = learned.structure.network(params)
+        vectors = embedding_lookup(network, params, inputs)
+        phi = network.phi.scores(vectors, inputs, length)[PHI]
+        gumbel = 1e4 * jax.nn.one_hot(decided, phi.emissions.shape[1]) * (decided >= 0)[:, None]
+        scores = network.concept(
+            strip_prefix(vectors),
+            strip_prefix(inputs),
+            decided=jnp.argmax(phi.emissions + gumbel, axis=1),
+            soft=gumbel_softmax(phi.emissions, gumbel, network.temperature),
+        )
+        return scores.loss(jnp.zeros(T, int), length), scores.emissions
 
-    first = jax.tree.map(lambda array: array[0], learned.weights)
-    (state, tables), emissions = jax.grad(loss, argnums=(0, 1), has_aux=True)(first.network, first.tables)
-    own = [array for name, array in tables.items() if name.startswith("concept ")]
-    return emissions, (jax.tree.leaves(state.concept), own), state.phi
+    gradient, emissions = jax.grad(loss, has_aux=True)(learned.params)
+    own = {n: a for n, a in gradient.items() if n.startswith(("network.concept.", "tables.concept "))}
+    phi = {n.removeprefix("network.phi."): a for n, a in gradient.items() if n.startswith("network.phi.")}
+    return emissions, own, phi
 
 
 @jax.jit
 def concept_scores_given(inputs, length):
     """In prediction, with the decided tags among the inputs."""
     learned = started().learned
-    first = jax.tree.map(lambda array: array[0], learned.weights)
-    return inference_scores(learned.graph, first, inputs, length, T)[CONCEPT].emissions
+    return inference_scores(learned.structure, learned.params, inputs, length)[CONCEPT].emissions
 
 
 many_scores_given = jax.jit(jax.vmap(concept_scores_given))
@@ -80,13 +86,12 @@ def test_no_bit_of_a_hidden_word_reaches_the_concepts(data):
     decided = data.draw(st.lists(st.integers(0, len(tags) - 1), min_size=len(words), max_size=len(words)))
     others = [data.draw(WORDS) if tags[k] != "O" else word for k, word in zip(decided, words, strict=True)]
     ids = np.pad(np.array(decided, np.int32), (0, T - len(words)))
-    gumbel = 1e4 * jax.nn.one_hot(ids, len(tags))  # draws just these tags
     found = []
     for read in (words, others):
         note = Sentence.from_words(["before", *read, "after"]).tokens
         sentence = Sentence(note[1:-1], heading=read[0], line_prefix=read[-1], note=note, note_start=1)
         inputs = spread(*tagger.learned.processor.rows([sentence]))
-        training, gradients, _ = concept_scores(inputs, np.int32(len(read)), gumbel)
+        training, gradients, _ = concept_scores(inputs, np.int32(len(read)), jnp.asarray(ids))
         given = concept_scores_given({**inputs, PHI_TAG_IDS: jnp.asarray(ids)}, np.int32(len(read)))
         np.testing.assert_allclose(training[: len(read)], given[: len(read)], atol=1e-6)
         leaves = jax.tree.leaves(gradients)
@@ -135,10 +140,9 @@ def test_what_is_hidden_is_what_is_reported():
 
 def test_the_gradient_of_the_concepts_reaches_what_finds_phi():
     inputs = spread(*started().learned.processor.rows([BOTH[0].sentence]))
-    gumbel = jnp.zeros((T, len(started().tags)))
-    phi = concept_scores(inputs, np.int32(len(BOTH[0].tags)), gumbel)[2]
-    assert np.abs(phi.crf.U[...]).max() > 0
-    assert not np.asarray(phi.crf.A[...]).any()  # the tags are drawn from the emissions
+    phi = concept_scores(inputs, np.int32(len(BOTH[0].tags)), jnp.full(T, -1))[2]
+    assert np.abs(phi["crf.U"]).max() > 0
+    assert not np.asarray(phi["crf.A"]).any()  # the tags are drawn from the emissions
 
 
 def test_words_that_are_only_phi_have_no_vector_in_the_concept_part():
@@ -146,7 +150,7 @@ def test_words_that_are_only_phi_have_no_vector_in_the_concept_part():
     assert tagger.stores(["Quill", "Jane", "Vole", "aspirin", "iron"]) == [False, False, False, True, True]
     processor = tagger.learned.processor
     assert all(number >= FIRST_WORD for number in processor.phi.vocabulary.ids(["Quill", "Jane", "aspirin"]))
-    rows = tagger.learned.weights.tables["concept words"].shape[1]
+    rows = len(tagger.learned.params["tables.concept words"])
     assert rows == len(processor.concept.vocabulary) < len(processor.phi.vocabulary)
 
 
