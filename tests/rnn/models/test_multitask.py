@@ -4,15 +4,15 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from flax import nnx
-from rnn.joint_tagger import JointSettings, joint_optimiser
 from tiny_joint import BOTH, CONCEPTS_ALONE, PHI_ALONE, SMALL
 
 from crfdeid.documents import CONCEPT, PHI
 from crfdeid.errors import SettingError
 from crfdeid.registry import create
+from rnn.layers.softmax import SoftmaxScores
+from rnn.models.joint import JointSettings, joint_sgd
 from rnn.models.multitask import Multitask, MultitaskSettings, MultitaskTagger, TaskOutput
 from rnn.models.stacked import StackedSettings, StackedTagger
-from rnn.network import Scores
 from rnn.training.schedules import HeldOut, nll_loss
 
 TRAIN = [*BOTH, *PHI_ALONE, *CONCEPTS_ALONE]
@@ -33,9 +33,8 @@ def test_both_heads_read_the_same_states():
         hidden=2, layers=1, task_hidden=4, tags={PHI: 3, CONCEPT: 2}, context=0, rngs=nnx.Rngs(0),
     )  # fmt: skip
     vectors = {"words": jnp.asarray(np.random.default_rng(0).normal(size=(4, 3)), jnp.float32)}
-    draws = {name: jnp.ones(draw.shape) for name, draw in net.draws(4).items()}
-    found = net.scores(vectors, {"words": jnp.array([7, 8, 9, 0])}, jnp.array(3), draws)
-    states = net.bilstm(vectors["words"], jnp.array([True, True, True, False]), draws)
+    found = net.scores(vectors, {"words": jnp.array([7, 8, 9, 0])}, jnp.array(3))
+    states = net.bilstm(vectors["words"], jnp.array([True, True, True, False]))
     for layer, head in ((PHI, net.phi), (CONCEPT, net.concept)):
         np.testing.assert_allclose(found[layer].emissions, head(states).emissions, atol=1e-6)
     assert found[CONCEPT].emissions.shape == (4, 2)
@@ -83,7 +82,7 @@ def test_the_rate_is_halved_after_three_epochs_without_gain():
 
 def test_the_part_of_the_concepts_takes_longer_steps():
     moving = {"network.phi.W": jnp.ones(2), "network.concept.W": jnp.ones(2), "tables.concept words": jnp.ones(2)}
-    sgd = joint_optimiser("sgd", 2.0)
+    sgd = joint_sgd(1.0, concept_rate=2.0)
     steps, _ = sgd.update(moving, sgd.init(moving), moving)
     assert {name: float(step[0]) for name, step in steps.items()} == {
         "network.phi.W": -1.0, "network.concept.W": -2.0, "tables.concept words": -2.0,
@@ -92,12 +91,12 @@ def test_the_part_of_the_concepts_takes_longer_steps():
 
 def test_a_row_counts_for_the_layers_that_it_has():
     class Fixed:
-        def scores(self, vectors, inputs, length, draws):
-            return {PHI: Scores(jnp.zeros((2, 3))), CONCEPT: Scores(jnp.zeros((2, 5)))}
+        def scores(self, vectors, inputs, length, key=None):
+            return {PHI: SoftmaxScores(jnp.zeros((2, 3))), CONCEPT: SoftmaxScores(jnp.zeros((2, 5)))}
 
     def loss(*layers):
         targets = dict.fromkeys(layers, jnp.zeros(2, int))
-        return float(nll_loss(Fixed(), {}, {}, targets, jnp.array(2), {}))
+        return float(nll_loss(Fixed(), {}, inputs={}, targets=targets, length=jnp.array(2), key=None))
 
     expected = [2 * np.log(3), 2 * np.log(5), 2 * np.log(15), 0.0]
     np.testing.assert_allclose([loss(PHI), loss(CONCEPT), loss(PHI, CONCEPT), loss()], expected, rtol=1e-6)
