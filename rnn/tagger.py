@@ -309,8 +309,8 @@ class NetworkTagger(Tagger, ABC):
 
     def shapes(self, processor: Any) -> tuple[Structure, Params]:
         """Structure of the network, and the shapes of its parameters without any array."""
-        structure, params = Structure.split(nnx.eval_shape(lambda: self.network(processor, nnx.Rngs(0))))
-        return structure, _with_tables(jax.eval_shape(lambda: self.tables(processor, nnx.Rngs(0))), params)
+        structure, params = Structure.split(nnx.eval_shape(lambda: self.network(processor, nnx.Rngs(self._seed))))
+        return structure, _with_tables(jax.eval_shape(lambda: self.tables(processor, nnx.Rngs(self._seed))), params)
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """Tag sentences, one tag a token, with the setting ``decoding``."""
@@ -358,7 +358,7 @@ class NetworkTagger(Tagger, ABC):
         """
         learned = self._trained()
         processor = learned.processor
-        weights = {name: np.asarray(array) for name, array in learned.params.items()}
+        weights = {name: np.asarray(array) for name, array in sorted(learned.params.items())}
         require_same_key(processor.key, key)
         if key is not None:
             processor, moved = processor.hashed(key)

@@ -222,8 +222,8 @@ def _drawn_rows(batch: Batch, drop: Mapping[str, WordDropout], run: Run) -> tupl
     rows: _Rows = jax.tree.map(
         lambda array: jnp.asarray(array)[run.order], _Rows(dict(batch.inputs), dict(batch.targets), batch.lengths)
     )
-    words_key, key = jax.random.split(run.key)
-    return rows._replace(inputs=drop_words(drop, rows.inputs, words_key)), jax.random.split(key, run.order.shape[0])
+    words_keys, keys = jax.vmap(jax.random.split, out_axes=1)(jax.random.split(run.key, run.order.shape[0]))
+    return rows._replace(inputs=jax.vmap(partial(drop_words, drop))(rows.inputs, words_keys)), keys
 
 
 def total_loss(structure: Structure, loss: Loss, params: Params, rows: Any, keys: jax.Array | None) -> jax.Array:

@@ -44,7 +44,7 @@ def drawn() -> None:
 def _plots(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is drawn but where a test asks for it: plots take most of a command's time on so few documents."""
     if "drawn" not in request.fixturenames:
-        monkeypatch.setattr("experiments.plots.plots", lambda results: {})
+        monkeypatch.setattr("experiments.reporting.files.plots", lambda results: {})
 
 
 def corpus_options(folder: Path, *splits: str) -> list[str]:
@@ -409,10 +409,10 @@ def test_two_commands_do_not_share_an_output_folder(
         held.close()
     assert "in use by another run" in capsys.readouterr().err
     # The other command begins while this one reads its corpus.
-    monkeypatch.setattr("experiments.results.folder.make_folder", lambda folder: None)
-    monkeypatch.setattr("experiments.results.folder.require_empty", lambda folder: None)
+    monkeypatch.setattr("experiments.running.prepared.make_folder", lambda folder: None)
+    monkeypatch.setattr("experiments.options.require_empty", lambda folder: None)
     assert main(argv) == 2
-    assert "is not empty" in capsys.readouterr().err
+    assert str(out) in capsys.readouterr().err
     assert sorted(path.name for path in out.rglob("*")) == [".lock", "experiment.json"]
 
 

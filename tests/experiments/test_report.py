@@ -39,7 +39,7 @@ def synthetic_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def _no_plots(monkeypatch: pytest.MonkeyPatch) -> None:
     """For a test in which plots, which take long to draw, play no part."""
-    monkeypatch.setattr("experiments.plots.plots", lambda results: {})
+    monkeypatch.setattr("experiments.reporting.files.plots", lambda results: {})
 
 
 def page_of(folder: Path, *, with_text: bool = True) -> str:
@@ -154,7 +154,7 @@ def test_without_texts_or_against_the_user_s_wish_no_word_of_a_note_is_in_any_fi
     tmp_path, real, kept, asked, monkeypatch
 ):
     if kept:  # Plots are made of results.json alone: once is enough.
-        monkeypatch.setattr("experiments.plots.plots", lambda results: {})
+        monkeypatch.setattr("experiments.reporting.files.plots", lambda results: {})
     write_folder(tmp_path, real, corpus_format="jsonl", with_text=kept)
     before = set(files_of(tmp_path))
     write_report(tmp_path, published=True, with_text=asked)
@@ -248,7 +248,7 @@ def test_an_error_of_ours_is_not_called_damaged_data(synthetic_folder, monkeypat
     def wrong(results):
         raise KeyError("a name that was mistyped")
 
-    monkeypatch.setattr("experiments.plots.plots", wrong)
+    monkeypatch.setattr("experiments.reporting.files.plots", wrong)
     with pytest.raises(KeyError, match="mistyped"):
         write_report(synthetic_folder, published=False)
 
