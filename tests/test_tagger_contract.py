@@ -282,13 +282,13 @@ def test_one_token(tagger):
     assert row == ["O"]
 
 
-@pytest.mark.slow
 def finds_names_anywhere(tagger: Tagger) -> bool:
-    """Whether a name of `TRAIN` is found in other sentences: the vectors of the tiny representation are too few for it."""
+    """Whether a name of `TRAIN` is found in other sentences; the vectors of the tiny representation are too few."""
     found = traits(tagger)
     return found.is_trained and "a private representation" not in found.requires
 
 
+@pytest.mark.slow
 def test_a_very_long_sentence_is_tagged_to_its_end(tagger):
     words = ["word"] * 20_000 + ["Mr", "Brown", "denies", "pain"]
     (row,) = tagger.predict([Sentence.from_words(words)])
