@@ -28,7 +28,7 @@ from rnn.decode import ANY, best_tags, run_batches
 from rnn.layers.dropout import WordDropout
 from rnn.models.elman import Elman
 from rnn.network import Params, Structure
-from rnn.training.loop import Buckets, start_training, train
+from rnn.training.loop import DeviceBatches, start_training, train
 from rnn.training.replicates import train_together
 from rnn.training.schedules import Phase, early_stopping, per_sentence
 
@@ -84,7 +84,7 @@ def make_epoch(args: argparse.Namespace, words: Sentences, tags: Sentences, coun
     """What trains so many replicates for one epoch at a call."""
     drop = WordDropout(jnp.zeros(args.words), jnp.arange(args.words))
     phase = Phase("elman", make_rows(args, words, tags), per_sentence(), RATE, drop={"words": drop})
-    started, buckets = [start(args, seed) for seed in range(count)], Buckets()
+    started, buckets = [start(args, seed) for seed in range(count)], DeviceBatches()
     structure, each = started[0][0], [params for _, params in started]
 
     def epoch() -> None:

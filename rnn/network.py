@@ -17,8 +17,8 @@ from features.tokens import Sentence
 from rnn.batching import Row
 from rnn.vocab import FIRST_WORD, PAD
 
-P = ParamSpec("P")
-R = TypeVar("R")
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 Arrays = Mapping[str, jax.Array]
 
@@ -136,11 +136,11 @@ def inference_scores(structure: Structure, params: Params, inputs: Arrays, lengt
     return found
 
 
-def full_precision(function: Callable[P, R]) -> Callable[P, R]:
+def full_precision(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Trace a function with products in full float32 on every device; a GPU would round the factors to fewer bits."""
 
     @wraps(function)
-    def precise(*args: P.args, **kwargs: P.kwargs) -> R:
+    def precise(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         with jax.default_matmul_precision("float32"):
             return function(*args, **kwargs)
 

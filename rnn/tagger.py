@@ -26,7 +26,7 @@ from rnn.compile_cache import keep_compiled
 from rnn.decode import best_tags, iob_constraints, posteriors, run_batches
 from rnn.network import Network, Params, Processor, Structure
 from rnn.settings import WordSettings
-from rnn.training.loop import Buckets, Training, copied, start_training, train
+from rnn.training.loop import DeviceBatches, Training, copied, start_training, train
 from rnn.training.schedules import Schedule
 from rnn.training.validation import Dev, DevMetric
 
@@ -178,7 +178,7 @@ class NetworkTagger(Tagger, ABC):
             dev: development sentences; they may be empty.
             on_progress: called after each epoch.
         """
-        start, training = self._begin(processor, rows, self._dev_metric(processor, dev), Buckets(), on_progress)
+        start, training = self._begin(processor, rows, self._dev_metric(processor, dev), DeviceBatches(), on_progress)
         self.learned = start._replace(params=train(training))
 
     @classmethod
@@ -190,7 +190,7 @@ class NetworkTagger(Tagger, ABC):
         *,
         on_progress: OnProgressOfMany | None = None,
     ) -> None:
-        """Train several taggers; those that differ in their seeds alone at once, if the model `trains_together`.
+        """Train several taggers, and seeds of the same settings at once if the model `trains_together`.
 
         Args:
             taggers: the taggers.
@@ -210,7 +210,7 @@ class NetworkTagger(Tagger, ABC):
         for i, tagger in enumerate(taggers):
             groups.setdefault((tagger.settings, id(tagger._vectors), id(tagger._checkpoint)), []).append(i)
         for members in groups.values():
-            some, buckets = [taggers[i] for i in members], Buckets()
+            some, buckets = [taggers[i] for i in members], DeviceBatches()
             processor, rows = some[0]._prepared(train)
             metric = some[0]._dev_metric(processor, dev)
             begun = [
@@ -242,7 +242,7 @@ class NetworkTagger(Tagger, ABC):
         processor: Any,
         rows: Sequence[Row],
         dev: DevMetric | None,
-        buckets: Buckets,
+        buckets: DeviceBatches,
         on_progress: OnProgress | None,
     ) -> tuple[TrainedModel, Training]:
         """Initial model, and its training."""

@@ -89,7 +89,7 @@ WARNING = "Published by johnson2020, other corpora and tokens at white space: no
 NOTES_2 = (
     "Dernoncourt et al. have scored PHI or not over the types that HIPAA names alone.",
     "By category, PPV and sensitivity of BioBERT and of Hartman et al. give 93.40 and 91.9 for F, not 93.36 and 91.7.",
-    f"Section 4.2 has BERT large miss {MISSED} tokens, {ADJACENT_FOUND} of them directly beside PHI that was found: "
+    f"Section 4.2 has BERT large miss {MISSED} tokens, {ADJACENT_FOUND} of them next to PHI that was found: "
     "more misses than its sensitivity leaves of the tokens that Table 3 counts.",
 )
 NOTES_3 = (

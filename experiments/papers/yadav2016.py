@@ -1,6 +1,6 @@
 """yadav2016: scores of its Tables 4 and 5 as printed, in per cent, and their orders.
 
-Figure 2 shows the F of Table 5. The paper's corpus is none of those that this library comes with.
+Figure 2 shows the F of Table 5. This library does not have the paper's corpus.
 
 Reference:
     S. Yadav, A. Ekbal, S. Saha, P. Bhattacharyya: Deep Learning Architecture for Patient Data De-identification in

@@ -53,4 +53,4 @@ def _missed(results: Results) -> Iterator[str]:
         missed = found["missed"]
         if missed["tokens"]:
             share = percent(missed["adjacent_found"] / missed["tokens"], 1)
-            yield f"{model}, {corpus}: {share} % of the missed tokens of PHI stand directly beside PHI that was found."
+            yield f"{model}, {corpus}: {share} % of the missed tokens of PHI are next to PHI that was found."

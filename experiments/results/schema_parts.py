@@ -32,7 +32,7 @@ class CorpusPart(TypedDict):
 
 
 class CommandPart(TypedDict):
-    """The options; listed here are those that tables and the report name."""
+    """The options that tables and the report name."""
 
     profile: str
     seeds: list[int]

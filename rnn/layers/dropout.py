@@ -78,13 +78,12 @@ class WordDropout(NamedTuple):
         return jnp.where(dropped, self.unknown[ids], ids)
 
 
-def drop_words(drop: Mapping[str, WordDropout], inputs: Mapping[str, Any], key: jax.Array) -> dict[str, Any]:
+def drop_words(drop: Mapping[str, WordDropout], inputs: Mapping[str, Any], keys: jax.Array) -> dict[str, Any]:
     """Apply word dropout to the inputs with word ids; the others are unchanged.
 
     Args:
         drop: word dropout by input.
-        inputs: those of one or several sentences.
-        key: source of the random numbers.
+        inputs: those of one sentence.
+        keys: a key for each of ``drop``, in the order of the names.
     """
-    keys = split_key(key, len(drop))
-    return {**inputs, **{name: drop[name](inputs[name], one) for name, one in zip(sorted(drop), keys, strict=True)}}
+    return {**inputs, **{name: drop[name](inputs[name], keys[n]) for n, name in enumerate(sorted(drop))}}

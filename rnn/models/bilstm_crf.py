@@ -32,7 +32,7 @@ from rnn.settings import WordSettings
 from rnn.tagger import NetworkTagger
 from rnn.training.schedules import OPTIMISERS, Phase, Schedule, optimiser, per_sentences, reduce_lr_on_plateau
 from rnn.vocab import PAD, Vocabulary
-from rnn.words import ReadsWords, WordProcessor, falling_rate, fit_words, supervised_phases, word_dropout, word_table
+from rnn.words import ReadsWords, WordProcessor, falling_rate, fit_words, supervised_phases, word_dropout
 
 
 class BilstmCrf(nnx.Module):
@@ -214,20 +214,6 @@ BERT.
 """
 
 
-def blank_bilstm_processor(settings: BilstmCrfSettings) -> WordProcessor:
-    """Processor without words."""
-    wanted = settings.features in FEATURE_SETS
-    return WordProcessor(
-        Vocabulary((), settings.fold_digits),
-        {},
-        margin=settings.context,
-        note=True,
-        casing=settings.features != "none",
-        characters=Characters(()) if settings.char_dim else None,
-        features=Features(feature_set(settings.features, pos="none"), ()) if wanted else None,
-    )
-
-
 def fit_inputs(
     blank: WordProcessor,
     train: Sequence[LabelledSentence],
@@ -250,21 +236,6 @@ def fit_inputs(
         width = features.rows(sentences, 0)[0].shape[1]
         processor = dataclasses.replace(processor, features=features, width=width)
     return processor
-
-
-def input_tables(
-    processor: WordProcessor, settings: BilstmCrfSettings, vectors: WordVectors | None, rngs: nnx.Rngs
-) -> dict[str, jax.Array]:
-    """Initial vectors of words, and of characters and features if the settings ask for them."""
-    found = {"words": word_table(processor.vocabulary, settings, vectors, rngs.params())}
-    if processor.characters is not None:
-        shape = (len(processor.characters), settings.char_dim)
-        bound = (3.0 / shape[1]) ** 0.5  # as Ma and Hovy (2016, section 3.1)
-        found["characters"] = uniform(rngs.params(), shape, bound)
-    if processor.features is not None:
-        shape = (len(processor.features.names) + 1, settings.feature_dim)
-        found["features"] = uniform(rngs.params(), shape, 0.05)
-    return found
 
 
 def input_sizes(settings: BilstmCrfSettings, processor: WordProcessor) -> dict[str, Any]:
@@ -299,7 +270,17 @@ class ReadsInputs(ReadsWords):
 
     def blank_processor(self) -> Any:
         """Processor without words."""
-        return blank_bilstm_processor(self._settings)
+        settings = self._settings
+        wanted = settings.features in FEATURE_SETS
+        return WordProcessor(
+            Vocabulary((), settings.fold_digits),
+            {},
+            margin=settings.context,
+            note=True,
+            casing=settings.features != "none",
+            characters=Characters(()) if settings.char_dim else None,
+            features=Features(feature_set(settings.features, pos="none"), ()) if wanted else None,
+        )
 
     def processor(self, train: Sequence[LabelledSentence]) -> Any:
         """Build the processor for training sentences."""
@@ -308,7 +289,15 @@ class ReadsInputs(ReadsWords):
 
     def tables(self, processor: Any, rngs: nnx.Rngs) -> dict[str, jax.Array]:
         """Initial vectors of words, and of characters and features if the settings ask for them."""
-        return input_tables(processor, self._settings, self._vectors, rngs)
+        found, settings = super().tables(processor, rngs), self._settings
+        if processor.characters is not None:
+            shape = (len(processor.characters), settings.char_dim)
+            bound = (3.0 / shape[1]) ** 0.5  # as Ma and Hovy (2016, section 3.1)
+            found["characters"] = uniform(rngs.params(), shape, bound)
+        if processor.features is not None:
+            shape = (len(processor.features.names) + 1, settings.feature_dim)
+            found["features"] = uniform(rngs.params(), shape, 0.05)
+        return found
 
     def phi_part(self, network: Any) -> Any:
         """Part of the network that finds PHI, with its ``bilstm``."""

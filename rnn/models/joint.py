@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -59,24 +59,10 @@ LANGE2020_JOINT: Mapping[str, Any] = {**LANGE2020, "phi_first": 3, "concept_rate
 """Training of the paper's joint models: a learning rate of 0.2 for the part that tags concepts."""
 
 
-def _joint(
-    learning_rate: float, *, concept_rate: float, make: Callable[..., optax.GradientTransformation]
-) -> optax.GradientTransformation:
-    parts = {PHI: make(learning_rate), CONCEPT: make(learning_rate * concept_rate)}
-    return optax.multi_transform(parts, _part_of_each)
-
-
-def joint_nadam(learning_rate: float, *, concept_rate: float) -> optax.GradientTransformation:
-    """Nadam with ``concept_rate`` times the learning rate for the part that tags concepts."""
-    return _joint(learning_rate, concept_rate=concept_rate, make=optax.nadam)
-
-
-def joint_sgd(learning_rate: float, *, concept_rate: float) -> optax.GradientTransformation:
-    """Gradient descent with ``concept_rate`` times the learning rate for the part that tags concepts."""
-    return _joint(learning_rate, concept_rate=concept_rate, make=optax.sgd)
-
-
-_MAKE = {optax.nadam: joint_nadam, optax.sgd: joint_sgd}
+def joint_optimiser(learning_rate: float, *, name: str, concept_rate: float) -> optax.GradientTransformation:
+    """Named optimiser with ``concept_rate`` times the learning rate for the part that tags concepts."""
+    make = OPTIMISERS[name]
+    return optax.multi_transform({PHI: make(learning_rate), CONCEPT: make(learning_rate * concept_rate)}, _part_of_each)
 
 
 def _part_of_each(parameters: Mapping[str, Any]) -> dict[str, str]:
@@ -105,8 +91,8 @@ class TagsConcepts(ReadsInputs):
         """Train on PHI alone for ``phi_first`` epochs, then on both, until F on dev stops rising."""
         settings = self._settings
         with_phi = [row._replace(targets={PHI: row.targets[PHI]}) for row in rows if PHI in row.targets]
-        make = _MAKE[OPTIMISERS[settings.optimiser]]
-        updates = per_sentences(settings.batch, optimiser(make, concept_rate=settings.concept_rate))
+        joint = optimiser(joint_optimiser, name=settings.optimiser, concept_rate=settings.concept_rate)
+        updates = per_sentences(settings.batch, joint)
         drop, is_trained = self.dropped(processor, rows), trains(settings)
 
         def phase(epoch: int, rate: float) -> Phase:

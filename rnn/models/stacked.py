@@ -35,7 +35,7 @@ from rnn.layers.dropout import WordDropout, dropout, split_key
 from rnn.layers.lstm import BiLstms
 from rnn.layers.masked import MaskedEmbedding, gumbel_softmax
 from rnn.layers.tokens import TokenInputs
-from rnn.models.bilstm_crf import BilstmCrf, bilstm_sizes, blank_bilstm_processor, fit_inputs, input_sizes
+from rnn.models.bilstm_crf import BilstmCrf, bilstm_sizes, fit_inputs, input_sizes
 from rnn.models.joint import LANGE2020_JOINT, JointSettings, TagsConcepts
 from rnn.network import PHI_TAG_IDS, Arrays
 from rnn.settings import WordSettings
@@ -294,7 +294,7 @@ class StackedTagger(TagsConcepts, NetworkTagger, LayeredTagger):
     def processor(self, train: Sequence[LabelledSentence]) -> StackedProcessor:
         """Build the processor for training sentences."""
         settings, vectors = self._settings, self._vectors
-        phi = fit_inputs(blank_bilstm_processor(settings), train, settings, vectors, (PHI,))
+        phi = fit_inputs(super().blank_processor(), train, settings, vectors, (PHI,))
         concept = fit_inputs(self._concept_blank_processor(), without_phi(train), settings, vectors, ())
         vocabulary = exclude_phi_words(concept.vocabulary, train)
         return StackedProcessor(
@@ -303,7 +303,7 @@ class StackedTagger(TagsConcepts, NetworkTagger, LayeredTagger):
 
     def blank_processor(self) -> StackedProcessor:
         """Processor without words."""
-        return StackedProcessor(blank_bilstm_processor(self._settings), self._concept_blank_processor())
+        return StackedProcessor(super().blank_processor(), self._concept_blank_processor())
 
     def tables(self, processor: StackedProcessor, rngs: nnx.Rngs) -> dict[str, jax.Array]:
         """Initial vectors of both parts."""

@@ -45,7 +45,7 @@ class RepresentationModel:
         settings: settings of its training.
         seed: seed of its training.
         vectors: the word vectors, which must be public: they are published with the representation.
-        weights: parameters by name, see `parameters`.
+        weights: parameters by name: "layer.W", "input_noise.s", …
 
     Example:
         >>> vectors = WordVectors(("seen", "Doe"), np.eye(2, dtype=np.float32))

@@ -242,6 +242,7 @@ def phases(
         most: largest number of turns.
         patience: turns without a lower loss before training ends.
     """
+    judged = {kind: held_out.of(kind, random) for kind, _ in map(PHASES.__getitem__, names)}
     lowest, since = np.inf, 0
     for _ in range(most):
         measured = HeldOut(None, None)
@@ -257,7 +258,7 @@ def phases(
                 reduce=ConfusionObjective(settings.weight) if kind == CONFUSION else identity,
                 max_norm=settings.max_norm,
                 trains=_within(parts),
-                held_out=held_out.of(kind, random),
+                held_out=judged[kind],
                 held_out_loss=replace(loss, dropout=False),
             )
         if measured.loss is None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import jax
@@ -12,11 +13,12 @@ import numpy as np
 
 from crfdeid.tagger import FitProgress, OnProgress
 from rnn.batching import Batch, Row, even_batches, make_buckets
-from rnn.layers.dropout import WordDropout
 from rnn.network import Params, Structure
 from rnn.training.schedules import HeldOut, Phase, Schedule, Updates, identity
-from rnn.training.steps import Program, Rates, Run, TrainState, compiled_step
+from rnn.training.steps import Program, Rates, Run, StepData, TrainState, compiled_step, run_keys
 from rnn.training.validation import DevMetric, held_out_loss
+
+_KEPT = 3  # lists of rows: the turn of a private representation has three phases
 
 Watch = Callable[[Phase, float, HeldOut, Params], None]
 """Callback after each phase: the phase, its mean loss a row, the measurement, and the current weights, which the next
@@ -26,14 +28,9 @@ phase overwrites."""
 class Step(NamedTuple):
     """Arguments of `rnn.training.steps.step`, which training asks to be run."""
 
-    structure: Structure
     program: Program
     state: TrainState
-    frozen: Params
-    batch: Batch
-    drop: dict[str, WordDropout]
-    run: Run
-    rates: Rates
+    data: StepData
 
 
 Training = Generator[Step, tuple[TrainState, jax.Array], Params]
@@ -62,11 +59,11 @@ def start_training(
     epochs: int,
     dev: DevMetric | None = None,
     lowest: str | None = None,
-    buckets: Buckets | None = None,
+    buckets: DeviceBatches | None = None,
     on_progress: OnProgress | None = None,
     watch: Watch | None = None,
 ) -> Training:
-    """Train a network.
+    """Begin a training, which `train` runs.
 
     Args:
         structure: structure of the network.
@@ -84,7 +81,7 @@ def start_training(
     Returns:
         The parameters after the best phase; those after the last one without a measurement.
     """
-    state, best, measured = _State(structure, params, seed, buckets or Buckets()), Best(), None
+    state, best, measured = _State(structure, params, seed, buckets or DeviceBatches()), _Best(), None
     for number in range(1, epochs + 1):
         try:
             phase = schedule.send(measured)  # type: ignore[arg-type]
@@ -105,7 +102,7 @@ def start_training(
 
 
 @dataclass
-class Best:
+class _Best:
     """The best parameters so far, the first of equals; None before the first `update`."""
 
     params: Params | None = None
@@ -147,32 +144,38 @@ def shuffled(
         yield i, np.pad(order, (0, sizes[i] - len(order))), len(order)
 
 
-@dataclass
-class Buckets:
-    """Training rows in buckets on the device, made anew when the rows are other ones."""
+class DeviceBatches:
+    """Batches of rows on the device, kept for the last lists of rows: phases may alternate between several.
 
-    _source: tuple[Any, ...] = ()
-    _buckets: list[Batch] = field(default_factory=list)
+    Args:
+        even: whether batches are for measurements, of about one size; else one for each length, for training.
+    """
+
+    def __init__(self, *, even: bool = False) -> None:
+        self._cut: Callable[..., Iterable[Batch]] = even_batches if even else make_buckets
+        self._kept: deque[tuple[Sequence[Row], int, int, list[Batch]]] = deque(maxlen=_KEPT)
 
     def of(self, rows: Sequence[Row], updates: Updates) -> list[Batch]:
-        """Return the buckets of some rows."""
-        source = (rows, updates.buckets, updates.bucket_cost)
-        if not self._source or rows is not self._source[0] or source[1:] != self._source[1:]:
-            made = make_buckets(rows, buckets=updates.buckets, cost=updates.bucket_cost)
-            self._source, self._buckets = source, jax.device_put(made)
-        return self._buckets
+        """Return the batches of some rows."""
+        size = (updates.buckets, updates.bucket_cost)
+        for source, buckets, cost, batches in self._kept:
+            if source is rows and (buckets, cost) == size:
+                return batches
+        batches = jax.device_put(list(self._cut(rows, buckets=updates.buckets, cost=updates.bucket_cost)))
+        self._kept.append((rows, *size, batches))
+        return batches
 
 
 class _State:
     """State of training between phases."""
 
-    def __init__(self, structure: Structure, params: Params, seed: int, buckets: Buckets) -> None:
+    def __init__(self, structure: Structure, params: Params, seed: int, buckets: DeviceBatches) -> None:
         self._structure, self._params, self._seed = structure, params, seed
         self._key = jax.random.key(seed)
         self._optimisers: dict[str, Any] = {}  # states by phase name
         self._average: Params = {}  # of parameters that phases with an average trained
         self._runs = self._updates = 0
-        self._buckets, self._measured = buckets, _HeldOutRows()
+        self._buckets, self._held_out = buckets, DeviceBatches(even=True)
 
     @property
     def result(self) -> Params:
@@ -182,14 +185,16 @@ class _State:
     def run(self, phase: Phase, epoch: int) -> Generator[Step, tuple[TrainState, jax.Array], float]:
         """Run one phase; return the summed losses."""
         require_optimiser(phase)
-        program, updates = Program(phase.loss, phase.reduce, phase.updates.optimiser), phase.updates
+        updates = phase.updates
+        program = Program(self._structure, phase.loss, phase.reduce, updates.optimiser)
         buckets = self._buckets.of(phase.rows, updates)
         state, frozen = self._begin(phase)
         losses = jnp.zeros(())
         for i, order, count in shuffled(buckets, updates.run, seed=self._seed, epoch=epoch):
-            run = Run(order, np.int32(count), jax.random.fold_in(self._key, self._runs))
-            rates = self._rates(phase)
-            state, loss = yield Step(self._structure, program, state, frozen, buckets[i], dict(phase.drop), run, rates)
+            keys = run_keys(self._key, np.uint32(self._runs), sentences=len(order), inputs=len(phase.drop))
+            run = Run(order, np.int32(count), keys)
+            data = StepData(frozen, buckets[i], dict(phase.drop), run, self._rates(phase))
+            state, loss = yield Step(program, state, data)
             losses, self._runs = losses + loss, self._runs + 1
             self._updates += program.optimiser is not None
         self._params = {**frozen, **state.params}
@@ -219,23 +224,9 @@ class _State:
 
     def held_out_loss(self, phase: Phase) -> float | None:
         """Mean loss a held-out row; None for a phase without held-out rows."""
-        batches = self._measured.of(phase)
-        return held_out_loss(self._structure, self.result, phase, batches) if batches else None
-
-
-@dataclass
-class _HeldOutRows:
-    """Held-out rows in batches on the device, made anew when the rows are other ones."""
-
-    _rows: Sequence[Row] = ()
-    _batches: list[Batch] = field(default_factory=list)
-
-    def of(self, phase: Phase) -> list[Batch]:
-        if phase.held_out is not self._rows:
-            rows, updates = [row for row in phase.held_out if row.length], phase.updates
-            batches = even_batches(rows, buckets=updates.buckets, cost=updates.bucket_cost) if rows else ()
-            self._rows, self._batches = phase.held_out, jax.device_put(list(batches))
-        return self._batches
+        if not any(row.length for row in phase.held_out):
+            return None
+        return held_out_loss(self._structure, self.result, phase, self._held_out.of(phase.held_out, phase.updates))
 
 
 def require_optimiser(phase: Phase) -> None:

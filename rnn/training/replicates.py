@@ -13,10 +13,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from rnn.layers.dropout import WordDropout
+from rnn.batching import Batch
 from rnn.network import Params, full_precision
 from rnn.training.loop import Step, Training
-from rnn.training.steps import Rates, Run, TrainState, step
+from rnn.training.steps import Program, StepData, TrainState, step
 
 
 def train_together(trainings: Sequence[Training]) -> list[Params]:
@@ -26,7 +26,7 @@ def train_together(trainings: Sequence[Training]) -> list[Params]:
     together until one ends; others advance by separate steps.
 
     Args:
-        trainings: trainings with the same `rnn.training.loop.Buckets`.
+        trainings: trainings with the same `rnn.training.loop.DeviceBatches`.
 
     Returns:
         The parameters of each.
@@ -51,43 +51,26 @@ def train_together(trainings: Sequence[Training]) -> list[Params]:
 
 def _groups(waiting: dict[int, Step]) -> list[list[int]]:
     groups: dict[Any, list[int]] = {}
-    for n, one in waiting.items():
-        leaves, tree = jax.tree.flatten((one.state, one.frozen, one.drop))
-        shapes = tuple(jnp.shape(leaf) for leaf in leaves)
-        key = (one.structure, one.program, id(one.batch), len(one.run.order), tree, shapes)
+    for n, (program, state, data) in waiting.items():
+        leaves, tree = jax.tree.flatten((state, data._replace(batch=None)))
+        key = (program, id(data.batch), tree, tuple(jnp.shape(leaf) for leaf in leaves))
         groups.setdefault(key, []).append(n)
     return list(groups.values())
 
 
 def _run(steps: Sequence[Step]) -> list[tuple[TrainState, jax.Array]]:
-    first = steps[0]
-    return _step_each(
-        first.structure,
-        first.program,
-        [one.state for one in steps],
-        [one.frozen for one in steps],
-        [one.drop for one in steps],
-        first.batch,
-        [one.run for one in steps],
-        [one.rates for one in steps],
-    )
+    programs, states, data = zip(*steps, strict=True)
+    return _step_each(programs[0], states, [one._replace(batch=None) for one in data], data[0].batch)
 
 
-@partial(jax.jit, static_argnames=("structure", "program"), donate_argnames="states")
+@partial(jax.jit, static_argnames="program", donate_argnames="states")
 @full_precision
 def _step_each(
-    structure: Any,
-    program: Any,
-    states: Sequence[TrainState],
-    frozen: Sequence[Params],
-    drops: Sequence[dict[str, WordDropout]],
-    batch: Any,
-    runs: Sequence[Run],
-    rates: Sequence[Rates],
+    program: Program, states: Sequence[TrainState], data: Sequence[StepData], batch: Batch
 ) -> list[tuple[TrainState, jax.Array]]:
-    def one(state: TrainState, frozen: Params, drop: Any, run: Run, rates: Rates) -> tuple[TrainState, jax.Array]:
-        return step(structure, program, state, frozen, batch, drop, run, rates)
+    def one(state: TrainState, data: StepData) -> tuple[TrainState, jax.Array]:
+        return step(program, state, data._replace(batch=batch))
 
-    stacked = (jax.tree.map(lambda *arrays: jnp.stack(arrays), *each) for each in (states, frozen, drops, runs, rates))
+    stacked = (jax.tree.map(lambda *arrays: jnp.stack(arrays), *each) for each in (states, data))
     found = jax.vmap(one)(*stacked)
     return [jax.tree.map(lambda array, n=n: array[n], found) for n in range(len(states))]

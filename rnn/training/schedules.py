@@ -65,12 +65,12 @@ def per_sentences(count: int, optimiser: Any) -> Updates:
 
 
 @cache  # one object for one program: JAX compiles anew for another
-def optimiser(make: Callable[..., optax.GradientTransformation], **options: float) -> Any:
+def optimiser(make: Callable[..., optax.GradientTransformation], **options: Any) -> Any:
     """Optimiser whose learning rate is a hyperparameter: `optax.nadam`, or a function with its own options.
 
     Args:
         make: makes the optimiser from ``learning_rate`` and the options.
-        options: numbers.
+        options: hashable values.
     """
     return optax.inject_hyperparams(make, static_args=tuple(options))(learning_rate=1.0, **options)
 

@@ -1,12 +1,12 @@
 """Compiled steps of training: one update for each sentence of a run, or one for all of them.
 
 The sentences are on the device in a few length buckets; one compiled call takes a run of sentences of one bucket.
-Dropout and noise are drawn in the step from the key of the run.
+Dropout and noise are drawn in the step from keys of the run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -15,7 +15,6 @@ import jax.numpy as jnp
 import optax
 from jax import lax
 
-from rnn.batching import Batch
 from rnn.layers.dropout import WordDropout, drop_words
 from rnn.network import Network, Params, Structure, embedding_lookup, full_precision
 from rnn.training.schedules import Loss
@@ -25,12 +24,14 @@ class Program(NamedTuple):
     """What a step is compiled for: hashable.
 
     Attributes:
+        structure: structure of the network.
         loss: loss of one row.
         reduce: see `rnn.training.schedules.Phase`.
         optimiser: with the hyperparameter ``learning_rate`` (`optax.inject_hyperparams`); None for one update of plain
             gradient descent a sentence.
     """
 
+    structure: Structure
     loss: Loss
     reduce: Callable[[jax.Array], jax.Array]
     optimiser: Any
@@ -56,12 +57,13 @@ class Run(NamedTuple):
     Attributes:
         order: indices of the sentences, in order, [R].
         count: number of valid entries of ``order``.
-        key: source of the run's random numbers.
+        keys: for each sentence a key of the network and one for each input with word dropout, [R, 1 + inputs]; see
+            `run_keys`.
     """
 
     order: Any
     count: Any
-    key: jax.Array
+    keys: jax.Array
 
 
 class Rates(NamedTuple):
@@ -79,71 +81,86 @@ class Rates(NamedTuple):
     decay: Any
 
 
-def step(
-    structure: Structure,
-    program: Program,
-    state: TrainState,
-    frozen: Params,
-    batch: Batch,
-    drop: Mapping[str, WordDropout],
-    run: Run,
-    rates: Rates,
-) -> tuple[TrainState, jax.Array]:
-    """Train on a run; `compiled_step` is the compiled form.
+class StepData(NamedTuple):
+    """Data of a step.
 
-    Args:
-        structure: structure of the network.
-        program: loss and optimiser.
-        state: the state before.
+    Attributes:
         frozen: the parameters that are not trained.
-        batch: the bucket of the run.
+        batch: the bucket of the run, a `Batch`.
         drop: word dropout by input.
         run: the run.
         rates: learning rate and other numbers.
+    """
+
+    frozen: Params
+    batch: Any
+    drop: Mapping[str, WordDropout]
+    run: Run
+    rates: Rates
+
+
+@partial(jax.jit, static_argnames=("sentences", "inputs"))
+def run_keys(key: jax.Array, number: Any, *, sentences: int, inputs: int) -> jax.Array:
+    """Keys of a run, [R, 1 + inputs].
+
+    They are not derived in the step: the code of a key takes long to compile, and each bucket has a step of its own.
+
+    Args:
+        key: key of the training.
+        number: number of the run within the training.
+        sentences: R.
+        inputs: inputs with word dropout.
+    """
+    return jax.random.split(jax.random.fold_in(key, number), (sentences, 1 + inputs))
+
+
+def step(program: Program, state: TrainState, data: StepData) -> tuple[TrainState, jax.Array]:
+    """Train on a run; `compiled_step` is the compiled form.
 
     Returns:
         The state after, and the sum of the sentences' losses, each before its own update.
     """
-    if program.optimiser is None:
-        return _update_each(structure, program, state, frozen, batch, drop, run, rates)
-    return _update_once(structure, program, state, frozen, batch, drop, run, rates)
+    return (_update_each if program.optimiser is None else _update_once)(program, state, data)
 
 
-compiled_step = partial(jax.jit, static_argnames=("structure", "program"), donate_argnames="state")(
-    full_precision(step)
-)
+compiled_step = partial(jax.jit, static_argnames="program", donate_argnames="state")(full_precision(step))
 
 
-def _update_each(
-    structure: Structure,
-    program: Program,
-    state: TrainState,
-    frozen: Params,
-    batch: Batch,
-    drop: Mapping[str, WordDropout],
-    run: Run,
-    rates: Rates,
-) -> tuple[TrainState, jax.Array]:
-    rows, keys = _drawn_rows(batch, drop, run)
+def _update_each(program: Program, state: TrainState, data: StepData) -> tuple[TrainState, jax.Array]:
+    rows, keys = _drawn_rows(data)
 
     def update(i: jax.Array, carry: tuple[Params, jax.Array]) -> tuple[Params, jax.Array]:
         params, total = carry
         inputs, targets, length = jax.tree.map(lambda array: array[i], rows)
         loss = partial(program.loss, inputs=inputs, targets=targets, length=length, key=keys[i])
-        params, value = _descend(structure, loss, params, frozen, rates)
+        params, value = _descend(program.structure, loss, params, data.frozen, inputs, data.rates)
         return params, total + value
 
-    params, total = lax.fori_loop(0, run.count, update, (state.params, jnp.zeros(())))
+    params, total = lax.fori_loop(0, data.run.count, update, (state.params, jnp.zeros(())))
     return state._replace(params=params), total
 
 
-def _descend(structure: Structure, loss: Any, params: Params, frozen: Params, rates: Rates) -> tuple[Params, jax.Array]:
+def _descend(
+    structure: Structure,
+    loss: Callable[[Network, Params], jax.Array],
+    params: Params,
+    frozen: Params,
+    inputs: Mapping[str, jax.Array],
+    rates: Rates,
+) -> tuple[Params, jax.Array]:
     """One update of plain gradient descent by one sentence; returns the loss before it.
 
     This step is not optax's: it adds to the looked-up rows of a table alone, where a dense one would write the whole
     table, 20,000 x 300 numbers, for each sentence.
+
+    Args:
+        structure: structure of the network.
+        loss: network and looked-up vectors -> loss of the sentence.
+        params: trained parameters.
+        frozen: the others.
+        inputs: inputs of the sentence.
+        rates: learning rate and bound of the gradient's norm.
     """
-    inputs = loss.keywords["inputs"]
     network: Network = structure.network({**params, **frozen})
     trained = {table: name for table, name in network.tables.items() if f"tables.{table}" in params}
     dense = {name: array for name, array in params.items() if not name.startswith("tables.")}
@@ -151,21 +168,39 @@ def _descend(structure: Structure, loss: Any, params: Params, frozen: Params, ra
 
     def value(dense: Params, rows: Params) -> jax.Array:
         # The loss does not read the tables: their rows are arguments.
-        found: jax.Array = loss(structure.network({**dense, **frozen}), {**vectors, **rows})
-        return found
+        return loss(structure.network({**dense, **frozen}), {**vectors, **rows})
 
     rows = {table: vectors[table] for table in trained}
     total, (gradients, of_rows) = jax.value_and_grad(value, argnums=(0, 1))(dense, rows)
     # The norm needs every gradient, so no matrix is updated before its last read: XLA can then update them in place,
     # which saves more time than the norm costs.
-    squares = sum((_square_of_rows(inputs[trained[table]], of_rows[table]) for table in trained), jnp.zeros(()))
-    norm = jnp.sqrt(optax.tree.norm(gradients, squared=True) + squares)
+    looked_up = [(inputs[name], of_rows[table]) for table, name in trained.items()]
+    norm = _norm(optax.tree.norm(gradients, squared=True), looked_up, rates.max_norm)
     rate = rates.learning_rate * jnp.minimum(1.0, rates.max_norm / norm)
     updated = {name: dense[name] - rate * gradient for name, gradient in gradients.items()}
     for table, name in trained.items():
         place = f"tables.{table}"
         updated[place] = params[place].at[inputs[name]].add(-rate * of_rows[table])
     return updated, total
+
+
+def _norm(dense: jax.Array, looked_up: Sequence[tuple[jax.Array, jax.Array]], max_norm: jax.Array) -> jax.Array:
+    """Norm of a gradient, or an upper bound of it that is not above ``max_norm``.
+
+    Repeated words sum their rows, so that the norm of P rows is at most sqrt(P) times that of the rows as they stand.
+    The sorting that the norm itself needs would take a tenth of the training of an Elman network.
+
+    Args:
+        dense: squared norm of all but the tables.
+        looked_up: for each table ids, [P, ...], and gradients of its looked-up rows, [P, ..., D].
+        max_norm: longest norm that needs no clipping.
+    """
+    bound = dense + sum((ids.size * jnp.sum(gradients**2) for ids, gradients in looked_up), jnp.zeros(()))
+
+    def exact() -> jax.Array:
+        return dense + sum((_square_of_rows(*one) for one in looked_up), jnp.zeros(()))
+
+    return jnp.sqrt(lax.cond(bound > max_norm**2, exact, lambda: bound))
 
 
 def _square_of_rows(ids: jax.Array, gradients: jax.Array) -> jax.Array:
@@ -184,21 +219,14 @@ def _square_of_rows(ids: jax.Array, gradients: jax.Array) -> jax.Array:
     return jnp.sum(sums**2)
 
 
-def _update_once(
-    structure: Structure,
-    program: Program,
-    state: TrainState,
-    frozen: Params,
-    batch: Batch,
-    drop: Mapping[str, WordDropout],
-    run: Run,
-    rates: Rates,
-) -> tuple[TrainState, jax.Array]:
-    rows, keys = _drawn_rows(batch, drop, run)
+def _update_once(program: Program, state: TrainState, data: StepData) -> tuple[TrainState, jax.Array]:
+    run, rates = data.run, data.rates
+    rows, keys = _drawn_rows(data)
     rows = rows._replace(lengths=jnp.where(jnp.arange(run.order.shape[0]) < run.count, rows.lengths, 0))
 
     def mean_loss(params: Params) -> jax.Array:
-        return program.reduce(total_loss(structure, program.loss, {**params, **frozen}, rows, keys) / run.count)
+        total = total_loss(program.structure, program.loss, {**params, **data.frozen}, rows, keys)
+        return program.reduce(total / run.count)
 
     value, gradients = jax.value_and_grad(mean_loss)(state.params)
     gradients, _ = optax.clip_by_global_norm(rates.max_norm).update(gradients, optax.EmptyState())
@@ -217,13 +245,14 @@ class _Rows(NamedTuple):
     lengths: Any
 
 
-def _drawn_rows(batch: Batch, drop: Mapping[str, WordDropout], run: Run) -> tuple[_Rows, jax.Array]:
+def _drawn_rows(data: StepData) -> tuple[_Rows, jax.Array]:
     """Rows of a run after word dropout, [R, ...] each, and a key for each of them."""
+    batch, order = data.batch, data.run.order
     rows: _Rows = jax.tree.map(
-        lambda array: jnp.asarray(array)[run.order], _Rows(dict(batch.inputs), dict(batch.targets), batch.lengths)
+        lambda array: jnp.asarray(array)[order], _Rows(dict(batch.inputs), dict(batch.targets), batch.lengths)
     )
-    words_keys, keys = jax.vmap(jax.random.split, out_axes=1)(jax.random.split(run.key, run.order.shape[0]))
-    return rows._replace(inputs=jax.vmap(partial(drop_words, drop))(rows.inputs, words_keys)), keys
+    keys = data.run.keys
+    return rows._replace(inputs=jax.vmap(partial(drop_words, data.drop))(rows.inputs, keys[:, 1:])), keys[:, 0]
 
 
 def total_loss(structure: Structure, loss: Loss, params: Params, rows: Any, keys: jax.Array | None) -> jax.Array:

@@ -130,16 +130,15 @@ def held_out_loss(structure: Structure, params: Params, phase: Phase, held_out: 
     Args:
         structure: structure of the network.
         params: its parameters.
-        phase: gives the loss and its reduction.
-        held_out: the rows.
+        phase: gives the loss, its reduction and the rows.
+        held_out: the rows in batches.
     """
     loss, key = phase.held_out_loss or phase.loss, None if phase.held_out_loss is None else jax.random.key(0)
-    total, rows = jnp.zeros(()), 0
+    total = jnp.zeros(())
     for number, batch in enumerate(held_out):
         own = None if key is None else jax.random.fold_in(key, number)
         total = total + _batch_loss(structure, loss, params, batch, own)
-        rows += int(np.count_nonzero(np.asarray(batch.lengths)))
-    return float(phase.reduce(total / rows))
+    return float(phase.reduce(total / sum(row.length > 0 for row in phase.held_out)))
 
 
 @partial(jax.jit, static_argnames=("structure", "loss"))

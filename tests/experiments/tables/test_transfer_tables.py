@@ -129,7 +129,7 @@ def test_sentences_say_what_it_costs_to_come_from_elsewhere() -> None:
     home, elsewhere = said[1].split(", elsewhere ")
     assert home == "crf, trained on here: F 90.00 % there (95 % interval 89.0 to 91.0)"
     assert elsewhere == "70.00 % (away) to 80.00 % (there)."
-    assert said[-1] == "bert-tiny, away: 40.0 % of the missed tokens of PHI stand directly beside PHI that was found."
+    assert said[-1] == "bert-tiny, away: 40.0 % of the missed tokens of PHI are next to PHI that was found."
 
 
 def test_missed_tokens_are_shown_between_their_neighbours_from_the_models_own_corpus() -> None:

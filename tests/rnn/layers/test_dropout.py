@@ -78,9 +78,9 @@ def test_only_the_named_inputs_are_changed_and_each_by_itself():
     drop = WordDropout.of(ROWS, VOCABULARY, alpha=1.0, margin=1)
     ids = jnp.full(1000, DOE)
     inputs = {"words": ids, "concept words": ids, "casing": ids}
-    found = drop_words({"words": drop, "concept words": drop}, inputs, KEY)
+    found = drop_words({"words": drop, "concept words": drop}, inputs, jax.random.split(KEY))
     assert found.keys() == inputs.keys()
     np.testing.assert_array_equal(found["casing"], ids)
     changed = [np.asarray(found[name] != DOE) for name in ("words", "concept words")]
     assert (changed[0] & changed[1]).mean() == pytest.approx(1 / 4, abs=0.06)  # independent
-    np.testing.assert_array_equal(drop_words({}, inputs, KEY)["words"], ids)
+    np.testing.assert_array_equal(drop_words({}, inputs, jax.random.split(KEY, 0))["words"], ids)

@@ -10,7 +10,7 @@ from crfdeid.documents import CONCEPT, PHI
 from crfdeid.errors import SettingError
 from crfdeid.registry import create
 from rnn.layers.softmax import SoftmaxScores
-from rnn.models.joint import JointSettings, joint_sgd
+from rnn.models.joint import JointSettings, joint_optimiser
 from rnn.models.multitask import Multitask, MultitaskSettings, MultitaskTagger, TaskOutput
 from rnn.models.stacked import StackedSettings, StackedTagger
 from rnn.training.schedules import HeldOut, nll_loss
@@ -82,7 +82,7 @@ def test_the_rate_is_halved_after_three_epochs_without_gain():
 
 def test_the_part_of_the_concepts_takes_longer_steps():
     moving = {"network.phi.W": jnp.ones(2), "network.concept.W": jnp.ones(2), "tables.concept words": jnp.ones(2)}
-    sgd = joint_sgd(1.0, concept_rate=2.0)
+    sgd = joint_optimiser(1.0, name="sgd", concept_rate=2.0)
     steps, _ = sgd.update(moving, sgd.init(moving), moving)
     assert {name: float(step[0]) for name, step in steps.items()} == {
         "network.phi.W": -1.0, "network.concept.W": -2.0, "tables.concept words": -2.0,

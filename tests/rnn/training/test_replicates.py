@@ -15,7 +15,7 @@ from rnn import BilstmCrfSettings, BilstmCrfTagger, ElmanSettings, ElmanTagger, 
 from rnn.embeddings import WordVectors
 from rnn.layers.dropout import WordDropout
 from rnn.training import replicates
-from rnn.training.loop import Buckets, start_training, train
+from rnn.training.loop import DeviceBatches, start_training, train
 from rnn.training.replicates import train_together
 from rnn.training.schedules import Phase, early_stopping, optimiser, per_sentence, per_sentences
 
@@ -60,10 +60,10 @@ def steps_together(monkeypatch):
 
 def check(each, updates):
     """Train with each set of options together and alone, and compare."""
-    buckets = Buckets()
+    buckets = DeviceBatches()
     together = train_together([training(seed, updates, buckets=buckets, **how) for seed, how in enumerate(each)])
     for seed, how in enumerate(each):
-        alone = train(training(seed, updates, buckets=Buckets(), **how))
+        alone = train(training(seed, updates, buckets=DeviceBatches(), **how))
         assert together[seed].keys() == alone.keys()
         for name, array in alone.items():
             np.testing.assert_allclose(together[seed][name], array, rtol=1e-4, atol=1e-5, err_msg=f"{seed} {name}")
@@ -108,11 +108,11 @@ def test_trainings_of_different_programs_are_separate_groups(updates, monkeypatc
 
 
 def test_trainings_with_and_without_an_optimiser_are_separate_groups():
-    buckets = [Buckets(), Buckets()]
+    buckets = [DeviceBatches(), DeviceBatches()]
     kinds = ["per_sentence", "per_sentences"] * 2
     found = train_together([training(n, kind, buckets=buckets[n % 2]) for n, kind in enumerate(kinds)])
     for n, kind in enumerate(kinds):
-        alone = train(training(n, kind, buckets=Buckets()))
+        alone = train(training(n, kind, buckets=DeviceBatches()))
         for name, array in alone.items():
             np.testing.assert_allclose(found[n][name], array, rtol=1e-4, atol=1e-5)
 
@@ -124,12 +124,12 @@ def test_trainings_with_averages_have_those_of_each_alone():
 @KINDS
 def test_trainings_with_other_rows_or_word_dropout_have_the_results_of_each_alone(updates):
     drop = {"words": WordDropout(np.full(tiny_crf.V, 0.5, np.float32), np.ones(tiny_crf.V, np.int32))}
-    buckets = [Buckets(), Buckets()]
+    buckets = [DeviceBatches(), DeviceBatches()]
     how = [{}, {"rows": ROWS[:3]}]
     for more in ({}, {"drop": drop}):
         found = train_together([training(n, updates, buckets=buckets[n], **how[n], **more) for n in range(2)])
         for n in range(2):
-            alone = train(training(n, updates, buckets=Buckets(), **how[n], **more))
+            alone = train(training(n, updates, buckets=DeviceBatches(), **how[n], **more))
             for name, array in alone.items():
                 np.testing.assert_allclose(found[n][name], array, rtol=1e-4, atol=1e-5)
 

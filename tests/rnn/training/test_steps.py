@@ -1,7 +1,5 @@
 """The compiled steps against NumPy, finite differences, and dense gradients by JAX with optax."""
 
-from functools import partial
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -15,15 +13,15 @@ from rnn.batching import make_batch
 from rnn.layers.dropout import WordDropout, drop_words, dropout_factors
 from rnn.network import embedding_lookup
 from rnn.training.schedules import identity, nll_loss, optimiser
-from rnn.training.steps import Program, Rates, Run, TrainState, _square_of_rows, compiled_step
+from rnn.training.steps import Program, Rates, Run, StepData, TrainState, _square_of_rows, compiled_step, run_keys
 from rnn.vocab import PAD
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 
 RATE = 0.1
 VISITS = [2, 0, 1, 0]
+NUMBER = np.uint32(5)
 NETWORKS = pytest.mark.parametrize("network", [Elman, Jordan])
-SPARSE = Program(nll_loss, identity, None)
 
 
 def slow_update(network, p, words, tags):
@@ -53,22 +51,18 @@ def run(structure, params, visits, *, key=None, max_norm=np.inf, frozen=(), batc
     order[: len(visits)] = visits
     copies = {name: jnp.copy(array) for name, array in params.items()}
     fixed = {name: copies.pop(name) for name in frozen}
-    state, loss = compiled_step(
-        structure,
-        SPARSE,
-        TrainState(copies, (), {}),
-        fixed,
-        batch,
-        drop or {},
-        Run(order, np.int32(len(visits)), jax.random.key(0) if key is None else key),
-        Rates(*map(np.float32, (RATE, max_norm, 0.0))),
-    )
+    key = jax.random.key(0) if key is None else key
+    rates = Rates(*map(np.float32, (RATE, max_norm, 0.0)))
+    keys = run_keys(key, NUMBER, sentences=len(order), inputs=len(drop or {}))
+    data = StepData(fixed, batch, drop or {}, Run(order, np.int32(len(visits)), keys), rates)
+    state, loss = compiled_step(Program(structure, nll_loss, identity, None), TrainState(copies, (), {}), data)
     return {**state.params, **fixed}, float(loss)
 
 
-def keys_of(key, place):
+def keys_of(key, place, inputs=0):
     """Keys of word dropout and of the network for the sentence at a place of a run."""
-    return jax.random.split(jax.random.split(key, len(VISITS))[place])
+    keys = run_keys(key, NUMBER, sentences=len(VISITS), inputs=inputs)[place]
+    return keys[1:], keys[0]
 
 
 def same(found, expected, *, rtol=1e-5, atol=1e-6):
@@ -158,16 +152,13 @@ def test_both_kinds_of_step_clip_alike():
     structure, params = tiny_crf.start()
     batch = make_batch([tiny_crf.row_of([4, 2, 4], (0, 2, 1))] * len(VISITS), length=4)
     sgd = optimiser(optax.sgd)
+    keys = run_keys(jax.random.key(0), NUMBER, sentences=1, inputs=0)
     for max_norm in (np.inf, 0.2):
+        rates = Rates(*map(np.float32, (RATE, max_norm, 0.0)))
         state, loss = compiled_step(
-            structure,
-            Program(nll_loss, identity, sgd),
+            Program(structure, nll_loss, identity, sgd),
             TrainState(dict(params), sgd.init(params), {}),
-            {},
-            batch,
-            {},
-            Run(np.zeros(1, np.int32), np.int32(1), jax.random.key(0)),
-            Rates(*map(np.float32, (RATE, max_norm, 0.0))),
+            StepData({}, batch, {}, Run(np.zeros(1, np.int32), np.int32(1), keys), rates),
         )
         params = tiny_crf.start()[1]  # the state is donated
         found, other = run(structure, params, [0], max_norm=max_norm, batch=batch)
@@ -226,7 +217,7 @@ def test_word_dropout_is_drawn_for_each_sentence():
     drop = {"words": WordDropout(jnp.full(9, 0.5), jnp.full(9, 3))}
     key, expected = jax.random.key(1), 0.0
     for place, i in enumerate(VISITS):
-        words = drop_words(drop, {"words": jnp.asarray(BUCKET.inputs["words"][i])}, keys_of(key, place)[0])["words"]
+        words = drop_words(drop, {"words": jnp.asarray(BUCKET.inputs["words"][i])}, keys_of(key, place, 1)[0])["words"]
         read = np.asarray(words)[1 : 1 + len(SENTENCES[i])]
         table = posteriors_by_hand(Elman, letters(structure, params), read)
         expected -= np.log(table[np.arange(len(read)), TAGS[i]]).sum()
@@ -266,27 +257,20 @@ def test_one_update_for_several_sentences_has_random_numbers_for_each():
     drop = {"words": WordDropout(jnp.full(9, 0.5), jnp.full(9, 3))}
     key, sgd = jax.random.key(2), optimiser(optax.sgd)
     order = np.array([2, 0, 1, 0], np.int32)
-    step = partial(
-        compiled_step,
-        structure,
-        Program(nll_loss, identity, sgd),
-        frozen={},
-        batch=BUCKET,
-        drop=drop,
-        run=Run(order, np.int32(3), key),
-        rates=Rates(*map(np.float32, (RATE, np.inf, 0.0))),
-    )
+    rates = Rates(*map(np.float32, (RATE, np.inf, 0.0)))
+    data = StepData({}, BUCKET, drop, Run(order, np.int32(3), run_keys(key, NUMBER, sentences=4, inputs=1)), rates)
     gradients, losses = [], []
     for place, i in enumerate(order[:3]):
-        words_key, own_key = keys_of(key, place)
+        words_keys, own_key = keys_of(key, place, 1)
         row = padded(i)
-        row = row._replace(inputs=drop_words(drop, jax.tree.map(jnp.asarray, row.inputs), words_key))
+        row = row._replace(inputs=drop_words(drop, jax.tree.map(jnp.asarray, row.inputs), words_keys))
         gradients.append(dense_gradient(structure, params, row, own_key))
         keep = np.asarray(dropout_factors((BUCKET.real.shape[1], H), 0.5, own_key), float)
         read = np.asarray(row.inputs["words"])[1 : 1 + len(SENTENCES[i])]
         table = posteriors_by_hand(Elman, letters(structure, params), read, keep)
         losses.append(-np.log(table[np.arange(len(read)), TAGS[i]]).sum())
     expected = {name: params[name] - RATE * sum(one[name] for one in gradients) / 3 for name in params}
-    state, loss = step(state=TrainState(dict(params), sgd.init(params), {}))
+    state = TrainState(dict(params), sgd.init(params), {})
+    state, loss = compiled_step(Program(structure, nll_loss, identity, sgd), state, data)
     assert float(loss) == pytest.approx(sum(losses), rel=1e-4)
     same(state.params, expected)
