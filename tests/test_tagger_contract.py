@@ -40,13 +40,23 @@ OWN: dict[str, dict[str, Any]] = {
     "bert": {
         "epochs": 80,
         "lr": 0.01,
+        "dropout": 0.0,
         "warmup": 0.0,
         "batch": 1,
         "window": 30,
         "overlap": 8,
         "encoder": str(tiny_encoder()),
     },
-    "multitask": {"lr": 0.02, "char_dim": 4, "char_filters": 6, "patience": None, "phi_first": 0, "task_hidden": 8},
+    "multitask": {
+        "lr": 0.02,
+        "char_dim": 4,
+        "char_filters": 6,
+        "patience": None,
+        "phi_first": 0,
+        "task_hidden": 8,
+        "variational_dropout": 0.0,
+        "output_dropout": 0.0,
+    },
     "stacked": {"lr": 0.02, "char_dim": 4, "char_filters": 6, "patience": None, "phi_first": 0},
     "pipeline": {"deid": "crf", "concepts": "crf"},
     "private": {
@@ -131,8 +141,12 @@ def fit(name: str, *, seed: int = 0, train=TRAIN, dev=TRAIN, **more: Any) -> Tag
 
 @cache
 def fitted(name: str) -> Tagger:
-    """A tagger that knows `TRAIN` by heart, shared by all tests: prediction must not change it."""
-    return fit(name)
+    """A tagger that knows `TRAIN` by heart, shared by all tests: prediction must not change it.
+
+    Without dev sentences it is trained to its last epoch. With them the first epoch of the highest F would be kept,
+    whose decisions are close: rounding on another processor may turn them.
+    """
+    return fit(name, dev=())
 
 
 BRIEFLY = 6
@@ -157,7 +171,7 @@ def traits(tagger: Tagger) -> Traits:
 def same_marginals(first, second):
     assert len(first) == len(second)
     for a, b in zip(first, second, strict=True):
-        np.testing.assert_allclose(a, b, rtol=0, atol=1e-6)
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-5)
 
 
 def by_heart(tagger: Tagger) -> None:
@@ -282,18 +296,12 @@ def test_one_token(tagger):
     assert row == ["O"]
 
 
-def finds_names_anywhere(tagger: Tagger) -> bool:
-    """Whether a name of `TRAIN` is found in other sentences; the vectors of the tiny representation are too few."""
-    found = traits(tagger)
-    return found.is_trained and "a private representation" not in found.requires
-
-
 @pytest.mark.slow
 def test_a_very_long_sentence_is_tagged_to_its_end(tagger):
     words = ["word"] * 20_000 + ["Mr", "Brown", "denies", "pain"]
     (row,) = tagger.predict([Sentence.from_words(words)])
     assert len(row) == len(words)
-    assert row[-3] == "B-PATIENT" or not finds_names_anywhere(tagger)
+    assert row[-3] == "B-PATIENT" or not traits(tagger).is_trained
 
 
 def test_same_seed_same_model(name):
@@ -441,7 +449,7 @@ def test_padding_changes_nothing(tagger):
     short, long = SENTENCES[2], Sentence.from_words(["word"] * 11 + ["Mr", "Brown", "denies", "pain"])
     together = tagger.predict([short] * 70 + [long])
     assert together == [*tagger.predict([short]) * 70, *tagger.predict([long])]
-    assert together[-1][-3] == "B-PATIENT" or not finds_names_anywhere(tagger)
+    assert together[-1][-3] == "B-PATIENT" or not traits(tagger).is_trained
     same_marginals(tagger.marginals([short] * 70 + [long])[:1], tagger.marginals([short]))
 
 
