@@ -3,13 +3,16 @@
     python benchmarks/ablation.py features
     python benchmarks/ablation.py settings crf c1=0.05,c2=0.05 features=paper
     python benchmarks/ablation.py settings bilstm-crf char_dim=0 features=casing word_dropout=0.0 --seeds 3
-    python benchmarks/ablation.py decoding results/models/bert/0 --types all
+    python benchmarks/ablation.py rules --train asq-phi/train.txt --dev asq-phi/dev.txt --types all --on-train
     python benchmarks/ablation.py features --train notes/train --dev notes/dev --format brat --types seven
 
 `features` trains the default CRF without each extractor of STRONG, and with each extractor that STRONG leaves out.
 `settings` trains a model's profile and each variant; figures are means over seeds, and ± their standard deviation.
-`decoding` tags with one saved network by best valid sequence and by most probable tag. All print Markdown tables of
-strict entity scores in per cent. The development notes also choose a network's epoch; no test notes are read.
+Both print Markdown tables of strict entity scores in per cent. `rules` prints for each rule its matches in the
+development notes; in per cent, those that touch PHI and those that equal a span of the commonest type; whether a
+trained hybrid uses the rule; and the PHI tokens and other tokens that it adds to a CRF. With ``--on-train`` the first
+columns count the training notes too. The first line has the rules' time in per cent of the CRF's. The development
+notes also choose a network's epoch; no test notes are read.
 """
 
 from __future__ import annotations
@@ -18,25 +21,28 @@ import argparse
 import ast
 import dataclasses
 import statistics
-from pathlib import Path
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from typing import Any
 
-from common import add_corpus, chosen_corpus, make_parser
+from common import add_corpus, chosen_corpus, make_parser, take_turns
 from tabulate import tabulate
 
-from crfdeid.bio import decode
+from crfdeid.bio import OUTSIDE, tag_spans
 from crfdeid.corpora.splits import Corpus
 from crfdeid.crf import tagger as crf
+from crfdeid.documents import LabelledSentence
 from crfdeid.evaluation import Counts, score_entities
-from crfdeid.evaluation.evaluate import predict_spans, score_all
-from crfdeid.registry import MODELS, load_tagger
+from crfdeid.evaluation.evaluate import predict_spans
+from crfdeid.registry import MODELS, create
+from crfdeid.rules import RulesSettings, RulesTagger
+from crfdeid.rules.matcher import RULES, find_rules, find_rules_in
 from experiments.running import device
 from experiments.running.runs import Plan, run_group
 from experiments.running.systems import Cell, System
 from features import STRONG_FEATURES, Extractor, FeatureSet
 from features.lexicons import Gazetteers, WordClusters, make_clusters
 from features.pos import PosFeatures, TextBlobTagger
-from rnn.decode import chosen_tags
 
 
 def features_table(corpus: Corpus) -> None:
@@ -102,29 +108,72 @@ def _measure(model: str, settings: dict[str, Any], seed: int, corpus: Corpus, pr
     return [*(100 * micro[name] for name in ("precision", "recall", "f1")), best, run.record["fit_seconds"]]
 
 
-def decoding_table(folder: Path, corpus: Corpus) -> None:
-    tagger = load_tagger(folder)
-    documents = corpus.dev.documents
-    groups = [document.sentences() for document in documents]
-    tables = tagger.marginals([sentence for group in groups for sentence in group])
+@dataclasses.dataclass
+class RuleCounts:
+    """Counts of one rule's matches.
+
+    Attributes:
+        count: matches.
+        touching: matches with a PHI token.
+        exact: matches that equal a gold span, by its type.
+        added: PHI tokens that the CRF misses.
+        spurious: other tokens that the CRF leaves.
+    """
+
+    count: int = 0
+    touching: int = 0
+    exact: Counter[str] = dataclasses.field(default_factory=Counter)
+    added: int = 0
+    spurious: int = 0
+
+
+def count_finds(sentences: Sequence[LabelledSentence], found: dict[str, RuleCounts]) -> None:
+    """Count each rule's matches in gold-tagged sentences."""
+    for item in sentences:
+        spans = {(span.start, span.end): span.label for span in tag_spans(item.tags)}
+        for rule, first, stop in find_rules(item.sentence):
+            row = found[rule.name]
+            row.count += 1
+            row.touching += any(tag != OUTSIDE for tag in item.tags[first:stop])
+            row.exact.update([spans[first, stop]] if (first, stop) in spans else [])
+
+
+def count_added(corpus: Corpus, found: dict[str, RuleCounts]) -> None:
+    """Train a CRF, and count the tokens of the development notes that a rule adds to it."""
+    crf = create("crf")
+    crf.fit(corpus.train.sentences, corpus.dev.sentences)
+    sentences = [item.sentence for item in corpus.dev.sentences]
+    predicted = crf.predict(sentences)
+    for item, tags in zip(corpus.dev.sentences, predicted, strict=True):
+        for rule, first, stop in find_rules(item.sentence):
+            left = [gold for gold, tag in zip(item.tags[first:stop], tags[first:stop], strict=True) if tag == OUTSIDE]
+            found[rule.name].spurious += left.count(OUTSIDE)
+            found[rule.name].added += len(left) - left.count(OUTSIDE)
+    work = {"tag": lambda: crf.predict(sentences), "find": lambda: [*find_rules_in(sentences)]}
+    seconds = take_turns(work, rounds=5)
+    share = seconds["find"].median / seconds["tag"].median
+    print(f"The rules take {100 * share:.1f} % of the time in which the CRF tags these sentences.\n")
+
+
+def rules_table(corpus: Corpus, with_train: bool) -> None:
+    found: dict[str, RuleCounts] = defaultdict(RuleCounts)
+    count_finds([*corpus.dev.sentences, *(corpus.train.sentences if with_train else [])], found)
+    count_added(corpus, found)
+    rules = RulesTagger(RulesSettings(keep_untried=True))
+    rules.fit(corpus.train.sentences, [])
     rows = []
-    for decoding in ("valid", "argmax"):
-        tags = iter(chosen_tags(tables, tagger.tags, decoding))
-        found = {
-            document.id: [span for sentence in group for span in decode(sentence, next(tags))]
-            for document, group in zip(documents, groups, strict=True)
-        }
-        scores = score_all(documents, found)
-        strict = scores["entity_strict"]["micro"]
-        shown = [strict["precision"], strict["recall"], strict["f1"], scores["token_binary"]["micro"]["f1"]]
-        rows.append([decoding, *(100 * value for value in shown)])
-    print(tabulate(rows, ["decoding", "P", "R", "F", "token-binary F"], tablefmt="pipe", floatfmt=".2f"))
+    for name, row in ((rule.name, found[rule.name]) for rule in RULES if rule.name in found):
+        (label, exact), *_ = [*row.exact.most_common(1), ("", 0)]
+        shares = [f"{100 * part / row.count:.1f}" for part in (row.touching, exact)]
+        rows.append([name, row.count, *shares, label, name in rules.rule_precision, row.added, row.spurious])
+    head = ["rule", "finds", "PHI %", "exact %", "type", "used", "adds", "adds wrongly"]
+    print(tabulate(rows, head, tablefmt="pipe", disable_numparse=True))
 
 
 def main() -> None:
     parser = make_parser(__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    for name in ("features", "settings", "decoding"):
+    for name in ("features", "settings", "rules"):
         command = commands.add_parser(name)
         if name == "settings":
             command.add_argument("model", choices=list(MODELS))
@@ -132,8 +181,8 @@ def main() -> None:
             command.add_argument("--profile", default="default")
             command.add_argument("--seeds", type=int, default=1, help="average over seeds 0 to N-1 (default: 1)")
             command.add_argument("--set", default="", metavar="NAME=VALUE,…", help="settings of every row")
-        if name == "decoding":
-            command.add_argument("folder", type=Path, help="the folder of a saved network")
+        if name == "rules":
+            command.add_argument("--on-train", action="store_true", help="count matches in the training notes too")
         add_corpus(command)
     args = parser.parse_args()
     device.choose_device("cpu", ())
@@ -143,7 +192,7 @@ def main() -> None:
     elif args.command == "settings":
         settings_table(args, corpus)
     else:
-        decoding_table(args.folder, corpus)
+        rules_table(corpus, args.on_train)
 
 
 if __name__ == "__main__":

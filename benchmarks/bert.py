@@ -52,8 +52,7 @@ from crfdeid.pipeline import Deidentifier
 from crfdeid.redaction.redact import redact
 from features.tokens import Sentence
 from rnn.batching import Row
-from rnn.decode import chosen_tags
-from rnn.models.bert import BertTagger
+from rnn.models.bert import BertTagger, chosen_tags
 from rnn.pretrained.hub import small_encoder
 from rnn.pretrained.subwords import NOT_COUNTED, PIECES
 from rnn.training.loop import start_training, train

@@ -1,24 +1,18 @@
-"""How fast raw text becomes text with its PHI as labels, and how much is found.
+"""Throughput from raw text to redacted text, with F, and the time of each stage before it.
 
     pip install -e ".[benchmarks]"
-    python benchmarks/deidentification.py
-    python benchmarks/deidentification.py --train meddocan/train/brat --dev meddocan/dev/brat --types all \\
-        --only crf hybrid recipe
+    python benchmarks/deidentification.py redact
+    python benchmarks/deidentification.py redact --train meddocan/train/brat --dev meddocan/dev/brat --types all \\
+        --only crf hybrid tutorial
+    python benchmarks/deidentification.py stages --train meddocan/train/brat --dev meddocan/dev/brat
 
-Each row in a process of its own, as `crfdeid redact` runs (`collecting_seldom`), on one core, with the same notes; in
-three rounds, in which the rows take turns, three passes each; the best of these, in processor time: the synthetic
-corpus's test split (of three seeds), or the given development notes. Then three passes over the same notes with digits
-drawn anew for each, so that their dates and numbers were not seen before. Tokens are ours, for every row. Our models
-and the recipe are trained on the training notes first, and scored on the development notes: F of whole entities, with
-type and both ends right, and of our tokens with their types.
+`redact` times each system in a process of its own on one core, in processor time. The systems alternate for
+``--rounds`` rounds of ``--passes`` passes, and the fastest pass counts. The notes are the development notes, or the
+test notes of three synthetic corpora. "With new digits" repeats the passes with random digits, so that caches have not
+seen the dates and numbers. Tokens are crfdeid's for every system. `presidio` is not scored: its types differ. The last
+line is the wall clock from the start of Python to the first redacted note.
 
-- ours: `crfdeid.pipeline.Deidentifier` with document consistency, and `crfdeid.redact`; `hybrid` is the `crf` with
-  all rules.
-- Presidio: its analyser with a blank English pipeline of spaCy, which leaves its patterns, and its anonymiser. Its
-  types are others, so that it is not scored.
-- the recipe: sklearn-crfsuite with a dictionary of features for each token, as tutorials have it (`recipe.py`).
-
-Then the time from starting Python to the first redacted note, with a saved CRF.
+`stages` times tokenisation, each feature extractor, each feature set, and the CRF on the development notes.
 """
 
 from __future__ import annotations
@@ -28,22 +22,22 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from importlib.util import find_spec
 from multiprocessing import get_context
 from pathlib import Path
 from random import Random
-from typing import NamedTuple, cast
+from typing import cast
 
-from common import add_corpus, chosen_corpus, other_digits
-from presidio import presidio
-from recipe import Recipe
+from baselines import TutorialCrf, presidio
+from common import add_corpus, chosen_corpus, make_parser, other_digits
 from tabulate import tabulate
 
 from crfdeid.corpora.splits import Corpus
 from crfdeid.corpora.synthetic import generate
+from crfdeid.crf.tagger import CrfTagger
 from crfdeid.documents import Document, Span
 from crfdeid.ensembles.hybrid import HybridTagger
 from crfdeid.evaluation import count_token_pairs, score_entities, token_scores
@@ -51,41 +45,27 @@ from crfdeid.pipeline import Deidentifier, load
 from crfdeid.redaction.redact import redact
 from crfdeid.registry import create
 from crfdeid.utils.process import collecting_seldom, one_thread
+from features import PAPER_FEATURES, STRONG_FEATURES, TextBlobTagger, split_sentences
 from features.tokenizer import tokenize
 
-ROUNDS, PASSES = 3, 3
-ROWS = ("crf", "hybrid", "elman", "jordan", "bilstm-crf", "presidio", "recipe")
+SYSTEMS = ("crf", "hybrid", "elman", "jordan", "bilstm-crf", "presidio", "tutorial")
 Redactor = Callable[[Sequence[str]], list[str]]
+Finder = Callable[[str], Sequence[Span]]
 
 
-class Seconds(NamedTuple):
-    """The processor time of one pass over notes that were seen before, and over the same with other digits."""
-
-    seen: float
-    fresh: float
-
-
-class Contestant(NamedTuple):
-    """What makes a row's redactor in a process of its own, and what finds the PHI of a text; None for other types."""
-
-    start: Callable[[], Redactor]
-    find: Callable[[str], Sequence[Span]] | None
-
-
-def of_model(model: Deidentifier, folder: Path) -> Contestant:
-    """One of our models, saved."""
-    model.tagger.save(folder)
-    return Contestant(partial(saved, folder), lambda text: model.annotate(text).spans)
-
-
-def saved(folder: Path) -> Redactor:
-    """One of our models at work."""
+def load_model(folder: Path) -> Redactor:
+    """Redactor of a saved model."""
     model = load(folder)
     return lambda texts: [redact(document).text for document in model.annotate_all(texts)]
 
 
-def ours(names: Sequence[str], corpus: Corpus) -> dict[str, Deidentifier]:
-    """Our models, trained. Beside a hybrid, the CRF is the hybrid's, which is what it would be alone."""
+def tutorial_redactor(tutorial: TutorialCrf) -> Redactor:
+    """Redactor of the tutorial's CRF."""
+    return lambda texts: [redact(Document("", text, tuple(tutorial.find(text)))).text for text in texts]
+
+
+def train_models(names: Sequence[str], corpus: Corpus) -> dict[str, Deidentifier]:
+    """Train models; next to a hybrid, ``crf`` is the hybrid's member."""
     found: dict[str, Deidentifier] = {}
     for name in sorted(names, key=("hybrid", *names).index):
         if name == "crf" and "hybrid" in found:
@@ -94,112 +74,145 @@ def ours(names: Sequence[str], corpus: Corpus) -> dict[str, Deidentifier]:
         tagger = create(name)
         tagger.fit(corpus.train.sentences, corpus.dev.sentences)
         found[name] = Deidentifier(tagger)
-    return {name: found[name] for name in names}
+    return found
 
 
-def of_recipe(documents: Sequence[Document]) -> Contestant:
-    """The recipe, trained."""
-    recipe = Recipe(documents)
-    return Contestant(partial(trained, recipe), recipe.find)
-
-
-def trained(recipe: Recipe) -> Redactor:
-    """The recipe at work."""
-    return lambda texts: [redact(Document("", text, tuple(recipe.find(text)))).text for text in texts]
-
-
-def least_seconds(starts: Mapping[str, Callable[[], Redactor]], texts: Sequence[str]) -> dict[str, Seconds]:
-    """The processor time of one pass of each row, the best of some rounds: a noisy machine is unkind to all."""
-    rounds = [{name: seconds_alone(start, texts) for name, start in starts.items()} for _ in range(ROUNDS)]
-    return {name: Seconds(*map(min, zip(*(found[name] for found in rounds), strict=True))) for name in starts}
-
-
-def seconds_alone(start: Callable[[], Redactor], texts: Sequence[str]) -> Seconds:
-    """`best_seconds` in a process of its own: what was read and trained here is in nobody's way there."""
-    with ProcessPoolExecutor(1, get_context("spawn")) as process:
-        return process.submit(best_seconds, start, texts).result()
-
-
-def best_seconds(start: Callable[[], Redactor], texts: Sequence[str]) -> Seconds:
-    """The processor time of one pass, the best of some: the first fills what is remembered of words."""
-    one_thread()
-    work, draw = start(), Random(0)
-    with collecting_seldom():
-        seen = min([seconds_of_pass(work, texts) for _ in range(PASSES)])
-        fresh = min([seconds_of_pass(work, [other_digits(text, draw) for text in texts]) for _ in range(PASSES)])
-    return Seconds(seen, fresh)
-
-
-def seconds_of_pass(work: Redactor, texts: Sequence[str]) -> float:
-    """The processor time of one pass."""
+def seconds_of(work: Callable[[], object]) -> float:
+    """Processor time of one call."""
     started = time.process_time()
-    work(texts)
+    work()
     return time.process_time() - started
 
 
-def scores(find: Callable[[str], Sequence[Span]] | None, dev: Sequence[Document]) -> list[str]:
+def time_system(start: Callable[[], Redactor], texts: Sequence[str], passes: int) -> tuple[float, float]:
+    """Fastest pass over the texts, and over the texts with new digits."""
+    one_thread()
+    work, draw = start(), Random(0)
+    with collecting_seldom():
+        seen = min(seconds_of(lambda: work(texts)) for _ in range(passes))
+        others = [[other_digits(text, draw) for text in texts] for _ in range(passes)]
+        return seen, min(seconds_of(partial(work, other)) for other in others)
+
+
+def time_systems(
+    starts: Mapping[str, Callable[[], Redactor]], texts: Sequence[str], rounds: int, passes: int
+) -> dict[str, list[float]]:
+    """Time each system in new processes, in alternating rounds; keep its fastest passes."""
+    found: dict[str, list[float]] = {}
+    for _ in range(rounds):
+        for name, start in starts.items():
+            with ProcessPoolExecutor(1, get_context("spawn")) as process:
+                seconds = process.submit(time_system, start, texts, passes).result()
+            found[name] = [*map(min, seconds, found.get(name, seconds))]
+    return found
+
+
+def f_scores(find: Finder, dev: Sequence[Document]) -> list[str]:
     """Strict F of entities and F of tokens with types, in per cent."""
-    if find is None:
-        return ["", ""]
     found = {document.id: find(document.text) for document in dev}
     entities, tokens = score_entities(dev, found).micro.f1, token_scores(count_token_pairs(dev, found)).micro.f1
     return [f"{100 * entities:.2f}", f"{100 * tokens:.2f}"]
 
 
 def first_result(folder: Path) -> float:
-    """Seconds of wall clock of a new process that loads a saved model and redacts one note, the best of three."""
+    """Wall-clock seconds of a new process that loads a model and redacts one note; the fastest of three."""
     code = "import sys, crfdeid; print(crfdeid.redact(crfdeid.load(sys.argv[1]).annotate('Seen on 03/14/72.')).text)"
     found = []
-    for _ in range(PASSES):
+    for _ in range(3):
         started = time.perf_counter()
         subprocess.run([sys.executable, "-c", code, folder], check=True, capture_output=True)
         found.append(time.perf_counter() - started)
     return min(found)
 
 
-def chosen_texts(args: argparse.Namespace, corpus: Corpus) -> list[str]:
-    """What is redacted: the development notes, or the test notes of the synthetic corpus with three seeds."""
-    if args.train is not None:
-        return [document.text for document in corpus.dev.documents]
-    return [document.text for seed in (0, 1, 2) for document in generate("default", seed=seed).test]
+def redact_table(args: argparse.Namespace, corpus: Corpus, folder: Path) -> None:
+    texts = [document.text for document in corpus.dev.documents]
+    if args.train is None:
+        texts = [document.text for seed in range(3) for document in generate("default", seed=seed).test]
+    tokens = sum(len(tokenize(text)) for text in texts)
+    starts: dict[str, Callable[[], Redactor]] = {}
+    finders: dict[str, Finder] = {}
+    for name, model in train_models([n for n in args.only if n not in ("presidio", "tutorial")], corpus).items():
+        model.tagger.save(folder / name)
+        starts[name] = partial(load_model, folder / name)
+        finders[name] = lambda text, model=model: model.annotate(text).spans
+    if "presidio" in args.only:
+        if find_spec("presidio_analyzer") and find_spec("presidio_anonymizer"):
+            starts["presidio"] = presidio
+        else:
+            print('Presidio is not installed: pip install -e ".[benchmarks]"', file=sys.stderr)
+    if "tutorial" in args.only:
+        tutorial = TutorialCrf(corpus.train.documents)
+        starts["tutorial"], finders["tutorial"] = partial(tutorial_redactor, tutorial), tutorial.find
+    seconds = time_systems(starts, texts, args.rounds, args.passes)
+    rows = []
+    for name in (name for name in args.only if name in starts):
+        speeds = [f"{tokens / found:,.0f}" for found in seconds[name]]
+        scores = f_scores(finders[name], corpus.dev.documents) if name in finders else ["", ""]
+        rows.append([name, *speeds, f"{seconds[name][0] / seconds['crf'][0]:.2f}", *scores])
+    head = ["system", "tokens/s", "with new digits", "time / time of crf", "strict F", "token F"]
+    print(tabulate(rows, head, tablefmt="pipe", disable_numparse=True))
+    first = first_result(folder / "crf")
+    print(f"\n{tokens:,} tokens in {len(texts)} notes. First result of a new process: {first:.2f} s")
+
+
+def exhaust(strings: Iterable[object]) -> None:
+    """Read an iterator to its end."""
+    for _ in strings:
+        pass
+
+
+def stages_table(args: argparse.Namespace, corpus: Corpus) -> None:
+    labelled = corpus.dev.sentences
+    sentences = [item.sentence for item in labelled]
+    crf, pos = CrfTagger(), TextBlobTagger()
+    crf.fit(corpus.train.sentences, [])
+    stages: dict[str, Callable[[], object]] = {
+        "tokens and sentences": lambda: [split_sentences(document.text) for document in corpus.dev.documents],
+        "textblob: parts of speech and chunks": lambda: [pos.tag(sentence.words) for sentence in sentences],
+    }
+    for name, features in (("PAPER", PAPER_FEATURES), ("STRONG", STRONG_FEATURES)):
+        for part in features.extractors:
+            stages[f"{name}: {type(part).__name__}"] = lambda part=part: exhaust(part.extract_all(sentences))
+        for how in ("none", "textblob"):
+            chosen = features.with_pos(how)
+            stages[f"{name}, pos {how}"] = lambda chosen=chosen: exhaust(chosen.extract_all(sentences))
+    stages["CRF: rows of weights"] = lambda: crf.index.matrix(sentences)
+    stages["CRF: predict"] = lambda: crf.predict(sentences)
+    stages["CRF: marginals"] = lambda: crf.marginals(sentences)
+    count = sum(len(sentence.tokens) for sentence in sentences)
+    fastest = {name: min(seconds_of(work) for _ in range(args.passes)) for name, work in stages.items()}
+    rows = [(name, count / seconds, 1e6 * seconds / count) for name, seconds in fastest.items()]
+    print(f"{count:,} tokens in {len(sentences):,} sentences\n")
+    print(tabulate(rows, ["stage", "tokens/s", "µs a token"], tablefmt="pipe", floatfmt=("", ",.0f", ".2f")))
 
 
 def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_corpus(parser)
-    parser.add_argument("--only", nargs="+", choices=ROWS, default=ROWS, help="the rows, crf among them (default: all)")
+    parser = make_parser(__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name in ("redact", "stages"):
+        command = commands.add_parser(name)
+        add_corpus(command)
+        command.add_argument("--passes", type=int, default=3, help="passes, of which the fastest counts (default: 3)")
+        if name == "redact":
+            command.add_argument("--rounds", type=int, default=3, help="rounds of new processes (default: 3)")
+            command.add_argument(
+                "--only",
+                nargs="+",
+                choices=SYSTEMS,
+                default=SYSTEMS,
+                help="systems, crf among them (default: all)",
+            )
     args = parser.parse_args()
+    if args.command == "redact" and "crf" not in args.only:
+        parser.error("--only needs crf: the other systems are compared with it")
     one_thread()
     corpus = chosen_corpus(args)
+    if args.command == "stages":
+        stages_table(args, corpus)
+        return
     with tempfile.TemporaryDirectory() as folder:
-        compare(args.only, corpus, chosen_texts(args, corpus), Path(folder))
-
-
-def compare(only: Sequence[str], corpus: Corpus, texts: Sequence[str], folder: Path) -> None:
-    """Train, time and score the chosen rows."""
-    tokens = sum(len(tokenize(text)) for text in texts)
-    models = ours([name for name in only if name not in ("presidio", "recipe")], corpus)
-    rows: dict[str, Contestant | None] = {name: of_model(model, folder / name) for name, model in models.items()}
-    if "presidio" in only:
-        there = find_spec("presidio_analyzer") and find_spec("presidio_anonymizer")
-        rows["Presidio, patterns only"] = Contestant(presidio, None) if there else None
-    if "recipe" in only:
-        rows["sklearn-crfsuite, dictionaries of features"] = of_recipe(corpus.train.documents)
-    seconds = least_seconds({name: row.start for name, row in rows.items() if row is not None}, texts)
-    crf = seconds["crf"].seen
-    table = []
-    for name, row in rows.items():
-        if row is None:
-            table.append([name, "not installed", "", "", "", ""])
-        else:
-            speeds = [f"{tokens / found:,.0f}" for found in seconds[name]]
-            table.append([name, *speeds, f"{seconds[name].seen / crf:.2f}", *scores(row.find, corpus.dev.documents)])
-    head = ["raw text to redacted text", "tokens/s", "with new digits", "crf is so many times as fast", "strict F"]
-    head.append("F of tokens")
-    print(tabulate(table, head, tablefmt="pipe", disable_numparse=True))
-    first = first_result(folder / "crf")
-    print(f"\n{tokens:,} tokens in {len(texts)} notes. First result of a new process: {first:.2f} s")
+        redact_table(args, corpus, Path(folder))
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ second are those of one core after the start-up; memory is the highest of any Py
 from __future__ import annotations
 
 import argparse
+import base64
 import random
 import re
 import subprocess
@@ -29,7 +30,6 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 from common import other_digits
-from huge_notes import KINDS
 from tabulate import tabulate
 
 from crfdeid.corpora import read_corpus
@@ -68,6 +68,64 @@ def write_notes(folder: Path, texts: Sequence[str], count: int, files: int = FIL
         share = rows[number::files]
         pq.write_table(pa.table({"id": range(len(share)), "text": share}), folder / f"{number:02}.parquet")
     return sum(len(tokenize(text)) for text in rows)
+
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def _word(draw: random.Random) -> str:
+    return "".join(draw.choices(_LETTERS, k=7))
+
+
+def prose(texts: Sequence[str], size: int) -> str:
+    """Notes of a corpus, repeated."""
+    return "\n".join(texts * (1 + size // sum(map(len, texts))))
+
+
+def pasted(texts: Sequence[str], size: int) -> str:
+    """A pasted file in base64: no white space."""
+    return base64.b64encode(random.Random(0).randbytes(size)).decode()
+
+
+def names(texts: Sequence[str], size: int) -> str:
+    """A new name in each line: consistency searches the note for every one."""
+    draw = random.Random(0)
+    return "\n".join(f"Dr. {_word(draw).capitalize()} called." for _ in range(size // 19))
+
+
+def words(texts: Sequence[str], size: int) -> str:
+    """Distinct words."""
+    draw = random.Random(0)
+    return " ".join(_word(draw) for _ in range(size // 8))
+
+
+def dates(texts: Sequence[str], size: int) -> str:
+    """Dates, 20,000 different ones a line."""
+    draw = random.Random(0)
+    line = [f"{draw.randint(1, 12):02}/{draw.randint(1, 28):02}/{draw.randint(1950, 2029)}" for _ in range(20_000)]
+    return (" ".join(line) + "\n") * (1 + size // 220_000)
+
+
+def chinese(texts: Sequence[str], size: int) -> str:
+    """Chinese without punctuation or white space."""
+    draw = random.Random(0)
+    return "".join(chr(draw.randrange(0x4E00, 0x9C00)) for _ in range(size))
+
+
+def emoji(texts: Sequence[str], size: int) -> str:
+    """Emoji: each is a token of four bytes."""
+    return "\N{GRINNING FACE}" * size
+
+
+def accents(texts: Sequence[str], size: int) -> str:
+    """Accents on one letter."""
+    return "a" + "\N{COMBINING ACUTE ACCENT}" * size
+
+
+KINDS: dict[str, Callable[[Sequence[str], int], str]] = {
+    one.__name__: one for one in (prose, pasted, names, words, dates, chinese, emoji, accents)
+}
+"""Large notes by what they exhaust: memory, tokens, words, spans; text of about ``size`` characters."""
 
 
 def by_command(model: Path, notes: Path, out: Path, workers: int) -> list[Command]:

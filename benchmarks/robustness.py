@@ -6,6 +6,7 @@
     python benchmarks/robustness.py layouts --train meddocan/train/brat --dev meddocan/dev/brat --types all --notes 60
     python benchmarks/robustness.py layouts --saved model/ --dev meddocan/dev/brat --negatives asq-phi/dev.txt
     python benchmarks/robustness.py layouts --augment none
+    python benchmarks/robustness.py drift --train meddocan/train/brat --dev meddocan/dev/brat --types all
 
 `spelling` trains a model for each choice of ``--augment``, or takes saved ones. Each tags the development notes
 unchanged and rewritten: accents decomposed (NFD) or removed, small letters, capitals, non-breaking spaces, a zero-width
@@ -18,6 +19,11 @@ of names, identifiers, dates and addresses with five letters or digits or more, 
 digit. A value is left if it occurs in its note's redacted text as whole words, whatever the white space, and left in
 part if a mention keeps a letter or digit. "Hidden" is the share of words outside gold spans that are hidden. In prose,
 only the inserted names count.
+
+`drift` makes a profile of half of the development notes, as `crfdeid train` does, and counts the drift warnings of
+samples of the other half, unchanged and in each layout, and of other corpora. Spans are gold, or with ``--saved`` the
+model's. A row has the number of samples with a warning, the share of notes listed on their own, and the measures that
+differed.
 """
 
 from __future__ import annotations
@@ -30,7 +36,9 @@ import sys
 import tempfile
 import time
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -57,6 +65,7 @@ from crfdeid.documents import Document
 from crfdeid.errors import EmptyInputError
 from crfdeid.evaluation import count_token_pairs, score_entities
 from crfdeid.label_schemes import ID, NAME, TO_CATEGORY, TO_SEVEN, map_types
+from crfdeid.model_card.drift import DriftDetector, NoteMeasures, NoteReader, drift_measures, make_profile
 from crfdeid.pipeline import Deidentifier
 from crfdeid.registry import MODELS, create, load_tagger
 from crfdeid.tagger import Tagger
@@ -241,6 +250,100 @@ def layouts_command(args: argparse.Namespace, further: Sequence[str]) -> None:
         layouts_table(crfdeid.load(args.saved or trained_model(args, further, Path(folder))), documents, args)
 
 
+def halves(documents: Sequence[Document], seed: int) -> tuple[list[Document], list[Document]]:
+    """Split documents into two random halves."""
+    drawn = random.Random(seed).sample(documents, len(documents))
+    return drawn[: len(drawn) // 2], drawn[len(drawn) // 2 :]
+
+
+class Drift:
+    """Compare samples of notes with a profile.
+
+    Args:
+        train: the training notes.
+        dev: the development notes with found spans.
+        seed: seed of the samples.
+    """
+
+    def __init__(self, train: Sequence[Document], dev: Sequence[Document], *, seed: int = 0) -> None:
+        self._profile = make_profile(train, dev, key=None)
+        self._reader = NoteReader.of(self._profile, None)
+        self._seed = seed
+
+    def samples(self, documents: Sequence[Document], *, count: int = 20, size: int = 20) -> list[list[str]]:
+        """Differences that a run over each sample warns of."""
+        draw = random.Random(self._seed)
+        measures = self._measures(documents)
+        found = []
+        for _ in range(count):
+            likeness = DriftDetector(self._profile)
+            for one in draw.sample(measures, min(size, len(measures))):
+                likeness.add(one)
+            found.append(likeness.differences())
+        return found
+
+    def listed(self, documents: Sequence[Document]) -> float:
+        """Share of notes that differ from the development notes on their own."""
+        measures = self._measures(documents)
+        return sum(bool(drift_measures(self._profile, one)) for one in measures) / len(measures)
+
+    def _measures(self, documents: Sequence[Document]) -> list[NoteMeasures | None]:
+        return [self._reader.measure(one.text, Counter(span.label for span in one.spans)) for one in documents]
+
+
+def drift_row(name: str, drift: Drift, notes: Sequence[Document], args: argparse.Namespace) -> list[object]:
+    samples = drift.samples(notes, count=args.samples, size=args.size)
+    reasons = Counter(_reason(difference) for differences in samples for difference in differences)
+    why = ", ".join(f"{reason} {count}" for reason, count in reasons.most_common())
+    return [name, sum(map(bool, samples)), 100 * drift.listed(notes), why]
+
+
+_REASONS = {
+    "words are unknown": "unknown words",
+    "are unusual": "characters",
+    "words begin": "capitals",
+    "per 1,000": "found",
+    "per 100": "found by type",
+    "longest line": "longest line",
+    "note has": "words a note",
+    "field's name": "field names",
+    "sentence has": "words a sentence",
+    "a line has": "characters a line",
+}
+
+
+def _reason(difference: str) -> str:
+    return next(reason for words, reason in _REASONS.items() if words in difference)
+
+
+def found_in(model: Deidentifier | None, documents: Sequence[Document]) -> list[Document]:
+    """Documents with the model's spans; unchanged without a model."""
+    if model is None:
+        return list(documents)
+    return list(model.annotate_documents([replace(one, spans=()) for one in documents]))
+
+
+def drift_table(args: argparse.Namespace) -> None:
+    corpus = chosen_corpus(args)
+    model = None if args.saved is None else crfdeid.load(args.saved)
+    profiled, notes = halves(corpus.dev.documents, args.seed)
+    drift = Drift(corpus.train.documents, found_in(model, profiled), seed=args.seed)
+    changed = [(name, [change(note) for note in notes]) for name, change in [*LAYOUTS.items(), *prose(notes)]]
+    changed += [(path.stem, list(crfdeid.read_corpus(path))) for path in args.others]
+    rows = [drift_row(name, drift, found_in(model, documents), args) for name, documents in changed]
+    head = [f"layout of {len(notes)} notes", f"warned of {args.samples} samples of {args.size}", "notes listed %", "by"]
+    print(tabulate(rows, head, tablefmt="pipe", floatfmt=".1f"))
+
+
+def _add_drift(parser: argparse.ArgumentParser) -> None:
+    add_corpus(parser, types="all")
+    parser.add_argument("--saved", metavar="DIR", help="a trained model, whose spans replace gold spans")
+    parser.add_argument("--others", type=Path, nargs="*", default=[], metavar="PATH", help="corpora of other kinds")
+    parser.add_argument("--samples", type=int, default=20, metavar="N", help="samples of each layout (default: 20)")
+    parser.add_argument("--size", type=int, default=20, metavar="N", help="notes in a sample (default: 20)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of halves and samples (default: 0)")
+
+
 def _add_spelling(parser: argparse.ArgumentParser) -> None:
     add_corpus(parser)
     parser.add_argument("--model", choices=MODELS, default="crf", help="model to train (default: crf)")
@@ -264,11 +367,15 @@ def main() -> None:
     commands = parser.add_subparsers(dest="command", required=True)
     _add_spelling(commands.add_parser("spelling"))
     _add_layouts(commands.add_parser("layouts"))
+    _add_drift(commands.add_parser("drift"))
     args, further = parser.parse_known_args()
-    if further and (args.saved or args.command == "spelling"):
+    if further and (args.saved or args.command != "layouts"):
         parser.error(f"unrecognized option: {further[0]}")
     if args.command == "layouts":
         layouts_command(args, further)
+        return
+    if args.command == "drift":
+        drift_table(args)
         return
     if args.saved and args.dev is None:
         parser.error("--saved needs --dev")

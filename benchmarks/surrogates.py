@@ -1,13 +1,14 @@
-"""How believable surrogates are, and whether intervals and ages still hold: on notes with annotated PHI.
+"""Plausibility of surrogates, and whether intervals and ages still agree, on notes with gold PHI.
 
     python benchmarks/surrogates.py meddocan/dev/brat
     python benchmarks/surrogates.py
+    python benchmarks/surrogates.py --examples
 
-Every gold span is replaced by its surrogate (no model is needed), each note as a patient of its own; by default those
-of the synthetic corpus. The table has, for each type, the share of values whose surrogate is of the same form, by the
-rules of `believable`, the share that stayed by rule, and the share that got the name of the type instead. Then: in how
-many notes with two whole dates all intervals between them stayed, and in how many with a date of birth, a later date
-and an age the age is that between the two, before and after.
+Each gold span gets its surrogate, and each note counts as one patient; no model is needed. The table has for each type
+the share of values whose surrogate has the same form by the rules of `believable`, the share that a rule leaves
+unchanged, and the share replaced by the label. Then the number of notes with two whole dates in which all intervals
+between them are unchanged, and of notes with a date of birth, a later date and an age in which the age agrees with the
+dates, before and after. ``--examples`` prints ten invented notes before and after, the table of docs/redaction.md.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from tabulate import tabulate
 
 from crfdeid.corpora import read_corpus
 from crfdeid.corpora.splits import generate_corpus
-from crfdeid.documents import Document, merge
+from crfdeid.documents import Document, Span, merge
 from crfdeid.label_schemes import surrogate_kind
 from crfdeid.redaction.redact import redact
 from crfdeid.redaction.surrogates import date_order_of, guess_locale
@@ -122,11 +123,122 @@ def values(document: Document) -> list[tuple[str, str, str]]:
     ]
 
 
+EXAMPLES_SECRET = b"an invented secret for the page"
+_MARKED = re.compile(r"\{([A-Z_]+):([^{}]*)\}")
+
+EXAMPLES = (
+    (
+        "discharge summary",
+        "olmo",
+        "La paciente {NOMBRE_SUJETO_ASISTENCIA:María Olmo Roble}, {SEXO_SUJETO_ASISTENCIA:mujer} de "
+        "{EDAD_SUJETO_ASISTENCIA:64 años}, nacida el {FECHAS:12/03/1967} en {TERRITORIO:Segovia}, {PAIS:España}, "
+        "ingresó el {FECHAS:02/05/2031} en el {HOSPITAL:Hospital Universitario Virgen del Olmo} ({HOSPITAL:HUVO}). "
+        "Tratada con {PHI:Residual} desde {FECHAS:enero de 2030}; viaje a {PAIS:Mali}.",
+    ),
+    (
+        "visit",
+        "olmo",
+        "Acude con su {FAMILIARES_SUJETO_ASISTENCIA:madre}. Domicilio: {CALLE:C/ Olmo Viejo, nº 12, 3º B}, "
+        "{TERRITORIO:28999} {TERRITORIO:Madrid}. Tel. {NUMERO_TELEFONO:699 555 013}. NHC "
+        "{ID_SUJETO_ASISTENCIA:4821337}. Revisión de la paciente {NOMBRE_SUJETO_ASISTENCIA:Olmo} el "
+        "{FECHAS:09/05/2031}. Firmado: Dra. {NOMBRE_PERSONAL_SANITARIO:R. Maciá}, {NOMBRE_PERSONAL_SANITARIO:Macia}.",
+    ),
+    (
+        "letter",
+        "zarza",
+        "Estimado Dr. {NOMBRE_PERSONAL_SANITARIO:Tejo Lindo}: le remito a {NOMBRE_SUJETO_ASISTENCIA:Hugo Zarza}, "
+        "{PROFESION:albañil}, por lumbalgia desde el {FECHAS:14 de marzo de 2031}. Remite: "
+        "{CENTRO_SALUD:Centro de Salud Los Tejos}, {CORREO_ELECTRONICO:h.zarza@tejos.es}.",
+    ),
+    (
+        "laboratory report",
+        "brezo",
+        "Paciente: {NOMBRE_SUJETO_ASISTENCIA:BREZO JARA, ANA}. F. nac.: {FECHAS:30-11-1938} "
+        "({EDAD_SUJETO_ASISTENCIA:92 años}). NASS: {ID_ASEGURAMIENTO:28 48221344 07}. Muestra del {FECHAS:03-01-2031}: "
+        "creatinina 1,2 mg/dl. Facultativo: {NOMBRE_PERSONAL_SANITARIO:J. Aliso} (nº col. "
+        "{ID_TITULACION_PERSONAL_SANITARIO:28 48221}).",
+    ),
+    (
+        "paediatric note",
+        "sauce",
+        "Niño de {EDAD_SUJETO_ASISTENCIA:dos años}, {NOMBRE_SUJETO_ASISTENCIA:Leo Sauce}, traído por su "
+        "{FAMILIARES_SUJETO_ASISTENCIA:padre} y una {FAMILIARES_SUJETO_ASISTENCIA:hermana de 6 años}. Vacunado en "
+        "{FECHAS:abril de 2030} en {TERRITORIO:Ávila}; la familia procede de {PAIS:Perú}.",
+    ),
+    (
+        "admission",
+        "quill",
+        "{PATIENT:Jane Quill} is a {AGE:93}-year-old retired {PROFESSION:engraver}, admitted to "
+        "{HOSPITAL:Tawn Medical Center} ({HOSPITAL:TMC}) on {DATE:03/14/2031} and seen on {DATE:March 16th}. Dr. "
+        "{DOCTOR:Orla Roe} wrote to {EMAIL:j.quill@tawn.org}. Ms. {PATIENT:Quill}'s daughter was called at "
+        "{PHONE:(617) 555-0134 x12}.",
+    ),
+    (
+        "portal message",
+        "vole",
+        "Hi Dr. {DOCTOR:Marsh}, this is {PATIENT:Abe Vole}. I moved to {STREET:48 Quill Street, Apt 4B}, "
+        "{CITY:Tawnton}, {STATE:Ohio} {ZIP:48221} on {DATE:2/3/31}. Please call {PHONE:555-0137}. Thanks, "
+        "{PATIENT:Abe}",
+    ),
+    (
+        "telephone note",
+        "tarn",
+        "pt {PATIENT:ines tarn} called {DATE:tues 3/4}, asks to have the ct from {DATE:feb 27} sent to "
+        "{HOSPITAL:quill memorial}. mrn {MEDICALRECORD:QX-48221}. will see {DOCTOR:dr roe} before {DATE:Michaelmas}.",
+    ),
+    (
+        "radiology report",
+        "marl",
+        "CHEST X-RAY, {DATE:2031-01-09}. {PATIENT:MARL, OTIS}, born {DATE:1961-07-30}, MRN {MEDICALRECORD:4822137}. "
+        "Compared with {DATE:2030-12-12}: no change. Read by {DOCTOR:P. Thorne, MD}, "
+        "{HOSPITAL:Thorne Valley Hospital}.",
+    ),
+    (
+        "form",
+        "fenn",
+        "Name: {PATIENT:Ruth Fenn-Oake}; employer: {ORGANIZATION:Oake Mills}; country: {COUNTRY:Kenya}; SSN: "
+        "{SSN:482-21-3448}; plan: {HEALTHPLAN:HPB-48221}; web: {URL:www.fennoake.org}; visits: {DATE:10/11/30}, "
+        "{DATE:10/25/30}; next of kin: {PATIENT:Mr. Oake}.",
+    ),
+)
+"""Invented notes: kind, patient, text with its PHI marked as ``{TYPE:text}``. The first two are of one patient."""
+
+
+def read_marks(text: str) -> tuple[str, tuple[Span, ...]]:
+    """Plain text and spans of a text with marks ``{TYPE:text}``."""
+    plain, spans, end = "", [], 0
+    for match in _MARKED.finditer(text):
+        plain += text[end : match.start()]
+        spans.append(Span(len(plain), len(plain) + len(match[2]), match[1]))
+        plain += match[2]
+        end = match.end()
+    return plain + text[end:], tuple(spans)
+
+
+def with_surrogates(note: str, patient: str) -> Document:
+    """Surrogates in a marked note."""
+    locale = "es_ES" if "{NOMBRE_" in note else "en_US"
+    return redact(Document("", *read_marks(note)), "surrogate", secret=EXAMPLES_SECRET, patient=patient, locale=locale)
+
+
+def examples_table() -> str:
+    """Markdown table of the examples before and after."""
+    rows = [
+        f"| {kind} | {read_marks(note)[0]} | {with_surrogates(note, patient).text} |"
+        for kind, patient, note in EXAMPLES
+    ]
+    return "\n".join(["| note | before | after |", "| --- | --- | --- |", *rows])
+
+
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("notes", type=Path, nargs="?", help="annotated notes (default: the synthetic corpus's dev)")
+    parser.add_argument("--examples", action="store_true", help="print ten invented notes before and after instead")
     args = parser.parse_args()
+    if args.examples:
+        print(examples_table())
+        return
     documents = read_corpus(args.notes) if args.notes else generate_corpus("default", types="all").dev.documents
     counts: dict[str, Counter[str]] = {}
     intervals, before, after = Counter[bool | None](), Counter[bool | None](), Counter[bool | None]()

@@ -45,7 +45,7 @@ _LONGEST_CACHED = 64
 _LEAST_PROFILED = 10
 # A mean differs if its distance from the development notes' exceeds this many standard errors plus the slack. Values
 # are chosen so that samples of one half of MEDDOCAN dev, ASQ-PHI dev and synthetic dev do not differ from the other
-# half (benchmarks/drift.py).
+# half (benchmarks/robustness.py drift).
 _STANDARD_ERRORS = 3
 _SLACK = {
     "unknown": 0.1,

@@ -15,8 +15,8 @@ from crfdeid.documents import Document, Span
 from crfdeid.model_card.drift import NOTE_MEASURES, DriftDetector, NoteReader, drift_measures, make_profile
 
 sys.path.append(str(Path(__file__).parents[3] / "benchmarks"))
-from drift import Drift, halves
 from layouts import LAYOUTS
+from robustness import Drift, halves
 
 WORDS = [
     "seen",

@@ -1,13 +1,13 @@
-"""The usual CRF recipe: sklearn-crfsuite with a dictionary of features for each token, as tutorials have it.
+"""Other de-identifiers that benchmarks time and score: Presidio's patterns, and the CRF of sklearn-crfsuite's tutorial.
 
-Its tokens are runs of characters without white space, its lines are its sentences, and a word that shares a character
-with a span of PHI has the span's type.
+The tutorial's tokens are runs of characters without white space, its sentences are lines, and a word that shares a
+character with a PHI span has the span's type.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from crfdeid.bio import OUTSIDE
@@ -17,7 +17,7 @@ _WORD = re.compile(r"\S+")
 
 
 def word_features(words: list[str], i: int) -> dict[str, Any]:
-    """The features of a word."""
+    """Features of one word and its neighbours."""
     word = words[i]
     features: dict[str, Any] = {
         "bias": 1.0,
@@ -39,11 +39,11 @@ def word_features(words: list[str], i: int) -> dict[str, Any]:
     return features
 
 
-class Recipe:
-    """A CRF as tutorials train it.
+class TutorialCrf:
+    """sklearn-crfsuite with a dictionary of features for each token, as tutorials train it.
 
     Args:
-        documents: what it is trained on.
+        documents: training documents with their spans.
     """
 
     def __init__(self, documents: Sequence[Document]) -> None:
@@ -58,7 +58,7 @@ class Recipe:
         self._crf.fit(rows, tags)
 
     def find(self, text: str) -> list[Span]:
-        """The PHI that it finds: runs of words of one type in a line."""
+        """Runs of words of one type in a line."""
         found: list[Span] = []
         for places, words in _lines(text):
             before = OUTSIDE
@@ -73,7 +73,7 @@ class Recipe:
 
 
 def _lines(text: str) -> Iterator[tuple[list[tuple[int, int]], list[str]]]:
-    """Where the words of each line stand, and the words."""
+    """Offsets and texts of the words of each line."""
     start = 0
     for line in text.splitlines(keepends=True):
         found = list(_WORD.finditer(line))
@@ -84,3 +84,30 @@ def _lines(text: str) -> Iterator[tuple[list[tuple[int, int]], list[str]]]:
 
 def _label(spans: Sequence[Span], start: int, end: int) -> str:
     return next((span.label for span in spans if span.start < end and start < span.end), OUTSIDE)
+
+
+def presidio() -> Callable[[Sequence[str]], list[str]]:
+    """Presidio's analyser with a blank English pipeline of spaCy, and its anonymiser: raw texts to redacted ones."""
+    import spacy  # noqa: PLC0415
+    from presidio_analyzer import AnalyzerEngine, RecognizerRegistry  # noqa: PLC0415
+    from presidio_analyzer.nlp_engine import SpacyNlpEngine  # noqa: PLC0415
+    from presidio_anonymizer import AnonymizerEngine  # noqa: PLC0415
+
+    class Blank(SpacyNlpEngine):
+        def __init__(self) -> None:
+            super().__init__()
+            self.nlp = {"en": spacy.blank("en")}
+
+        def is_loaded(self) -> bool:
+            return True
+
+    registry = RecognizerRegistry()
+    registry.load_predefined_recognizers(languages=["en"])
+    registry.remove_recognizer("SpacyRecognizer")
+    analyser = AnalyzerEngine(registry=registry, nlp_engine=Blank(), supported_languages=["en"])
+    anonymiser = AnonymizerEngine()
+
+    def work(texts: Sequence[str]) -> list[str]:
+        return [anonymiser.anonymize(text, analyser.analyze(text, language="en")).text for text in texts]
+
+    return work
