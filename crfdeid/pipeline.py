@@ -198,8 +198,8 @@ def load(
 
     Args:
         model: the folder that `crfdeid train` or `Tagger.save` wrote; or the text "synthetic", a model of the synthetic
-            corpus, which is trained on first use and cached. It was never validated on real notes. A folder of this
-            name is "./synthetic", or a `Path`.
+            corpus, which is trained on first use and cached, or "rules", the rules alone. Neither was validated on
+            real notes. A folder of such a name is "./synthetic", or a `Path`.
         key: the key of a private vocabulary (`vocabulary_key`); not needed for a readable one.
         sensitivity: percentage of PHI tokens to find, such as 99.7; takes the threshold that was chosen for it on the
             development notes. None for the most probable tags.

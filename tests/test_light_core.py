@@ -68,7 +68,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     "command",
     [
         "redact --model crf --input note.txt --output redacted",
-        "redact --model rules --input note.txt --output by-rules --how numbered",
+        "redact --model ./rules --input note.txt --output by-rules --how numbered",
+        "redact --model rules --input note.txt --output by-built-in-rules",
         "tag --model crf --input notes.jsonl --output tagged --format jsonl",
         "score --gold notes.jsonl --predicted notes.jsonl",
         "agreement --first notes.jsonl --second notes.jsonl",

@@ -202,8 +202,8 @@ STDIN = Path("-")
 def add_note_options(parser: argparse.ArgumentParser) -> None:
     """Add options that `tag` and `redact` share."""
     text = (
-        "the model's folder, or 'synthetic': a model trained on invented notes alone and never validated on real ones "
-        "(a folder of that name: ./synthetic)"
+        "the model's folder, or a built-in model, never validated on real notes: 'synthetic', trained on invented notes, "
+        "or 'rules', which need no training (a folder of such a name: ./rules)"
     )
     parser.add_argument("--model", required=True, metavar="DIR", help=text)
     text = f"a file of notes ({', '.join(NOTE_FORMATS)}), a folder of them, or - for one note from standard input"
@@ -307,7 +307,7 @@ def load_named_tagger(model: str, key_file: Path | None) -> Tagger:
     """Load the tagger of a model, without its threshold and lists, for its probabilities.
 
     Args:
-        model: its folder, or "synthetic".
+        model: its folder, or the name of a built-in model.
         key_file: the file with the secret of its private vocabulary; None for the environment variable.
 
     Raises:

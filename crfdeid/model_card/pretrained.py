@@ -1,4 +1,4 @@
-"""The built-in model: trained on the synthetic corpus at its first use, and cached."""
+"""The built-in models, made at their first use and cached: one of the synthetic corpus, and the rules alone."""
 
 from __future__ import annotations
 
@@ -20,13 +20,20 @@ from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
 from crfdeid.model_card.card import model_digest
 from crfdeid.registry import create
+from crfdeid.rules import RulesTagger
 from crfdeid.tagger import OnProgress
-from crfdeid.utils.folders import make_cache_folder
+from crfdeid.utils.folders import make_cache_folder, write_folder
 
 _SYNTHETIC = "synthetic"
+_RULES = "rules"
+BUILT_IN_MODELS = {
+    _SYNTHETIC: "learned from invented notes alone",
+    _RULES: "finds numbers, dates, titles and the like, and hardly any names",
+}
+"""The built-in models by name, each with what a user must know of it."""
 _NOT_VALIDATED = (
-    "the model 'synthetic' learned from invented notes alone and has not been validated on real ones: expect it to "
-    "miss PHI; train one on notes of your own (crfdeid train)"
+    "the model '%s' %s and has not been validated on real notes: expect it to miss PHI; train one on notes of your own "
+    "(crfdeid train)"
 )
 # Libraries of its corpus and its training, on which the model depends as on this package's own files.
 _LIBRARIES = ("Faker", "numpy", "python-crfsuite", "python-stdnum", "regex", "scipy", "sklearn-crfsuite")
@@ -40,37 +47,37 @@ _log = logging.getLogger(__name__)
 def find_model(name: Path | str, *, on_progress: OnProgress | None = None) -> Path:
     """The folder of a model, by the one rule that all commands and `crfdeid.load` have.
 
-    The text "synthetic" is always the built-in model (`synthetic_model`). A folder of that name is "./synthetic", or a
-    `Path`.
-    """
-    return synthetic_model(on_progress=on_progress) if name == _SYNTHETIC else Path(name)
+    The texts of `BUILT_IN_MODELS` are always the built-in models. "synthetic" was trained on the synthetic corpus, with
+    the rules; "rules" are the rules that need no training notes. A folder of such a name is "./synthetic", or a `Path`.
 
-
-def synthetic_model(*, on_progress: OnProgress | None = None) -> Path:
-    """The folder of the model trained on the synthetic corpus: from the cache, or trained now, in a minute or two.
-
-    It was never validated on real notes, and a warning of the logger "crfdeid" says so each time. One that is damaged
-    is trained anew; each version of code, data and libraries has its own folder. Where several processes need it
-    at once, one trains it and the others wait.
+    Neither was validated on real notes, and a warning of the logger "crfdeid" says so each time. They are made at first
+    use, "synthetic" in a minute or two, and kept in the cache; each version of code, data and libraries has its own
+    folder. One that is damaged is made anew. Where several processes need one at once, one makes it and the others wait.
 
     Args:
-        on_progress: called for each step, where it is trained now.
+        name: the folder, or the text.
+        on_progress: called for each step, where a model is trained now.
 
     Raises:
         DataError: the cache cannot be written.
     """
-    _log.warning(_NOT_VALIDATED)
-    folder = make_cache_folder() / f"model-{_SYNTHETIC}-{build_fingerprint()[:16]}"
+    if not isinstance(name, str) or name not in BUILT_IN_MODELS:
+        return Path(name)
+    _log.warning(_NOT_VALIDATED, name, BUILT_IN_MODELS[name])
+    folder = make_cache_folder() / f"model-{name}-{build_fingerprint()[:16]}"
     if not _is_intact(folder):
         with _locked(folder.with_name(f".{folder.name}.lock")):
-            if not _is_intact(folder):  # another process may have trained it meanwhile
-                _log.info("training it once, for %s", folder)
-                _train(folder, on_progress)
+            if not _is_intact(folder):  # another process may have made it meanwhile
+                if name == _RULES:
+                    write_folder(folder, RulesTagger.untrained().save)
+                else:
+                    _log.info("training it once, for %s", folder)
+                    _train(folder, on_progress)
     return folder
 
 
 def _train(folder: Path, on_progress: OnProgress | None) -> None:
-    """Train the built-in model; its folder's name follows from the package's files."""
+    """Train the model 'synthetic'; its folder's name follows from the package's files."""
     # Only training needs the synthetic corpus and the scores.
     from crfdeid.model_card.training import train_model  # noqa: PLC0415
 

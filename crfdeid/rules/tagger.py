@@ -177,6 +177,17 @@ class RulesTagger(Tagger):
         self._learned: _RuleStatistics | None = None
 
     @classmethod
+    def untrained(cls) -> Self:
+        """A tagger of the rules that need no training notes, each with its first type.
+
+        Rules that are used only with right matches in training notes (`requires_support`) are left out. Nothing is
+        measured: a match has the default `RulesSettings.precision`, and any other token is PHI with probability 0.5.
+        """
+        tagger = cls(RulesSettings(keep_untried=True))
+        tagger._learned = _estimate_precision([], tagger._settings)
+        return tagger
+
+    @classmethod
     def profiles(cls) -> Mapping[str, RulesSettings]:
         """Settings by profile name; yadav2016 has no rules, so both are the same."""
         return {"default": RulesSettings(), "yadav2016": RulesSettings()}

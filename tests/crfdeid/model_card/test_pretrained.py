@@ -18,7 +18,7 @@ from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.corpora.synthetic import generate_all_types, generate_notes
 from crfdeid.model_card import pretrained
 from crfdeid.model_card.card import model_digest, read_card
-from crfdeid.model_card.pretrained import MERGED_TYPES, builtin_corpus, find_model, synthetic_model
+from crfdeid.model_card.pretrained import MERGED_TYPES, builtin_corpus, find_model
 
 
 def quick_built_in_model(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
@@ -60,7 +60,7 @@ def test_the_built_in_model_is_trained_once_and_says_what_it_is(
     learn_from_few_notes(monkeypatch)
     assert main(["inspect", "--model", "synthetic"]) == 0
     first = capsys.readouterr().err.splitlines()
-    assert first[0].startswith("warning: the model 'synthetic'") and "not been validated on real ones" in first[0]
+    assert first[0].startswith("warning: the model 'synthetic'")
     assert first[1] == f"training it once, for {next(tmp_path.glob('model-synthetic-*'))}"
     model = load("synthetic")
     assert capsys.readouterr() == ("", ""), "a library prints nothing"
@@ -93,7 +93,7 @@ def test_of_several_first_uses_at_once_one_trains_and_the_others_wait(
     monkeypatch.setattr(pretrained, "create", counted)
     caplog.set_level(logging.INFO, "crfdeid")
     found: list[str] = []
-    threads = [threading.Thread(target=lambda: found.append(model_digest(synthetic_model()))) for _ in range(3)]
+    threads = [threading.Thread(target=lambda: found.append(model_digest(find_model("synthetic")))) for _ in range(3)]
     for thread in threads:
         thread.start()
     while caplog.text.count("another process is training it: waiting") < 2:
@@ -110,12 +110,12 @@ def test_the_model_is_kept_under_all_that_it_was_made_from(monkeypatch: pytest.M
     quick_built_in_model(monkeypatch, tmp_path)
     learn_from_few_notes(monkeypatch)
     pretrained.build_fingerprint.cache_clear()
-    first = synthetic_model()
-    assert synthetic_model() == first
+    first = find_model("synthetic")
+    assert find_model("synthetic") == first
     known = importlib.metadata.version
     monkeypatch.setattr(pretrained, "version", lambda name: "99" if name == "Faker" else known(name))
     pretrained.build_fingerprint.cache_clear()
-    second = synthetic_model()
+    second = find_model("synthetic")
     monkeypatch.undo()
     pretrained.build_fingerprint.cache_clear()
     assert second != first
@@ -144,7 +144,7 @@ def test_the_name_is_the_built_in_model_and_a_path_is_a_folder(
 ) -> None:
     quick_built_in_model(monkeypatch, tmp_path / "cache")
     learn_from_few_notes(monkeypatch)
-    built_in = synthetic_model()
+    built_in = find_model("synthetic")
     monkeypatch.chdir(tmp_path)
     load(built_in).tagger.save(Path("synthetic"))
     assert find_model("synthetic") == built_in
@@ -167,5 +167,13 @@ def test_a_cache_that_cannot_be_written_is_told(monkeypatch: pytest.MonkeyPatch,
     quick_built_in_model(monkeypatch, tmp_path)
     tmp_path.chmod(0o500)
     with pytest.raises(DataError, match="cannot be written: Permission denied"):
-        synthetic_model()
+        find_model("synthetic")
     tmp_path.chmod(0o700)
+
+
+def test_the_built_in_rules_need_no_training(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("CRFDEID_CACHE", str(tmp_path))
+    note = load("rules").annotate("Seen on 03/14/1992, SSN 219-09-9999, jane.roe@example.org")
+    found = {note.text[span.start : span.end] for span in note.spans}
+    assert found == {"03/14/1992", "219-09-9999", "jane.roe@example.org"}
+    assert [folder.name.startswith("model-rules-") for folder in tmp_path.glob("model-*")] == [True]
