@@ -202,8 +202,8 @@ STDIN = Path("-")
 def add_note_options(parser: argparse.ArgumentParser) -> None:
     """Add options that `tag` and `redact` share."""
     text = (
-        "the model's folder, or a built-in model, never validated on real notes: 'synthetic', trained on invented notes, "
-        "or 'rules', which need no training (a folder of such a name: ./rules)"
+        "the model's folder, or a built-in model, never validated on real notes: 'synthetic', trained on invented "
+        "notes, or 'rules', which need no training (a folder of such a name: ./rules)"
     )
     parser.add_argument("--model", required=True, metavar="DIR", help=text)
     text = f"a file of notes ({', '.join(NOTE_FORMATS)}), a folder of them, or - for one note from standard input"

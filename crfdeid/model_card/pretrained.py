@@ -52,7 +52,8 @@ def find_model(name: Path | str, *, on_progress: OnProgress | None = None) -> Pa
 
     Neither was validated on real notes, and a warning of the logger "crfdeid" says so each time. They are made at first
     use, "synthetic" in a minute or two, and kept in the cache; each version of code, data and libraries has its own
-    folder. One that is damaged is made anew. Where several processes need one at once, one makes it and the others wait.
+    folder. One that is damaged is made anew. Where several processes need one at once, one makes it and the others
+    wait.
 
     Args:
         name: the folder, or the text.
