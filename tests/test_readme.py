@@ -1,4 +1,4 @@
-"""What the README and the pages in docs/ say a reader can type, typed; and where their links lead."""
+"""What the README and the pages in docs/ and benchmarks/ say a reader can type, typed; and where their links lead."""
 
 import re
 from itertools import pairwise
@@ -12,7 +12,7 @@ from crfdeid.registry import model_settings
 from experiments.compare_options import parse
 
 ROOT = Path(__file__).parents[1]
-PAGES = [*ROOT.glob("*.md"), *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [*ROOT.glob("*.md"), *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "benchmarks").rglob("*.md"))]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
