@@ -28,7 +28,7 @@ _SYNTHETIC = "synthetic"
 _RULES = "rules"
 BUILT_IN_MODELS = {
     _SYNTHETIC: "learned from invented notes alone",
-    _RULES: "finds numbers, dates, titles and the like, and hardly any names",
+    _RULES: "finds numbers, dates and names after titles, hardly any other names,",
 }
 """The built-in models by name, each with what a user must know of it."""
 _NOT_VALIDATED = (

@@ -14,7 +14,7 @@ import numpy as np
 from crfdeid.bio import OUTSIDE, write_span
 from crfdeid.documents import LabelledSentence, Span
 from crfdeid.errors import DataError, NotTrainedError
-from crfdeid.label_schemes import BINARY
+from crfdeid.label_schemes import BINARY, types_in
 from crfdeid.rules.matcher import RULES, find_rules_in
 from crfdeid.serialization import ModelFiles
 from crfdeid.tagger import FitProgress, OnProgress, Tagger, Traits
@@ -178,13 +178,14 @@ class RulesTagger(Tagger):
 
     @classmethod
     def untrained(cls) -> Self:
-        """A tagger of the rules that need no training notes, each with its first type.
+        """A tagger of the rules that need no training notes, with the types of i2b2 2014 where it has them.
 
         Rules that are used only with right matches in training notes (`requires_support`) are left out. Nothing is
         measured: a match has the default `RulesSettings.precision`, and any other token is PHI with probability 0.5.
         """
         tagger = cls(RulesSettings(keep_untried=True))
-        tagger._learned = _estimate_precision([], tagger._settings)
+        rules = _choose({rule.name: _MatchCounts() for rule in RULES}, set(types_in("2014")), tagger._settings)
+        tagger._learned = _RuleStatistics(tuple(sorted({OUTSIDE} | _tags_of(rules))), rules, 0.5)
         return tagger
 
     @classmethod

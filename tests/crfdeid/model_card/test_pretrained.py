@@ -173,7 +173,12 @@ def test_a_cache_that_cannot_be_written_is_told(monkeypatch: pytest.MonkeyPatch,
 
 def test_the_built_in_rules_need_no_training(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("CRFDEID_CACHE", str(tmp_path))
-    note = load("rules").annotate("Seen on 03/14/1992, SSN 219-09-9999, jane.roe@example.org")
-    found = {note.text[span.start : span.end] for span in note.spans}
-    assert found == {"03/14/1992", "219-09-9999", "jane.roe@example.org"}
+    note = load("rules").annotate("Seen by Dr. Huntington on 03/14/1992, SSN 219-09-9999, jane.roe@example.org")
+    found = {note.text[span.start : span.end]: span.label for span in note.spans}
+    assert found == {
+        "Huntington": "DOCTOR",
+        "03/14/1992": "DATE",
+        "219-09-9999": "SSN",
+        "jane.roe@example.org": "EMAIL",
+    }
     assert [folder.name.startswith("model-rules-") for folder in tmp_path.glob("model-*")] == [True]
