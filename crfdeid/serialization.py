@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import Any, TypedDict, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -59,22 +59,16 @@ _DAMAGE = (
 )
 
 
-class _WeightsPart(TypedDict):
-    file: str
-    bytes: int
-    sha256: str
-
-
-class _Description(TypedDict):
-    """Fields of every ``model.json``; each kind of model has more."""
-
-    model: str
-    schema: int
-    weights: _WeightsPart
-    vocabulary: str
-    versions: dict[str, str]
-    seed: int
-    settings: dict[str, Any]
+_DESCRIPTION = {
+    "model": str,
+    "schema": int,
+    "weights": {"file": str, "bytes": int, "sha256": str},
+    "vocabulary": str,
+    "versions": {str: str},
+    "seed": int,
+    "settings": {str: Any},
+}
+"""Shape of every ``model.json``; each kind of model has more."""
 
 
 def read_description(folder: Path) -> dict[str, Any]:
@@ -89,7 +83,7 @@ def read_description(folder: Path) -> dict[str, Any]:
         description = read_with_checksum(path, "saved model's description")
     except (FileNotFoundError, NotADirectoryError):
         raise NotFoundError("no such file: this folder holds no saved model", path=path) from None
-    if next(shape_errors(description, _Description), None) is not None:
+    if next(shape_errors(description, _DESCRIPTION), None) is not None:
         raise _damaged_model(folder)
     return description
 

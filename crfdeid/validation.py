@@ -107,40 +107,58 @@ _TYPE_NAMES = {
 def shape_errors(value: Any, shape: Any, path: str = "") -> Iterator[str]:
     """Yield the differences of JSON data from a shape, each with its path, as names with dots.
 
+    A shape is written like the data: ``{"name": shape}`` for an object with these names, of which ``"name?"`` may be
+    missing and whose other names are ignored; ``{str: shape}`` for an object with any names; ``[shape]`` for a list;
+    ``(shape, shape)`` or a union for alternatives; ``str``, ``bool``, ``int``, ``float``, ``None`` or ``Any`` for a
+    value. A `TypedDict`, ``dict[str, ...]`` and ``list[...]`` mean the same.
+
     Args:
         value: JSON data.
-        shape: a `TypedDict`, whose other keys are ignored; ``dict[str, ...]``, ``list[...]``, unions, ``str``,
-            ``bool``, ``int``, ``float`` and ``None`` of those; or ``Any``.
+        shape: the shape.
         path: the path of the value.
 
     Example:
-        >>> list(shape_errors({"a": [1, "x"]}, dict[str, list[int]]))
-        ['a.1 is not a whole number']
+        >>> list(shape_errors({"a": [1, "x"]}, {"a": [int], "b": str, "c?": str}))
+        ['a.1 is not a whole number', 'b is missing']
     """
-    matching = [choice for choice in _choices(shape) if _is(value, choice)]
+    choices = _choices(shape)
+    matching = [choice for choice in choices if _is(value, choice)]
     if not matching:
-        wanted = " or ".join(dict.fromkeys(_TYPE_NAMES[_plain(choice)] for choice in _choices(shape)))
+        wanted = " or ".join(dict.fromkeys(_TYPE_NAMES[_plain(choice)] for choice in choices))
         yield f"{path or 'all of it'} is not {wanted}"
         return
+    prefix = f"{path}." if path else ""
     for name, inner, inner_shape in _items(value, matching[0]):
-        yield from shape_errors(inner, inner_shape, f"{path}.{name}" if path else name)
-    if is_typeddict(matching[0]):
-        for name in _required(matching[0]):
-            if name not in value:
-                yield f"{path}.{name} is missing" if path else f"{name} is missing"
+        yield from shape_errors(inner, inner_shape, f"{prefix}{name}")
+    for name in matching[0] if isinstance(matching[0], dict) else ():
+        if name is not str and not name.endswith("?") and name not in value:
+            yield f"{prefix}{name} is missing"
+
+
+def _choices(shape: Any) -> list[Any]:
+    """Return the alternatives of a shape, each a dict, a list, a class or None."""
+    several = get_args(shape) if isinstance(shape, UnionType) else shape if isinstance(shape, tuple) else (shape,)
+    return [choice if isinstance(choice, dict | list) else _written_out(choice) for choice in several]
 
 
 @cache
-def _choices(shape: Any) -> tuple[Any, ...]:
-    return get_args(shape) if isinstance(shape, UnionType) else (shape,)
+def _written_out(shape: Any) -> Any:
+    """Write out a `TypedDict` or a generic type as a dict or list."""
+    if is_typeddict(shape):
+        # Not `__required_keys__`, which takes all keys for required where annotations are strings.
+        hints = get_type_hints(shape, include_extras=True)
+        optional = {name for name, hint in hints.items() if get_origin(hint) is NotRequired}
+        return {f"{name}?" if name in optional else name: hint for name, hint in get_type_hints(shape).items()}
+    if get_origin(shape) is dict:
+        return {str: get_args(shape)[1]}
+    return [get_args(shape)[0]] if get_origin(shape) is list else shape
 
 
-@cache
 def _plain(shape: Any) -> Any:
     """Return the class that JSON data of a shape have in Python."""
     if shape is None:
         return NoneType
-    return dict if is_typeddict(shape) else get_origin(shape) or shape
+    return type(shape) if isinstance(shape, dict | list) else shape
 
 
 def _is(value: Any, shape: Any) -> bool:
@@ -154,21 +172,10 @@ def _is(value: Any, shape: Any) -> bool:
 
 def _items(value: Any, shape: Any) -> Iterator[tuple[str, Any, Any]]:
     """Yield the name, value and shape of each item of a value."""
-    if is_typeddict(shape):
-        yield from ((name, value[name], inner) for name, inner in _hints(shape).items() if name in value)
-    elif get_origin(shape) is dict:
-        yield from ((name, inner, get_args(shape)[1]) for name, inner in value.items())
-    elif get_origin(shape) is list:
-        yield from ((str(i), inner, get_args(shape)[0]) for i, inner in enumerate(value))
-
-
-@cache
-def _hints(shape: Any) -> dict[str, Any]:
-    return get_type_hints(shape)
-
-
-@cache
-def _required(shape: Any) -> list[str]:
-    # Not `__required_keys__`, which takes all keys for required where annotations are strings.
-    hints = get_type_hints(shape, include_extras=True)
-    return [name for name, hint in hints.items() if get_origin(hint) is not NotRequired]
+    if isinstance(shape, list):
+        yield from ((str(i), inner, shape[0]) for i, inner in enumerate(value))
+    elif isinstance(shape, dict) and str in shape:
+        yield from ((name, inner, shape[str]) for name, inner in value.items())
+    elif isinstance(shape, dict):
+        named = ((name.removesuffix("?"), inner) for name, inner in shape.items())
+        yield from ((name, value[name], inner) for name, inner in named if name in value)

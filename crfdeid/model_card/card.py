@@ -15,7 +15,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict
+from typing import Any
 
 from crfdeid.errors import DataError, UsageError
 from crfdeid.known_phi.lists import CustomLists
@@ -32,122 +32,58 @@ _CARD_FORMAT_VERSION = 5
 _log = logging.getLogger(__name__)
 
 
-class _CountsPart(TypedDict):
-    """Counts, and the fractions computed from them."""
-
-    precision: float
-    recall: float
-    f1: float
-    tp: int
-    fp: int
-    fn: int
-
-
-class _ScoresPart(TypedDict):
-    """Scores of all types together, and of each."""
-
-    micro: _CountsPart
-    by_type: dict[str, _CountsPart]
-
-
-class _SharePart(TypedDict):
-    """A count, its total, and the 95 % interval of the fraction."""
-
-    count: int
-    total: int
-    low: float
-    high: float
-
-
-class _UsePart(TypedDict):
-    """Scores of one way of using the model, with the misses by type and by note."""
-
-    entity_strict: _ScoresPart
-    token_binary: _ScoresPart
-    leaks_by_type: dict[str, _SharePart]
-    leaking_documents: _SharePart
-
-
-class _ConceptsPart(TypedDict):
-    """The concepts that the model found in some notes, used with document consistency."""
-
-    entity_strict: _ScoresPart
-
-
-class _MeasuredPart(TypedDict):
-    """Scores of the model alone and with document consistency."""
-
-    alone: _UsePart
-    consistent: _UsePart
-    concepts: NotRequired[_ConceptsPart]
-
-
-class _CostPart(TypedDict):
-    """Sensitivity and cost of a threshold."""
-
-    sensitivity: float
-    ppv: float
-    f1: float
-    false_negatives_per_1000: float
-    false_positives_per_1000: float
-    phi_tokens: int
-    missed: int  # of these, the tokens below the threshold
-
-
-class _PointPart(_CostPart):
-    """A threshold, and its counts on the development notes, and on the test notes if there are any."""
-
-    required: float
-    threshold: float
-    test: NotRequired[_CostPart]
-
-
-class _LayerPart(TypedDict):
-    """The counts of a further annotation layer of some notes."""
-
-    documents: int
-    spans: NotRequired[int]
-    unaligned: NotRequired[int]
-    spans_by_type: NotRequired[dict[str, int]]
-
-
-class _SplitPart(TypedDict):
-    """The counts of a split; the number of documents is unknown for notes shared as vectors."""
-
-    documents: int | None
-    sentences: int
-    tokens: int
-    spans: int
-    unaligned: int
-    layers: NotRequired[dict[str, _LayerPart]]
-
-
-class _CorpusPart(TypedDict):
-    """The corpus that the model was trained and measured on."""
-
-    name: str
-    format: str
-    type_map: str
-    types: list[str]
-    notices: list[str]
-    splits: dict[str, _SplitPart]
-
-
-class Card(TypedDict):
-    """Fields of every card; a card may have more."""
-
-    schema: int
-    trained: str
-    layers: NotRequired[list[str]]
-    hides_phi: NotRequired[bool]
-    corpus: _CorpusPart
-    augment: str
-    base_model_sha256: NotRequired[str]  # the digest of the model that training went on from
-    dev: _MeasuredPart
-    test: NotRequired[_MeasuredPart]
-    operating_points: list[_PointPart]
-    drift_profile: ProfilePart
-    model_sha256: str
+_COUNTS = {"precision": float, "recall": float, "f1": float, "tp": int, "fp": int, "fn": int}
+_SCORES = {"micro": _COUNTS, "by_type": {str: _COUNTS}}
+_SHARE = {"count": int, "total": int, "low": float, "high": float}  # with the 95 % interval of the fraction
+_USE = {
+    "entity_strict": _SCORES,
+    "token_binary": _SCORES,
+    "leaks_by_type": {str: _SHARE},
+    "leaking_documents": _SHARE,
+}
+# The model alone and with document consistency, and the concepts that it found with document consistency.
+_MEASURED = {"alone": _USE, "consistent": _USE, "concepts?": {"entity_strict": _SCORES}}
+_COST = {
+    "sensitivity": float,
+    "ppv": float,
+    "f1": float,
+    "false_negatives_per_1000": float,
+    "false_positives_per_1000": float,
+    "phi_tokens": int,
+    "missed": int,  # of these, the tokens below the threshold
+}
+_LAYER = {"documents": int, "spans?": int, "unaligned?": int, "spans_by_type?": {str: int}}
+_SPLIT = {
+    "documents": (int, None),  # unknown for notes shared as vectors
+    "sentences": int,
+    "tokens": int,
+    "spans": int,
+    "unaligned": int,
+    "layers?": {str: _LAYER},
+}
+_CARD = {
+    "schema": int,
+    "trained": str,
+    "layers?": [str],
+    "hides_phi?": bool,
+    "corpus": {
+        "name": str,
+        "format": str,
+        "type_map": str,
+        "types": [str],
+        "notices": [str],
+        "splits": {str: _SPLIT},
+    },
+    "augment": str,
+    "base_model_sha256?": str,  # the digest of the model that training went on from
+    "dev": _MEASURED,
+    "test?": _MEASURED,
+    # Counts on the development notes, and on the test notes if there are any.
+    "operating_points": [{**_COST, "required": float, "threshold": float, "test?": _COST}],
+    "drift_profile": ProfilePart,
+    "model_sha256": str,
+}
+"""Shape of every card (`crfdeid.validation.shape_errors`); a card may have more."""
 
 
 def write_card(folder: Path, card: Mapping[str, Any]) -> dict[str, Any]:
@@ -190,7 +126,7 @@ def read_card(folder: Path) -> dict[str, Any] | None:
 
 def _problem(card: dict[str, Any]) -> str | None:
     """The first thing in a card that cannot be."""
-    for problem in shape_errors(card, Card):
+    for problem in shape_errors(card, _CARD):
         return problem
     for number, point in enumerate(card["operating_points"]):
         if not 0 < point["required"] <= 1:

@@ -17,7 +17,7 @@ from typing import Any
 
 from crfdeid.corpora.splits import Corpus
 from crfdeid.evaluation.evaluate import REPAIR
-from experiments.results.schema import SCHEMA
+from experiments.results.schema import COMPARE, VERSIONS
 from experiments.running.experiment import Comparison, ResolvedSystems, Sweep, full_settings
 from experiments.running.prepared import Prepared, compare_runs
 from experiments.running.runs import Run
@@ -43,7 +43,7 @@ PACKAGES = (
 def assemble(prepared: Comparison, resolved: ResolvedSystems, runs: Sequence[Run]) -> dict[str, Any]:
     """A finished experiment as plain data."""
     return {
-        "schema": SCHEMA,
+        "schema": VERSIONS[COMPARE],
         **describe_common(prepared, resolved.settings),
         "models": {system.name: describe_runs(system, runs) for system in resolved.systems},
         "fractions": describe_fractions(runs, prepared.corpus),
@@ -54,7 +54,7 @@ def assemble(prepared: Comparison, resolved: ResolvedSystems, runs: Sequence[Run
 
 def fingerprint(prepared: Comparison) -> dict[str, Any]:
     """Facts that must be equal for --resume to continue an experiment with its finished runs."""
-    return {"schema": SCHEMA, **common_identity(prepared, full_settings(prepared.systems, prepared.plan))}
+    return {"schema": VERSIONS[COMPARE], **common_identity(prepared, full_settings(prepared.systems, prepared.plan))}
 
 
 def describe_common(prepared: Prepared[Any, Any], settings: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

@@ -3,40 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from crfdeid.validation import shape_errors
-from experiments.results.schema import (
-    JOINT,
-    JOINT_SCHEMA,
-    PRIVATE,
-    PRIVATE_SCHEMA,
-    SCHEMA,
-    TRANSFER,
-    TRANSFER_SCHEMA,
-    JointResultsPart,
-    PrivateResultsPart,
-    ResultsPart,
-    TransferResultsPart,
-)
-from experiments.results.schema_parts import SPLITS
+from experiments.results.schema import COMPARE, JOINT, PRIVATE, SHAPES, SPLITS, TRANSFER, VERSIONS
 
 
 def damage(results: Any) -> Iterator[str]:
     """Problems of the data of a results.json: of its shape, or else of its references; none for valid data."""
-    form = _FORMS[kind_of(results)]
-    yield from list(shape_errors(results, form.shape)) or form.loose_ends(results)
+    kind = kind_of(results)
+    yield from list(shape_errors(results, SHAPES[kind])) or _LOOSE_ENDS[kind](results)
 
 
-def kind_of(results: Any) -> str | None:
-    """The experiment that results are of; None for a comparison."""
+def kind_of(results: Any) -> str:
+    """The experiment that results are of, a key of `experiments.results.schema.SHAPES`."""
     found = results.get("experiment") if isinstance(results, Mapping) else None
-    return found if isinstance(found, str) and found in _FORMS else None
+    return found if isinstance(found, str) and found in SHAPES else COMPARE
 
 
 def schema_of(results: Any) -> int:
     """Version of the shape of results of this kind."""
-    return _FORMS[kind_of(results)].schema
+    return VERSIONS[kind_of(results)]
 
 
 def is_private(results: Any) -> bool:
@@ -105,15 +92,9 @@ def _loose_transfer_ends(results: Mapping[str, Any]) -> Iterator[str]:
             yield f"corpus {name}: test names no split"
 
 
-class _Form(NamedTuple):
-    schema: int
-    shape: Any
-    loose_ends: Callable[[Mapping[str, Any]], Iterator[str]]
-
-
-_FORMS = {
-    None: _Form(SCHEMA, ResultsPart, _loose_ends),
-    PRIVATE: _Form(PRIVATE_SCHEMA, PrivateResultsPart, _loose_ends),
-    JOINT: _Form(JOINT_SCHEMA, JointResultsPart, _loose_joint_ends),
-    TRANSFER: _Form(TRANSFER_SCHEMA, TransferResultsPart, _loose_transfer_ends),
+_LOOSE_ENDS: Mapping[str, Callable[[Mapping[str, Any]], Iterator[str]]] = {
+    COMPARE: _loose_ends,
+    PRIVATE: _loose_ends,
+    JOINT: _loose_joint_ends,
+    TRANSFER: _loose_transfer_ends,
 }

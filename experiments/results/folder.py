@@ -138,7 +138,7 @@ class Folder:
             found = read_json(self.neighbours_file)
         except FileNotFoundError:
             return None
-        if any(shape_errors(found, dict[str, dict[str, list[list[str | float]]]])):
+        if any(shape_errors(found, {str: {str: [[(str, float)]]}})):
             raise damaged(self.neighbours_file)
         try:
             return {

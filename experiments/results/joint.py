@@ -11,7 +11,7 @@ from typing import Any
 
 from crfdeid.documents import CONCEPT, PHI
 from experiments.results.assemble import common_identity, describe_common
-from experiments.results.schema import JOINT, JOINT_SCHEMA
+from experiments.results.schema import JOINT, VERSIONS
 from experiments.running.joint.experiment import JointPrepared, significance
 from experiments.running.joint.systems import TABLE_5, hides_phi, systems_of
 from experiments.running.prepared import settings_by_system
@@ -26,7 +26,7 @@ def assemble(prepared: JointPrepared, runs: Sequence[Run]) -> dict[str, Any]:
     settings = settings_by_system(prepared.systems, experiment.profile)
     return {
         "experiment": JOINT,
-        "schema": JOINT_SCHEMA,
+        "schema": VERSIONS[JOINT],
         "layers": [PHI, CONCEPT],
         "systems": {system.name: _describe(system, runs) for system in systems.every},
         "tables": {
@@ -42,7 +42,7 @@ def assemble(prepared: JointPrepared, runs: Sequence[Run]) -> dict[str, Any]:
 def identity(prepared: JointPrepared) -> dict[str, Any]:
     """Facts that must be equal for --resume to continue an experiment with its finished runs."""
     settings = settings_by_system(prepared.systems, prepared.experiment.profile)
-    return {"experiment": JOINT, "schema": JOINT_SCHEMA, **common_identity(prepared, settings)}
+    return {"experiment": JOINT, "schema": VERSIONS[JOINT], **common_identity(prepared, settings)}
 
 
 def _describe(system: System, runs: Sequence[Run]) -> dict[str, Any]:

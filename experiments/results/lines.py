@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict
+from typing import Any
 
 from crfdeid.documents import PHI, Span
 from crfdeid.errors import DataError
@@ -19,38 +19,17 @@ AGAIN = "run the experiment again, with --resume to keep what is finished"
 """Remedy for a file that is damaged or missing."""
 
 
-class SpanPart(TypedDict):
-    """A span."""
-
-    start: int
-    end: int
-    label: str
-
-
-class SpansLine(TypedDict):
-    """A line of predictions/: a document's spans of PHI, or of each annotation layer."""
-
-    id: str
-    spans: NotRequired[list[SpanPart]]
-    layers: NotRequired[dict[str, list[SpanPart]]]
-
-
-class ErrorLine(TypedDict):
-    """A line of errors/: an erroneous entity."""
-
-    document: str
-    category: str
-    gold: SpanPart | None
-    predicted: SpanPart | None
-    causes: list[str]
-    layer: NotRequired[str]  # of PHI it is left out
-
-
-class TextLine(TypedDict):
-    """A line of texts.jsonl: a document's text."""
-
-    id: str
-    text: str
+_SPAN = {"start": int, "end": int, "label": str}
+_SPANS_LINE = {"id": str, "spans?": [_SPAN], "layers?": {str: [_SPAN]}}
+_ERROR_LINE = {
+    "document": str,
+    "category": str,
+    "gold": (_SPAN, None),
+    "predicted": (_SPAN, None),
+    "causes": [str],
+    "layer?": str,  # of PHI it is left out
+}
+_TEXT_LINE = {"id": str, "text": str}
 
 
 def spans_jsonl(layers: Mapping[str, Mapping[str, Sequence[Span]]]) -> str:
@@ -78,7 +57,7 @@ def read_spans(path: Path) -> dict[str, dict[str, list[Span]]]:
         DataError: it is damaged.
     """
     layers: dict[str, dict[str, list[Span]]] = {}
-    for line in _lines(path, SpansLine):
+    for line in _lines(path, _SPANS_LINE):
         found = line.get("layers", {}) | ({PHI: line["spans"]} if "spans" in line else {})
         if not found:
             raise damaged(path)
@@ -115,7 +94,7 @@ def read_errors(path: Path) -> dict[str, list[EntityError]]:
         DataError: it is damaged.
     """
     layers: dict[str, list[EntityError]] = {}
-    for line in _lines(path, ErrorLine):
+    for line in _lines(path, _ERROR_LINE):
         error = EntityError(
             line["document"],
             line["category"],
@@ -139,7 +118,7 @@ def read_texts(path: Path) -> dict[str, str]:
         FileNotFoundError: there is no such file.
         DataError: it is damaged.
     """
-    return {line["id"]: line["text"] for line in _lines(path, TextLine)}
+    return {line["id"]: line["text"] for line in _lines(path, _TEXT_LINE)}
 
 
 def to_json(content: Any) -> str:

@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import Any
 
 from experiments.results.assemble import common_identity, describe_common, describe_runs
-from experiments.results.schema import PRIVATE, PRIVATE_SCHEMA
+from experiments.results.schema import PRIVATE, VERSIONS
 from experiments.running.prepared import compare_runs
 from experiments.running.private.attacks import NAMES
 from experiments.running.private.experiment import PrivatePrepared, settings_by_system
@@ -29,7 +29,7 @@ def assemble(prepared: PrivatePrepared, runs: Sequence[Run]) -> dict[str, Any]:
     settings = settings_by_system(experiment, prepared.plan.recipe)
     return {
         "experiment": PRIVATE,
-        "schema": PRIVATE_SCHEMA,
+        "schema": VERSIONS[PRIVATE],
         "systems": [describe_system(system, runs, settings[system.name]) for system in systems_of(experiment)],
         **describe_common(prepared, settings),
         "models": _models(of_table_2(experiment), runs),
@@ -56,7 +56,7 @@ def _pooling(
 def identity(prepared: PrivatePrepared) -> dict[str, Any]:
     """Facts that must be equal for --resume to continue an experiment with its finished runs."""
     settings = settings_by_system(prepared.experiment, prepared.plan.recipe)
-    return {"experiment": PRIVATE, "schema": PRIVATE_SCHEMA, **common_identity(prepared, settings)}
+    return {"experiment": PRIVATE, "schema": VERSIONS[PRIVATE], **common_identity(prepared, settings)}
 
 
 def _models(systems: Iterable[System], runs: Sequence[Run]) -> dict[str, Any]:

@@ -1,358 +1,255 @@
-"""Shapes of results.json: of a comparison, and of the experiments joint, private and transfer; other keys may occur."""
+"""Shape of results.json, written like the data for `crfdeid.validation.shape_errors`; other keys may occur.
+
+All experiments share `COMMON`. A comparison and the experiments joint, private and transfer add the rest of `SHAPES`.
+"""
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
-
-from experiments.results.schema_parts import (
-    CorpusPart,
-    CountedMeasures,
-    CurvePoint,
-    EmbeddingPart,
-    EnvironmentPart,
-    ErrorsPart,
-    Measures,
-    ScoresPart,
-    SettingsPart,
-)
-
-SCHEMA = 2
-JOINT, JOINT_SCHEMA = "joint", 1
-PRIVATE, PRIVATE_SCHEMA = "private", 1
-TRANSFER, TRANSFER_SCHEMA = "transfer", 1
-"""Value of the key ``experiment`` (absent from a comparison), and version of the shape."""
-
-
-class TimedRun(TypedDict):
-    """Times and learning curve of a system with one seed."""
-
-    seed: int
-    fit_seconds: float
-    predict_seconds: float
-    tokens_per_second: float
-    learning_curve: list[CurvePoint]
-
-
-class RunPart(TimedRun):
-    """A system with one seed."""
-
-    dev_f1: float
-    scores: ScoresPart
-    errors: ErrorsPart
-
-
-class SystemPart(TypedDict):
-    """A model with its word vectors, and its runs."""
-
-    model: str
-    embedding: str | None
-    runs: list[RunPart]
-
-
-class TriedRun(TypedDict):
-    """A run at a point of a sweep."""
-
-    seed: int
-    dev_f1: float
-
-
-class ShareRun(TriedRun):
-    """A run on a share of the training documents."""
-
-    scores: ScoresPart
-
-
-class SharePart(TypedDict):
-    """A system on a share of the training documents."""
-
-    fraction: float
-    documents: int
-    sentences: int
-    tokens: int
-    runs: list[ShareRun]
-
-
-class TriedPoint(TypedDict):
-    """A point of a sweep."""
-
-    system: str
-    values: dict[str, Any]
-    runs: list[TriedRun]
-
-
-class SweepPart(TypedDict):
-    """Tried settings, and each system's choice."""
-
-    names: list[str]
-    points: list[TriedPoint]
-    chosen: dict[str, dict[str, Any]]
-
-
-class PairPart(TypedDict):
-    """Two systems, tested in one category."""
-
-    a: str
-    b: str
-    category: str
-    f1_a: float
-    f1_b: float
-    difference: float
-    low: float
-    high: float
-    p: float
-    p_holm: float
-
-
-class Interval(TypedDict):
-    """An F and its confidence interval."""
-
-    f1: float
-    low: float
-    high: float
-
-
-class SignificancePart(TypedDict):
-    """Significance of differences, and intervals."""
-
-    test: str
-    permutations: int
-    samples: int
-    seed: int
-    level: float
-    measure: str
-    pairs: list[PairPart]
-    intervals: dict[str, dict[str, Interval]]
-
-
-class CommonPart(TypedDict):
-    """Keys that every results.json has."""
-
-    schema: int
-    corpus: CorpusPart
-    settings: SettingsPart
-    environment: EnvironmentPart
-    embeddings: dict[str, EmbeddingPart]
-
-
-class ResultsPart(CommonPart):
-    """results.json of a comparison."""
-
-    models: dict[str, SystemPart]
-    fractions: dict[str, list[SharePart]]
-    sweep: SweepPart | None
-    significance: SignificancePart | None
-
-
-class Held(TypedDict):
-    """Words that occur in training only as PHI, and the number of them that a model of concepts has stored."""
-
-    held: int
-    words: int
-
-
-class JointRun(TimedRun):
-    """A system with one seed: scores, errors and F on dev by annotation layer."""
-
-    dev_f1: dict[str, float]
-    scores: dict[str, ScoresPart]
-    errors: dict[str, ErrorsPart]
-    phi_held: Held | None
-
-
-class JointSystem(TypedDict):
-    """A system and its runs; ``hides_phi``: its part for concepts reads text without the PHI that it found."""
-
-    model: str
-    embedding: str | None
-    hides_phi: bool
-    runs: list[JointRun]
-
-
-class TextsPart(TypedDict):
-    """Training text and test text of a row of Table 5."""
-
-    learns_from: str
-    reads: str
-
-
-class JointTables(TypedDict):
-    """Systems of each table."""
-
-    compared: list[str]
-    table_4: dict[str, str]
-    table_5: dict[str, TextsPart]
-
-
-class JointResultsPart(CommonPart):
-    """results.json of the experiment on PHI and concepts; ``significance`` is by layer, and of Table 5."""
-
-    experiment: str
-    layers: list[str]
-    systems: dict[str, JointSystem]
-    tables: JointTables
-    significance: dict[str, SignificancePart]
-
-
-class FPart(TypedDict):
-    """An F; None where the types do not allow this kind of score."""
-
-    f1: float | None
-
-
-class PrivateScores(TypedDict):
-    """Means over seeds."""
-
-    binary_hipaa: FPart
-    entity_strict: FPart
-
-
-class AccuracyPart(TypedDict):
-    """Accuracy of adversaries, and its 95 % interval."""
-
-    accuracy: float
-    low: float
-    high: float
-
-
-class HitsPart(TypedDict):
-    """Shares of attacks that ranked the right name first, and among the first ten."""
-
-    top1: float
-    top10: float
-    chance: float
-
-
-class LinkingPart(TypedDict):
-    """Probability that two vectors of one name are more alike than two of different names."""
-
-    auc: float | None
-
-
-class InversionPart(TypedDict):
-    """Shares of words that an attack recovers, and that the most frequent words cover."""
-
-    recovered: float | None
-    by_frequency: float | None
-    others_recovered: float | None
-    others_by_frequency: float | None
-
-
-class AttacksPart(TypedDict):
-    """Result of each attack; None where it does not apply."""
-
-    fresh: AccuracyPart | None
-    continued: AccuracyPart | None
-    zeroed: AccuracyPart | None
-    no_noise: AccuracyPart | None
-    averaging: dict[str, HitsPart] | None
-    averaging_names: dict[str, HitsPart] | None
-    linking: LinkingPart | None
-    inversion: InversionPart | None
-
-
-class RemainsPart(TypedDict):
-    """Shares of PHI that pseudonyms leave."""
-
-    unchanged: float
-    containing: float
-    neighbours_that_contain: float
-
-
-class PrivateSystem(TypedDict):
-    """A way to share training sentences, with an embedding."""
-
-    name: str
-    kind: str
-    neighbours: int | None
-    embedding: str | None
-    size: int | None
-    seeds: int
-    scores: PrivateScores
-    attacks: AttacksPart
-    remains: RemainsPart | None
-
-
-class PoolingPart(TypedDict):
-    """Systems that pool the data of several hospitals."""
-
-    systems: list[PrivateSystem]
-    models: dict[str, SystemPart]
-    significance: SignificancePart
-
-
-class PrivateResultsPart(ResultsPart):
-    """results.json of the experiment on private training data."""
-
-    experiment: str
-    systems: list[PrivateSystem]
-    pooling: PoolingPart | None
-
-
-class CellPart(Measures):
-    """Scores of tokens with their intervals; ``low`` and ``high`` are the ends of F's."""
-
-    low: float
-    high: float
-    precision_low: float
-    precision_high: float
-    recall_low: float
-    recall_high: float
-
-
-class MissedPart(TypedDict):
-    """Unmarked tokens of PHI, and how many of them are adjacent to a marked one; over all runs."""
-
-    tokens: int
-    adjacent_found: int
-
-
-class TestedPart(TypedDict):
-    """Scores of tokens in the test documents of a corpus; counts are over all runs, ``tokens`` is not."""
-
-    tokens: int
-    multi_class: CountedMeasures
-    binary: CountedMeasures
-    by_category: dict[str, CountedMeasures]
-    missed: MissedPart
-
-
-class PointPart(TypedDict):
-    """Scores of a threshold on the test documents; without a required sensitivity, of the most probable tags."""
-
-    required: float | None
-    threshold: float | None
-    sensitivity: float
-    ppv: float
-    f1: float
-    false_negatives_per_1000: float
-    false_positives_per_1000: float
-
-
-class TransferRun(TimedRun):
-    """A model on a corpus, with one seed; operating points are those of this corpus's own test documents."""
-
-    dev_f1: float
-    errors: ErrorsPart
-    operating_points: list[PointPart]
-
-
-class TransferSystem(TypedDict):
-    """A model on a corpus; ``label`` is its name in tables."""
-
-    model: str
-    label: str
-    trained_on: str
-    runs: list[TransferRun]
-
-
-class TransferResultsPart(CommonPart):
-    """results.json; the keys of ``matrix`` and ``scores`` are model, training corpus and test corpus."""
-
-    experiment: str
-    types: str
-    level: float
-    samples: int
-    matrix: dict[str, dict[str, dict[str, CellPart]]]
-    scores: dict[str, dict[str, dict[str, TestedPart]]]
-    corpora: dict[str, CorpusPart]
-    models: dict[str, TransferSystem]
+from collections.abc import Mapping
+from typing import Any
+
+COMPARE, JOINT, PRIVATE, TRANSFER = "compare", "joint", "private", "transfer"
+"""Value of the key ``experiment``, which the results of a comparison do not have."""
+
+VERSIONS = {COMPARE: 2, JOINT: 1, PRIVATE: 1, TRANSFER: 1}
+"""Value of the key ``schema``: version of the shape."""
+
+SPLITS = ("train", "dev", "test")
+
+Shape = Mapping[Any, Any]
+
+_SPLIT: Shape = {
+    "documents": int,
+    "sentences": int,
+    "tokens": int,
+    "spans": int,
+    "spans_by_type": {str: int},
+    "unaligned": int,  # spans that fit no tokens
+}
+_CORPUS: Shape = {
+    "name": str,
+    "format": str,
+    "type_map": str,
+    "types": [str],
+    "test": str,  # name of the scored split
+    "notices": [str],
+    "splits": {str: _SPLIT},
+    "sha256": str,
+}
+_EMBEDDING: Shape = {
+    "kind": str,
+    "words": int,
+    "dim": int,
+    "subword_buckets": int,
+    "out_of_vocabulary": {str: {"tokens": float, "types": float}},  # shares of a split
+    "notices": [str],
+    "fit_seconds": float,
+}
+COMMON: Shape = {
+    "schema": int,
+    "corpus": _CORPUS,
+    "settings": {
+        "command": {
+            "profile": str,
+            "seeds": [int],
+            "augment?": str,
+            "pseudonymise?": (int, None),
+            "neighbours_from?": (str, None),
+        },
+        "repair": str,
+        "models": {str: {str: Any}},
+    },
+    "environment": {
+        "python": str,
+        "platform": str,
+        "packages": {str: str},
+        "commit": (str, None),
+        "device": str,
+        "cores": (int, None),
+        "jobs": int,
+        "corpus_seconds": float,
+        "total_seconds": float,
+    },
+    "embeddings": {str: _EMBEDDING},
+}
+
+_MEASURES: Shape = {"precision": float, "recall": float, "f1": float}
+_COUNTS: Shape = {**_MEASURES, "tp": int, "fp": int, "fn": int}
+_SCORED: Shape = {"micro": _COUNTS, "macro": _MEASURES, "by_type": {str: _COUNTS}}
+_SCORES: Shape = {
+    "entity_strict": _SCORED,
+    "entity_relaxed": _SCORED,
+    "token": _SCORED,
+    "token_binary": _SCORED,
+    "token_binary_hipaa?": _SCORED,  # where types say which identifier of HIPAA they are
+}
+_INTERVAL: Shape = {"f1": float, "low": float, "high": float}
+_SIGNIFICANCE: Shape = {
+    "test": str,
+    "permutations": int,
+    "samples": int,
+    "seed": int,
+    "level": float,
+    "measure": str,
+    "pairs": [
+        {
+            "a": str,
+            "b": str,
+            "category": str,
+            "f1_a": float,
+            "f1_b": float,
+            "difference": float,
+            "low": float,
+            "high": float,
+            "p": float,
+            "p_holm": float,
+        }
+    ],
+    "intervals": {str: {str: _INTERVAL}},  # by system and category
+}
+
+_CATEGORIES = ("missed", "wrong", "boundary", "spurious")
+_CAUSES: Shape = {category: {str: int} for category in _CATEGORIES}
+_ERRORS: Shape = {
+    "categories": dict.fromkeys(_CATEGORIES, int),
+    "by_type": _CAUSES,
+    "causes": _CAUSES,
+    "confusions": [{"gold": str, "predicted": str, "count": int}],
+}
+_TIMED_RUN: Shape = {
+    "seed": int,
+    "fit_seconds": float,
+    "predict_seconds": float,
+    "tokens_per_second": float,
+    "learning_curve": [{"step": int, "loss": (float, None), "dev_f1": (float, None)}],
+}
+_RUN: Shape = {**_TIMED_RUN, "dev_f1": float, "scores": _SCORES, "errors": _ERRORS}
+_SYSTEM: Shape = {"model": str, "embedding": (str, None), "runs": [_RUN]}
+_TRIED: Shape = {"seed": int, "dev_f1": float}
+_COMPARISON: Shape = {
+    **COMMON,
+    "models": {str: _SYSTEM},
+    "fractions": {
+        str: [
+            {
+                "fraction": float,
+                "documents": int,
+                "sentences": int,
+                "tokens": int,
+                "runs": [{**_TRIED, "scores": _SCORES}],
+            }
+        ]
+    },
+    "sweep": (
+        {
+            "names": [str],
+            "points": [{"system": str, "values": {str: Any}, "runs": [_TRIED]}],
+            "chosen": {str: {str: Any}},
+        },
+        None,
+    ),
+    "significance": (_SIGNIFICANCE, None),
+}
+
+_JOINT_RUN: Shape = {  # by annotation layer
+    **_TIMED_RUN,
+    "dev_f1": {str: float},
+    "scores": {str: _SCORES},
+    "errors": {str: _ERRORS},
+    # Words that occur in training only as PHI, and the number of them that the model of concepts has stored.
+    "phi_held": ({"held": int, "words": int}, None),
+}
+_JOINT: Shape = {
+    **COMMON,
+    "experiment": str,
+    "layers": [str],
+    "systems": {str: {"model": str, "embedding": (str, None), "hides_phi": bool, "runs": [_JOINT_RUN]}},
+    "tables": {
+        "compared": [str],
+        "table_4": {str: str},
+        "table_5": {str: {"learns_from": str, "reads": str}},
+    },
+    "significance": {str: _SIGNIFICANCE},  # by layer, and of Table 5
+}
+
+_ACCURACY: Shape = {"accuracy": float, "low": float, "high": float}
+_AVERAGED: Shape = {str: {"top1": float, "top10": float, "chance": float}}
+_PRIVATE_SYSTEM: Shape = {
+    "name": str,
+    "kind": str,
+    "neighbours": (int, None),
+    "embedding": (str, None),
+    "size": (int, None),
+    "seeds": int,
+    # None where the types do not allow this kind of score.
+    "scores": {"binary_hipaa": {"f1": (float, None)}, "entity_strict": {"f1": (float, None)}},
+    "attacks": {  # None for an attack that does not apply
+        "fresh": (_ACCURACY, None),
+        "continued": (_ACCURACY, None),
+        "zeroed": (_ACCURACY, None),
+        "no_noise": (_ACCURACY, None),
+        "averaging": (_AVERAGED, None),
+        "averaging_names": (_AVERAGED, None),
+        "linking": ({"auc": (float, None)}, None),
+        "inversion": (
+            {
+                "recovered": (float, None),
+                "by_frequency": (float, None),
+                "others_recovered": (float, None),
+                "others_by_frequency": (float, None),
+            },
+            None,
+        ),
+    },
+    "remains": ({"unchanged": float, "containing": float, "neighbours_that_contain": float}, None),
+}
+_PRIVATE: Shape = {
+    **_COMPARISON,
+    "experiment": str,
+    "systems": [_PRIVATE_SYSTEM],
+    "pooling": (
+        {"systems": [_PRIVATE_SYSTEM], "models": {str: _SYSTEM}, "significance": _SIGNIFICANCE},
+        None,
+    ),
+}
+
+_CELL: Shape = {
+    **_MEASURES,
+    "low": float,  # ends of the interval of F
+    "high": float,
+    "precision_low": float,
+    "precision_high": float,
+    "recall_low": float,
+    "recall_high": float,
+}
+_TESTED: Shape = {  # counts are over all runs, but for "tokens"
+    "tokens": int,
+    "multi_class": _COUNTS,
+    "binary": _COUNTS,
+    "by_category": {str: _COUNTS},
+    "missed": {"tokens": int, "adjacent_found": int},
+}
+_POINT: Shape = {  # without a required sensitivity, of the most probable tags
+    "required": (float, None),
+    "threshold": (float, None),
+    "sensitivity": float,
+    "ppv": float,
+    "f1": float,
+    "false_negatives_per_1000": float,
+    "false_positives_per_1000": float,
+}
+_TRANSFER_RUN: Shape = {**_TIMED_RUN, "dev_f1": float, "errors": _ERRORS, "operating_points": [_POINT]}
+_TRANSFER: Shape = {
+    **COMMON,
+    "experiment": str,
+    "types": str,
+    "level": float,
+    "samples": int,
+    "matrix": {str: {str: {str: _CELL}}},  # by model, training corpus and test corpus
+    "scores": {str: {str: {str: _TESTED}}},
+    "corpora": {str: _CORPUS},
+    "models": {str: {"model": str, "label": str, "trained_on": str, "runs": [_TRANSFER_RUN]}},
+}
+
+SHAPES = {COMPARE: _COMPARISON, JOINT: _JOINT, PRIVATE: _PRIVATE, TRANSFER: _TRANSFER}
+"""Experiment -> shape of its results."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from experiments.results.assemble import common_identity, describe_common
-from experiments.results.schema import TRANSFER, TRANSFER_SCHEMA
+from experiments.results.schema import TRANSFER, VERSIONS
 from experiments.running.prepared import settings_by_system
 from experiments.running.runs import Run
 from experiments.running.transfer.experiment import TransferPrepared, count_tokens
@@ -30,7 +30,7 @@ def assemble(prepared: TransferPrepared, runs: Sequence[Run]) -> dict[str, Any]:
 
     return {
         "experiment": TRANSFER,
-        "schema": TRANSFER_SCHEMA,
+        "schema": VERSIONS[TRANSFER],
         "types": experiment.types,
         "level": _LEVEL,
         "samples": experiment.samples,
@@ -45,7 +45,7 @@ def assemble(prepared: TransferPrepared, runs: Sequence[Run]) -> dict[str, Any]:
 def identity(prepared: TransferPrepared) -> dict[str, Any]:
     """Facts that must be equal for --resume to continue an experiment with its finished runs."""
     settings = settings_by_system(prepared.systems, prepared.experiment.profile)
-    return {"experiment": TRANSFER, "schema": TRANSFER_SCHEMA, **common_identity(prepared, settings)}
+    return {"experiment": TRANSFER, "schema": VERSIONS[TRANSFER], **common_identity(prepared, settings)}
 
 
 def _by_corpora(tested: Mapping[tuple[Entry, str], Tested], of: Callable[[Tested], dict[str, Any]]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from crfdeid.documents import Span
 from experiments.papers import johnson2020
 from experiments.reporting.transfer import transfer_sentences
 from experiments.results.checks import damage
-from experiments.results.schema import TRANSFER, TRANSFER_SCHEMA
+from experiments.results.schema import TRANSFER, VERSIONS
 from experiments.tables import example_table, result_tables, setup_tables, to_latex, to_markdown
 
 CORPORA = ("here", "there", "away")
@@ -26,7 +26,7 @@ def transfer_results(*, seeds: int = 1) -> dict[str, Any]:
     kept = {name: base[name] for name in ("corpus", "settings", "environment")}
     return {
         "experiment": TRANSFER,
-        "schema": TRANSFER_SCHEMA,
+        "schema": VERSIONS[TRANSFER],
         "types": "binary",
         "level": 0.05,
         "samples": 99,
