@@ -1,4 +1,4 @@
-"""The user's secret, and keys derived from it: for surrogates and for private vocabularies."""
+"""The user's secret, and keys derived from it: for surrogates, hashes and private vocabularies."""
 
 from __future__ import annotations
 
@@ -146,3 +146,15 @@ def hash_text(text: str, key: bytes) -> str:
         key: a key of `derive`.
     """
     return hmac.digest(key, text.encode("utf-8"), "sha256").hex()
+
+
+def hash_value(value: str, label: str, key: bytes) -> str:
+    """Hash a value of one type for linkage: 96 bits of HMAC-SHA256 of type and value, as 24 hexadecimal digits.
+
+    Args:
+        value: the value, in normal form.
+        label: its type.
+        key: a key of `derive`.
+    """
+    message = f"{label}\0{value}".encode(errors="surrogatepass")
+    return hmac.digest(key, message, "sha256").hex()[:24]

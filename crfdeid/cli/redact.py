@@ -11,10 +11,11 @@ from crfdeid.cli.shell import file_path
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of ``crfdeid redact``."""
     from crfdeid.cli.arguments import add_note_options as add_common  # noqa: PLC0415
-    from crfdeid.redaction.redact import DATE_ORDERS, OPERATORS  # noqa: PLC0415
+    from crfdeid.redaction.operators import OPERATORS  # noqa: PLC0415
+    from crfdeid.redaction.redact import DATE_ORDERS  # noqa: PLC0415
 
     add_common(parser)
-    text = "write [PATIENT], [PATIENT-1], ***, an invented value, or nothing in place of PHI (default: label)"
+    text = "write [PATIENT], [PATIENT-1], ***, an invented value, nothing or a keyed token in place (default: label)"
     parser.add_argument("--how", choices=OPERATORS, default="label", help=text)
     text = (
         "with --how surrogate: language and country of the invented values, such as en_GB (default: en_US or es_ES, "
@@ -73,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
 
     one_thread()
     spark_run.require_fitting(options)
-    surrogates = options.how == "surrogate"
+    surrogates, keyed = options.how == "surrogate", options.how in ("surrogate", "hash")
     dates = DateColumns(
         options.shift_columns,
         options.hash_columns,
@@ -82,14 +83,14 @@ def run(options: argparse.Namespace) -> int:
         date_order=options.date_order,
     )
     dates.require_possible(options.text_column, options.drop_columns)
-    secret = arguments.run_secret(options, needed=surrogates or bool(options.hash_columns))
+    secret = arguments.run_secret(options, needed=keyed or bool(options.hash_columns))
     if dates.changed:
         dates = replace(dates, secret=secret)
     columns = replace(arguments.note_columns(options), drop=options.drop_columns, dates=dates)
     work = arguments.note_task(
         options,
-        how=options.how,
-        secret=secret if surrogates else None,
+        operators=options.how,
+        secret=secret if keyed else None,
         locale=options.locale,
         date_order=options.date_order,
         concepts=options.keep_concepts is not None,

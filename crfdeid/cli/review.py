@@ -24,7 +24,7 @@ _SIDES = (("gold", "predicted"), ("original", "redacted"))
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of ``crfdeid review``."""
-    from crfdeid.redaction.redact import OPERATORS  # noqa: PLC0415
+    from crfdeid.redaction.operators import OPERATORS  # noqa: PLC0415
 
     for name, text in (
         ("gold", "annotated notes"),
@@ -189,7 +189,7 @@ def _renaming(options: argparse.Namespace) -> Rename | None:
 def _with_kept(notes: list[PageNote], options: argparse.Namespace, tagger: Tagger | None) -> list[PageNote]:
     """The notes; those with surrogates also have the values that surrogates leave unchanged."""
     from crfdeid.pipeline import Deidentifier  # noqa: PLC0415
-    from crfdeid.redaction.policy import SURROGATE  # noqa: PLC0415
+    from crfdeid.redaction.operators import SURROGATE  # noqa: PLC0415
     from crfdeid.review.unchanged import surrogate_settings, with_unchanged  # noqa: PLC0415
 
     found, locale = surrogate_settings(options.redacted)

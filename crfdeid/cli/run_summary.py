@@ -12,6 +12,7 @@ from crfdeid.io.audit import RunTotals
 from crfdeid.io.records import Failure
 from crfdeid.io.worker import NoteTask
 from crfdeid.model_card.card import threshold_in
+from crfdeid.redaction.operators import SURROGATE
 from crfdeid.serialization import read_description
 
 # Minimum number of notes for the warning that none has PHI: with fewer it may be chance.
@@ -70,7 +71,8 @@ def run_summary(
         "failures": totals.failures,
         "spans": dict(sorted(totals.spans.items())),
         **(_concepts(work, totals) if work.concepts else {}),
-        **({} if work.policy.how is None else {"words": totals.words, "words_hidden": totals.hidden_words}),
+        **({} if work.policy.operators is None else {"words": totals.words, "words_hidden": totals.hidden_words}),
+        "surrogates": work.policy.uses(SURROGATE),
         "surrogate_locales": dict(sorted(totals.locales.items())),
         "model_folder": str(work.model),
         "model_kind": description["model"],
@@ -93,7 +95,11 @@ def _unsearched(totals: RunTotals) -> Iterator[dict[str, Any]]:
 def _concepts(work: NoteTask, totals: RunTotals) -> dict[str, Any]:
     """Counts of the concepts found and, with redaction, of those left out."""
     counts = {"concepts": dict(sorted(totals.concepts.items()))}
-    return counts if work.policy.how is None else {**counts, "concepts_left_out": dict(sorted(totals.left_out.items()))}
+    return (
+        counts
+        if work.policy.operators is None
+        else {**counts, "concepts_left_out": dict(sorted(totals.left_out.items()))}
+    )
 
 
 def summary_lines(account: Mapping[str, Any]) -> list[str]:
@@ -111,7 +117,7 @@ def summary_lines(account: Mapping[str, Any]) -> list[str]:
         f"model: {account['model_folder']} ({account['model_kind']}, {rules}, SHA-256 {account['model'][:12]})",
         f"found by: {point}",
     ]
-    if account.get("how") == "surrogate":
+    if account.get("surrogates"):
         locales = [f"{name} in {_count(notes, 'note')}" for name, notes in account["surrogate_locales"].items()]
         guessed = "; guessed from the text, --locale names another" if account["locale"] is None and locales else ""
         found.append(f"surrogates: {', '.join(locales) or 'none'}{guessed}")

@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(f"--for-test is for --format {', '.join(annotations.BLIND_FORMATS)}: choose one of these")
     columns = replace(arguments.note_columns(options), use_id_key=True)
     secret = arguments.run_secret(options, needed=False)
-    work = arguments.note_task(options, how=None)
+    work = arguments.note_task(options, operators=None)
     layers = saved_traits(work.model).layers
     with_completeness = options.format == "label-studio" and not options.for_test
     work = replace(work, concepts=CONCEPT in layers, with_completeness=with_completeness)

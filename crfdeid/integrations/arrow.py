@@ -17,7 +17,8 @@ from crfdeid.io.worker import Result, StartedWorker, Worker, start_worker
 from crfdeid.known_phi.patients import read_columns, warn_unredacted_columns
 from crfdeid.model_card.card import model_digest, read_card, warn_of_low_ppv
 from crfdeid.model_card.pretrained import find_model
-from crfdeid.redaction.policy import SURROGATE, Policy
+from crfdeid.redaction.operators import SURROGATE
+from crfdeid.redaction.policy import Policy
 from crfdeid.secrets import read_secret
 from crfdeid.utils.process import collecting_seldom
 
@@ -77,7 +78,7 @@ class RedactBatches:
         longest_note: most characters of a note; a longer one fails as `NoteTooLong`, so that it cannot exhaust a
             worker's memory. None for no limit; by default 10 million, with which a worker with a CRF stays below 1 GiB.
         find: called on the worker to find the model's folder there; None for the same path as here.
-        secret_file: path, on the worker, of the file with the secret of surrogates; None for the variable.
+        secret_file: path, on the worker, of the file with the secret of surrogates and hashes; None for the variable.
         key_file: path, on the worker, of the file with the secret of a private vocabulary; None for the variable.
 
     Raises:
@@ -107,14 +108,14 @@ class RedactBatches:
         secret_file: Path | str | None = None,
         key_file: Path | str | None = None,
     ) -> None:
-        if policy.how is None:
+        if policy.operators is None:
             raise OptionConflictError("a policy that hides nothing: choose how PHI is hidden")
         columns = () if known is None else read_columns(known)
         dates = DateColumns(
             tuple(shift_columns),
             tuple(hash_columns),
             tuple(allow_columns),
-            refuse=policy.how == SURROGATE,
+            refuse=policy.uses(SURROGATE),
             date_order=policy.date_order,
             options="drop_columns, shift_columns, hash_columns or allow_columns",
         )

@@ -18,7 +18,8 @@ from crfdeid.errors import DataError, EncodingError, MismatchError, SecretError,
 from crfdeid.io.records import Failure, Note, NoteResult
 from crfdeid.model_card.card import model_digest, read_card
 from crfdeid.model_card.drift import NoteReader, drift_measures
-from crfdeid.redaction.policy import SURROGATE, Policy
+from crfdeid.redaction.operators import SURROGATE, Operators
+from crfdeid.redaction.policy import Policy
 from crfdeid.secrets import read_secret, secret_fingerprint, vocabulary_key
 from crfdeid.serialization import has_private_vocabulary
 from crfdeid.utils.process import one_thread
@@ -100,7 +101,7 @@ class NoteTask:
         model: the model's folder.
         policy: detection and replacement of PHI.
         key: key of a private vocabulary, if the model has one.
-        secret: secret of surrogates.
+        secret: secret of surrogates and hashes.
         concepts: find concepts too, with a model that can.
         with_completeness: estimate for each note the probability that nothing was missed.
     """
@@ -162,15 +163,17 @@ class NoteTask:
         found = Counter(span.label for span in document.spans)
         concepts = _concepts(document) if self.concepts else None
         policy = self.policy
-        if policy.how is None:
+        if policy.operators is None:
             return NoteResult(document, found, concepts=concepts)
-        from crfdeid.redaction.redact import document_locale, redact  # noqa: PLC0415
+        from crfdeid.redaction.redact import document_locale, redact, replacements  # noqa: PLC0415
 
-        locale = document_locale(document, policy.locale) if policy.how == SURROGATE else None
+        parts = replacements(document, Operators.of(policy.operators))
+        invented = [part.span for part in parts if part.operator == SURROGATE]
+        locale = document_locale(document, policy.locale, spans=invented) if invented else None
         words, hidden_words = _words(document)
         hidden = redact(
             document,
-            policy.how,
+            policy.operators,
             secret=self.secret,
             patient=note.patient,
             locale=locale,
@@ -247,7 +250,7 @@ def start_worker(
         folder: the model's folder here.
         digest: the digest of the requested model (`crfdeid.model_card.card.model_digest`).
         policy: detection and replacement of PHI.
-        secret_file: file with the secret of surrogates; None for the environment variable.
+        secret_file: file with the secret of surrogates and hashes; None for the environment variable.
         key_file: file with the secret of a private vocabulary; None for the environment variable.
         concepts: find concepts too, with a model that can.
 
@@ -257,7 +260,7 @@ def start_worker(
         MismatchError: the folder holds another model.
     """
     private = has_private_vocabulary(folder)
-    secret = _secret(secret_file) if policy.how == SURROGATE else None
+    secret = _secret(secret_file) if policy.needs_secret else None
     key = vocabulary_key(_secret(key_file)) if private else None
     with _load_lock:  # Of several threads, one loads the model.
         work = _load_worker(NoteTask(folder, policy, key=key, secret=secret, concepts=concepts), digest)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from crfdeid.errors import OptionConflictError
 from crfdeid.known_phi.lists import CustomLists
-from crfdeid.redaction.redact import check_operator
+from crfdeid.redaction.operators import HASH, SURROGATE, Operators
+from crfdeid.redaction.redact import check_date_order
 from crfdeid.secrets import short_digest
-
-SURROGATE = "surrogate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,8 @@ class Policy:
     """De-identification policy. With the same model and secret, the same policy gives the same results.
 
     Args:
-        how: the operator that replaces PHI (`crfdeid.redact`); None returns the spans only.
+        operators: the operators that replace PHI, as of `crfdeid.redact`: one name for all types, a mapping of types
+            to names, or `crfdeid.redaction.Operators`. None returns the spans only.
         sensitivity: the operating point in per cent, one of the model's card; None for the most probable tags.
         consistent: mark a value that is found once wherever it recurs in its note.
         locale: the locale of surrogates, as Faker names it; None to guess it from each note.
@@ -35,10 +36,10 @@ class Policy:
 
     Example:
         >>> Policy(sensitivity=99.7).name
-        'label-206a4b45'
+        'label-8a80af04'
     """
 
-    how: str | None = "label"
+    operators: Operators | Mapping[str, str] | str | None = "label"
     sensitivity: float | None = None
     consistent: bool = True
     locale: str | None = None
@@ -47,8 +48,10 @@ class Policy:
     site: CustomLists | None = None
 
     def __post_init__(self) -> None:
-        check_operator(self.how, self.date_order)
-        if self.how != SURROGATE:
+        if self.operators is not None:
+            object.__setattr__(self, "operators", Operators.of(self.operators))
+        check_date_order(self.date_order)
+        if not self.uses(SURROGATE):
             for what, value in (("locale", self.locale), ("date order", self.date_order)):
                 if value is not None:
                     raise OptionConflictError(f"a {what} is for surrogates alone: leave it out, or choose 'surrogate'")
@@ -57,10 +60,23 @@ class Policy:
 
             locale_lists(self.locale)
 
+    @property
+    def _operators(self) -> Operators | None:
+        return None if self.operators is None else Operators.of(self.operators)
+
+    def uses(self, *names: str) -> bool:
+        """Return True if some type has one of the operators."""
+        return self._operators is not None and self._operators.uses(*names)
+
+    @property
+    def needs_secret(self) -> bool:
+        """True if results depend on the secret."""
+        return self.uses(SURROGATE, HASH)
+
     def settings(self) -> dict[str, Any]:
         """Return the settings that results depend on, as JSON data; for custom lists only their `short_digest`."""
         return {
-            "how": self.how,
+            "operators": None if self._operators is None else self._operators.to_list(),
             "sensitivity": self.sensitivity,
             "consistency": self.consistent,
             "locale": self.locale,
@@ -71,6 +87,7 @@ class Policy:
 
     @property
     def name(self) -> str:
-        """Short name that changes with the settings: the operator, and eight digits of their digest."""
+        """Short name that changes with the settings: the default operator, and eight digits of their digest."""
         content = json.dumps(self.settings(), sort_keys=True).encode()
-        return f"{self.how or 'spans'}-{hashlib.sha256(content).hexdigest()[:8]}"
+        what = "spans" if self._operators is None else self._operators.default
+        return f"{what}-{hashlib.sha256(content).hexdigest()[:8]}"

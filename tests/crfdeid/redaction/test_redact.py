@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from crfdeid.documents import Document, Span, merge
 from crfdeid.errors import DataError, SecretError, UnknownNameError
-from crfdeid.redaction.redact import OPERATORS, redact
+from crfdeid.redaction.operators import OPERATORS
+from crfdeid.redaction.redact import redact
 
 SECRET = b"sixteen bytes or more"
 NOTE = Document(
