@@ -4,8 +4,8 @@ A list is a class of words that behave alike around PHI ("Dr", "Dra", "Doctor"),
 model learns of one word helps with the others. No list holds a person's data. Words match without regard to case.
 
 Gazetteers (names and places from Faker's data) and word clusters belong to no named feature set. Models with gazetteers
-depend on the installed version of Faker, which also generates names of the synthetic corpus. docs/features.md compares
-them.
+depend on the installed version of Faker, which also generates names of the synthetic corpus.
+benchmarks/results/features.md compares them.
 """
 
 from __future__ import annotations
