@@ -128,7 +128,7 @@ MOST_LEFT = {
     "names in prose, no header": 12,
     "names in prose alone": 12,
 }
-"""Per cent of long values. A model of all notes leaves less (benchmarks/results/robustness.md), one without copies 15 to 75."""
+"""Per cent of long values. A model of all notes leaves less, one without copies 15 to 75."""
 
 
 @pytest.mark.corpora
