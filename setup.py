@@ -11,6 +11,7 @@ _POS = ["nltk>=3.9", "textblob>=0.19"]
 EXTRAS = {
     "rnn": _RNN,
     "experiments": [*_RNN, *_POS, "pandas>=2.2", "matplotlib>=3.9"],
+    "crypto": ["cryptography>=44"],
     "parquet": _PARQUET,
     "pos": _POS,
     "encoders": [*_RNN, "safetensors>=0.4", "tokenizers>=0.20"],
@@ -76,10 +77,10 @@ setup(
     ],
     extras_require={
         **EXTRAS,
-        "all": requirements("rnn", "experiments", "parquet", "encoders", "spark"),
+        "all": requirements("rnn", "experiments", "crypto", "parquet", "encoders", "spark"),
         "gpu": [*EXTRAS["rnn"], "jax[cuda12]>=0.10"],
         "test": [
-            *requirements("rnn", "experiments", "parquet", "encoders"),
+            *requirements("rnn", "experiments", "crypto", "parquet", "encoders"),
             "pytest>=8",
             "pytest-xdist>=3.6",
             "hypothesis>=6.100",

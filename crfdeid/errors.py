@@ -21,6 +21,7 @@ _EXTRAS = {
     **dict.fromkeys(("nltk", "textblob"), "pos"),
     **dict.fromkeys(("safetensors", "tokenizers"), "encoders"),
     **dict.fromkeys(("py4j", "pyspark"), "spark"),
+    "cryptography": "crypto",
     "pyarrow": "parquet",
 }
 

@@ -55,6 +55,20 @@ def read_secret(path: Path | None = None) -> bytes:
     return secret
 
 
+def read_encryption_key(path: Path) -> bytes:
+    """Read the key that encrypts values (`crfdeid.redaction.encryption`) from its file, as `read_secret` reads.
+
+    Raises:
+        SecretError: the key is too short, or it is the secret in ``CRFDEID_SECRET``: people who run a model need that
+            one, and must not be able to reveal values.
+        ReadError: the file cannot be read.
+    """
+    key = read_secret(path)
+    if key == os.environb.get(SECRET_VARIABLE.encode(), b"").strip():
+        raise SecretError(f"the encryption key is the secret in {SECRET_VARIABLE}: make another, for revealing alone")
+    return key
+
+
 def user_secret() -> bytes:
     """Return a random secret of this user, for keys that need no shared secret.
 

@@ -17,6 +17,7 @@ EXTRAS = (
     "pandas",
     "pyarrow",
     "pyspark",
+    "cryptography",
     "safetensors",
     "tokenizers",
     "nltk",

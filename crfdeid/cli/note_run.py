@@ -250,7 +250,8 @@ def run_stdin(options: argparse.Namespace, work: NoteTask, settings: Mapping[str
     likeness.add(result.measures)
     counts = result.locale, result.concepts, result.left_out
     words = result.words, result.hidden_words
-    totals = RunTotals.of([NoteDone("", "", None, result.found, None, *counts, None, *words, result.drift_warnings)])
+    further = result.drift_warnings, result.tokens
+    totals = RunTotals.of([NoteDone("", "", None, result.found, None, *counts, None, *words, *further)])
     seconds = time.monotonic() - began
     _say_all(
         run_summary.summary_lines(

@@ -12,7 +12,7 @@ from crfdeid.io.audit import RunTotals
 from crfdeid.io.records import Failure
 from crfdeid.io.worker import NoteTask
 from crfdeid.model_card.card import threshold_in
-from crfdeid.redaction.operators import SURROGATE
+from crfdeid.redaction.operators import ENCRYPT, SURROGATE
 from crfdeid.serialization import read_description
 
 # Minimum number of notes for the warning that none has PHI: with fewer it may be chance.
@@ -72,6 +72,7 @@ def run_summary(
         "spans": dict(sorted(totals.spans.items())),
         **(_concepts(work, totals) if work.concepts else {}),
         **({} if work.policy.operators is None else {"words": totals.words, "words_hidden": totals.hidden_words}),
+        **({"tokens": totals.tokens} if work.policy.uses(ENCRYPT) else {}),
         "surrogates": work.policy.uses(SURROGATE),
         "surrogate_locales": dict(sorted(totals.locales.items())),
         "model_folder": str(work.model),
@@ -117,6 +118,8 @@ def summary_lines(account: Mapping[str, Any]) -> list[str]:
         f"model: {account['model_folder']} ({account['model_kind']}, {rules}, SHA-256 {account['model'][:12]})",
         f"found by: {point}",
     ]
+    if "tokens" in account:
+        found.append(f"encrypted: {_count(account['tokens'], 'value')}")
     if account.get("surrogates"):
         locales = [f"{name} in {_count(notes, 'note')}" for name, notes in account["surrogate_locales"].items()]
         guessed = "; guessed from the text, --locale names another" if account["locale"] is None and locales else ""

@@ -17,7 +17,7 @@ from crfdeid.io.worker import Result, StartedWorker, Worker, start_worker
 from crfdeid.known_phi.patients import read_columns, warn_unredacted_columns
 from crfdeid.model_card.card import model_digest, read_card, warn_of_low_ppv
 from crfdeid.model_card.pretrained import find_model
-from crfdeid.redaction.operators import SURROGATE
+from crfdeid.redaction.operators import ENCRYPT, SURROGATE
 from crfdeid.redaction.policy import Policy
 from crfdeid.secrets import read_secret
 from crfdeid.utils.process import collecting_seldom
@@ -80,6 +80,7 @@ class RedactBatches:
         find: called on the worker to find the model's folder there; None for the same path as here.
         secret_file: path, on the worker, of the file with the secret of surrogates and hashes; None for the variable.
         key_file: path, on the worker, of the file with the secret of a private vocabulary; None for the variable.
+        encryption_key_file: path, on the worker, of the file with the key of encrypted values.
 
     Raises:
         UsageError: invalid policy or columns, or a model without a threshold for the sensitivity.
@@ -107,9 +108,12 @@ class RedactBatches:
         find: Callable[[], Path | str] | None = None,
         secret_file: Path | str | None = None,
         key_file: Path | str | None = None,
+        encryption_key_file: Path | str | None = None,
     ) -> None:
         if policy.operators is None:
             raise OptionConflictError("a policy that hides nothing: choose how PHI is hidden")
+        if policy.uses(ENCRYPT) != (encryption_key_file is not None):
+            raise OptionConflictError("the operator 'encrypt' and an encryption_key_file need each other")
         columns = () if known is None else read_columns(known)
         dates = DateColumns(
             tuple(shift_columns),
@@ -138,6 +142,7 @@ class RedactBatches:
         self._find = find
         self._secret_file = None if secret_file is None else Path(secret_file)
         self._key_file = None if key_file is None else Path(key_file)
+        self._encryption_key_file = None if encryption_key_file is None else Path(encryption_key_file)
         self._warned = False
         warn_unredacted_columns(columns, self.columns.needed)
 
@@ -216,6 +221,7 @@ class RedactBatches:
                 self.policy,
                 secret_file=self._secret_file,
                 key_file=self._key_file,
+                encryption_key_file=self._encryption_key_file,
             )
         except (DataError, UsageError) as problem:
             _log.error("no note is redacted: %s", problem)

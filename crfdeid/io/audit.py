@@ -33,6 +33,7 @@ class RunTotals:
         words: words of the notes with a result; 0 if nothing is to be hidden.
         hidden_words: hidden words.
         drift_warnings: notes that, each by itself, differ from the development notes.
+        tokens: encrypted values in the results.
     """
 
     notes: int = 0
@@ -47,6 +48,7 @@ class RunTotals:
     words: int = 0
     hidden_words: int = 0
     drift_warnings: int = 0
+    tokens: int = 0
 
     @classmethod
     def of(cls, entries: Iterable[NoteDone | FailureEntry]) -> RunTotals:
@@ -68,6 +70,7 @@ class RunTotals:
             totals.words += entry.words
             totals.hidden_words += entry.hidden_words
             totals.drift_warnings += bool(entry.drift_warnings)
+            totals.tokens += entry.tokens
         return totals
 
 
@@ -112,5 +115,6 @@ def _note(done: NoteDone) -> dict[str, Any]:
         "locale": done.locale,
         "unsearched": done.unsearched,
         "drift_warnings": done.drift_warnings or None,
+        "tokens": done.tokens or None,
     }
     return {name: value for name, value in fields.items() if value is not None}

@@ -101,6 +101,7 @@ class NoteDone(NamedTuple):
         words: number of words; 0 if nothing is to be hidden.
         hidden_words: number of hidden words.
         drift_warnings: measures by which it differs from the development notes, names of `NOTE_MEASURES`.
+        tokens: number of encrypted values in its result.
     """
 
     file: str
@@ -115,6 +116,7 @@ class NoteDone(NamedTuple):
     words: int = 0
     hidden_words: int = 0
     drift_warnings: Sequence[str] = ()
+    tokens: int = 0
 
 
 class FailureEntry(NamedTuple):
@@ -235,6 +237,7 @@ def _line(entry: JournalEntry) -> str:
             "left_out": entry.concepts is None,
             "unsearched": entry.unsearched is None,
             "drift_warnings": not entry.drift_warnings,
+            "tokens": not entry.tokens,
         }
         fields = {name: value for name, value in fields.items() if not absent.get(name)}
     return json.dumps(fields) + "\n"
@@ -255,7 +258,7 @@ def _read(line: Any) -> JournalEntry | None:
         }:
             note = NoteDone(**{name: line[name] for name in NoteDone._fields if name in line})
             counts = all(map(_are_counts, (note.found, note.concepts, note.left_out)))
-            words = isinstance(note.words, int) and isinstance(note.hidden_words, int)
+            words = all(isinstance(number, int) for number in (note.words, note.hidden_words, note.tokens))
             valid = counts and words and _are_texts(note.unsearched) and _are_measures(note.drift_warnings)
             return note if valid and _are_numbers(row) else None
         case {

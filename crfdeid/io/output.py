@@ -264,6 +264,7 @@ class OutputFolder:
                 result.words,
                 result.hidden_words,
                 result.drift_warnings,
+                result.tokens,
             )
         )
 

@@ -113,6 +113,7 @@ class NoteResult(NamedTuple):
         words: number of words of the note; 0 if nothing is to be hidden.
         hidden_words: number of its hidden words.
         drift_warnings: measures by which the note differs from the development notes (`crfdeid.model_card.drift`).
+        tokens: number of encrypted values in ``document``.
     """
 
     document: Document
@@ -125,6 +126,7 @@ class NoteResult(NamedTuple):
     words: int = 0
     hidden_words: int = 0
     drift_warnings: Sequence[str] = ()
+    tokens: int = 0
 
 
 class Failure(NamedTuple):

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib import import_module
 from itertools import repeat
 from pathlib import Path
 from threading import Lock
@@ -18,9 +19,9 @@ from crfdeid.errors import DataError, EncodingError, MismatchError, SecretError,
 from crfdeid.io.records import Failure, Note, NoteResult
 from crfdeid.model_card.card import model_digest, read_card
 from crfdeid.model_card.drift import NoteReader, drift_measures
-from crfdeid.redaction.operators import SURROGATE, Operators
+from crfdeid.redaction.operators import ENCRYPT, SURROGATE, Operators
 from crfdeid.redaction.policy import Policy
-from crfdeid.secrets import read_secret, secret_fingerprint, vocabulary_key
+from crfdeid.secrets import read_encryption_key, read_secret, secret_fingerprint, vocabulary_key
 from crfdeid.serialization import has_private_vocabulary
 from crfdeid.utils.process import one_thread
 
@@ -102,6 +103,7 @@ class NoteTask:
         policy: detection and replacement of PHI.
         key: key of a private vocabulary, if the model has one.
         secret: secret of surrogates and hashes.
+        encryption_key: key of encrypted values.
         concepts: find concepts too, with a model that can.
         with_completeness: estimate for each note the probability that nothing was missed.
     """
@@ -110,6 +112,7 @@ class NoteTask:
     policy: Policy
     key: bytes | None = None
     secret: bytes | None = None
+    encryption_key: bytes | None = None
     concepts: bool = False
     with_completeness: bool = False
 
@@ -118,10 +121,13 @@ class NoteTask:
 
         Raises:
             DataError: the model is missing or damaged.
+        MissingExtraError: encryption without the library.
         """
         from crfdeid.pipeline import load  # noqa: PLC0415
         from crfdeid.review.sampling import candidates  # noqa: PLC0415
 
+        if self.policy.uses(ENCRYPT):
+            import_module("crfdeid.redaction.encryption")  # It needs an extra, which is to be missed before any note.
         card = read_card(self.model)
         profile = None if card is None else card["drift_profile"]
         reader = None if profile is None else NoteReader.of(profile, self.key)
@@ -175,12 +181,14 @@ class NoteTask:
             document,
             policy.operators,
             secret=self.secret,
+            encryption_key=self.encryption_key,
             patient=note.patient,
             locale=locale,
             date_order=policy.date_order,
             marked=False,  # The results are texts.
         )
-        result = NoteResult(hidden, found, locale=locale, words=words, hidden_words=hidden_words)
+        tokens = sum(part.operator == ENCRYPT for part in parts)
+        result = NoteResult(hidden, found, locale=locale, words=words, hidden_words=hidden_words, tokens=tokens)
         if concepts is None:
             return result
         remaining = _concepts(hidden)
@@ -226,7 +234,7 @@ class StartedWorker(NamedTuple):
 
     Attributes:
         work: the worker.
-        policy: the policy's name, followed for a secret by four digits that change with it.
+        policy: the policy's name, followed for a secret and an encryption key by four digits that change with each.
     """
 
     work: Worker
@@ -240,6 +248,7 @@ def start_worker(
     *,
     secret_file: Path | None = None,
     key_file: Path | None = None,
+    encryption_key_file: Path | None = None,
     concepts: bool = False,
 ) -> StartedWorker:
     """Start the worker of this process, which computes in one thread from then on.
@@ -252,19 +261,32 @@ def start_worker(
         policy: detection and replacement of PHI.
         secret_file: file with the secret of surrogates and hashes; None for the environment variable.
         key_file: file with the secret of a private vocabulary; None for the environment variable.
+        encryption_key_file: file with the key of encrypted values; None without such.
         concepts: find concepts too, with a model that can.
 
     Raises:
-        SecretError: the secret is missing, unreadable or too short, or not that of the private vocabulary.
+        SecretError: the secret or the encryption key is missing, unreadable or too short, or the secret is not that of
+            the private vocabulary.
         NotFoundError, IntegrityError: the model is missing or damaged.
         MismatchError: the folder holds another model.
     """
     private = has_private_vocabulary(folder)
     secret = _secret(secret_file) if policy.needs_secret else None
     key = vocabulary_key(_secret(key_file)) if private else None
+    encryption_key = _encryption_key(encryption_key_file) if policy.uses(ENCRYPT) else None
     with _load_lock:  # Of several threads, one loads the model.
-        work = _load_worker(NoteTask(folder, policy, key=key, secret=secret, concepts=concepts), digest)
-    return StartedWorker(work, policy.name if secret is None else f"{policy.name}-{secret_fingerprint(secret)}")
+        work = _load_worker(NoteTask(folder, policy, key, secret, encryption_key, concepts), digest)
+    keys = [secret_fingerprint(one) for one in (secret, encryption_key) if one is not None]
+    return StartedWorker(work, "-".join([policy.name, *keys]))
+
+
+def _encryption_key(path: Path | None) -> bytes:
+    if path is None:
+        raise SecretError("encryption needs a key of its own: name its file")
+    try:
+        return read_encryption_key(path)
+    except DataError as error:
+        raise SecretError(str(error)) from None
 
 
 def _secret(path: Path | None) -> bytes:

@@ -9,8 +9,8 @@ from functools import cached_property
 from crfdeid.errors import OptionConflictError, SettingError, UnknownNameError
 
 LABEL, NUMBERED, MASK, REMOVE = "label", "numbered", "mask", "remove"
-SURROGATE, HASH = "surrogate", "hash"
-OPERATORS = (LABEL, NUMBERED, MASK, SURROGATE, REMOVE, HASH)
+SURROGATE, HASH, ENCRYPT = "surrogate", "hash", "encrypt"
+OPERATORS = (LABEL, NUMBERED, MASK, SURROGATE, REMOVE, HASH, ENCRYPT)
 """Operators of `crfdeid.redact`."""
 
 

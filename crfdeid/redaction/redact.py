@@ -15,7 +15,7 @@ from crfdeid.errors import DataError, SecretError, UnknownNameError
 from crfdeid.known_phi.folding import fully_decoded
 from crfdeid.known_phi.persons import PersonClusterer, parse_name
 from crfdeid.label_schemes import TO_SEVEN, surrogate_kind
-from crfdeid.redaction.operators import HASH, LABEL, MASK, NUMBERED, REMOVE, SURROGATE, Operators
+from crfdeid.redaction.operators import ENCRYPT, HASH, LABEL, MASK, NUMBERED, REMOVE, SURROGATE, Operators
 from crfdeid.secrets import derive, hash_value
 from features.normal import normal_form
 
@@ -49,6 +49,7 @@ def redact(
     operators: Operators | Mapping[str, str] | str = "label",
     *,
     secret: bytes | None = None,
+    encryption_key: bytes | None = None,
     patient: str | None = None,
     locale: str | None = None,
     date_order: str | None = None,
@@ -64,8 +65,10 @@ def redact(
             "label" writes [PATIENT]; "numbered" writes [PATIENT-1], with one number for a person or value throughout a
             document; "mask" writes an asterisk for each character but white space; "remove" writes nothing;
             "surrogate" writes an invented value of the same form (`crfdeid.redaction.surrogates`); "hash" writes a
-            keyed token, [PATIENT:5a1f...], the same for the same value and type in all documents.
+            keyed token, [PATIENT:5a1f...], the same for the same value and type in all documents; "encrypt" writes a
+            token from which `crfdeid.redaction.encryption.reveal` restores the value.
         secret: the key material of surrogates and hashes, at least 16 bytes.
+        encryption_key: the key of encrypted values, another one than the secret.
         patient: the patient of the note, for surrogates: in all notes of a patient, a value has the same surrogate and
             dates shift by the same number of days. None derives the key from the text, so that equal texts have equal
             surrogates.
@@ -81,8 +84,10 @@ def redact(
     Raises:
         UnknownNameError: an unknown operator, order of dates or locale.
         SettingError: a locale without enough names.
-        SecretError: surrogates or hashes without a secret.
-        DataError: no locale, and a text that is neither clearly English nor clearly Spanish.
+        SecretError: surrogates or hashes without a secret; encryption without a key, or with the secret.
+        MissingExtraError: encryption without the library.
+        DataError: no locale, and a text that is neither clearly English nor clearly Spanish; or encryption in a text
+            with a character that marks tokens.
 
     Example:
         >>> note = Document("1", "Seen by Dr. Quill.", (Span(12, 17, "DOCTOR"),))
@@ -94,6 +99,7 @@ def redact(
         **_UNKEYED,
         SURROGATE: partial(_surrogates, secret=secret, patient=patient, locale=locale, date_order=date_order),
         HASH: partial(_hashes, secret=secret),
+        ENCRYPT: partial(_tokens, key=encryption_key, secret=secret),
     }
     parts = replacements(document, Operators.of(operators))
     spans = [part.span for part in parts]
@@ -251,6 +257,16 @@ def _hashes(document: Document, spans: Sequence[Span], *, secret: bytes | None) 
         raise SecretError("hashes need a secret, the same one for all runs that should agree")
     key = derive(secret, "hashes of values")
     return [f"[{label}:{hash_value(_value(document.text[start:end]), label, key)}]" for start, end, label in spans]
+
+
+def _tokens(document: Document, spans: Sequence[Span], *, key: bytes | None, secret: bytes | None) -> list[str]:
+    from crfdeid.redaction.encryption import Cipher, require_no_token  # noqa: PLC0415  It needs an extra.
+
+    if key is None or key == secret:
+        raise SecretError("encryption needs a key of its own, another one than the secret: --encryption-key-file")
+    require_no_token(document.text, spans)
+    cipher = Cipher(key)
+    return [cipher.token(document.text[start:end], label) for start, end, label in spans]
 
 
 def _labels(document: Document, spans: Sequence[Span]) -> list[str]:

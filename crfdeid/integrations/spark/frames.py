@@ -35,6 +35,7 @@ def redact(
     longest_note: int | None = LONGEST_NOTE,
     secret_file: Path | str | None = None,
     key_file: Path | str | None = None,
+    encryption_key_file: Path | str | None = None,
 ) -> DataFrame:
     """Redact the notes in a column of a data frame, lazily.
 
@@ -62,6 +63,7 @@ def redact(
         secret_file: path, on each worker, of the file with the secret of surrogates; None for the environment variable
             ``CRFDEID_SECRET``.
         key_file: path, on each worker, of the file with the secret of a private vocabulary; None for the variable.
+        encryption_key_file: path, on each worker, of the file with the key of encrypted values.
 
     Raises:
         UsageError: invalid policy or columns, or a model without a threshold for the sensitivity.
@@ -90,6 +92,7 @@ def redact(
         find=shipped,
         secret_file=secret_file,
         key_file=key_file,
+        encryption_key_file=encryption_key_file,
     )
     schema = _schema(df.schema, work)
     session = df.sparkSession

@@ -26,7 +26,7 @@ from notes_samples import tiny_model
 from crfdeid import DataError, Document, Policy, Span, UsageError
 from crfdeid.cli import main
 from crfdeid.corpora.splits import Corpus, Split
-from crfdeid.errors import UnknownNameError
+from crfdeid.errors import OptionConflictError, UnknownNameError
 from crfdeid.integrations import arrow
 from crfdeid.integrations.arrow import RedactBatches
 from crfdeid.io import worker
@@ -34,8 +34,9 @@ from crfdeid.known_phi.lists import CustomLists, Term
 from crfdeid.model_card.card import write_card
 from crfdeid.model_card.training import make_card
 from crfdeid.pipeline import Deidentifier
+from crfdeid.redaction.encryption import reveal
 from crfdeid.registry import load_tagger
-from crfdeid.secrets import SECRET_VARIABLE
+from crfdeid.secrets import SECRET_VARIABLE, read_encryption_key
 
 SECRET = "a secret of the tests, long enough"
 NOTES = [
@@ -420,3 +421,22 @@ def test_a_column_of_a_name_that_results_need_can_be_dropped(model: Path) -> Non
 def test_what_cannot_be_is_refused_at_once(model: Path, options: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         RedactBatches(model, **{"policy": Policy(), "text_column": "note", **options})
+
+
+def test_encrypted_values_need_a_key_of_their_own_and_are_restored(model: Path, tmp_path: Path) -> None:
+    path = tmp_path / "key"
+    path.write_text("an encryption key of a test\n")
+    path.chmod(0o600)
+    policy = Policy({"DOCTOR": "encrypt"})
+    redact = RedactBatches(model, policy, "note", encryption_key_file=path)
+    rows = redact(table(["Dr. Quill", "Seen by Dr. Quill."])).to_pylist()
+    assert all(row["policy"].startswith(f"{policy.name}-") for row in rows)
+    assert [reveal(row["note"], read_encryption_key(path)) for row in rows] == [
+        ("Dr. Quill", 1),
+        ("Seen by Dr. Quill.", 1),
+    ]
+    for wrong in ({"policy": policy}, {"policy": Policy(), "encryption_key_file": path}):
+        with pytest.raises(OptionConflictError):
+            RedactBatches(model, text_column="note", **wrong)
+    path.write_text("short")
+    assert redact(table(["Dr. Quill"]))["error_type"].to_pylist() == ["SecretError"]

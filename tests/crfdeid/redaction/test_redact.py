@@ -13,6 +13,7 @@ from crfdeid.redaction.operators import OPERATORS
 from crfdeid.redaction.redact import redact
 
 SECRET = b"sixteen bytes or more"
+KEY = b"another sixteen bytes or more"
 NOTE = Document(
     "1", "Pt Jane Quill,\nDr. Roe. 3/14.", (Span(3, 13, "PATIENT"), Span(19, 22, "DOCTOR"), Span(24, 28, "DATE"))
 )
@@ -73,7 +74,7 @@ def test_marks_that_touch_nothing_hidden_cover_the_same_text(how: str, data: st.
     note = Document("1", text, tuple(phi), layers={"concept": tuple(marks)})
     hidden = {i for start, end, _ in phi for i in range(start, end)}
     kept = [text[start:end] for start, end, _ in note.layer("concept") if hidden.isdisjoint(range(start, end))]
-    found = redact(note, how, secret=SECRET, locale="en_US")
+    found = redact(note, how, secret=SECRET, encryption_key=KEY, locale="en_US")
     assert [found.text[start:end] for start, end, _ in found.layer("concept")] == kept
 
 
@@ -141,8 +142,9 @@ SPANS = st.lists(
 @given(st.text(min_size=30, max_size=40), SPANS, st.sampled_from(OPERATORS))
 def test_nothing_outside_the_spans_changes(text: str, spans: list[Span], how: str) -> None:
     document = Document("1", text, tuple(spans))
-    result = redact(document, how, secret=SECRET, locale="en_US")
-    assert redact(document, how, secret=SECRET, locale="en_US") == result
+    keys = {"secret": SECRET, "encryption_key": KEY}
+    result = redact(document, how, **keys, locale="en_US")
+    assert redact(document, how, **keys, locale="en_US") == result
     old, new = merge(spans), list(result.spans)
     assert [span.label for span in new] == ([] if how == "remove" else [span.label for span in old])
 

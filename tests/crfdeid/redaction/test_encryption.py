@@ -1,0 +1,141 @@
+"""Encrypted values: what is restored, and what is refused."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from crfdeid.documents import Document, Span
+from crfdeid.errors import DataError, IntegrityError, SecretError
+from crfdeid.redaction import redact
+from crfdeid.redaction.encryption import reveal
+from crfdeid.secrets import SECRET_VARIABLE, read_encryption_key
+
+KEY, OTHER = b"an encryption key of a test", b"another encryption key of it"
+NOTE = Document("1", "Jane Quill, MRN 48-22: Quill.", (Span(0, 10, "PATIENT"), Span(16, 21, "ID"), Span(23, 28, "ID")))
+TOKEN = re.compile("⟦[A-Z]+:[A-Za-z0-9_-]+⟧")
+VALUES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30)
+# Text around values has all of Unicode but the two characters that mark tokens.
+PLAIN = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="⟦⟧"), max_size=20)
+LABELS = st.sampled_from(["PATIENT", "ID", "OTROS_SUJETO_ASISTENCIA"])
+
+
+def encrypted(document: Document, key: bytes = KEY) -> str:
+    return redact(document, "encrypt", encryption_key=key).text
+
+
+def note_of(parts: list[tuple[str, str, str]], end: str) -> Document:
+    """A note of parts: text, and a value with its type after it."""
+    text, spans = "", []
+    for before, value, label in parts:
+        start = len(text) + len(before)
+        text += before + value
+        spans.append(Span(start, start + len(value), label))
+    return Document("1", text + end, tuple(spans))
+
+
+def restores(parts: list[tuple[str, str, str]], end: str) -> None:
+    note = note_of(parts, end)
+    redacted = encrypted(note)
+    assert reveal(redacted, KEY) == (note.text, len(parts))
+    gaps = [before for before, _, _ in parts] + [end]
+    assert TOKEN.split(redacted.replace("_SUJETO_ASISTENCIA", "").replace("OTROS:", "ID:")) == gaps
+
+
+PARTS = st.lists(st.tuples(PLAIN, VALUES, LABELS), max_size=10)
+
+
+@given(PARTS, PLAIN)
+def test_values_are_restored_exactly(parts: list[tuple[str, str, str]], end: str) -> None:
+    restores(parts, end)
+
+
+@pytest.mark.slow
+@settings(max_examples=1000, suppress_health_check=list(HealthCheck))
+@given(st.lists(st.tuples(PLAIN, VALUES, LABELS), min_size=10, max_size=10), PLAIN)
+def test_ten_thousand_values_are_restored_exactly(parts: list[tuple[str, str, str]], end: str) -> None:
+    restores(parts, end)
+
+
+@given(VALUES, VALUES, LABELS, LABELS)
+def test_equal_values_of_a_type_have_equal_tokens_under_one_key(
+    value: str, other: str, label: str, other_label: str
+) -> None:
+    token = encrypted(note_of([("", value, label)], ""))
+    assert (encrypted(note_of([("", other, other_label)], "")) == token) == ((value, label) == (other, other_label))
+    assert encrypted(note_of([("", value, label)], ""), OTHER) != token
+
+
+def test_tokens_name_their_type_and_show_no_value() -> None:
+    tokens = TOKEN.findall(encrypted(NOTE))
+    assert Counter(token[1:].partition(":")[0] for token in tokens) == {"PATIENT": 1, "ID": 2}
+    assert not any(word in encrypted(NOTE) for word in ("Jane", "Quill", "48-22"))
+
+
+CHANGED = st.sampled_from("⟦⟧:aA-_=é\u0301٣\u200b \n")
+
+
+@given(st.data())
+def test_each_change_inside_a_token_is_refused(data: st.DataObject) -> None:
+    redacted = encrypted(NOTE)
+    match = data.draw(st.sampled_from(list(TOKEN.finditer(redacted))))
+    i = data.draw(st.integers(match.start(), match.end() - 1))
+    j = data.draw(st.integers(i, min(i + 1, match.end() - 1)))  # replace one character, or insert before it
+    new = data.draw(CHANGED | st.just("" if j > i else "x"))
+    changed = redacted[:i] + new + redacted[j:]
+    if changed == redacted or (i == j and i == match.start()):  # the same, or a character before the token
+        return
+    with pytest.raises(IntegrityError) as caught:
+        reveal(changed, KEY, path="a.txt")
+    assert caught.value.path == "a.txt"
+    assert caught.value.offset is not None
+    assert match.start() <= caught.value.offset <= match.end()
+    assert "Quill" not in str(caught.value)
+
+
+def test_every_other_spelling_of_one_character_is_refused() -> None:
+    redacted = encrypted(NOTE)
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+    for match in TOKEN.finditer(redacted):
+        for i in range(match.start(), match.end()):
+            for letter in letters:
+                if letter != redacted[i]:
+                    with pytest.raises(IntegrityError):
+                        reveal(redacted[:i] + letter + redacted[i + 1 :], KEY)
+
+
+def test_another_key_and_another_type_are_refused() -> None:
+    with pytest.raises(IntegrityError):
+        reveal(encrypted(NOTE), OTHER)
+    with pytest.raises(IntegrityError):
+        reveal(encrypted(NOTE).replace("ID", "PATIENT"), KEY)
+
+
+def test_a_removed_token_shows_in_their_number() -> None:
+    assert reveal(TOKEN.sub("", encrypted(NOTE), count=1), KEY).tokens == 2
+
+
+@pytest.mark.parametrize("text", ["a ⟦ b", "⟧ is it", "⟦ID:AAAA⟧"])
+def test_a_note_that_could_not_be_restored_is_refused(text: str) -> None:
+    with pytest.raises(DataError) as caught:
+        encrypted(Document("1", "Quill " + text, (Span(0, 5, "PATIENT"),)))
+    assert caught.value.offset == 6 + min(i for i, c in enumerate(text) if c in "⟦⟧")
+    inside = Document("1", "Quill " + text, (Span(0, 6 + len(text), "PATIENT"),))
+    assert reveal(encrypted(inside), KEY) == (inside.text, 1)
+
+
+def test_the_key_is_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "key").write_bytes(KEY + b"\n")
+    (tmp_path / "key").chmod(0o600)
+    assert read_encryption_key(tmp_path / "key") == KEY
+    monkeypatch.setenv(SECRET_VARIABLE, KEY.decode())
+    with pytest.raises(SecretError):
+        read_encryption_key(tmp_path / "key")
+    for keys in ({}, {"secret": KEY}, {"secret": KEY, "encryption_key": KEY}):
+        with pytest.raises(SecretError):
+            redact(NOTE, "encrypt", **keys)
