@@ -38,7 +38,7 @@ from crfdeid.registry import MODELS, create
 from crfdeid.rules import RulesSettings, RulesTagger
 from crfdeid.rules.matcher import RULES, find_rules, find_rules_in
 from experiments.running import device
-from experiments.running.runs import Plan, run_group
+from experiments.running.runs import Plan
 from experiments.running.systems import Cell, System
 from features import STRONG_FEATURES, Extractor, FeatureSet
 from features.lexicons import Gazetteers, WordClusters, make_clusters
@@ -100,7 +100,7 @@ def parse_settings(text: str) -> dict[str, Any]:
 def _measure(model: str, settings: dict[str, Any], seed: int, corpus: Corpus, profile: str) -> list[float]:
     cell = Cell(System(model, model, settings=tuple(settings.items())), seed)
     # Without test notes, the development notes are scored.
-    (run,) = run_group([cell], dataclasses.replace(corpus, test=None), Plan(profile), lambda cell, progress: None)
+    (run,) = Plan(profile).run([cell], dataclasses.replace(corpus, test=None), lambda cell, progress: None)
     micro = run.record["scores"]["entity_strict"]["micro"]
     steps = run.record["learning_curve"]
     curve = [step["dev_f1"] for step in steps if step["dev_f1"] is not None]

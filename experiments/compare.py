@@ -52,8 +52,7 @@ def compare(experiment: Experiment) -> dict[str, Any]:
         show_tables([tables.corpus_table(prepared.facts)])
         settled = settle_systems(prepared, train_all)
         show_tables([tables.settings_table(describe_settings(prepared, settled.settings))])
-        models = experiment.models
-        runs = train_all(plain_cells(settled.systems, models.seeds, models.fractions))
+        runs = train_all(plain_cells(settled.systems, experiment.seeds, experiment.models.fractions))
         results = assemble(prepared, settled, runs)
         finish(results, prepared, store)
     if prepared.corpus.is_synthetic or experiment.output.show_examples:

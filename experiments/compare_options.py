@@ -19,13 +19,12 @@ from experiments.options import (
     axis,
     check,
     check_near,
+    common_settings,
     corpus_settings,
-    defining,
     embeddings,
     fractions,
     make_parser,
     models,
-    output_settings,
     vector_settings,
     vector_source,
 )
@@ -87,10 +86,8 @@ def _experiment(options: argparse.Namespace) -> Experiment:
     return Experiment(
         models=ModelSettings(
             models=tuple(options.models),
-            profile=options.profile,
             changes=tuple(_changes(options).items()),
             combine=options.combine,
-            seeds=tuple(options.seeds),
             fractions=tuple(options.fractions),
             sweep=tuple((name, tuple(values)) for name, values in options.sweep),
         ),
@@ -105,10 +102,7 @@ def _experiment(options: argparse.Namespace) -> Experiment:
             unlabelled_notes=UNLABELLED_NOTES if options.unlabelled_notes is None else options.unlabelled_notes,
             neighbours=options.neighbours_from or NEIGHBOURS_FROM,
         ),
-        output=output_settings(options),
-        device=options.device,
-        jobs=options.jobs,
-        command=defining(options),
+        **common_settings(options),
     )
 
 
@@ -141,26 +135,41 @@ def _parser() -> Parser:
     _add_settings(parser.add_argument_group("settings", "replace the profile's, in every model that has them"))
     _add_embeddings(parser.add_argument_group("word vectors of the networks"))
     _add_experiments(parser.add_argument_group("further experiments"))
-    text = "print errors in their text even of a real corpus, where that text is PHI"
-    add_work(parser).add_argument("--show-examples", action="store_true", help=text)
+    add_work(parser).add_argument(
+        "--show-examples",
+        action="store_true",
+        help="print errors in their text even of a real corpus, where that text is PHI",
+    )
     return parser
 
 
 def _add_models(group: argparse.ArgumentParser) -> None:
     known = ", ".join(MODELS)
     core = ",".join(CORE.models.values())
-    text = f"models to compare, separated by commas, from {known} (default: those of the profile's paper, or {core})"
-    group.add_argument("--models", type=models, metavar="NAMES", help=text)
-    text = (
-        "add a system that combines the models: spans of any model (union), of most models (vote), or the most "
-        "probable tags by the mean of their probabilities (mean)"
+    group.add_argument(
+        "--models",
+        type=models,
+        metavar="NAMES",
+        help=f"models to compare, separated by commas, from {known} (default: those of the profile's paper, or {core})",
     )
-    group.add_argument("--combine", choices=COMBINATIONS, help=text)
-    text = (
-        "settings of the models and size of the synthetic corpus: default, which are tuned and small, or a paper's: "
-        f"{', '.join(PAPERS)} (paper: yadav2016)"
+    group.add_argument(
+        "--combine",
+        choices=COMBINATIONS,
+        help=(
+            "add a system that combines the models: spans of any model (union), of most models (vote), or the most "
+            "probable tags by the mean of their probabilities (mean)"
+        ),
     )
-    group.add_argument("--profile", type=profile_name, default="default", metavar="NAME", help=text)
+    group.add_argument(
+        "--profile",
+        type=profile_name,
+        default="default",
+        metavar="NAME",
+        help=(
+            "settings of the models and size of the synthetic corpus: default, which are tuned and small, or a "
+            f"paper's: {', '.join(PAPERS)} (paper: yadav2016)"
+        ),
+    )
     add_seeds(group)
 
 
@@ -168,21 +177,35 @@ def _add_corpus(parser: Parser) -> None:
     group = add_corpus(
         parser, dev="documents to choose settings and a network's best epoch on", test="documents to score"
     )
-    text = (
-        "also train on rewritten copies of training documents: accents (without them), case (small letters, capitals), "
-        f"layout (separators, field names, sentences); several with commas, all, or none (default: {NO_COPIES})"
+    group.add_argument(
+        "--augment",
+        type=copy_kinds,
+        default=NO_COPIES,
+        metavar="KINDS",
+        help=(
+            "also train on rewritten copies of training documents: accents (without them), case (small letters, "
+            "capitals), layout (separators, field names, sentences); several with commas, all, or none "
+            f"(default: {NO_COPIES})"
+        ),
     )
-    group.add_argument("--augment", type=copy_kinds, default=NO_COPIES, metavar="KINDS", help=text)
-    text = (
-        "train on shuffled sentences in which each word of PHI is replaced by one of its N nearest words, itself "
-        "included (1 only shuffles); development and test documents are not changed"
+    group.add_argument(
+        "--pseudonymise",
+        type=whole_number(1),
+        metavar="N",
+        help=(
+            "train on shuffled sentences in which each word of PHI is replaced by one of its N nearest words, itself "
+            "included (1 only shuffles); development and test documents are not changed"
+        ),
     )
-    group.add_argument("--pseudonymise", type=whole_number(1), metavar="N", help=text)
-    text = (
-        f"word vectors for the nearest words: a kind that is trained here, or a file, as in --embeddings "
-        f"(default: {NEIGHBOURS_FROM})"
+    group.add_argument(
+        "--neighbours-from",
+        type=vector_source,
+        metavar="NAME|PATH",
+        help=(
+            f"word vectors for the nearest words: a kind that is trained here, or a file, as in --embeddings "
+            f"(default: {NEIGHBOURS_FROM})"
+        ),
     )
-    group.add_argument("--neighbours-from", type=vector_source, metavar="NAME|PATH", help=text)
 
 
 def _add_settings(group: argparse._ArgumentGroup) -> None:
@@ -194,29 +217,54 @@ def _add_settings(group: argparse._ArgumentGroup) -> None:
         "--epochs", type=whole_number(1), metavar="N", help="passes over the training documents, at most"
     )
     group.add_argument("--lr", type=positive_number, metavar="X", help="learning rate")
-    text = "any other settings, such as max_norm=5 layers=2; an unknown name lists the known ones"
-    group.add_argument("--set", type=setting, nargs="+", default=[], metavar="NAME=VALUE", help=text)
+    group.add_argument(
+        "--set",
+        type=setting,
+        nargs="+",
+        default=[],
+        metavar="NAME=VALUE",
+        help="any other settings, such as max_norm=5 layers=2; an unknown name lists the known ones",
+    )
 
 
 def _add_embeddings(group: argparse._ArgumentGroup) -> None:
-    text = (
-        "source of word vectors: random numbers, a method that is trained here on the training documents "
-        f"({', '.join(RECIPES)}), or a file of vectors (word2vec, GloVe, fastText); several are compared "
-        f"(default: {RANDOM})"
+    group.add_argument(
+        "--embeddings",
+        type=embeddings,
+        default=[RANDOM],
+        metavar="NAMES|PATHS",
+        help=(
+            "source of word vectors: random numbers, a method that is trained here on the training documents "
+            f"({', '.join(RECIPES)}), or a file of vectors (word2vec, GloVe, fastText); several are compared "
+            f"(default: {RANDOM})"
+        ),
     )
-    group.add_argument("--embeddings", type=embeddings, default=[RANDOM], metavar="NAMES|PATHS", help=text)
     add_unlabelled(group)
-    text = f"generated notes to train them on, of the synthetic corpus (default: {UNLABELLED_NOTES})"
-    group.add_argument("--unlabelled-notes", type=whole_number(0), metavar="N", help=text)
-    text = "do not train word vectors"
-    group.add_argument("--freeze-embeddings", action="store_true", default=None, help=text)
+    group.add_argument(
+        "--unlabelled-notes",
+        type=whole_number(0),
+        metavar="N",
+        help=f"generated notes to train them on, of the synthetic corpus (default: {UNLABELLED_NOTES})",
+    )
+    group.add_argument("--freeze-embeddings", action="store_true", default=None, help="do not train word vectors")
 
 
 def _add_experiments(group: argparse._ArgumentGroup) -> None:
-    text = "train on these shares of the training documents too: 0.1,0.25,0.5"
-    group.add_argument("--fractions", type=fractions, default=[], metavar="LIST", help=text)
-    text = (
-        "try every combination of these values of settings, such as window=7,9,11 hidden=50,100; each system then has "
-        "the best ones on dev"
+    group.add_argument(
+        "--fractions",
+        type=fractions,
+        default=[],
+        metavar="LIST",
+        help="train on these shares of the training documents too: 0.1,0.25,0.5",
     )
-    group.add_argument("--sweep", type=axis, nargs="+", default=[], metavar="NAME=VALUES", help=text)
+    group.add_argument(
+        "--sweep",
+        type=axis,
+        nargs="+",
+        default=[],
+        metavar="NAME=VALUES",
+        help=(
+            "try every combination of these values of settings, such as window=7,9,11 hidden=50,100; each system then "
+            "has the best ones on dev"
+        ),
+    )

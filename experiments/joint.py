@@ -21,12 +21,11 @@ from experiments.options import (
     add_unlabelled,
     add_work,
     check,
+    common_settings,
     corpus_settings,
-    defining,
     embeddings,
     make_parser,
     models,
-    output_settings,
     run_experiment,
     share,
     vector_settings,
@@ -106,18 +105,13 @@ def parse(argv: Sequence[str] | None) -> JointExperiment:
     short = " ".join(f"{name}={value}" for name, value in changes.items() if name not in chosen)
     return JointExperiment(
         systems=tuple(options.systems),
-        profile=options.profile,
         changes=tuple(changes.items()),
         corpus=corpus_settings(options, concepts=concepts, synthetic_concepts=True, share=options.share),
         unsourced=options.unsourced,
         notices=(f"Without --train the models learn for a short time, with --set {short}.",) if short else (),
         vectors=vector_settings(options, unlabelled_notes=_UNLABELLED_NOTES),
-        output=output_settings(options),
-        seeds=tuple(options.seeds),
         permutations=options.permutations,
-        device=options.device,
-        jobs=options.jobs,
-        command=defining(options),
+        **common_settings(options),
     )
 
 
@@ -131,35 +125,68 @@ def _parser() -> Parser:
         types="all",
     )
     arguments.add_concept_options(group)
-    text = (
-        "table of the regions without annotated concepts, with columns document, start and end: concepts are scored "
-        "again without them"
+    group.add_argument(
+        "--unsourced",
+        type=file_path,
+        metavar="FILE",
+        help=(
+            "table of the regions without annotated concepts, with columns document, start and end: concepts are "
+            "scored again without them"
+        ),
     )
-    group.add_argument("--unsourced", type=file_path, metavar="FILE", help=text)
-    text = f"the share of the training documents to learn from (default: all; without --train {SMALL_SHARE})"
-    group.add_argument("--share", type=share, metavar="X", help=text)
+    group.add_argument(
+        "--share",
+        type=share,
+        metavar="X",
+        help=f"the share of the training documents to learn from (default: all; without --train {SMALL_SHARE})",
+    )
     add_work(parser)
     return parser
 
 
 def _add_systems(parser: argparse.ArgumentParser) -> None:
     usual = ",".join(SYSTEMS)
-    text = (
-        "systems to compare, separated by commas: multitask, stacked, pipeline (with every row of Table 5), and models "
-        f"of one layer, which learn concepts from unchanged text (default: {usual})"
+    parser.add_argument(
+        "--systems",
+        type=models,
+        default=list(SYSTEMS),
+        metavar="NAMES",
+        help=(
+            "systems to compare, separated by commas: multitask, stacked, pipeline (with every row of Table 5), and "
+            f"models of one layer, which learn concepts from unchanged text (default: {usual})"
+        ),
     )
-    parser.add_argument("--systems", type=models, default=list(SYSTEMS), metavar="NAMES", help=text)
-    text = "settings that the models start from: default, or lange2020 in every model that has it"
-    parser.add_argument("--profile", type=profile_name, default="default", metavar="NAME", help=text)
+    parser.add_argument(
+        "--profile",
+        type=profile_name,
+        default="default",
+        metavar="NAME",
+        help="settings that the models start from: default, or lange2020 in every model that has it",
+    )
     few = " ".join(f"{name}={value}" for name, value in SMALL.items())
-    text = f"settings that replace the profile's, such as epochs=20 folds=5 (without --train, {few} unless given)"
-    parser.add_argument("--set", type=setting, nargs="+", default=[], metavar="NAME=VALUE", help=text)
+    parser.add_argument(
+        "--set",
+        type=setting,
+        nargs="+",
+        default=[],
+        metavar="NAME=VALUE",
+        help=f"settings that replace the profile's, such as epochs=20 folds=5 (without --train, {few} unless given)",
+    )
     add_seeds(parser)
-    text = f"Table 4: kinds of word vectors, separated by commas ({', '.join(KINDS)}), or files of them"
-    parser.add_argument("--embeddings", type=embeddings, metavar="NAMES|PATHS", help=text)
+    parser.add_argument(
+        "--embeddings",
+        type=embeddings,
+        metavar="NAMES|PATHS",
+        help=f"Table 4: kinds of word vectors, separated by commas ({', '.join(KINDS)}), or files of them",
+    )
     add_unlabelled(parser)
-    text = f"exchanges drawn for each test of a difference (default: {PERMUTATIONS:,})"
-    parser.add_argument("--permutations", type=whole_number(1), default=PERMUTATIONS, metavar="N", help=text)
+    parser.add_argument(
+        "--permutations",
+        type=whole_number(1),
+        default=PERMUTATIONS,
+        metavar="N",
+        help=f"exchanges drawn for each test of a difference (default: {PERMUTATIONS:,})",
+    )
 
 
 if __name__ == "__main__":

@@ -158,11 +158,15 @@ def make_parser(command: str, description: str, examples: str) -> Parser:
 
 def add_seeds(parser: argparse._ActionsContainer, *, default: str = "1") -> None:
     """Add the option for the seeds of each system; without it they are None, which ``default`` describes."""
-    text = (
-        "train each system N times, with the seeds 0 to N-1, or once with each seed of a list: 3,7 "
-        f"(default: {default})"
+    parser.add_argument(
+        "--seeds",
+        type=seeds,
+        metavar="N|LIST",
+        help=(
+            "train each system N times, with the seeds 0 to N-1, or once with each seed of a list: 3,7 "
+            f"(default: {default})"
+        ),
     )
-    parser.add_argument("--seeds", type=seeds, metavar="N|LIST", help=text)
 
 
 def add_corpus(parser: Parser, *, dev: str, test: str, types: str = "seven") -> argparse._ArgumentGroup:
@@ -177,33 +181,51 @@ def add_corpus(parser: Parser, *, dev: str, test: str, types: str = "seven") -> 
     group.add_argument("--format", choices=("auto", *CORPUS_FORMATS), help="their format (default: auto)")
     text = "seven: the types of i2b2 2006; all: the types of the corpus; binary: PHI or not (default: {})"
     group.add_argument("--types", choices=TYPE_MAPPINGS, default=types, help=text.format(types))
-    text = "of the synthetic corpus (default: 0)"
-    group.add_argument("--corpus-seed", type=whole_number(0, MOST_SEED), metavar="N", help=text)
+    group.add_argument(
+        "--corpus-seed", type=whole_number(0, MOST_SEED), metavar="N", help="of the synthetic corpus (default: 0)"
+    )
     return group
 
 
 def add_unlabelled(group: argparse._ActionsContainer) -> None:
     """Add the option for more text to train word vectors on."""
-    text = "more text to train word vectors on: text files, or a corpus in any format"
-    group.add_argument("--unlabelled", type=file_path, nargs="+", default=[], metavar="PATH", help=text)
+    group.add_argument(
+        "--unlabelled",
+        type=file_path,
+        nargs="+",
+        default=[],
+        metavar="PATH",
+        help="more text to train word vectors on: text files, or a corpus in any format",
+    )
 
 
 def add_work(parser: Parser) -> argparse._ArgumentGroup:
     """Add a group: device, number of jobs, and output."""
     group = parser.add_argument_group("work and output")
-    text = "device of networks; auto takes a GPU where there is one (default: auto)"
-    group.add_argument("--device", choices=DEVICES, default="auto", help=text)
-    text = "systems trained at the same time, which changes no result (default: one for each core; on a GPU one)"
-    group.add_argument("--jobs", type=whole_number(1), metavar="N", help=text)
+    group.add_argument(
+        "--device",
+        choices=DEVICES,
+        default="auto",
+        help="device of networks; auto takes a GPU where there is one (default: auto)",
+    )
+    group.add_argument(
+        "--jobs",
+        type=whole_number(1),
+        metavar="N",
+        help="systems trained at the same time, which changes no result (default: one for each core; on a GPU one)",
+    )
     add_compilation_cache(group)
-    text = "new folder for the report, tables, plots, results.json, predictions and fitted models"
-    group.add_argument("--out", type=file_path, metavar="DIR", help=text)
-    text = "continue an interrupted run of the same command in --out"
-    group.add_argument("--resume", action="store_true", help=text)
-    text = "put the text of a real corpus, which is PHI, into the report"
-    group.add_argument("--include-text", action="store_true", help=text)
-    text = "show the scores that papers print next to ours"
-    group.add_argument("--published", action="store_true", help=text)
+    group.add_argument(
+        "--out",
+        type=file_path,
+        metavar="DIR",
+        help="new folder for the report, tables, plots, results.json, predictions and fitted models",
+    )
+    group.add_argument("--resume", action="store_true", help="continue an interrupted run of the same command in --out")
+    group.add_argument(
+        "--include-text", action="store_true", help="put the text of a real corpus, which is PHI, into the report"
+    )
+    group.add_argument("--published", action="store_true", help="show the scores that papers print next to ours")
     return group
 
 
@@ -294,19 +316,23 @@ def vector_settings(options: argparse.Namespace, **others: Any) -> VectorSetting
     return VectorSettings(sources=sources, unlabelled=tuple(options.unlabelled), **others)
 
 
-def output_settings(options: argparse.Namespace) -> OutputSettings:
-    """Settings from the options of `add_work`, and ``show_examples`` where the command has it."""
-    return OutputSettings(
-        folder=options.out,
-        resume=options.resume,
-        include_text=options.include_text,
-        show_examples=getattr(options, "show_examples", False),
-        published=options.published,
-    )
+def common_settings(options: argparse.Namespace) -> dict[str, Any]:
+    """Values of the fields of `CommonSettings`, from ``profile`` and the options of `add_seeds` and `add_work`.
 
-
-def defining(options: argparse.Namespace) -> dict[str, Any]:
-    """Options that define the experiment, as plain data: without output and number of jobs."""
-    named = {name: value for name, value in vars(options).items() if name not in _NOT_THE_EXPERIMENT}
-    plain: dict[str, Any] = json.loads(json.dumps(named, default=str))
-    return plain
+    The command is that of the options that define the experiment: without output and number of jobs.
+    """
+    defining = {name: value for name, value in vars(options).items() if name not in _NOT_THE_EXPERIMENT}
+    return {
+        "profile": options.profile,
+        "seeds": tuple(options.seeds),
+        "output": OutputSettings(
+            folder=options.out,
+            resume=options.resume,
+            include_text=options.include_text,
+            show_examples=getattr(options, "show_examples", False),
+            published=options.published,
+        ),
+        "device": options.device,
+        "jobs": options.jobs,
+        "command": json.loads(json.dumps(defining, default=str)),
+    }

@@ -22,12 +22,11 @@ from experiments.options import (
     add_work,
     check,
     check_near,
+    common_settings,
     corpus_settings,
     counts,
-    defining,
     embeddings,
     make_parser,
-    output_settings,
     run_experiment,
     systems,
     vector_settings,
@@ -105,11 +104,8 @@ def parse(argv: Sequence[str] | None) -> PrivateExperiment:
     if len(set(pooled)) < len(pooled):
         raise SettingError("--pooling: names a representation twice")
     return PrivateExperiment(
-        profile=options.profile,
         corpus=corpus_settings(options),
         vectors=vector_settings(options, unlabelled_notes=_UNLABELLED_NOTES),
-        output=output_settings(options),
-        seeds=tuple(options.seeds),
         kinds=tuple(options.systems),
         neighbours=options.neighbours,
         pseudonyms=tuple(options.figure_4 if options.figure_4 is not None else sizes.pseudonyms),
@@ -118,9 +114,7 @@ def parse(argv: Sequence[str] | None) -> PrivateExperiment:
         pooled=pooled,
         tagger=tuple(options.tagger),
         representation=tuple(options.set),
-        device=options.device,
-        jobs=options.jobs,
-        command=defining(options),
+        **common_settings(options),
     )
 
 
@@ -133,33 +127,81 @@ def _parser() -> Parser:
 
 
 def _add_sizes(group: argparse.ArgumentParser) -> None:
-    text = f"amounts of training: default, which are small, or the paper's: {', '.join(SIZES)}"
-    group.add_argument("--profile", type=profile_name, default="default", metavar="NAME", help=text)
-    text = (
-        f"word vectors, separated by commas: a method that is trained here ({', '.join(RECIPES)}), or a file (default: "
-        f"{_EMBEDDING['default']}; with the paper's profile {_EMBEDDING['friedrich2019']})"
+    group.add_argument(
+        "--profile",
+        type=profile_name,
+        default="default",
+        metavar="NAME",
+        help=f"amounts of training: default, which are small, or the paper's: {', '.join(SIZES)}",
     )
-    group.add_argument("--embeddings", type=embeddings, metavar="NAMES|PATHS", help=text)
+    group.add_argument(
+        "--embeddings",
+        type=embeddings,
+        metavar="NAMES|PATHS",
+        help=(
+            f"word vectors, separated by commas: a method that is trained here ({', '.join(RECIPES)}), or a file "
+            f"(default: {_EMBEDDING['default']}; with the paper's profile {_EMBEDDING['friedrich2019']})"
+        ),
+    )
     add_unlabelled(group)
     add_seeds(group, default=_usual(lambda sizes: [sizes.seeds]))
-    text = f"the systems of Table 2 and of the figures, separated by commas (default: {','.join(KINDS)})"
-    group.add_argument("--systems", type=systems(KINDS), default=list(KINDS), metavar="NAMES", help=text)
-    text = "the neighbours of pseudonyms, representations and DANN in Table 2 (default: 100)"
-    group.add_argument("--neighbours", type=whole_number(5), default=100, metavar="N", help=text)
-    text = f"further numbers of neighbours of pseudonyms, Figure 4 (default: {_usual(lambda sizes: sizes.pseudonyms)})"
-    group.add_argument("--figure-4", type=counts, metavar="LIST", help=text)
-    usual = _usual(lambda sizes: sizes.representations)
-    text = f"Figure 5: further numbers of neighbours of representations and DANN (with no list: {usual})"
-    group.add_argument("--figure-5", type=counts, nargs="?", const=(), metavar="LIST", help=text)
-    text = (
-        "divide the training documents among a provider and two hospitals that pool their data; each value adds "
-        "pooling by a representation with these settings, such as deviation=0.1,weight=1"
+    group.add_argument(
+        "--systems",
+        type=systems(KINDS),
+        default=list(KINDS),
+        metavar="NAMES",
+        help=f"the systems of Table 2 and of the figures, separated by commas (default: {','.join(KINDS)})",
     )
-    group.add_argument("--pooling", type=_point, nargs="*", metavar="NAME=VALUE,...", help=text)
-    text = "settings of the representation, its adversaries and its training, such as size=100 rounds=20"
-    group.add_argument("--set", type=_setting, nargs="+", default=[], metavar="NAME=VALUE", help=text)
-    text = "settings of the taggers, such as epochs=20 layers=2"
-    group.add_argument("--tagger", type=setting, nargs="+", default=[], metavar="NAME=VALUE", help=text)
+    group.add_argument(
+        "--neighbours",
+        type=whole_number(5),
+        default=100,
+        metavar="N",
+        help="the neighbours of pseudonyms, representations and DANN in Table 2 (default: 100)",
+    )
+    group.add_argument(
+        "--figure-4",
+        type=counts,
+        metavar="LIST",
+        help=(
+            f"further numbers of neighbours of pseudonyms, Figure 4 (default: {_usual(lambda sizes: sizes.pseudonyms)})"
+        ),
+    )
+    usual = _usual(lambda sizes: sizes.representations)
+    group.add_argument(
+        "--figure-5",
+        type=counts,
+        nargs="?",
+        const=(),
+        metavar="LIST",
+        help=f"Figure 5: further numbers of neighbours of representations and DANN (with no list: {usual})",
+    )
+    group.add_argument(
+        "--pooling",
+        type=_point,
+        nargs="*",
+        metavar="NAME=VALUE,...",
+        help=(
+            "divide the training documents among a provider and two hospitals that pool their data; each value adds "
+            "pooling by a representation with these settings, such as deviation=0.1,weight=1"
+        ),
+    )
+    group.add_argument(
+        "--set",
+        type=_setting,
+        nargs="+",
+        default=[],
+        metavar="NAME=VALUE",
+        help="settings of the representation, its adversaries and its training, such as size=100 rounds=20",
+    )
+    group.add_argument(
+        "--tagger",
+        type=setting,
+        nargs="+",
+        default=[],
+        metavar="NAME=VALUE",
+        help="settings of the taggers, such as epochs=20 layers=2",
+    )
 
 
 def _usual(numbers: Callable[[Sizes], Sequence[int]]) -> str:

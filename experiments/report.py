@@ -54,17 +54,30 @@ def _report(options: argparse.Namespace) -> None:
 def _parser() -> Parser:
     parser = Parser(prog="python -m experiments.report", description=DESCRIPTION, allow_abbrev=False)
     parser.add_argument("folder", type=Path, metavar="DIR", help="folder of --out of experiments.compare")
-    text = "add tables with the scores that papers print of these models next to ours"
-    parser.add_argument("--published", action="store_true", help=text)
-    text = "leave text and document names out of report.html even where the folder has them"
-    parser.add_argument("--without-text", action="store_true", help=text)
-    text = (
-        "link each error to a page that explains the tags of one or two systems, such as crf,elman; needs their fitted "
-        "models and texts in the folder"
+    parser.add_argument(
+        "--published",
+        action="store_true",
+        help="add tables with the scores that papers print of these models next to ours",
     )
-    parser.add_argument("--explain", metavar="LIST", help=text)
-    text = "with --explain: maximum number of documents with such a page, by number of errors (default: 100)"
-    parser.add_argument("--explain-notes", type=whole_number(1), metavar="N", help=text)
+    parser.add_argument(
+        "--without-text",
+        action="store_true",
+        help="leave text and document names out of report.html even where the folder has them",
+    )
+    parser.add_argument(
+        "--explain",
+        metavar="LIST",
+        help=(
+            "link each error to a page that explains the tags of one or two systems, such as crf,elman; needs their "
+            "fitted models and texts in the folder"
+        ),
+    )
+    parser.add_argument(
+        "--explain-notes",
+        type=whole_number(1),
+        metavar="N",
+        help="with --explain: maximum number of documents with such a page, by number of errors (default: 100)",
+    )
     return parser
 
 

@@ -59,24 +59,53 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> Parser:
     parser = Parser(prog="python -m experiments.synthetic", description=__doc__, allow_abbrev=False)
-    text = "which corpus (default: default; paper: yadav2016)"
-    parser.add_argument("--profile", type=profile_name, choices=list(PROFILES), default="default", help=text)
-    text = (
-        "seven: clinical notes with the seven subtypes (default); all: notes, queries, messages, forms, tables and "
-        "general sentences with all types that HIPAA names"
+    parser.add_argument(
+        "--profile",
+        type=profile_name,
+        choices=list(PROFILES),
+        default="default",
+        help="which corpus (default: default; paper: yadav2016)",
     )
-    parser.add_argument("--types", choices=("seven", "all"), default="seven", help=text)
-    text = "notes with concepts marked too: problems, treatments and tests; with --types all, the types are i2b2 2014's"
-    parser.add_argument("--concepts", action="store_true", help=text)
-    text = "seed of every choice in it (default: 0)"
-    parser.add_argument("--seed", type=whole_number(0, MOST_SEED), default=0, metavar="N", help=text)
-    text = "how many training notes to print, with --types all spread over all styles (default: 0)"
-    parser.add_argument("--notes", type=whole_number(0), default=0, metavar="N", help=text)
-    text = (
-        "new folder for the notes in brat's format, as train/, dev/ and test/; with --concepts these are in phi/, and "
-        "again in concepts/ with the concepts marked"
+    parser.add_argument(
+        "--types",
+        choices=("seven", "all"),
+        default="seven",
+        help=(
+            "seven: clinical notes with the seven subtypes (default); all: notes, queries, messages, forms, tables and "
+            "general sentences with all types that HIPAA names"
+        ),
     )
-    parser.add_argument("--out", type=file_path, metavar="DIR", help=text)
+    parser.add_argument(
+        "--concepts",
+        action="store_true",
+        help=(
+            "notes with concepts marked too: problems, treatments and tests; with --types all, the types are i2b2 "
+            "2014's"
+        ),
+    )
+    parser.add_argument(
+        "--seed",
+        type=whole_number(0, MOST_SEED),
+        default=0,
+        metavar="N",
+        help="seed of every choice in it (default: 0)",
+    )
+    parser.add_argument(
+        "--notes",
+        type=whole_number(0),
+        default=0,
+        metavar="N",
+        help="how many training notes to print, with --types all spread over all styles (default: 0)",
+    )
+    parser.add_argument(
+        "--out",
+        type=file_path,
+        metavar="DIR",
+        help=(
+            "new folder for the notes in brat's format, as train/, dev/ and test/; with --concepts these are in phi/, "
+            "and again in concepts/ with the concepts marked"
+        ),
+    )
     return parser
 
 

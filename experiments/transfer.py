@@ -19,11 +19,10 @@ from experiments.options import (
     add_seeds,
     add_work,
     check_work,
-    defining,
+    common_settings,
     folders,
     make_parser,
     models,
-    output_settings,
     run_experiment,
     share,
 )
@@ -115,15 +114,10 @@ def parse(argv: Sequence[str] | None) -> TransferExperiment:
         models=tuple(options.models),
         encoders=tuple(options.encoders),
         types=options.types,
-        profile=options.profile,
         changes=tuple(options.set),
         share=options.share,
-        output=output_settings(options),
-        seeds=tuple(options.seeds),
         samples=options.samples,
-        device=options.device,
-        jobs=options.jobs,
-        command=defining(options),
+        **common_settings(options),
     )
 
 
@@ -137,33 +131,72 @@ def _parser() -> Parser:
 
 def _add_corpora(parser: Parser) -> None:
     group = parser.add_argument_group("corpora")
-    text = (
-        "the corpora: NAME=DIR, a folder that holds train and test (or, without test, dev, which is then scored), as "
-        "folders or files; NAME=TRAIN,TEST, two files or folders; both with :FORMAT for a format that cannot be "
-        f"guessed; or {', '.join(BUILT_IN)}, which are built in, with :SEED (default: these)"
+    group.add_argument(
+        "--corpora",
+        nargs="+",
+        metavar="NAME=DIR[:FORMAT]",
+        help=(
+            "the corpora: NAME=DIR, a folder that holds train and test (or, without test, dev, which is then scored), "
+            "as folders or files; NAME=TRAIN,TEST, two files or folders; both with :FORMAT for a format that cannot be "
+            f"guessed; or {', '.join(BUILT_IN)}, which are built in, with :SEED (default: these)"
+        ),
     )
-    group.add_argument("--corpora", nargs="+", metavar="NAME=DIR[:FORMAT]", help=text)
-    text = "types that Table 4 compares: PHI or not, PHI of the right category, or names alone (default: binary)"
-    group.add_argument("--types", choices=TYPES, default=BINARY, help=text)
-    text = "the share of each corpus's training documents to learn from (default: all)"
-    group.add_argument("--share", type=share, default=1.0, metavar="X", help=text)
+    group.add_argument(
+        "--types",
+        choices=TYPES,
+        default=BINARY,
+        help="types that Table 4 compares: PHI or not, PHI of the right category, or names alone (default: binary)",
+    )
+    group.add_argument(
+        "--share",
+        type=share,
+        default=1.0,
+        metavar="X",
+        help="the share of each corpus's training documents to learn from (default: all)",
+    )
 
 
 def _add_models(parser: argparse.ArgumentParser) -> None:
-    text = f"the models, separated by commas: {', '.join(MODELS)} (default: {','.join(USUAL)})"
-    parser.add_argument("--models", type=models, default=list(USUAL), metavar="NAMES", help=text)
-    text = (
-        "folders of pretrained encoders, separated by commas: bert is trained from each of them "
-        "(default: the one that python -m rnn.fetch_encoder fetches)"
+    parser.add_argument(
+        "--models",
+        type=models,
+        default=list(USUAL),
+        metavar="NAMES",
+        help=f"the models, separated by commas: {', '.join(MODELS)} (default: {','.join(USUAL)})",
     )
-    parser.add_argument("--encoders", type=folders, default=[], metavar="DIRS", help=text)
-    text = "settings that the models start from: default, or johnson2020 in every model that has it"
-    parser.add_argument("--profile", type=profile_name, default="default", metavar="NAME", help=text)
-    text = "settings that replace the profile's, such as epochs=10"
-    parser.add_argument("--set", type=setting, nargs="+", default=[], metavar="NAME=VALUE", help=text)
+    parser.add_argument(
+        "--encoders",
+        type=folders,
+        default=[],
+        metavar="DIRS",
+        help=(
+            "folders of pretrained encoders, separated by commas: bert is trained from each of them "
+            "(default: the one that python -m rnn.fetch_encoder fetches)"
+        ),
+    )
+    parser.add_argument(
+        "--profile",
+        type=profile_name,
+        default="default",
+        metavar="NAME",
+        help="settings that the models start from: default, or johnson2020 in every model that has it",
+    )
+    parser.add_argument(
+        "--set",
+        type=setting,
+        nargs="+",
+        default=[],
+        metavar="NAME=VALUE",
+        help="settings that replace the profile's, such as epochs=10",
+    )
     add_seeds(parser)
-    text = f"corpora drawn for each confidence interval (default: {SAMPLES:,})"
-    parser.add_argument("--samples", type=whole_number(1), default=SAMPLES, metavar="N", help=text)
+    parser.add_argument(
+        "--samples",
+        type=whole_number(1),
+        default=SAMPLES,
+        metavar="N",
+        help=f"corpora drawn for each confidence interval (default: {SAMPLES:,})",
+    )
 
 
 if __name__ == "__main__":

@@ -48,7 +48,7 @@ def test_every_compare_command_has_options_that_exist(page, tmp_path, monkeypatc
             elif option == "--embeddings" and value.endswith(".vec"):
                 Path(value).touch()
         for model in parse(arguments).models.models:
-            model_settings(model, profile=parse(arguments).models.profile)
+            model_settings(model, profile=parse(arguments).profile)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -83,7 +83,7 @@ def prepare(experiment: Experiment, *, on_step: OnStep) -> Comparison:
     device = choose_device(experiment.device, possible_traits(models))
     systems = _systems(models, list(vectors.sources))
     require_phi_alone(systems)
-    full_settings(systems, Plan(models.profile))  # refuses invalid values before any long computation
+    full_settings(systems, Plan(experiment.profile))  # refuses invalid values before any long computation
     folder = models_folder(experiment.output.folder)
     read = read_corpus(experiment.corpus)
     near = embedding_name(vectors.neighbours) if experiment.corpus.pseudonymise else None
@@ -95,10 +95,10 @@ def prepare(experiment: Experiment, *, on_step: OnStep) -> Comparison:
         fractions=models.fractions,
         on_step=on_step,
     )
-    plan = Plan(models.profile, embeddings.vectors, folder, experiment.corpus.augment)
+    plan = Plan(experiment.profile, embeddings.vectors, folder, experiment.corpus.augment)
     if near is not None and experiment.corpus.pseudonymise is not None:
         plan = replace(plan, neighbours=_neighbours(plan, read.corpus, near, experiment.corpus.pseudonymise))
-    jobs = choose_jobs(experiment.jobs, len(plain_cells(systems, models.seeds, models.fractions)), device)
+    jobs = choose_jobs(experiment.jobs, len(plain_cells(systems, experiment.seeds, models.fractions)), device)
     return Prepared(experiment, *read, systems, embeddings, plan, device, jobs, started)
 
 
@@ -118,7 +118,7 @@ def possible_traits(models: ModelSettings) -> Iterator[Traits]:
     """Traits of every system, and of all that a sweep can make of it."""
     systems = _systems(models, [RANDOM])
     yield from map(traits_of, systems)
-    for cell in sweep_cells(systems, models.seeds[:1], dict(models.sweep)):
+    for cell in sweep_cells(systems, [0], dict(models.sweep)):
         yield traits_of(cell.system, cell.point)
 
 
@@ -149,7 +149,7 @@ def settle_systems(prepared: Comparison, train: Train) -> ResolvedSystems:
     if not models.sweep:
         return ResolvedSystems(prepared.systems, full_settings(prepared.systems, prepared.plan), None)
     grid = dict(models.sweep)
-    tried = tuple(train(sweep_cells(prepared.systems, models.seeds, grid)))
+    tried = tuple(train(sweep_cells(prepared.systems, prepared.experiment.seeds, grid)))
     chosen = choose({run.cell: run.record["dev_f1"] for run in tried})
     systems = tuple(settle(prepared.systems, chosen))
     return ResolvedSystems(systems, full_settings(systems, prepared.plan), Sweep(grid, tried, chosen))

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from experiments.running.systems import Cell, Vectors, make_tagger
 
 if TYPE_CHECKING:  # Its package imports JAX, and an experiment on the CRF alone needs none.
     from rnn.privacy.neighbours import Neighbours
+
+_Spans = TypeVar("_Spans")
 
 PSEUDONYM_SEED = 0
 OnProgress = Callable[[Cell, FitProgress], None]
@@ -55,8 +57,11 @@ class Plan:
     neighbours: Mapping[float, Neighbours] = field(default_factory=dict)
 
     def run(self, cells: Sequence[Cell], corpus: Corpus, on_progress: OnProgress) -> list[Run]:
-        """Train one cell, or several replicates of one network together; see `run_group`."""
-        return run_group(cells, corpus, self, on_progress)
+        """Train one cell, or several replicates of one network together, then tag and score with each."""
+        taggers = [make_tagger(cell, self.profile, self.vectors) for cell in cells]
+        train = self.sentences(corpus, cells[0].fraction)
+        trained = fit_cells(cells, taggers, train, corpus.dev.sentences, on_progress)
+        return [evaluate(one, corpus, models_folder=self.models_folder) for one in trained]
 
     def sentences(self, corpus: Corpus, fraction: float) -> list[LabelledSentence]:
         """Training sentences: of a share of the training documents, with copies or pseudonyms if the plan has them.
@@ -108,13 +113,6 @@ class Run:
         return self.layers[PHI].errors
 
 
-def run_group(cells: Sequence[Cell], corpus: Corpus, plan: Plan, on_progress: OnProgress) -> list[Run]:
-    """Train one cell, or several replicates of one network together, then tag and score with each."""
-    taggers = [make_tagger(cell, plan.profile, plan.vectors) for cell in cells]
-    trained = fit_cells(cells, taggers, plan.sentences(corpus, cells[0].fraction), corpus.dev.sentences, on_progress)
-    return [evaluate(one, corpus, models_folder=plan.models_folder) for one in trained]
-
-
 class Trained(NamedTuple):
     """A cell's tagger, the seconds and the progress of its training, and the words that it learned from."""
 
@@ -128,15 +126,24 @@ class Trained(NamedTuple):
         """Loss and F on dev, step by step."""
         return [{"step": p.step, "loss": _finite(p.loss), "dev_f1": p.dev_f1} for p in self.progress]
 
-    def described(self, seconds: float, scored: Split) -> dict[str, Any]:
-        """Entries of every run's record: the training, and the seconds of tagging."""
+    def tagged(self, predict: Callable[[Tagger, Split], _Spans], scored: Split) -> tuple[dict[str, Any], _Spans]:
+        """Tag the scored split in one call; return the start of the run's record, and the predicted spans."""
+        started = time.perf_counter()
+        spans = predict(self.tagger, scored)
+        seconds = time.perf_counter() - started
         tokens = sum(len(labelled.tags) for labelled in scored.sentences)
-        return {
+        record = {
             "seed": self.cell.seed,
             "fit_seconds": self.seconds,
             "predict_seconds": seconds,
             "tokens_per_second": tokens / seconds,
         }
+        return record, spans
+
+    def save(self, folder: Path | None) -> None:
+        """Write the tagger as ``<folder>/<system>/<seed>/``; without a folder, nothing."""
+        if folder is not None:
+            write_folder(folder / self.cell.system.name / self.cell.name, self.tagger.save)
 
 
 def fit_cells(
@@ -185,16 +192,13 @@ def evaluate(trained: Trained, corpus: Corpus, *, models_folder: Path | None) ->
     if cell.point:
         record = {"seed": cell.seed, "fit_seconds": trained.seconds, "learning_curve": trained.curve()}
         return Run(cell, {**record, "dev_f1": strict_f1(tagger, corpus.dev)})
-    started = time.perf_counter()
-    predictions = predict_spans(tagger, corpus.scored)
-    seconds = time.perf_counter() - started
-    if models_folder is not None and cell.is_plain:
-        write_folder(models_folder / cell.system.name / cell.name, tagger.save)
+    record, predictions = trained.tagged(predict_spans, corpus.scored)
+    if cell.is_plain:
+        trained.save(models_folder)
     gold = corpus.scored.documents
     scores = score_all(gold, predictions)
     errors = tuple(find_errors(gold, predictions, known_words=trained.known_words))
-    record = {
-        **trained.described(seconds, corpus.scored),
+    record |= {
         "dev_f1": scores["entity_strict"]["micro"]["f1"] if corpus.test is None else strict_f1(tagger, corpus.dev),
         "scores": scores,
         "errors": summarise_errors(errors),

@@ -20,24 +20,20 @@ Point = tuple[tuple[str, Any], ...]
 
 @dataclass(frozen=True, kw_only=True)
 class ModelSettings:
-    """Models to train, their settings and their seeds.
+    """Models to train, and their settings.
 
     Args:
         models: names in `crfdeid.registry.MODELS`.
-        profile: of each model's settings.
         changes: settings that replace the profile's, in every model that has them.
         combine: kind of a further system that combines the models (`crfdeid.ensembles.ensemble.COMBINATIONS`); None for
             none.
-        seeds: of each system.
         fractions: further shares of the training documents to train on.
         sweep: settings and the values to try, each with each.
     """
 
     models: tuple[str, ...]
-    profile: str = "default"
     changes: Point = ()
     combine: str | None = None
-    seeds: tuple[int, ...] = (0,)
     fractions: tuple[float, ...] = ()
     sweep: tuple[tuple[str, tuple[Any, ...]], ...] = ()
 
@@ -113,23 +109,36 @@ class OutputSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Experiment:
-    """Settings of ``experiments.compare``.
+class CommonSettings:
+    """Settings that every experiment has.
 
     Args:
-        models: the models.
-        corpus: the documents.
-        vectors: the word vectors.
+        profile: of each model's settings; a model without that profile has its default, except in a comparison.
+        seeds: of each system.
         output: files to write, and tables to show.
         device: of networks, one of `experiments.running.device.DEVICES`.
         jobs: cells trained at the same time; None for the best number.
         command: the options that define the experiment as plain data, for its results.
     """
 
-    models: ModelSettings
-    corpus: CorpusSettings = field(default_factory=CorpusSettings)
-    vectors: VectorSettings = field(default_factory=VectorSettings)
+    profile: str = "default"
+    seeds: tuple[int, ...] = (0,)
     output: OutputSettings = field(default_factory=OutputSettings)
     device: str = "auto"
     jobs: int | None = None
     command: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment(CommonSettings):
+    """Settings of ``experiments.compare``.
+
+    Args:
+        models: the models.
+        corpus: the documents.
+        vectors: the word vectors.
+    """
+
+    models: ModelSettings
+    corpus: CorpusSettings = field(default_factory=CorpusSettings)
+    vectors: VectorSettings = field(default_factory=VectorSettings)

@@ -20,7 +20,7 @@ def test_defaults() -> None:
     assert found.corpus == CorpusSettings()
     assert found.vectors == VectorSettings(sources={"random": "random"}, unlabelled_notes=1000)
     assert found.output == OutputSettings()
-    assert (found.device, found.jobs) == ("auto", None)
+    assert (found.profile, found.seeds, found.device, found.jobs) == ("default", (0,), "auto", None)
 
 
 def test_every_option_reaches_its_setting(tmp_path: Path) -> None:
@@ -37,10 +37,8 @@ def test_every_option_reaches_its_setting(tmp_path: Path) -> None:
     found = parse(argv)
     assert found.models == ModelSettings(
         models=("elman", "crf"),
-        profile="yadav2016",
         changes=(("window", 7), ("lr", 0.5), ("freeze_embeddings", True)),
         combine="vote",
-        seeds=(4, 2),
         fractions=(0.5, 0.1),
         sweep=(("hidden", (5, 6)), ("c1", (0.1,))),
     )
@@ -58,7 +56,7 @@ def test_every_option_reaches_its_setting(tmp_path: Path) -> None:
     assert found.output == OutputSettings(
         folder=out, resume=True, include_text=True, show_examples=True, published=True
     )
-    assert (found.device, found.jobs) == ("cpu", 3)
+    assert (found.profile, found.seeds, found.device, found.jobs) == ("yadav2016", (4, 2), "cpu", 3)
 
 
 def test_any_setting_can_be_set_once() -> None:
@@ -88,7 +86,7 @@ def test_what_the_results_keep_of_the_options_is_what_defines_the_experiment(tmp
     [("1", [0]), ("3", [0, 1, 2]), ("3,7", [3, 7]), ("7,", [7]), ("0", [0]), ("0,", [0]), ("5,0", [5, 0])],
 )
 def test_seeds_are_a_number_of_them_or_a_list(text: str, seeds: list[int]) -> None:
-    assert parse(["--seeds", text]).models.seeds == tuple(seeds)
+    assert parse(["--seeds", text]).seeds == tuple(seeds)
 
 
 def test_models_keep_the_order_given() -> None:

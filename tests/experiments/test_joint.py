@@ -240,7 +240,7 @@ def test_an_interrupted_run_is_gone_on_with(
     assert heading.startswith("pipeline, ") and not heading.endswith("phi")
     assert "pipeline holds" in page and "Published Spanish" in page
     tables = {path: path.read_bytes() for path in (out / "tables").iterdir() if path.stem != "time"}
-    monkeypatch.setattr(experiment, "create", None)  # nothing is trained again
+    monkeypatch.setattr(experiment, "make_tagger", None)  # nothing is trained again
     monkeypatch.setattr(files, "plots", _no_plots)
     assert main([*argv, "--resume"]) == 0
     assert "De-identification: strict F (Table 2 of lange2020)" in capsys.readouterr().out

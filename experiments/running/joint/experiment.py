@@ -17,9 +17,7 @@ from crfdeid.ensembles.cascade import CascadeTagger, as_concept_sentence, with_l
 from crfdeid.evaluation import find_errors, score_entities, summarise_errors
 from crfdeid.evaluation.evaluate import decode_split, score_all
 from crfdeid.evaluation.tokens import memorised_phi_rate
-from crfdeid.registry import create
 from crfdeid.tagger import LayeredTagger, Tagger, VocabularyProbe, require_layers
-from crfdeid.utils.folders import write_folder
 from experiments.running.device import choose_device, choose_jobs
 from experiments.running.embeddings import OnStep, prepare_embeddings
 from experiments.running.joint.systems import (
@@ -36,7 +34,7 @@ from experiments.running.joint.systems import (
 from experiments.running.prepared import Prepared, models_folder, read_corpus, settings_by_system
 from experiments.running.runs import Found, OnProgress, Run, Trained, fit_cells
 from experiments.running.significance import compare_systems
-from experiments.running.systems import Cell, System, Vectors, plain_cells, profile_of, traits_of
+from experiments.running.systems import Cell, System, Vectors, make_tagger, plain_cells, profile_of, traits_of
 
 Spans = dict[str, list[Span]]
 
@@ -62,7 +60,7 @@ class JointPlan:
 
     def run(self, cells: Sequence[Cell], corpus: Corpus, on_progress: OnProgress) -> list[Run]:
         """Train cells of one model together, then tag and score with each."""
-        taggers = [self.new_tagger(cell) for cell in cells]
+        taggers = [make_tagger(cell, profile_of(cell.system, self.profile), self.vectors) for cell in cells]
         train, dev = (to_learn(taggers[0], split.sentences) for split in (corpus.train, corpus.dev))
         trained = fit_cells(cells, taggers, train, dev, on_progress, fit=self._fit_of(cells[0], taggers[0]))
         return [self._evaluated(one, corpus) for one in trained]
@@ -80,29 +78,19 @@ class JointPlan:
         if self.parts_folder is not None:
             shutil.rmtree(self.parts_folder, ignore_errors=True)
 
-    def new_tagger(self, cell: Cell) -> Tagger:
-        """A cell's untrained tagger."""
-        system = cell.system
-        vectors = self.vectors.get((system.embedding, cell.fraction)) if system.embedding else None
-        profile = profile_of(system, self.profile)
-        return create(system.model, profile=profile, seed=cell.seed, overrides=system.overrides(), vectors=vectors)
-
     def _evaluated(self, trained: Trained, corpus: Corpus) -> Run:
         """Tag the scored documents and score each layer."""
         cell, tagger = trained.cell, trained.tagger
-        started = time.perf_counter()
-        spans = spans_of(tagger, corpus.scored, cell.system)
-        seconds = time.perf_counter() - started
-        if self.models_folder is not None and PHI in spans:
-            write_folder(self.models_folder / cell.system.name / cell.name, tagger.save)
+        record, spans = trained.tagged(partial(spans_of, system=cell.system), corpus.scored)
+        if PHI in spans:
+            trained.save(self.models_folder)
         gold = {layer: gold_of(corpus.scored, layer) for layer in spans}
         found = {
             layer: Found(spans[layer], tuple(find_errors(gold[layer], spans[layer], known_words=trained.known_words)))
             for layer in spans
         }
         scores = self._scores(gold, spans)
-        record = {
-            **trained.described(seconds, corpus.scored),
+        record |= {
             "dev_f1": _dev_f1(tagger, corpus.dev, cell.system)
             if corpus.test is not None
             else _strict_f1(scores, spans),

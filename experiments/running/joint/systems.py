@@ -12,7 +12,7 @@ from crfdeid.documents import CONCEPT, PHI
 from crfdeid.ensembles.cascade import GOLD, ORIGINAL, PREDICTED
 from crfdeid.errors import OptionConflictError
 from crfdeid.registry import require_known, select, setting_names
-from experiments.running.settings import RANDOM, CorpusSettings, OutputSettings, Point, VectorSettings
+from experiments.running.settings import RANDOM, CommonSettings, CorpusSettings, Point, VectorSettings
 from experiments.running.systems import Cell, System, require_profile, traits_of
 
 PERMUTATIONS = 2**20
@@ -32,38 +32,26 @@ SMALL: Mapping[str, Any] = MappingProxyType({"epochs": 8, "folds": 2})
 
 
 @dataclass(frozen=True, kw_only=True)
-class JointExperiment:
+class JointExperiment(CommonSettings):
     """Settings of ``experiments.joint``.
 
     Args:
         systems: names in `crfdeid.registry.MODELS`; models of one layer learn concepts from unchanged text.
-        profile: of each model's settings; a model without that profile has its default.
         changes: settings that replace the profile's, in every model that has them.
         corpus: the documents.
         unsourced: a table of the regions without annotated concepts; None for none.
         notices: remarks for the reader of the results, a sentence each.
         vectors: the word vectors of Table 4; no sources to leave it out.
-        output: files to write, and tables to show.
-        seeds: of each system.
         permutations: of each significance test.
-        device: of networks, one of `experiments.running.device.DEVICES`.
-        jobs: cells trained at the same time; None for the best number.
-        command: the options that define the experiment as plain data, for its results.
     """
 
     systems: tuple[str, ...] = SYSTEMS
-    profile: str = "default"
     changes: Point = ()
     corpus: CorpusSettings = field(default_factory=lambda: CorpusSettings(types="all", synthetic_concepts=True))
     unsourced: Path | None = None
     notices: tuple[str, ...] = ()
     vectors: VectorSettings = field(default_factory=lambda: VectorSettings(sources={}))
-    output: OutputSettings = field(default_factory=OutputSettings)
-    seeds: tuple[int, ...] = (0,)
     permutations: int = PERMUTATIONS
-    device: str = "auto"
-    jobs: int | None = None
-    command: Mapping[str, Any] = field(default_factory=dict)
 
 
 ALONE = "alone"

@@ -9,7 +9,7 @@ from typing import Any
 
 from crfdeid.errors import UnknownNameError
 from crfdeid.tagger import Traits
-from experiments.running.settings import CorpusSettings, OutputSettings, Point, VectorSettings
+from experiments.running.settings import CommonSettings, CorpusSettings, Point, VectorSettings
 from experiments.running.systems import Cell, System
 
 RAW, PSEUDONYMS, REPRESENTATION, DANN = "non-private", "pseudonyms", "representation", "dann"
@@ -74,15 +74,12 @@ SIZES = MappingProxyType(
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrivateExperiment:
-    """Settings of ``experiments.private``.
+class PrivateExperiment(CommonSettings):
+    """Settings of ``experiments.private``; the profile, a key of `SIZES`, is also the representation's.
 
     Args:
-        profile: a key of `SIZES`; also of the tagger's and the representation's settings.
         corpus: the documents.
         vectors: the embeddings; each system is trained with each of them.
-        output: files to write, and tables to show.
-        seeds: of each system.
         kinds: kinds of systems of Table 2 and of the figures, of `KINDS`.
         neighbours: N of Table 2.
         pseudonyms: further N of pseudonyms, Figure 4.
@@ -91,16 +88,10 @@ class PrivateExperiment:
         pooled: settings of further representations for pooling, over those of ``representation``.
         tagger: settings of the tagger that replace the profile's.
         representation: settings of the representation that replace the profile's.
-        device: of networks, one of `experiments.running.device.DEVICES`.
-        jobs: cells trained at the same time; None for the best number.
-        command: the options that define the experiment as plain data, for its results.
     """
 
-    profile: str = "default"
     corpus: CorpusSettings = field(default_factory=CorpusSettings)
     vectors: VectorSettings = field(default_factory=VectorSettings)
-    output: OutputSettings = field(default_factory=OutputSettings)
-    seeds: tuple[int, ...] = (0,)
     kinds: tuple[str, ...] = KINDS
     neighbours: int = 100
     pseudonyms: tuple[int, ...] = ()
@@ -109,9 +100,6 @@ class PrivateExperiment:
     pooled: tuple[Point, ...] = ()
     tagger: Point = ()
     representation: Point = ()
-    device: str = "auto"
-    jobs: int | None = None
-    command: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.profile not in SIZES:

@@ -20,7 +20,6 @@ from crfdeid.evaluation import (
 )
 from crfdeid.evaluation.evaluate import predict_spans
 from crfdeid.tagger import Tagger
-from crfdeid.utils.folders import write_folder
 from experiments.running.device import choose_device, choose_jobs
 from experiments.running.embeddings import Embeddings
 from experiments.running.prepared import Prepared, models_folder, settings_by_system
@@ -56,14 +55,10 @@ class TransferPlan:
 
     def _evaluated(self, trained: Trained, own: Corpus, corpus: Corpus) -> Run:
         cell, tagger = trained.cell, trained.tagger
-        started = time.perf_counter()
-        predictions = predict_spans(tagger, corpus.scored)
-        seconds = time.perf_counter() - started
-        if self.models_folder is not None:
-            write_folder(self.models_folder / cell.system.name / cell.name, tagger.save)
+        record, predictions = trained.tagged(predict_spans, corpus.scored)
+        trained.save(self.models_folder)
         errors = tuple(find_errors(corpus.scored.documents, predictions, known_words=trained.known_words))
-        record = {
-            **trained.described(seconds, corpus.scored),
+        record |= {
             "dev_f1": strict_f1(tagger, own.dev),
             "errors": summarise_errors(errors),
             "operating_points": points(tagger, own.scored.documents, predictions),

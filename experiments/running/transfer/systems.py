@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from crfdeid.errors import OptionConflictError, SettingError
-from experiments.running.settings import RANDOM, OutputSettings, Point
+from experiments.running.settings import RANDOM, CommonSettings, Point
 from experiments.running.systems import System, make_systems, require_phi_alone, require_profile
 
 BINARY, CATEGORIES, NAME = "binary", "categories", "name"
@@ -51,7 +51,7 @@ class Source(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TransferExperiment:
+class TransferExperiment(CommonSettings):
     """Settings of ``experiments.transfer``.
 
     Args:
@@ -59,30 +59,18 @@ class TransferExperiment:
         models: names in `crfdeid.registry.MODELS`.
         encoders: folders of encoders; the model bert is trained from each. None for its own.
         types: the compared types, one of `TYPES`.
-        profile: of each model's settings; a model without that profile has its default.
         changes: settings that replace the profile's, in every model that has them.
         share: the share of each corpus's training documents to use.
-        output: files to write, and tables to show.
-        seeds: of each model on each corpus.
         samples: corpora drawn for an interval.
-        device: of networks, one of `experiments.running.device.DEVICES`.
-        jobs: cells trained at the same time; None for the best number.
-        command: the options that define the experiment as plain data, for its results.
     """
 
     sources: tuple[Source, ...]
     models: tuple[str, ...] = MODELS
     encoders: tuple[Path, ...] = ()
     types: str = BINARY
-    profile: str = "default"
     changes: Point = ()
     share: float = 1.0
-    output: OutputSettings = field(default_factory=OutputSettings)
-    seeds: tuple[int, ...] = (0,)
     samples: int = SAMPLES
-    device: str = "auto"
-    jobs: int | None = None
-    command: Mapping[str, Any] = field(default_factory=dict)
 
 
 _ENCODED = "bert"

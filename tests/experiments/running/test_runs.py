@@ -15,7 +15,7 @@ from crfdeid.errors import DataError
 from crfdeid.evaluation.evaluate import predict_spans, score_all
 from crfdeid.tagger import FitProgress
 from crfdeid.utils.folders import write_folder
-from experiments.running.runs import Plan, run_group
+from experiments.running.runs import Plan
 from experiments.running.systems import Cell, System, groups
 from experiments.running.workers import run_cells
 from rnn.embeddings import WordVectors
@@ -75,7 +75,7 @@ def test_scores_of_known_predictions() -> None:
 
 def test_a_run_records_scores_errors_curve_and_times(memory_model: Any, corpus: Corpus) -> None:
     told: list[tuple[Cell, FitProgress]] = []
-    (run,) = run_group([Cell(MEMORY, 7)], corpus, Plan(), lambda *step: told.append(step))
+    (run,) = Plan().run([Cell(MEMORY, 7)], corpus, lambda *step: told.append(step))
     assert run.predictions == {document.id: list(document.spans) for document in NOTES.documents}
     assert run.errors == ()
     assert [cell for cell, _ in told] == [Cell(MEMORY, 7)] * 2
@@ -92,7 +92,7 @@ def test_copies_are_trained_on_where_they_are_asked_for_and_the_scored_notes_sta
     corpus = Corpus("invented", "jsonl", "seven", train, scored, None)
     found = {}
     for how in ("none", "accents", "case"):
-        (run,) = run_group([Cell(MEMORY, 0)], corpus, Plan(augment=how), lambda *step: None)
+        (run,) = Plan(augment=how).run([Cell(MEMORY, 0)], corpus, lambda *step: None)
         found[how] = run.predictions
     assert found == {"none": {"new": []}, "accents": {"new": []}, "case": {"new": [Span(8, 11, "DOCTOR")]}}
 
@@ -105,7 +105,7 @@ def test_pseudonyms_are_trained_on_where_they_are_asked_for_and_the_scored_notes
     found = {}
     for count in (1, 2):
         plan = Plan(neighbours={1.0: Neighbours.of(["Doe"], vectors, count)})
-        (run,) = run_group([Cell(MEMORY, 0)], corpus, plan, lambda *step: None)
+        (run,) = plan.run([Cell(MEMORY, 0)], corpus, lambda *step: None)
         found[count] = run.predictions
         assert [("unseen" in error.causes) for error in run.errors] == [True] * (2 - count)
     assert found == {1: {"new": []}, 2: {"new": [Span(8, 11, "DOCTOR")]}}
@@ -114,7 +114,7 @@ def test_pseudonyms_are_trained_on_where_they_are_asked_for_and_the_scored_notes
 @pytest.mark.parametrize("loss", [float("nan"), float("inf")])
 def test_a_loss_that_overflowed_is_none(memory_model: Any, corpus: Corpus, loss: float) -> None:
     cell = Cell(System("memory", "memory", None, (("loss", loss),)), 0)
-    (run,) = run_group([cell], corpus, Plan(), lambda *step: None)
+    (run,) = Plan().run([cell], corpus, lambda *step: None)
     assert [point["loss"] for point in run.record["learning_curve"]] == [None, None]
 
 
@@ -174,7 +174,7 @@ def test_every_seed_of_a_group_is_trained_also_of_a_model_that_is_no_network(mem
     cells = [Cell(MEMORY, seed) for seed in (3, 1, 2)]
     (group,) = groups(cells, together=True)
     told: list[tuple[Cell, FitProgress]] = []
-    runs = run_group(group, corpus, Plan(), lambda *step: told.append(step))
+    runs = Plan().run(group, corpus, lambda *step: told.append(step))
     assert [run.cell for run in runs] == cells
     assert [cell for cell, _ in told] == [cell for cell in cells for _ in (1, 2)]
     assert all(len(run.record["learning_curve"]) == 2 for run in runs)
