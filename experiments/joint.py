@@ -66,18 +66,19 @@ def measure(experiment: JointExperiment) -> dict[str, Any]:
         DataError: data cannot be read, or files cannot be written.
         UsageError: an option is invalid.
     """
-    from experiments import tables  # noqa: PLC0415
     from experiments.results.joint import assemble, identity  # noqa: PLC0415
     from experiments.results.store import open_store  # noqa: PLC0415
     from experiments.running.joint.experiment import prepare  # noqa: PLC0415
     from experiments.running.joint.systems import family_groups  # noqa: PLC0415
     from experiments.running.systems import plain_cells  # noqa: PLC0415
+    from experiments.tables import corpus_table  # noqa: PLC0415
+    from experiments.tables.joint import concept_corpus_table  # noqa: PLC0415
     from experiments.terminal import finish, show_tables, step_bars, train  # noqa: PLC0415
 
     with step_bars() as on_step:
         prepared = prepare(experiment, on_step=on_step)
     with open_store(experiment.output, identity(prepared)) as store:
-        show_tables([tables.corpus_table(prepared.facts), tables.concept_corpus_table(prepared.facts)])
+        show_tables([corpus_table(prepared.facts), concept_corpus_table(prepared.facts)])
         cells = plain_cells(prepared.systems, experiment.seeds)
         runs = train(prepared, cells, store, grouped=family_groups)
         prepared.plan.forget_parts()

@@ -14,10 +14,11 @@ from crfdeid.cli.shell import make_bar
 from crfdeid.corpora.splits import Split
 from crfdeid.evaluation import ERROR_CATEGORIES, in_context
 from crfdeid.tagger import FitProgress
+from experiments.reporting.kinds import result_tables
 from experiments.results.store import Store, write_results
 from experiments.running.prepared import train_cells
 from experiments.running.runs import Run
-from experiments.tables import Table, result_tables, to_text
+from experiments.tables import Table, to_text
 
 if TYPE_CHECKING:
     from crfdeid.corpora.splits import Corpus

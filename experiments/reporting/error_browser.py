@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from crfdeid.documents import PHI, Span
+from crfdeid.documents import Span
 from crfdeid.errors import IntegrityError, MismatchError
 from crfdeid.evaluation import ERROR_CATEGORIES, ERROR_CAUSES, EntityError
 from experiments.reporting.explanations import page_name
-from experiments.results.checks import is_joint
 from experiments.results.folder import Folder
 from experiments.tables.frames import Results
-from experiments.tables.layers import of_layer
 from features.tokens import Sentence, split_sentences
 
 # Characters shown on either side of a place: its sentence, but no less and no more than this.
@@ -214,48 +212,36 @@ def _context(place: Mapping[str, Any], text: str | None, sentences: Sequence[Sen
 
 
 def browsed(
-    folder: Folder, results: Results, texts: Mapping[str, str] | None, explained: Collection[str] = ()
+    folder: Folder, views: Mapping[str, Results], texts: Mapping[str, str] | None, explained: Collection[str] = ()
 ) -> dict[str, Any]:
     """The error browser's data (`browser_data`) of a results folder.
 
-    With several annotation layers it covers the systems that have all of them; the spans of all layers share one text.
+    Args:
+        folder: with predictions and errors.
+        views: the results of each annotation layer. The browser covers the systems that have all of them; the spans of
+            all layers share one text.
+        texts: as for `browser_data`.
+        explained: as for `browser_data`.
 
     Raises:
         DataError: a file is missing or damaged, or the files do not belong together.
     """
-    layers = results.get("layers", [PHI])
+    models = [seen["models"] for seen in views.values()]
     runs = []
-    for system, counted in _counted(results, layers):
-        for seed, by_layer in counted.items():
-            errors = [error for layer in layers for error in folder.errors(system, seed, layer)]
+    for system in (name for name in models[0] if all(name in found for found in models)):
+        for same in zip(*(found[system]["runs"] for found in models), strict=True):
+            seed = same[0]["seed"]
+            errors = [error for layer in views for error in folder.errors(system, seed, layer)]
             counts = Counter(error.category for error in errors)
-            expected = sum((Counter(one["categories"]) for one in by_layer), Counter())
+            expected = sum((Counter(run["errors"]["categories"]) for run in same), Counter())
             if +counts != +expected:
                 problem = "not the errors that results.json counts: run the experiment again"
                 raise MismatchError(problem, path=folder.errors_file(system, str(seed)))
-            found = _together([folder.predictions(system, seed, layer) for layer in layers])
+            found = _together([folder.predictions(system, seed, layer) for layer in views])
             runs.append(SystemRun(system, seed, found, errors))
-    types = [label for layer in layers for label in _types(results, layer)]
-    return browser_data(
-        _together([folder.gold(layer) for layer in layers]), runs, types=types, texts=texts, explained=explained
-    )
-
-
-def _counted(results: Results, layers: Sequence[str]) -> Iterator[tuple[str, dict[int, list[Mapping[str, Any]]]]]:
-    """Each system with the error counts of its runs, by seed, one for each layer."""
-    if not is_joint(results):
-        for name, system in results["models"].items():
-            yield name, {run["seed"]: [run["errors"]] for run in system["runs"]}
-        return
-    for name in results["tables"]["compared"]:
-        runs = results["systems"][name]["runs"]
-        if all(layer in run["errors"] for run in runs for layer in layers):
-            yield name, {run["seed"]: [run["errors"][layer] for layer in layers] for run in runs}
-
-
-def _types(results: Results, layer: str) -> Sequence[str]:
-    found: Sequence[str] = (of_layer(results, layer) if is_joint(results) else results)["corpus"]["types"]
-    return found
+    types = [label for seen in views.values() for label in seen["corpus"]["types"]]
+    gold = _together([folder.gold(layer) for layer in views])
+    return browser_data(gold, runs, types=types, texts=texts, explained=explained)
 
 
 def _together(layers: Sequence[Mapping[str, Sequence[Span]]]) -> dict[str, list[Span]]:

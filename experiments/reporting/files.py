@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from crfdeid.utils.files import write_files
-from experiments.plots import plots, to_png, to_svg
+from experiments.plots import to_png, to_svg
 from experiments.reporting.explanations import FOLDER as EXPLANATIONS
 from experiments.reporting.explanations import MOST_PAGES, explanation_pages
+from experiments.reporting.kinds import plots, report_kind, result_tables, setup_tables
 from experiments.reporting.page import Picture, report_html
-from experiments.results.checks import is_transfer
 from experiments.results.folder import Folder
-from experiments.tables import example_table, result_tables, setup_tables, to_csv, to_latex, to_markdown
+from experiments.tables import to_csv, to_latex, to_markdown
 
 REPORT_FILES = ("tables.md", "tables", "plots", "report.html")
 
@@ -54,9 +54,9 @@ def _contents(
 ) -> dict[str, str | bytes]:
     """Content of every file by its name in the folder, the report last."""
     tables = setup_tables(results) | result_tables(results, published=published)
-    texts = folder.texts() if with_text and is_transfer(results) else None
+    texts = folder.texts() if with_text else None
     if texts is not None:
-        tables["table-6"] = example_table(results, texts, folder.gold(), folder.predictions)
+        tables |= report_kind(results).text_tables(results, texts, folder)
     found: dict[str, str | bytes] = {"tables.md": "\n".join(map(to_markdown, tables.values()))}
     for name, table in tables.items():
         found[f"tables/{name}.md"] = to_markdown(table)

@@ -22,7 +22,7 @@ def joint_sentences(results: Results) -> list[str]:
     return [summary, *_differences(results), *_rows(results), *_held(results)]
 
 
-def joint_cautions() -> list[str]:
+def joint_cautions(results: Results) -> list[str]:
     """Limits of the claim that a model of concepts stores no PHI."""
     return [
         "What is hidden is the PHI that was found: what was missed is read by the part for concepts, and can be stored "

@@ -12,22 +12,16 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from crfdeid.documents import PHI
 from crfdeid.utils.html import render_page
 from experiments.reporting.error_browser import browsed
-from experiments.reporting.findings import cautions, probability, ranking, sentences
-from experiments.reporting.joint import joint_cautions, joint_sentences
-from experiments.reporting.private import private_cautions, private_sentences
-from experiments.reporting.transfer import transfer_cautions, transfer_sentences
-from experiments.results.checks import is_joint, is_private, is_transfer
+from experiments.reporting.findings import cautions, probability, ranking
+from experiments.reporting.kinds import report_kind
 from experiments.results.folder import Folder
 from experiments.tables import Table
 from experiments.tables.cells import percent
-from experiments.tables.layers import LAYERS, of_layer
+from experiments.tables.layers import LAYERS
 
 Results = Mapping[str, Any]
-
-NAMES_IN_TITLE = 3
 
 
 class TablePart(NamedTuple):
@@ -75,47 +69,24 @@ def report_html(
         DataError: a file is missing or damaged, or the files do not belong together.
     """
     texts = folder.texts() if with_text else None
-    layer, seen = _ranked(results)
-    standings = [] if is_transfer(results) else ranking(seen)
+    kind = report_kind(results)
+    views = kind.views(results)
+    layer, seen = next((layer, seen) for layer, seen in views.items() if seen["models"])
     neighbours = None if texts is None else folder.neighbours()
     return _render(
-        title=_title(results),
+        title=kind.heading(results),
         text=_kind_of_text(results, texts),
         sections=_sections(pictures, neighbours),
-        sentences=_sentences(results),
+        sentences=kind.sentences(results),
         layer=LAYERS[layer],
-        standings=standings,
-        cautions=[*cautions(seen), *_own_cautions(results)],
+        standings=ranking(seen) if kind.ranks else [],
+        cautions=[*cautions(seen), *kind.cautions(results)],
         tables=[_table_part(name, table) for name, table in tables.items()],
         pictures={_identifier(name): picture for name, picture in pictures.items()},
         neighbours=neighbours,
         provenance=provenance(results),
-        browser=browsed(folder, results, texts, explained),
+        browser=browsed(folder, views, texts, explained),
     )
-
-
-def _ranked(results: Results) -> tuple[str, Results]:
-    """Results to rank systems by: with several annotation layers, the first that has any systems."""
-    if not is_joint(results):
-        return PHI, results
-    layers = ((layer, of_layer(results, layer)) for layer in results["layers"])
-    return next((layer, seen) for layer, seen in layers if seen["models"])
-
-
-def _sentences(results: Results) -> list[str]:
-    if is_joint(results):
-        return joint_sentences(results)
-    if is_transfer(results):
-        return transfer_sentences(results)
-    return private_sentences(results) if is_private(results) else sentences(results)
-
-
-def _own_cautions(results: Results) -> list[str]:
-    if is_joint(results):
-        return joint_cautions()
-    if is_transfer(results):
-        return transfer_cautions()
-    return private_cautions(results) if is_private(results) else []
 
 
 def provenance(results: Results) -> list[tuple[str, str]]:
@@ -170,14 +141,6 @@ def command_line(command: Mapping[str, Any], experiment: str = "compare") -> str
 def _written(value: Any) -> str:
     """A setting's value in the syntax of `crfdeid.cli.shell.json_value`."""
     return value if isinstance(value, str) else json.dumps(value)
-
-
-def _title(results: Results) -> str:
-    if is_transfer(results):
-        return f"{', '.join(results['matrix'])} between {results['corpus']['name']}"
-    systems = results["tables"]["compared"] if is_joint(results) else list(results["models"])
-    compared = ", ".join(systems) if len(systems) <= NAMES_IN_TITLE else f"{len(systems)} systems"
-    return f"{compared} on {results['corpus']['name']}"
 
 
 def _kind_of_text(results: Results, texts: Mapping[str, str] | None) -> str:

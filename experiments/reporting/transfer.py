@@ -21,7 +21,7 @@ def transfer_sentences(results: Results) -> list[str]:
     return [summary, *_lost(results), *_missed(results)]
 
 
-def transfer_cautions() -> list[str]:
+def transfer_cautions(results: Results) -> list[str]:
     """Limits of any claim that a model works on other corpora."""
     return [
         "What a model loses on another corpus it may lose to other people and other words, or to another idea of what "

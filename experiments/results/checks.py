@@ -26,21 +26,6 @@ def schema_of(results: Any) -> int:
     return VERSIONS[kind_of(results)]
 
 
-def is_private(results: Any) -> bool:
-    """Test for results of the experiment on private training data."""
-    return kind_of(results) == PRIVATE
-
-
-def is_joint(results: Any) -> bool:
-    """Test for results of the experiment on PHI and concepts."""
-    return kind_of(results) == JOINT
-
-
-def is_transfer(results: Any) -> bool:
-    """Test for results of the experiment on transfer."""
-    return kind_of(results) == TRANSFER
-
-
 def _loose_ends(results: Mapping[str, Any]) -> Iterator[str]:
     splits, systems = results["corpus"]["splits"], results["models"]
     yield from (f"corpus.splits.{name} is none of {', '.join(SPLITS)}" for name in splits if name not in SPLITS)

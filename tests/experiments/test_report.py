@@ -19,9 +19,9 @@ from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
 from experiments.report import main
 from experiments.reporting.files import write_report
+from experiments.reporting.kinds import result_tables
 from experiments.reporting.page import report_html
 from experiments.results.folder import Folder
-from experiments.tables import result_tables
 
 VOID = {"meta", "link", "img", "input", "br"}
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)> \u2028 & \"'"

@@ -14,8 +14,8 @@ from crfdeid.errors import UsageError
 from crfdeid.evaluation import score_tokens
 from crfdeid.registry import load_tagger
 from experiments import report
-from experiments.plots import plots
 from experiments.reporting import files
+from experiments.reporting.kinds import plots
 from experiments.reporting.page import command_line
 from experiments.results.checks import damage
 from experiments.results.folder import Folder

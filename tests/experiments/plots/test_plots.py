@@ -19,10 +19,11 @@ from matplotlib.figure import Figure
 from PIL import Image
 from samples import GOLD, SYSTEMS, TYPES, rich_results
 
-from experiments.plots import plots, style, to_png, to_svg
+from experiments.plots import style, to_png, to_svg
 from experiments.plots.errors import error_plot
 from experiments.plots.scores import curve_plot, score_plot
 from experiments.plots.style import house_style
+from experiments.reporting.kinds import plots
 
 
 @pytest.fixture(scope="module")
@@ -276,7 +277,7 @@ def test_the_same_results_give_the_same_bytes() -> None:
 def test_another_process_gives_the_same_bytes() -> None:
     code = (
         "import hashlib, sys; sys.path.insert(0, sys.argv[1]); from samples import rich_results\n"
-        "from experiments.plots import plots, to_png, to_svg\n"
+        "from experiments.plots import to_png, to_svg; from experiments.reporting.kinds import plots\n"
         "assert 'matplotlib.pyplot' not in sys.modules\n"
         "found = plots(rich_results(systems=('crf',)))['scores']\n"
         "print(hashlib.sha256(to_png(found) + to_svg(found).encode()).hexdigest())"

@@ -19,9 +19,9 @@ from crfdeid.corpora.synthetic import generate_notes
 from crfdeid.crf import CrfTagger
 from crfdeid.documents import Document, LabelledSentence, Span
 from experiments.reporting.explanations import explanation_pages
+from experiments.reporting.kinds import result_tables, setup_tables
 from experiments.reporting.page import Picture, report_html
 from experiments.results.folder import Folder
-from experiments.tables import result_tables, setup_tables
 from features.tokens import split_sentences
 
 pytestmark = [

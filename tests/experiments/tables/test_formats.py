@@ -12,9 +12,10 @@ import pytest
 from samples import rich_results
 
 from experiments import tables
+from experiments.reporting import kinds
 from experiments.tables import Table
 
-ALL = tables.setup_tables(rich_results()) | tables.result_tables(rich_results(), published=True)
+ALL = kinds.setup_tables(rich_results()) | kinds.result_tables(rich_results(), published=True)
 NASTY = r"50 % & $x_1$ #{~^} <a|b> \ ± ≤"
 
 
@@ -167,5 +168,5 @@ def test_csv_holds_full_precision() -> None:
     "write", [tables.to_text, tables.to_markdown, tables.to_csv, lambda t: tables.to_latex(t, "x")]
 )
 def test_the_same_results_give_the_same_bytes(write) -> None:
-    again = tables.result_tables(rich_results(), published=True)
+    again = kinds.result_tables(rich_results(), published=True)
     assert all(write(again[name]) == write(ALL[name]) for name in again)

@@ -9,10 +9,9 @@ from joint_samples import COMPARED, joint_results
 
 from crfdeid.documents import CONCEPT, PHI
 from experiments.papers import lange2020
-from experiments.plots import plots
 from experiments.reporting.joint import joint_sentences
+from experiments.reporting.kinds import plots, result_tables, setup_tables
 from experiments.results.checks import damage
-from experiments.tables import result_tables, setup_tables
 from experiments.tables.joint import concept_table, deid_table, embedding_table, held_table, text_table
 from experiments.tables.layers import of_layer
 

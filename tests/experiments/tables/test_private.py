@@ -3,9 +3,8 @@
 import pytest
 from private_samples import private_results
 
-from experiments.plots import plots
+from experiments.reporting.kinds import plots, result_tables
 from experiments.reporting.private import private_cautions, private_sentences
-from experiments.tables import result_tables
 from experiments.tables.private import attack_table, neighbours_table, systems_table
 
 

@@ -12,6 +12,7 @@ from crfdeid.registry import MODELS
 from experiments import tables
 from experiments.papers import PAPERS, yadav2016
 from experiments.papers.paper import Printed, SystemRow, SystemTable, TypeTable
+from experiments.reporting import kinds
 
 
 @pytest.fixture
@@ -90,7 +91,7 @@ def test_no_two_tables_have_one_name_and_every_paper_its_profile() -> None:
 
 def test_only_papers_on_the_models_compared_are_shown(results: dict[str, Any]) -> None:
     results["models"] = {"rules": results["models"]["crf"] | {"model": "rules"}}
-    assert not any(name.startswith("published") for name in tables.result_tables(results, published=True))
+    assert not any(name.startswith("published") for name in kinds.result_tables(results, published=True))
 
 
 def test_types_and_models_that_the_paper_has_not_are_kept(results: dict[str, Any]) -> None:
@@ -104,11 +105,11 @@ def test_types_and_models_that_the_paper_has_not_are_kept(results: dict[str, Any
 
 
 def test_the_warning_comes_first(results: dict[str, Any]) -> None:
-    shown = tables.result_tables(results, published=True)
+    shown = kinds.result_tables(results, published=True)
     for name in ("published-scores", "published-f", "published-embeddings"):
         assert "another corpus" in shown[name].title
         assert shown[name].notes[0] == yadav2016.PAPER.warning
-    assert not any(name.startswith("published") for name in tables.result_tables(results))
+    assert not any(name.startswith("published") for name in kinds.result_tables(results))
 
 
 def test_the_data_say_which_numbers_are_whose(results: dict[str, Any]) -> None:

@@ -9,10 +9,11 @@ from samples import rich_results
 
 from crfdeid.documents import Span
 from experiments.papers import johnson2020
+from experiments.reporting.kinds import result_tables, setup_tables
 from experiments.reporting.transfer import transfer_sentences
 from experiments.results.checks import damage
 from experiments.results.schema import TRANSFER, VERSIONS
-from experiments.tables import example_table, result_tables, setup_tables, to_latex, to_markdown
+from experiments.tables import example_table, to_latex, to_markdown
 
 CORPORA = ("here", "there", "away")
 MODELS = ("crf", "bert-tiny")

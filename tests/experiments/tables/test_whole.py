@@ -9,6 +9,7 @@ import pytest
 from samples import GOLD, SYSTEMS, TYPES, rich_results
 
 from experiments import tables
+from experiments.reporting import kinds
 from experiments.tables import frames
 
 
@@ -44,8 +45,8 @@ def pair(a: str, b: str, category: str, p_holm: float) -> dict[str, Any]:
 
 
 def test_every_table_stands_in_its_place_by_the_name_of_its_file(results: dict[str, Any]) -> None:
-    assert list(tables.setup_tables(results)) == ["corpus", "settings"]
-    named = list(tables.result_tables(results, published=True))
+    assert list(kinds.setup_tables(results)) == ["corpus", "settings"]
+    named = list(kinds.result_tables(results, published=True))
     assert named == [
         "scores",
         "matches",
@@ -67,7 +68,7 @@ def test_every_table_stands_in_its_place_by_the_name_of_its_file(results: dict[s
 
 def test_what_nobody_asked_for_has_no_table() -> None:
     results = rich_results(systems=("crf",)) | {"embeddings": {}, "fractions": {}, "sweep": None, "significance": None}
-    assert list(tables.result_tables(results)) == ["scores", "matches", "errors", "time", "confusions-crf"]
+    assert list(kinds.result_tables(results)) == ["scores", "matches", "errors", "time", "confusions-crf"]
 
 
 def test_systems_with_one_run_and_with_three_stand_side_by_side(results: dict[str, Any]) -> None:
@@ -159,7 +160,7 @@ def test_embeddings_in_the_form_of_table_4(results: dict[str, Any]) -> None:
 
 
 def test_out_of_vocabulary_rates(results: dict[str, Any]) -> None:
-    cells = tables.result_tables(results)["vocabulary"].cells
+    cells = kinds.result_tables(results)["vocabulary"].cells
     assert cells.loc["rnnlm"].to_dict() == {
         "Words": "12,345",
         "Dimension": "80",
@@ -173,10 +174,10 @@ def test_out_of_vocabulary_rates(results: dict[str, Any]) -> None:
 
 
 def test_vectors_of_parts_and_what_is_to_be_known_of_vectors_stand_below(results: dict[str, Any]) -> None:
-    before = tables.result_tables(results)["vocabulary"].notes
+    before = kinds.result_tables(results)["vocabulary"].notes
     results["embeddings"]["cbow"]["subword_buckets"] = 9
     results["embeddings"]["rnnlm"]["notices"] = ["Some are left out."]
-    assert tables.result_tables(results)["vocabulary"].notes == (
+    assert kinds.result_tables(results)["vocabulary"].notes == (
         *before,
         "Some are left out.",
         "cbow has a vector for every other word too, made of the word's parts.",
