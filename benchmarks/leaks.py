@@ -2,7 +2,7 @@
 
     python benchmarks/leaks.py model --model crf
     python benchmarks/leaks.py model --model hybrid --set member=crf --train meddocan/train/brat --dev meddocan/dev/brat
-    python benchmarks/leaks.py model --saved model/ --sensitivity 99.7 --dev notes/dev
+    python benchmarks/leaks.py model --saved model/ --sensitivity 0.997 --dev notes/dev
     python benchmarks/leaks.py known --dev notes/dev
     python benchmarks/leaks.py thresholds --test other/notes
 
@@ -53,7 +53,7 @@ from crfdeid.evaluation.operating_points import TokenProbabilities, concatenate_
 from crfdeid.known_phi.dates import read_date
 from crfdeid.known_phi.identifiers import PatientIdentifiers
 from crfdeid.label_schemes import TO_SEVEN, in_order, map_types
-from crfdeid.model_card.training import DEFAULT_SENSITIVITIES
+from crfdeid.model_card.card import USUAL_SENSITIVITIES
 from crfdeid.pipeline import Deidentifier
 from crfdeid.registry import MODELS, create
 from crfdeid.tagger import Tagger
@@ -150,7 +150,7 @@ def print_thresholds(args: argparse.Namespace) -> None:
     tagger = create(args.model)
     tagger.fit(corpus.train.sentences, corpus.dev.sentences)
     dev = document_probabilities(tagger, corpus.dev.documents)
-    points = operating_points(*concatenate_notes(dev), required=DEFAULT_SENSITIVITIES)
+    points = operating_points(*concatenate_notes(dev), required=USUAL_SENSITIVITIES)
     print_points("On the development notes", [*points, default_point(tagger, corpus.dev.documents)])
     print_halves(dev)
     if args.test:
@@ -184,7 +184,7 @@ def print_points(title: str, points: Sequence[OperatingPoint], notes: Sequence[T
 
 def print_halves(dev: Sequence[TokenProbabilities]) -> None:
     rows = []
-    for transfer in split_half_transfer(dev, required=DEFAULT_SENSITIVITIES):
+    for transfer in split_half_transfer(dev, required=USUAL_SENSITIVITIES):
         low, middle, high = (f"{100 * x:.2f}" for x in np.quantile(transfer.sensitivities, (0.05, 0.5, 0.95)))
         false = np.quantile(transfer.false_positives_per_1000, (0.05, 0.5, 0.95))
         spread = f"{false[1]:.2f} ({false[0]:.2f} to {false[2]:.2f})"
@@ -208,7 +208,7 @@ def main() -> None:
     model.add_argument("--model", choices=MODELS, default="hybrid", help="model to train (default: hybrid)")
     model.add_argument("--set", type=setting, nargs="+", default=[], metavar="NAME=VALUE", help="its settings")
     model.add_argument("--saved", type=Path, metavar="DIR", help="a trained model to measure in place of a new one")
-    model.add_argument("--sensitivity", type=float, metavar="S", help="with --saved: the threshold chosen for it (%%)")
+    model.add_argument("--sensitivity", type=float, metavar="S", help="with --saved: share of PHI to find")
     add_corpus(commands.add_parser("known"), types="all")
     thresholds = commands.add_parser("thresholds")
     add_corpus(thresholds)

@@ -186,7 +186,7 @@ def main() -> None:
     commands = parser.add_subparsers(dest="command", required=True)
     queries = commands.add_parser("asq-phi")
     queries.add_argument("corpus", type=Path, nargs="+", help="files of ASQ-PHI's text blocks")
-    queries.add_argument("--sensitivity", type=float, help="per cent, as for crfdeid redact")
+    queries.add_argument("--sensitivity", type=float, help="share of PHI to find, as for crfdeid redact")
     templates = commands.add_parser("sentences")
     templates.add_argument("--rounds", type=int, default=5, metavar="N", help="fills of each template (default: 5)")
     for command in (queries, templates):

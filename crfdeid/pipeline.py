@@ -201,7 +201,7 @@ def load(
             corpus, which is trained on first use and cached, or "rules", the rules alone. Neither was validated on
             real notes. A folder of such a name is "./synthetic", or a `Path`.
         key: the key of a private vocabulary (`vocabulary_key`); not needed for a readable one.
-        sensitivity: percentage of PHI tokens to find, such as 99.7; takes the threshold that was chosen for it on the
+        sensitivity: share of the PHI tokens to find, such as 0.997; takes the highest threshold that finds it in the
             development notes. None for the most probable tags.
         consistent: mark a value that is found once wherever it recurs in its note.
         site: lists of what to mark, and what not to mark, in addition to those saved with the model. What either
@@ -210,7 +210,7 @@ def load(
 
     Raises:
         DataError: the folder has no model, or a damaged one.
-        UsageError: no threshold was chosen for this sensitivity, or the key is missing or wrong.
+        UsageError: the development notes do not support this sensitivity, or the key is missing or wrong.
     """
     folder = find_model(model)
     card = read_card(folder)  # also where no threshold is needed, so that a damaged folder is always refused

@@ -72,6 +72,15 @@ def require_shares(settings: object, *names: str) -> None:
         require_number(name, getattr(settings, name), "a number from 0 to below 1", lambda v: 0 <= v < 1)
 
 
+def require_sensitivity(value: object) -> None:
+    """Check that a required sensitivity is a fraction above 0 and below 1.
+
+    Raises:
+        SettingError: it is not.
+    """
+    require_number("sensitivity", value, "a fraction above 0 and below 1, such as 0.997", lambda v: 0 < v < 1)
+
+
 def require_choice(settings: object, name: str, choices: Iterable[str]) -> None:
     """Check that a setting is one of some names.
 

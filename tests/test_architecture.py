@@ -265,10 +265,10 @@ def test_the_crf_half_starts_without_jax() -> None:
 
 def test_finding_and_hiding_phi_needs_no_scores(tmp_path: Path) -> None:
     tagger = crfdeid.create("crf", overrides={"max_iterations": 5})
-    notes = Split.of([Document("1", "Seen by Dr. Quill.", (Span(12, 17, "DOCTOR"),))])
+    notes = Split.of([Document("1", "Seen by Dr. Orla Quill.", (Span(12, 22, "DOCTOR"),))])
     train_model(tagger, Corpus("invented", "jsonl", "all", notes, notes, None), tmp_path / "model")
     code = (
-        "import sys, crfdeid; model = crfdeid.load(sys.argv[1], sensitivity=99.7);"
+        "import sys, crfdeid; model = crfdeid.load(sys.argv[1], sensitivity=0.5);"
         "print(crfdeid.redact(model.annotate('Seen by Dr. Quill.')).text);"
         "print(sorted(m for m in sys.modules if m.startswith('crfdeid.evaluation')))"
     )

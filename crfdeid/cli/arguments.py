@@ -213,10 +213,10 @@ def add_note_options(parser: argparse.ArgumentParser) -> None:
     _add_columns(parser)
     _add_known_phi_options(parser)
     text = (
-        "hide more: use the threshold that reached this sensitivity (%%) on the development notes, one of those on the "
-        "model's card, which says what each costs (default: the most probable tags)"
+        "hide more: use the threshold that finds this share of the PHI tokens of the development notes, such as 0.997; "
+        "the model's card says what it costs (default: the most probable tags)"
     )
-    parser.add_argument("--sensitivity", type=float, metavar="PERCENT", help=text)
+    parser.add_argument("--sensitivity", type=float, metavar="SHARE", help=text)
     text = "mark a name only where the model finds it; by default it is then looked for in the rest of its note"
     parser.add_argument("--no-consistency", action="store_true", help=text)
     text = "take notes in mojibake too (UTF-8 that was read as Latin-1), in which more is missed; by default they fail"

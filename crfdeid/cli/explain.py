@@ -43,10 +43,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--notes", type=file_path, metavar="PATH", help=text)
     parser.add_argument("--top", type=whole_number(1), default=20, metavar="N", help="the most features (default: 20)")
     text = (
-        "use the threshold that reached this sensitivity (%%) on the development notes, one of those on the model's "
-        "card (default: the most probable tags)"
+        "use the threshold that finds this share of the PHI tokens of the development notes, such as 0.997 (default: "
+        "the most probable tags)"
     )
-    parser.add_argument("--sensitivity", type=float, metavar="PERCENT", help=text)
+    parser.add_argument("--sensitivity", type=float, metavar="SHARE", help=text)
     text = "mark a name only where the model finds it; by default it is then looked for in the rest of its note"
     parser.add_argument("--no-consistency", action="store_true", help=text)
     text = "TOML file of a site's lists, as of crfdeid redact"

@@ -108,7 +108,7 @@ def summary_lines(account: Mapping[str, Any]) -> list[str]:
     if account["threshold"] is None:
         point = "the most probable tags"
     else:
-        point = f"threshold {account['threshold']:g} for a sensitivity of {account['sensitivity']:g} %"
+        point = f"threshold {account['threshold']:g} for a sensitivity of {account['sensitivity']:g}"
     rules = "with rules" if account["rules"] else "without rules"
     found = [
         f"{account['command']}: {_count(account['notes'], 'note')} in {account['seconds']:.1f} s, nothing found in "

@@ -73,8 +73,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--augment", type=copy_kinds, metavar="KINDS", help=text)
     add_seed(parser)
-    text = "choose a threshold for each of these sensitivities (%%) (default: 99.0,99.7,99.9)"
-    parser.add_argument("--sensitivities", type=_sensitivities, default="99.0,99.7,99.9", metavar="LIST", help=text)
     text = "store the notes' words only as keyed hashes; training and every later use of the model then need the secret"
     parser.add_argument("--private-vocabulary", action="store_true", help=text)
     text = "leave out words and features found in fewer documents than this (default: 1; with --private-vocabulary: 3)"
@@ -130,7 +128,6 @@ def run(options: argparse.Namespace) -> None:
             augment=options.augment or parse_copy_kinds(_AUGMENT),
             key=key,
             site=site,
-            required=options.sensitivities,
             base_model_sha256=None if options.start is None else model_digest(options.start),
             on_progress=step,
         )
@@ -212,16 +209,6 @@ def model_and_settings(options: argparse.Namespace) -> tuple[str, dict[str, Any]
     return name, settings
 
 
-def _sensitivities(text: str) -> list[float]:
-    try:
-        numbers = [float(part) for part in text.split(",")]
-    except ValueError:
-        numbers = [0.0]
-    if not all(0 < number <= 100 for number in numbers):
-        raise argparse.ArgumentTypeError(f"'{text}' is no list of per cents such as 99.0,99.7")
-    return [number / 100 for number in sorted(set(numbers))]
-
-
 def _run_shared(options: argparse.Namespace) -> None:
     """Train a model on shared notes, write it with its card, print the card, and a summary on standard error.
 
@@ -255,9 +242,7 @@ def _run_shared(options: argparse.Namespace) -> None:
     )
     started = time.monotonic()
     with training_bar(f"training {_SHARED_MODEL}") as step:
-        card = train_on_shared(
-            tagger, shared, corpus, options.out, site=site, required=options.sensitivities, on_progress=step
-        )
+        card = train_on_shared(tagger, shared, corpus, options.out, site=site, on_progress=step)
     what = f"{_SHARED_MODEL} on {len(shared)} shared file{'s' * (len(shared) > 1)}"
     _print_training(what, options.out, card, time.monotonic() - started)
 
@@ -319,6 +304,8 @@ def _training_summary(model: str, folder: Path, card: Mapping[str, Any], seconds
         card: its card.
         seconds: duration.
     """
+    from crfdeid.model_card.card import usual_points  # noqa: PLC0415
+
     splits = card["corpus"]["splits"]
     lines = [f"trained {model} in {duration(seconds)}"]
     for name, split in splits.items():
@@ -336,7 +323,7 @@ def _training_summary(model: str, folder: Path, card: Mapping[str, Any], seconds
         if "concepts" in card[name]:
             f1 = card[name]["concepts"]["entity_strict"]["micro"]["f1"]
             lines.append(f"{name}: strict F of concepts {100 * f1:.2f}")
-    lines += _thresholds(card["operating_points"])
+    lines += _thresholds(usual_points(card))
     lines.append(f"model: {folder}, digest {card['sha256']}")
     return "\n".join(lines)
 
@@ -344,7 +331,7 @@ def _training_summary(model: str, folder: Path, card: Mapping[str, Any], seconds
 def _thresholds(points: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """The PHI tokens that each threshold rests on, and its PPV."""
     if points:
-        each = (f"{100 * one['required']:g} % on {one['missed']} (PPV {100 * one['ppv']:.1f} %)" for one in points)
+        each = (f"{one['required']:g} on {one['missed']} (PPV {100 * one['ppv']:.1f} %)" for one in points)
         yield f"thresholds rest on the PHI tokens they miss, of {points[0]['phi_tokens']}: {', '.join(each)}"
 
 

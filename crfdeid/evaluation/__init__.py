@@ -26,6 +26,7 @@ from crfdeid.evaluation.errors import (
 )
 from crfdeid.evaluation.operating_points import (
     OperatingPoint,
+    ThresholdCosts,
     ThresholdTransfer,
     at_threshold,
     default_point,
@@ -33,6 +34,7 @@ from crfdeid.evaluation.operating_points import (
     operating_points,
     sensitivity_interval,
     split_half_transfer,
+    threshold_curve,
     token_probabilities,
 )
 from crfdeid.evaluation.significance import (
@@ -56,6 +58,7 @@ __all__ = [
     "OperatingPoint",
     "Predictions",
     "Scores",
+    "ThresholdCosts",
     "ThresholdTransfer",
     "at_threshold",
     "bootstrap_f1",
@@ -80,6 +83,7 @@ __all__ = [
     "sensitivity_interval",
     "split_half_transfer",
     "summarise_errors",
+    "threshold_curve",
     "token_probabilities",
     "token_scores",
 ]

@@ -11,6 +11,7 @@ Reference:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -23,6 +24,8 @@ from crfdeid.errors import DataError, UsageError
 from crfdeid.evaluation.counts import Counts
 from crfdeid.evaluation.significance import percentile_interval
 from crfdeid.tagger import Tagger
+
+_ROUNDING = 1e-9  # 0.99 * 100 is 99, also in binary
 
 
 class OperatingPoint(NamedTuple):
@@ -105,8 +108,70 @@ def _choose_threshold(ranked: np.ndarray, required: float) -> float:
         raise UsageError(f"a required sensitivity of {required}: give a fraction above 0, at most 1")
     if not len(ranked):
         raise DataError("the notes hold no PHI, so no threshold can be chosen on them: give annotated notes")
-    needed = max(int(np.ceil(required * len(ranked) - 1e-9)), 1)  # 0.99 * 100 is 99, also in binary
-    return float(ranked[-needed])
+    return float(ranked[-_needed(required, len(ranked))])
+
+
+def _needed(required: float, phi_tokens: int) -> int:
+    """Return how many PHI tokens a required sensitivity must find, at least one."""
+    return max(math.ceil(required * phi_tokens - _ROUNDING), 1)
+
+
+class ThresholdCosts(NamedTuple):
+    """Costs of several thresholds on some notes, as plain data.
+
+    Attributes:
+        tokens: number of all tokens.
+        phi_tokens: number of PHI tokens.
+        missed: PHI tokens below each threshold.
+        false_positives: other tokens at or above each threshold.
+    """
+
+    tokens: int
+    phi_tokens: int
+    missed: list[int]
+    false_positives: list[int]
+
+    @classmethod
+    def of(cls, thresholds: Sequence[float], probabilities: np.ndarray, is_phi: np.ndarray) -> ThresholdCosts:
+        """Count the costs of thresholds.
+
+        Args:
+            thresholds: tokens with at least this probability are hidden.
+            probabilities: of being PHI, for each token: [N].
+            is_phi: true for tokens of PHI: [N], bool.
+        """
+        phi, others = np.sort(probabilities[is_phi]), np.sort(probabilities[~is_phi])
+        missed, found = (ranked.searchsorted(thresholds).tolist() for ranked in (phi, others))
+        return cls(len(is_phi), len(phi), missed, [len(others) - below for below in found])
+
+    def point(self, index: int, threshold: float, required: float | None = None) -> OperatingPoint:
+        """Return the operating point of one of the thresholds."""
+        counts = Counts(self.phi_tokens - self.missed[index], self.false_positives[index], self.missed[index])
+        return OperatingPoint(required, threshold, counts, self.tokens)
+
+
+def threshold_curve(
+    probabilities: np.ndarray, is_phi: np.ndarray, *, highest: float = 1.0, points: int = 300
+) -> list[float]:
+    """Return the thresholds at which the number of found PHI tokens changes, from the highest to the lowest.
+
+    The lowest finds all. If there are more thresholds than points, they are thinned evenly in the logarithm of the
+    number of missed tokens, so that those that matter for high sensitivities stay.
+
+    Args:
+        probabilities: of being PHI, for each token: [N].
+        is_phi: true for tokens of PHI: [N], bool.
+        highest: the first threshold.
+        points: the most thresholds.
+
+    Example:
+        >>> threshold_curve(np.array([0.9, 0.2, 0.6, 0.1]), np.array([True, True, False, True]), highest=0.5)
+        [0.5, 0.2, 0.1]
+    """
+    below = np.unique(probabilities[is_phi & (probabilities < highest)])  # ascending
+    if len(below) >= points:
+        below = below[np.unique(np.geomspace(1, len(below), points - 1).round().astype(int)) - 1]
+    return [highest, *below[::-1].tolist()]
 
 
 def at_threshold(threshold: float, probabilities: np.ndarray, is_phi: np.ndarray) -> OperatingPoint:
@@ -210,7 +275,7 @@ class ThresholdTransfer(NamedTuple):
     @property
     def reached(self) -> float:
         """The share of trials with at least the required sensitivity."""
-        return float(np.mean(self.sensitivities >= self.required - 1e-9))  # 0.99 * 100 is 99, also in binary
+        return float(np.mean(self.sensitivities >= self.required - _ROUNDING))
 
 
 def split_half_transfer(

@@ -12,23 +12,26 @@ Reference:
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Mapping
 from dataclasses import asdict
+from operator import ge, gt, le
 from pathlib import Path
 from typing import Any
 
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import DataError, SettingError, UsageError
 from crfdeid.known_phi.lists import CustomLists
 from crfdeid.model_card.drift import ProfilePart
 from crfdeid.serialization import OPTIONAL_FILES, read_description, update_metadata, verify
 from crfdeid.utils.files import write_files
 from crfdeid.utils.json import RETRAIN, dump_with_checksum, fields_checksum, read_with_checksum
-from crfdeid.validation import shape_errors
+from crfdeid.validation import require_sensitivity, shape_errors
 
 CARD_FILE = OPTIONAL_FILES["card"]
 _LEAST_PPV = 0.5
 """Precision of a threshold below which a warning is logged."""
-_CARD_FORMAT_VERSION = 5
+_CARD_FORMAT_VERSION = 6
+_ROUNDING = 1e-9  # 0.99 * 100 is 99, also in binary
 _log = logging.getLogger(__name__)
 
 
@@ -43,15 +46,7 @@ _USE = {
 }
 # The model alone and with document consistency, and the concepts that it found with document consistency.
 _MEASURED = {"alone": _USE, "consistent": _USE, "concepts?": {"entity_strict": _SCORES}}
-_COST = {
-    "sensitivity": float,
-    "ppv": float,
-    "f1": float,
-    "false_negatives_per_1000": float,
-    "false_positives_per_1000": float,
-    "phi_tokens": int,
-    "missed": int,  # of these, the tokens below the threshold
-}
+_COSTS = {"tokens": int, "phi_tokens": int, "missed": [int], "false_positives": [int]}
 _LAYER = {"documents": int, "spans?": int, "unaligned?": int, "spans_by_type?": {str: int}}
 _SPLIT = {
     "documents": (int, None),  # unknown for notes shared as vectors
@@ -78,8 +73,8 @@ _CARD = {
     "base_model_sha256?": str,  # the digest of the model that training went on from
     "dev": _MEASURED,
     "test?": _MEASURED,
-    # Counts on the development notes, and on the test notes if there are any.
-    "operating_points": [{**_COST, "required": float, "threshold": float, "test?": _COST}],
+    # `crfdeid.evaluation.operating_points.ThresholdCosts` of each, on the development notes and on the test notes.
+    "thresholds": {"curve": [float], "dev": _COSTS, "test?": _COSTS},
     "drift_profile": ProfilePart,
     "model_sha256": str,
 }
@@ -128,12 +123,16 @@ def _problem(card: dict[str, Any]) -> str | None:
     """The first thing in a card that cannot be."""
     for problem in shape_errors(card, _CARD):
         return problem
-    for number, point in enumerate(card["operating_points"]):
-        if not 0 < point["required"] <= 1:
-            return f"operating_points.{number}.required is {point['required']}, no share above 0"
-        if not 0 <= point["threshold"] <= 1:
-            return f"operating_points.{number}.threshold is {point['threshold']}, no probability"
-    return None
+    curve, *costs = card["thresholds"].values()
+    if not (curve and curve[0] <= 1 and curve[-1] >= 0 and all(map(gt, curve, curve[1:]))):
+        return "thresholds.curve is not of descending probabilities"
+    for counts in costs:
+        missed, wrong = counts["missed"], counts["false_positives"]
+        falls = all(map(ge, [counts["phi_tokens"], *missed], [*missed, 0]))
+        rises = all(map(le, [0, *wrong], [*wrong, counts["tokens"] - counts["phi_tokens"]]))
+        if not (falls and rises and len(missed) == len(wrong) == len(curve)):
+            return "thresholds has counts that do not follow its curve"
+    return "thresholds.dev finds not all PHI" if card["thresholds"]["dev"]["missed"][-1] else None
 
 
 def model_digest(folder: Path) -> str:
@@ -149,47 +148,88 @@ def model_digest(folder: Path) -> str:
     return digest
 
 
+USUAL_SENSITIVITIES = (0.99, 0.997, 0.999)
+"""The sensitivities that a card shows as examples (johnson2020, Table 5)."""
+
+
 def threshold_in(card: Mapping[str, Any] | None, sensitivity: float) -> float:
-    """The threshold that was chosen on the development notes for a sensitivity.
+    """Return the highest threshold that reaches a sensitivity on the development notes.
 
     Args:
-        card: the model's, as `read_card` gives it.
-        sensitivity: in per cent.
+        card: the model's, from `read_card`.
+        sensitivity: a fraction above 0 and below 1.
 
     Raises:
-        UsageError: none was chosen for it, or there is no card.
+        SettingError: the sensitivity is out of range, or the development notes have too few PHI tokens to support it:
+            with fewer than 1 / (1 - sensitivity), not even one may be missed.
+        UsageError: there is no card.
     """
-    return float(_point(card, sensitivity)["threshold"])
+    thresholds = _thresholds(card)
+    return float(thresholds["curve"][_index(thresholds["dev"], sensitivity)])
 
 
 def warn_of_low_ppv(card: Mapping[str, Any] | None, sensitivity: float) -> None:
     """Log a warning if most tokens that a threshold hid in the development notes were no PHI.
 
-    Args:
-        card: the model's, from `read_card`.
-        sensitivity: in per cent.
-
     Raises:
-        UsageError: as `threshold_in`.
+        UsageError: as for `threshold_in`.
     """
-    point = _point(card, sensitivity)
-    if point["ppv"] < _LEAST_PPV:
+    dev = _thresholds(card)["dev"]
+    index = _index(dev, sensitivity)
+    found, wrong = dev["phi_tokens"] - dev["missed"][index], dev["false_positives"][index]
+    ppv = found / (found + wrong)
+    if ppv < _LEAST_PPV:
         problem = (
-            "a sensitivity of %g %% costs much text: of the tokens that it hid in the development notes, %.1f %% were "
+            "a sensitivity of %g costs much text: of the tokens that it hid in the development notes, %.1f %% were "
             "PHI (PPV). Choose a lower one, or none"
         )
-        _log.warning(problem, sensitivity, 100 * point["ppv"])
+        _log.warning(problem, sensitivity, 100 * ppv)
 
 
-def _point(card: Mapping[str, Any] | None, sensitivity: float) -> Mapping[str, Any]:
-    """The operating point for a sensitivity in per cent."""
+def operating_point(card: Mapping[str, Any], sensitivity: float) -> dict[str, Any]:
+    """Return the threshold of a sensitivity and its costs, as `crfdeid.evaluation.OperatingPoint.to_dict` has them.
+
+    The costs on the test notes, if there are any, are under "test".
+
+    Raises:
+        UsageError: as for `threshold_in`.
+    """
+    from crfdeid.evaluation.operating_points import ThresholdCosts  # noqa: PLC0415  Redaction needs no scores.
+
+    parts = dict(_thresholds(card))
+    curve, index = parts.pop("curve"), _index(parts["dev"], sensitivity)
+    points = {
+        name: ThresholdCosts(**costs).point(index, curve[index], sensitivity).to_dict() for name, costs in parts.items()
+    }
+    return {**points.pop("dev"), **points}
+
+
+def usual_points(card: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the operating points of those `USUAL_SENSITIVITIES` that the development notes support."""
+    tokens = card["thresholds"]["dev"]["phi_tokens"]
+    return [operating_point(card, share) for share in USUAL_SENSITIVITIES if tokens >= _least_tokens(share)]
+
+
+def _thresholds(card: Mapping[str, Any] | None) -> Mapping[str, Any]:
     if card is None:
         raise UsageError("the model has no card, so no thresholds: train it with crfdeid train")
-    points: dict[float, Mapping[str, Any]] = {round(100 * one["required"], 6): one for one in card["operating_points"]}
-    if round(sensitivity, 6) not in points:
-        known = ", ".join(f"{value:g}" for value in points)
-        raise UsageError(f"no threshold was chosen for a sensitivity of {sensitivity:g} %: there are {known}")
-    return points[round(sensitivity, 6)]
+    thresholds: Mapping[str, Any] = card["thresholds"]
+    return thresholds
+
+
+def _index(dev: Mapping[str, Any], sensitivity: float) -> int:
+    """Return the index of the first threshold that reaches a sensitivity on the development notes."""
+    require_sensitivity(sensitivity)
+    tokens, least = dev["phi_tokens"], _least_tokens(sensitivity)
+    if tokens < least:
+        problem = f"a sensitivity of {sensitivity:g} needs {least:,} PHI tokens in the development notes"
+        raise SettingError(f"{problem}, which have {tokens:,}: give a lower one, or train with more development notes")
+    most = (1 - sensitivity) * tokens + _ROUNDING
+    return next(index for index, missed in enumerate(dev["missed"]) if missed <= most)
+
+
+def _least_tokens(sensitivity: float) -> int:
+    return math.ceil((1 - _ROUNDING) / (1 - sensitivity))
 
 
 LISTS_FILE = OPTIONAL_FILES["site"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from tabulate import tabulate
 from crfdeid.augmentation import NO_COPIES
 from crfdeid.documents import CONCEPT
 from crfdeid.known_phi.lists import CustomLists
-from crfdeid.model_card.card import LISTS_FILE, read_saved_lists
+from crfdeid.model_card.card import LISTS_FILE, read_saved_lists, usual_points
 from crfdeid.serialization import read_description
 
 
@@ -81,8 +81,8 @@ def _interval(part: Mapping[str, Any]) -> str:
 
 def _point_table(points: Sequence[Mapping[str, Any]]) -> str:
     """Thresholds and their counts on the development notes, and on the test notes if there are any."""
-    costs = ["PHI tokens missed", "sensitivity", "PPV", "F1", "FN/1000 tokens", "FP/1000 tokens"]
-    head = ["required %", "threshold", *costs]
+    costs = ["PHI tokens missed", "reached %", "PPV", "F1", "FN/1000 tokens", "FP/1000 tokens"]
+    head = ["sensitivity", "threshold", *costs]
     if any("test" in point for point in points):
         head += [f"test {name}" for name in costs]
     rows = []
@@ -90,12 +90,20 @@ def _point_table(points: Sequence[Mapping[str, Any]]) -> str:
         measured = [point, *([point["test"]] if "test" in point else [])]
         rows.append(
             [
-                f"{100 * point['required']:g}",
+                f"{point['required']:g}",
                 f"{point['threshold']:.3g}",
                 *(cell for cost in measured for cell in _cost(cost)),
             ]
         )
     return _table(head, rows)
+
+
+def _points(card: Mapping[str, Any]) -> Iterator[str]:
+    """The table of the usual sensitivities that the development notes support, and what others cost."""
+    points, tokens = usual_points(card), card["thresholds"]["dev"]["phi_tokens"]
+    if points:
+        yield _point_table(points)
+    yield _POINTS.format(tokens=tokens)
 
 
 def _cost(point: Mapping[str, Any]) -> list[str]:
@@ -135,9 +143,10 @@ _LIMITS = (
     "redacted notes."
 )
 _POINTS = (
-    "`crfdeid redact --sensitivity PERCENT` uses the threshold of its line; without the option, it uses the most "
-    "probable tags. A threshold rests on the PHI tokens missed, which lie below it: where they are fewer than ten, "
-    "other notes can give quite another threshold. Where PPV is below 50 %, most hidden tokens are no PHI."
+    "`crfdeid redact --sensitivity 0.99` uses the threshold of its line, and other fractions theirs: a sensitivity s "
+    "needs 1/(1-s) PHI tokens in the development notes, which have {tokens:,}. Without the option, the most probable "
+    "tags are used. A threshold rests on the PHI tokens missed, which lie below it: where they are fewer "
+    "than ten, other notes can give quite another threshold. Where PPV is below 50 %, most hidden tokens are no PHI."
 )
 _CONCEPTS = "Concepts, found where PHI is marked with document consistency:"
 _TITLES = {"dev": "On the development notes", "test": "On the held-out test notes"}
@@ -167,8 +176,7 @@ def render_card(folder: Path, card: Mapping[str, Any] | None) -> str:
             parts += [f"## {title}", *_measured(card[name])]
     parts += [
         "## Operating points",
-        _point_table(card["operating_points"]),
-        _POINTS,
+        *_points(card),
         "## What this does not say",
         _LIMITS,
     ]

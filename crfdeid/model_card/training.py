@@ -17,7 +17,7 @@ from crfdeid.documents import CONCEPT, PHI, Document, LabelledSentence, Span
 from crfdeid.errors import DataError, UsageError
 from crfdeid.evaluation.entities import score_entities
 from crfdeid.evaluation.evaluate import count_leaking_documents, predict_spans, score_all
-from crfdeid.evaluation.operating_points import at_threshold, operating_points, phi_tokens, token_probabilities
+from crfdeid.evaluation.operating_points import ThresholdCosts, phi_tokens, threshold_curve, token_probabilities
 from crfdeid.evaluation.tokens import Proportion, leaks_by_type
 from crfdeid.known_phi.lists import CustomLists
 from crfdeid.label_schemes import in_order
@@ -52,8 +52,6 @@ def concept_scores(tagger: Tagger, split: Split, phi: Mapping[str, Sequence[Span
 
 
 _NOTES = {"train": "training", "dev": "development", "test": "test"}
-DEFAULT_SENSITIVITIES = (0.99, 0.997, 0.999)
-"""The sensitivities for which thresholds are chosen (johnson2020, Table 5)."""
 _MAX_THRESHOLD = 0.5
 """The highest threshold of a card: above it, less would be hidden than by the most probable tags."""
 
@@ -66,7 +64,6 @@ def train_model(
     augment: str = NO_COPIES,
     key: bytes | None = None,
     site: CustomLists | None = None,
-    required: Sequence[float] = DEFAULT_SENSITIVITIES,
     base_model_sha256: str | None = None,
     overwrite: bool = False,
     on_progress: OnProgress | None = None,
@@ -80,7 +77,6 @@ def train_model(
         augment: kinds of rewritten copies of training notes, as for `crfdeid.augmentation.parse_copy_kinds`.
         key: of a hashed vocabulary; None for a readable one.
         site: lists to save with the model; the figures on its card are without them.
-        required: the sensitivities to choose thresholds for, fractions.
         base_model_sha256: the digest of the finetuned model (`crfdeid.registry`); None for a new model.
         overwrite: replace a folder that is not empty.
         on_progress: called for each step of training.
@@ -102,7 +98,7 @@ def train_model(
     def fit() -> dict[str, Any]:
         learned = augment_corpus(corpus.train, augment)
         tagger.fit(learned.sentences, corpus.dev.sentences, on_progress=on_progress)
-        card = {**make_card(tagger, corpus, required=required, key=key), "augment": augment}
+        card = {**make_card(tagger, corpus, key=key), "augment": augment}
         return card if base_model_sha256 is None else {**card, "base_model_sha256": base_model_sha256}
 
     return write_model(tagger, fit, folder, key=key, site=site, overwrite=overwrite)
@@ -176,7 +172,6 @@ def make_card(
     tagger: Tagger,
     corpus: Corpus,
     *,
-    required: Sequence[float],
     key: bytes | None = None,
     reader: NoteReader | None = None,
 ) -> dict[str, Any]:
@@ -185,7 +180,6 @@ def make_card(
     Args:
         tagger: the trained model.
         corpus: its training corpus; the development and test notes are tagged for the scores.
-        required: the sensitivities for which thresholds are chosen on the development notes, fractions.
         key: of a hashed vocabulary; None for a readable one.
         reader: computes the measures of drift; None for one that knows the training notes' words.
     """
@@ -200,7 +194,7 @@ def make_card(
         **_layer_facts(tagger),
         "corpus": {**corpus.statistics(), "name": name},
         **{name: _measured(tagger, split, found[name]) for name, split in measured.items()},
-        "operating_points": _points(tagger, measured, required),
+        "thresholds": _thresholds(tagger, measured),
         "drift_profile": profile,
     }
 
@@ -232,19 +226,12 @@ def _measured(tagger: Tagger, split: Split, found: _Predictions) -> dict[str, An
     return {**phi, **concept_scores(tagger, split, found.consistent)}
 
 
-def _points(tagger: Tagger, measured: Mapping[str, Split], required: Sequence[float]) -> list[dict[str, Any]]:
-    """Thresholds chosen on the development notes, and their counts there and on the test notes."""
+def _thresholds(tagger: Tagger, measured: Mapping[str, Split]) -> dict[str, Any]:
+    """The thresholds of all sensitivities on the development notes, and their costs there and on the test notes."""
     annotated = {name: split.annotated(PHI).documents for name, split in measured.items()}
     tokens = {name: token_probabilities(tagger, documents) for name, documents in annotated.items()}
-    dev = tokens.pop("dev")
-    chosen = [min(point.threshold or 0.0, _MAX_THRESHOLD) for point in operating_points(*dev, required=required)]
-    return [
-        {
-            **at_threshold(threshold, *dev)._replace(required=share).to_dict(),
-            **{name: at_threshold(threshold, *found).to_dict() for name, found in tokens.items()},
-        }
-        for share, threshold in zip(required, chosen, strict=True)
-    ]
+    curve = threshold_curve(*tokens["dev"], highest=_MAX_THRESHOLD)
+    return {"curve": curve, **{name: ThresholdCosts.of(curve, *found)._asdict() for name, found in tokens.items()}}
 
 
 def _scores(gold: Sequence[Document], found: Mapping[str, Sequence[Span]]) -> dict[str, Any]:
@@ -296,7 +283,6 @@ def train_on_shared(
     folder: Path,
     *,
     site: CustomLists | None = None,
-    required: Sequence[float] = DEFAULT_SENSITIVITIES,
     on_progress: OnProgress | None = None,
 ) -> dict[str, Any]:
     """Train, measure and save a model of shared representations; inputs are validated before the training.
@@ -307,7 +293,6 @@ def train_on_shared(
         corpus: the notes with text, for development and test; none for training. Its name is that of the files.
         folder: for the model.
         site: as of `crfdeid.model_card.training.train_model`, and so are the others.
-        required: the sensitivities to choose thresholds for, fractions.
         on_progress: called for each step of training.
 
     Returns:
@@ -322,7 +307,7 @@ def train_on_shared(
     def fit() -> dict[str, Any]:
         tagger.fit_shared(shared, corpus.dev.sentences, on_progress=on_progress)
         known = NoteReader.knowing(tagger.known_words())
-        card = make_card(tagger, replace(corpus, notices=(*corpus.notices, _NOTICE)), required=required, reader=known)
+        card = make_card(tagger, replace(corpus, notices=(*corpus.notices, _NOTICE)), reader=known)
         return {**card, "corpus": _with_shared(card["corpus"], shared), "augment": NO_COPIES}
 
     return write_model(tagger, fit, folder, site=site)

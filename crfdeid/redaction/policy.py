@@ -13,6 +13,7 @@ from crfdeid.known_phi.lists import CustomLists
 from crfdeid.redaction.operators import HASH, SURROGATE, Operators
 from crfdeid.redaction.redact import check_date_order
 from crfdeid.secrets import short_digest
+from crfdeid.validation import require_sensitivity
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,8 @@ class Policy:
     Args:
         operators: the operators that replace PHI, as of `crfdeid.redact`: one name for all types, a mapping of types
             to names, or `crfdeid.redaction.Operators`. None returns the spans only.
-        sensitivity: the operating point in per cent, one of the model's card; None for the most probable tags.
+        sensitivity: share of the PHI tokens to find, such as 0.997, which takes the threshold that finds it in the
+            development notes; None for the most probable tags.
         consistent: mark a value that is found once wherever it recurs in its note.
         locale: the locale of surrogates, as Faker names it; None to guess it from each note.
         date_order: the order of day and month for surrogates of ambiguous dates: "dmy" or "mdy"; None for the locale's.
@@ -31,12 +33,12 @@ class Policy:
 
     Raises:
         UnknownNameError: an unknown operator, order of dates or locale.
-        SettingError: a locale without enough names.
+        SettingError: a locale without enough names, or a sensitivity that is no fraction.
         OptionConflictError: a locale or order of dates without surrogates.
 
     Example:
-        >>> Policy(sensitivity=99.7).name
-        'label-8a80af04'
+        >>> Policy(sensitivity=0.997).name
+        'label-70491180'
     """
 
     operators: Operators | Mapping[str, str] | str | None = "label"
@@ -50,6 +52,8 @@ class Policy:
     def __post_init__(self) -> None:
         if self.operators is not None:
             object.__setattr__(self, "operators", Operators.of(self.operators))
+        if self.sensitivity is not None:
+            require_sensitivity(self.sensitivity)
         check_date_order(self.date_order)
         if not self.uses(SURROGATE):
             for what, value in (("locale", self.locale), ("date order", self.date_order)):

@@ -75,11 +75,9 @@ ATTACKS = [
     Attack("no training notes", nothing, TRAIN.replace("--train train", "--train no"), 2, "no.jsonl"),
     Attack("development notes without PHI", without_phi, TRAIN.replace("--dev train", "--dev dev"), 1, "PHI"),
     Attack("training notes without PHI", without_phi, TRAIN.replace("--train train", "--train dev"), 1, "PHI"),
-    Attack("sensitivities above 100", nothing, f"{TRAIN} --sensitivities 99,101", 2, "sensitivities"),
-    Attack("sensitivities that are none", nothing, f"{TRAIN} --sensitivities nan", 2, "sensitivities"),
     *(
         Attack(f"a sensitivity of {value}", nothing, f"{REDACT} --sensitivity {value}", 2, "sensitivity")
-        for value in ("nan", "inf", "-1", "abc", "99.65")
+        for value in ("nan", "inf", "-1", "abc", "1", "99.7")
     ),
     *(
         Attack(f"a locale {value}", nothing, f"{REDACT} --how surrogate --locale {value}", 2, "locale")

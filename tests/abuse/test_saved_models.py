@@ -11,15 +11,15 @@ from attack import REDACT, Attack, SetUp, both, carry_out, edit, flip, name, not
 from crfdeid.cli import main
 from crfdeid.utils.json import dump_with_checksum
 
-SENSITIVE = f"{REDACT} --sensitivity 99.7"
+SENSITIVE = f"{REDACT} --sensitivity 0.997"
 INSPECT = "inspect --model model"
 FILES = ("card.json", "model.json", "weights.npz")
-KEYS = ("schema", "trained", "corpus", "dev", "operating_points", "model_sha256", "sha256")
+KEYS = ("schema", "trained", "corpus", "dev", "thresholds", "model_sha256", "sha256")
 PROGRAM = b"\x80\x04cos\nsystem\n(S'true'\ntR."
 
 
 def card(change: dict[str, Any]) -> SetUp:
-    """Change a value of the card, named by its place in it: "operating_points.1.threshold"."""
+    """Change a value of the card, named by its place in it: "thresholds.curve.0"."""
 
     def edited(content: bytes) -> bytes:
         data = json.loads(content)
@@ -43,14 +43,12 @@ def without(key: str) -> SetUp:
     return edit("model/card.json", edited)
 
 
-def retold(**point: float) -> SetUp:
-    """Change what the card says of each operating point, under a right checksum."""
+def retold(*, threshold: float = 0.5, phi: int = 500) -> SetUp:
+    """Give the card one threshold that hid 1,000 tokens, of which some were PHI, under a right checksum."""
+    costs = {"tokens": 1000, "phi_tokens": phi, "missed": [0], "false_positives": [1000 - phi]}
 
     def edited(content: bytes) -> bytes:
-        data = json.loads(content)
-        return dump_with_checksum(
-            data | {"operating_points": [one | point for one in data["operating_points"]]}
-        ).encode()
+        return dump_with_checksum(json.loads(content) | {"thresholds": {"curve": [threshold], "dev": costs}}).encode()
 
     return edit("model/card.json", edited)
 
@@ -68,10 +66,10 @@ ATTACKS = [
         for command in (SENSITIVE, INSPECT)
     ),
     *(
-        Attack(f"a threshold of {value}", card({"operating_points.1.threshold": value}), SENSITIVE, 1, "card")
+        Attack(f"a threshold of {value}", card({"thresholds.curve.0": value}), SENSITIVE, 1, "card")
         for value in (8.0002, -1, float("nan"), float("inf"), "0.1", None, [], True)
     ),
-    Attack("a threshold of 1e999", replaced(b'"threshold": ', b'"threshold": 1e999, "t": '), SENSITIVE, 1, "card"),
+    Attack("a threshold of 1e999", replaced(b'"curve": [', b'"curve": [1e999, '), SENSITIVE, 1, "card"),
     *(
         Attack(
             f"a key of {file} twice",
@@ -100,7 +98,8 @@ ATTACKS = [
     Attack("weights that are a program", write("model/weights.npz", PROGRAM), REDACT, 1, "weights"),
     Attack("a model that is a file", nothing, REDACT.replace("model model", "model train.jsonl"), 1, "no saved model"),
     Attack("a model that is not there", nothing, REDACT.replace("model model", "model nowhere"), 1, "no such file"),
-    Attack("an operating point that nobody chose", nothing, f"{REDACT} --sensitivity 42", 2, "99, 99.7, 99.9"),
+    Attack("a sensitivity in per cent", nothing, f"{REDACT} --sensitivity 99.7", 2, "fraction"),
+    Attack("a sensitivity of too few PHI tokens", nothing, f"{REDACT} --sensitivity 0.9999", 2, "10,000 PHI tokens"),
 ]
 
 
@@ -138,9 +137,9 @@ def test_white_space_and_a_desktops_own_files_change_no_model(
 
 COSTLY = [
     Attack(
-        "a PPV of 49.9 %", retold(ppv=0.499), SENSITIVE, 0, r"\Awarning: a sensitivity of 99.7 % .* 49.9 % .*\nredact: "
+        "a PPV of 49.9 %", retold(phi=499), SENSITIVE, 0, r"\Awarning: a sensitivity of 0.997 .* 49.9 % .*\nredact: "
     ),
-    Attack("to tag with it", retold(ppv=0.499), SENSITIVE.replace("redact", "tag"), 0, r"\Awarning: a sens.*\ntag: "),
+    Attack("to tag with it", retold(phi=499), SENSITIVE.replace("redact", "tag"), 0, r"\Awarning: a sens.*\ntag: "),
     Attack(
         "everything hidden", retold(threshold=0), SENSITIVE, 0, r"warning: 100 % of the words .*15 of 15.*lower --sens"
     ),
@@ -156,7 +155,7 @@ def test_a_warning_says_what_is_lost(attack: Attack, box: Path, capsys: pytest.C
 def test_no_warning_where_little_is_lost(box: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Half of PHI at the threshold, and a third of the words: more is too much."""
     (box / "notes" / "note.txt").write_text("Patient Quill complained of some pain in the left leg, and slept badly.\n")
-    retold(ppv=0.5)(box)
+    retold(phi=500)(box)
     assert main(shlex.split(f"{SENSITIVE} --audit audit.json")) == 0
     said = capsys.readouterr().err
     assert "PPV" not in said and "of the words were hidden" not in said

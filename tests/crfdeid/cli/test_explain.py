@@ -106,7 +106,7 @@ def test_the_name_of_the_file_says_its_format_and_only_its_owner_can_read_it(mod
         (["--text", TEXT, "--token", "3", "--tag", "B-NURSE"], "no tag 'B-NURSE'"),
         (["--text", TEXT, "--token", "3", "--methods", "guess"], "no method 'guess'"),
         (["--types", "NURSE"], "no type 'NURSE'"),
-        (["--text", "a", "--sensitivity", "99"], "no card"),
+        (["--text", "a", "--sensitivity", "0.99"], "no card"),
         (["--input", "none.txt"], "none.txt"),
         (["--model", "crf", "--model", "crf"], "more than twice"),
     ],

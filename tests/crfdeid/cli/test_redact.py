@@ -231,7 +231,7 @@ def test_notes_that_fail_are_listed_without_their_text(
         ({"--how": "surrogate", "--secret-file": "secret", "--locale": "zh_CN"}, 2, "not in Latin letters"),
         ({"--locale": "es_ES"}, 2, "a locale is for surrogates alone"),
         ({"--date-order": "dmy"}, 2, "a date order is for surrogates alone"),
-        ({"--sensitivity": "99.7"}, 2, "no thresholds"),
+        ({"--sensitivity": "0.997"}, 2, "no thresholds"),
         ({"--input": "-"}, 2, "leave --output"),
         ({"--text-column": "note"}, 1, "no 'note'"),
     ],

@@ -1,6 +1,7 @@
 """Operating points against brute force over every threshold; spans from probabilities."""
 
 import json
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -9,7 +10,15 @@ from hypothesis import strategies as st
 
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError, UsageError
-from crfdeid.evaluation import Counts, at_threshold, default_point, document_probabilities, operating_points
+from crfdeid.evaluation import (
+    Counts,
+    ThresholdCosts,
+    at_threshold,
+    default_point,
+    document_probabilities,
+    operating_points,
+    threshold_curve,
+)
 from crfdeid.evaluation.operating_points import token_probabilities
 from features.tokenizer import Token
 from features.tokens import Sentence, split_sentences
@@ -45,6 +54,29 @@ def test_99_per_cent_of_100_are_99() -> None:
     probabilities = np.linspace(1, 0.01, 100)
     (point,) = operating_points(probabilities, np.ones(100, bool), required=[0.99])
     assert point.counts.fn == 1
+
+
+@given(TOKENS, st.sampled_from([0.3, 0.5, 1.0]))
+def test_a_curve_has_all_thresholds_that_matter_with_their_counts(
+    tokens: list[tuple[float, bool]], highest: float
+) -> None:
+    probabilities, is_phi = (np.array(column) for column in zip(*tokens, strict=True))
+    curve = threshold_curve(probabilities, is_phi, highest=highest)
+    assert curve == [highest, *sorted({p for p, right in tokens if right and p < highest}, reverse=True)]
+    costs = ThresholdCosts.of(curve, probabilities, is_phi)
+    for index, threshold in enumerate(curve):
+        assert costs.point(index, threshold) == at_threshold(threshold, probabilities, is_phi)
+
+
+def test_a_curve_of_many_thresholds_is_thin_where_many_tokens_are_missed() -> None:
+    probabilities = np.random.default_rng(0).random(20_000)
+    curve = threshold_curve(probabilities, np.ones(20_000, bool), highest=0.5)
+    assert len(curve) <= 300
+    assert curve[0] == 0.5
+    assert curve[-10:] == sorted(probabilities)[9::-1], "the lowest thresholds, which high sensitivities need"
+    assert curve == sorted(set(curve), reverse=True)
+    missed = ThresholdCosts.of(curve, probabilities, np.ones(20_000, bool)).missed
+    assert all(more - less <= max(1, 0.1 * more) for more, less in pairwise(missed))
 
 
 def test_a_threshold_from_elsewhere_is_applied_as_it_is() -> None:

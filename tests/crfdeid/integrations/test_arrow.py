@@ -384,13 +384,15 @@ def test_what_a_sensitivity_costs_is_said_once_where_the_work_begins(
     ppv: float, model: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     split = Split.of([Document("1", "Seen by Quill", (Span(8, 13, "DOCTOR"),))])
-    card = make_card(load_tagger(model), Corpus("notes", "jsonl", "all", split, split, None), required=[0.99])
+    card = make_card(load_tagger(model), Corpus("notes", "jsonl", "all", split, split, None))
+    found = round(1000 * ppv)
+    costs = {"tokens": 1000, "phi_tokens": found, "missed": [0], "false_positives": [1000 - found]}
     shutil.copytree(model, tmp_path / "model")
     write_card(
         tmp_path / "model",
-        {**card, "augment": "none", "operating_points": [{**card["operating_points"][0], "ppv": ppv}]},
+        {**card, "augment": "none", "thresholds": {"curve": [0.5], "dev": costs}},
     )
-    redact = RedactBatches(tmp_path / "model", Policy(sensitivity=99.0), "note")
+    redact = RedactBatches(tmp_path / "model", Policy(sensitivity=0.99), "note")
     assert ("PHI (PPV)" in caplog.text) == (ppv < 0.5)
     caplog.clear()
     redact(pa.table({"note": ["a"]}))
@@ -411,7 +413,7 @@ def test_a_column_of_a_name_that_results_need_can_be_dropped(model: Path) -> Non
     "options",
     [
         {"policy": Policy(None)},
-        {"policy": Policy(sensitivity=99.0)},
+        {"policy": Policy(sensitivity=0.99)},
         {"patient_column": "note"},
         {"drop_columns": ["note"]},
         {"known": "name=note"},

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 
-from crfdeid import DataError, Document, Span, UsageError, create, load
+from crfdeid import DataError, Document, Policy, Span, UsageError, create, load
 from crfdeid.cli import main
 from crfdeid.corpora.splits import Corpus, Split
-from crfdeid.model_card.card import model_digest, read_card, threshold_in
+from crfdeid.errors import SettingError
+from crfdeid.model_card.card import model_digest, operating_point, read_card, threshold_in, usual_points
+from crfdeid.model_card.render import render_card
 from crfdeid.model_card.training import train_model
 from crfdeid.pipeline import Deidentifier
 from crfdeid.utils.json import dump_with_checksum, fields_checksum
@@ -47,47 +51,112 @@ def reseal(folder: Path, change: Callable[[dict[str, Any]], object], file: str =
     (folder / file).write_text(json.dumps(fields | {"sha256": fields_checksum(fields)}))
 
 
+SENSITIVITY = 0.8  # six PHI tokens are too few for more
+CURVE = {"tokens": 10_000, "phi_tokens": 1000, "missed": [20, 7, 3, 0], "false_positives": [10, 10, 900, 9000]}
+
+
+def with_curve(folder: Path, **changes: Any) -> None:
+    """Give the card another curve of thresholds."""
+    thresholds = {"curve": [0.5, 0.25, 0.125, 0.0], "dev": CURVE, **changes}
+    reseal(folder, lambda card: card.update(thresholds=thresholds))
+
+
 @pytest.mark.parametrize("threshold", ["8.0002", "NaN", "1e999", "-0.1", "0.4", "null", '"0"'])
 def test_a_threshold_that_was_changed_is_refused(threshold: str, model: Path) -> None:
     card = (model / "card.json").read_text()
-    point = json.loads(card)["operating_points"][1]["threshold"]
-    changed = card.replace(f'"threshold": {point}', f'"threshold": {threshold}')
+    changed = re.sub(r'("curve": \[\s*)[0-9.]+', rf"\g<1>{threshold}", card)
     assert changed != card
     (model / "card.json").write_text(changed)
-    for sensitivity in (99.7, None):
+    for sensitivity in (SENSITIVITY, None):
         with pytest.raises(DataError, match=r"card\.json: the model's card is damaged.*train it again"):
             load(model, sensitivity=sensitivity)
 
 
-@pytest.mark.parametrize("threshold", [8.0002, -0.1, 1.0000001, float("nan"), float("inf")])
-def test_a_threshold_is_a_probability(threshold: float, model: Path) -> None:
-    reseal(model, lambda card: card["operating_points"][1].update(threshold=threshold))
-    with pytest.raises(DataError, match=r"operating_points\.1\.threshold is .*, no probability"):
-        load(model, sensitivity=99.7)
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"curve": []},
+        {"curve": [0.5, 0.25, 0.125]},
+        {"curve": [0.5, 0.5, 0.125, 0]},
+        *({"curve": [first, 0.25, 0.125, 0]} for first in (8.0002, float("nan"), float("inf"))),
+        {"curve": [0.5, 0.25, 0.125, -0.1]},
+        {"dev": CURVE | {"missed": [7, 20, 3, 0]}},
+        {"dev": CURVE | {"missed": [20, 7, 3]}},
+        {"dev": CURVE | {"missed": [20, 7, 3, 1]}},
+        {"dev": CURVE | {"missed": [1001, 7, 3, 0]}},
+        {"dev": CURVE | {"missed": [20, 7, 3, -1]}},
+        {"dev": CURVE | {"false_positives": [11, 10, 900, 9000]}},
+        {"dev": CURVE | {"false_positives": [0, 10, 900, 9001]}},
+        {"test": CURVE | {"false_positives": [-1, 10, 900, 9000]}},
+    ],
+)
+def test_a_curve_that_cannot_be_is_refused(changes: dict[str, Any], model: Path) -> None:
+    with_curve(model)
+    assert read_card(model) is not None
+    with_curve(model, **changes)
+    with pytest.raises(DataError):
+        read_card(model)
+
+
+def test_a_threshold_is_a_probability() -> None:
     with pytest.raises(UsageError, match="from 0 to 1"):
-        Deidentifier(load, threshold=threshold)  # type: ignore[arg-type]
+        Deidentifier(load, threshold=1.0000001)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("threshold", [0, 1, 0.0, 1.0])
-def test_the_ends_are_probabilities_too(threshold: float, model: Path) -> None:
-    reseal(model, lambda card: card["operating_points"][1].update(threshold=threshold))
-    assert threshold_in(read_card(model), 99.7) == load(model, sensitivity=99.7).threshold == threshold
+@pytest.mark.parametrize(
+    ("sensitivity", "threshold"),
+    [(0.5, 0.5), (0.98, 0.5), (0.985, 0.25), (0.993, 0.25), (0.9930001, 0.125), (0.997, 0.125), (0.999, 0.0)],
+)
+def test_any_sensitivity_takes_the_highest_threshold_that_reaches_it(
+    sensitivity: float, threshold: float, model: Path
+) -> None:
+    with_curve(model, test=CURVE | {"missed": [10, 9, 9, 9], "phi_tokens": 500})
+    card = read_card(model)
+    assert card is not None
+    assert threshold_in(card, sensitivity) == load(model, sensitivity=sensitivity).threshold == threshold
+    point = operating_point(card, sensitivity)
+    assert point["sensitivity"] >= sensitivity - 1e-9
+    index = card["thresholds"]["curve"].index(threshold)
+    for costs, found in ((card["thresholds"]["dev"], point), (card["thresholds"]["test"], point["test"])):
+        assert (found["missed"], found["phi_tokens"]) == (costs["missed"][index], costs["phi_tokens"])
+        assert found["false_positives_per_1000"] == costs["false_positives"][index] / 10
+
+
+@pytest.mark.parametrize("sensitivity", [0, 1, 1.5, 99.7, -0.1, float("nan"), float("inf"), True, "0.9"])
+def test_a_sensitivity_is_a_fraction(sensitivity: Any, model: Path) -> None:
+    for use in (Policy, partial(load, model)):
+        with pytest.raises(SettingError):
+            use(sensitivity=sensitivity)
+
+
+@pytest.mark.parametrize(("tokens", "sensitivity", "least"), [(99, 0.99, "100"), (6, 0.9999, "10,000"), (4, 0.8, "5")])
+def test_a_sensitivity_needs_enough_phi_tokens(tokens: int, sensitivity: float, least: str, model: Path) -> None:
+    with_curve(model, dev=CURVE | {"phi_tokens": tokens, "missed": [1, 1, 1, 0]})
+    card = read_card(model)
+    with pytest.raises(SettingError, match=f"needs {least} PHI tokens"):
+        threshold_in(card, sensitivity)
+    with_curve(model, dev=CURVE | {"phi_tokens": int(least.replace(",", "")), "tokens": 20_000, "missed": [1, 1, 1, 0]})
+    assert threshold_in(read_card(model), sensitivity) >= 0
+
+
+def test_the_usual_sensitivities_are_shown_as_far_as_they_are_supported(model: Path) -> None:
+    for tokens, expected in ((99, []), (100, [0.99]), (999, [0.99, 0.997]), (1000, [0.99, 0.997, 0.999])):
+        with_curve(model, dev=CURVE | {"phi_tokens": tokens, "missed": [20, 7, 3, 0]})
+        card = read_card(model)
+        assert card is not None
+        assert [point["required"] for point in usual_points(card)] == expected
+        assert ("| 0.99 " in render_card(model, card)) == (tokens >= 100)
 
 
 def test_no_threshold_hides_less_than_the_most_probable_tags(model: Path) -> None:
     """Where the model is sure of all PHI of the development notes, a threshold just below that would."""
     unsure = "Seen by Dr. Marsh on 01/02/72. By Quill and Vole."
-    for point in read_card(model)["operating_points"]:
-        assert point["threshold"] <= 0.5 and (point["missed"], point["phi_tokens"]) == (0, 6)
-        found = {p for s in load(model, sensitivity=99.7).annotate(unsure).spans for p in range(s.start, s.end)}
-        assert {p for s in load(model).annotate(unsure).spans for p in range(s.start, s.end)} <= found
-
-
-@pytest.mark.parametrize("required", [0, -0.1, 1.1, float("nan")])
-def test_a_required_sensitivity_is_a_share(required: float, model: Path) -> None:
-    reseal(model, lambda card: card["operating_points"][0].update(required=required))
-    with pytest.raises(DataError, match=r"operating_points\.0\.required is .*, no share"):
-        read_card(model)
+    card = read_card(model)
+    assert card is not None
+    assert card["thresholds"]["curve"] == [0.5]
+    assert (card["thresholds"]["dev"]["missed"], card["thresholds"]["dev"]["phi_tokens"]) == ([0], 6)
+    found = {p for s in load(model, sensitivity=SENSITIVITY).annotate(unsure).spans for p in range(s.start, s.end)}
+    assert {p for s in load(model).annotate(unsure).spans for p in range(s.start, s.end)} <= found
 
 
 def test_a_card_that_lacks_something_or_holds_another_kind_is_refused(
@@ -95,11 +164,11 @@ def test_a_card_that_lacks_something_or_holds_another_kind_is_refused(
 ) -> None:
     whole = json.loads((model / "card.json").read_text())
     count = 0
-    for path in ([], ["corpus"], ["dev"], ["dev", "consistent"], ["operating_points", 0]):
+    for path in ([], ["corpus"], ["dev"], ["dev", "consistent"], ["thresholds"], ["thresholds", "dev"]):
         for name in place(whole, path):
-            if name in ("sha256", "test", "tokens"):  # what nothing reads
+            if name in ("sha256", "test"):  # what nothing reads
                 continue
-            for odd in (None, [1], "gone"):
+            for odd in (None, [-1], "gone"):
                 card = copy.deepcopy(whole)
                 if odd == "gone":
                     del place(card, path)[name]
@@ -134,7 +203,7 @@ def test_a_card_that_is_gone_is_missed(model: Path) -> None:
             use(model)
 
 
-@pytest.mark.parametrize("schema", [1, 2, 3, 4, 6, "5"])
+@pytest.mark.parametrize("schema", [1, 2, 3, 4, 5, 7, "6"])
 def test_a_card_of_another_version_is_refused(schema: object, model: Path) -> None:
     reseal(model, lambda card: card.update(schema=schema))
     with pytest.raises(DataError, match="not a model's card of this version: train it again"):
@@ -146,7 +215,7 @@ def test_a_card_without_a_checksum_as_earlier_versions_wrote_it_is_refused(model
     del card["sha256"]
     (model / "card.json").write_text(json.dumps(card | {"schema": 1}))
     with pytest.raises(DataError, match="of another version of crfdeid: train it again"):
-        load(model, sensitivity=99)
+        load(model, sensitivity=0.9)
 
 
 @pytest.mark.parametrize("name", ["crf", "hybrid"])

@@ -18,7 +18,7 @@ DIFFERENT = [
     Policy(None),
     Policy({"DATE": "surrogate"}),
     Policy(Operators("surrogate", {"DATE": "label"})),
-    Policy(sensitivity=99.7),
+    Policy(sensitivity=0.997),
     Policy(consistent=False),
     Policy("surrogate", locale="es_ES"),
     Policy("surrogate", date_order="mdy"),
@@ -30,7 +30,7 @@ DIFFERENT = [
 
 def test_a_name_stands_for_the_settings() -> None:
     assert len({policy.name for policy in DIFFERENT}) == len(DIFFERENT)
-    assert Policy(sensitivity=99.7).name == "label-8a80af04", "it is written beside results, and must not change"
+    assert Policy(sensitivity=0.997).name == "label-70491180", "it is written beside results, and must not change"
 
 
 def test_names_and_settings_hold_no_term_of_a_list() -> None:
