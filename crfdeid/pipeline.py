@@ -18,6 +18,7 @@ from crfdeid.known_phi.lists import CustomLists
 from crfdeid.model_card.card import read_card, read_saved_lists, threshold_in
 from crfdeid.model_card.pretrained import find_model
 from crfdeid.registry import load_tagger
+from crfdeid.serialization import ModelFolder
 from crfdeid.tagger import LayeredTagger, Tagger, find_concepts
 from features.normal import NormalText, normal_form
 from features.tokens import Sentence
@@ -186,7 +187,7 @@ class Deidentifier:
 
 
 def load(
-    model: Path | str,
+    model: Path | str | ModelFolder,
     *,
     key: bytes | None = None,
     sensitivity: float | None = None,
@@ -199,7 +200,8 @@ def load(
     Args:
         model: the folder that `crfdeid train` or `Tagger.save` wrote; or the text "synthetic", a model of the synthetic
             corpus, which is trained on first use and cached, or "rules", the rules alone. Neither was validated on
-            real notes. A folder of such a name is "./synthetic", or a `Path`.
+            real notes. A folder of such a name is "./synthetic", or a `Path`. Files of a `ModelFolder` that were read
+            are not read again.
         key: the key of a private vocabulary (`vocabulary_key`); not needed for a readable one.
         sensitivity: share of the PHI tokens to find, such as 0.997; takes the highest threshold that finds it in the
             development notes. None for the most probable tags.

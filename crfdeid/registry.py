@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from crfdeid.errors import OptionConflictError, SettingError, UnknownNameError, VersionError, missing_extra
-from crfdeid.serialization import MODEL_FILE, read_description, read_settings
+from crfdeid.serialization import MODEL_FILE, ModelFolder, open_model, read_settings
 from crfdeid.tagger import CombinedSettings, Finetunable, Tagger, Traits
 from crfdeid.validation import FOLDER_SETTINGS, require_seed
 
@@ -189,7 +189,7 @@ def _options_of(part: str, settings: CombinedSettings) -> dict[str, Any]:
     return dict(found)
 
 
-def load_tagger(folder: Path | str, *, key: bytes | None = None) -> Tagger:
+def load_tagger(folder: Path | str | ModelFolder, *, key: bytes | None = None) -> Tagger:
     """Load a trained tagger of any model from the folder that `Tagger.save` wrote.
 
     Args:
@@ -200,30 +200,33 @@ def load_tagger(folder: Path | str, *, key: bytes | None = None) -> Tagger:
         DataError: the folder has no model, or one of an unknown kind.
         SecretError: its words are hashed, and the key is missing or wrong.
     """
-    return tagger_class(model_name(Path(folder))).load(Path(folder), key=key)
+    model = open_model(folder)
+    return tagger_class(model_name(model)).load(model, key=key)
 
 
-def saved_traits(folder: Path) -> Traits:
+def saved_traits(folder: Path | ModelFolder) -> Traits:
     """Return the traits of a saved model.
 
     Raises:
         DataError: the folder has no model, one of an unknown kind, or a damaged one.
     """
-    cls = tagger_class(model_name(folder))
-    return cls.traits(read_settings(folder, read_description(folder), cls.settings_class))
+    model = open_model(folder)
+    cls = tagger_class(model_name(model))
+    return cls.traits(read_settings(model.path, model.description, cls.settings_class))
 
 
-def model_name(folder: Path) -> str:
+def model_name(folder: Path | ModelFolder) -> str:
     """Return the name in `MODELS` of a saved model.
 
     Raises:
         DataError: the folder has no model.
         VersionError: this version does not have the model.
     """
-    name: str = read_description(folder)["model"]
+    model = open_model(folder)
+    name: str = model.description["model"]
     if name not in MODELS:
         problem = f"a model of an unknown kind; this version knows {', '.join(MODELS)}"
-        raise VersionError(problem, path=folder / MODEL_FILE)
+        raise VersionError(problem, path=model.path / MODEL_FILE)
     return name
 
 

@@ -12,10 +12,11 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.metadata import version
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -71,21 +72,69 @@ _DESCRIPTION = {
 """Shape of every ``model.json``; each kind of model has more."""
 
 
-def read_description(folder: Path) -> dict[str, Any]:
-    """Read ``model.json``.
+@dataclass(frozen=True)
+class ModelFolder:
+    """Folder of a saved model, of which each file is read and checked once, at first use.
 
-    Raises:
-        NotFoundError: the folder has no such file.
-        IntegrityError: the file is damaged.
+    It is for one thread, and is pickled as its path: another process reads the files again.
+
+    Args:
+        path: the folder.
     """
-    path = folder / MODEL_FILE
-    try:
-        description = read_with_checksum(path, "saved model's description")
-    except (FileNotFoundError, NotADirectoryError):
-        raise NotFoundError("no such file: this folder holds no saved model", path=path) from None
-    if next(shape_errors(description, _DESCRIPTION), None) is not None:
-        raise _damaged_model(folder)
-    return description
+
+    path: Path
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    def __reduce__(self) -> tuple[type[Self], tuple[Path]]:
+        return type(self), (self.path,)
+
+    @cached_property
+    def description(self) -> dict[str, Any]:
+        """Content of ``model.json``.
+
+        Raises:
+            NotFoundError: the folder has no such file.
+            IntegrityError: the file is damaged.
+        """
+        try:
+            description = self.read_json(MODEL_FILE, "saved model's description")
+        except (FileNotFoundError, NotADirectoryError):
+            problem = "no such file: this folder holds no saved model"
+            raise NotFoundError(problem, path=self.path / MODEL_FILE) from None
+        if next(shape_errors(description, _DESCRIPTION), None) is not None:
+            raise _damaged_model(self.path)
+        return description
+
+    @cached_property
+    def weights(self) -> MappedFile:
+        """File of weights, memory-mapped.
+
+        Raises:
+            ReadError: it cannot be read.
+            IntegrityError: it is damaged, or of another model; or the folder holds a file that no checksum covers.
+        """
+        file = self.description["weights"]["file"]
+        if file != Path(file).name:
+            raise _damaged_model(self.path)
+        _require_only(self.path, self.description)
+        return _checked_weights(self.path, self.description, file)
+
+    @cached_property
+    def _contents(self) -> dict[str, dict[str, Any]]:
+        return {}
+
+    def read_json(self, name: str, what: str) -> dict[str, Any]:
+        """Return the content of a JSON file of the folder; arguments and errors as for `read_with_checksum`."""
+        if name not in self._contents:
+            self._contents[name] = read_with_checksum(self.path / name, what)
+        return self._contents[name]
+
+
+def open_model(model: Path | str | ModelFolder) -> ModelFolder:
+    """Return a model's folder whose files are read once; one that is open already stays the same object."""
+    return model if isinstance(model, ModelFolder) else ModelFolder(Path(model))
 
 
 def read_settings(folder: Path, description: Mapping[str, Any], settings_class: Callable[..., _Settings]) -> _Settings:
@@ -103,7 +152,7 @@ def read_settings(folder: Path, description: Mapping[str, Any], settings_class: 
         raise _damaged_model(folder) from None
 
 
-def verify(folder: Path) -> dict[str, Any]:
+def verify(model: Path | ModelFolder) -> dict[str, Any]:
     """Check a model's files against its description, without a key and without building the model.
 
     Returns:
@@ -112,13 +161,9 @@ def verify(folder: Path) -> dict[str, Any]:
     Raises:
         DataError: the folder has no model, or a damaged one.
     """
-    description = read_description(folder)
-    file = description["weights"]["file"]
-    if file != Path(file).name:
-        raise _damaged_model(folder)
-    _require_only(folder, description)
-    _checked_weights(folder, description, file)
-    return description
+    opened = open_model(model)
+    _ = opened.weights  # checks them
+    return opened.description
 
 
 def _require_only(folder: Path, description: Mapping[str, Any]) -> None:
@@ -148,18 +193,18 @@ def update_metadata(folder: Path, **facts: Any) -> dict[str, Any]:
     Raises:
         DataError: the folder has no model, or its description cannot be written.
     """
-    description = read_description(folder) | facts
+    description = open_model(folder).description | facts
     write_files({folder / MODEL_FILE: dump_with_checksum(description)})
-    return read_description(folder)
+    return open_model(folder).description
 
 
-def has_private_vocabulary(folder: Path) -> bool:
+def has_private_vocabulary(model: Path | ModelFolder) -> bool:
     """Return True if a model's words are stored as keyed hashes, so that loading it needs a key.
 
     Raises:
         DataError: the folder has no model.
     """
-    return read_description(folder)["vocabulary"] == HASHED
+    return open_model(model).description["vocabulary"] == HASHED
 
 
 def _damaged_model(folder: Path) -> IntegrityError:
@@ -262,7 +307,7 @@ class ModelFiles:
         }
         write_files({folder / MODEL_FILE: dump_with_checksum(description)})
 
-    def load(self, folder: Path, *, key: bytes | None) -> SavedModel:
+    def load(self, folder: Path | ModelFolder, *, key: bytes | None) -> SavedModel:
         """Read a model's description and check its files.
 
         Args:
@@ -275,13 +320,14 @@ class ModelFiles:
             IntegrityError: it is damaged.
             SecretError: its words are hashed, and the key is missing or wrong.
         """
-        description = read_description(folder)
+        model = open_model(folder)
+        description, path = model.description, model.path
         if (description["model"], description["schema"]) != (self.model, self.schema):
             problem = f"not a model of the kind '{self.model}' and of this version (schema {self.schema}): {RETRAIN}"
-            raise VersionError(problem, path=folder / MODEL_FILE)
-        _require_only(folder, description)
-        weights = _checked_weights(folder, description, self.file)
-        return SavedModel(folder, description, weights, _checked_key(folder, description, key))
+            raise VersionError(problem, path=path / MODEL_FILE)
+        if description["weights"]["file"] != self.file:
+            raise _damaged_model(path)
+        return SavedModel(path, description, model.weights, _checked_key(path, description, key))
 
 
 @dataclass(frozen=True, slots=True)

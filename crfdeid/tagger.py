@@ -14,6 +14,7 @@ import numpy as np
 from crfdeid.bio import covering_tags, decode
 from crfdeid.documents import CONCEPT, PHI, LabelledSentence, Span
 from crfdeid.errors import EmptyInputError
+from crfdeid.serialization import ModelFolder
 from features.tokens import Sentence
 
 
@@ -192,7 +193,7 @@ class Tagger(Protocol):
         """
 
     @classmethod
-    def load(cls, folder: Path, *, key: bytes | None = None) -> Self:
+    def load(cls, folder: Path | ModelFolder, *, key: bytes | None = None) -> Self:
         """Read a model that `save` wrote.
 
         Args:

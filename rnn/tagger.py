@@ -17,7 +17,7 @@ from flax import nnx
 from crfdeid.documents import PHI, LabelledSentence
 from crfdeid.errors import EmptyInputError, NotTrainedError, OptionConflictError
 from crfdeid.secrets import require_same_key
-from crfdeid.serialization import READABLE, ModelFiles, pack_arrays
+from crfdeid.serialization import READABLE, ModelFiles, ModelFolder, pack_arrays
 from crfdeid.tagger import OnProgress, OnProgressOfMany, Tagger, Traits, require_layers
 from crfdeid.utils.process import keep_freed_memory
 from features.tokens import Sentence
@@ -377,7 +377,7 @@ class NetworkTagger(Tagger, ABC):
         )
 
     @classmethod
-    def load(cls, folder: Path, *, key: bytes | None = None) -> Self:
+    def load(cls, folder: Path | ModelFolder, *, key: bytes | None = None) -> Self:
         """Read a model that `save` wrote.
 
         Raises:

@@ -35,15 +35,14 @@ def run(options: argparse.Namespace) -> None:
     from crfdeid.model_card.card import model_digest, read_card  # noqa: PLC0415
     from crfdeid.model_card.pretrained import find_model  # noqa: PLC0415
     from crfdeid.model_card.render import render_card  # noqa: PLC0415
-    from crfdeid.serialization import read_description  # noqa: PLC0415
 
     with training_bar("training") as step:
-        folder = find_model(options.model, on_progress=step)
-    if read_description(folder)["model"] == REPRESENTATION:
-        print(_render_representation(folder))
+        model = find_model(options.model, on_progress=step)
+    if model.description["model"] == REPRESENTATION:
+        print(_render_representation(model.path))
         return
-    model_digest(folder)  # the weights are whole, too
-    print(render_card(folder, read_card(folder)))
+    model_digest(model)  # the weights are whole, too
+    print(render_card(model, read_card(model)))
 
 
 def _render_representation(folder: Path) -> str:
@@ -56,7 +55,7 @@ def _render_representation(folder: Path) -> str:
     from crfdeid.cli.share.attack import render_attacks  # noqa: PLC0415
     from crfdeid.model_card.render import bullet_list, saved_facts  # noqa: PLC0415
     from crfdeid.registry import import_string  # noqa: PLC0415
-    from crfdeid.serialization import read_description  # noqa: PLC0415
+    from crfdeid.serialization import open_model  # noqa: PLC0415
 
     model, card = load_representation(folder), import_string("rnn.privacy.audit:read_card")(folder)
     vectors, (of_inputs, of_outputs) = model.vectors, (float(deviations.mean()) for deviations in model.deviations)
@@ -78,7 +77,7 @@ def _render_representation(folder: Path) -> str:
             f"{len(vectors)} words with vectors of size {vectors.dim}{others}; they are in its files, and its "
             "provider says that they are public",
         ),
-        *saved_facts(read_description(folder)),
+        *saved_facts(open_model(folder).description),
     ]
     parts = [f"# Private representation: {folder.resolve().name}", _WHAT, bullet_list(facts), "## Attacks"]
     return "\n\n".join([*parts, _NOT_ATTACKED if card is None else render_attacks(card)])

@@ -28,6 +28,7 @@ from crfdeid.io.worker import NoteTask
 from crfdeid.model_card.drift import DriftDetector, NoteMeasures
 from crfdeid.registry import saved_traits
 from crfdeid.secrets import derive
+from crfdeid.serialization import ModelFolder
 from crfdeid.utils.files import decode_text, reserve_file, write_parts
 
 
@@ -323,7 +324,7 @@ def _bar(doing: str, size: int) -> Any:
     return shown
 
 
-def require_concepts_file(options: argparse.Namespace, model: Path) -> None:
+def require_concepts_file(options: argparse.Namespace, model: ModelFolder) -> None:
     """Refuse to keep concepts that nothing finds, or where they cannot be written or read back.
 
     Args:

@@ -13,7 +13,6 @@ from crfdeid.io.records import Failure
 from crfdeid.io.worker import NoteTask
 from crfdeid.model_card.card import threshold_in
 from crfdeid.redaction.operators import ENCRYPT, SURROGATE
-from crfdeid.serialization import read_description
 
 # Minimum number of notes for the warning that none has PHI: with fewer it may be chance.
 _MANY = 10
@@ -61,7 +60,7 @@ def run_summary(
         unlike: differences between this run's notes and the training notes, in words.
         seconds: duration of this run; a resumed run counts its own time alone.
     """
-    description = read_description(work.model)
+    description = work.model.description
     settings, sensitivity = description["settings"], work.policy.sensitivity
     parts = {description["model"], settings.get("deid"), *settings.get("members", ())}
     return {

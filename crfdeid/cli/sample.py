@@ -152,5 +152,5 @@ def _model_name(options: argparse.Namespace) -> str:
     from crfdeid.model_card.card import model_digest  # noqa: PLC0415
     from crfdeid.model_card.pretrained import find_model  # noqa: PLC0415
 
-    folder = find_model(options.model)
-    return f"{folder.name} {model_digest(folder)[:12]}"
+    model = find_model(options.model)
+    return f"{model.path.name} {model_digest(model)[:12]}"

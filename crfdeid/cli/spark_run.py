@@ -71,7 +71,7 @@ def spark_engine(options: argparse.Namespace, task: RunPlan) -> Iterator[FilePro
 
     digest = model_digest(task.work.model)
     with started_jobs(options.master) as jobs:
-        find = jobs.ship(task.work.model, digest)
+        find = jobs.ship(task.work.model.path, digest)
 
         def process(
             files: Iterable[NoteFile | Failure], size: int, output: OutputFolder, **calls: Callable[[Any], None]

@@ -74,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
         return annotations.target_names(file, options.format, layers)
 
     def writer(_: NoteFile, paths: Sequence[Path]) -> Writer:
-        model = f"{work.model.name} {settings['model'][:12]}"
+        model = f"{work.model.path.name} {settings['model'][:12]}"
         return annotations.tag_writer(paths, options.format, layers, model=model, for_test=options.for_test)
 
     plan = OutputPlan(targets, writer, columns)

@@ -39,7 +39,7 @@ from crfdeid.crf.weights import CrfWeights
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import DataError, NotTrainedError, UsageError
 from crfdeid.secrets import hash_word
-from crfdeid.serialization import ModelFiles, pack_arrays
+from crfdeid.serialization import ModelFiles, ModelFolder, pack_arrays
 from crfdeid.tagger import OnProgress, Tagger, Traits
 from features.extractor import FeatureSet, feature_set
 from features.pos import PosUnavailable
@@ -199,7 +199,7 @@ class CrfTagger(Tagger):
         _FILES.save(folder, weights, settings=self._settings, seed=self._seed, key=key, tags=learned.tags)
 
     @classmethod
-    def load(cls, folder: Path, *, key: bytes | None = None) -> Self:
+    def load(cls, folder: Path | ModelFolder, *, key: bytes | None = None) -> Self:
         """Read a model that `save` wrote.
 
         Raises:

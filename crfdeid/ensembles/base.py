@@ -16,7 +16,7 @@ import numpy as np
 from crfdeid.bio import OUTSIDE
 from crfdeid.errors import NotTrainedError
 from crfdeid.registry import load_tagger, member_settings, profile_name, tagger_class
-from crfdeid.serialization import MappedFile, ModelFiles
+from crfdeid.serialization import MappedFile, ModelFiles, ModelFolder
 from crfdeid.tagger import CombinedSettings, Tagger, Traits
 
 _EARLIEST = (1980, 1, 1, 0, 0, 0)  # that a zip file can hold: the same members are the same bytes at any time
@@ -60,7 +60,7 @@ class CombinedTagger(Tagger):
         self._files().save(folder, weights, settings=self._settings, seed=self._seed, key=key)
 
     @classmethod
-    def load(cls, folder: Path, *, key: bytes | None = None) -> Self:
+    def load(cls, folder: Path | ModelFolder, *, key: bytes | None = None) -> Self:
         """Read a model that `save` wrote.
 
         Raises:

@@ -20,6 +20,7 @@ from crfdeid.model_card.pretrained import find_model
 from crfdeid.redaction.operators import ENCRYPT, SURROGATE
 from crfdeid.redaction.policy import Policy
 from crfdeid.secrets import read_secret
+from crfdeid.serialization import ModelFolder
 from crfdeid.utils.process import collecting_seldom
 
 try:
@@ -94,7 +95,7 @@ class RedactBatches:
 
     def __init__(
         self,
-        model: Path | str,
+        model: Path | str | ModelFolder,
         policy: Policy,
         text_column: str,
         patient_column: str | None = None,
@@ -126,10 +127,11 @@ class RedactBatches:
         dates.require_possible(text_column, drop_columns)
         if text_column in {patient_column, *(column.name for column in columns)}:
             raise OptionConflictError(f"'{text_column}' is the text of the notes: it can have no other use")
-        self.model = find_model(model).absolute()
-        self.model_sha256 = model_digest(self.model)
+        opened = find_model(model)
+        self.model = opened.path.absolute()
+        self.model_sha256 = model_digest(opened)
         if policy.sensitivity is not None:
-            warn_of_low_ppv(read_card(self.model), policy.sensitivity)
+            warn_of_low_ppv(read_card(opened), policy.sensitivity)
         self.policy = policy
         self.columns = Columns(
             text_column,

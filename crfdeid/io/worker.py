@@ -22,7 +22,7 @@ from crfdeid.model_card.drift import NoteReader, drift_measures
 from crfdeid.redaction.operators import ENCRYPT, SURROGATE, Operators
 from crfdeid.redaction.policy import Policy
 from crfdeid.secrets import read_encryption_key, read_secret, secret_fingerprint, vocabulary_key
-from crfdeid.serialization import has_private_vocabulary
+from crfdeid.serialization import ModelFolder, has_private_vocabulary, open_model
 from crfdeid.utils.process import one_thread
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class NoteTask:
         with_completeness: estimate for each note the probability that nothing was missed.
     """
 
-    model: Path
+    model: ModelFolder
     policy: Policy
     key: bytes | None = None
     secret: bytes | None = None
@@ -270,12 +270,13 @@ def start_worker(
         NotFoundError, IntegrityError: the model is missing or damaged.
         MismatchError: the folder holds another model.
     """
-    private = has_private_vocabulary(folder)
+    model = open_model(folder)
+    private = has_private_vocabulary(model)
     secret = _secret(secret_file) if policy.needs_secret else None
     key = vocabulary_key(_secret(key_file)) if private else None
     encryption_key = _encryption_key(encryption_key_file) if policy.uses(ENCRYPT) else None
     with _load_lock:  # Of several threads, one loads the model.
-        work = _load_worker(NoteTask(folder, policy, key, secret, encryption_key, concepts), digest)
+        work = _load_worker(NoteTask(model, policy, key, secret, encryption_key, concepts), digest)
     keys = [secret_fingerprint(one) for one in (secret, encryption_key) if one is not None]
     return StartedWorker(work, "-".join([policy.name, *keys]))
 
@@ -302,6 +303,6 @@ def _load_worker(task: NoteTask, digest: str) -> Worker:
     found = model_digest(task.model)
     if found != digest:
         difference = f"this is the model {found[:12]} and not {digest[:12]}: put that one in its place"
-        raise MismatchError(difference, path=task.model)
+        raise MismatchError(difference, path=task.model.path)
     _log.info("loading the model %s", digest[:12])
     return task.start()

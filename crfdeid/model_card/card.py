@@ -22,7 +22,7 @@ from typing import Any
 from crfdeid.errors import DataError, SettingError, UsageError
 from crfdeid.known_phi.lists import CustomLists
 from crfdeid.model_card.drift import ProfilePart
-from crfdeid.serialization import OPTIONAL_FILES, read_description, update_metadata, verify
+from crfdeid.serialization import OPTIONAL_FILES, ModelFolder, open_model, update_metadata, verify
 from crfdeid.utils.files import write_files
 from crfdeid.utils.json import RETRAIN, dump_with_checksum, fields_checksum, read_with_checksum
 from crfdeid.validation import require_sensitivity, shape_errors
@@ -96,15 +96,16 @@ def write_card(folder: Path, card: Mapping[str, Any]) -> dict[str, Any]:
     return whole | {"sha256": fields_checksum(whole)}
 
 
-def read_card(folder: Path) -> dict[str, Any] | None:
+def read_card(folder: Path | ModelFolder) -> dict[str, Any] | None:
     """The card of the model in a folder; None where it has none, as models of the harness have.
 
     Raises:
         DataError: it is damaged or missing, or belongs to another model.
     """
-    description, path = read_description(folder), folder / CARD_FILE
+    model = open_model(folder)
+    description, path = model.description, model.path / CARD_FILE
     try:
-        card = read_with_checksum(path, "model's card")
+        card = model.read_json(CARD_FILE, "model's card")
     except FileNotFoundError:
         if "card" in description:
             raise DataError(f"the model's card is missing: {RETRAIN}", path=path) from None
@@ -135,7 +136,7 @@ def _problem(card: dict[str, Any]) -> str | None:
     return "thresholds.dev finds not all PHI" if card["thresholds"]["dev"]["missed"][-1] else None
 
 
-def model_digest(folder: Path) -> str:
+def model_digest(folder: Path | ModelFolder) -> str:
     """The digest that names a model: hexadecimal SHA-256 of all that its folder holds (card, description, weights).
 
     It is the checksum in the card, or where there is none, in the description; all that it covers is read and compared.
@@ -143,7 +144,8 @@ def model_digest(folder: Path) -> str:
     Raises:
         DataError: the folder holds no model, or a damaged one.
     """
-    description, card = verify(folder), read_card(folder)
+    model = open_model(folder)
+    description, card = verify(model), read_card(model)
     digest: str = (description if card is None else card)["sha256"]
     return digest
 
@@ -246,18 +248,18 @@ def save_lists(folder: Path, site: CustomLists) -> None:
     update_metadata(folder, site=read_with_checksum(folder / LISTS_FILE, _LISTS_NAME)["sha256"])
 
 
-def read_saved_lists(folder: Path) -> CustomLists:
+def read_saved_lists(folder: Path | ModelFolder) -> CustomLists:
     """The lists that a model was saved with; empty ones where it has none.
 
     Raises:
         DataError: they are damaged, missing, or another model's, or there is no model.
     """
-    expected = read_description(folder).get("site")
+    model = open_model(folder)
+    expected, path = model.description.get("site"), model.path / LISTS_FILE
     if expected is None:
         return CustomLists()
-    path = folder / LISTS_FILE
     try:
-        content = read_with_checksum(path, _LISTS_NAME)
+        content = model.read_json(LISTS_FILE, _LISTS_NAME)
     except (FileNotFoundError, NotADirectoryError):
         raise DataError(f"the model's lists of its site are missing: {RETRAIN}", path=path) from None
     if content["sha256"] != expected or content.get("schema") != _LISTS_FORMAT_VERSION:

@@ -21,6 +21,7 @@ from crfdeid.errors import DataError
 from crfdeid.model_card.card import model_digest
 from crfdeid.registry import create
 from crfdeid.rules import RulesTagger
+from crfdeid.serialization import ModelFolder, open_model
 from crfdeid.tagger import OnProgress
 from crfdeid.utils.folders import make_cache_folder, write_folder
 
@@ -44,7 +45,7 @@ _SETTINGS: dict[str, Any] = {"max_iterations": 60, "keep_untried": True}
 _log = logging.getLogger(__name__)
 
 
-def find_model(name: Path | str, *, on_progress: OnProgress | None = None) -> Path:
+def find_model(name: Path | str | ModelFolder, *, on_progress: OnProgress | None = None) -> ModelFolder:
     """The folder of a model, by the one rule that all commands and `crfdeid.load` have.
 
     The texts of `BUILT_IN_MODELS` are always the built-in models. "synthetic" was trained on the synthetic corpus, with
@@ -56,25 +57,28 @@ def find_model(name: Path | str, *, on_progress: OnProgress | None = None) -> Pa
     wait.
 
     Args:
-        name: the folder, or the text.
+        name: the folder, or the text; a folder that is open already stays the same object.
         on_progress: called for each step, where a model is trained now.
 
     Raises:
         DataError: the cache cannot be written.
     """
     if not isinstance(name, str) or name not in BUILT_IN_MODELS:
-        return Path(name)
+        return open_model(name)
     _log.warning(_NOT_VALIDATED, name, BUILT_IN_MODELS[name])
     folder = make_cache_folder() / f"model-{name}-{build_fingerprint()[:16]}"
-    if not _is_intact(folder):
+    model = open_model(folder)
+    if not _is_intact(model):
         with _locked(folder.with_name(f".{folder.name}.lock")):
-            if not _is_intact(folder):  # another process may have made it meanwhile
+            model = open_model(folder)
+            if not _is_intact(model):  # another process may have made it meanwhile
                 if name == _RULES:
                     write_folder(folder, RulesTagger.untrained().save)
                 else:
                     _log.info("training it once, for %s", folder)
                     _train(folder, on_progress)
-    return folder
+                model = open_model(folder)
+    return model
 
 
 def _train(folder: Path, on_progress: OnProgress | None) -> None:
@@ -101,9 +105,9 @@ def build_fingerprint() -> str:
     return seen.hexdigest()
 
 
-def _is_intact(folder: Path) -> bool:
+def _is_intact(model: ModelFolder) -> bool:
     try:
-        model_digest(folder)
+        model_digest(model)
     except DataError:
         return False
     return True

@@ -12,7 +12,7 @@ from crfdeid.augmentation import NO_COPIES
 from crfdeid.documents import CONCEPT
 from crfdeid.known_phi.lists import CustomLists
 from crfdeid.model_card.card import LISTS_FILE, read_saved_lists, usual_points
-from crfdeid.serialization import read_description
+from crfdeid.serialization import ModelFolder, open_model
 
 
 def _corpus_table(splits: Mapping[str, Mapping[str, Any]], *, concepts: bool) -> str:
@@ -152,7 +152,7 @@ _CONCEPTS = "Concepts, found where PHI is marked with document consistency:"
 _TITLES = {"dev": "On the development notes", "test": "On the held-out test notes"}
 
 
-def render_card(folder: Path, card: Mapping[str, Any] | None) -> str:
+def render_card(folder: Path | ModelFolder, card: Mapping[str, Any] | None) -> str:
     """A model's card in Markdown.
 
     Args:
@@ -162,8 +162,8 @@ def render_card(folder: Path, card: Mapping[str, Any] | None) -> str:
     Raises:
         DataError: the folder holds no model, or a damaged one.
     """
-    description = read_description(folder)
-    parts = [f"# Model card: {folder.resolve().name}", _facts(folder, description, card)]
+    model = open_model(folder)
+    parts = [f"# Model card: {model.path.resolve().name}", _facts(model, card)]
     if card is None:
         return "\n\n".join([*parts, _WITHOUT_CARD])
     corpus = card["corpus"]
@@ -183,14 +183,15 @@ def render_card(folder: Path, card: Mapping[str, Any] | None) -> str:
     return "\n\n".join(parts)
 
 
-def _facts(folder: Path, description: Mapping[str, Any], card: Mapping[str, Any] | None) -> str:
+def _facts(model: ModelFolder, card: Mapping[str, Any] | None) -> str:
+    description = model.description
     rows = [
         ("Model", description["model"]),
         ("Digest", (description if card is None else card)["sha256"]),
         *saved_facts(description),
         ("Vocabulary", _VOCABULARY.get(description["vocabulary"], "unknown")),
     ]
-    site = read_saved_lists(folder)
+    site = read_saved_lists(model)
     if site:
         rows.append(("Lists of its site", _lists(site)))
     if card is not None:

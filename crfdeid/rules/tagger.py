@@ -16,7 +16,7 @@ from crfdeid.documents import LabelledSentence, Span
 from crfdeid.errors import DataError, NotTrainedError
 from crfdeid.label_schemes import BINARY, types_in
 from crfdeid.rules.matcher import RULES, find_rules_in
-from crfdeid.serialization import ModelFiles
+from crfdeid.serialization import ModelFiles, ModelFolder
 from crfdeid.tagger import FitProgress, OnProgress, Tagger, Traits
 from crfdeid.utils.files import bytes_writer
 from crfdeid.validation import require_flags, require_number
@@ -282,7 +282,7 @@ class RulesTagger(Tagger):
         )
 
     @classmethod
-    def load(cls, folder: Path, *, key: bytes | None = None) -> Self:
+    def load(cls, folder: Path | ModelFolder, *, key: bytes | None = None) -> Self:
         """Read a model that `save` wrote.
 
         Raises:

@@ -18,7 +18,7 @@ import numpy as np
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import EmptyInputError, MismatchError, NotFoundError
-from crfdeid.serialization import OPTIONAL_FILES, read_description, update_metadata
+from crfdeid.serialization import OPTIONAL_FILES, open_model, update_metadata
 from crfdeid.utils.files import write_files
 from crfdeid.utils.folders import require_new, whole_folder
 from crfdeid.utils.json import RETRAIN, dump_with_checksum, read_with_checksum
@@ -413,7 +413,7 @@ def read_card(folder: Path) -> dict[str, Any] | None:
     Raises:
         DataError: the card is damaged, missing, or another representation's, or there is no representation.
     """
-    expected = read_description(folder).get("attacks")
+    expected = open_model(folder).description.get("attacks")
     if expected is None:
         return None
     try:

@@ -76,10 +76,10 @@ def redact(
     """
     from crfdeid.integrations.arrow import RedactBatches  # noqa: PLC0415  It needs pyarrow.
 
-    folder = find_model(model)
-    shipped = ShippedModel.of(model_digest(folder))
+    opened = find_model(model)
+    shipped = ShippedModel.of(model_digest(opened))
     work = RedactBatches(
-        folder,
+        opened,
         policy or Policy(),
         text_column,
         patient_column,
@@ -96,7 +96,7 @@ def redact(
     )
     schema = _schema(df.schema, work)
     session = df.sparkSession
-    ship_model(session if is_connect(session) else session.sparkContext, folder, shipped)
+    ship_model(session if is_connect(session) else session.sparkContext, opened.path, shipped)
     return df.mapInArrow(worker_function(work.batches), schema)
 
 

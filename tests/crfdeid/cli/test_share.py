@@ -16,7 +16,7 @@ from crfdeid.cli import main
 from crfdeid.model_card.card import model_digest, read_card
 from crfdeid.model_card.drift import DriftDetector, NoteReader
 from crfdeid.secrets import SECRET_VARIABLE
-from crfdeid.serialization import read_description
+from crfdeid.serialization import open_model
 from rnn.privacy.audit import save_card
 from rnn.privacy.release import RECORD
 from rnn.privacy.shared_file import SharedNotes
@@ -154,7 +154,7 @@ def test_a_model_learns_from_the_files_of_two_houses(model: Path, files: list[Pa
 
 
 def test_its_folder_holds_the_representation_and_no_word_of_the_notes(model: Path) -> None:
-    description = read_description(model)
+    description = open_model(model).description
     assert (description["model"], description["vocabulary"]) == ("private", "public")
     content = b"".join(path.read_bytes().lower() for path in model.iterdir())
     assert not [name for name in NAMES if name.lower().encode() in content]
@@ -192,7 +192,7 @@ def test_a_provider_trains_a_model_on_its_public_notes_to_go_with_its_representa
     notes = ["--train", str(house / "a.jsonl"), "--dev", str(house / "dev.jsonl"), "--augment", "none"]
     out = tmp_path / "model"
     assert main(["train", "--model", "private", *representation, *notes, "--out", str(out), *QUICK]) == 0
-    assert read_description(out)["processor"] == read_description(model)["processor"]
+    assert open_model(out).description["processor"] == open_model(model).description["processor"]
     (tmp_path / "note.txt").write_text(NOTES[29].text)
     assert (
         main(

@@ -110,12 +110,12 @@ def test_the_model_is_kept_under_all_that_it_was_made_from(monkeypatch: pytest.M
     quick_built_in_model(monkeypatch, tmp_path)
     learn_from_few_notes(monkeypatch)
     pretrained.build_fingerprint.cache_clear()
-    first = find_model("synthetic")
-    assert find_model("synthetic") == first
+    first = find_model("synthetic").path
+    assert find_model("synthetic").path == first
     known = importlib.metadata.version
     monkeypatch.setattr(pretrained, "version", lambda name: "99" if name == "Faker" else known(name))
     pretrained.build_fingerprint.cache_clear()
-    second = find_model("synthetic")
+    second = find_model("synthetic").path
     monkeypatch.undo()
     pretrained.build_fingerprint.cache_clear()
     assert second != first
@@ -144,11 +144,11 @@ def test_the_name_is_the_built_in_model_and_a_path_is_a_folder(
 ) -> None:
     quick_built_in_model(monkeypatch, tmp_path / "cache")
     learn_from_few_notes(monkeypatch)
-    built_in = find_model("synthetic")
+    built_in = find_model("synthetic").path
     monkeypatch.chdir(tmp_path)
     load(built_in).tagger.save(Path("synthetic"))
-    assert find_model("synthetic") == built_in
-    assert find_model("./synthetic") == find_model(Path("synthetic")) == Path("synthetic")
+    assert find_model("synthetic").path == built_in
+    assert find_model("./synthetic").path == find_model(Path("synthetic")).path == Path("synthetic")
     Path("note.txt").write_text("Discharged on 03/14/1992.")
     for name, digest in (("synthetic", model_digest(built_in)), ("./synthetic", model_digest(Path("synthetic")))):
         capsys.readouterr()

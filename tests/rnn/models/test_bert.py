@@ -14,7 +14,7 @@ from tiny_encoders import roberta_config, tiny_encoder, write_encoder
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import OptionConflictError, ReadError, SettingError
 from crfdeid.registry import create, load_tagger
-from crfdeid.serialization import read_description
+from crfdeid.serialization import open_model
 from features.tokens import split_sentences
 from rnn.models.bert import Bert, BertSettings, BertTagger, first_pieces_loss, layerwise_adam
 from rnn.network import Structure
@@ -131,7 +131,7 @@ def test_a_saved_model_needs_no_encoder_and_says_what_in_it_is_public(tmp_path):
     np.testing.assert_array_equal(
         load_tagger(tmp_path / "keyed").marginals([SHORT[0].sentence])[0], found.marginals([SHORT[0].sentence])[0]
     )
-    assert {read_description(tmp_path / name)["vocabulary"] for name in ("model", "keyed")} == {"public"}
+    assert {open_model(tmp_path / name).description["vocabulary"] for name in ("model", "keyed")} == {"public"}
     assert loaded.traits(loaded.settings).requires == ("a pretrained encoder",)
 
 

@@ -16,7 +16,7 @@ from crfdeid.corpora.splits import Split
 from crfdeid.documents import PHI, LabelledSentence
 from crfdeid.errors import NotFoundError, OptionConflictError, SettingError, UsageError
 from crfdeid.registry import create, load_tagger
-from crfdeid.serialization import has_private_vocabulary, read_description
+from crfdeid.serialization import has_private_vocabulary, open_model
 from features.tokens import Sentence
 from rnn.batching import Row
 from rnn.inputs import CASINGS
@@ -125,7 +125,7 @@ def test_its_files_hold_no_word_of_the_notes(tagger: PrivateTagger, tmp_path: Pa
     tagger.save(tmp_path)
     content = b"".join(file.read_bytes().lower() for file in tmp_path.iterdir())
     assert not [name for name in ("quill", "marsh", "vole", "tarn") if name.encode() in content]
-    assert read_description(tmp_path)["vocabulary"] == "public" and not has_private_vocabulary(tmp_path)
+    assert open_model(tmp_path).description["vocabulary"] == "public" and not has_private_vocabulary(tmp_path)
     tagger.save(tmp_path / "keyed", key=bytes(32))  # there is nothing to hash
     assert (tmp_path / "keyed" / "weights.npz").read_bytes() == (tmp_path / "weights.npz").read_bytes()
 

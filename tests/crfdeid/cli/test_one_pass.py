@@ -1,0 +1,55 @@
+"""One `redact` of one note opens each file of the model once."""
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from notes_samples import tiny_model
+
+from crfdeid.corpora.splits import Corpus, Split
+from crfdeid.documents import Document, Span
+from crfdeid.known_phi.lists import CustomLists, Term
+from crfdeid.model_card.card import save_lists, write_card
+from crfdeid.model_card.training import make_card
+from crfdeid.registry import load_tagger
+
+# Runs a command, and prints the names of the opened files of a folder.
+RUN = """
+import json, os, sys
+folder, *arguments = sys.argv[1:]
+opened = []
+
+def see(event, details):
+    if event == "open" and isinstance(details[0], (str, os.PathLike)) and os.fspath(details[0]).startswith(folder):
+        opened.append(os.path.basename(details[0]))
+
+sys.addaudithook(see)
+from crfdeid.cli import main
+code = main(arguments)
+print(json.dumps(opened))
+sys.exit(code)
+"""
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    """A model with all optional files of a model that redacts."""
+    folder = tiny_model(tmp_path / "model")
+    save_lists(folder, CustomLists(deny=(Term("Port", "LOCATION"),)))
+    notes = Split.of([Document("1", "Seen by Dr. Quill.", (Span(12, 17, "DOCTOR"),))])
+    card = make_card(load_tagger(folder), Corpus("notes", "jsonl", "all", notes, notes, None), required=[])
+    write_card(folder, {**card, "augment": "none"})
+    return folder
+
+
+@pytest.mark.parametrize("command", ["redact", "tag"])
+def test_a_command_opens_each_file_of_the_model_once(command: str, model: Path, tmp_path: Path) -> None:
+    (tmp_path / "note.txt").write_text("Seen by Dr. Quill.\n")
+    options = ["--model", model, "--input", tmp_path / "note.txt", "--output", tmp_path / "out"]
+    arguments = [sys.executable, "-c", RUN, f"{model}/", command, *options]
+    done = subprocess.run([*map(str, arguments)], capture_output=True, text=True, check=True, timeout=300)
+    opened = Counter(json.loads(done.stdout.splitlines()[-1]))
+    assert opened == dict.fromkeys(("model.json", "weights.npz", "card.json", "site.json"), 1)
