@@ -40,7 +40,7 @@ def model(tmp_path: Path) -> Path:
     folder = tiny_model(tmp_path / "model")
     save_lists(folder, CustomLists(deny=(Term("Port", "LOCATION"),)))
     notes = Split.of([Document("1", "Seen by Dr. Quill.", (Span(12, 17, "DOCTOR"),))])
-    card = make_card(load_tagger(folder), Corpus("notes", "jsonl", "all", notes, notes, None), required=[])
+    card = make_card(load_tagger(folder), Corpus("notes", "jsonl", "all", notes, notes, None))
     write_card(folder, {**card, "augment": "none"})
     return folder
 
