@@ -13,7 +13,8 @@ The columns of `_TABLE`, each "-" for none and "?" where the scheme has no answe
   it may cover more, such as ages below 90. For i2b2 2014 this is exactly the challenge's list, which lacks URL and
   IPADDR (N and O). For other corpora it is approximate: LOCATION includes countries, ID the numbers of doctors. Names,
   licences and employee numbers of staff are not identifiers of the patient.
-- surrogate: the kind of surrogate in `crfdeid.redaction.surrogates`; "none" is replaced by the name of the type.
+- surrogate: the kind of surrogate in `crfdeid.redaction.surrogates`; "none", with the reason, is replaced by the name
+  of the type.
 
 docs/formats.md and docs/transfer.md show the table.
 """
@@ -57,7 +58,7 @@ ACCOUNT                           2014                ID        ID          J  n
 LICENSE                           2014                ID        ID          K  licence
 VEHICLE                           2014                ID        ID          L  number
 DEVICE                            2014                ID        ID          M  number
-BIOID                             2014                ID        ID          P  none
+BIOID                             2014                ID        ID          P  none: traits, and files of any form
 IDNUM                             2014                ID        ID          R  number
 LOCATION                          2006                LOCATION  LOCATION    B  place
 ID                                2006                ID        ID          R  number
@@ -79,41 +80,42 @@ CORREO_ELECTRONICO                meddocan            -         CONTACT     F  m
 DIREC_PROT_INTERNET               meddocan            -         CONTACT     O  net
 EDAD_SUJETO_ASISTENCIA            meddocan            -         AGE         C  age
 FAMILIARES_SUJETO_ASISTENCIA      meddocan            -         -           A  kin
-IDENTIF_BIOMETRICOS               meddocan            -         ID          P  none
+IDENTIF_BIOMETRICOS               meddocan            -         ID          P  none: traits, and files of any form
 IDENTIF_DISPOSITIVOS_NRSERIE      meddocan            -         ID          M  number
 IDENTIF_VEHICULOS_NRSERIE_PLACAS  meddocan            -         ID          L  number
 INSTITUCION                       meddocan            -         LOCATION    A  hospital
 NUMERO_BENEF_PLAN_SALUD           meddocan            -         ID          I  number
 OTRO_NUMERO_IDENTIF               meddocan            -         ID          R  number
-OTROS_SUJETO_ASISTENCIA           meddocan            -         -           R  none
+OTROS_SUJETO_ASISTENCIA           meddocan            -         -           R  none: facts of any kind in free text
 PROFESION                         meddocan            -         PROFESSION  -  job
 SEXO_SUJETO_ASISTENCIA            meddocan            -         -           -  sex
 URL_WEB                           meddocan            -         CONTACT     N  web
 NAME                              asq-phi             ?         NAME        ?  person
-GEOGRAPHIC_LOCATION               asq-phi             ?         LOCATION    ?  none
-MEDICAL_RECORD_NUMBER             asq-phi             ?         ID          ?  none
-HEALTH_PLAN_BENEFICIARY_NUMBER    asq-phi             ?         ID          ?  none
-SOCIAL_SECURITY_NUMBER            asq-phi             ?         ID          ?  none
-ACCOUNT_NUMBER                    asq-phi             ?         ID          ?  none
-CERTIFICATE_LICENSE_NUMBER        asq-phi             ?         ID          ?  none
-UNIQUE_IDENTIFIER                 asq-phi             ?         ID          ?  none
-PHONE_NUMBER                      asq-phi             ?         CONTACT     ?  none
-FAX_NUMBER                        asq-phi             ?         CONTACT     ?  none
-EMAIL_ADDRESS                     asq-phi             ?         CONTACT     ?  none
-IP_ADDRESS                        asq-phi             ?         CONTACT     ?  none
-CONTACT                           other               ?         CONTACT     ?  none
-DEVICE_IDENTIFIER                 other               ?         ?           ?  none
+GEOGRAPHIC_LOCATION               asq-phi             ?         LOCATION    ?  place
+MEDICAL_RECORD_NUMBER             asq-phi             ?         ID          ?  number
+HEALTH_PLAN_BENEFICIARY_NUMBER    asq-phi             ?         ID          ?  number
+SOCIAL_SECURITY_NUMBER            asq-phi             ?         ID          ?  number
+ACCOUNT_NUMBER                    asq-phi             ?         ID          ?  number
+CERTIFICATE_LICENSE_NUMBER        asq-phi             ?         ID          ?  licence
+UNIQUE_IDENTIFIER                 asq-phi             ?         ID          ?  number
+PHONE_NUMBER                      asq-phi             ?         CONTACT     ?  telephone
+FAX_NUMBER                        asq-phi             ?         CONTACT     ?  telephone
+EMAIL_ADDRESS                     asq-phi             ?         CONTACT     ?  mail
+IP_ADDRESS                        asq-phi             ?         CONTACT     ?  net
+CONTACT                           other               ?         CONTACT     ?  contact
+DEVICE_IDENTIFIER                 other               ?         ?           ?  number
 EMPLOYER                          other               ?         ?           ?  hospital
-FAMILY                            other               ?         ?           ?  none
+FAMILY                            other               ?         ?           ?  kin
 IP                                other               ?         ?           ?  net
-OCCUPATION                        other               ?         ?           ?  none
+OCCUPATION                        other               ?         ?           ?  job
+PHI                               other               ?         ?           ?  none: the model names no type
 PERSON                            other               ?         ?           ?  person
-RELATIVE                          other               ?         ?           ?  none
+RELATIVE                          other               ?         ?           ?  kin
 SEX                               other               ?         ?           ?  sex
-VEHICLE_IDENTIFIER                other               ?         ?           ?  none
-WEB_URL                           other               ?         ?           ?  none
+VEHICLE_IDENTIFIER                other               ?         ?           ?  number
+WEB_URL                           other               ?         ?           ?  web
 """
-_ROWS = [row.split() for row in _TABLE.strip().splitlines()]
+_ROWS = [row.split(maxsplit=5) for row in _TABLE.strip().splitlines()]
 
 
 def _column(number: int) -> dict[str, str | None]:
@@ -129,8 +131,11 @@ TO_CATEGORY = _column(3)
 HIPAA = _column(4)
 """Type -> letter of the Safe Harbor list, or None."""
 
-SURROGATE_KINDS: Mapping[str, str] = {row[0]: row[5] for row in _ROWS}
+SURROGATE_KINDS: Mapping[str, str] = {row[0]: row[5].partition(": ")[0] for row in _ROWS}
 """Type -> kind of surrogate."""
+
+NO_SURROGATE: Mapping[str, str] = {row[0]: row[5].partition(": ")[2] for row in _ROWS if row[5].startswith("none")}
+"""Type without surrogates -> the reason."""
 
 SEVEN = ("PATIENT", "DOCTOR", "HOSPITAL", "LOCATION", "PHONE", "ID", "DATE")
 """Subtypes of yadav2016, in the order of its Table 5."""

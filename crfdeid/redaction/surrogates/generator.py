@@ -15,6 +15,7 @@ from crfdeid.redaction.surrogates.demographics import generalise_age, preserve_k
 from crfdeid.redaction.surrogates.hospitals import Hospitals
 from crfdeid.redaction.surrogates.identifiers import (
     account_name,
+    contact_kind,
     mail_address,
     net_address,
     substitute_characters,
@@ -120,6 +121,7 @@ class Surrogates:
             like: the type that decides the surrogate (`consistent_labels`); None for its own.
         """
         kind = surrogate_kind(like or label)
+        kind = contact_kind(text) if kind == "contact" else kind
         if kind in _SUBSTITUTING_DIGITS and DATE_LIKE.search(text):
             kind = "date"
         found = self._by_kind[kind](text)

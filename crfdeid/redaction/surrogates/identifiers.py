@@ -101,6 +101,17 @@ def telephone(text: str, keyed: HmacChooser, dialled: Callable[[str], str | None
     return text[: len(text) - len(rest)] + ("".join(found) if found != list(rest) else other)
 
 
+def contact_kind(text: str) -> str:
+    """Return the kind of a contact by its form: "mail", "net", "web" or "telephone".
+
+    Example:
+        >>> [contact_kind(text) for text in ("j.quill@tawn.org", "10.0.0.7", "www.tawn.org", "555-0134")]
+        ['mail', 'net', 'web', 'telephone']
+    """
+    forms = {"mail": _MAIL, "net": _OCTETS, "web": _URL}
+    return next((kind for kind, form in forms.items() if form.fullmatch(text.strip())), "telephone")
+
+
 def mail_address(text: str, keyed: HmacChooser, name: str) -> str | None:
     """Return an address of another name at the domain "example" with the same top-level domain."""
     match = _MAIL.fullmatch(text)

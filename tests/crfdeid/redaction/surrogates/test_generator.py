@@ -429,6 +429,38 @@ def test_the_language_is_told_from_the_text_or_not_at_all(text: str, locale: str
     assert guess_locale(text) == locale
 
 
+@pytest.mark.parametrize(
+    ("text", "label", "form"),
+    [
+        ("555-0134", "PHONE_NUMBER", r"5\d\d-\d{4}"),
+        ("(617) 555-0134 x12", "FAX_NUMBER", r"\(6\d\d\) \d{3}-\d{4} x\d\d"),
+        ("j.quill@tawn.org", "EMAIL_ADDRESS", r"[a-z]+\d\d@example\.org"),
+        ("10.20.0.7", "IP_ADDRESS", r"(192\.0\.2|198\.51\.100|203\.0\.113)\.\d+"),
+        ("www.tawn.org", "WEB_URL", r"www\.[a-z]+\.example\.org"),
+        ("MRN 4821337", "MEDICAL_RECORD_NUMBER", r"MRN \d{7}"),
+        ("HPB-48221", "HEALTH_PLAN_BENEFICIARY_NUMBER", r"[A-Z]{3}-\d{5}"),
+        ("482-21-3448", "SOCIAL_SECURITY_NUMBER", r"\d{3}-\d\d-\d{4}"),
+        ("AC 48221", "ACCOUNT_NUMBER", r"[A-Z]{2} \d{5}"),
+        ("TL 48221", "CERTIFICATE_LICENSE_NUMBER", r"[A-Z]{2} \d{5}"),
+        ("SN-48221-X", "DEVICE_IDENTIFIER", r"[A-Z]{2}-\d{5}-[A-Z]"),
+        ("1HGCM82633A004352", "VEHICLE_IDENTIFIER", r"\d[A-Z]{4}\d{5}[A-Z]\d{6}"),
+        ("UX-48221", "UNIQUE_IDENTIFIER", r"[A-Z]{2}-\d{5}"),
+        ("Tawnville, Ohio", "GEOGRAPHIC_LOCATION", r"[A-Z]\w+, [A-Z][A-Za-z ]+"),
+        ("her older sister", "RELATIVE", "her older sister"),
+        ("retired farmer", "OCCUPATION", "retired farmer"),
+        ("555-0134", "CONTACT", r"5\d\d-\d{4}"),
+        ("j.quill@tawn.org", "CONTACT", r"[a-z]+\d\d@example\.org"),
+        ("10.20.0.7", "CONTACT", r"(192\.0\.2|198\.51\.100|203\.0\.113)\.\d+"),
+        ("www.tawn.org", "CONTACT", r"www\.[a-z]+\.example\.org"),
+    ],
+)
+def test_types_of_other_schemes_have_surrogates_of_their_form(text: str, label: str, form: str) -> None:
+    for ours in PATIENTS:
+        found = ours.of(text, label)
+        assert re.fullmatch(form, found), found
+        assert (found == text) == (label in ("RELATIVE", "OCCUPATION"))
+
+
 LABELS = st.sampled_from([*SURROGATE_KINDS, "SEXO_SUJETO_ASISTENCIA", "PHI", "no such type"])
 VALUES = st.one_of(
     st.text(min_size=1, max_size=30),
