@@ -15,6 +15,7 @@ from crfdeid.errors import EncodingError, SettingError
 from crfdeid.known_phi.folding import decoded_forms
 from crfdeid.known_phi.identifiers import PatientIdentifiers, identifier_labels
 from crfdeid.known_phi.lists import CustomLists
+from crfdeid.label_schemes import BINARY
 from crfdeid.model_card.card import read_card, read_saved_lists, threshold_in
 from crfdeid.model_card.pretrained import find_model
 from crfdeid.registry import load_tagger
@@ -72,6 +73,13 @@ class Deidentifier:
         # A model that masks no PHI tags concepts in the same pass, before further PHI is added.
         masks = self._concept_tagger is not None and type(tagger).traits(tagger.settings).hides_phi
         self._layers_at_once = self._concept_tagger if threshold is None and not masks else None
+
+    @property
+    def types(self) -> frozenset[str]:
+        """Types that PHI can have: those of the model, of identifiers and of lists, and `BINARY`."""
+        own = {tag[2:] for tag in self.tagger.tags} - {""}
+        listed = {term.type for term in self.site.deny} | {pattern.type for pattern in self.site.patterns}
+        return frozenset({BINARY, *own, *listed, *identifier_labels(own).values()})
 
     def annotate(self, text: str, *, id: str = "", known: PatientIdentifiers | None = None) -> Document:
         """Return a text as a document with its PHI as spans, and with concepts in the layer "concept".

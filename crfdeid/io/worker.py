@@ -121,7 +121,8 @@ class NoteTask:
 
         Raises:
             DataError: the model is missing or damaged.
-        MissingExtraError: encryption without the library.
+            MissingExtraError: encryption without the library.
+            UnknownNameError: an operator of a type that the model and the lists do not have.
         """
         from crfdeid.pipeline import load  # noqa: PLC0415
         from crfdeid.review.sampling import candidates  # noqa: PLC0415
@@ -139,6 +140,9 @@ class NoteTask:
             site=self.policy.site,
             concepts=self.concepts,
         )
+
+        if self.policy.operators is not None:
+            Operators.of(self.policy.operators).require_types(model.types)
 
         def work(notes: Sequence[Note]) -> list[Result]:
             known = [note.known for note in notes]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -67,6 +67,21 @@ class Operators:
     def uses(self, *names: str) -> bool:
         """Return True if some type has one of the operators."""
         return not {self.default, *self._table.values()}.isdisjoint(names)
+
+    def require_types(self, known: Collection[str]) -> None:
+        """Refuse an operator of a type that cannot occur, such as a misspelt one.
+
+        Args:
+            known: the types that PHI can have (`crfdeid.Deidentifier.types`).
+
+        Raises:
+            UnknownNameError: there is one.
+        """
+        for label in self._table:
+            if label not in known:
+                raise UnknownNameError(
+                    f"an operator for the unknown type '{label}': there are {', '.join(sorted(known))}"
+                )
 
     def to_list(self) -> list[str]:
         """Return the list that `parse_operators` reads, the default first.

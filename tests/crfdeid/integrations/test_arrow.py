@@ -425,6 +425,13 @@ def test_what_cannot_be_is_refused_at_once(model: Path, options: dict[str, Any])
         RedactBatches(model, **{"policy": Policy(), "text_column": "note", **options})
 
 
+def test_an_operator_of_a_type_that_cannot_occur_fails_every_row(model: Path) -> None:
+    site = CustomLists(deny=(Term("Tawn List", "WARD"),))
+    for label, expected in (("WARD", None), ("PHI", None), ("DATE", None), ("DATES", "UnknownNameError")):
+        redact = RedactBatches(model, Policy({label: "mask"}, site=site), "note")
+        assert redact(table(["Dr. Quill"]))["error_type"].to_pylist() == [expected]
+
+
 def test_encrypted_values_need_a_key_of_their_own_and_are_restored(model: Path, tmp_path: Path) -> None:
     path = tmp_path / "key"
     path.write_text("an encryption key of a test\n")
