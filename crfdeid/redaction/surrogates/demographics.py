@@ -110,15 +110,20 @@ _NUMBER = regex.compile(r"(?<![\p{Nd}\p{L}.,/])[0-9]{1,3}(?:[.,][0-9])?(?:(?=s\b
 _WITHIN_A_NAME = regex.compile(r"[\s'’.-]*(?:(?:de|del|la|las|los|y)\s+)*")
 _DIGIT = regex.compile(r"\p{N}")
 _SMALL_UNIT = regex.compile(r"(?:mes|seman|d[ií]a|hora|month|mos?\b|we?e?k|day|hour)", regex.IGNORECASE)
+# The text after a number up to the next one, if it has a letter: "95 years 3 months" has two units.
+_UNIT = regex.compile(r"[^\p{L}\p{N}]*\p{L}\P{N}*")
 _UNIT_IN_SPANISH = "uno|un|una|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez"
 _UNIT_IN_ENGLISH = "one|two|three|four|five|six|seven|eight|nine|ten"
 _OLD_IN_SPANISH = regex.compile(
-    rf"(?<!\p{{L}})(?:noventa(?:\s+y\s+(?:{_UNIT_IN_SPANISH}))?|cien(?:to\s+(?:{_UNIT_IN_SPANISH}))?)(?!\p{{L}})",
+    rf"(?<!\p{{L}})(?:noventa(?:\s+y\s+(?:{_UNIT_IN_SPANISH}))?"
+    rf"|cien(?:to\s+(?:{_UNIT_IN_SPANISH}|once|doce|trece|catorce|quince|dieci\p{{L}}+|veint\p{{L}}+))?"
+    r"|(?:nonagenari|(?:super)?centenari)[oa]s?)(?!\p{L})",
     regex.IGNORECASE,
 )
 _OLD_IN_ENGLISH = regex.compile(
     rf"(?<!\p{{L}})(?:ninety(?:[-\s](?:{_UNIT_IN_ENGLISH}))?"
-    rf"|(?:one\s|a\s)?hundred(?:\s(?:and\s)?(?:{_UNIT_IN_ENGLISH}))?)(?!\p{{L}})",
+    rf"|(?:one\s|a\s)?hundred(?:\s(?:and\s)?(?:{_UNIT_IN_ENGLISH}|eleven|twelve|\p{{L}}+teen|twenty))?"
+    r"|(?:nonagenarian|(?:super)?centenarian)s?)(?!\p{L})",
     regex.IGNORECASE,
 )
 
@@ -142,7 +147,7 @@ def preserve_kin(text: str, name: Callable[[str], str | None]) -> str | None:
         text: a span such as "hermana María, de 6 años".
         name: returns the surrogate of a person's name.
     """
-    found = _group_old_ages(text)
+    found = group_old_ages(text)
     if found is None:
         return None
     pieces: list[tuple[int, int, str]] = []
@@ -174,7 +179,7 @@ def generalise_age(text: str) -> str | None:
         >>> [generalise_age(text) for text in ("45-year-old", "93 años", "noventa y tres años", "Quill")]
         ['45-year-old', '90+ años', 'noventa y tantos años', None]
     """
-    found = _group_old_ages(text)
+    found = group_old_ages(text)
     if found is None:
         return None
     words = {casefold_accents(word) for word in _WORD.findall(_OLD_IN_SPANISH.sub("", _OLD_IN_ENGLISH.sub("", text)))}
@@ -182,12 +187,13 @@ def generalise_age(text: str) -> str | None:
     return found if words <= _AGE | _NUMBERS | _BETWEEN | _SEX | {"medio", "media", "half"} and is_age else None
 
 
-def _group_old_ages(text: str) -> str | None:
+def group_old_ages(text: str) -> str | None:
     """Return a text with all ages of 90 and above as one group; None if a number in it is no age."""
-    in_years = not _SMALL_UNIT.search(text)
 
     def grouped(match: regex.Match[str]) -> str:
         age = float(match.group().rstrip("s").replace(",", "."))
+        unit = _UNIT.match(text, match.end())
+        in_years = not _SMALL_UNIT.search(unit.group() if unit else text)
         return f"{_OLDEST_AGE}+" if in_years and age >= _OLDEST_AGE else match.group()
 
     found = _NUMBER.sub(grouped, text)
