@@ -8,6 +8,8 @@ offsets, never the text of a note, since they are logged.
 from __future__ import annotations
 
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import ClassVar
 
@@ -173,6 +175,22 @@ class MismatchError(DataError):
     """Inputs that do not belong together, such as predictions for other documents."""
 
     code = "mismatch"
+
+
+@contextmanager
+def located(path: Path | str, line: int | None = None) -> Iterator[None]:
+    """Add a file and line to errors of data from there, which cannot know it.
+
+    Example:
+        >>> with located("notes.jsonl", 3):
+        ...     raise FormatError("a span without a label")
+        Traceback (most recent call last):
+        crfdeid.errors.FormatError: notes.jsonl, line 3: a span without a label
+    """
+    try:
+        yield
+    except DataError as error:
+        raise type(error)(error.problem, path=path, line=line, offset=error.offset) from None
 
 
 def missing_extra(error: ModuleNotFoundError) -> MissingExtraError | ModuleNotFoundError:

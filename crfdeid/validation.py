@@ -102,7 +102,7 @@ def require_seed(seed: object) -> None:
     require_number("seed", seed, what, lambda v: isinstance(v, int) and 0 <= v <= MOST_SEED)
 
 
-_TYPE_NAMES = {
+TYPE_NAMES = {
     str: "a text",
     bool: "true or false",
     int: "a whole number",
@@ -111,6 +111,7 @@ _TYPE_NAMES = {
     list: "a list",
     NoneType: "null",
 }
+"""Types of JSON and TOML data, for messages."""
 
 
 def shape_errors(value: Any, shape: Any, path: str = "") -> Iterator[str]:
@@ -133,7 +134,7 @@ def shape_errors(value: Any, shape: Any, path: str = "") -> Iterator[str]:
     choices = _choices(shape)
     matching = [choice for choice in choices if _is(value, choice)]
     if not matching:
-        wanted = " or ".join(dict.fromkeys(_TYPE_NAMES[_plain(choice)] for choice in choices))
+        wanted = " or ".join(dict.fromkeys(TYPE_NAMES[_plain(choice)] for choice in choices))
         yield f"{path or 'all of it'} is not {wanted}"
         return
     prefix = f"{path}." if path else ""

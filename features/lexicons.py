@@ -20,7 +20,8 @@ from features.columns import Extractor, FeatureValue, WordColumn, window_heads
 from features.tokens import Sentence
 
 
-def _words(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
+    """Words of a text, between white space."""
     return frozenset(text.split())
 
 
@@ -44,53 +45,58 @@ _ENGLISH_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday"
 _SPANISH_WEEKDAYS = "lunes martes miércoles jueves viernes sábado domingo"
 ENGLISH_WEEKDAYS, SPANISH_WEEKDAYS = tuple(_ENGLISH_WEEKDAYS.split()), tuple(_SPANISH_WEEKDAYS.split())
 """The days of the week from Monday on."""
-_SHORT_WEEKDAYS = "mon tue tues wed thu thurs fri sat sun"
 
-_TITLES = """
+# The name of each class, then its words in lower case. A word may be in several classes.
+_CLASSES = """
+    title
     dr drs doctor doctors md do phd rn np pa prof professor attending resident intern physician surgeon nurse
     dra dres doctora médico médica facultativo especialista cirujano
-"""
-_HONORIFICS = "mr mrs ms miss mx sir madam master sr sra srta señor señora don doña d d.ª dña"
-_KIN = """
+
+    honorific
+    mr mrs ms miss mx sir madam master sr sra srta señor señora don doña d d.ª dña
+
+    kin
     wife husband spouse son daughter mother father sister brother partner niece nephew cousin uncle aunt grandmother
     esposa esposo marido mujer hijo hija madre padre hermana hermano pareja sobrina sobrino prima primo tía tío abuela
-"""
-_HOSPITALS = """
+
+    hospital
     hospital hospitals clinic center centre infirmary medical memorial health healthcare hospice rehabilitation nursing
     clínica clínico centro sanatorio ambulatorio complejo hospitalario universitario universitaria general policlínico
     fundación instituto salud consultorio residencia
-"""
-_STREETS = """
+
+    street
     street avenue ave road rd boulevard blvd lane ln drive court ct place plaza square highway hwy route parkway terrace
     suite apt apartment floor building box
     calle c avenida avda av avd plaza pza plz pl paseo pº ps carretera ctra carrer camino ronda travesía glorieta rúa
     vía urbanización urb polígono barrio colonia col bloque piso puerta esc izq dcha izquierda derecha bajo
     apartado apdo
-"""
-_PLACES = """
+
+    place
     city town county state village district province country zip provincia localidad municipio ciudad país distrito
     north south east west new san santa saint st los las el la fort mount lake port springs
-"""
-_CONTACTS = "phone telephone tel tfno tfn teléfono fax pager beeper cell mobile móvil ext extension extensión contacto"
-_IDENTIFIERS = """
+
+    contact
+    phone telephone tel tfno tfn teléfono fax pager beeper cell mobile móvil ext extension extensión contacto
+
+    identifier
     mrn id number no num medical record account acct unit case chart ssn license policy accession dictated
     nhc nass dni nif nie número núm nº historia episodio colegiado ncol col registro cipa tarjeta póliza matrícula
-"""
-_STATES = """
+
+    state
     alabama alaska arizona arkansas california colorado connecticut delaware florida georgia hawaii idaho illinois
     indiana iowa kansas kentucky louisiana maine maryland massachusetts michigan minnesota mississippi missouri montana
     nebraska nevada ohio oklahoma oregon pennsylvania tennessee texas utah vermont virginia washington wisconsin wyoming
     al ak az ar ca co ct de fl ga hi ia il ks ky ma md mi mn mo ms mt nc nd nh nj nm nv ny oh ok pa ri sc sd tn tx ut
     va vt wa wi wv wy dakota carolina hampshire jersey mexico york rhode island
-"""
-_SPAIN = """
+
+    province
     álava albacete alicante almería asturias ávila badajoz barcelona burgos cáceres cádiz cantabria castellón ceuta
     córdoba coruña cuenca gerona girona granada guadalajara guipúzcoa huelva huesca jaén león lérida lleida lugo madrid
     málaga melilla murcia navarra orense ourense palencia palmas pontevedra rioja salamanca segovia sevilla soria
     tarragona tenerife teruel toledo valencia valladolid vizcaya zamora zaragoza andalucía aragón canarias cataluña
     extremadura galicia baleares mallorca bilbao gijón oviedo vigo santander pamplona elche cartagena vitoria
-"""
-_COUNTRIES = """
+
+    country
     españa francia portugal italia alemania inglaterra suiza bélgica holanda rumanía bulgaria polonia rusia ucrania
     marruecos argelia senegal nigeria ghana mali guinea egipto china japón india pakistán bangladesh filipinas
     méxico cuba colombia venezuela ecuador perú bolivia chile argentina uruguay paraguay brasil honduras guatemala
@@ -98,25 +104,14 @@ _COUNTRIES = """
     spain france italy germany england britain ireland scotland switzerland belgium netherlands poland romania russia
     ukraine morocco algeria egypt japan india pakistan philippines vietnam korea thailand brazil peru canada usa states
 """
-
-# Name of the class -> its words, in lower case. A word may be in several classes.
 LEXICONS: Mapping[str, frozenset[str]] = MappingProxyType(
     {
         "month": MONTHS,
-        "weekday": _words(f"{_ENGLISH_WEEKDAYS} {_SPANISH_WEEKDAYS} {_SHORT_WEEKDAYS}"),
-        "title": _words(_TITLES),
-        "honorific": _words(_HONORIFICS),
-        "kin": _words(_KIN),
-        "hospital": _words(_HOSPITALS),
-        "street": _words(_STREETS),
-        "place": _words(_PLACES),
-        "contact": _words(_CONTACTS),
-        "identifier": _words(_IDENTIFIERS),
-        "state": _words(_STATES),
-        "province": _words(_SPAIN),
-        "country": _words(_COUNTRIES),
+        "weekday": word_set(f"{_ENGLISH_WEEKDAYS} {_SPANISH_WEEKDAYS} mon tue tues wed thu thurs fri sat sun"),
+        **{name: frozenset(words) for name, *words in map(str.split, _CLASSES.split("\n\n"))},
     }
 )
+"""Class -> its words."""
 
 
 def month_number(word: str) -> int | None:

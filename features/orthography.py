@@ -19,6 +19,7 @@ from features.columns import (
     WordColumn,
     window_heads,
 )
+from features.lexicons import word_set
 
 # Most tokens of a note repeat earlier words.
 _SHAPES_CACHED = 1 << 16
@@ -104,8 +105,7 @@ def _last_letters(word: str, length: int) -> FeatureValue:
 
 
 # Small words and marks that join the capitals of one name: "Hospital de la Paz", "J. Doe", "O'Neill", "Smith-Jones".
-_JOINING_WORDS = "de del la las los el of the and y e i von van da do dos . - ' ’ & ª º"
-_JOINTS = frozenset(_JOINING_WORDS.split())
+_JOINTS = word_set("de del la las los el of the and y e i von van da do dos . - ' ’ & ª º")
 _APART, _JOINT, _CAPITAL = range(3)  # roles of a word: outside a run, joining word, capitalised word
 _FAR = 5  # tokens; the largest distance that is counted
 _DISTANCES = (None, *map(str, range(_FAR + 1)))

@@ -8,13 +8,11 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise, permutations
-from typing import NamedTuple
+from itertools import permutations
 from unicodedata import category, decimal
 
 import regex
 
-from crfdeid.known_phi.folding import fold_to_alnum
 from features.lexicons import MONTHS, month_number
 
 _LAST_DAY = 31
@@ -32,17 +30,11 @@ _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xi
 _CLOCK = regex.compile(r"[T\s]\d{1,2}:\d\d.*$", regex.DOTALL)
 _PARTS = regex.compile(r"\d+|\p{L}+")
 
-_PART = regex.compile(rf"[0-9]+|(?<!\p{{L}})(?:{'|'.join([*sorted(MONTHS), *_ROMAN])})(?!\p{{L}})", regex.IGNORECASE)
-_YEAR_MARKS = ("'", "’", "´")
-_A_YEAR = regex.compile(r"(?:1[89]|20)\d\d")
-_TIGHT_SIGNS = ("-", "/", ".")
 # Between numbers, and between a number and the name of a month; then the mark of a short year.
-_SIGN = regex.compile(r"(?:\s{0,2}[-/.,·–_|\\]{1,2}\s{0,2}|\s{1,3})['’´]?")
-_ORDINAL = regex.compile(r"\s?(?:st|nd|rd|th|er|[ºªo°])(?!\p{L})", regex.IGNORECASE)
-_OF = regex.compile(
-    rf"(?:{_ORDINAL.pattern})?[\s,./·–_-]{{0,4}}(?:(?:day|de|del|of|the|año|in|en)(?!\p{{L}})[\s,]{{0,3}}){{0,3}}['’´]?",
-    regex.IGNORECASE,
-)
+_SIGN = r"(?:\s{0,2}[-/.,·–_|\\]{1,2}\s{0,2}|\s{1,3})['’´]?"
+_ORDINAL = r"\s?(?:st|nd|rd|th|er|[ºªo°])(?!\p{L})"
+_OF = rf"(?:{_ORDINAL})?[\s,./·–_-]{{0,4}}(?:(?:day|de|del|of|the|año|in|en)(?!\p{{L}})[\s,]{{0,3}}){{0,3}}['’´]?"
+_NO_OTHER_YEAR = rf"(?!{_OF}(?:1[89]|20)\d\d(?![0-9]))"
 
 
 def read_date(text: str) -> frozenset[dt.date]:
@@ -103,24 +95,6 @@ def _dates(year: str, month: str, day: str) -> Iterator[dt.date]:
             continue
 
 
-class _Part(NamedTuple):
-    """A number, or the name of a month, in a text.
-
-    Attributes:
-        start: offset of its first character.
-        end: offset after its last character.
-        digits: digits of a number; "" for a month.
-        month: number of a month; 0 for a number.
-        roman: True for a month in Roman numerals.
-    """
-
-    start: int
-    end: int
-    digits: str = ""
-    month: int = 0
-    roman: bool = False
-
-
 def find_date(text: str, date: dt.date) -> Iterator[tuple[int, int]]:
     """Yield the offsets of a date in a text, in any form.
 
@@ -132,112 +106,47 @@ def find_date(text: str, date: dt.date) -> Iterator[tuple[int, int]]:
         >>> [text[a:b] for a, b in find_date(text, dt.date(1972, 3, 14))]
         ['14 de marzo de 1972', '3-14-72']
     """
-    text = _cached_ascii_signs(text)
-    parts, numbers = _parts(text), _numbers(date)
     reached = 0
-    for i, first in enumerate(parts):
-        if first.digits not in numbers:
-            continue
-        size = next((size for size in (3, 2, 1) if _is_date(text, parts, i, size, date)), 0)
-        last = parts[i + max(size, 1) - 1]
-        if size and last.end > reached:
-            ordinal = _ORDINAL.match(text, last.end) if size > 1 and last.digits else None
-            reached = last.end if ordinal is None else ordinal.end()
-            marked = bool(first.digits) and text[first.start - 1 : first.start] in _YEAR_MARKS
-            yield first.start - marked, reached
-
-
-_cached_ascii_signs = lru_cache(maxsize=8)(to_ascii_signs)  # several dates are searched in one text
-
-
-@lru_cache(maxsize=8)
-def _parts(text: str) -> tuple[_Part, ...]:
-    """Return the numbers and months of a text."""
-    found = []
-    for match in _PART.finditer(text):
-        word = match.group()
-        if word.isdigit():
-            found.append(_Part(*match.span(), digits=word))
-        else:
-            month = month_number(word) or 0
-            roman = 0 if month else _ROMAN.index(fold_to_alnum(word)) + 1
-            found.append(_Part(*match.span(), month=month or roman, roman=not month))
-    return tuple(found)
-
-
-def _is_date(text: str, parts: Sequence[_Part], i: int, size: int, date: dt.date) -> bool:
-    """Return True if ``parts[i : i + size]`` are the date."""
-    run = parts[i : i + size]
-    if len(run) < size:
-        return False
-    if size == 1:
-        return run[0].digits in _tight(date)
-    gaps = [text[one.end : other.start] for one, other in pairwise(run)]
-    months = [part for part in run if part.month]
-    if not months:
-        return _are_three(run, gaps, date) if size > 2 else _are_month_and_year(text, parts, i, date)
-    (month, *others) = months
-    if others or month.month != date.month or not _all(_SIGN if month.roman else _OF, gaps):
-        return False
-    if size == 2:
-        return not month.roman and _is_two_of_three(text, parts, i, date)
-    numbers = [part.digits for part in run if part.digits]
-    return any(_is_number(d, date.day) and _is_year(y, date) for d, y in permutations(numbers))
-
-
-def _are_three(run: Sequence[_Part], gaps: Sequence[str], date: dt.date) -> bool:
-    """Return True if three numbers are day, month and year in some order."""
-    return _all(_SIGN, gaps) and any(
-        _is_number(d.digits, date.day) and _is_number(m.digits, date.month) and _is_year(y.digits, date)
-        for d, m, y in permutations(run)
-    )
-
-
-def _are_month_and_year(text: str, parts: Sequence[_Part], i: int, date: dt.date) -> bool:
-    """Return True if two numbers are month and year, and not the end of another date."""
-    month, year = parts[i : i + 2]
-    is_last_two = i > 0 and bool(parts[i - 1].digits) and text[parts[i - 1].end : month.start] in _TIGHT_SIGNS
-    is_separated = text[month.end : year.start].strip() in _TIGHT_SIGNS
-    return (
-        is_separated and not is_last_two and _is_number(month.digits, date.month) and year.digits == f"{date.year:04d}"
-    )
-
-
-def _is_two_of_three(text: str, parts: Sequence[_Part], i: int, date: dt.date) -> bool:
-    """Return True if a month's name and a number are the date without its year, or without its day."""
-    run, following = parts[i : i + 2], parts[i + 2] if i + 2 < len(parts) else None
-    (number,) = (part for part in run if part.digits)
-    if _is_number(number.digits, date.day):
-        between = text[run[1].end : following.start] if following is not None else ""
-        other_year = following is not None and _A_YEAR.fullmatch(following.digits) and _OF.fullmatch(between)
-        return not other_year
-    marked = text[number.start - 1 : number.start] in _YEAR_MARKS
-    sure = len(number.digits) > 2 or marked or date.year % 100 > _LAST_DAY  # else it can be a day
-    return number is run[1] and sure and _is_year(number.digits, date)
+    for match in _expression(date).finditer(to_ascii_signs(text), overlapped=True):
+        if match.end() > reached:
+            reached = match.end()
+            yield match.span()
 
 
 @lru_cache(maxsize=1 << 10)
-def _tight(date: dt.date) -> frozenset[str]:
-    """Return the date without separators, in every order."""
-    day, month = f"{date.day:02d}", f"{date.month:02d}"
-    years = (f"{date.year:04d}", f"{date.year % 100:02d}")
-    return frozenset("".join(order) for year in years for order in permutations((day, month, year)))
+def _expression(date: dt.date) -> regex.Pattern[str]:
+    """Return an expression for all forms of a date, the most complete first."""
+    day, month = (_number(f"0{{0,2}}{number}" if number < 10 else f"0?{number}") for number in (date.day, date.month))
+    years = f"{date.year:04d}", f"{date.year % 100:02d}"
+    full_year, short_year = map(_number, years)
+    year = f"(?:{full_year}|{short_year})"
+    name = _word("|".join(sorted(word for word in MONTHS if month_number(word) == date.month)))
+    roman = _word(_ROMAN[date.month - 1])
+    # A two-digit year that can be a day needs a mark.
+    marked = "" if date.year % 100 > _LAST_DAY else "(?<=['’´])"
+    forms = [
+        *_in_any_order(_SIGN, day, month, year),
+        *_in_any_order(_OF, day, name, year),
+        *_in_any_order(_SIGN, day, roman, year),
+        rf"(?<![0-9][-/.]){month}\s*[-/.]\s*{full_year}",
+        *(form + _NO_OTHER_YEAR for form in _in_any_order(_OF, day, name)),
+        f"{name}{_OF}{full_year}",
+        *([] if date.year % 100 == date.day else [f"{name}{_OF}{marked}{short_year}"]),
+    ]
+    runs = ("".join(order) for one in years for order in permutations((f"{date.day:02d}", f"{date.month:02d}", one)))
+    return regex.compile(
+        rf"(?:['’´](?=[0-9]))?(?:(?:{'|'.join(forms)})(?:(?<=[0-9]){_ORDINAL})?|{_number('|'.join(runs))})",
+        regex.IGNORECASE,
+    )
 
 
-@lru_cache(maxsize=1 << 10)
-def _numbers(date: dt.date) -> frozenset[str]:
-    """Return the digits of every part of the date and of the whole date; "" for the name of a month."""
-    parts = {f"{number:{width}}" for number in (date.day, date.month) for width in ("d", "02d", "03d")}
-    return _tight(date) | parts | {"", f"{date.year:04d}", f"{date.year % 100:02d}"}
+def _in_any_order(gap: str, *parts: str) -> Iterator[str]:
+    return map(gap.join, permutations(parts))
 
 
-def _is_number(digits: str, number: int) -> bool:
-    return len(digits) <= 3 and int(digits) == number
+def _number(digits: str) -> str:
+    return f"(?<![0-9])(?:{digits})(?![0-9])"
 
 
-def _is_year(digits: str, date: dt.date) -> bool:
-    return digits in (f"{date.year:04d}", f"{date.year % 100:02d}")
-
-
-def _all(form: regex.Pattern[str], gaps: Sequence[str]) -> bool:
-    return all(form.fullmatch(gap) for gap in gaps)
+def _word(letters: str) -> str:
+    return rf"(?<!\p{{L}})(?:{letters})(?!\p{{L}})"

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import takewhile, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 from unicodedata import normalize
@@ -20,9 +22,10 @@ from unicodedata import normalize
 import regex
 
 from crfdeid.documents import Span
-from crfdeid.errors import DataError, EmptyInputError, FormatError, LimitError
+from crfdeid.errors import DataError, EmptyInputError, FormatError, LimitError, located
 from crfdeid.known_phi.folding import FoldedText, PhraseMatcher, fold_to_alnum
 from crfdeid.utils.files import read_text
+from crfdeid.validation import TYPE_NAMES
 
 PATTERN_TIMEOUT = 5.0
 """Time limit in seconds for one pattern on one note."""
@@ -44,11 +47,18 @@ class Term:
         text: its spelling.
         type: type of its spans; "" in an allow list.
         match_case: True to compare case and accents.
+
+    Raises:
+        FormatError: it has neither a letter nor a digit.
     """
 
     text: str
     type: str = ""
     match_case: bool = False
+
+    def __post_init__(self) -> None:
+        if not fold_to_alnum(self.text):
+            raise FormatError("a term without a letter or digit, which matches nothing: correct it")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +70,30 @@ class Pattern:
         type: type of its spans.
         match_case: True for a case-sensitive expression.
         name: name in messages, such as its file and line.
+
+    Raises:
+        FormatError: it is invalid, or matches the empty text.
+        LimitError: it takes longer than `PROBE_TIMEOUT` on a probe.
     """
 
     regex: str
     type: str
     match_case: bool = False
     name: str = "a pattern"
+
+    def __post_init__(self) -> None:
+        try:
+            compiled = _compiled(self)
+        except (regex.error, OverflowError, RecursionError):
+            raise FormatError("an invalid expression for the package regex: correct it") from None
+        try:
+            if any(match.start() == match.end() for match in compiled.finditer("", timeout=PATTERN_TIMEOUT)):
+                raise FormatError("an expression that matches the empty text: require one character or more")
+            for probe in _PROBES:
+                for _ in compiled.finditer(probe, timeout=PROBE_TIMEOUT):
+                    pass
+        except TimeoutError:
+            raise LimitError("an expression that takes too long: avoid nested repetitions such as (a+)+") from None
 
 
 @dataclass(frozen=True)
@@ -78,9 +106,7 @@ class CustomLists:
         patterns: expressions whose matches are always marked.
 
     Raises:
-        FormatError: a term without a letter or digit, an invalid type, or a pattern that is invalid or matches the
-            empty text.
-        LimitError: a pattern that takes too long.
+        FormatError: an invalid type.
 
     Example:
         >>> site = CustomLists(deny=(Term("Tawn List", "HOSPITAL"),), patterns=(Pattern(r"TL-[0-9]{6}", "ID"),))
@@ -93,12 +119,8 @@ class CustomLists:
     patterns: tuple[Pattern, ...] = ()
 
     def __post_init__(self) -> None:
-        for term in (*self.deny, *self.allow):
-            check_term(term.text)
-        for type_name in (*(term.type for term in self.deny), *(pattern.type for pattern in self.patterns)):
-            check_type(type_name)
-        for pattern in self.patterns:
-            check_pattern(pattern)
+        for type_name in [*(term.type for term in self.deny), *(pattern.type for pattern in self.patterns)]:
+            _require_type(type_name)
 
     def __bool__(self) -> bool:
         return bool(self.deny or self.allow or self.patterns)
@@ -164,45 +186,10 @@ class CustomLists:
                 raise LimitError(problem) from None
 
 
-def check_term(text: str) -> None:
-    """Check a term.
-
-    Raises:
-        FormatError: it has neither a letter nor a digit.
-    """
-    if not fold_to_alnum(text):
-        raise FormatError("a term without a letter or digit, which matches nothing: correct it")
-
-
-def check_type(name: str) -> None:
-    """Check the name of a type.
-
-    Raises:
-        FormatError: it has characters that output formats do not allow.
-    """
+def _require_type(name: str) -> None:
+    """Refuse a type with characters that output formats do not allow."""
     if not _TYPE.fullmatch(name):
         raise FormatError('an invalid type: use letters, digits, "_" and "-", such as HOSPITAL')
-
-
-def check_pattern(pattern: Pattern) -> None:
-    """Check a pattern, also on short probes.
-
-    Raises:
-        FormatError: it is invalid, or matches the empty text.
-        LimitError: it takes longer than `PROBE_TIMEOUT` on a probe.
-    """
-    try:
-        compiled = _compiled(pattern)
-    except (regex.error, OverflowError, RecursionError):
-        raise FormatError("an invalid expression for the package regex: correct it") from None
-    try:
-        if any(match.start() == match.end() for match in compiled.finditer("", timeout=PATTERN_TIMEOUT)):
-            raise FormatError("an expression that matches the empty text: require one character or more")
-        for probe in _PROBES:
-            for _ in compiled.finditer(probe, timeout=PROBE_TIMEOUT):
-                pass
-    except TimeoutError:
-        raise LimitError("an expression that takes too long: avoid nested repetitions such as (a+)+") from None
 
 
 @lru_cache(maxsize=1 << 10)
@@ -225,7 +212,7 @@ _KEYS = {
     "pattern": ("type", "regex", "match_case"),
     "allow": ("terms", "file", "match_case"),
 }
-_Checked = TypeVar("_Checked")
+_Value = TypeVar("_Value")
 _COMMENT = "#"
 _SYNTAX_POSITION = re.compile(r"\(at line (\d+), column (\d+)\)")
 _HEADER = re.compile(r"\s*\[\[?\s*[\"']?(\w+)[\"']?\s*\]")
@@ -260,18 +247,15 @@ def read_lists(path: Path) -> CustomLists:
 
 def _tables(content: Mapping[str, Any], path: Path, lines: Sequence[str]) -> Iterator[_Table]:
     for kind, found in content.items():
-        problem = ""
-        if kind not in _KEYS:
-            problem = f"unknown table: choose from {', '.join(f'[[{name}]]' for name in _KEYS)}"
-        elif not isinstance(found, list) or not all(isinstance(values, dict) for values in found):
-            problem = f"{kind} is not a list of tables: begin each with [[{kind}]]"
-        if problem:
-            named = re.compile(rf"[\s\[\"']*{re.escape(kind)}\b")
-            line = next((number for number, text in enumerate(lines, start=1) if named.match(text)), None)
-            raise FormatError(problem, path=path, line=line)
+        named = re.compile(rf"[\s\[\"']*{re.escape(kind)}\b")
+        with located(path, next((number for number, text in enumerate(lines, start=1) if named.match(text)), None)):
+            if kind not in _KEYS:
+                raise FormatError(f"unknown table: choose from {', '.join(f'[[{name}]]' for name in _KEYS)}")
+            if not isinstance(found, list) or not all(isinstance(values, dict) for values in found):
+                raise FormatError(f"{kind} is not a list of tables: begin each with [[{kind}]]")
         heads = [n for n, text in enumerate(lines) if (head := _HEADER.match(text)) and head[1] == kind]
-        for number, values in enumerate(found):
-            yield _Table(path, lines, kind, heads[number] if number < len(heads) else None, values)
+        for values, at in zip_longest(found, heads[: len(found)]):
+            yield _Table(path, lines, kind, at, values)
 
 
 class _Table(NamedTuple):
@@ -295,80 +279,69 @@ class _Table(NamedTuple):
         """Return the terms of a list and of the file that it names."""
         self._require_known()
         type_name = self._type() if self.kind == "deny" else ""
-        match_case = self._flag("match_case")
-        texts = self.values.get("terms", [])
-        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-            raise self._problem('terms is not a list of texts, such as ["Tawn List", "TLC"]', "terms")
-        for text in texts:
-            self._checked(check_term, text, "terms")
-        listed = _word_list(self.path.parent / self._text("file")) if "file" in self.values else []
-        if not texts and not listed:
-            raise self._problem(
-                "without terms: give terms = [...] or file = ...", "file" if "file" in self.values else ""
-            )
-        return [Term(text, type_name, match_case) for text in [*texts, *listed]]
+        match_case, texts = self._value("match_case", bool, False), self._value("terms", list, [])
+        with self._at("terms"):
+            if not all(isinstance(text, str) for text in texts):
+                raise FormatError('terms is not a list of texts, such as ["Tawn List", "TLC"]')
+            found = [Term(text, type_name, match_case) for text in texts]
+        if "file" in self.values:
+            found += _listed(self.path.parent / self._value("file", str), type_name, match_case=match_case)
+        with self._at("file"):
+            if not found:
+                raise FormatError("without terms: give terms = [...] or file = ...")
+        return found
 
     def pattern(self) -> Pattern:
         """Return the pattern of a table."""
         self._require_known()
         location = f"{self.path.name}, line {self.line('regex')}" if self.head is not None else self.path.name
-        pattern = Pattern(self._text("regex"), self._type(), self._flag("match_case"), f"the pattern of {location}")
-        self._checked(check_pattern, pattern, "regex")
-        return pattern
+        expression, type_name = self._value("regex", str), self._type()
+        match_case = self._value("match_case", bool, False)
+        with self._at("regex"):
+            return Pattern(expression, type_name, match_case, f"the pattern of {location}")
 
-    def line(self, key: str = "") -> int | None:
+    def line(self, key: str) -> int | None:
         """Return the line of a key, else that of the header, from 1; None for other syntax."""
         if self.head is None:
             return None
-        for number, text in enumerate(self.lines[self.head + 1 :], start=self.head + 2):
-            if _HEADER.match(text):
-                break
-            if key and re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=", text):
-                return number
-        return self.head + 1
+        own = takewhile(lambda text: not _HEADER.match(text), self.lines[self.head + 1 :])
+        named = re.compile(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=")
+        return next((number for number, text in enumerate(own, self.head + 2) if named.match(text)), self.head + 1)
 
     def _require_known(self) -> None:
         for key in self.values:
-            if key not in _KEYS[self.kind]:
-                raise self._problem(f"unknown key: choose from {', '.join(_KEYS[self.kind])}", key)
+            with self._at(key):
+                if key not in _KEYS[self.kind]:
+                    raise FormatError(f"unknown key: choose from {', '.join(_KEYS[self.kind])}")
 
     def _type(self) -> str:
-        name = self._text("type")
-        self._checked(check_type, name, "type")
+        name = self._value("type", str)
+        with self._at("type"):
+            _require_type(name)
         return name
 
-    def _text(self, key: str) -> str:
-        value = self.values.get(key)
-        if not isinstance(value, str):
-            raise self._problem(f"{key} is missing or not a text", key)
+    def _value(self, key: str, kind: type[_Value], default: _Value | None = None) -> _Value:
+        value = self.values.get(key, default)
+        with self._at(key):
+            if not isinstance(value, kind):
+                raise FormatError(f"{key} is missing, or is not {TYPE_NAMES[kind]}")
         return value
 
-    def _flag(self, key: str) -> bool:
-        value = self.values.get(key, False)
-        if not isinstance(value, bool):
-            raise self._problem(f"{key} is neither true nor false", key)
-        return value
-
-    def _checked(self, check: Callable[[_Checked], None], value: _Checked, key: str) -> None:
+    @contextmanager
+    def _at(self, key: str) -> Iterator[None]:
+        """Say in errors that they are about a key of this table."""
         try:
-            check(value)
+            yield
         except DataError as error:
-            raise self._problem(error.problem, key) from None
-
-    def _problem(self, problem: str, key: str = "") -> DataError:
-        return DataError(f"[[{self.kind}]] {problem}", path=self.path, line=self.line(key))
+            raise type(error)(f"[[{self.kind}]] {error.problem}", path=self.path, line=self.line(key)) from None
 
 
-def _word_list(path: Path) -> list[str]:
+def _listed(path: Path, type_name: str, *, match_case: bool) -> list[Term]:
     """Return the terms of a file with one a line; blank lines and lines that begin with # are skipped."""
     found = []
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         text = line.strip()
-        if not text or text.startswith(_COMMENT):
-            continue
-        try:
-            check_term(text)
-        except DataError as error:
-            raise FormatError(error.problem, path=path, line=number) from None
-        found.append(text)
+        if text and not text.startswith(_COMMENT):
+            with located(path, number):
+                found.append(Term(text, type_name, match_case))
     return found

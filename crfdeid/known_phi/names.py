@@ -12,10 +12,14 @@ from crfdeid.consistency import LEAST_MISSPELT_LENGTH, within_one_edit
 from crfdeid.known_phi.folding import FoldedText, PhraseMatcher, fold_to_alnum
 from crfdeid.known_phi.persons import NAME_WORD, PARTICLES, TITLES
 from crfdeid.known_phi.placeholders import PLACEHOLDER, is_placeholder_word, unsearched_reason
-from features.lexicons import word_classes
+from features.lexicons import word_classes, word_set
 
 # Names that are ordinary words in notes.
-_ENGLISH = """
+_WORDS = frozenset(
+    map(
+        fold_to_alnum,
+        word_set(
+            """
     angel apple archer arrow art ash baker bald ball band bank banks barber bass bean bear bell belt berry best bill
     bird bishop black blank block blood bloom blue blunt bolt bond bone bones boot booth bow bowl bowls boxer brain
     bray bread brook brooks broom brown buck budd bull burn burns bush butcher butler butter button cage cain cane
@@ -45,8 +49,7 @@ _ENGLISH = """
     verity virgin virtue waist waits wake walk walker wall walls ward ware warner warren wars waters way wedge week
     weeks weight welcome welder well wells west wheat white whites wild will willow wills win winner winter winters
     wise wolf wood woods word wore works worth wrist yarn yeast young younger youngest zeal
-"""
-_SPANISH = """
+
     abad abierto abril acero agua aguado aire alas alba albo alcalde alegre alegría alférez alma almendro alta alto
     altos ama amable amado amador amor ancho angustias anillo arco ardor armas arroyo arteria ascensión asunción
     ayuso azul bajo banda barba barbero barra barranco barrera barreras barrio barro barón batalla beato becerra
@@ -83,7 +86,9 @@ _SPANISH = """
     velas velo vena venas ventura verano verde verdugo vicario victoria vida viejo vientre villa violeta visitación
     viva vivas vivo viña zapata zorro zurdo
 """
-_WORDS = frozenset(map(fold_to_alnum, [*_ENGLISH.split(), *_SPANISH.split()]))
+        ),
+    )
+)
 _PLACES = {"state", "province", "country"}  # no ordinary words, even in lower case
 
 _LEAST_PART = 2
@@ -104,12 +109,13 @@ _LEAST_SPLIT = 5
 _LEAST_LAST_PIECE = 3
 _ALONE = frozenset("odl")  # single letters that begin a name: "O Neill", "D Angelo", "L Hermite"
 # Words that begin a name in lower case, too; other adjacent words may be no name ("con suelo").
-_PREFIXES = "mac mc fitz van von de del dela des di da do dos du d o l le san santa saint st"
-_JOINING = """
+_PREFIX_WORDS = word_set("mac mc fitz van von de del dela des di da do dos du d o l le san santa saint st")
+_JOINING_WORDS = word_set(
+    """
     a al as at be by con del el en for he if in is it la las lo los me mi my no of on or por se si sin so su te the to
     tu un una up us we y ya
 """
-_PREFIX_WORDS, _JOINING_WORDS = frozenset(_PREFIXES.split()), frozenset(_JOINING.split())
+)
 
 
 def is_common_word(name: str) -> bool:

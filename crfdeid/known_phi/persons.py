@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import NamedTuple
 
 import regex
+
+from features.lexicons import word_set
 
 # A word of a name, with apostrophes inside ("O'Neill") and without the possessive.
 NAME_WORD = regex.compile(
     r"(?<![\p{L}\p{M}]['’])\p{L}\p{M}*(?:['’]?\p{L}\p{M}*)*?(?=['’]s?(?![\p{L}\p{M}])|(?!['’]?[\p{L}\p{M}]))"
 )
-_TITLES = """
+TITLES = word_set(
+    """
     dr drs doctor md do phd rn np pa prof professor mr mrs ms miss mx sir madam master jr sr ii iii iv esq
     dra dres doctora sra srta señor señora señorita don doña d dña
 """
-_PARTICLES = "de del la las los el of the and y e i von van der den da do dos di du le st san santa"
-TITLES = frozenset(_TITLES.split())
-PARTICLES = frozenset(_PARTICLES.split())
+)
+PARTICLES = word_set("de del la las los el of the and y e i von van der den da do dos di du le st san santa")
 
 
 class PersonName(NamedTuple):
@@ -50,8 +53,8 @@ class PersonName(NamedTuple):
 class PersonClusterer:
     """People of a note, numbered in order of their first mention.
 
-    Names can be one person's only if they share a word, or if one of them has initials only and they share a letter. So
-    each name is compared with few people, even in a long note.
+    Two names can be one person's only if they share an initial or a first letter, so that each name is compared with
+    few people.
 
     Example:
         >>> people = PersonClusterer()
@@ -61,34 +64,18 @@ class PersonClusterer:
 
     def __init__(self) -> None:
         self._people: list[PersonName] = []
-        self._by_word: dict[str, set[int]] = {}
-        self._by_letter: dict[str, set[int]] = {}
-        self._wordless: dict[str, set[int]] = {}  # by letter: people whose first mention had initials only
+        self._by_letter: defaultdict[str, set[int]] = defaultdict(set)
 
     def number(self, name: PersonName) -> int:
         """Return the number of the first person who can have a name, from 1; a fuller name replaces a shorter one."""
-        for index in self._candidates(name):
-            joined = self._people[index].joined(name)
-            if joined is not None:
-                self._put(index, joined)
-                return index + 1
-        self._people.append(name)
-        self._put(len(self._people) - 1, name)
-        return len(self._people)
-
-    def _candidates(self, name: PersonName) -> list[int]:
-        """Return the indices of all people who can have a name, and of some others, in order."""
-        found = [self._by_word.get(word, set()) for word in name.words]
-        by_letter = self._wordless if name.words else self._by_letter
-        found += [by_letter.get(letter, set()) for letter in name.letters]
-        return sorted(set[int]().union(*found))
-
-    def _put(self, index: int, name: PersonName) -> None:
-        self._people[index] = name
-        tables = [(self._by_word, name.words), (self._by_letter, name.letters)]
-        for table, keys in [*tables, *([] if name.words else [(self._wordless, name.letters)])]:
-            for key in keys:
-                table.setdefault(key, set()).add(index)
+        candidates = sorted(set[int]().union(*(self._by_letter[letter] for letter in name.letters)))
+        index = next((i for i in candidates if self._people[i].joined(name)), len(self._people))
+        if index == len(self._people):
+            self._people.append(name)
+        person = self._people[index] = self._people[index].joined(name) or name
+        for letter in person.letters:
+            self._by_letter[letter].add(index)
+        return index + 1
 
 
 def parse_name(text: str) -> PersonName | None:

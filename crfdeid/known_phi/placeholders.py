@@ -6,9 +6,11 @@ import regex
 
 from crfdeid.known_phi.folding import fold_to_alnum
 from crfdeid.known_phi.persons import NAME_WORD, PARTICLES, TITLES
+from features.lexicons import word_set
 
 # In the form of `fold_to_alnum`: "N/A", "<NA>" and "n.a." are "na".
-_PLACEHOLDERS = """
+_PLACEHOLDER_WORDS = word_set(
+    """
     na nan nat nil null none nd sd nc ns nr
     unknown unk undefined unidentified unnamed missing noname nodata noinformation notavailable notapplicable notgiven
     notknown notprovided notrecorded notstated anonymous anon anonymised anonymized deleted redacted removed withheld
@@ -18,9 +20,9 @@ _PLACEHOLDERS = """
     anonimo anonima anonimizado anonimizada borrado eliminado pendiente porconfirmar ficticio ejemplo prueba pruebas
     pacienteprueba pacientedeprueba pruebapaciente
 """
+)
 # Headings of columns and forms in the place of a name.
-_HEADINGS = "name surname firstname lastname patient nombre apellido apellidos paciente"
-_PLACEHOLDER_WORDS, _HEADING_WORDS = frozenset(_PLACEHOLDERS.split()), frozenset(_HEADINGS.split())
+_HEADING_WORDS = word_set("name surname firstname lastname patient nombre apellido apellidos paciente")
 # A word of a longer name can be a placeholder ("Unknown Quill"); shorter ones are names, too ("Nan", "Na").
 _MIN_PLACEHOLDER_WORD = 4
 _FILLED = regex.compile(r"x+|0+")

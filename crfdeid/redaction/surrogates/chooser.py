@@ -56,14 +56,14 @@ def casefold_accents(text: str) -> str:
     return "".join(c for c in apart if not unicodedata.combining(c))
 
 
-def casefold_words(words: Iterable[str]) -> frozenset[str]:
-    """Return the distinct forms of words by `casefold_accents`.
+def casefold_words(text: str) -> frozenset[str]:
+    """Return the distinct words of a text, between white space, by `casefold_accents`.
 
     Example:
-        >>> sorted(casefold_words(["Maciá", "Macia", "Roe"]))
+        >>> sorted(casefold_words("Maciá Macia Roe"))
         ['macia', 'roe']
     """
-    return frozenset(map(casefold_accents, words))
+    return frozenset(map(casefold_accents, text.split()))
 
 
 def with_case_of(word: str, like: str) -> str:

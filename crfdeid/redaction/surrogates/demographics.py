@@ -11,17 +11,13 @@ from collections.abc import Callable
 
 import regex
 
-from crfdeid.redaction.surrogates.chooser import casefold_accents, splice, with_case_of
+from crfdeid.redaction.surrogates.chooser import casefold_accents, casefold_words, splice, with_case_of
 
 # Ages from this one on become one group, as in HIPAA's safe harbor; shifted dates of birth and visits agree with it.
 _OLDEST_AGE = 90
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(map(casefold_accents, text.split()))
-
-
-_SEX = _words(
+_SEX = casefold_words(
     """
     varón mujer hombre femenino femenina masculino masculina hembra macho niño niña niños niñas chico chica
     señor señora caballero male female man woman men women boy girl gentleman lady trans transgender nonbinary
@@ -29,7 +25,7 @@ _SEX = _words(
     """
 )
 _SEX_LETTERS = frozenset("hmfv")
-_KIN = _words(
+_KIN = casefold_words(
     """
     madre padre padres mamá papá hijo hija hijos hijas hermano hermana hermanos hermanas gemelo gemela gemelos mellizo
     melliza mellizos abuelo abuela abuelos tío tía tíos primo prima primos sobrino sobrina sobrinos nieto nieta nietos
@@ -45,7 +41,7 @@ _KIN = _words(
     widower single married child children first second third
     """
 )
-_AGE = _words(
+_AGE = casefold_words(
     """
     año años mes meses semana semanas día días hora horas edad lactante neonato neonata recién nacido nacida prematuro
     adolescente adulto adulta anciano anciana joven cuarto quinto sexto séptimo octavo noveno década décadas quinta
@@ -54,7 +50,7 @@ _AGE = _words(
     seventies eighties decade
     """
 )
-_NUMBERS = _words(
+_NUMBERS = casefold_words(
     """
     cero un uno una dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis
     diecisiete dieciocho diecinueve veinte veintiún veintiuno veintidós veintitrés veinticuatro veinticinco
@@ -63,14 +59,14 @@ _NUMBERS = _words(
     eighteen nineteen twenty thirty forty fifty sixty seventy eighty
     """
 )
-_BETWEEN = _words(
+_BETWEEN = casefold_words(
     """
     de del la el los las y e o con a su sus mi en al unos unas casi entre aproximadamente ambos ambas tantos pico
     hasta the a an of and or in his her their with to about almost between s both some at
     """
 )
 # Occupations that many people have: no mayors or judges.
-_JOBS = _words(
+_JOBS = casefold_words(
     """
     agricultor ganadero jornalero pastor pescador marinero minero cantero albañil carpintero ebanista fontanero
     electricista soldador pintor mecánico tornero fresador herrero chapista yesero escayolista encofrador ferrallista
@@ -96,7 +92,7 @@ _JOBS = _words(
     """
 )
 # Words that specify an occupation, and are none by themselves.
-_SPECIFYING_JOBS = _words(
+_SPECIFYING_JOBS = casefold_words(
     """
     casa labores campo mina mar fábrica obra obras industria taller almacén granja oficina especialista cuenta ajena
     propia por textil naval metal madera agrícola ganadero sanitario clínica hospital escuela prejubilado ex antes

@@ -16,7 +16,8 @@ from crfdeid.redaction.surrogates.place_tables import HOUSES, LANDSCAPES, known_
 from crfdeid.redaction.surrogates.places import ARTICLES, BEFORE_NAMES, PIECE, Places
 from features.lexicons import LEXICONS, SPANISH_MONTHS
 
-_KINDS_OF = """
+_KEPT = casefold_words(" ".join([*LEXICONS["hospital"], *TITLES, *PARTICLES])) | casefold_words(
+    """
     universitari universitaria materno infantil provincial regional comarcal nacional central municipal público
     pública privado privada militar médico médica médicos quirúrgico oncológico psiquiátrico psiquiátrica
     pediátrico geriátrico cardiológico oftalmológico dermatológico forense legal asistencial docente integral
@@ -34,7 +35,7 @@ _KINDS_OF = """
     europeo europea internacional aplicada social pública medicina seguridad mutua consultorio consulta edifici
     iml ivml iis ute cap eap uci para con contra por sin
 """
-_KEPT = casefold_words([*LEXICONS["hospital"], *_KINDS_OF.split(), *TITLES, *PARTICLES])
+)
 # Words that replace each other in a hospital without another name.
 _GENERIC = {
     "es": ("General", "Clínico", "Comarcal", "Provincial", "Regional"),
@@ -46,15 +47,16 @@ _DEDICATIONS = """
 """
 _VIRGINS = tuple(name.strip() for name in _DEDICATIONS.split(","))
 # Adjectives of regions and countries, replaced by "Nacional" and the like.
-_LANDS = """
+_DEMONYMS = casefold_words(
+    """
     español española andaluz andaluza aragonés aragonesa asturiano asturiana balear canario canaria cántabro
     cántabra castellano castellana leonés leonesa catalán catalana extremeño extremeña gallego gallega madrileño
     madrileña murciano murciana navarro navarra vasco vasca valenciano valenciana galego galega català argentino
     argentina chileno chilena colombiano colombiana cubano cubana mexicano mexicana peruano peruana uruguayo
     uruguaya venezolano venezolana
 """
-_DEMONYMS = casefold_words(_LANDS.split()) - {"navarra", "argentina"}  # which are places, too
-_BEFORE_FIRST_NAMES = casefold_words(["infanta", "reina", "rey", "príncipe", "princesa", "beata", "sor", "fray"])
+) - {"navarra", "argentina"}  # which are places, too
+_BEFORE_FIRST_NAMES = casefold_words("infanta reina rey príncipe princesa beata sor fray")
 _LARGER = ("Nacional", "Central", "General")
 _MONTHS = f"(?i:{'|'.join(SPANISH_MONTHS)})"
 _CAP = r"\p{Lu}[\p{L}\p{M}]*"
@@ -83,7 +85,7 @@ _LAST_DAY = 28
 def _towns(locale: str) -> tuple[tuple[str, ...], frozenset[str]]:
     """Return the towns of one word in a locale, and their casefolded names."""
     names = tuple(name for name in locale_lists(locale).town if " " not in name)
-    return names, casefold_words(names)
+    return names, casefold_words(" ".join(names))
 
 
 class Hospitals:

@@ -17,6 +17,7 @@ import regex
 from crfdeid.errors import SettingError, UnknownNameError
 from crfdeid.redaction.surrogates.chooser import casefold_accents
 from crfdeid.redaction.surrogates.place_tables import spanish_towns
+from features.lexicons import word_set
 
 if TYPE_CHECKING:
     from faker import Faker
@@ -78,7 +79,8 @@ def puts_month_first(locale: str) -> bool:
 
 
 # Given names of all ages in Spain, without pet names.
-_SPANISH_FEMALE = """
+_SPANISH_FEMALE = word_set(
+    """
     Adela Adriana Aitana Alba Alejandra Alicia Amalia Amelia Amparo Ana Andrea Antonia Araceli Ariadna Aurora Ángela
     Bárbara Beatriz Begoña Belén Berta Blanca
     Camila Candela Carla Carlota Carmen Carolina Catalina Cecilia Celia Clara Claudia Concepción Consuelo Cristina
@@ -99,7 +101,9 @@ _SPANISH_FEMALE = """
     Tamara Tania Tatiana Teresa Tomasa
     Valentina Valeria Vanesa Verónica Vicenta Victoria Violeta Virginia
 """
-_SPANISH_MALE = """
+)
+_SPANISH_MALE = word_set(
+    """
     Aarón Abel Adolfo Adrián Agustín Alberto Alejandro Alfonso Alfredo Álvaro Andrés Antonio Arturo Augusto Aurelio
     Bartolomé Benito Benjamín Bernardo Bruno
     Camilo Carlos Carmelo César Clemente Claudio Cristian Cristóbal
@@ -119,11 +123,10 @@ _SPANISH_MALE = """
     Tadeo Teodoro Timoteo Tomás
     Valentín Valerio Vicente Víctor
 """
-_SPANISH_FEMALE_NAMES, _SPANISH_MALE_NAMES = (
-    tuple(sorted(names.split())) for names in (_SPANISH_FEMALE, _SPANISH_MALE)
 )
 
-_PET_NAME_TEXT = """
+_ENGLISH_PET_NAMES = word_set(
+    """
     abby allie andy angie annie barb becky ben bess beth betsy betty bill billy bob bobbie bobby brad brandi brandy
     bud candy carrie cassie cathy charlie cheri chris chrissy christie christy chuck cindy clay cliff connie dan
     danny dave deb debbie don donnie doug dottie drew ed eddie ellie frankie fred gabe ginger ginny greg gregg gus
@@ -134,13 +137,14 @@ _PET_NAME_TEXT = """
     sammy sandy sheri sherri sherry stacie stacy steph steve sue susie suzy tammie tammy ted terri terry tim tina
     tom tommy toni tony traci tracie tricia trish val vicki vickie vince wendy will willie zach
 """
-_ENGLISH_PET_NAMES = frozenset(_PET_NAME_TEXT.split())
+)
 
 # Spanish family names, casefolded, that read like other words.
-_ODD_FAMILY_TEXT = """
+_ODD_FAMILY_NAMES = word_set(
+    """
     abril amo amor bajo barriga bas bello bueno cabeza cal caro coca hoz luz malo manso mas mate mayo pera pi poza
 """
-_ODD_FAMILY_NAMES = frozenset(_ODD_FAMILY_TEXT.split())
+)
 
 
 # Samples of a list that Faker composes; without repetitions it is shorter.
@@ -206,14 +210,14 @@ def locale_lists(locale: str) -> LocaleLists:
     female, male = (_of_sex(names, sex) for names, sex in ((female, "female"), (male, "male")))
     sex_of = {casefold_accents(name): sex for names, sex in ((female, "female"), (male, "male")) for name in names}
     last = _family_names(last, locale)
-    female, male = _full(female, locale, _SPANISH_FEMALE_NAMES), _full(male, locale, _SPANISH_MALE_NAMES)
+    female, male = _full(female, locale, _SPANISH_FEMALE), _full(male, locale, _SPANISH_MALE)
     return LocaleLists(female, male, last, town if len(town) >= _FEWEST else last, sex_of, family)
 
 
-def _full(names: tuple[str, ...], locale: str, spanish: tuple[str, ...]) -> tuple[str, ...]:
+def _full(names: tuple[str, ...], locale: str, spanish: frozenset[str]) -> tuple[str, ...]:
     """Return the given names of a list without pet names, and for Spanish our own list."""
     if locale.startswith("es"):
-        return spanish
+        return tuple(sorted(spanish))
     if locale.startswith("en"):
         return tuple(name for name in names if casefold_accents(name) not in _ENGLISH_PET_NAMES)
     return names

@@ -186,12 +186,11 @@ def _lists(locale: str) -> _Lists:
     return _Lists(female, male, either, last, rich or tuple(letters), known.given, known.family)
 
 
-_FEMALE = "dra dras doctora sra srta señora señorita doña dña dª d.ª mrs ms miss madam"
-_FEMALE_TITLES = casefold_words(_FEMALE.split())
-_MALE_TITLES = casefold_words(["sr", "señor", "don", "d", "mr", "sir"])
-_MALE_IN_SPANISH = casefold_words(["dr", "dres", "doctor", "profesor"])  # for both sexes in English
+_FEMALE_TITLES = casefold_words("dra dras doctora sra srta señora señorita doña dña dª d.ª mrs ms miss madam")
+_MALE_TITLES = casefold_words("sr señor don d mr sir")
+_MALE_IN_SPANISH = casefold_words("dr dres doctor profesor")  # for both sexes in English
 # Titles before a single first name.
-_BEFORE_FIRST_NAMES = casefold_words(["don", "doña", "d", "dña", "dª", "d.ª"])
+_BEFORE_FIRST_NAMES = casefold_words("don doña d dña dª d.ª")
 # Labels of fields for a part of a name; "nombre y apellidos" is for the whole.
 _CUE_AT_END = regex.compile(
     r"(?<!\p{L})(?<!(?:(?<!\p{L})(?:y|e|and)\s|[,/]\s?))"

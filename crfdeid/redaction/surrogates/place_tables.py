@@ -355,8 +355,8 @@ SAINTS = {
 """Names of saints for streets and hospitals."""
 
 SAINT_WORDS = {
-    **dict.fromkeys(casefold_words(["san", "santo", "sant", "sto"]), "male"),
-    **dict.fromkeys(casefold_words(["santa", "sta"]), "female"),
+    **dict.fromkeys(casefold_words("san santo sant sto"), "male"),
+    **dict.fromkeys(casefold_words("santa sta"), "female"),
 }
 """Casefolded words for a saint, and their sex."""
 

@@ -236,32 +236,35 @@ def _state_of_zip(begin: int) -> State | None:
     return next((one for one in states() if one.first <= begin <= one.last), None)
 
 
-ARTICLES = casefold_words(
-    ["de", "del", "la", "las", "los", "el", "l", "d", "y", "e", "i", "the", "of", "and", "at", "les", "dels", "en"]
-)
+ARTICLES = casefold_words("de del la las los el l d y e i the of and at les dels en")
 """Articles and prepositions of place names, which abbreviations omit."""
 
 PIECE = regex.compile(r"(?P<code>\p{L}{0,2}\p{Nd}[\p{L}\p{Nd}ºª°]*)|(?P<word>\p{L}[\p{L}\p{M}]*(?:['’]\p{L}+)*)")
 """A number, perhaps with letters, or a word."""
 
 # Words of addresses that stay.
-_STREET = """
+_STREET_WORDS = (
+    casefold_words(" ".join(LEXICONS["street"]))
+    | casefold_words(
+        """
     avgda avd ada av avda cl cr cra pje psje pasaje plaça carrer avinguda rambla callejón travessera prolongación
     cuesta esquina entre esq km kilómetro portal planta escalera interior int apto depto puerta bajos ático atico
     entresuelo principal local nave oficina colonia sector manzana mz lote dcho der drcha izqda izda izquierdo
     derecho nº num número s n sn bis p way circle trail pike unit suite fl ste pkwy hwy cir
     correos carrera crta residencial edificio ed contrafrente frente pasealekua kalea
 """
-_STREET_WORDS = casefold_words([*LEXICONS["street"], *_STREET.split()]) - ARTICLES
-_STREET_TITLES = """
+    )
+) - ARTICLES
+_TITLES = TITLES | casefold_words(
+    """
     marqués marquesa conde duque capitán general coronel pintor poeta maestro obispo cardenal fiscal periodista mossèn
     alcalde ingeniero padre fray sor beata infanta reina rey príncipe princesa
 """
-_TITLES = TITLES | casefold_words(_STREET_TITLES.split())
+)
 BEFORE_NAMES = _TITLES | SAINT_WORDS.keys()
 """Casefolded titles and words for saints before the names of persons in streets and hospitals."""
 
-_ANGLO_SAINTS = casefold_words(["san", "santa", "santo", "sant", "st", "saint"])
+_ANGLO_SAINTS = casefold_words("san santa santo sant st saint")
 _REGION_OF = regex.compile(
     r"(?:provincia|comunidad(?: autónoma)?|ciudad|municipio|distrito|estado|isla|villa|barrio|colonia|condado|región|"
     r"province|county|city|state|town|village|district) (?:de|del|of) ",
