@@ -11,7 +11,7 @@ from crfdeid.documents import Document
 from crfdeid.evaluation.counts import Scores
 from crfdeid.evaluation.entities import Predictions, score_entities
 from crfdeid.evaluation.significance import bootstrap_f1, document_counts, percentile_interval
-from crfdeid.evaluation.tokens import TokenPairs, count_token_pairs
+from crfdeid.evaluation.tokens import TokenPairs, binary_pairs, count_token_pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def agreement(first: Sequence[Document], second: Predictions) -> Agreement:
         score_entities(first, second, match="relaxed"),
         (float(low), float(high)),
         cohens_kappa(tokens),
-        cohens_kappa(_binary(tokens)),
+        cohens_kappa(binary_pairs(tokens)),
         len(first),
         int((counts[:, 1:].sum(axis=1) == 0).sum()),
     )
@@ -108,10 +108,3 @@ def cohens_kappa(pairs: TokenPairs) -> float | None:
     same = sum(count for (first, second), count in pairs.items() if first == second) * total
     chance = sum(count * sides[1][label] for label, count in sides[0].items())
     return None if total * total == chance else (same - chance) / (total * total - chance)
-
-
-def _binary(pairs: TokenPairs) -> Counter[tuple[str, str]]:
-    found: Counter[tuple[str, str]] = Counter()
-    for (first, second), count in pairs.items():
-        found[first and "PHI", second and "PHI"] += count
-    return found

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+Labels = Iterable[str] | Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,18 +98,23 @@ class Scores:
         }
 
 
-def scores_from_totals(*, matched: Mapping[str, int], gold: Mapping[str, int], predicted: Mapping[str, int]) -> Scores:
-    """Scores from how many items of each type were matched, are in gold, and are in the prediction.
+def scores_from_totals(*, matched: Labels, gold: Labels, predicted: Labels) -> Scores:
+    """Scores from the labels of the items that were matched, are in gold, and are in the prediction.
+
+    Args:
+        matched: the labels, each as often as it occurs, or their numbers by label; ``gold`` and ``predicted`` likewise.
 
     Example:
-        >>> scores_from_totals(matched={"DATE": 2}, gold={"DATE": 3}, predicted={"DATE": 2, "ID": 1}).by_type
+        >>> scores_from_totals(matched={"DATE": 2}, gold={"DATE": 3}, predicted=["DATE", "DATE", "ID"]).by_type
         {'DATE': Counts(tp=2, fp=0, fn=1), 'ID': Counts(tp=0, fp=1, fn=0)}
     """
-    by_type = {}
-    for label in sorted(gold.keys() | predicted.keys()):
-        tp = matched.get(label, 0)
-        by_type[label] = Counts(tp, predicted.get(label, 0) - tp, gold.get(label, 0) - tp)
-    return Scores(by_type)
+    hits, right, found = Counter(matched), Counter(gold), Counter(predicted)
+    return Scores(
+        {
+            label: Counts(hits[label], found[label] - hits[label], right[label] - hits[label])
+            for label in sorted(right.keys() | found.keys())
+        }
+    )
 
 
 def _fraction(part: float, whole: int) -> float:

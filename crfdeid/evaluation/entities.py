@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
 from typing import Literal
 
-from crfdeid.bio import OUTSIDE, Repair, tag_spans
+from crfdeid.bio import Repair, tag_spans
 from crfdeid.documents import PHI, Document, Span
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import MismatchError, SettingError, SpanError
 from crfdeid.evaluation.counts import Scores, scores_from_totals
 
 # Document id -> the spans a system found in it, in any order.
@@ -31,9 +31,10 @@ def score_entities(gold: Sequence[Document], predicted: Predictions, *, match: M
             number of pairs is the largest possible, whatever the order of the spans.
 
     Raises:
-        DataError: a document has no entry in ``predicted`` or the other way round, two documents share an id, one has
-            no PHI annotation, or a predicted span is empty or outside its document's text.
-        UsageError: an unknown ``match``.
+        MismatchError: a document has no entry in ``predicted`` or the other way round, two documents share an id, or
+            one has no PHI annotation.
+        SpanError: a predicted span is empty or outside its document's text.
+        SettingError: an unknown ``match``.
 
     Example:
         >>> note = Document("n1", "Seen by Ann Doe", (Span(8, 15, "DOCTOR"),))
@@ -43,15 +44,13 @@ def score_entities(gold: Sequence[Document], predicted: Predictions, *, match: M
         Counts(tp=1, fp=0, fn=0)
     """
     if match not in _MATCHERS:
-        raise UsageError(f"unknown match '{match}': choose from {', '.join(_MATCHERS)}")
-    matched: Counter[str] = Counter()
-    in_gold: Counter[str] = Counter()
-    in_predicted: Counter[str] = Counter()
-    for document, spans in pair_up(gold, predicted):
-        matched.update(_MATCHERS[match](document.spans, spans))
-        in_gold.update(span.label for span in document.spans)
-        in_predicted.update(span.label for span in spans)
-    return scores_from_totals(matched=matched, gold=in_gold, predicted=in_predicted)
+        raise SettingError(f"unknown match '{match}': choose from {', '.join(_MATCHERS)}")
+    pairs = list(pair_up(gold, predicted))
+    return scores_from_totals(
+        matched=[label for document, spans in pairs for label in _MATCHERS[match](document.spans, spans)],
+        gold=[span.label for document, _ in pairs for span in document.spans],
+        predicted=[span.label for _, spans in pairs for span in spans],
+    )
 
 
 def count_tags(
@@ -73,17 +72,16 @@ def count_tags(
         >>> count_tags([["B-DATE", "I-DATE", "O"]], [["B-DATE", "O", "O"]]).micro
         Counts(tp=0, fp=1, fn=1)
     """
-    matched: Counter[str] = Counter()
-    in_gold: Counter[str] = Counter()
-    in_predicted: Counter[str] = Counter()
+    rows = []
     for row, (right, found) in enumerate(zip(gold, predicted, strict=True)):
         if len(right) != len(found):
             raise ValueError(f"sentence {row}: {len(found)} predicted tags for {len(right)} gold tags")
-        gold_spans, found_spans = _spans_of(right, repair), _spans_of(found, repair)
-        in_gold.update(span.label for span in gold_spans)
-        in_predicted.update(span.label for span in found_spans)
-        matched.update(span.label for span in set(gold_spans).intersection(found_spans))
-    return scores_from_totals(matched=matched, gold=in_gold, predicted=in_predicted)
+        rows.append((tag_spans(right, repair), tag_spans(found, repair)))
+    return scores_from_totals(
+        matched=[span.label for right, found in rows for span in set(right).intersection(found)],
+        gold=[span.label for right, _ in rows for span in right],
+        predicted=[span.label for _, found in rows for span in found],
+    )
 
 
 def pair_up(gold: Sequence[Document], predicted: Predictions) -> Iterator[tuple[Document, Sequence[Span]]]:
@@ -97,51 +95,40 @@ def pair_up(gold: Sequence[Document], predicted: Predictions) -> Iterator[tuple[
         source = document.source or f"document {number}"
         if document.id in sources:
             problem = f"the same id as {sources[document.id]}: give each gold document its own"
-            raise DataError(problem, path=source)
+            raise MismatchError(problem, path=source)
         if document.id not in predicted:
             problem = "no prediction for this document: give an empty list where nothing was found"
-            raise DataError(problem, path=source)
+            raise MismatchError(problem, path=source)
         document.layer(PHI)  # Documents without annotation would count as free of PHI.
-        _check_offsets(document, predicted[document.id], source)
+        _require_inside(document, predicted[document.id], source)
         sources[document.id] = source
     for number, name in enumerate(predicted, start=1):
         if name not in sources:
             problem = "of a document that is not among the gold ones: score a system on one corpus"
-            raise DataError(problem, path=f"prediction {number}")
+            raise MismatchError(problem, path=f"prediction {number}")
     return ((document, predicted[document.id]) for document in gold)
 
 
-def _check_offsets(document: Document, spans: Sequence[Span], path: str) -> None:
+def _require_inside(document: Document, spans: Sequence[Span], path: str) -> None:
     size = len(document.text)
     for start, end, label in spans:
         if not 0 <= start < end <= size:
-            raise DataError(
-                f"the predicted {label} span [{start}, {end}) is empty or outside the text of {size} characters",
-                path=path,
-                offset=start,
-            )
+            problem = f"the predicted {label} span [{start}, {end}) is empty or outside the text of {size} characters"
+            raise SpanError(problem, path=path, offset=start)
 
 
-def _spans_of(tags: Sequence[str], repair: Repair) -> list[Span]:
-    # Most sentences hold no entity; counting in C is much faster than a walk over their tags.
-    return [] if tags.count(OUTSIDE) == len(tags) else tag_spans(tags, repair)
+def _strict(gold: Sequence[Span], predicted: Sequence[Span]) -> list[str]:
+    """Labels of the exact matches."""
+    return [span.label for span in (Counter(gold) & Counter(predicted)).elements()]
 
 
-def _strict(gold: Sequence[Span], predicted: Sequence[Span]) -> Counter[str]:
-    """Number of exact matches, by type."""
-    matched: Counter[str] = Counter()
-    for span, count in (Counter(gold) & Counter(predicted)).items():
-        matched[span.label] += count
-    return matched
-
-
-def _relaxed(gold: Sequence[Span], predicted: Sequence[Span]) -> Counter[str]:
-    """Number of one-to-one matches by overlap, by type."""
+def _relaxed(gold: Sequence[Span], predicted: Sequence[Span]) -> list[str]:
+    """Labels of the one-to-one matches by overlap."""
     sides: defaultdict[str, tuple[list[Span], list[Span]]] = defaultdict(lambda: ([], []))
     for side, spans in enumerate((gold, predicted)):
         for span in spans:
             sides[span.label][side].append(span)
-    return Counter({label: count_overlapping_pairs(*both) for label, both in sides.items()})
+    return [label for label, both in sides.items() for _ in range(count_overlapping_pairs(*both))]
 
 
 _MATCHERS = {"strict": _strict, "relaxed": _relaxed}

@@ -130,18 +130,16 @@ def summarise_errors(errors: Iterable[EntityError]) -> dict[str, Any]:
         most frequent first.
     """
     errors = list(errors)
-    categories = dict.fromkeys(ERROR_CATEGORIES, 0)
     by_type: dict[str, Counter[str]] = {category: Counter() for category in ERROR_CATEGORIES}
     causes: dict[str, Counter[str]] = {category: Counter() for category in ERROR_CATEGORIES}
     for error in errors:
-        categories[error.category] += 1
         counted = error.missed_gold or error.false_prediction
         if counted:
             by_type[error.category][counted.label] += 1
         causes[error.category].update(error.causes)
     pairs = sorted(confusions(errors).items(), key=lambda item: (-item[1], item[0]))
     return {
-        "categories": dict(categories),
+        "categories": {name: sum(error.category == name for error in errors) for name in ERROR_CATEGORIES},
         "by_type": {category: dict(sorted(counts.items())) for category, counts in by_type.items()},
         "causes": {category: {c: counts[c] for c in ERROR_CAUSES if counts[c]} for category, counts in causes.items()},
         "confusions": [{"gold": right, "predicted": found, "count": count} for (right, found), count in pairs],

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from crfdeid.documents import Document
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import EmptyInputError, SettingError
 from crfdeid.evaluation.counts import Counts
 from crfdeid.evaluation.entities import Predictions, pair_up, score_entities
 
@@ -92,7 +92,7 @@ def randomisation_test(a: _CountArray, b: _CountArray, *, permutations: int = 10
         [C], p of each category; the same for (b, a).
 
     Raises:
-        UsageError: ``permutations`` is below 1.
+        SettingError: ``permutations`` is below 1.
         ValueError: the shapes differ.
 
     Example:
@@ -104,7 +104,7 @@ def randomisation_test(a: _CountArray, b: _CountArray, *, permutations: int = 10
         Noreen 1989, Computer-Intensive Methods for Testing Hypotheses; Yeh 2000 (COLING), for F.
     """
     if permutations < 1:
-        raise UsageError(f"permutations {permutations}: at least 1 is needed")
+        raise SettingError(f"permutations {permutations}: at least 1 is needed")
     if a.shape != b.shape:
         raise ValueError(f"counts of shapes {a.shape} and {b.shape}: the two systems must have the same documents")
     categories = range(a.shape[1])
@@ -152,8 +152,8 @@ def bootstrap_f1(counts: _CountArray, *, samples: int = 10_000, seed: int = 0) -
         [samples, ...].
 
     Raises:
-        UsageError: ``samples`` is below 1.
-        DataError: there are no documents.
+        SettingError: ``samples`` is below 1.
+        EmptyInputError: there are no documents.
 
     Example:
         >>> f1 = bootstrap_f1(np.array([[[1, 0, 0]], [[0, 1, 1]]]))  # one document right, one wrong
@@ -164,10 +164,10 @@ def bootstrap_f1(counts: _CountArray, *, samples: int = 10_000, seed: int = 0) -
         Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapter 13; Koehn 2004 (EMNLP), for paired systems.
     """
     if samples < 1:
-        raise UsageError(f"samples {samples}: at least 1 is needed")
+        raise SettingError(f"samples {samples}: at least 1 is needed")
     n = len(counts)
     if not n:
-        raise DataError("no documents to draw from: intervals need at least one")
+        raise EmptyInputError("no documents to draw from: intervals need at least one")
     terms = _terms(counts)
     columns = terms.reshape(n, -1)
     found = np.empty((samples, *terms.shape[1:-1]))
@@ -191,7 +191,7 @@ def percentile_interval(values: _FloatArray, *, level: float = 0.05) -> tuple[_F
         The lower and the upper ends, [...] each.
 
     Raises:
-        UsageError: ``level`` is not between 0 and 1.
+        SettingError: ``level`` is not between 0 and 1.
 
     Example:
         >>> low, high = percentile_interval(np.arange(101.0), level=0.1)
@@ -199,7 +199,7 @@ def percentile_interval(values: _FloatArray, *, level: float = 0.05) -> tuple[_F
         (5.0, 95.0)
     """
     if not 0 < level < 1:
-        raise UsageError(f"level {level}: a share between 0 and 1 is needed, 0.05 for 95 % intervals")
+        raise SettingError(f"level {level}: a share between 0 and 1 is needed, 0.05 for 95 % intervals")
     low, high = np.quantile(values, (level / 2, 1 - level / 2), axis=0)
     return low, high
 

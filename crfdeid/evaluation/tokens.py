@@ -64,19 +64,30 @@ def token_scores(pairs: TokenPairs, *, binary: bool = False) -> Scores:
         >>> token_scores({("DOCTOR", "PATIENT"): 1, ("", ""): 7}, binary=True).by_type
         {'PHI': Counts(tp=1, fp=0, fn=0)}
     """
-    matched: Counter[str] = Counter()
-    in_gold: Counter[str] = Counter()
-    in_predicted: Counter[str] = Counter()
-    for (right, found), count in pairs.items():
-        if binary:
-            right, found = right and BINARY, found and BINARY  # noqa: PLW2901
-        if right:
-            in_gold[right] += count
-        if found:
-            in_predicted[found] += count
-        if right and right == found:
-            matched[right] += count
-    return scores_from_totals(matched=matched, gold=in_gold, predicted=in_predicted)
+    if binary:
+        pairs = binary_pairs(pairs)
+    return scores_from_totals(
+        matched=_totals((right, count) for (right, found), count in pairs.items() if right == found),
+        gold=_totals((right, count) for (right, _), count in pairs.items()),
+        predicted=_totals((found, count) for (_, found), count in pairs.items()),
+    )
+
+
+def binary_pairs(pairs: TokenPairs) -> Counter[tuple[str, str]]:
+    """The counts of `count_token_pairs` with one type, "PHI"."""
+    found: Counter[tuple[str, str]] = Counter()
+    for (first, second), count in pairs.items():
+        found[first and BINARY, second and BINARY] += count
+    return found
+
+
+def _totals(counts: Iterable[tuple[str, int]]) -> Counter[str]:
+    """The sum of the counts of each type; tokens without a type do not count."""
+    total: Counter[str] = Counter()
+    for label, count in counts:
+        if label:
+            total[label] += count
+    return total
 
 
 def token_types(tokens: Sequence[Token], spans: Sequence[Span]) -> list[str]:
@@ -185,12 +196,9 @@ def leaks_by_type(gold: Sequence[Document], predictions: Predictions) -> dict[st
         >>> leaks_by_type([note], {"1": [Span(0, 3, "DOCTOR")]})
         {'DOCTOR': Proportion(count=1, total=1), 'PATIENT': Proportion(count=0, total=1)}
     """
-    missed: Counter[str] = Counter()
-    total: Counter[str] = Counter()
-    for (right, found), count in count_token_pairs(gold, predictions).items():
-        if right:
-            total[right] += count
-            missed[right] += 0 if found else count
+    pairs = count_token_pairs(gold, predictions)
+    total = _totals((right, count) for (right, _), count in pairs.items())
+    missed = _totals((right, count) for (right, found), count in pairs.items() if not found)
     return {label: Proportion(missed[label], total[label]) for label in sorted(total)}
 
 
