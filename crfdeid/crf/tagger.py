@@ -37,7 +37,7 @@ from crfdeid.crf.feature_index import FeatureIndex
 from crfdeid.crf.training import CrfSettings, train_weights
 from crfdeid.crf.weights import CrfWeights
 from crfdeid.documents import LabelledSentence
-from crfdeid.errors import DataError, NotTrainedError, UsageError
+from crfdeid.errors import EmptyInputError, MissingExtraError, NotTrainedError
 from crfdeid.secrets import hash_word
 from crfdeid.serialization import ModelFiles, ModelFolder, pack_arrays
 from crfdeid.tagger import OnProgress, Tagger, Traits
@@ -76,7 +76,7 @@ class CrfTagger(Tagger):
         try:
             self._features = feature_set(self._settings.features, pos=self._settings.pos)
         except PosUnavailable as problem:
-            raise UsageError(str(problem)) from problem
+            raise MissingExtraError(str(problem)) from problem
         self._learned: CrfWeights | None = None
         self._index: FeatureIndex | None = None
 
@@ -153,7 +153,7 @@ class CrfTagger(Tagger):
         """
         labelled = [item for item in train if item.tags]
         if not labelled:
-            raise DataError("there is nothing to train on: the training set holds no tokens")
+            raise EmptyInputError("there is nothing to train on: the training set holds no tokens")
         self._take(train_weights(labelled, self._features, self._settings, on_progress=on_progress))
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:

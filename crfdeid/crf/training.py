@@ -12,7 +12,7 @@ from typing import Any
 
 from crfdeid.crf.weights import CrfWeights, escape_for_crfsuite, read_crfsuite_model
 from crfdeid.documents import LabelledSentence
-from crfdeid.errors import DataError
+from crfdeid.errors import WriteError
 from crfdeid.tagger import FitProgress, OnProgress
 from crfdeid.validation import require_choice, require_counts, require_flags, require_number
 from features.columns import Extractor
@@ -103,7 +103,7 @@ def train_weights(
             return read_crfsuite_model(file.read())
         except (OSError, ValueError, struct.error):
             problem = "CRFsuite could not write its model: make room there, or set TMPDIR to a folder with room"
-            raise DataError(problem, path=gettempdir()) from None
+            raise WriteError(problem, path=gettempdir()) from None
 
 
 def _rows(labelled: Sequence[LabelledSentence], features: Extractor, least: int) -> Iterator[list[list[str]]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -38,6 +38,32 @@ class CombinedTagger(Tagger):
         self._settings = settings if settings is not None else self.settings_class()
         self._seed = seed
         self._members: Sequence[Tagger] = ()
+
+    @classmethod
+    def profiles(cls) -> Mapping[str, CombinedSettings]:
+        """Settings by profile name, for the default members; other members must all have a profile."""
+        make: Any = cls.settings_class
+        known = [tagger_class(name).profiles() for name, _ in make().parts]
+        return {name: make(profile=name) for name in known[0] if all(name in other for other in known)}
+
+    @classmethod
+    def traits(cls, settings: Any) -> Traits:
+        """Traits of all members together: the requirements of any, the abilities of all."""
+        members = [tagger_class(name).traits(own) for name, own in member_settings(settings)]
+        return Traits(
+            uses_seed=any(traits.uses_seed for traits in members),
+            is_trained=all(traits.is_trained for traits in members),
+            accelerated=any(traits.accelerated for traits in members),
+            takes_vectors=False,
+            public_vocabulary=any(traits.public_vocabulary for traits in members),
+            requires=tuple(dict.fromkeys(what for traits in members for what in traits.requires)),
+        )
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags that any member can give and `OUTSIDE`, sorted: the columns of `marginals`. Empty before `fit`."""
+        found = {tag for member in self._members for tag in member.tags}
+        return tuple(sorted(found | {OUTSIDE})) if found else ()
 
     @property
     def settings(self) -> CombinedSettings:
@@ -103,19 +129,6 @@ def create_members(settings: CombinedSettings, *, seed: int) -> list[Tagger]:
     return [tagger_class(name)(own, seed=seed) for name, own in member_settings(settings)]
 
 
-def joint_traits(settings: CombinedSettings) -> Traits:
-    """Traits of a combined model: the requirements of any member, the abilities of all."""
-    members = [tagger_class(name).traits(own) for name, own in member_settings(settings)]
-    return Traits(
-        uses_seed=any(traits.uses_seed for traits in members),
-        is_trained=all(traits.is_trained for traits in members),
-        accelerated=any(traits.accelerated for traits in members),
-        takes_vectors=False,
-        public_vocabulary=any(traits.public_vocabulary for traits in members),
-        requires=tuple(dict.fromkeys(what for traits in members for what in traits.requires)),
-    )
-
-
 def _pack(members: Sequence[Tagger], stream: BinaryIO, *, key: bytes | None) -> None:
     """Write trained members into one uncompressed zip file."""
     with TemporaryDirectory() as folder, zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as packed:
@@ -136,23 +149,10 @@ def _unpack(content: MappedFile, count: int, *, key: bytes | None) -> list[Tagge
         ValueError: they are not there; `DataError`, for a member that is damaged, is one.
         zipfile.BadZipFile: it is no such file.
     """
-    members = []
     stream: Any = content
-    with zipfile.ZipFile(stream) as packed:
-        for number in range(count):
-            with TemporaryDirectory() as folder:
-                for name in packed.namelist():
-                    start, _, file = name.partition("/")
-                    if start == str(number) and file == Path(file).name and file not in ("", ".", ".."):
-                        with packed.open(name) as own, (Path(folder) / file).open("wb") as target:
-                            shutil.copyfileobj(own, target)
-                members.append(load_tagger(folder, key=key))
-    return members
-
-
-def joint_tags(members: Sequence[Tagger]) -> tuple[str, ...]:
-    """The tags of all members and `OUTSIDE`, sorted."""
-    return tuple(sorted({OUTSIDE, *(tag for member in members for tag in member.tags)}))
+    with zipfile.ZipFile(stream) as packed, TemporaryDirectory() as folder:
+        packed.extractall(folder)
+        return [load_tagger(Path(folder, str(number)), key=key) for number in range(count)]
 
 
 def align_columns(table: np.ndarray, own: Sequence[str], joint: Sequence[str]) -> np.ndarray:

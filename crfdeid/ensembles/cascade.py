@@ -12,18 +12,17 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from itertools import count
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
 
 from crfdeid.bio import OUTSIDE
 from crfdeid.documents import CONCEPT, PHI, LabelledSentence
-from crfdeid.ensembles.base import CombinedTagger, create_members, joint_traits, normalise_settings
-from crfdeid.errors import DataError, UsageError
+from crfdeid.ensembles.base import CombinedTagger, create_members, normalise_settings
+from crfdeid.errors import EmptyInputError, OptionConflictError
 from crfdeid.registry import load_tagger, member_settings, tagger_class
 from crfdeid.tagger import (
     CombinedSettings,
@@ -41,53 +40,16 @@ from crfdeid.validation import require_choice, require_counts
 from features.tokenizer import Token
 from features.tokens import Sentence
 
-
-class _CheckpointStore:
-    """Checkpoints of trained models in a folder, from which an interrupted training continues.
-
-    Args:
-        folder: the folder of one training; None: no checkpoints. Checkpoints hold words of the training notes.
-    """
-
-    def __init__(self, folder: Path | None) -> None:
-        self._folder = folder
-
-    def load_or_train(self, name: str, train: Callable[[], Tagger]) -> Tagger:
-        """Load a checkpoint, or train the model and write one.
-
-        Raises:
-            DataError: the checkpoint is damaged or cannot be written.
-        """
-        if self._folder is None:
-            return train()
-        path = self._folder / name
-        if path.is_dir():
-            return load_tagger(path)
-        found = train()
-        write_folder(path, found.save)
-        return found
-
-
 ORIGINAL, GOLD, PREDICTED = _PHI_VIEWS = ("original", "gold", "predicted")
 """Texts for the model of concepts: the original, or with the gold or the predicted PHI masked (Table 5)."""
 
 
-def placeholder(label: str) -> str:
-    """The placeholder of a PHI token; it equals no token of a text, since brackets are tokens by themselves.
-
-    Example:
-        >>> placeholder("PATIENT")
-        '[PATIENT]'
-    """
-    return f"[{label}]"
-
-
 def mask_phi_tokens(sentence: Sentence, tags: Sequence[str]) -> Sentence:
-    """Replace each PHI token of a sentence by a placeholder, and drop its context.
+    """Replace each PHI token of a sentence by a placeholder such as "[PATIENT]", and drop its context.
 
     The number of tokens stays, so that tags of other layers still align. Heading, line prefix and the rest of the note
     are dropped, since they may hold PHI. Offsets are recomputed, since the length of a masked word is information. The
-    line number stays.
+    line number stays. A placeholder equals no token of a text, since brackets are tokens by themselves.
 
     Args:
         sentence: the sentence.
@@ -99,7 +61,7 @@ def mask_phi_tokens(sentence: Sentence, tags: Sequence[str]) -> Sentence:
     """
     tokens, start = [], 0
     for token, tag in zip(sentence.tokens, tags, strict=True):
-        text = token.text if tag == OUTSIDE else placeholder(tag[2:])
+        text = token.text if tag == OUTSIDE else f"[{tag[2:]}]"
         tokens.append(Token(text, start, start + len(text)))
         start += len(text) + 1
     return Sentence(tuple(tokens), line=sentence.line, line_count=sentence.line_count)
@@ -128,7 +90,7 @@ def _concept_sentences(
     sentences: Sequence[LabelledSentence],
     way: str,
     deid: Tagger,
-    found: Mapping[int, Sequence[str]] = MappingProxyType({}),
+    found: Mapping[int, Sequence[str]],
 ) -> list[LabelledSentence]:
     """Training data of the model of concepts: the sentences with concepts, PHI masked.
 
@@ -163,73 +125,70 @@ class _CascadeTrainer:
 
     Args:
         settings: the settings of one of the cascades.
+        seed: the seed of all models.
         train: the training sentences, none of them empty.
         dev: the development sentences.
-        folds: folds of the training notes; PHI in each is masked by a model trained on the others.
-        seed: the seed of all models.
-        checkpoints: loads and stores trained models.
+        folder: the folder of checkpoints, from which an interrupted training continues; None: no checkpoints.
+            Checkpoints hold words of the training notes.
     """
 
     def __init__(
         self,
-        settings: CombinedSettings,
+        settings: CascadeSettings,
+        seed: int,
         train: Sequence[LabelledSentence],
         dev: Sequence[LabelledSentence],
-        *,
-        folds: int,
-        seed: int,
-        checkpoints: _CheckpointStore,
+        folder: Path | None,
     ) -> None:
-        self._settings, self._train, self._dev, self._seed = settings, train, dev, seed
-        self._checkpoints = checkpoints
-        self._folds = _document_kfold(train, folds)
-        self._crossed: dict[int, list[str]] = {}
-        self._concepts: dict[str, Tagger] = {}
+        self._settings, self._seed, self._train, self._dev, self._folder = settings, seed, train, dev, folder
+        self._models: dict[str, Tagger] = {}
 
     def train(self, learns_from: str, on_progress: OnProgress | None) -> list[Tagger]:
         """Train the models of PHI and of concepts for one value of ``learns_from``; report each model."""
-        folds = self._folds if learns_from == PREDICTED else []
+        folds = _document_kfold(self._train, self._settings.folds) if learns_from == PREDICTED else []
         steps = count(1)
 
         def done() -> None:
             if on_progress is not None:
                 on_progress(FitProgress(next(steps), 2 + len(folds)))
 
-        deid = self._deid
+        deid = self._model("phi", partial(self._fit_phi, self._train))
         done()
+        crossed: dict[int, Sequence[str]] = {}
         for number, fold in enumerate(folds):
-            if not self._crossed.keys() >= set(fold):
-                self._cross(number, fold)
+            inside = set(fold)
+            others = [item for i, item in enumerate(self._train) if i not in inside]
+            model = self._model(f"phi-without-{number}", partial(self._fit_phi, others))
+            crossed |= zip(fold, model.predict([self._train[i].sentence for i in fold]), strict=True)
             done()
-        if learns_from not in self._concepts:
-            name = f"concepts-{learns_from}"
-            self._concepts[learns_from] = self._checkpoints.load_or_train(name, lambda: self._fit_concepts(learns_from))
+        concepts = self._model(f"concepts-{learns_from}", partial(self._fit_concepts, learns_from, deid, crossed))
         done()
-        return [deid, self._concepts[learns_from]]
+        return [deid, concepts]
 
-    @cached_property
-    def _deid(self) -> Tagger:
-        return self._checkpoints.load_or_train("phi", lambda: self._fit_phi(self._train))
+    def _model(self, name: str, train: Callable[[], Tagger]) -> Tagger:
+        """A model that was trained before, or its checkpoint; or train it and write one.
+
+        Raises:
+            DataError: the checkpoint is damaged or cannot be written.
+        """
+        path = self._folder and self._folder / name
+        if name not in self._models and path and path.is_dir():
+            self._models[name] = load_tagger(path)
+        elif name not in self._models:
+            self._models[name] = train()
+            if path:
+                write_folder(path, self._models[name].save)
+        return self._models[name]
 
     def _fit_phi(self, train: Sequence[LabelledSentence]) -> Tagger:
         deid = create_members(self._settings, seed=self._seed)[0]
         deid.fit(with_layer(train, PHI), with_layer(self._dev, PHI))
         return deid
 
-    def _cross(self, number: int, fold: Sequence[int]) -> None:
-        """Predict the PHI tags of a fold with a model that was not trained on it."""
-        inside = set(fold)
-        others = [item for i, item in enumerate(self._train) if i not in inside]
-        model = self._checkpoints.load_or_train(f"phi-without-{number}", lambda: self._fit_phi(others))
-        self._crossed |= zip(fold, model.predict([self._train[i].sentence for i in fold]), strict=True)
-
-    def _fit_concepts(self, way: str) -> Tagger:
+    def _fit_concepts(self, way: str, deid: Tagger, crossed: Mapping[int, Sequence[str]]) -> Tagger:
         """Train a model of concepts; the development text that chooses its best epoch is masked in the same way."""
         concepts = create_members(self._settings, seed=self._seed)[1]
-        found = self._crossed if way == PREDICTED else {}
-        concepts.fit(
-            _concept_sentences(self._train, way, self._deid, found), _concept_sentences(self._dev, way, self._deid)
-        )
+        concepts.fit(_concept_sentences(self._train, way, deid, crossed), _concept_sentences(self._dev, way, deid, {}))
         return concepts
 
 
@@ -265,11 +224,12 @@ class CascadeSettings(CombinedSettings):
         require_choice(self, "reads", _PHI_VIEWS)
         require_counts(self, "folds", least=2)
         if "pipeline" in (self.deid, self.concepts):
-            raise UsageError("a pipeline cannot be half of a pipeline: give another model, such as crf")
+            raise OptionConflictError("a pipeline cannot be half of a pipeline: give another model, such as crf")
         normalise_settings(self)
         for name, own in member_settings(self):
             if CONCEPT in tagger_class(name).traits(own).layers:
-                raise UsageError(f"{name} cannot be half of a pipeline: give a model that tags one layer, such as crf")
+                problem = f"{name} cannot be half of a pipeline: give a model that tags one layer, such as crf"
+                raise OptionConflictError(problem)
 
     @property
     def parts(self) -> list[tuple[str, str]]:
@@ -285,14 +245,9 @@ class CascadeTagger(CombinedTagger, LayeredTagger):
     _settings: CascadeSettings
 
     @classmethod
-    def profiles(cls) -> Mapping[str, CascadeSettings]:
-        """Settings by profile name, for the default models; other models must both have a profile."""
-        return {name: CascadeSettings(profile=name) for name in tagger_class(CascadeSettings().deid).profiles()}
-
-    @classmethod
     def traits(cls, settings: CascadeSettings) -> Traits:
         """Traits of both models together."""
-        return joint_traits(settings)._replace(layers=(PHI, CONCEPT), hides_phi=settings.reads != ORIGINAL)
+        return super().traits(settings)._replace(layers=(PHI, CONCEPT), hides_phi=settings.reads != ORIGINAL)
 
     @property
     def phi_members(self) -> tuple[Tagger, ...]:
@@ -346,17 +301,14 @@ class CascadeTagger(CombinedTagger, LayeredTagger):
         """
         train = [item for item in train if item.tags]
         if not train:
-            raise DataError("there is nothing to train on: the training set holds no tokens")
+            raise EmptyInputError("there is nothing to train on: the training set holds no tokens")
         require_layers("pipeline", (PHI, CONCEPT), train)
         trainers: dict[str, _CascadeTrainer] = {}
         for index, tagger in enumerate(taggers):
             settings, family = tagger._settings, tagger._family()
-            if family not in trainers:
-                checkpoints = _CheckpointStore(None if checkpoint_dir is None else checkpoint_dir / family)
-                trainers[family] = _CascadeTrainer(
-                    settings, train, dev, folds=settings.folds, seed=tagger._seed, checkpoints=checkpoints
-                )
-            tagger._members = trainers[family].train(settings.learns_from, on_progress and partial(on_progress, index))
+            folder = checkpoint_dir and checkpoint_dir / family
+            trainer = trainers.setdefault(family, _CascadeTrainer(settings, tagger._seed, train, dev, folder))
+            tagger._members = trainer.train(settings.learns_from, on_progress and partial(on_progress, index))
 
     def _family(self) -> str:
         """Digest of the settings without ``learns_from`` and ``reads``."""
@@ -373,11 +325,11 @@ class CascadeTagger(CombinedTagger, LayeredTagger):
         """One tag per token of PHI and of concepts, for each sentence; see `crfdeid.tagger.LayeredTagger`.
 
         Raises:
-            UsageError: gold PHI is to be masked, and ``phi`` is missing.
+            OptionConflictError: gold PHI is to be masked, and ``phi`` is missing.
         """
         deid, concepts = self._trained()
         if phi is None and self._settings.reads == GOLD:
-            raise UsageError("this pipeline masks gold PHI: give the PHI tags, or set reads=predicted")
+            raise OptionConflictError("this pipeline masks gold PHI: give the PHI tags, or set reads=predicted")
         tags = deid.predict(sentences) if phi is None else [list(row) for row in phi]
         hides = self._settings.reads != ORIGINAL
         read = [mask_phi_tokens(*pair) for pair in zip(sentences, tags, strict=True)] if hides else sentences
@@ -391,9 +343,9 @@ class CascadeTagger(CombinedTagger, LayeredTagger):
         """For each word, True if the model of concepts stores something of it.
 
         Raises:
-            UsageError: the model cannot list its words.
+            OptionConflictError: the model cannot list its words.
         """
         concepts = self._trained()[1]
         if not isinstance(concepts, VocabularyProbe):
-            raise UsageError(f"{self._settings.concepts} cannot list the words that it stores")
+            raise OptionConflictError(f"{self._settings.concepts} cannot list the words that it stores")
         return concepts.stores(words)

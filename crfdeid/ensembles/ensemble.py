@@ -16,13 +16,11 @@ from crfdeid.ensembles.base import (
     CombinedTagger,
     align_columns,
     create_members,
-    joint_tags,
-    joint_traits,
     normalise_settings,
 )
-from crfdeid.errors import UsageError
-from crfdeid.registry import MODELS, tagger_class
-from crfdeid.tagger import CombinedSettings, FitProgress, OnProgress, Traits
+from crfdeid.errors import SettingError
+from crfdeid.registry import MODELS
+from crfdeid.tagger import CombinedSettings, FitProgress, OnProgress
 from crfdeid.validation import require_choice
 from features.tokens import Sentence
 
@@ -53,12 +51,12 @@ class EnsembleSettings(CombinedSettings):
     def __post_init__(self) -> None:
         require_choice(self, "combine", COMBINATIONS)
         if not isinstance(self.members, list | tuple) or not all(isinstance(name, str) for name in self.members):
-            raise UsageError(f"members are {self.members}: give a list of names of models")
+            raise SettingError(f"members are {self.members}: give a list of names of models")
         object.__setattr__(self, "members", tuple(self.members))
         unknown = [name for name in self.members if name not in MODELS or name == "ensemble"]
         if unknown or len(self.members) < 2:
             others = ", ".join(name for name in MODELS if name != "ensemble")
-            raise UsageError(f"members are {', '.join(self.members)}: give two or more of {others}")
+            raise SettingError(f"members are {', '.join(self.members)}: give two or more of {others}")
         normalise_settings(self)
 
     @property
@@ -73,22 +71,6 @@ class EnsembleTagger(CombinedTagger):
     model = "ensemble"
     settings_class = EnsembleSettings
     _settings: EnsembleSettings
-
-    @classmethod
-    def profiles(cls) -> Mapping[str, EnsembleSettings]:
-        """Settings by profile name, for the default members; other members must all have a profile."""
-        known = [tagger_class(name).profiles() for name in EnsembleSettings().members]
-        return {name: EnsembleSettings(profile=name) for name in known[0] if all(name in other for other in known)}
-
-    @classmethod
-    def traits(cls, settings: EnsembleSettings) -> Traits:
-        """Traits of all members together."""
-        return joint_traits(settings)
-
-    @property
-    def tags(self) -> tuple[str, ...]:
-        """The tags this tagger can give, sorted: the columns of `marginals`. Empty before `fit`."""
-        return joint_tags(self._members) if self._members else ()
 
     def fit(
         self,

@@ -10,8 +10,8 @@ import numpy as np
 
 from crfdeid.bio import OUTSIDE, continues, write_span
 from crfdeid.documents import PHI, LabelledSentence, Span
-from crfdeid.ensembles.base import CombinedTagger, align_columns, create_members, joint_tags, normalise_settings
-from crfdeid.errors import UsageError
+from crfdeid.ensembles.base import CombinedTagger, align_columns, create_members, normalise_settings
+from crfdeid.errors import SettingError
 from crfdeid.registry import member_settings, tagger_class
 from crfdeid.rules.tagger import RulesTagger
 from crfdeid.tagger import CombinedSettings, OnProgress, Tagger, Traits
@@ -39,7 +39,7 @@ class HybridSettings(CombinedSettings):
 
     def __post_init__(self) -> None:
         if not isinstance(self.member, str) or self.member in ("hybrid", "ensemble", "rules"):
-            raise UsageError(f"member is {self.member}: give a model that learns, such as crf or elman")
+            raise SettingError(f"member is {self.member}: give a model that learns, such as crf or elman")
         normalise_settings(self)
 
     @property
@@ -61,20 +61,10 @@ class HybridTagger(CombinedTagger):
     _settings: HybridSettings
 
     @classmethod
-    def profiles(cls) -> Mapping[str, HybridSettings]:
-        """Settings by profile name, for the default member; another member has its own profiles."""
-        return {name: HybridSettings(profile=name) for name in tagger_class(HybridSettings().member).profiles()}
-
-    @classmethod
     def traits(cls, settings: HybridSettings) -> Traits:
         """Traits of the statistical model; the rules need nothing."""
         (name, member), _ = member_settings(settings)
         return tagger_class(name).traits(member)._replace(takes_vectors=False, layers=(PHI,))
-
-    @property
-    def tags(self) -> tuple[str, ...]:
-        """The tags this tagger can give, sorted: the columns of `marginals`. Empty before `fit`."""
-        return joint_tags(self._members) if self._members else ()
 
     def fit(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from crfdeid.bio import OUTSIDE, write_span
 from crfdeid.documents import LabelledSentence, Span
-from crfdeid.errors import DataError, NotTrainedError
+from crfdeid.errors import EmptyInputError, NotTrainedError
 from crfdeid.label_schemes import BINARY, types_in
 from crfdeid.rules.matcher import RULES, find_rules_in
 from crfdeid.serialization import ModelFiles, ModelFolder
@@ -50,33 +50,6 @@ _FILES = ModelFiles("rules", schema=3, file="rules.json", libraries=("regex",))
 _MIN_MATCHES = 10  # right matches from which on their type decides the label
 
 
-@dataclass
-class _MatchCounts:
-    """Matches of a rule in the training notes.
-
-    Attributes:
-        count: all matches.
-        right: matches all of whose tokens are PHI, of any type.
-        types: right matches by the type of their first token.
-    """
-
-    count: int = 0
-    right: int = 0
-    types: Counter[str] = field(default_factory=Counter)
-
-    def add(self, tags: Sequence[str]) -> None:
-        """Count a match with these gold tags."""
-        self.count += 1
-        if OUTSIDE not in tags:
-            self.right += 1
-            self.types[tags[0][2:]] += 1
-
-    @property
-    def label(self) -> str:
-        """The type of most right matches; "" without any."""
-        return max(self.types, key=self.types.__getitem__, default="")
-
-
 class _RuleStatistics(NamedTuple):
     """Estimates from the training notes.
 
@@ -93,43 +66,50 @@ class _RuleStatistics(NamedTuple):
 
 def _estimate_precision(train: Sequence[LabelledSentence], settings: RulesSettings) -> _RuleStatistics:
     """Estimate label and precision of each rule from training sentences."""
-    finds = {rule.name: _MatchCounts() for rule in RULES}
-    missed = others = 0
+    matches: dict[str, Counter[str]] = {rule.name: Counter() for rule in RULES}
+    others: Counter[bool] = Counter()  # tokens that no rule matches: whether they are PHI
     found = find_rules_in([item.sentence for item in train])
     for item, own in zip(train, found, strict=True):
         covered: set[int] = set()
         for rule, first, stop in own:
-            finds[rule.name].add(item.tags[first:stop])
+            gold = item.tags[first:stop]
+            matches[rule.name][OUTSIDE if OUTSIDE in gold else gold[0][2:]] += 1
             covered.update(range(first, stop))
-        left = [tag for i, tag in enumerate(item.tags) if i not in covered]
-        others += len(left)
-        missed += len(left) - left.count(OUTSIDE)
+        others.update(tag != OUTSIDE for i, tag in enumerate(item.tags) if i not in covered)
     tags = {tag for item in train for tag in item.tags} | {OUTSIDE}
-    rule_precision = _choose(finds, {tag[2:] for tag in tags - {OUTSIDE}}, settings)
-    return _RuleStatistics(tuple(sorted(tags | _tags_of(rule_precision))), rule_precision, (missed + 1) / (others + 2))
+    rule_precision = _choose(matches, {tag[2:] for tag in tags - {OUTSIDE}}, settings)
+    missed = (others[True] + 1) / (others.total() + 2)
+    return _RuleStatistics(tuple(sorted(tags | _tags_of(rule_precision))), rule_precision, missed)
 
 
 def _choose(
-    finds: Mapping[str, _MatchCounts], labels: set[str], settings: RulesSettings
+    matches: Mapping[str, Counter[str]], labels: set[str], settings: RulesSettings
 ) -> dict[str, tuple[str, float]]:
-    """The label and estimated precision of each rule to use."""
+    """The label and estimated precision of each rule to use.
+
+    Args:
+        matches: the matches of each rule, by the type of their first token; `OUTSIDE` for those not wholly PHI.
+        labels: the types of the training notes.
+        settings: the settings of the selection.
+    """
     rule_precision = {}
     for rule in RULES:
-        found = finds[rule.name]
+        count, right = matches[rule.name].total(), matches[rule.name] - Counter({OUTSIDE: matches[rule.name][OUTSIDE]})
         sure = rule.has_checksum and settings.keep_untried
-        share = (found.right + settings.keep_untried) / (found.count + 1)
-        if found.count and share < settings.precision and not sure:
+        share = (right.total() + settings.keep_untried) / (count + 1)
+        if count and share < settings.precision and not sure:
             continue
-        if rule.requires_support and not found.right:
+        if rule.requires_support and not right:
             continue
+        most = max(right, key=right.__getitem__, default="")
         own = next((name for name in (*rule.types, BINARY) if name in labels), "")
         # A few matches inside other PHI ("Calle de la Sra. Quill") do not decide the label.
-        few = found.types[found.label] < _MIN_MATCHES and found.label not in rule.types
-        label = own if few and own else found.label or own
+        few = right[most] < _MIN_MATCHES and most not in rule.types
+        label = own if few and own else most or own
         if not label and settings.keep_untried:
             label = rule.types[0]
         if label:
-            measured = (found.right + 1) / (found.count + 2) if found.right else settings.precision
+            measured = (right.total() + 1) / (count + 2) if right else settings.precision
             rule_precision[rule.name] = (label, max(measured, settings.precision) if sure else measured)
     return rule_precision
 
@@ -184,7 +164,7 @@ class RulesTagger(Tagger):
         measured: a match has the default `RulesSettings.precision`, and any other token is PHI with probability 0.5.
         """
         tagger = cls(RulesSettings(keep_untried=True))
-        rules = _choose({rule.name: _MatchCounts() for rule in RULES}, set(types_in("2014")), tagger._settings)
+        rules = _choose({rule.name: Counter() for rule in RULES}, set(types_in("2014")), tagger._settings)
         tagger._learned = _RuleStatistics(tuple(sorted({OUTSIDE} | _tags_of(rules))), rules, 0.5)
         return tagger
 
@@ -228,7 +208,7 @@ class RulesTagger(Tagger):
             DataError: ``train`` holds no tokens.
         """
         if not any(item.tags for item in train):
-            raise DataError("there is nothing to train on: the training set holds no tokens")
+            raise EmptyInputError("there is nothing to train on: the training set holds no tokens")
         self._learned = _estimate_precision(train, self._settings)
         if on_progress is not None:
             on_progress(FitProgress(step=1, total=1))
