@@ -52,7 +52,6 @@ NETWORK_RULES = (
         ("10.0.7.256", "1.2.3", "1.2.3.4.5"),
         words=(".",),
         digits=4,
-        dense=7,
         sign=r"\.\d{1,3}\.\d",
         check=is_ip,
     ),
@@ -131,7 +130,6 @@ CONTACT_RULES = (
         ),
         ("555-01", "120/80", "5 555", "10-20-30"),
         digits=7,
-        chain=5,
     ),
     Rule(
         "telephone after a word for it",
@@ -158,8 +156,8 @@ CONTACT_RULES = (
         _PHONES,
         ("5552550134", "914555013", "02079460958"),
         ("555013", "1234", "0.5552550134"),
+        token=r"\d{9}",
         digits=9,
-        run=9,
     ),
     Rule(
         "postal code after a word for it",
@@ -187,8 +185,8 @@ CONTACT_RULES = (
         _PLACES,
         ("MA [02139]", "NY, [10001-1234]", "Quilltown, Ohio [48221]", "APO AE [09048]"),
         ("MA 0213", "12345", "in 12345 cases", "de 12345"),
+        token=r"\d{5}",
         digits=5,
-        run=5,
     ),
     Rule(
         "British postcode",
@@ -242,9 +240,8 @@ CONTACT_RULES = (
         ("LOCATION-OTHER", "GEOGRAPHIC_LOCATION", "LOCATION"),
         ("48.22134, -7.48221", "48.2213° N, 7.4822° W"),
         ("3.5, 4.2", "48.22134"),
+        token=r"\d{4}",
         digits=10,
-        run=4,
-        dense=6,
         sign=r"\.\d{4}",
     ),
 )

@@ -24,7 +24,6 @@ DATE_RULES = (
         ("1972-03-14T10:22:48Z", "1972-03-14T10:22", "1972-03-14T10:22:48.123+01:00"),
         ("T10:22", "1972-03T10:22"),
         digits=12,
-        dense=15,
     ),
     Rule(
         "date in digits",
@@ -34,7 +33,6 @@ DATE_RULES = (
         ("120/80", "3.5", "93-12-23-7", "7.36/12/02", "10-0-10", "40-30-20"),
         words=("/", "-", "."),
         digits=4,
-        dense=6,
         sign=r"\d[-/.]\d{1,2}[-/.]\d",
     ),
     Rule(
@@ -62,9 +60,8 @@ DATE_RULES = (
         ("since [03/1972]",),
         ("13/197", "13/1972", "1/2048"),
         words=("/", "-"),
+        token=r"\d{4}",
         digits=5,
-        run=4,
-        dense=6,
         sign=r"\d[-/](?:19|20)\d",
     ),
     Rule(
@@ -97,7 +94,6 @@ DATE_RULES = (
         words=("year", "years", "yr", "yrs", "y", "yo", "años"),
         token=r"(?i)year|yr|yo|y/o|y\.o|años|^o$",  # "y" alone is a word of Spanish
         digits=2,
-        run=2,
         sign=r"9\d|1[01]\d",
     ),
 )

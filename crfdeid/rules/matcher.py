@@ -1,8 +1,8 @@
 """All rules, and the matcher that finds their values in sentences.
 
 The rules are tried on each sentence with one space for any white space, in the order of `RULES`; a later rule never
-matches tokens that an earlier one has matched. Prefilters skip most rules in most sentences: digit counts, tokens and
-substrings that a sentence must contain for a rule to match.
+matches tokens that an earlier one has matched. Prefilters skip most rules in most sentences: the digits and tokens
+that a sentence must contain for a rule to match.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, groupby
-from operator import ge, itemgetter
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -46,58 +46,15 @@ RULES: tuple[Rule, ...] = (
 _NUMBER_WORDS = frozenset(
     ("number", "numbers", "num", "nr", "no", "nº", "n", "número", "numero", "id", "code", "card", "#")
 )
-_LETTERS = re.compile(r"[^\W\d_]+(?:[./][^\W\d_]+)*[.:]?")
-_RUN, _DENSE = re.compile(r"\d+"), re.compile(r"\d\S*")
-_CHAIN, _WITHOUT_MARKS = re.compile(r"\d[\d ()./+-]*"), str.maketrans("", "", " ()./+-")
+_DIGIT = re.compile(r"\d")
 _HAS_DIGIT = 1  # the first bit of `Prefilter`
-LEAST_CHAIN = 7  # digits
 _STARTS_WITH_CAPITAL = r"^[A-ZÀ-ÖØ-ÞŠŽŁ]"
-
-
-class _DigitCounts(NamedTuple):
-    """Digits of a text, or the least digits of a match: all of them, and the longest sequence of each kind (`Rule`)."""
-
-    digits: int
-    run: int
-    dense: int
-    chain: int
-
-
-_NO_DIGITS = _DigitCounts(0, 0, 0, 0)
-
-
-def _least_digits(rule: Rule) -> _DigitCounts:
-    """The least digits of a rule's matches."""
-    return _DigitCounts(rule.digits, rule.run, rule.dense, rule.chain)
 
 
 def _cue_words(rule: Rule) -> frozenset[str]:
     """Lower-case tokens, one of which is in every sentence with a match of the rule; empty: no such tokens."""
     starts = {tokenize(name)[0].text for name in rule.left_context}
     return frozenset(starts - {"number"} | (_NUMBER_WORDS if "number" in starts else set())) or frozenset(rule.words)
-
-
-def _required_substrings(rule: Rule) -> list[str]:
-    """The longest word of each of a rule's field names: every match contains one of them, in any spelling."""
-    longest = {max(_LETTERS.findall(name.replace("number", " ")), key=len, default="") for name in rule.left_context}
-    return sorted(part for part in longest if not any(other in part for other in longest - {part}))
-
-
-def digit_counts(text: str) -> tuple[int, int, int, int]:
-    """The `_DigitCounts` of a text with normalised white space, as a plain tuple, which is faster.
-
-    Example:
-        >>> digit_counts("on 3/14/72 at 10, call 555-0134")
-        (14, 4, 8, 7)
-    """
-    dense = _DENSE.findall(text)
-    if not dense:
-        return _NO_DIGITS
-    runs = [*map(len, _RUN.findall(" ".join(dense)))]
-    digits = sum(runs)
-    # Chains matter only with enough digits for a telephone number.
-    chains = [len(part.translate(_WITHOUT_MARKS)) for part in _CHAIN.findall(text)] if digits >= LEAST_CHAIN else ()
-    return digits, max(runs), max(map(len, dense)), max(chains, default=0)
 
 
 class Prefilter(dict[str, int]):
@@ -128,7 +85,7 @@ class Prefilter(dict[str, int]):
         self._by_word: dict[str, int] = defaultdict(int)
         self._by_form: list[tuple[Callable[[str], object], int]] = []
         self._bits: dict[frozenset[str] | str, int] = {}
-        self._of_form(r"\d")
+        self._of_form(_DIGIT.pattern)
         cues = [rule for rule in rules if rule.near]
         self._near = max([rule.near for rule in cues], default=0)
         self._capital = self._of_form(_STARTS_WITH_CAPITAL) if cues else 0
@@ -139,8 +96,6 @@ class Prefilter(dict[str, int]):
         """The bits that a rule needs."""
         if rule.digits:
             yield _HAS_DIGIT
-        if rule.run:
-            yield self._of_form(rf"\d{{{rule.run}}}")
         if rule.near:
             yield self.cue
         elif _cue_words(rule):
@@ -221,8 +176,7 @@ class _Compiled(NamedTuple):
         form: its whole expression.
         small: match against the lower-case text (`features.patterns.lower_for_patterns`), which is faster.
         sign: `Rule.sign`, compiled.
-        parts: lower-case substrings, one of which is in every match.
-        numbers: the least digits of a match.
+        digits: the least digits of a match.
         needs: bits of `Prefilter`; the tokens of a sentence need one of each.
         at: for a group of rules with `Rule.near`, by lower-case cue word: the rules with their numbers and expressions.
     """
@@ -231,8 +185,7 @@ class _Compiled(NamedTuple):
     form: re.Pattern[str]
     small: bool
     sign: re.Pattern[str] | None
-    parts: Sequence[str]
-    numbers: _DigitCounts
+    digits: int
     needs: Sequence[int]
     at: Mapping[str, Sequence[tuple[int, Rule, re.Pattern[str]]]]
 
@@ -245,9 +198,7 @@ def _compiled(rule: Rule) -> _Compiled:
     form, sign = _expression(rule), re.compile(rule.sign) if rule.sign else None
     small = not _CASE_SENSITIVE.search(form)
     compiled = re.compile(form) if small else re.compile(form, re.IGNORECASE)
-    return _Compiled(
-        rule, compiled, small, sign, _required_substrings(rule), _least_digits(rule), _PREFILTER.of_rules[rule.name], {}
-    )
+    return _Compiled(rule, compiled, small, sign, rule.digits, _PREFILTER.of_rules[rule.name], {})
 
 
 def _rows() -> Iterator[_Compiled]:
@@ -266,7 +217,7 @@ def _rows() -> Iterator[_Compiled]:
 
 _PREFILTER = Prefilter(RULES)
 _COMPILED = tuple(_rows())
-_MOST = _DigitCounts(*map(max, *map(_least_digits, RULES)))  # larger counts make no difference
+_MOST_DIGITS = max(rule.digits for rule in RULES)  # larger counts make no difference
 
 
 def find_rules(sentence: Sentence) -> Iterator[tuple[Rule, int, int]]:
@@ -285,18 +236,18 @@ def find_rules_in(sentences: Sequence[Sentence]) -> Iterator[list[tuple[Rule, in
     all_bits, all_cues = _PREFILTER.scan([sentence.tokens for sentence in sentences])
     for number, (sentence, bits) in enumerate(zip(sentences, all_bits, strict=True)):
         # Half of all sentences are skipped here, before their text is built.
-        possible = _possible(bits, _MOST if bits & _HAS_DIGIT else _NO_DIGITS)
+        possible = _possible(bits, _MOST_DIGITS if bits & _HAS_DIGIT else 0)
         yield list(_found(sentence, bits, all_cues.get(number, ()))) if possible else []
 
 
 def _found(sentence: Sentence, bits: int, cues: Sequence[int]) -> Iterator[tuple[Rule, int, int]]:
     """Matches of the rules in a sentence, from its tokens' `Prefilter` bits and the places of `Prefilter.cue`."""
     text = sentence.spaced
-    numbers = tuple(map(min, digit_counts(text), _MOST)) if bits & _HAS_DIGIT else _NO_DIGITS
+    digits = min(len(_DIGIT.findall(text)), _MOST_DIGITS) if bits & _HAS_DIGIT else 0
     ends = sentence.token_ends() if cues else []
     words = [(sentence.tokens[index][0], ends[index]) for index in cues]
     taken: set[int] = set()
-    for rule, start, end in _matches(text, _possible(bits, numbers), words):
+    for rule, start, end in _matches(text, _possible(bits, digits), words):
         ends = ends or sentence.token_ends()
         found = range(bisect_right(ends, start), bisect_right(ends, end - 1) + 1)
         if taken.isdisjoint(found):
@@ -313,16 +264,13 @@ def _matches(text: str, rules: Sequence[_Compiled], cues: Sequence[tuple[str, in
         cues: the words at which rules with ``near`` are tried, and the end of each.
     """
     lower = ""
-    for rule, form, small, sign, parts, _, _, at in rules:
+    for rule, form, small, sign, _, _, at in rules:
         if at:
             yield from _matches_at(text, at, cues)
             continue
-        # These two checks skip most of the remaining rules.
         if sign and not sign.search(text):
             continue
         lower = lower or lower_for_patterns(text)
-        if parts and not any([part in lower for part in parts]):  # noqa: C419  A list is faster than a generator here.
-            continue
         for match in form.finditer(lower if small else text):
             start, end = match.span(match.lastgroup or 0)
             end = _right_end(rule, text, start, end)
@@ -345,11 +293,9 @@ def _matches_at(
 
 
 @lru_cache(maxsize=1 << 14)
-def _possible(bits: int, numbers: tuple[int, ...]) -> Sequence[_Compiled]:
-    """The rules that can match in a sentence with these bits and digit counts."""
-    return tuple(
-        item for item in _COMPILED if all(map(ge, numbers, item.numbers)) and all(bits & need for need in item.needs)
-    )
+def _possible(bits: int, digits: int) -> Sequence[_Compiled]:
+    """The rules that can match in a sentence with these bits and this number of digits."""
+    return tuple(item for item in _COMPILED if digits >= item.digits and all(bits & need for need in item.needs))
 
 
 def _right_end(rule: Rule, text: str, start: int, end: int) -> int:

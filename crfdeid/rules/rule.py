@@ -25,9 +25,6 @@ class Rule(NamedTuple):
         near: if above 0, a match starts with one of ``words`` and has a capitalised token within this many tokens; the
             rule is tried at those words only.
         digits: prefilter: least number of digits in a match.
-        run: prefilter: least number of consecutive digits in a match.
-        dense: prefilter: least number of characters without white space, from a digit on, in a match.
-        chain: prefilter: least number of digits with only spaces and ().-/+ between them; needs ``digits`` >= 7.
         sign: prefilter: fast case-sensitive expression found in every match.
         check: validates a value, such as by its checksum. If a match fails, the part before its last space, hyphen or
             comma is tried.
@@ -50,9 +47,6 @@ class Rule(NamedTuple):
     token: str = ""
     near: int = 0
     digits: int = 0
-    run: int = 0
-    dense: int = 0
-    chain: int = 0
     sign: str = ""
     check: Callable[[str], bool] | None = None
     has_checksum: bool = False
