@@ -1,4 +1,4 @@
-"""Corpora: one module per format, each with ``read``, ``recognises`` and (where it can be written) ``write``.
+"""Corpora: one module per format, each with ``read``, ``looks_like`` and (where it can be written) ``to_files``.
 
     brat.py        .txt and .ann pairs                     i2b2_2006.py   one XML file, inline <PHI TYPE="...">
     i2b2_2014.py   one XML file per document, standoff    conll.py       columns: token first, tag last
@@ -32,16 +32,27 @@ from crfdeid.corpora import (
 )
 from crfdeid.corpora.common import find_files, require_characters
 from crfdeid.documents import PHI, Document
-from crfdeid.errors import EmptyInputError, FormatError, MismatchError, UnknownNameError, UsageError
+from crfdeid.errors import (
+    EmptyInputError,
+    FormatError,
+    MismatchError,
+    OptionConflictError,
+    OutputExistsError,
+    UnknownNameError,
+)
+from crfdeid.utils.files import write_files
 
-__all__ = ["CORPUS_FORMATS", "CORPUS_WRITERS", "read_corpus", "recognise", "write_corpus"]
+__all__ = ["CORPUS_FORMATS", "CORPUS_WRITERS", "matching_formats", "read_corpus", "recognise", "write_corpus"]
 
 
 class CorpusFormat(Protocol):
     """Interface of a format's module."""
 
-    def recognises(self, path: Path) -> bool:
-        """True for a file or folder that looks like this format."""
+    SUFFIXES: tuple[str, ...]
+    """Endings of its files, in lower case; none for any."""
+
+    def looks_like(self, file: Path) -> bool:
+        """True for a file with one of the endings that looks like this format."""
         ...
 
     def read(self, path: Path) -> list[Document]:
@@ -61,16 +72,16 @@ CORPUS_FORMATS: dict[str, CorpusFormat] = {
     "xmi": xmi,
     "asq-phi": asq_phi,
 }
-CORPUS_WRITERS: dict[str, Callable[[Sequence[Document], Path], None]] = {
-    "brat": brat.write,
-    "i2b2-2014": i2b2_2014.write,
-    "i2b2-2006": i2b2_2006.write,
-    "i2b2-2010": i2b2_2010.write,
-    "conll": conll.write,
-    "jsonl": jsonl.write,
-    "label-studio": label_studio.write,
-    "doccano": doccano.write,
-    "xmi": xmi.write,
+CORPUS_WRITERS: dict[str, Callable[[Sequence[Document], Path], dict[Path, str]]] = {
+    "brat": brat.to_files,
+    "i2b2-2014": i2b2_2014.to_files,
+    "i2b2-2006": i2b2_2006.to_files,
+    "i2b2-2010": i2b2_2010.to_files,
+    "conll": conll.to_files,
+    "jsonl": jsonl.to_files,
+    "label-studio": label_studio.to_files,
+    "doccano": doccano.to_files,
+    "xmi": xmi.to_files,
 }
 _LAYERED = ("jsonl",)  # holds several annotation layers
 
@@ -114,7 +125,8 @@ def recognise(path: Path | str) -> str:
     """Name of the format of a file or folder, from its content.
 
     Raises:
-        UsageError: no such path, no format fits, or several do.
+        UnknownNameError: no such path, or no format fits.
+        OptionConflictError: several formats fit.
         DataError: there is nothing in it.
     """
     path = Path(path)
@@ -122,12 +134,27 @@ def recognise(path: Path | str) -> str:
         raise UnknownNameError(f"no such file or folder: {path}")
     if not any(file.stat().st_size for file in find_files(path)):
         raise EmptyInputError("empty: there are no documents to read", path=path)
-    names = [name for name, format in CORPUS_FORMATS.items() if format.recognises(path)]
+    names = matching_formats(path)
     if not names:
-        raise UsageError(f"{path} is in none of the known formats: name it with --format ({', '.join(CORPUS_FORMATS)})")
+        problem = f"{path} is in none of the known formats: name it with --format ({', '.join(CORPUS_FORMATS)})"
+        raise UnknownNameError(problem)
     if len(names) > 1:
-        raise UsageError(f"{path} could be {' or '.join(names)}: choose one with --format, or name a subfolder")
+        problem = f"{path} could be {' or '.join(names)}: choose one with --format, or name a subfolder"
+        raise OptionConflictError(problem)
     return names[0]
+
+
+def matching_formats(path: Path) -> list[str]:
+    """Names of the formats that a file, or some file of a folder, looks like."""
+    return [
+        name
+        for name, format in CORPUS_FORMATS.items()
+        if any(
+            format.looks_like(file)
+            for file in find_files(path, *format.SUFFIXES)
+            if not format.SUFFIXES or file.suffix.lower() in format.SUFFIXES
+        )
+    ]
 
 
 def write_corpus(documents: Sequence[Document], path: Path | str, *, format: str) -> None:
@@ -152,7 +179,10 @@ def write_corpus(documents: Sequence[Document], path: Path | str, *, format: str
         if format not in _LAYERED and document.annotated != (PHI,):
             problem = f"{format} holds one layer, and this document is annotated in {', '.join(document.annotated)}"
             raise FormatError(f"{problem}: write jsonl, or each layer as documents of its own", path=document.source)
-    CORPUS_WRITERS[format](documents, Path(path))
+    contents = CORPUS_WRITERS[format](documents, Path(path))
+    if Path(path).is_dir() and Path(path) in contents:
+        raise OutputExistsError(f"{path} is a folder: name a file: this format keeps a corpus in one file")
+    write_files(contents)
 
 
 def _require_printable_labels(documents: Sequence[Document]) -> None:

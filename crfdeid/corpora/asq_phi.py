@@ -20,14 +20,15 @@ from crfdeid.errors import FormatError, SpanError
 from crfdeid.utils.files import read_head, read_text
 from crfdeid.utils.json import parse_json
 
+SUFFIXES: tuple[str, ...] = (".txt",)
 _QUERY, _TAGS = "===QUERY===", "===PHI_TAGS==="
 # One character for one, so that offsets stay.
 _QUOTES = str.maketrans("‘’‛ʼ“”‟", "''''\"\"\"")
 
 
-def recognises(path: Path) -> bool:
-    """True for a ``.txt`` file that begins with a query block, or a folder with one."""
-    return any(read_head(file).lstrip().startswith(_QUERY) for file in find_files(path, ".txt"))
+def looks_like(file: Path) -> bool:
+    """True for a file that begins with a query block."""
+    return read_head(file).lstrip().startswith(_QUERY)
 
 
 def read(path: Path) -> list[Document]:

@@ -13,8 +13,9 @@ from pathlib import Path
 from crfdeid.corpora.common import build_document, document_file, find_files, relative_stem
 from crfdeid.documents import Document, Span
 from crfdeid.errors import FormatError, NotFoundError, SpanError
-from crfdeid.utils.files import read_text, write_files
+from crfdeid.utils.files import read_text
 
+SUFFIXES: tuple[str, ...] = (".txt", ".ann")
 _ENTITY = re.compile(r"T\S*\t(\S+) (\d{1,18}) (\d{1,18})\t(.*)", re.ASCII | re.DOTALL)
 _DISCONTINUOUS = re.compile(r"T\S*\t\S+ \d+ \d+;")
 _OTHER_KINDS = tuple("REAMN#*")
@@ -22,11 +23,9 @@ _OTHER_KINDS = tuple("REAMN#*")
 _ON_ONE_LINE = str.maketrans("\r\n", "  ")
 
 
-def recognises(path: Path) -> bool:
-    """True for a text with an ``.ann`` file of the same name, or a folder with ``.ann`` files."""
-    if path.is_file():
-        return path.suffix == ".txt" and path.with_suffix(".ann").is_file()
-    return bool(find_files(path, ".ann"))
+def looks_like(file: Path) -> bool:
+    """True for an ``.ann`` file, and a text with one of the same name."""
+    return file.suffix.lower() == ".ann" or file.with_suffix(".ann").is_file()
 
 
 def read(path: Path) -> list[Document]:
@@ -76,8 +75,8 @@ def _spans(path: Path, text: str) -> list[Span]:
     return spans
 
 
-def write(documents: Sequence[Document], path: Path) -> None:
-    """Write one ``.txt`` and one ``.ann`` file for each document into a folder.
+def to_files(documents: Sequence[Document], path: Path) -> dict[Path, str]:
+    """A ``.txt`` and an ``.ann`` file in a folder for each document.
 
     Raises:
         DataError: an id cannot be a file's name, or a label holds white space.
@@ -86,7 +85,7 @@ def write(documents: Sequence[Document], path: Path) -> None:
     for document in documents:
         contents[document_file(path, document, ".txt")] = document.text
         contents[document_file(path, document, ".ann")] = "".join(_lines(document))
-    write_files(contents)
+    return contents
 
 
 def _lines(document: Document) -> list[str]:

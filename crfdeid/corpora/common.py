@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
@@ -15,7 +15,6 @@ from typing import Any
 
 from crfdeid.documents import Document, Span, lone_surrogate
 from crfdeid.errors import (
-    DataError,
     EncodingError,
     FormatError,
     IntegrityError,
@@ -23,9 +22,9 @@ from crfdeid.errors import (
     NotFoundError,
     ReadError,
     SpanError,
-    UsageError,
+    located,
 )
-from crfdeid.utils.files import BYTE_ORDER_MARK, read_text, relative_name, require_file, write_files
+from crfdeid.utils.files import BYTE_ORDER_MARK, read_text, relative_name, require_file
 from crfdeid.utils.json import NOT_A_LINE, parse_json
 
 # Files of a published corpus that hold no data.
@@ -95,7 +94,7 @@ def build_document(
     *,
     path: Path | str,
     line: int | None = None,
-    layers: Mapping[str, Sequence[Span]] = MappingProxyType({}),
+    layers: Mapping[str, tuple[Span, ...]] = MappingProxyType({}),
 ) -> Document:
     """A document whose errors name its file and line.
 
@@ -108,16 +107,15 @@ def build_document(
         layers: further annotation layers.
 
     Raises:
-        DataError: a span is empty or reaches outside the text.
+        DataError: a span is empty or reaches outside the text, or a text holds a lone surrogate.
     """
     source = str(path) if line is None else f"{path}, line {line}"
-    further = {name: tuple(found) for name, found in layers.items()}
-    try:
-        return Document(
-            document_id, text, tuple(spans or ()), layers=further, phi_annotated=spans is not None, source=source
+    with located(path, line):
+        document = Document(
+            document_id, text, tuple(spans or ()), layers=layers, phi_annotated=spans is not None, source=source
         )
-    except DataError as error:
-        raise type(error)(error.problem, path=path, line=line, offset=error.offset) from None
+        require_characters(document)
+    return document
 
 
 def require_characters(document: Document) -> None:
@@ -147,31 +145,6 @@ def document_file(folder: Path, document: Document, suffix: str) -> Path:
         problem = "its id cannot be a file's name below a folder, in plain characters: rename the document"
         raise FormatError(problem, path=document.source)
     return folder / f"{document.id}{suffix}"
-
-
-def require_file_target(path: Path) -> None:
-    """Refuse a folder as the target of a format that writes one file.
-
-    Raises:
-        UsageError: the path is a folder.
-    """
-    if path.is_dir():
-        raise UsageError(f"{path} is a folder: name a file: this format keeps a corpus in one file")
-
-
-def write_lines(documents: Iterable[Document], path: Path, to_line: Callable[[Document], str]) -> None:
-    """Write documents to one file, each as its line.
-
-    Args:
-        documents: the documents.
-        path: the file.
-        to_line: formats a document as a line, with its line end.
-
-    Raises:
-        UsageError: the path is a folder.
-    """
-    require_file_target(path)
-    write_files({path: "".join(map(to_line, documents))})
 
 
 _MOST_NAMES = 5
@@ -308,25 +281,20 @@ class Utf16:
     """
 
     def __init__(self, text: str) -> None:
-        # None for a text whose offsets are equal in both, as in nearly every note.
-        wide = any(character > _LAST_OF_ONE for character in text) if not text.isascii() else False
-        self._starts = list(accumulate((1 + (one > _LAST_OF_ONE) for one in text), initial=0)) if wide else None
-        self._size = self._starts[-1] if self._starts else len(text)
+        self._starts = list(accumulate((1 + (character > _LAST_OF_ONE) for character in text), initial=0))
 
     def units(self, point: int) -> int:
         """The offset in UTF-16 code units of an offset in code points."""
-        return point if self._starts is None else self._starts[point]
+        return self._starts[point]
 
     def points(self, unit: int) -> int:
         """The offset in code points of an offset in UTF-16 code units.
 
         Raises:
-            DataError: it is outside the text, or within a character.
+            SpanError: it is outside the text, or within a character.
         """
-        if not 0 <= unit <= self._size:
-            raise SpanError(f"an offset of {unit} in a text of {self._size} UTF-16 code units")
-        if self._starts is None:
-            return unit
+        if not 0 <= unit <= self._starts[-1]:
+            raise SpanError(f"an offset of {unit} in a text of {self._starts[-1]} UTF-16 code units")
         point = bisect_left(self._starts, unit)
         if self._starts[point] != unit:
             raise SpanError(f"the offset {unit} lies within a character: offsets are to count UTF-16 code units")

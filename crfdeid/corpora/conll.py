@@ -21,12 +21,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crfdeid import bio
-from crfdeid.corpora.common import find_files, require_file_target
+from crfdeid.corpora.common import find_files
 from crfdeid.documents import Document, Span
 from crfdeid.errors import FormatError, SpanError
-from crfdeid.utils.files import read_head, read_text, relative_name, write_files
+from crfdeid.utils.files import read_head, read_text, relative_name
 from features.tokens import Sentence
 
+SUFFIXES: tuple[str, ...] = ()
 _DOCUMENT_START = "-DOCSTART-"
 _TAG = re.compile(r"O|[BIESLU]-\S+")
 _BREAKS_LINE = re.compile(r"[\t\r\n]")
@@ -51,13 +52,9 @@ class _Part(NamedTuple):
     sentences: list[_Lines]
 
 
-def recognises(path: Path) -> bool:
-    """True for a file whose first lines all end in a tag, or a folder with one."""
-    return any(_looks_tagged(file) for file in find_files(path))
-
-
-def _looks_tagged(path: Path) -> bool:
-    lines = [_columns(line) for line in read_head(path).split("\n")[:_SNIFFED_LINES] if line.strip()]
+def looks_like(file: Path) -> bool:
+    """True for a file whose first lines all end in a tag."""
+    lines = [_columns(line) for line in read_head(file).split("\n")[:_SNIFFED_LINES] if line.strip()]
     lines = [line for line in lines if line[0] != _DOCUMENT_START]
     return bool(lines) and all(len(line) > 1 and _TAG.fullmatch(line[-1]) for line in lines)
 
@@ -141,15 +138,13 @@ def _iob2(tags: Sequence[str]) -> list[str]:
     return converted
 
 
-def write(documents: Sequence[Document], path: Path) -> None:
-    """Write documents to one file, each after a ``-DOCSTART-`` line with its id; tokens, not white space, are kept.
+def to_files(documents: Sequence[Document], path: Path) -> dict[Path, str]:
+    """One file of all documents, each after a ``-DOCSTART-`` line with its id; tokens, not white space, are kept.
 
     Raises:
-        UsageError: the path is a folder.
-        DataError: a span does not begin and end with a token, or crosses a sentence's end or another span.
+        DataError: a span does not fit the tokens, an id or a token holds a tab or a line end, or a label white space.
     """
-    require_file_target(path)
-    write_files({path: "".join(_block(document) for document in documents)})
+    return {path: "".join(map(_block, documents))}
 
 
 def _block(document: Document) -> str:

@@ -19,25 +19,18 @@ from crfdeid.corpora.common import (
     exported_keys,
     find_files,
     json_lines,
-    require_characters,
     require_unaltered,
-    write_lines,
 )
 from crfdeid.documents import Document, Span
-from crfdeid.errors import DataError, FormatError
+from crfdeid.errors import FormatError, located
 from crfdeid.utils.files import read_head
 
-_SUFFIXES = (".jsonl", ".ndjson")
+SUFFIXES: tuple[str, ...] = (".jsonl", ".ndjson")
 _LABELS = ("label", "labels", "entities")
 _OURS = ("spans", "layers")
 
 
-def recognises(path: Path) -> bool:
-    """True for a ``.jsonl`` file whose first line has labels and no key of `jsonl`, or a folder with one."""
-    return any(looks_like_doccano(file) for file in find_files(path, *_SUFFIXES) if file.suffix.lower() in _SUFFIXES)
-
-
-def looks_like_doccano(file: Path) -> bool:
+def looks_like(file: Path) -> bool:
     """True for a file whose first line begins with keys of doccano's records."""
     head = read_head(file).split("\n")[0]
     try:
@@ -54,7 +47,7 @@ def read(path: Path) -> list[Document]:
     Raises:
         DataError: a line is not such a record, an offset is none of its text, or its text is not the exported one.
     """
-    files = find_files(path, *_SUFFIXES)
+    files = find_files(path, *SUFFIXES)
     return [_document(record, file, number) for file in files for number, record in json_lines(file)]
 
 
@@ -69,14 +62,10 @@ def _document(record: Any, path: Path, number: int) -> Document:
         raise FormatError(problem, path=path, line=number)
     text, identifier = record["text"], record.get(NOTE_KEY, record.get("id", number))
     require_unaltered(record, text, path=path, line=number)
-    offsets = Utf16(text)
-    try:
+    with located(path, number):
+        offsets = Utf16(text)
         spans = [_span(entry, offsets) for entry in labels]
-    except DataError as problem:
-        raise type(problem)(problem.problem, path=path, line=number) from None
-    document = build_document(str(identifier), text, spans, path=path, line=number)
-    require_characters(document)
-    return document
+    return build_document(str(identifier), text, spans, path=path, line=number)
 
 
 def _span(entry: Any, offsets: Utf16) -> Span:
@@ -92,13 +81,9 @@ def _span(entry: Any, offsets: Utf16) -> Span:
     raise FormatError("expected a label as [start, end, type]")
 
 
-def write(documents: Sequence[Document], path: Path) -> None:
-    """Write documents to one file, one per line.
-
-    Raises:
-        UsageError: the path is a folder.
-    """
-    write_lines(documents, path, to_line)
+def to_files(documents: Sequence[Document], path: Path) -> dict[Path, str]:
+    """One file of all documents, one per line."""
+    return {path: "".join(map(to_line, documents))}
 
 
 def to_line(document: Document) -> str:

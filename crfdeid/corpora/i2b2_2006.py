@@ -12,17 +12,18 @@ from pathlib import Path
 from xml.etree.ElementTree import Element
 from xml.sax.saxutils import escape, quoteattr
 
-from crfdeid.corpora.common import build_document, find_files, require_file_target
+from crfdeid.corpora.common import build_document, find_files
 from crfdeid.corpora.markup import keep_returns, parse_xml, require_xml_characters
 from crfdeid.documents import Document, Span
 from crfdeid.errors import FormatError, SpanError
-from crfdeid.utils.files import read_head, read_text, write_files
+from crfdeid.utils.files import read_head, read_text
+
+SUFFIXES: tuple[str, ...] = (".xml",)
 
 
-def recognises(path: Path) -> bool:
-    """True for an ``.xml`` file with ``RECORD`` elements, or a folder with one."""
-    files = find_files(path, ".xml")
-    return any(file.suffix.lower() == ".xml" and "<RECORD" in read_head(file) for file in files)
+def looks_like(file: Path) -> bool:
+    """True for a file with ``RECORD`` elements."""
+    return "<RECORD" in read_head(file)
 
 
 def read(path: Path) -> list[Document]:
@@ -33,7 +34,7 @@ def read(path: Path) -> list[Document]:
     """
     return [
         _document(record, f"{file}, record {number}")
-        for file in find_files(path, ".xml")
+        for file in find_files(path, *SUFFIXES)
         for number, record in enumerate(parse_xml(keep_returns(read_text(file)), file).iter("RECORD"), start=1)
     ]
 
@@ -54,18 +55,16 @@ def _document(record: Element, path: str) -> Document:
     return build_document(document_id, "".join(pieces), spans, path=path)
 
 
-def write(documents: Sequence[Document], path: Path) -> None:
-    """Write documents to one file.
+def to_files(documents: Sequence[Document], path: Path) -> dict[Path, str]:
+    """One file of all documents.
 
     Raises:
-        UsageError: the path is a folder.
         DataError: spans overlap, or a text holds a control character.
     """
-    require_file_target(path)
     records = "".join(
         f"<RECORD ID={quoteattr(document.id)}><TEXT>{_marked(document)}</TEXT></RECORD>\n" for document in documents
     )
-    write_files({path: f'<?xml version="1.0" encoding="UTF-8"?>\n<ROOT>\n{records}</ROOT>\n'})
+    return {path: f'<?xml version="1.0" encoding="UTF-8"?>\n<ROOT>\n{records}</ROOT>\n'}
 
 
 def _marked(document: Document) -> str:

@@ -15,18 +15,19 @@ from pathlib import Path
 
 from crfdeid.corpora.common import build_document, document_file, find_files, relative_stem
 from crfdeid.documents import Document, Span
-from crfdeid.errors import DataError, FormatError, NotFoundError, SpanError
-from crfdeid.utils.files import read_text, write_files
+from crfdeid.errors import FormatError, NotFoundError, SpanError
+from crfdeid.utils.files import read_text
 
+SUFFIXES: tuple[str, ...] = (".con",)
 _SUFFIX, _TEXT_SUFFIX = ".con", ".txt"
 _CONCEPTS, _TEXTS = "concept", "txt"
 _LINE = re.compile(r'c="(.*)" (\d{1,9}):(\d{1,9}) (\d{1,9}):(\d{1,9})\|\|t="([^"|]+)"', re.ASCII)
 _TOKEN = re.compile(r"\S+")
 
 
-def recognises(path: Path) -> bool:
-    """True for a ``.con`` file, or a folder with one."""
-    return any(file.suffix.lower() == _SUFFIX for file in find_files(path, _SUFFIX))
+def looks_like(file: Path) -> bool:
+    """True for every ``.con`` file."""
+    return True
 
 
 def read(path: Path) -> list[Document]:
@@ -46,7 +47,7 @@ def read(path: Path) -> list[Document]:
     for file in files:
         if file not in pairs and file not in texts:
             problem = "there is no .con file for it: add it (an empty one says that nothing is marked)"
-            raise DataError(problem, path=file)
+            raise NotFoundError(problem, path=file)
     return [_document(file, *pair) for file, pair in pairs.items()]
 
 
@@ -113,8 +114,8 @@ def _folded(text: str) -> str:
     return " ".join(text.split()).lower()
 
 
-def write(documents: Sequence[Document], path: Path) -> None:
-    """Write the challenge's folders ``txt/`` and ``concept/`` into a folder, a file in each for every document.
+def to_files(documents: Sequence[Document], path: Path) -> dict[Path, str]:
+    """A file in each of the challenge's folders, ``txt/`` and ``concept/``, for each document.
 
     Raises:
         DataError: an id cannot be a file's name, a span does not begin and end with a token, or a type has a character
@@ -124,7 +125,7 @@ def write(documents: Sequence[Document], path: Path) -> None:
     for document in documents:
         contents[document_file(path / _TEXTS, document, _TEXT_SUFFIX)] = document.text
         contents[document_file(path / _CONCEPTS, document, _SUFFIX)] = "".join(_lines(document))
-    write_files(contents)
+    return contents
 
 
 def _lines(document: Document) -> Iterator[str]:

@@ -15,11 +15,12 @@ from xml.etree.ElementTree import Element
 from xml.sax.saxutils import quoteattr
 
 from crfdeid.corpora.common import build_document, find_files, relative_stem
-from crfdeid.corpora.markup import cdata, keep_returns, parse_xml, write_each
+from crfdeid.corpora.markup import cdata, keep_returns, parse_xml, xml_files
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError, FormatError, SpanError
 from crfdeid.utils.files import read_head, read_text
 
+SUFFIXES: tuple[str, ...] = (".xml",)
 _STANDOFF = re.compile(r"<TEXT>\s*<!\[CDATA\[|<TAGS\b")
 _OFFSET = re.compile(r"\d{1,18}", re.ASCII)
 # An attribute's line ends and tabs are read as spaces unless they were escaped (XML 1.0, section 3.3.3).
@@ -41,10 +42,9 @@ _CATEGORIES = {
 _CATEGORY_OF = {label: category for category, labels in _CATEGORIES.items() for label in labels}
 
 
-def recognises(path: Path) -> bool:
-    """True for an ``.xml`` file with its text in CDATA or with standoff tags, or a folder with one."""
-    files = find_files(path, ".xml")
-    return any(file.suffix.lower() == ".xml" and _STANDOFF.search(read_head(file)) for file in files)
+def looks_like(file: Path) -> bool:
+    """True for a file with its text in CDATA or with standoff tags."""
+    return _STANDOFF.search(read_head(file)) is not None
 
 
 def read(path: Path) -> list[Document]:
@@ -53,7 +53,7 @@ def read(path: Path) -> list[Document]:
     Raises:
         DataError: a file is malformed, or the ``text`` of a tag is not the text at its offsets.
     """
-    return [_document(file, relative_stem(file, path)) for file in find_files(path, ".xml")]
+    return [_document(file, relative_stem(file, path)) for file in find_files(path, *SUFFIXES)]
 
 
 def _document(path: Path, document_id: str) -> Document:
@@ -96,13 +96,13 @@ def _span(tag: Element, text: str, path: Path) -> Span:
     return span
 
 
-def write(documents: Sequence[Document], path: Path) -> None:
-    """Write one ``.xml`` file for each document into a folder.
+def to_files(documents: Sequence[Document], path: Path) -> dict[Path, str]:
+    """An ``.xml`` file in a folder for each document.
 
     Raises:
         DataError: an id cannot be a file's name, or a text holds a control character.
     """
-    write_each(documents, path, ".xml", _xml)
+    return xml_files(documents, path, ".xml", _xml)
 
 
 def _xml(document: Document) -> str:

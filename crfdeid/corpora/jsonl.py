@@ -13,18 +13,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from crfdeid.corpora.common import build_document, find_files, json_lines, require_characters, write_lines
-from crfdeid.corpora.doccano import looks_like_doccano
+from crfdeid.corpora import doccano
+from crfdeid.corpora.common import build_document, find_files, json_lines
 from crfdeid.documents import PHI, Document, Span
 from crfdeid.errors import FormatError
 
-_SUFFIXES = (".jsonl", ".ndjson")
+SUFFIXES: tuple[str, ...] = (".jsonl", ".ndjson")
 
 
-def recognises(path: Path) -> bool:
-    """True for a ``.jsonl`` or ``.ndjson`` file that is not doccano's, or a folder with one."""
-    files = (file for file in find_files(path, *_SUFFIXES) if file.suffix.lower() in _SUFFIXES)
-    return any(not looks_like_doccano(file) for file in files)
+def looks_like(file: Path) -> bool:
+    """True for a file that is not doccano's."""
+    return not doccano.looks_like(file)
 
 
 def read(path: Path) -> list[Document]:
@@ -33,7 +32,7 @@ def read(path: Path) -> list[Document]:
     Raises:
         DataError: a line is not JSON, or not such a document.
     """
-    files = find_files(path, *_SUFFIXES)
+    files = find_files(path, *SUFFIXES)
     return [_document(record, file, number) for file in files for number, record in json_lines(file)]
 
 
@@ -48,12 +47,10 @@ def _document(record: Any, path: Path, number: int) -> Document:
                 line=number,
             )
     phi = layers.pop(PHI, None)
-    document = build_document(str(identity), text, phi, path=path, line=number, layers=layers)
-    require_characters(document)
-    return document
+    return build_document(str(identity), text, phi, path=path, line=number, layers=layers)
 
 
-def _layers(record: Mapping[Any, Any], path: Path, number: int) -> dict[str, list[Span]]:
+def _layers(record: Mapping[Any, Any], path: Path, number: int) -> dict[str, tuple[Span, ...]]:
     """The spans of each annotation layer; those of PHI are ``spans``, or a layer like the others."""
     further = record.get("layers", {})
     phi = {PHI: record["spans"]} if "spans" in record else {}
@@ -63,7 +60,7 @@ def _layers(record: Mapping[Any, Any], path: Path, number: int) -> dict[str, lis
         raise FormatError(problem, path=path, line=number)
     if PHI in further and phi:
         raise FormatError('PHI is given twice, as "spans" and in "layers": leave one out', path=path, line=number)
-    return {name: [_span(entry, path, number) for entry in found] for name, found in {**phi, **further}.items()}
+    return {name: tuple(_span(entry, path, number) for entry in found) for name, found in {**phi, **further}.items()}
 
 
 def _span(entry: Any, path: Path, number: int) -> Span:
@@ -73,13 +70,9 @@ def _span(entry: Any, path: Path, number: int) -> Span:
     raise FormatError('expected a span as {"start": number, "end": number, "label": text}', path=path, line=number)
 
 
-def write(documents: Sequence[Document], path: Path) -> None:
-    """Write documents to one file, one per line.
-
-    Raises:
-        UsageError: the path is a folder.
-    """
-    write_lines(documents, path, to_line)
+def to_files(documents: Sequence[Document], path: Path) -> dict[Path, str]:
+    """One file of all documents, one per line."""
+    return {path: "".join(map(to_line, documents))}
 
 
 def to_line(document: Document) -> str:

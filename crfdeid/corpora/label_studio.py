@@ -20,27 +20,20 @@ from crfdeid.corpora.common import (
     build_document,
     exported_keys,
     find_files,
-    require_characters,
-    require_file_target,
     require_unaltered,
 )
 from crfdeid.documents import Document, Span
 from crfdeid.errors import FormatError, SpanError
-from crfdeid.utils.files import read_head, read_text, write_files
+from crfdeid.utils.files import read_head, read_text
 from crfdeid.utils.json import NOT_JSON, parse_json
 
-_SUFFIX = ".json"
+SUFFIXES: tuple[str, ...] = (".json",)
 _FROM, _TO = "label", "text"  # the names of Label Studio's own template for named entities
 _LINE_END = "\\n"  # a line end in the text of a region
 
 
-def recognises(path: Path) -> bool:
-    """True for a ``.json`` file that begins as a list of tasks, or a folder with one."""
-    files = find_files(path, _SUFFIX)
-    return any(file.suffix.lower() == _SUFFIX and _looks_like_tasks(file) for file in files)
-
-
-def _looks_like_tasks(file: Path) -> bool:
+def looks_like(file: Path) -> bool:
+    """True for a file that begins as a list of tasks."""
     head = read_head(file).lstrip()
     return head.startswith("[") and head[1:].lstrip().startswith("{") and '"data"' in head
 
@@ -54,7 +47,7 @@ def read(path: Path) -> list[Document]:
     """
     return [
         _document(task, file, number)
-        for file in find_files(path, _SUFFIX)
+        for file in find_files(path, *SUFFIXES)
         for number, task in enumerate(_tasks(file), start=1)
     ]
 
@@ -78,9 +71,7 @@ def _document(task: Any, file: Path, number: int) -> Document:
     regions = _only_annotation(annotations, path)
     spans = [span for region in regions for span in _spans(region, text, path)]
     identifier = data.get(NOTE_KEY, task.get("id", number))
-    document = build_document(str(identifier), text, spans, path=path)
-    require_characters(document)
-    return document
+    return build_document(str(identifier), text, spans, path=path)
 
 
 def _only_annotation(annotations: Sequence[Any], path: str) -> list[Any]:
@@ -118,15 +109,10 @@ def _squeezed(text: str) -> str:
     return "".join(text.replace(_LINE_END, "").split())
 
 
-def write(documents: Sequence[Document], path: Path) -> None:
-    """Write annotated documents to one file.
-
-    Raises:
-        UsageError: the path is a folder.
-    """
-    require_file_target(path)
+def to_files(documents: Sequence[Document], path: Path) -> dict[Path, str]:
+    """One file of all documents, as annotated tasks."""
     tasks = ",\n".join(to_task(document, annotated=True) for document in documents)
-    write_files({path: f"[\n{tasks}\n]\n"})
+    return {path: f"[\n{tasks}\n]\n"}
 
 
 def to_task(document: Document, *, annotated: bool, model: str = "", score: float | None = None) -> str:

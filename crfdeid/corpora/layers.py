@@ -5,7 +5,7 @@ A concept corpus is in any format of `crfdeid.corpora`; its spans are the concep
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from typing import NamedTuple
 from crfdeid.corpora import read_corpus
 from crfdeid.corpora.common import pair_by_id, spans_in
 from crfdeid.documents import CONCEPT, Document, Layers, Span
-from crfdeid.errors import FormatError, MismatchError, SpanError
+from crfdeid.errors import FormatError, MismatchError, SpanError, located
 from crfdeid.utils.files import read_text
 
 IGNORED_CONCEPT_TYPES = ("UNCLEAR",)
@@ -169,9 +169,19 @@ def read_excluded_regions(path: Path, documents: Iterable[Document]) -> dict[str
     """
     sizes = {document.id: len(document.text) for document in documents}
     found: dict[str, list[tuple[int, int]]] = {name: [] for name in sizes}
-    for number, row in _region_rows(path):
-        if row["document"] in sizes:
-            found[row["document"]].append(_region(row, sizes[row["document"]], path, number))
+    header, *rows = (line.removesuffix("\r").split("\t") for line in read_text(path).split("\n"))
+    if not set(_REGION_COLUMNS).issubset(header):
+        problem = f"expected columns {', '.join(_REGION_COLUMNS)}, named in the first line, with tabs between them"
+        raise FormatError(problem, path=path, line=1)
+    for number, values in enumerate(rows, start=2):
+        with located(path, number):
+            if values == [""]:
+                continue
+            if len(values) != len(header):
+                raise FormatError(f"{len(values)} columns instead of the {len(header)} of the first line")
+            row = dict(zip(header, values, strict=True))
+            if row["document"] in sizes:
+                found[row["document"]].append(_region(row["start"], row["end"], sizes[row["document"]]))
     if not any(found.values()):
         raise MismatchError(
             "no line is about any of these documents: their ids must be in its column 'document'", path=path
@@ -179,28 +189,11 @@ def read_excluded_regions(path: Path, documents: Iterable[Document]) -> dict[str
     return {name: sorted(regions) for name, regions in found.items()}
 
 
-def _region_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """The lines of the table, by number, as columns by name."""
-    header, *rows = (line.removesuffix("\r").split("\t") for line in read_text(path).split("\n"))
-    if not set(_REGION_COLUMNS).issubset(header):
-        problem = f"expected columns {', '.join(_REGION_COLUMNS)}, named in the first line, with tabs between them"
-        raise FormatError(problem, path=path, line=1)
-    for number, row in enumerate(rows, start=2):
-        if len(row) == len(header):
-            yield number, dict(zip(header, row, strict=True))
-        elif row != [""]:
-            raise FormatError(
-                f"{len(row)} columns instead of the {len(header)} of the first line", path=path, line=number
-            )
-
-
-def _region(row: Mapping[str, str], size: int, path: Path, number: int) -> tuple[int, int]:
-    start, end = row["start"], row["end"]
+def _region(start: str, end: str, size: int) -> tuple[int, int]:
     if not all(text.isascii() and text.isdigit() and len(text) < 19 for text in (start, end)):
-        raise FormatError("start and end are offsets, as whole numbers", path=path, line=number)
+        raise FormatError("start and end are offsets, as whole numbers")
     if not 0 <= int(start) < int(end) <= size:
-        problem = f"the region [{start}, {end}) is empty or outside the text of {size} characters"
-        raise SpanError(problem, path=path, line=number)
+        raise SpanError(f"the region [{start}, {end}) is empty or outside the text of {size} characters")
     return int(start), int(end)
 
 

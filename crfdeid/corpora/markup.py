@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from xml.etree.ElementTree import Element, ParseError
 
 from crfdeid.corpora.common import document_file
 from crfdeid.documents import Document
 from crfdeid.errors import FormatError
-from crfdeid.utils.files import write_files
 
 # XML 1.0, section 2.2: characters that no document can hold, even escaped.
 _NOT_A_CHARACTER = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -80,8 +79,10 @@ def require_xml_characters(document: Document) -> None:
             )
 
 
-def write_each(documents: Iterable[Document], folder: Path, suffix: str, to_xml: Callable[[Document], str]) -> None:
-    """Write one file for each document into a folder.
+def xml_files(
+    documents: Sequence[Document], folder: Path, suffix: str, to_xml: Callable[[Document], str]
+) -> dict[Path, str]:
+    """A file in a folder for each document.
 
     Args:
         documents: the documents.
@@ -92,8 +93,6 @@ def write_each(documents: Iterable[Document], folder: Path, suffix: str, to_xml:
     Raises:
         DataError: an id cannot be a file's name, or a text holds a control character.
     """
-    contents = {}
     for document in documents:
         require_xml_characters(document)
-        contents[document_file(folder, document, suffix)] = to_xml(document)
-    write_files(contents)
+    return {document_file(folder, document, suffix): to_xml(document) for document in documents}

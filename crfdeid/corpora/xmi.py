@@ -29,12 +29,12 @@ from crfdeid.corpora.common import (
     require_unaltered,
     text_digest,
 )
-from crfdeid.corpora.markup import parse_xml, write_each
+from crfdeid.corpora.markup import parse_xml, xml_files
 from crfdeid.documents import Document, Span
-from crfdeid.errors import DataError, FormatError
+from crfdeid.errors import FormatError, located
 from crfdeid.utils.files import read_head, read_text, relative_name
 
-_SUFFIX = ".xmi"
+SUFFIXES: tuple[str, ...] = (".xmi",)
 _OFFSET = re.compile(r"\d{1,9}", re.ASCII)
 _DIGEST = f"{DIGEST_KEY}:"
 _ID = "{http://www.omg.org/XMI}id"
@@ -48,9 +48,9 @@ _OTHER_LAYER = "{http:///webanno/custom.ecore}"
 _HEAD = "".join(f' xmlns:{prefix}="{address}"' for prefix, address in _NAMESPACES.items())
 
 
-def recognises(path: Path) -> bool:
-    """True for a ``.xmi`` file, or a folder with one."""
-    return any(file.suffix.lower() == _SUFFIX and "<" in read_head(file) for file in find_files(path, _SUFFIX))
+def looks_like(file: Path) -> bool:
+    """True for a file with markup."""
+    return "<" in read_head(file)
 
 
 def read(path: Path) -> list[Document]:
@@ -59,7 +59,7 @@ def read(path: Path) -> list[Document]:
     Raises:
         DataError: a file is malformed, an entity has no value, or something is marked in another layer.
     """
-    return [_document(file, path) for file in find_files(path, _SUFFIX)]
+    return [_document(file, path) for file in find_files(path, *SUFFIXES)]
 
 
 def _document(path: Path, corpus: Path) -> Document:
@@ -98,24 +98,22 @@ def _span(entity: Element, offsets: Utf16, path: Path, sofa: str) -> Span:
     if not label:
         problem = f"a named entity without a value at [{start}, {end}): choose a type for it in the tool"
         raise FormatError(problem, path=path)
-    try:
+    with located(path):
         return offsets.span(int(start), int(end), label)
-    except DataError as problem:
-        raise type(problem)(problem.problem, path=path) from None
 
 
 def _stem(name: str) -> str:
     """A document's name in the tool, without the ending of the file that was imported."""
-    return name.removesuffix(PurePosixPath(name).suffix) if name.endswith((_SUFFIX, ".txt")) else name
+    return name.removesuffix(PurePosixPath(name).suffix) if name.endswith((".xmi", ".txt")) else name
 
 
-def write(documents: Sequence[Document], path: Path) -> None:
-    """Write one ``.xmi`` file for each document into a folder.
+def to_files(documents: Sequence[Document], path: Path) -> dict[Path, str]:
+    """An ``.xmi`` file in a folder for each document.
 
     Raises:
         DataError: an id cannot be a file's name, or a text holds a control character.
     """
-    write_each(documents, path, _SUFFIX, _xmi)
+    return xml_files(documents, path, ".xmi", _xmi)
 
 
 def _xmi(document: Document) -> str:

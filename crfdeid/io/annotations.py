@@ -22,7 +22,7 @@ from crfdeid.io import sources
 from crfdeid.io.journal import SIDECARS
 from crfdeid.io.records import Columns, NoteFile, Record, Writer
 from crfdeid.io.runner import OutputPlan
-from crfdeid.utils.files import write_parts
+from crfdeid.utils.files import write_files, write_parts
 
 # Format -> suffixes of the outputs for an input file, the one with the text first.
 TAG_ENDINGS = {
@@ -226,9 +226,9 @@ class _NoteWriter:
             document = _with_mark(document, row.passthrough.before)
         if self._format in _FOLDERS:
             # The writer makes the file's name from the id: below the folder, this is the name alone.
-            CORPUS_WRITERS[self._format]([replace(document, id=self._target.stem)], self._target.parent)
+            write_files(CORPUS_WRITERS[self._format]([replace(document, id=self._target.stem)], self._target.parent))
         else:
-            CORPUS_WRITERS[self._format]([document], self._target)
+            write_files(CORPUS_WRITERS[self._format]([document], self._target))
 
     def close(self) -> None:
         """Do nothing: `write` has finished the file."""

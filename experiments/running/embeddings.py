@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crfdeid.corpora import CORPUS_FORMATS, read_corpus
+from crfdeid.corpora import matching_formats, read_corpus
 from crfdeid.corpora.common import find_files
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.errors import FormatError
@@ -214,7 +214,7 @@ def _unlabelled(corpus: Corpus, settings: VectorSettings, seed: int) -> Iterator
 
 def _sentences_of(path: Path) -> Iterator[Sequence[str]]:
     """Sentences of text files, or of a corpus in any format."""
-    if any(format.recognises(path) for format in CORPUS_FORMATS.values()):
+    if matching_formats(path):
         for document in read_corpus(path):
             yield from (sentence.words for sentence in document.sentences())
         return

@@ -14,7 +14,7 @@ from crfdeid.corpora.synthetic.people import Cast, SplitName, make_casts
 from crfdeid.corpora.synthetic.texts import draw_texts
 from crfdeid.corpora.synthetic.world import make_worlds
 from crfdeid.documents import CONCEPT, Document
-from crfdeid.errors import UsageError
+from crfdeid.errors import UnknownNameError
 
 _UNSEEN_CONCEPTS = 0.4
 _COUNTED_TYPES = ("DOCTOR", "HOSPITAL", "DATE", "PATIENT", "LOCATION", "PHONE", "ID")
@@ -169,7 +169,8 @@ def generate_concepts(profile: str = "default", *, seed: int = 0, fine: bool = F
 
 def _plan(profile: str) -> Profile:
     if profile not in PROFILES:
-        raise UsageError(f"unknown profile '{profile}' of the synthetic corpus: choose from {', '.join(PROFILES)}")
+        problem = f"unknown profile '{profile}' of the synthetic corpus: choose from {', '.join(PROFILES)}"
+        raise UnknownNameError(problem)
     return PROFILES[profile]
 
 
