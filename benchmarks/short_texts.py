@@ -28,11 +28,11 @@ from faker import Faker
 import crfdeid
 from crfdeid.augmentation import in_small_letters
 from crfdeid.corpora import read_corpus
-from crfdeid.corpora.synthetic.data import read_sections
 from crfdeid.corpora.synthetic.templates import FieldValue, TemplatePart, render
 from crfdeid.documents import Document, Span
 from crfdeid.evaluation.tokens import count_token_pairs, token_scores
 from crfdeid.pipeline import Deidentifier
+from crfdeid.utils.files import read_sections
 
 _LOCALES = ("en_AU", "en_CA", "en_IE", "en_NZ", "en_US", "de_AT", "fr_CH", "pt_PT", "nl_BE", "es_CL", "sk_SK", "et_EE")
 _NATIONALITIES = (

@@ -126,6 +126,16 @@ def month_number(word: str) -> int | None:
     return _MONTH_NUMBERS.get(word.casefold().replace("\u0307", ""))
 
 
+def english_ordinal(number: int) -> str:
+    """Return the suffix of an ordinal number: "st", "nd", "rd" or "th".
+
+    Example:
+        >>> [english_ordinal(number) for number in (1, 12, 22)]
+        ['st', 'th', 'nd']
+    """
+    return "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+
+
 @lru_cache(maxsize=1 << 16)
 def word_classes(word: str) -> tuple[str, ...]:
     """Classes of `LEXICONS` that contain a word.

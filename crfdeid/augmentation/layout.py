@@ -13,13 +13,14 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from importlib.resources import files
 from itertools import pairwise
+from pathlib import Path
 from typing import NamedTuple
 
 from crfdeid.bio import encode
 from crfdeid.documents import PHI, Document, Span
 from crfdeid.label_schemes import DATE, ID, LOCATION, NAME, TO_CATEGORY, TO_SEVEN
+from crfdeid.utils.files import read_sections
 
 KINSHIP_TYPE = "FAMILIARES_SUJETO_ASISTENCIA"
 """MEDDOCAN's type of words such as "mother"."""
@@ -66,23 +67,8 @@ class _Field(NamedTuple):
         return self.sentences[-1][1] - self.start <= _LONGEST_VALUE
 
 
-class _Frames(NamedTuple):
-    """Sentence templates of a language, for values and for fields."""
-
-    values: Sequence[str]
-    fields: Sequence[str]
-
-
-@cache
-def _frames() -> Mapping[str, _Frames]:
-    """The frames of each language."""
-    sections: dict[str, list[str]] = {}
-    for line in files("crfdeid.augmentation").joinpath("frames.txt").read_text(encoding="utf-8").splitlines():
-        if line.startswith("["):
-            current = sections.setdefault(line.strip("[]"), [])
-        elif line and not line.startswith("#"):
-            current.append(line)
-    return {name: _Frames(sections[name], sections[f"{name} fields"]) for name in sections if " " not in name}
+_FRAMES = read_sections(Path(__file__).with_name("frames.txt"))
+"""Sentence templates of each language: for values ("en") and for fields ("en fields")."""
 
 
 class LayoutRewriter:
@@ -135,7 +121,7 @@ class LayoutRewriter:
 
     def _in_sentences(self, note: _Note) -> Iterator[_Part]:
         """Fields as sentences of a paragraph, after the rest."""
-        frames = note.frames.fields if note.frames else ("{FIELD} {VALUE}.",)
+        frames = _FRAMES.get(f"{note.language} fields", ("{FIELD} {VALUE}.",))
         for field in note.body:
             yield from note.value(field)
             yield _Part("\n")
@@ -189,9 +175,8 @@ class LayoutRewriter:
 
     def _remark(self, note: _Note) -> list[_Part]:
         """A sentence with values of the note; none where no frame of its language fits the values it has."""
-        if note.frames is None:
-            return []
-        fitting = [frame for frame in note.frames.values if set(_SLOT.findall(frame)) <= note.values.keys()]
+        frames = _FRAMES.get(note.language or "", ())
+        fitting = [frame for frame in frames if set(_SLOT.findall(frame)) <= note.values.keys()]
         if not fitting:
             return []
         parts = []
@@ -283,8 +268,7 @@ class _Note:
         self.body = [field for field in self.fields if not (field.is_short and self._is_header(field))]
         self.has_header = sum(bool(field.name) for field in self.header) >= 3
         self.values = self._values()
-        language = _language(document.text)
-        self.frames = _frames()[language] if language else None
+        self.language = _language(document.text)
 
     def _is_header(self, field: _Field) -> bool:
         return bool(field.name) or self.overlaps(*field.sentences[0])

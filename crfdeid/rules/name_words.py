@@ -8,21 +8,16 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from importlib.resources import files
+from pathlib import Path
 
 from crfdeid.known_phi.folding import fold_to_alnum
 from crfdeid.known_phi.names import is_common_word
-from features.lexicons import word_classes
+from crfdeid.utils.files import read_sections
+from features.lexicons import word_classes, word_set
 
-
-def _read() -> dict[str, frozenset[str]]:
-    """The words of each section of ``name_words.txt``."""
-    text = files("crfdeid.rules").joinpath("name_words.txt").read_text(encoding="utf-8")
-    sections = (section.partition("]\n") for section in text.split("\n[")[1:])
-    return {name: frozenset(words.split()) for name, _, words in sections}
-
-
-_LISTS = _read()
+_LISTS = {
+    name: word_set(" ".join(lines)) for name, lines in read_sections(Path(__file__).with_name("name_words.txt")).items()
+}
 _GIVEN = _LISTS["given es"] | _LISTS["given en"]
 _FAMILY = _LISTS["family es"] | _LISTS["family en"]
 _ALSO_WORDS = _LISTS["both"]

@@ -122,6 +122,21 @@ def read_head(path: Path) -> str:
     return head.decode("utf-8", errors="replace").removeprefix(BYTE_ORDER_MARK)
 
 
+def read_sections(path: Path) -> dict[str, tuple[str, ...]]:
+    """Read a data file of templates or words: the entries of each section, in order.
+
+    ``== name`` opens a section, every other line is an entry; blank lines and those that start with "# " are skipped.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    for line in read_text(path).splitlines():
+        if line.startswith("== "):
+            name = line.removeprefix("== ").strip()
+            found.setdefault(name, ())
+        elif line.strip() and not line.startswith("# "):
+            found[name] = (*found[name], line.rstrip())
+    return found
+
+
 def open_no_link(path: Path, mode: Literal["r", "a"]) -> TextIO:
     """Open a program's own text file, to read it or to append to it; a new one is its owner's alone.
 

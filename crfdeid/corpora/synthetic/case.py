@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from random import Random
 from typing import NamedTuple, NoReturn, TypeVar
 
 from crfdeid.corpora.synthetic.concepts import CONCEPT_FIELDS, Terms
-from crfdeid.corpora.synthetic.data import Scenario, scenarios, sections
+from crfdeid.corpora.synthetic.data import Facts, scenarios, sections
 from crfdeid.corpora.synthetic.people import (
     DATE_FORMS,
     DATE_HABITS,
@@ -27,6 +26,8 @@ _T = TypeVar("_T")
 # Facts of the scenario that are worded once for the whole note.
 SETTLED_FACTS = ("diagnosis", "complaint", "condition")
 _DAYS_A_YEAR = 365.25
+# The share of a note's dates of a kind that have its own form.
+_HABIT_SHARES: Mapping[str, float] = {"num": 0.85, "short": 0.75}
 
 
 class CastSource(NamedTuple):
@@ -47,41 +48,38 @@ class CastSource(NamedTuple):
         return self.own if rng.random() < self.unseen_share else self.seen
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
-    """The facts of one note.
+class Case(NamedTuple):
+    """The facts of one note, by the fields of templates that state them.
 
-    ``words`` holds the settled texts of the scenario. ``discharge`` is the last day of the story; on a visit it equals
-    ``admit``.
+    Attributes:
+        facts: the facts of the clinical condition.
+        title: the patient's form of address.
+        age_days: the patient's age on admission.
+        admit: the first day of the story.
+        discharge: the last day; on a visit it equals ``admit``.
+        patients: the patient and relatives.
+        hospitals: hospitals and other institutions.
+        doctors: doctors with a role.
+        consultants: further doctors.
+        places: town, street and region.
+        ids: identifying numbers.
+        words: settled texts of the scenario.
+        habits: the note's own form of dates, "num" and "short".
     """
 
-    scenario: Scenario
-    patient: Person
+    facts: Facts
     title: str
-    relative: Person
-    kin: Person
     age_days: int
-    born: dt.date
     admit: dt.date
     discharge: dt.date
-    hospital: Hospital
-    outside: Hospital
-    facility: Hospital
-    attending: Person
-    dictator: Person
-    pcp: Person
-    surgeon: Person
+    patients: Mapping[str, Person]
+    hospitals: Mapping[str, Hospital]
+    doctors: Mapping[str, Person]
     consultants: tuple[Person, ...]
-    town: str
-    street: str
-    region: str
-    mrn: str
-    account: str
-    job: str
-    typist: str
+    places: Mapping[str, str]
+    ids: Mapping[str, str]
     words: Mapping[str, str]
-    date_habit: str
-    short_habit: str
+    habits: Mapping[str, str]
 
 
 def draw_case(source: CastSource, rng: Random, *, stay: bool) -> Case:
@@ -92,9 +90,8 @@ def draw_case(source: CastSource, rng: Random, *, stay: bool) -> Case:
         rng: the source of all choices.
         stay: true for a note about days in hospital, false for one day.
     """
-    scenario = rng.choice(scenarios())
-    patterns = sections("names.txt")
-    female = scenario.facts["sex"][0] == "female" or (scenario.facts["sex"][0] == "any" and rng.random() < 0.5)
+    facts = rng.choice(scenarios())
+    female = facts["sex"][0] == "female" or (facts["sex"][0] == "any" and rng.random() < 0.5)
     patient = draw_person(source.pick(rng), rng, female=female)
     hospital_cast = source.pick(rng)
     doctors: list[Person] = []
@@ -103,37 +100,43 @@ def draw_case(source: CastSource, rng: Random, *, stay: bool) -> Case:
     if rng.random() < 0.05:  # A doctor with the patient's surname: only the context tells them apart.
         doctors[rng.randrange(3)] = doctors[0]._replace(last=patient.last)
     town = rng.choice(source.pick(rng).towns)
-    age_days = _age_days(scenario.facts["age"][0], rng)
+    age_days = _age_days(facts["age"][0], rng)
     admit = dt.date(1988, 1, 1) + dt.timedelta(rng.randrange(24 * 365))
     stay_days = rng.choice((1, 2, 3, 3, 4, 4, 5, 6, 7, 9, 12, 17)) if stay else 0
     return Case(
-        scenario=scenario,
-        patient=patient,
-        title=_title(patient, age_days, rng),
-        relative=_relative(source, patient, age_days, rng),
-        kin=_relative(source, patient, age_days, rng),
-        age_days=age_days,
-        born=admit - dt.timedelta(age_days),
-        admit=admit,
-        discharge=admit + dt.timedelta(stay_days),
-        hospital=_often_first(hospital_cast.hospitals, rng),
-        outside=rng.choice(source.pick(rng).hospitals),
-        facility=rng.choice(source.pick(rng).facilities),
-        attending=doctors[0],
-        dictator=doctors[rng.choice((0, 1, 1))],
-        pcp=doctors[2],
-        surgeon=doctors[3],
-        consultants=tuple(doctors[4:]),
-        town=town,
-        street=rng.choice(source.pick(rng).surnames),
-        region=rng.choice(source.pick(rng).regions),
-        mrn=fill_pattern(rng.choice(patterns["mrn patterns"]), rng),
-        account=fill_pattern(rng.choice(patterns["account patterns"]), rng),
-        job=fill_pattern(rng.choice(patterns["job patterns"]), rng),
-        typist=fill_pattern(rng.choice(patterns["user patterns"]), rng),
-        words={key: _settled(rng.choice(scenario.facts[key]), rng) for key in SETTLED_FACTS},
-        date_habit=rng.choice(DATE_HABITS["num"]),
-        short_habit=rng.choice(DATE_HABITS["short"]),
+        facts,
+        _title(patient, age_days, rng),
+        age_days,
+        admit,
+        admit + dt.timedelta(stay_days),
+        {
+            "patient": patient,
+            "relative": _relative(source, patient, age_days, rng),
+            "kin": _relative(source, patient, age_days, rng),
+        },
+        {
+            "hospital": _often_first(hospital_cast.hospitals, rng),
+            "outside": rng.choice(source.pick(rng).hospitals),
+            "facility": rng.choice(source.pick(rng).facilities),
+        },
+        {
+            "attending": doctors[0],
+            "dictator": doctors[rng.choice((0, 1, 1))],
+            "pcp": doctors[2],
+            "surgeon": doctors[3],
+        },
+        tuple(doctors[4:]),
+        {
+            "town": town,
+            "street": rng.choice(source.pick(rng).surnames),
+            "region": rng.choice(source.pick(rng).regions),
+        },
+        {
+            key: fill_pattern(rng.choice(sections("names.txt")[f"{key} patterns"]), rng)
+            for key in ("mrn", "account", "job", "user")
+        },
+        {key: _settled(rng.choice(facts[key]), rng) for key in SETTLED_FACTS},
+        {key: rng.choice(DATE_HABITS[key]) for key in _HABIT_SHARES},
     )
 
 
@@ -204,11 +207,6 @@ _CHILD_WORDS: Mapping[str, tuple[str, str]] = {
     "son": ("grandmother", "grandmother"),
 }
 
-_HOSPITALS = ("hospital", "outside", "facility")
-_PATIENTS = ("patient", "relative", "kin")
-_DOCTORS = ("attending", "dictator", "pcp", "surgeon")
-_PLACES = ("town", "region", "street", "address")
-_FIXED_IDS: Mapping[str, str] = {"mrn": "mrn", "account": "account", "job": "job", "user": "typist"}
 _NUMBER_PATTERNS: Mapping[str, tuple[str, str]] = {
     "accession": ("accession patterns", "ID"),
     "policy": ("policy patterns", "ID"),
@@ -239,12 +237,12 @@ class Fields:
         self, case: Case, rng: Random, *, doctor: str = "Dr.", fine: bool = False, terms: Terms | None = None
     ) -> None:
         self._case, self._rng, self._doctor, self._fine, self._terms = case, rng, doctor, fine, terms
-        self._now = case.admit
+        self._now, self._female = case.admit, case.patients["patient"].female
         self._dates: Mapping[str, Callable[[], dt.date]] = {
             "admit": lambda: case.admit,
             "discharge": lambda: case.discharge,
             "visit": lambda: case.discharge,
-            "born": lambda: case.born,
+            "born": lambda: case.admit - dt.timedelta(case.age_days),
             "during": self._next_day,
             "recent": lambda: self._before(3, 60),
             "past": lambda: self._before(90, 5000),
@@ -295,18 +293,18 @@ class Fields:
         table |= dict.fromkeys(_PRONOUNS, lambda key, form: FieldValue(self._pronoun(key)))
         table |= dict.fromkeys(self._dates, lambda key, form: FieldValue(self._date(self._dates[key](), form), "DATE"))
         table |= dict.fromkeys(
-            _HOSPITALS, lambda key, form: FieldValue(self._hospital(getattr(case, key), form), "HOSPITAL")
+            case.hospitals, lambda key, form: FieldValue(self._hospital(case.hospitals[key], form), "HOSPITAL")
         )
-        table |= dict.fromkeys(_FIXED_IDS, lambda key, form: FieldValue(str(getattr(case, _FIXED_IDS[key])), "ID"))
+        table |= dict.fromkeys(case.ids, lambda key, form: FieldValue(case.ids[key], "ID"))
         table |= dict.fromkeys(_NUMBER_PATTERNS, lambda key, form: self._fresh_number(key))
-        table |= dict.fromkeys(_PATIENTS, lambda key, form: self._name(getattr(case, key), form, "PATIENT"))
-        table |= dict.fromkeys(_DOCTORS, lambda key, form: self._name(getattr(case, key), form, "DOCTOR"))
-        table |= dict.fromkeys(_PLACES, lambda key, form: FieldValue(self._place(key), "LOCATION"))
+        table |= dict.fromkeys(case.patients, lambda key, form: self._name(case.patients[key], form, "PATIENT"))
+        table |= dict.fromkeys(case.doctors, lambda key, form: self._name(case.doctors[key], form, "DOCTOR"))
+        table |= dict.fromkeys([*case.places, "address"], lambda key, form: FieldValue(self._place(key), "LOCATION"))
         return table
 
     def _pronoun(self, key: str) -> str:
         words = _CHILD_WORDS if self._case.age_days < _ADULT_DAYS and key in _CHILD_WORDS else _PRONOUNS
-        return words[key][self._case.patient.female]
+        return words[key][self._female]
 
     def _fresh_number(self, key: str) -> FieldValue:
         section, label = _NUMBER_PATTERNS[key]
@@ -316,8 +314,8 @@ class Fields:
         case, rng = self._case, self._rng
         years = case.age_days // 365
         if years < 1:
-            return f"{case.age_days}-day-old {'female' if case.patient.female else 'male'} infant"
-        noun = rng.choice(("woman", "female", "lady") if case.patient.female else ("man", "male", "gentleman"))
+            return f"{case.age_days}-day-old {'female' if self._female else 'male'} infant"
+        noun = rng.choice(("woman", "female", "lady") if self._female else ("man", "male", "gentleman"))
         age = rng.choice((f"{years}-year-old", f"{years} year old", f"{years} y/o", f"{years} yo", f"{years}-year-old"))
         return f"{age} {noun}"
 
@@ -334,23 +332,24 @@ class Fields:
     def _place(self, key: str) -> str:
         case, rng = self._case, self._rng
         if key in ("town", "region"):
-            return str(getattr(case, key))
+            return case.places[key]
         names = sections("names.txt")
-        street = f"{rng.randint(2, 980)} {case.street} {rng.choice(names['street kinds'])}"
+        street = f"{rng.randint(2, 980)} {case.places['street']} {rng.choice(names['street kinds'])}"
         if key == "street":
             return street
         code = rng.choice(names["state codes"])
         return rng.choice(
-            (f"{street}, {case.town}, {code}", f"{street}, {case.town}, {code} 0{rng.randint(1000, 9999)}")
+            (
+                f"{street}, {case.places['town']}, {code}",
+                f"{street}, {case.places['town']}, {code} 0{rng.randint(1000, 9999)}",
+            )
         )
 
     def _date(self, date: dt.date, form: str) -> str:
         case, rng = self._case, self._rng
         wish = form or rng.choice(("short", "short", "num", "text"))
-        if wish == "num" and rng.random() < 0.85:
-            return DATE_FORMS[case.date_habit](date)
-        if wish == "short" and rng.random() < 0.75:
-            return DATE_FORMS[case.short_habit](date)
+        if wish in case.habits and rng.random() < _HABIT_SHARES[wish]:
+            return DATE_FORMS[case.habits[wish]](date)
         return DATE_FORMS[rng.choice(DATE_HABITS[wish]) if wish in DATE_HABITS else wish](date)
 
     def _next_day(self) -> dt.date:

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import regex
 
 from crfdeid.corpora.synthetic.case import SETTLED_FACTS, Case, CastSource, Fields, draw_case
-from crfdeid.corpora.synthetic.concepts import CONCEPT_KINDS, TermLists, Terms, concept_pools
+from crfdeid.corpora.synthetic.concepts import TermLists, Terms, concept_pools
 from crfdeid.corpora.synthetic.data import template_pools
-from crfdeid.corpora.synthetic.layout import NOTE_KINDS, SectionPlan, SectionStyle
+from crfdeid.corpora.synthetic.layout import SectionPlan, SectionStyle, note_kinds
 from crfdeid.corpora.synthetic.templates import TemplatePart, expand, join_parts, render, wrap_part
 
 _FACT = regex.compile(r"\{(\w+)\}")
@@ -102,14 +102,14 @@ def draft_note(source: CastSource, rng: Random, *, fine: bool = False, vocabular
         fine: use the types of i2b2 2014 instead of the seven.
         vocabulary: the concepts to draw from, for a note with concepts; it is of other kinds and sentences.
     """
-    kinds = list((NOTE_KINDS if vocabulary is None else CONCEPT_KINDS).values())
+    kinds = note_kinds("kinds" if vocabulary is None else "kinds with concepts")
     kind = rng.choices(kinds, [kind.weight for kind in kinds])[0]
     case = draw_case(source, rng, stay=kind.stay)
     house = _draw_house_style(rng)
     terms = None if vocabulary is None else Terms(vocabulary, rng)
     writer = _Writer(case, house, rng, fine=fine, terms=terms)
     planned = [plan for plan in kind.sections if rng.random() < plan.chance]
-    return Draft(rng.choice(kind.titles.split("|")), tuple(writer.section(plan) for plan in planned), house)
+    return Draft(rng.choice(kind.titles), tuple(writer.section(plan) for plan in planned), house)
 
 
 class _Writer:
@@ -126,7 +126,7 @@ class _Writer:
         templates = [template for part in plan.parts for template in self._draw(part.pool, part.least, part.most)]
         if plan.shuffled and self._rng.random() < 0.7:
             self._rng.shuffle(templates)
-        heading = self._rng.choice(plan.headings.split("|"))
+        heading = self._rng.choice(plan.headings)
         heading = self._house.heading(heading) if heading else ""
         return Section(heading, plan.style, tuple(self._block(template) for template in templates))
 
@@ -154,7 +154,7 @@ class _Writer:
 
     def _entries(self, pool: str) -> tuple[str, ...]:
         """The pool of the scenario's own group ("infant open", "head rad body") if there is one, else the general."""
-        facts = self._case.scenario.facts
+        facts = self._case.facts
         owners = (*facts.get("group", ()), *facts.get("imaging", ()))
         names = (*(f"{owner} {pool}" for owner in owners), pool)
         return next(self._pools[name] for name in names if name in self._pools)
@@ -165,14 +165,14 @@ class _Writer:
         if tag[0] in "<>":
             return years > int(tag[1:]) if tag[0] == ">" else years < int(tag[1:])
         if tag in _SEXES:
-            return case.patient.female == (tag == "female")
+            return case.patients["patient"].female == (tag == "female")
         if tag == "acute":
-            return "pace" not in case.scenario.facts
+            return "pace" not in case.facts
         return tag != "stay" or case.discharge > case.admit
 
     def _fact(self, match: regex.Match[str]) -> str:
         """One of the scenario's own texts in place of its name; other fields are unchanged."""
-        facts = self._case.scenario.facts.get(match[1])
+        facts = self._case.facts.get(match[1])
         if facts is None or match[1] in _FIXED_FACTS:
             return match[0]
         fact = self._rng.choice(facts)

@@ -12,10 +12,9 @@ from random import Random
 from typing import Literal, NamedTuple
 
 import regex
-from faker import Faker
 
-from crfdeid.corpora.synthetic.data import sections, template_words
-from features.lexicons import ENGLISH_MONTHS
+from crfdeid.corpora.synthetic.data import sections, seeded_faker, template_words
+from features.lexicons import ENGLISH_MONTHS, english_ordinal
 
 MONTH_NAMES = tuple(map(str.capitalize, ENGLISH_MONTHS))
 
@@ -55,11 +54,6 @@ PERSON_FORMS: Mapping[str, Callable[[Person], str]] = {
 }
 
 
-def _ordinal(day: int) -> str:
-    suffix = "th" if 10 <= day % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
-    return f"{day}{suffix}"
-
-
 def _year2(date: dt.date) -> str:
     return f"{date.year % 100:02d}"
 
@@ -77,8 +71,8 @@ DATE_FORMS: Mapping[str, Callable[[dt.date], str]] = {
     "month_day_year": lambda d: f"{MONTH_NAMES[d.month - 1]} {d.day}, {d.year}",
     "mon_day_year": lambda d: f"{MONTH_NAMES[d.month - 1][:3]} {d.day}, {d.year}",
     "month_day": lambda d: f"{MONTH_NAMES[d.month - 1]} {d.day}",
-    "month_ordinal": lambda d: f"{MONTH_NAMES[d.month - 1]} {_ordinal(d.day)}",
-    "ordinal_of": lambda d: f"{_ordinal(d.day)} of {MONTH_NAMES[d.month - 1]}",
+    "month_ordinal": lambda d: f"{MONTH_NAMES[d.month - 1]} {d.day}{english_ordinal(d.day)}",
+    "ordinal_of": lambda d: f"{d.day}{english_ordinal(d.day)} of {MONTH_NAMES[d.month - 1]}",
     "mon_day": lambda d: f"{MONTH_NAMES[d.month - 1][:3]} {d.day}",
     "md": lambda d: f"{d.month}/{d.day}",
     "mmdd": lambda d: f"{d.month:02d}/{d.day:02d}",
@@ -222,9 +216,7 @@ def _surnames(seed: int, rng: Random) -> list[str]:
     """Ambiguous names of our own, common ones from Faker in several languages, and invented ones."""
     found = list(sections("names.txt")["ambiguous surnames"])
     for locale, count in _LOCALES.items():
-        # A separate instance: Faker's shared random state stays untouched.
-        faker = Faker(locale)
-        faker.seed_instance(seed)
+        faker = seeded_faker(locale, seed)
         found += _fresh(name for name in (faker.last_name() for _ in range(count)) if _NAME.fullmatch(name))
     return found + _fresh(_invented_words(rng, 250))
 
@@ -232,8 +224,7 @@ def _surnames(seed: int, rng: Random) -> list[str]:
 def _given_names(seed: int, sex: Literal["female", "male"]) -> list[str]:
     found = list(sections("names.txt")[f"ambiguous given names, {sex}"])
     for locale, count in {"en_US": 160, "es_MX": 25, "fr_FR": 15, "en_IN": 15}.items():
-        faker = Faker(locale)
-        faker.seed_instance(seed)
+        faker = seeded_faker(locale, seed)
         draw = faker.first_name_female if sex == "female" else faker.first_name_male
         found += _fresh(name for name in (draw() for _ in range(count)) if _NAME.fullmatch(name))
     return found

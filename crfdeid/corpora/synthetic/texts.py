@@ -6,11 +6,11 @@ import datetime as dt
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from random import Random
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from faker import Faker
 
-from crfdeid.corpora.synthetic.data import sections, text_pools
+from crfdeid.corpora.synthetic.data import sections, seeded_faker, text_pools
 from crfdeid.corpora.synthetic.people import (
     DATE_FORMS,
     DATE_HABITS,
@@ -23,7 +23,7 @@ from crfdeid.corpora.synthetic.people import (
 from crfdeid.corpora.synthetic.templates import FieldValue, TemplatePart, join_parts, labelled, render
 from crfdeid.corpora.synthetic.world import World, strip_accents
 from crfdeid.documents import Document
-from features.lexicons import ENGLISH_WEEKDAYS
+from features.lexicons import ENGLISH_WEEKDAYS, english_ordinal
 
 _TEXT_NAME_FORMS: Mapping[str, Callable[[Person], str]] = {
     **PERSON_FORMS,
@@ -38,15 +38,11 @@ def _month(day: dt.date) -> str:
     return MONTH_NAMES[day.month - 1]
 
 
-def _ordinal(day: dt.date) -> str:
-    return DATE_FORMS["month_ordinal"](day).split()[1]
-
-
 _DATE_FORMS: Mapping[str, Callable[[dt.date], str]] = {
     **DATE_FORMS,
-    "ordinal_year": lambda d: f"{_month(d)} {_ordinal(d)}, {d.year}",
-    "mon_ordinal_year": lambda d: f"{_month(d)[:3]} {_ordinal(d)}, {d.year}",
-    "ordinal_bare": lambda d: f"{_month(d)} {_ordinal(d)} {d.year}",
+    "ordinal_year": lambda d: f"{DATE_FORMS['month_ordinal'](d)}, {d.year}",
+    "mon_ordinal_year": lambda d: f"{_month(d)[:3]} {d.day}{english_ordinal(d.day)}, {d.year}",
+    "ordinal_bare": lambda d: f"{DATE_FORMS['month_ordinal'](d)} {d.year}",
     "dmy": lambda d: f"{d.day} {_month(d)} {d.year}",
     "ordinal_of_year": lambda d: f"{DATE_FORMS['ordinal_of'](d)} {d.year}",
     "dots": lambda d: f"{d.day:02d}.{d.month:02d}.{d.year}",
@@ -313,13 +309,6 @@ class TextFields:
         return mark.join(number[i : i + 4] for i in range(0, 16, 4))
 
 
-def make_faker(seed: int) -> Faker:
-    """The source of cards, bank accounts and net addresses, repeatable from its seed."""
-    faker: Any = Faker(["en_US"])
-    faker.seed_instance(seed)
-    return faker
-
-
 class TextPart(NamedTuple):
     """A number of different entries of a pool of templates."""
 
@@ -381,7 +370,7 @@ def draw_texts(count: int, world: World, rng: Random, *, name: str) -> Iterator[
     """
     styles = list(STYLES)
     shares = [style.share for style in STYLES.values()]
-    faker = make_faker(rng.randrange(1 << 32))
+    faker = seeded_faker("en_US", rng.randrange(1 << 32))
     seen: set[str] = set()
     while len(seen) < count:
         (style,) = rng.choices(styles, shares)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import regex
 from faker import Faker
 
-from crfdeid.corpora.synthetic.data import sections
+from crfdeid.corpora.synthetic.data import sections, seeded_faker
 from crfdeid.corpora.synthetic.people import Cast, SplitName, deal, make_casts
 
 # Locale -> draws of each kind of name. Faker repeats itself, so fewer come of it.
@@ -45,7 +45,7 @@ class World(NamedTuple):
 def make_worlds(seed: int) -> dict[SplitName, World]:
     """The lists of the three splits; no entry is in two of them."""
     rng = Random(f"world {seed}")
-    fakers = {locale: _faker(locale, seed) for locale in _LOCALES}
+    fakers = {locale: seeded_faker(locale, seed) for locale in _LOCALES}
     names = sections("words.txt")
     first = deal(_drawn(fakers, lambda faker: faker.first_name(), names["given names"], rng), rng)
     last = deal(_drawn(fakers, lambda faker: faker.last_name(), names["family names"], rng), rng)
@@ -59,12 +59,6 @@ def make_worlds(seed: int) -> dict[SplitName, World]:
         )
         for split, cast in make_casts(seed).items()
     }
-
-
-def _faker(locale: str, seed: int) -> Faker:
-    faker = Faker(locale)  # a separate one: Faker's shared random state stays untouched
-    faker.seed_instance(seed)
-    return faker
 
 
 def _drawn(

@@ -94,13 +94,3 @@ def splice(text: str, pieces: Iterable[tuple[int, int, str]]) -> str:
         parts += text[end:start], new
         end = stop
     return "".join([*parts, text[end:]])
-
-
-def english_ordinal(number: int) -> str:
-    """Return the suffix of an ordinal number: "st", "nd", "rd" or "th".
-
-    Example:
-        >>> [english_ordinal(number) for number in (1, 12, 22)]
-        ['st', 'th', 'nd']
-    """
-    return "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")

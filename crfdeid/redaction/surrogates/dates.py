@@ -14,8 +14,15 @@ from typing import NamedTuple
 
 import regex
 
-from crfdeid.redaction.surrogates.chooser import HmacChooser, casefold_accents, english_ordinal, splice, with_case_of
-from features.lexicons import ENGLISH_MONTHS, ENGLISH_WEEKDAYS, SPANISH_MONTHS, SPANISH_WEEKDAYS, month_number
+from crfdeid.redaction.surrogates.chooser import HmacChooser, casefold_accents, splice, with_case_of
+from features.lexicons import (
+    ENGLISH_MONTHS,
+    ENGLISH_WEEKDAYS,
+    SPANISH_MONTHS,
+    SPANISH_WEEKDAYS,
+    english_ordinal,
+    month_number,
+)
 
 _MONTHS = (*ENGLISH_MONTHS, *SPANISH_MONTHS)
 _SHORT_MONTHS = "|".join(name[:3] for name in _MONTHS)  # of any month

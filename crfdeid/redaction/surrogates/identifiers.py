@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import regex
 
-from crfdeid.redaction.surrogates.chooser import HmacChooser, casefold_accents, english_ordinal, splice, with_case_of
-from features.lexicons import LEXICONS
+from crfdeid.redaction.surrogates.chooser import HmacChooser, casefold_accents, splice, with_case_of
+from features.lexicons import LEXICONS, english_ordinal
 
 _VOWELS, _CONSONANTS = "aeiou", "bcdfghjklmnpqrstvwxz"
 # Words that announce a number ("MRN", "ext.") do not identify.

@@ -16,12 +16,12 @@ from crfdeid.bio import encode
 from crfdeid.corpora.splits import generate_corpus
 from crfdeid.corpora.synthetic import generate, generate_all_types
 from crfdeid.corpora.synthetic.case import CastSource
-from crfdeid.corpora.synthetic.data import text_pools
+from crfdeid.corpora.synthetic.data import seeded_faker, text_pools
 from crfdeid.corpora.synthetic.generate import PROFILES
 from crfdeid.corpora.synthetic.notes import draft_note, finish_note
 from crfdeid.corpora.synthetic.people import make_casts
 from crfdeid.corpora.synthetic.templates import render
-from crfdeid.corpora.synthetic.texts import STYLES, TextFields, draw_texts, make_faker
+from crfdeid.corpora.synthetic.texts import STYLES, TextFields, draw_texts
 from crfdeid.corpora.synthetic.world import make_worlds, strip_accents
 from crfdeid.errors import UsageError
 from crfdeid.label_schemes import HIPAA, SEVEN, TO_SEVEN, types_in
@@ -39,7 +39,7 @@ def surrogates(documents, *labels):
 
 
 def fields(seed=0):
-    return TextFields(worlds(11)["train"], make_faker(seed), Random(seed))
+    return TextFields(worlds(11)["train"], seeded_faker("en_US", seed), Random(seed))
 
 
 @pytest.mark.skipif(VERSION != "40.54.0", reason="another version of Faker draws other names")
