@@ -26,7 +26,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 import numpy as np
 import numpy.typing as npt
 
-from crfdeid.errors import FormatError, IntegrityError, ReadError
+from crfdeid.errors import DataError, FormatError, IntegrityError, ReadError
 from crfdeid.utils.files import require_file
 from rnn.embeddings.subwords import SubwordVectors, ngram_buckets
 from rnn.embeddings.vectors import BOUNDARY, WordVectors
@@ -47,27 +47,19 @@ class _Layout(NamedTuple):
 
     Attributes:
         words: its first words, in order.
-        dim: size of a vector, D.
         buckets: number of buckets.
         min_n: smallest number of characters of an n-gram.
         max_n: largest number; 0 without n-grams.
-        labels: number of entries that are a classifier's labels.
-        quantised: whether its vectors are rounded.
         shape: shape of its table.
         offset: byte offset of its table.
-        fits: whether the table has the announced size and is complete.
     """
 
     words: list[str]
-    dim: int
     buckets: int
     min_n: int
     max_n: int
-    labels: int
-    quantised: bool
     shape: tuple[int, int]
     offset: int
-    fits: bool
 
 
 def read_fasttext(path: Path, *, limit: int) -> WordVectors:
@@ -118,23 +110,19 @@ def _notices(path: Path, layout: _Layout, kept: int) -> tuple[str, ...]:
 def _checked_layout(path: Path, limit: int) -> _Layout:
     try:
         with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            layout = _layout(content, limit)
-    except (struct.error, ValueError):
+            return _layout(content, limit, path)
+    except (struct.error, ValueError) as error:
+        if isinstance(error, DataError):
+            raise
         raise IntegrityError(_DAMAGED, path=path) from None
-    if layout.labels:
-        raise FormatError("a classifier of fastText, not word vectors: give the vectors' file", path=path)
-    if layout.quantised:
-        raise FormatError("a compressed (quantised) file of fastText: give the whole one", path=path)
-    if not layout.fits:
-        raise IntegrityError(_DAMAGED, path=path)
-    return layout
 
 
-def _layout(content: mmap.mmap, limit: int) -> _Layout:
-    """Read a file up to its table.
+def _layout(content: mmap.mmap, limit: int, path: Path) -> _Layout:
+    """Read a file up to its table, which must have the announced size and be complete.
 
     Raises:
         struct.error, ValueError: the file is cut off, or has no words.
+        FormatError: a classifier, or rounded vectors.
     """
     dim, *_, buckets, min_n, max_n, _ = _SETTINGS.unpack_from(content)
     entries, count, labels, _, pruned = _WORDS.unpack_from(content, _SETTINGS.size)
@@ -151,14 +139,15 @@ def _layout(content: mmap.mmap, limit: int) -> _Layout:
     offset += max(pruned, 0) * _PRUNED
     quantised, rows, columns = _TABLE.unpack_from(content, offset)
     offset += _TABLE.size
-    fits = (
-        columns == dim > 0
-        and count == entries
-        and 0 <= buckets == rows - count
-        and 4 * rows * columns <= len(content) - offset
-    )
+    if labels:
+        raise FormatError("a classifier of fastText, not word vectors: give the vectors' file", path=path)
+    if quantised:
+        raise FormatError("a compressed (quantised) file of fastText: give the whole one", path=path)
+    sizes = columns == dim > 0 and count == entries and 0 <= buckets == rows - count
+    if not sizes or 4 * rows * columns > len(content) - offset:
+        raise ValueError("a table of another size")
     min_n, max_n = (max(min_n, 1), max_n) if buckets > 0 and max_n >= max(min_n, 1) else (1, 0)
-    return _Layout(words, dim, buckets, min_n, max_n, labels, quantised, (rows, columns), offset, fits)
+    return _Layout(words, buckets, min_n, max_n, (rows, columns), offset)
 
 
 _GZIP = b"\x1f\x8b"

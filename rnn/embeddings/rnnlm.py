@@ -255,7 +255,7 @@ def train_rnnlm(
     settings: RnnlmSettings | None = None,
     *,
     seed: int = 0,
-    on_progress: _OnRnnlmEpoch | None = None,
+    on_progress: _OnRnnlmEpoch = lambda *_: None,
 ) -> WordVectors:
     """Train word vectors on the sentences of a text: the input weights of `train_language_model`.
 
@@ -272,7 +272,7 @@ def train_language_model(
     settings: RnnlmSettings | None = None,
     *,
     seed: int = 0,
-    on_progress: _OnRnnlmEpoch | None = None,
+    on_progress: _OnRnnlmEpoch = lambda *_: None,
 ) -> LanguageModel:
     """Train a language model on the sentences of a text, in their order.
 
@@ -303,8 +303,7 @@ def train_language_model(
         found = perplexity(weights, measured)
         if found < lowest:
             kept, lowest = jax.tree.map(jnp.copy, weights), found  # a copy: the next epoch reuses the buffers
-        if on_progress is not None:
-            on_progress(epoch + 1, settings.epochs, found)
+        on_progress(epoch + 1, settings.epochs, found)
     return LanguageModel(words, kept)
 
 

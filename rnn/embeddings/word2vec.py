@@ -52,11 +52,8 @@ def _pieces(sentences: Iterable[list[str]]) -> Iterator[list[str]]:
             yield words[start : start + _LONGEST_SENTENCE]
 
 
-def _callbacks(epochs: int, on_progress: _OnEpoch | None) -> list[CallbackAny2Vec]:
-    """Callbacks for gensim that call ``on_progress`` after each epoch."""
-    if on_progress is None:
-        return []
-    report = on_progress
+def _callback(epochs: int, on_progress: _OnEpoch) -> CallbackAny2Vec:
+    """Callback for gensim that calls ``on_progress`` after each epoch."""
     from gensim.models.callbacks import CallbackAny2Vec  # noqa: PLC0415  a second to import
 
     class Epochs(CallbackAny2Vec):
@@ -64,9 +61,9 @@ def _callbacks(epochs: int, on_progress: _OnEpoch | None) -> list[CallbackAny2Ve
 
         def on_epoch_end(self, model: Any) -> None:
             self.done += 1
-            report(self.done, epochs)
+            on_progress(self.done, epochs)
 
-    return [Epochs()]
+    return Epochs()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +104,7 @@ def train_cbow(
     settings: CbowSettings | None = None,
     *,
     seed: int = 0,
-    on_progress: _OnEpoch | None = None,
+    on_progress: _OnEpoch = lambda *_: None,
 ) -> WordVectors:
     """Train CBOW vectors on the sentences of a text, the most frequent word first. The result is deterministic.
 
@@ -133,7 +130,7 @@ def train_cbow(
     return WordVectors(tuple(model.wv.index_to_key), np.array(model.wv.vectors, np.float32))
 
 
-def _options(settings: CbowSettings | FasttextSettings, seed: int, on_progress: _OnEpoch | None) -> dict[str, Any]:
+def _options(settings: CbowSettings, seed: int, on_progress: _OnEpoch) -> dict[str, Any]:
     """Arguments of gensim that both models share."""
     return {
         "vector_size": settings.dim,
@@ -145,7 +142,7 @@ def _options(settings: CbowSettings | FasttextSettings, seed: int, on_progress: 
         "min_count": 1,  # rare words are replaced already
         "workers": 1,  # several make the result random
         "seed": seed + 1,  # gensim refuses 0
-        "callbacks": _callbacks(settings.epochs, on_progress),
+        "callbacks": [_callback(settings.epochs, on_progress)],
     }
 
 
@@ -154,20 +151,13 @@ MOST_BUCKETS = 50_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class FasttextSettings:
-    """Settings of fastText's skip-gram.
+class FasttextSettings(CbowSettings):
+    """Settings of fastText's skip-gram, those of CBOW and of n-grams.
 
     By default every word counts, however rare (``min_count`` of 1): names are rare, and their n-grams make the vectors
     of unseen names.
 
     Args:
-        dim: size of a word vector, D.
-        window: largest number of predicted words on either side; the number for each word is drawn from 1 to this.
-        epochs: passes over the text.
-        negative: random words for each word (negative sampling).
-        sample: share of the text above which a word is subsampled.
-        lr: initial learning rate; it falls to nearly 0.
-        min_count: number of occurrences below which a word is read as its casing class.
         min_n: smallest number of characters of an n-gram, the marks at a word's start and end included.
         max_n: largest number of characters.
         buckets: vectors that n-grams share, at most `MOST_BUCKETS`; the fewer, the more n-grams share one.
@@ -177,10 +167,7 @@ class FasttextSettings:
     """
 
     dim: int = 100
-    window: int = 5
     epochs: int = 20
-    negative: int = 5
-    sample: float = 1e-3
     lr: float = 0.05
     min_count: int = 1
     min_n: int = 3
@@ -188,8 +175,8 @@ class FasttextSettings:
     buckets: int = MOST_BUCKETS
 
     def __post_init__(self) -> None:
-        require_counts(self, "dim", "window", "epochs", "negative", "min_count", "min_n", "max_n", "buckets")
-        require_positive(self, "sample", "lr")
+        super().__post_init__()
+        require_counts(self, "min_n", "max_n", "buckets")
         if self.min_n > self.max_n:
             raise SettingError(f"min_n is {self.min_n} and max_n {self.max_n}: give the smaller number first")
         if self.buckets > MOST_BUCKETS:
@@ -201,7 +188,7 @@ def train_fasttext(
     settings: FasttextSettings | None = None,
     *,
     seed: int = 0,
-    on_progress: _OnEpoch | None = None,
+    on_progress: _OnEpoch = lambda *_: None,
 ) -> WordVectors:
     """Train vectors with sub-words on the sentences of a text, the most frequent word first.
 

@@ -82,28 +82,6 @@ def first_pieces_loss(
     return jnp.sum(losses, where=counted)
 
 
-def layerwise_adam(learning_rate: float, *, decay: float, layers: int) -> optax.GradientTransformation:
-    """Adam with a learning rate that decays from layer to layer, the full one for the map to tags.
-
-    Args:
-        learning_rate: the full learning rate.
-        decay: rate of a layer as a share of that of the layer above; above 0, at most 1.
-        layers: layers of the encoder.
-    """
-
-    def below(name: str) -> int:
-        if name.startswith("network.head."):
-            return 0
-        _, _, layer = name.partition("network.encoder.layers.")
-        return layers - int(layer.split(".")[0]) if layer else layers + 1
-
-    def slowed(steps: Params, weights: Params | None) -> Params:
-        return {name: step * decay ** below(name) for name, step in steps.items()}
-
-    adam = optax.adam(learning_rate)
-    return adam if decay == 1 else optax.chain(adam, optax.stateless(slowed))
-
-
 def warmup_linear_decay(rate: float, *, updates: int, warm: int, last: float) -> optax.Schedule:
     """Learning rate that rises linearly to ``rate``, then falls linearly to ``last`` times it.
 
@@ -173,9 +151,6 @@ class BertSettings(TrainingSettings):
         overlap: largest number of pieces that two neighbouring windows share, less than ``window``.
         warmup: share of the updates over which the learning rate rises; it then falls linearly to ``final_lr`` of its
             maximum.
-        layer_decay: learning rate of a layer of the encoder as a share of that of the layer above; the map to tags has
-            the full rate, the vectors of pieces the lowest. 1 for one rate (Howard and Ruder 2018, section 3.2, use
-            1/2.6).
         dropout: dropout rate of all layers.
         batch: windows an update.
 
@@ -191,7 +166,6 @@ class BertSettings(TrainingSettings):
     window: int = 100
     overlap: int = 40
     warmup: float = 0.1
-    layer_decay: float = 1.0
     dropout: float = 0.1
     batch: int = 8
 
@@ -199,7 +173,6 @@ class BertSettings(TrainingSettings):
         super().__post_init__()
         require_counts(self, "window", "batch")
         require_shares(self, "warmup", "dropout")
-        require_number("layer_decay", self.layer_decay, "a number above 0 and at most 1", lambda v: 0 < v <= 1)
         less = f"a whole number from 0 to below the window, {self.window}"
         require_number("overlap", self.overlap, less, lambda v: isinstance(v, int) and 0 <= v < self.window)
         if not isinstance(self.encoder, str):
@@ -236,7 +209,6 @@ class BertTagger(NetworkTagger):
             window=100,
             overlap=40,
             warmup=0.4,
-            layer_decay=1.0,
             dropout=0.1,
             batch=8,
         )
@@ -292,8 +264,7 @@ class BertTagger(NetworkTagger):
     def schedule(self, processor: SubwordProcessor, rows: Sequence[Row]) -> Schedule:
         """Train on the same windows in every epoch, with a learning rate by the update."""
         settings = self._settings
-        adam = optimiser(layerwise_adam, decay=settings.layer_decay, layers=processor.encoder.layers)
-        cut = per_sentences(settings.batch, adam)
+        cut = per_sentences(settings.batch, optimiser(optax.adam))
         sizes = bucket_sizes(rows, buckets=cut.buckets, cost=cut.bucket_cost)
         updates = settings.epochs * sum(-(-size // settings.batch) for size in sizes)
         warm = round(settings.warmup * updates)

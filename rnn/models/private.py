@@ -21,7 +21,7 @@ import numpy as np
 from flax import nnx
 
 from crfdeid.documents import PHI, LabelledSentence
-from crfdeid.errors import OptionConflictError, SettingError, UsageError
+from crfdeid.errors import OptionConflictError, SettingError
 from crfdeid.serialization import PUBLIC, distinct_names
 from crfdeid.tagger import OnProgress, Traits
 from crfdeid.validation import require_counts, require_shares
@@ -208,12 +208,14 @@ class PrivateTagger(NetworkTagger):
 
         Raises:
             DataError: the folder of the settings holds no representation.
-            UsageError: there is no representation.
+            OptionConflictError: there is no representation.
         """
         if self._representation is None:
             if not self._settings.representation:
-                problem = "the model 'private' reads by a representation: crfdeid share train makes one"
-                raise UsageError(f"{problem}; give its folder with --representation, or the setting of that name")
+                raise OptionConflictError(
+                    "the model 'private' reads by a representation: crfdeid share train makes one; give its folder "
+                    "with --representation, or the setting of that name"
+                )
             self._representation = RepresentationModel.load(Path(self._settings.representation))
         return self._representation
 

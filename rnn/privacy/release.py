@@ -20,7 +20,7 @@ import numpy as np
 from crfdeid.bio import OUTSIDE
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import Document, LabelledSentence
-from crfdeid.errors import DataError, EmptyInputError, FormatError, UsageError, WriteError
+from crfdeid.errors import EmptyInputError, FormatError, MismatchError, OutputExistsError, WriteError
 from crfdeid.secrets import SECRET_VARIABLE, derive, hash_word, read_secret, user_secret
 from crfdeid.serialization import distinct_names
 from crfdeid.utils.files import write_files
@@ -82,7 +82,7 @@ class Ledger:
                 "a record of encoded notes with another secret, without which it cannot be checked: give that secret, "
                 "or name a file in a new folder"
             )
-            raise DataError(problem, path=path)
+            raise MismatchError(problem, path=path)
         try:
             notes, sentences = (frozenset(distinct_names(fields[name])) for name in ("notes", "sentences"))
         except (KeyError, ValueError):
@@ -146,7 +146,7 @@ def release_ledger(folder: Path, documents: Sequence[Document], key: bytes) -> I
         record = Ledger.read(path, key)
         again = record.again(documents)
         if again:
-            raise UsageError(
+            raise OutputExistsError(
                 f"{again} of these {len(documents)} notes were encoded into {folder} before: two encodings of one note "
                 "can be averaged, which removes noise. Send the first. Only if it was not sent to anyone, delete its "
                 f"file and {path}, and encode all of them again"

@@ -32,16 +32,16 @@ def attack(learned: Learned, cell: Cell, corpus: Corpus, recipe: Recipe) -> dict
     Returns:
         An entry for each of `NAMES`.
     """
-    from rnn.privacy.attacks.encoders import PlainVectors, PseudonymVectors  # noqa: PLC0415
+    from rnn.privacy.attacks.encoders import WordVectorEncoder  # noqa: PLC0415
     from rnn.privacy.substitution import phi_words  # noqa: PLC0415
 
     found: dict[str, Any] = dict.fromkeys(NAMES)
     vectors, count = recipe.vectors_of(cell.system), neighbours_of(cell.system)
     if cell.system.model == RAW:
-        found |= _on_encoder(PlainVectors(vectors), cell, corpus, recipe)
+        found |= _on_encoder(WordVectorEncoder(vectors), cell, corpus, recipe)
     if cell.system.model == PSEUDONYMS and count == recipe.neighbours:
         words = phi_words([*corpus.train.sentences, *corpus.scored.sentences])
-        found |= _on_encoder(PseudonymVectors.of(words, vectors, count), cell, corpus, recipe)
+        found |= _on_encoder(WordVectorEncoder.with_pseudonyms(words, vectors, count), cell, corpus, recipe)
     if learned.trained is not None:
         corpus = learned.attacked or corpus
         found |= _same_sentence(learned.trained, cell, corpus, recipe)

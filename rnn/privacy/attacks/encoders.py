@@ -42,49 +42,23 @@ class SentenceEncoder(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class PlainVectors:
-    """Encoder by word vectors without noise, the least private one.
+class WordVectorEncoder:
+    """Encoder by word vectors: of the words themselves, the least private one, or of pseudonyms.
+
+    A pseudonym is a random neighbour. It replaces a name wherever it occurs, as PHI or not. The attacks' results are
+    lower bounds: an attacker with several pseudonyms of one name could intersect lists of neighbours.
 
     Args:
         vectors: the word vectors.
+        neighbours: neighbours of the words to replace; None to replace none. An attack with candidates needs those of
+            the candidates too (`with_pseudonyms`).
     """
 
     vectors: WordVectors
-
-    @property
-    def size(self) -> int:
-        """The size of a word vector."""
-        return self.vectors.dim
-
-    @cached_property
-    def _lookup(self) -> Lookup:
-        return Lookup(self.vectors)
-
-    def encode(self, sentences: Sequence[Sentence], random: np.random.Generator | None) -> list[np.ndarray]:
-        """Vectors of each sentence's words, [T, D]; ``random`` is not used."""
-        different = {id(sentence): sentence for sentence in sentences}  # attacks encode one sentence many times over
-        found = {key: self._lookup(sentence.words) for key, sentence in different.items()}
-        return [found[id(sentence)] for sentence in sentences]
-
-
-@dataclass(frozen=True, eq=False)
-class PseudonymVectors:
-    """Encoder by pseudonyms: the vector of a random neighbour of each word with neighbours.
-
-    It replaces a name wherever it occurs, as PHI or not. The attacks' results are lower bounds: an attacker with
-    several pseudonyms of one name could intersect lists of neighbours.
-
-    Args:
-        vectors: the word vectors.
-        neighbours: neighbours of the words to replace. An attack with candidates needs those of the candidates too
-            (`of`).
-    """
-
-    vectors: WordVectors
-    neighbours: Neighbours
+    neighbours: Neighbours | None = None
 
     @classmethod
-    def of(cls, words: Iterable[str], vectors: WordVectors, count: int) -> Self:
+    def with_pseudonyms(cls, words: Iterable[str], vectors: WordVectors, count: int) -> Self:
         """Build an encoder that replaces words and their neighbours.
 
         Args:
@@ -106,13 +80,16 @@ class PseudonymVectors:
         return Lookup(self.vectors)
 
     def encode(self, sentences: Sequence[Sentence], random: np.random.Generator | None) -> list[np.ndarray]:
-        """Vectors of each sentence's words, [T, D], after replacement; without ``random`` no word is replaced."""
-        if random is None:
-            return [self._lookup(sentence.words) for sentence in sentences]
-        return [self._lookup([self._replaced(word, random) for word in sentence.words]) for sentence in sentences]
-
-    def _replaced(self, word: str, random: np.random.Generator) -> str:
-        return self.neighbours.draw(word, random) if word in self.neighbours.rows else word
+        """Vectors of each sentence's words, [T, D]; without ``random`` no word is replaced."""
+        if random is None or self.neighbours is None:
+            different = {id(sentence): sentence for sentence in sentences}  # attacks encode one sentence many times
+            found = {key: self._lookup(sentence.words) for key, sentence in different.items()}
+            return [found[id(sentence)] for sentence in sentences]
+        near = self.neighbours
+        return [
+            self._lookup([near.draw(word, random) if word in near.rows else word for word in sentence.words])
+            for sentence in sentences
+        ]
 
 
 @dataclass(frozen=True)

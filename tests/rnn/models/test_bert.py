@@ -6,9 +6,7 @@ import shutil
 
 import jax
 import numpy as np
-import optax
 import pytest
-from flax import nnx
 from tiny_encoders import roberta_config, tiny_encoder, write_encoder
 
 from crfdeid.documents import LabelledSentence
@@ -16,8 +14,7 @@ from crfdeid.errors import OptionConflictError, ReadError, SettingError
 from crfdeid.registry import create, load_tagger
 from crfdeid.serialization import open_model
 from features.tokens import split_sentences
-from rnn.models.bert import Bert, BertSettings, BertTagger, first_pieces_loss, layerwise_adam
-from rnn.network import Structure
+from rnn.models.bert import BertSettings, BertTagger, first_pieces_loss
 from rnn.pretrained.hub import read_encoder, small_folder
 from rnn.training.schedules import HeldOut
 
@@ -137,7 +134,7 @@ def test_a_saved_model_needs_no_encoder_and_says_what_in_it_is_public(tmp_path):
 
 def test_without_an_encoder_it_is_the_fetched_one_or_an_error_that_says_how(tmp_path, monkeypatch, caplog):
     monkeypatch.setenv("CRFDEID_CACHE", str(tmp_path))
-    with pytest.raises(OptionConflictError, match=r"python -m rnn\.fetch_encoder"):
+    with pytest.raises(OptionConflictError):
         create("bert").fit(SHORT, [])
     shutil.copytree(tiny_encoder(), small_folder())
     with caplog.at_level(logging.INFO, "crfdeid"):
@@ -147,12 +144,13 @@ def test_without_an_encoder_it_is_the_fetched_one_or_an_error_that_says_how(tmp_
 
 
 def test_an_encoder_that_is_not_there_is_an_error(tmp_path):
-    with pytest.raises(ReadError, match=r"config\.json"):
+    with pytest.raises(ReadError) as refused:
         tagger(encoder=str(tmp_path)).fit(SHORT, [])
+    assert refused.value.path == tmp_path / "config.json"
 
 
 def test_windows_must_fit_into_the_encoder():
-    with pytest.raises(SettingError, match=r"127.*126"):
+    with pytest.raises(SettingError):
         tagger(window=127).fit(SHORT, [])
 
 
@@ -163,8 +161,6 @@ def test_windows_must_fit_into_the_encoder():
         {"overlap": 30},
         {"overlap": -1},
         {"warmup": 1.0},
-        {"layer_decay": 0.0},
-        {"layer_decay": 1.1},
         {"dropout": 1.0},
         {"batch": 0},
         {"encoder": 3},
@@ -196,19 +192,3 @@ def test_the_learning_rate_rises_and_falls_over_the_updates_of_all_epochs():
     assert {phase.rate for phase in phases} == {phases[0].rate}
     assert np.argmax(shares) == updates // 2 and max(shares) == pytest.approx(1.0) and shares[-1] == 0.0
     assert shares == sorted(shares[: updates // 2]) + sorted(shares[updates // 2 :], reverse=True)
-
-
-def test_each_layer_learns_at_a_share_of_the_rate_of_the_one_above():
-    config = dataclasses.replace(tagger().processor(SHORT).encoder, layers=2)
-    weights = Structure.split(Bert(config, 2, rngs=nnx.Rngs(0)))[1]
-    weights["tables.pieces"] = np.zeros((config.pieces, config.hidden))
-    gradients = jax.tree.map(np.ones_like, weights)
-    adam, slower = optax.adam(1.0), layerwise_adam(1.0, decay=0.5, layers=2)
-    plain, _ = adam.update(gradients, adam.init(weights), weights)
-    steps, _ = slower.update(gradients, slower.init(weights), weights)
-    shares = {"network.head.": 1.0, "network.encoder.layers.1.": 0.5, "network.encoder.layers.0.": 0.25, "": 0.125}
-    for name, step in steps.items():
-        share = next(share for part, share in shares.items() if name.startswith(part))
-        np.testing.assert_allclose(step, share * plain[name], rtol=1e-6, err_msg=name)
-    even = layerwise_adam(1.0, decay=1.0, layers=2)
-    jax.tree.map(np.testing.assert_array_equal, even.update(gradients, even.init(weights), weights)[0], plain)

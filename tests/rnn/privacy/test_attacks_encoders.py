@@ -10,7 +10,7 @@ from crfdeid.evaluation.tokens import Proportion
 from features.tokens import Sentence
 from rnn.embeddings.lookup import Lookup
 from rnn.embeddings.vectors import WordVectors
-from rnn.privacy.attacks.encoders import PlainVectors, PseudonymVectors
+from rnn.privacy.attacks.encoders import WordVectorEncoder
 from rnn.privacy.attacks.inversion import invert_by_learning
 from rnn.privacy.attacks.names import AveragingSettings, invert_by_averaging, link, names_of, sample_targets
 
@@ -28,20 +28,21 @@ def attacked(encoder):
 
 def test_plain_vectors_are_those_of_the_words():
     sentence, random = Sentence.from_words(["Seen", "by", NAMES[3]]), np.random.default_rng(0)
-    for vectors in (*PlainVectors(VECTORS).encode([sentence], None), *PlainVectors(VECTORS).encode([sentence], random)):
+    plain = WordVectorEncoder(VECTORS)
+    for vectors in (*plain.encode([sentence], None), *plain.encode([sentence], random)):
         np.testing.assert_array_equal(vectors, Lookup(VECTORS)(sentence.words))
-    assert PlainVectors(VECTORS).size == 8
+    assert plain.size == 8
 
 
 def test_plain_vectors_hide_nothing():
-    averaging, linking, inversion = attacked(PlainVectors(VECTORS))
+    averaging, linking, inversion = attacked(WordVectorEncoder(VECTORS))
     assert averaging.by_published[1].top1 == averaging.by_published[8].top1 == Proportion(30, 30)
     assert linking.auc == 1.0
     assert inversion.names.recovered == Proportion(80, 80)
 
 
 def test_a_pseudonym_is_a_neighbour_and_other_words_stay():
-    encoder, lookup = PseudonymVectors.of(NAMES, VECTORS, 3), Lookup(VECTORS)
+    encoder, lookup = WordVectorEncoder.with_pseudonyms(NAMES, VECTORS, 3), Lookup(VECTORS)
     sentence = Sentence.from_words(["Yule", NAMES[3]])
     drawn = encoder.encode([sentence] * 200, np.random.default_rng(0))
     near = [lookup([word])[0].tolist() for word in encoder.neighbours[NAMES[3]]]
@@ -53,13 +54,13 @@ def test_a_pseudonym_is_a_neighbour_and_other_words_stay():
 
 
 def test_with_one_neighbour_pseudonyms_hide_nothing():
-    averaging, linking, inversion = attacked(PseudonymVectors.of(NAMES, VECTORS, 1))
+    averaging, linking, inversion = attacked(WordVectorEncoder.with_pseudonyms(NAMES, VECTORS, 1))
     assert averaging.by_draws[16].top1 == Proportion(30, 30) and linking.auc == 1.0
     assert inversion.names.recovered == Proportion(80, 80)
 
 
 def test_pseudonyms_hide_until_many_of_one_note_are_published():
-    averaging, linking, inversion = attacked(PseudonymVectors.of(NAMES, VECTORS, 5))
+    averaging, linking, inversion = attacked(WordVectorEncoder.with_pseudonyms(NAMES, VECTORS, 5))
     once, often = (averaging.by_published[count].top1.count for count in (1, 8))
     assert 30 / 20 < once < often
     assert 0.5 < linking.auc < 0.9
