@@ -36,7 +36,8 @@ def compare(experiment: Experiment) -> dict[str, Any]:
         UsageError: an option is invalid.
     """
     from experiments import tables  # noqa: PLC0415
-    from experiments.results.assemble import assemble, describe_settings, fingerprint  # noqa: PLC0415
+    from experiments.results.assemble import assemble, describe_settings, identity  # noqa: PLC0415
+    from experiments.results.schema import COMPARE  # noqa: PLC0415
     from experiments.results.store import open_store  # noqa: PLC0415
     from experiments.running.experiment import prepare, settle_systems  # noqa: PLC0415
     from experiments.running.systems import plain_cells  # noqa: PLC0415
@@ -44,7 +45,7 @@ def compare(experiment: Experiment) -> dict[str, Any]:
 
     with step_bars() as on_step:
         prepared = prepare(experiment, on_step=on_step)
-    with open_store(experiment.output, fingerprint(prepared)) as store:
+    with open_store(experiment.output, identity(COMPARE, prepared)) as store:
 
         def train_all(cells: Sequence[Cell]) -> list[Run]:
             return train(prepared, cells, store)

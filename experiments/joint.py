@@ -66,7 +66,9 @@ def measure(experiment: JointExperiment) -> dict[str, Any]:
         DataError: data cannot be read, or files cannot be written.
         UsageError: an option is invalid.
     """
-    from experiments.results.joint import assemble, identity  # noqa: PLC0415
+    from experiments.results.assemble import identity  # noqa: PLC0415
+    from experiments.results.joint import assemble  # noqa: PLC0415
+    from experiments.results.schema import JOINT  # noqa: PLC0415
     from experiments.results.store import open_store  # noqa: PLC0415
     from experiments.running.joint.experiment import prepare  # noqa: PLC0415
     from experiments.running.joint.systems import family_groups  # noqa: PLC0415
@@ -77,7 +79,7 @@ def measure(experiment: JointExperiment) -> dict[str, Any]:
 
     with step_bars() as on_step:
         prepared = prepare(experiment, on_step=on_step)
-    with open_store(experiment.output, identity(prepared)) as store:
+    with open_store(experiment.output, identity(JOINT, prepared)) as store:
         show_tables([corpus_table(prepared.facts), concept_corpus_table(prepared.facts)])
         cells = plain_cells(prepared.systems, experiment.seeds)
         runs = train(prepared, cells, store, grouped=family_groups)

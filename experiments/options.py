@@ -53,13 +53,18 @@ def vector_source(text: str) -> str:
 
 def fractions(text: str) -> list[float]:
     """Shares of the training documents, separated by commas."""
-    try:
-        numbers = [float(part) for part in text.split(",")]
-    except ValueError:
-        numbers = [0.0]
+    numbers = _numbers(text, float)
     if not all(0 < number <= 1 for number in numbers):
         raise argparse.ArgumentTypeError(f"'{text}' is no list of shares above 0, at most 1, such as 0.1,0.25,0.5")
     return _without_repeats(numbers, text)
+
+
+def _numbers(text: str, convert: Callable[[str], _Value]) -> list[_Value]:
+    """Numbers separated by commas; -1 alone for anything else, which no option takes."""
+    try:
+        return [convert(part) for part in text.split(",")]
+    except ValueError:
+        return [convert("-1")]
 
 
 def share(text: str) -> float:
@@ -90,10 +95,7 @@ def embeddings(text: str) -> list[str]:
 
 def seeds(text: str) -> list[int]:
     """Seeds: a list, or the first seeds of the given number."""
-    try:
-        numbers = [int(part) for part in text.removesuffix(",").split(",")]
-    except ValueError:
-        numbers = [-1]
+    numbers = _numbers(text.removesuffix(","), int)
     if min(numbers) < 0:
         raise argparse.ArgumentTypeError(f"'{text}' is neither a number of seeds nor a list of them such as 3,7")
     if max(numbers) > MOST_SEED:
@@ -105,10 +107,7 @@ def seeds(text: str) -> list[int]:
 
 def counts(text: str) -> tuple[int, ...]:
     """Different numbers from 1, separated by commas."""
-    try:
-        numbers = [int(part) for part in text.split(",")]
-    except ValueError:
-        numbers = [0]
+    numbers = _numbers(text, int)
     if min(numbers) < 1 or len(set(numbers)) < len(numbers):
         raise argparse.ArgumentTypeError(f"'{text}' is no list of different numbers from 1, such as 1,20,500")
     return tuple(numbers)

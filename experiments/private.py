@@ -69,7 +69,9 @@ def measure(experiment: PrivateExperiment) -> dict[str, Any]:
         UsageError: an option is invalid.
     """
     from experiments import tables  # noqa: PLC0415
-    from experiments.results.private import assemble, identity  # noqa: PLC0415
+    from experiments.results.assemble import identity  # noqa: PLC0415
+    from experiments.results.private import assemble  # noqa: PLC0415
+    from experiments.results.schema import PRIVATE  # noqa: PLC0415
     from experiments.results.store import open_store  # noqa: PLC0415
     from experiments.running.private.experiment import prepare  # noqa: PLC0415
     from experiments.running.private.systems import cells_of  # noqa: PLC0415
@@ -77,7 +79,7 @@ def measure(experiment: PrivateExperiment) -> dict[str, Any]:
 
     with step_bars() as on_step:
         prepared = prepare(experiment, on_step=on_step)
-    with open_store(experiment.output, identity(prepared)) as store:
+    with open_store(experiment.output, identity(PRIVATE, prepared)) as store:
         show_tables([tables.corpus_table(prepared.facts)])
         cells = cells_of(prepared.systems, experiment.seeds)
         results = assemble(prepared, train(prepared, cells, store))

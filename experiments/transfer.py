@@ -65,15 +65,17 @@ def measure(experiment: TransferExperiment) -> dict[str, Any]:
         DataError: data cannot be read, or files cannot be written.
         UsageError: an option is invalid.
     """
+    from experiments.results.assemble import identity  # noqa: PLC0415
+    from experiments.results.schema import TRANSFER  # noqa: PLC0415
     from experiments.results.store import open_store  # noqa: PLC0415
-    from experiments.results.transfer import assemble, identity  # noqa: PLC0415
+    from experiments.results.transfer import assemble  # noqa: PLC0415
     from experiments.running.systems import plain_cells  # noqa: PLC0415
     from experiments.running.transfer.experiment import prepare  # noqa: PLC0415
     from experiments.tables.transfer import corpora_table  # noqa: PLC0415
     from experiments.terminal import finish, show_tables, train  # noqa: PLC0415
 
     prepared = prepare(experiment)
-    with open_store(experiment.output, identity(prepared)) as store:
+    with open_store(experiment.output, identity(TRANSFER, prepared)) as store:
         facts = {name: corpus.statistics() for name, corpus in prepared.plan.corpora.items()}
         show_tables([corpora_table(facts, prepared.facts["notices"])])
         cells = plain_cells(prepared.systems, experiment.seeds)

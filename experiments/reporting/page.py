@@ -95,7 +95,7 @@ def provenance(results: Results) -> list[tuple[str, str]]:
     counts = (f"{name} {split['documents']:,}" for name, split in corpus["splits"].items())
     packages = (f"{name} {version}" for name, version in environment["packages"].items())
     return [
-        ("Command", command_line(results["settings"]["command"], results.get("experiment", "compare"))),
+        ("Command", command_line(results["settings"]["command"], results["experiment"])),
         ("Commit", environment.get("commit") or "not known"),
         ("Corpus", f"{corpus['name']}, format {corpus['format']}, types {corpus['type_map']}"),
         ("Documents", ", ".join(counts)),

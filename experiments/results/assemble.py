@@ -17,8 +17,8 @@ from typing import Any
 
 from crfdeid.corpora.splits import Corpus
 from crfdeid.evaluation.evaluate import REPAIR
-from experiments.results.schema import COMPARE, VERSIONS
-from experiments.running.experiment import Comparison, ResolvedSystems, Sweep, full_settings
+from experiments.results.schema import COMPARE, SCHEMA
+from experiments.running.experiment import Comparison, ResolvedSystems, Sweep
 from experiments.running.prepared import Prepared, compare_runs
 from experiments.running.runs import Run
 from experiments.running.settings import Point
@@ -43,8 +43,7 @@ PACKAGES = (
 def assemble(prepared: Comparison, resolved: ResolvedSystems, runs: Sequence[Run]) -> dict[str, Any]:
     """A finished experiment as plain data."""
     return {
-        "schema": VERSIONS[COMPARE],
-        **describe_common(prepared, resolved.settings),
+        **describe_common(COMPARE, prepared, resolved.settings),
         "models": {system.name: describe_runs(system, runs) for system in resolved.systems},
         "fractions": describe_fractions(runs, prepared.corpus),
         "sweep": None if resolved.sweep is None else describe_sweep(resolved.sweep),
@@ -52,21 +51,21 @@ def assemble(prepared: Comparison, resolved: ResolvedSystems, runs: Sequence[Run
     }
 
 
-def fingerprint(prepared: Comparison) -> dict[str, Any]:
-    """Facts that must be equal for --resume to continue an experiment with its finished runs."""
-    return {"schema": VERSIONS[COMPARE], **common_identity(prepared, full_settings(prepared.systems, prepared.plan))}
-
-
-def describe_common(prepared: Prepared[Any, Any], settings: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def describe_common(
+    kind: str, prepared: Prepared[Any, Any], settings: Mapping[str, Mapping[str, Any]] | None = None
+) -> dict[str, Any]:
     """Parts of results.json that every experiment has: corpus, settings, environment and embeddings.
 
     Args:
+        kind: of the experiment, a key of `experiments.results.schema.SHAPES`.
         prepared: the experiment.
-        settings: each system's full settings by its name.
+        settings: each system's full settings by its name; None for those before a sweep.
     """
     return {
+        "experiment": kind,
+        "schema": SCHEMA,
         "corpus": dict(prepared.facts),
-        "settings": describe_settings(prepared, settings),
+        "settings": describe_settings(prepared, settings or prepared.settings),
         "environment": describe_environment(
             device=prepared.device,
             jobs=prepared.jobs,
@@ -77,11 +76,13 @@ def describe_common(prepared: Prepared[Any, Any], settings: Mapping[str, Mapping
     }
 
 
-def common_identity(prepared: Prepared[Any, Any], settings: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Facts that must be equal in two experiments of one kind: command, settings, data, word vectors and libraries."""
+def identity(kind: str, prepared: Prepared[Any, Any]) -> dict[str, Any]:
+    """Facts that must be equal for --resume to continue an experiment: command, settings, data, vectors, libraries."""
     return {
+        "experiment": kind,
+        "schema": SCHEMA,
         "command": dict(prepared.experiment.command),
-        "models": dict(settings),
+        "models": dict(prepared.settings),
         "corpus": prepared.facts["sha256"],
         "embeddings": {name: facts.get("sha256") for name, facts in prepared.embeddings.facts.items()},
         "environment": {**describe_libraries(), "device": prepared.device},

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from crfdeid.validation import shape_errors
-from experiments.results.schema import COMPARE, JOINT, PRIVATE, SHAPES, SPLITS, TRANSFER, VERSIONS
+from experiments.results.schema import COMPARE, JOINT, PRIVATE, SHAPES, SPLITS, TRANSFER
 
 
 def damage(results: Any) -> Iterator[str]:
@@ -16,18 +16,15 @@ def damage(results: Any) -> Iterator[str]:
 
 
 def kind_of(results: Any) -> str:
-    """The experiment that results are of, a key of `experiments.results.schema.SHAPES`."""
+    """The experiment that results are of, a key of `experiments.results.schema.SHAPES`; a comparison without one."""
     found = results.get("experiment") if isinstance(results, Mapping) else None
     return found if isinstance(found, str) and found in SHAPES else COMPARE
 
 
-def schema_of(results: Any) -> int:
-    """Version of the shape of results of this kind."""
-    return VERSIONS[kind_of(results)]
-
-
 def _loose_ends(results: Mapping[str, Any]) -> Iterator[str]:
     splits, systems = results["corpus"]["splits"], results["models"]
+    if results["experiment"] not in SHAPES:
+        yield f"experiment is none of {', '.join(SHAPES)}"
     yield from (f"corpus.splits.{name} is none of {', '.join(SPLITS)}" for name in splits if name not in SPLITS)
     if results["corpus"]["test"] not in splits:
         yield "corpus.test names no split"

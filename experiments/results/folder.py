@@ -20,11 +20,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from crfdeid.documents import PHI, Span
-from crfdeid.errors import EmptyInputError, IntegrityError, NotFoundError, OutputExistsError, UsageError, VersionError
+from crfdeid.errors import EmptyInputError, IntegrityError, NotFoundError, OutputExistsError, SettingError, VersionError
 from crfdeid.evaluation import EntityError
 from crfdeid.validation import shape_errors
-from experiments.results.checks import damage, schema_of
+from experiments.results.checks import damage
 from experiments.results.lines import AGAIN, damaged, read_errors, read_json, read_spans, read_texts
+from experiments.results.schema import SCHEMA
 
 LOCK = ".lock"  # held by the run that writes
 
@@ -85,9 +86,8 @@ class Folder:
             raise NotFoundError(
                 f"no such file: this folder holds no results; {AGAIN}", path=self.results_file
             ) from None
-        schema = schema_of(found)
-        if not isinstance(found, dict) or found.get("schema") != schema:
-            raise VersionError(f"not results of this version (schema {schema}): {AGAIN}", path=self.results_file)
+        if not isinstance(found, dict) or found.get("schema") != SCHEMA:
+            raise VersionError(f"not results of this version (schema {SCHEMA}): {AGAIN}", path=self.results_file)
         for problem in damage(found):
             raise IntegrityError(f"damaged: {problem}; {AGAIN}", path=self.results_file)
         return found
@@ -168,7 +168,7 @@ def require_empty(path: Path) -> None:
         if path.exists() and (not path.is_dir() or any(entry.name != LOCK for entry in path.iterdir())):
             raise OutputExistsError(f"--out: {path} is not an empty folder: name a new one, nothing is overwritten")
     except OSError as error:
-        raise UsageError(f"--out: {path} cannot be used: {error.strerror}") from None
+        raise SettingError(f"--out: {path} cannot be used: {error.strerror}") from None
 
 
 def _layer(layers: Mapping[str, dict[str, list[Span]]], layer: str, path: Path) -> dict[str, list[Span]]:

@@ -10,11 +10,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from crfdeid.documents import CONCEPT, PHI
-from experiments.results.assemble import common_identity, describe_common
-from experiments.results.schema import JOINT, VERSIONS
+from experiments.results.assemble import describe_common
+from experiments.results.schema import JOINT
 from experiments.running.joint.experiment import JointPrepared, significance
 from experiments.running.joint.systems import TABLE_5, hides_phi, systems_of
-from experiments.running.prepared import settings_by_system
 from experiments.running.runs import Run
 from experiments.running.systems import System
 
@@ -23,10 +22,8 @@ def assemble(prepared: JointPrepared, runs: Sequence[Run]) -> dict[str, Any]:
     """A finished experiment as plain data."""
     experiment = prepared.experiment
     systems = systems_of(experiment)
-    settings = settings_by_system(prepared.systems, experiment.profile)
     return {
-        "experiment": JOINT,
-        "schema": VERSIONS[JOINT],
+        **describe_common(JOINT, prepared),
         "layers": [PHI, CONCEPT],
         "systems": {system.name: _describe(system, runs) for system in systems.every},
         "tables": {
@@ -34,15 +31,8 @@ def assemble(prepared: JointPrepared, runs: Sequence[Run]) -> dict[str, Any]:
             "table_4": {name: system.name for name, system in systems.table_4.items()},
             "table_5": {row.name: _texts(row.name) for row in systems.table_5},
         },
-        **describe_common(prepared, settings),
         "significance": significance(prepared, runs),
     }
-
-
-def identity(prepared: JointPrepared) -> dict[str, Any]:
-    """Facts that must be equal for --resume to continue an experiment with its finished runs."""
-    settings = settings_by_system(prepared.systems, prepared.experiment.profile)
-    return {"experiment": JOINT, "schema": VERSIONS[JOINT], **common_identity(prepared, settings)}
 
 
 def _describe(system: System, runs: Sequence[Run]) -> dict[str, Any]:

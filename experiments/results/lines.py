@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from crfdeid.documents import PHI, Span
-from crfdeid.errors import DataError
+from crfdeid.errors import IntegrityError
 from crfdeid.evaluation import EntityError
 from crfdeid.validation import shape_errors
 
@@ -159,6 +159,6 @@ def _lines(path: Path, shape: Any) -> list[dict[str, Any]]:
     return found
 
 
-def damaged(path: Path) -> DataError:
+def damaged(path: Path) -> IntegrityError:
     """Error for a file with other content."""
-    return DataError(f"damaged or not readable: delete it, and {AGAIN}", path=path)
+    return IntegrityError(f"damaged or not readable: delete it, and {AGAIN}", path=path)

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from experiments.results.assemble import common_identity, describe_common, describe_runs
-from experiments.results.schema import PRIVATE, VERSIONS
+from experiments.results.assemble import describe_common, describe_runs
+from experiments.results.schema import PRIVATE
 from experiments.running.prepared import compare_runs
 from experiments.running.private.attacks import NAMES
-from experiments.running.private.experiment import PrivatePrepared, settings_by_system
+from experiments.running.private.experiment import PrivatePrepared
 from experiments.running.private.systems import neighbours_of, of_table_2, pooling_systems, systems_of
 from experiments.running.runs import Run
 from experiments.running.systems import System
@@ -26,24 +26,20 @@ _SCORES = {"binary_hipaa": "token_binary_hipaa", "entity_strict": "entity_strict
 def assemble(prepared: PrivatePrepared, runs: Sequence[Run]) -> dict[str, Any]:
     """A finished experiment as plain data."""
     experiment = prepared.experiment
-    settings = settings_by_system(experiment, prepared.plan.recipe)
+    settings = prepared.settings
     return {
-        "experiment": PRIVATE,
-        "schema": VERSIONS[PRIVATE],
+        **describe_common(PRIVATE, prepared),
         "systems": [describe_system(system, runs, settings[system.name]) for system in systems_of(experiment)],
-        **describe_common(prepared, settings),
         "models": _models(of_table_2(experiment), runs),
         "fractions": {},
         "sweep": None,
         "significance": compare_runs(prepared, of_table_2(experiment), runs),
-        "pooling": _pooling(prepared, runs, settings),
+        "pooling": _pooling(prepared, runs),
     }
 
 
-def _pooling(
-    prepared: PrivatePrepared, runs: Sequence[Run], settings: Mapping[str, Mapping[str, Any]]
-) -> dict[str, Any] | None:
-    pooled = pooling_systems(prepared.experiment)
+def _pooling(prepared: PrivatePrepared, runs: Sequence[Run]) -> dict[str, Any] | None:
+    pooled, settings = pooling_systems(prepared.experiment), prepared.settings
     if not pooled:
         return None
     return {
@@ -51,12 +47,6 @@ def _pooling(
         "models": _models(pooled, runs),
         "significance": compare_runs(prepared, pooled, runs),
     }
-
-
-def identity(prepared: PrivatePrepared) -> dict[str, Any]:
-    """Facts that must be equal for --resume to continue an experiment with its finished runs."""
-    settings = settings_by_system(prepared.experiment, prepared.plan.recipe)
-    return {"experiment": PRIVATE, "schema": VERSIONS[PRIVATE], **common_identity(prepared, settings)}
 
 
 def _models(systems: Iterable[System], runs: Sequence[Run]) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 COMPARE, JOINT, PRIVATE, TRANSFER = "compare", "joint", "private", "transfer"
-"""Value of the key ``experiment``, which the results of a comparison do not have."""
+"""Value of the key ``experiment``."""
 
-VERSIONS = {COMPARE: 2, JOINT: 1, PRIVATE: 1, TRANSFER: 1}
+SCHEMA = 3
 """Value of the key ``schema``: version of the shape."""
 
 SPLITS = ("train", "dev", "test")
@@ -46,6 +46,7 @@ _EMBEDDING: Shape = {
     "fit_seconds": float,
 }
 COMMON: Shape = {
+    "experiment": str,
     "schema": int,
     "corpus": _CORPUS,
     "settings": {
@@ -161,7 +162,6 @@ _JOINT_RUN: Shape = {  # by annotation layer
 }
 _JOINT: Shape = {
     **COMMON,
-    "experiment": str,
     "layers": [str],
     "systems": {str: {"model": str, "embedding": (str, None), "hides_phi": bool, "runs": [_JOINT_RUN]}},
     "tables": {
@@ -205,7 +205,6 @@ _PRIVATE_SYSTEM: Shape = {
 }
 _PRIVATE: Shape = {
     **_COMPARISON,
-    "experiment": str,
     "systems": [_PRIVATE_SYSTEM],
     "pooling": (
         {"systems": [_PRIVATE_SYSTEM], "models": {str: _SYSTEM}, "significance": _SIGNIFICANCE},
@@ -241,7 +240,6 @@ _POINT: Shape = {  # without a required sensitivity, of the most probable tags
 _TRANSFER_RUN: Shape = {**_TIMED_RUN, "dev_f1": float, "errors": _ERRORS, "operating_points": [_POINT]}
 _TRANSFER: Shape = {
     **COMMON,
-    "experiment": str,
     "types": str,
     "level": float,
     "samples": int,

@@ -15,7 +15,7 @@ from typing import Any
 
 from crfdeid.corpora.splits import Corpus
 from crfdeid.documents import PHI
-from crfdeid.errors import IntegrityError, OptionConflictError, OutputExistsError, UsageError
+from crfdeid.errors import IntegrityError, OptionConflictError, OutputExistsError, SettingError
 from crfdeid.utils.files import TEMPORARY, write_files
 from experiments.results.folder import LOCK, Folder, make_folder, require_empty
 from experiments.results.lines import (
@@ -91,9 +91,9 @@ class Store:
             self._lock = os.open(path / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise UsageError(f"--out: {path} is in use by another run: name a new folder") from None
+            raise OutputExistsError(f"--out: {path} is in use by another run: name a new folder") from None
         except OSError as error:
-            raise UsageError(f"--out: {path} cannot be written to: {error.strerror}") from None
+            raise SettingError(f"--out: {path} cannot be written to: {error.strerror}") from None
         try:
             self._begin(dict(experiment), resume=resume)
         except BaseException:

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from experiments.results.assemble import common_identity, describe_common
-from experiments.results.schema import TRANSFER, VERSIONS
-from experiments.running.prepared import settings_by_system
+from experiments.results.assemble import describe_common
+from experiments.results.schema import TRANSFER
 from experiments.running.runs import Run
 from experiments.running.transfer.experiment import TransferPrepared, count_tokens
 from experiments.running.transfer.scores import Tested, measured, scores_of
@@ -29,23 +28,15 @@ def assemble(prepared: TransferPrepared, runs: Sequence[Run]) -> dict[str, Any]:
         return measured(counts, experiment.types, samples=experiment.samples, level=_LEVEL)
 
     return {
-        "experiment": TRANSFER,
-        "schema": VERSIONS[TRANSFER],
+        **describe_common(TRANSFER, prepared),
         "types": experiment.types,
         "level": _LEVEL,
         "samples": experiment.samples,
         "matrix": _by_corpora(tested, cell),
         "scores": _by_corpora(tested, scores_of),
         "corpora": {name: corpus.statistics() for name, corpus in prepared.plan.corpora.items()},
-        **describe_common(prepared, settings_by_system(prepared.systems, experiment.profile)),
         "models": {entry.system.name: _describe(entry, runs) for entry in entries_of(experiment)},
     }
-
-
-def identity(prepared: TransferPrepared) -> dict[str, Any]:
-    """Facts that must be equal for --resume to continue an experiment with its finished runs."""
-    settings = settings_by_system(prepared.systems, prepared.experiment.profile)
-    return {"experiment": TRANSFER, "schema": VERSIONS[TRANSFER], **common_identity(prepared, settings)}
 
 
 def _by_corpora(tested: Mapping[tuple[Entry, str], Tested], of: Callable[[Tested], dict[str, Any]]) -> dict[str, Any]:

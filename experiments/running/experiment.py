@@ -83,7 +83,7 @@ def prepare(experiment: Experiment, *, on_step: OnStep) -> Comparison:
     device = choose_device(experiment.device, possible_traits(models))
     systems = _systems(models, list(vectors.sources))
     require_phi_alone(systems)
-    full_settings(systems, Plan(experiment.profile))  # refuses invalid values before any long computation
+    full_settings(systems, Plan(experiment.profile))  # refuses invalid values at once
     folder = models_folder(experiment.output.folder)
     read = read_corpus(experiment.corpus)
     near = embedding_name(vectors.neighbours) if experiment.corpus.pseudonymise else None
@@ -99,7 +99,8 @@ def prepare(experiment: Experiment, *, on_step: OnStep) -> Comparison:
     if near is not None and experiment.corpus.pseudonymise is not None:
         plan = replace(plan, neighbours=_neighbours(plan, read.corpus, near, experiment.corpus.pseudonymise))
     jobs = choose_jobs(experiment.jobs, len(plain_cells(systems, experiment.seeds, models.fractions)), device)
-    return Prepared(experiment, *read, systems, embeddings, plan, device, jobs, started)
+    settings = full_settings(systems, plan)
+    return Prepared(experiment, *read, systems, embeddings, plan, device, jobs, settings, started)
 
 
 def _neighbours(plan: Plan, corpus: Corpus, embedding: str, count: int) -> dict[float, Neighbours]:
@@ -147,7 +148,7 @@ def settle_systems(prepared: Comparison, train: Train) -> ResolvedSystems:
     """Run the sweep, and give each system the settings that are best on the development set."""
     models = prepared.experiment.models
     if not models.sweep:
-        return ResolvedSystems(prepared.systems, full_settings(prepared.systems, prepared.plan), None)
+        return ResolvedSystems(prepared.systems, prepared.settings, None)
     grid = dict(models.sweep)
     tried = tuple(train(sweep_cells(prepared.systems, prepared.experiment.seeds, grid)))
     chosen = choose({run.cell: run.record["dev_f1"] for run in tried})

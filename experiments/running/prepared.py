@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from crfdeid.corpora.splits import Corpus, generate_corpus, read_splits
-from crfdeid.errors import UsageError
+from crfdeid.errors import SettingError
 from crfdeid.registry import model_settings
 from experiments.results.folder import make_folder
 from experiments.running.device import CPU
@@ -45,6 +45,7 @@ class Prepared(Generic[_Experiment_co, _Plan_co]):
         plan: training and scoring of cells.
         device: of networks, in words.
         jobs: cells trained at the same time.
+        settings: each system's full settings by its name, before a sweep; plain data.
         started: `time.perf_counter` when the work began.
     """
 
@@ -57,6 +58,7 @@ class Prepared(Generic[_Experiment_co, _Plan_co]):
     plan: _Plan_co
     device: str
     jobs: int
+    settings: Mapping[str, Mapping[str, Any]]
     started: float
 
 
@@ -121,7 +123,7 @@ def models_folder(output: Path | None) -> Path | None:
     try:
         make_folder(output)
     except OSError as error:
-        raise UsageError(f"--out: {output} cannot be made: {error.strerror}") from None
+        raise SettingError(f"--out: {output} cannot be made: {error.strerror}") from None
     return output / "models"
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from crfdeid.documents import CONCEPT, PHI
 from crfdeid.label_schemes import in_order
+from experiments.results.schema import COMPARE
 from experiments.running.joint.systems import CONCEPT_ANNOTATED_TEXT
 from experiments.tables.frames import Results
 
@@ -35,7 +36,7 @@ def of_layer(
     }
     return {
         **results,
-        "experiment": None,
+        "experiment": COMPARE,
         "corpus": corpus_of_layer(results["corpus"], layer),
         "settings": {**results["settings"], "models": {one: results["settings"]["models"][one] for one in models}},
         "models": models,

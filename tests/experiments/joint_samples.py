@@ -10,7 +10,7 @@ from typing import Any
 from samples import rich_results
 
 from crfdeid.documents import CONCEPT, PHI
-from experiments.results.schema import JOINT, VERSIONS
+from experiments.results.schema import JOINT, SCHEMA
 
 SOURCED = "concept_sourced"
 COMPARED = ("pipeline", "stacked", "multitask", "crf", "alone")
@@ -39,7 +39,7 @@ def joint_results(*, seeds: tuple[int, ...] = (0, 1)) -> dict[str, Any]:
     return {
         **kept,
         "experiment": JOINT,
-        "schema": VERSIONS[JOINT],
+        "schema": SCHEMA,
         "layers": [PHI, CONCEPT],
         "systems": {name: _system(name, template, seeds) for name in names},
         "tables": {

@@ -10,7 +10,7 @@ from typing import Any
 
 from samples import rich_results
 
-from experiments.results.schema import PRIVATE, VERSIONS
+from experiments.results.schema import PRIVATE, SCHEMA
 
 # Models of the samples, and the systems that stand here in their place.
 NAMES = {
@@ -39,7 +39,7 @@ def private_results(*, pooling: bool = True) -> dict[str, Any]:
     renamed = json.dumps(pooled).replace("non-private-cbow", "alone-hospital-a")
     results |= {
         "experiment": PRIVATE,
-        "schema": VERSIONS[PRIVATE],
+        "schema": SCHEMA,
         "fractions": {},
         "sweep": None,
         "systems": systems(),

@@ -14,6 +14,7 @@ from collections import Counter
 from typing import Any
 
 from crfdeid.evaluation import ERROR_CATEGORIES, Counts, Scores
+from experiments.results.schema import COMPARE, SCHEMA
 
 TYPES = ("PATIENT", "DOCTOR", "HOSPITAL", "LOCATION", "PHONE", "ID", "DATE")
 GOLD = {"PATIENT": 46, "DOCTOR": 235, "HOSPITAL": 163, "LOCATION": 19, "PHONE": 13, "ID": 261, "DATE": 497}
@@ -32,7 +33,8 @@ FRACTIONS = (0.1, 0.25, 0.5, 1.0)
 def rich_results(systems: tuple[str, ...] = SYSTEMS, seeds: tuple[int, ...] = (0, 1, 2)) -> dict[str, Any]:
     """Results in which everything was asked for; a new dictionary at each call."""
     return {
-        "schema": 2,
+        "experiment": COMPARE,
+        "schema": SCHEMA,
         "corpus": _corpus(),
         "settings": {"command": _command(seeds), "repair": "begin", "models": {s: _settings(s) for s in systems}},
         "environment": {

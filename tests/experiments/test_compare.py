@@ -108,9 +108,20 @@ def check_run(run: dict[str, Any], corpus: dict[str, Any]) -> None:
 def check_results(results: dict[str, Any], *, models: list[str], seeds: list[int]) -> None:
     """Every key of results.json, and that the numbers agree with each other."""
     assert list(results) == [
-        *("schema", "corpus", "settings", "environment", "embeddings", "models", "fractions", "sweep", "significance")
+        *(
+            "experiment",
+            "schema",
+            "corpus",
+            "settings",
+            "environment",
+            "embeddings",
+            "models",
+            "fractions",
+            "sweep",
+            "significance",
+        )
     ]
-    assert results["schema"] == 2
+    assert (results["experiment"], results["schema"]) == ("compare", 3)
     corpus = results["corpus"]
     assert list(corpus) == ["name", "format", "type_map", "types", "test", "notices", "splits", "sha256"]
     assert corpus["test"] in corpus["splits"]

@@ -131,7 +131,7 @@ def test_a_run_is_written_reported_and_gone_on_with(
     assert main(argv) == 0
     assert "Private training data (Table 2 of friedrich2019)" in capsys.readouterr().out
     results = Folder(out).results()
-    assert (results["experiment"], results["schema"]) == ("private", 1)
+    assert (results["experiment"], results["schema"]) == ("private", 3)
     assert [system["name"] for system in results["systems"]] == trained[:5]
     assert list(results["pooling"]["models"]) == trained[5:]
     assert list(results["models"]) == [name for name in trained[:5] if name != "pseudonyms-near-1"]

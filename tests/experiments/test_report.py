@@ -16,7 +16,7 @@ from report_folders import write_folder
 from crfdeid.bio import encode
 from crfdeid.crf import CrfTagger
 from crfdeid.documents import Document, Span
-from crfdeid.errors import DataError
+from crfdeid.errors import NotFoundError
 from experiments.report import main
 from experiments.reporting.files import write_report
 from experiments.reporting.kinds import result_tables
@@ -215,9 +215,13 @@ def damage(folder: Path, name: str, content: str | None) -> None:
     [
         ("results.json", None, "holds no results"),
         ("results.json", "{", "damaged"),
-        ("results.json", '{"schema": 1}', "schema 2"),
-        ("results.json", '{"schema": 2}', "damaged: corpus is missing"),
-        ("results.json", '{"schema": 2, "corpus": [], "settings": 1}', "damaged: corpus is not an object"),
+        ("results.json", '{"schema": 1}', "schema 3"),
+        ("results.json", '{"experiment": "compare", "schema": 3}', "damaged: corpus is missing"),
+        (
+            "results.json",
+            '{"experiment": "compare", "schema": 3, "corpus": [], "settings": 1}',
+            "damaged: corpus is not an object",
+        ),
         ("predictions/gold.jsonl", None, "no such file"),
         ("predictions/crf/0.jsonl", None, "no such file"),
         ("errors/crf/0.jsonl", None, "no such file"),
@@ -259,7 +263,7 @@ def test_what_failed_leaves_the_old_report(synthetic_folder, tmp_path):
     shutil.copytree(synthetic_folder, copy)
     (copy / "errors" / "crf" / "0.jsonl").unlink()
     before = files_of(copy)
-    with pytest.raises(DataError):
+    with pytest.raises(NotFoundError):
         write_report(copy, published=True)
     assert files_of(copy) == before
 

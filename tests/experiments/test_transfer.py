@@ -109,7 +109,7 @@ def results(run: tuple[Any, Path, Any]) -> dict[str, Any]:
 
 
 def test_the_matrix_has_the_form_that_was_asked_for(results: dict[str, Any]) -> None:
-    assert (results["experiment"], results["schema"], results["types"]) == ("transfer", 1, "binary")
+    assert (results["experiment"], results["schema"], results["types"]) == ("transfer", 3, "binary")
     assert list(results["matrix"]) == ["crf"]
     for trained in ("wards", "letters"):
         assert list(results["matrix"]["crf"][trained]) == ["wards", "letters"]

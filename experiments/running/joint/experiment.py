@@ -178,7 +178,7 @@ def prepare(experiment: JointExperiment, *, on_step: OnStep) -> JointPrepared:
     started = time.perf_counter()
     systems = systems_of(experiment)
     device = choose_device(experiment.device, map(traits_of, systems.every))
-    settings_by_system(systems.every, experiment.profile)  # refuses invalid values before any long computation
+    settings = settings_by_system(systems.every, experiment.profile)  # refuses invalid values at once
     folder = models_folder(experiment.output.folder)
     read = read_corpus(experiment.corpus, notices=experiment.notices)
     for system in systems.compared:
@@ -192,7 +192,7 @@ def prepare(experiment: JointExperiment, *, on_step: OnStep) -> JointPrepared:
     plan = JointPlan(experiment.profile, embeddings.vectors, folder, unsourced, parts)
     groups = family_groups(plain_cells(systems.every, experiment.seeds))
     jobs = choose_jobs(experiment.jobs, len(groups), device)
-    return Prepared(experiment, *read, systems.every, embeddings, plan, device, jobs, started)
+    return Prepared(experiment, *read, systems.every, embeddings, plan, device, jobs, settings, started)
 
 
 def _unsourced(experiment: JointExperiment, corpus: Corpus) -> Regions | None:

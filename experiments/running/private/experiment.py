@@ -111,7 +111,7 @@ def prepare(experiment: PrivateExperiment, *, on_step: OnStep) -> PrivatePrepare
         {},
         {},
     )
-    settings_by_system(experiment, recipe)  # refuses invalid values before any long computation
+    settings = settings_by_system(experiment, recipe)  # refuses invalid values at once
     folder = models_folder(experiment.output.folder)
     read = read_corpus(experiment.corpus)
     embeddings = _embeddings(experiment, read.corpus, on_step)
@@ -124,7 +124,9 @@ def prepare(experiment: PrivateExperiment, *, on_step: OnStep) -> PrivatePrepare
         recipe = replace(recipe, parts=parts, vectors={**vectors, PROVIDER: own.vectors[first, 1.0]})
     systems = (*systems_of(experiment), *pooling_systems(experiment))
     jobs = choose_jobs(experiment.jobs, len(systems) * len(experiment.seeds), device)
-    return Prepared(experiment, *read, systems, embeddings, PrivatePlan(recipe, folder), device, jobs, started)
+    return Prepared(
+        experiment, *read, systems, embeddings, PrivatePlan(recipe, folder), device, jobs, settings, started
+    )
 
 
 def settings_by_system(experiment: PrivateExperiment, recipe: Recipe) -> dict[str, dict[str, Any]]:

@@ -128,7 +128,7 @@ def read(source: Source, *, keep_unknown: bool, share: float = 1.0) -> Corpus:
     try:
         documents = {part: to_categories(read, keep_unknown=keep_unknown) for part, read in parts.documents.items()}
     except UsageError as refused:
-        raise UsageError(f"--corpora {source.name}: {refused}") from None
+        raise type(refused)(f"--corpora {source.name}: {refused}") from None
     splits = {part: Split.of(_called(some, source.name)) for part, some in documents.items()}
     require_phi(splits)
     made = Corpus(source.name, parts.formats, "categories", **splits, notices=tuple(parts.notices))
@@ -145,7 +145,7 @@ def _read_parts(source: Source) -> CorpusParts:
         )
     except UsageError as refused:
         hint = f"the format follows the corpus: {source.name}=DIR:brat"
-        raise UsageError(f"--corpora {source.name}: {refused}; {hint}") from None
+        raise type(refused)(f"--corpora {source.name}: {refused}; {hint}") from None
 
 
 def _made_up(source: Source) -> CorpusParts:

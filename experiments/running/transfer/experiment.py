@@ -101,7 +101,7 @@ def prepare(experiment: TransferExperiment) -> TransferPrepared:
     entries = entries_of(experiment)
     systems = tuple(entry.system for entry in entries)
     device = choose_device(experiment.device, map(traits_of, systems))
-    settings_by_system(systems, experiment.profile)  # refuses invalid values before any long computation
+    settings = settings_by_system(systems, experiment.profile)  # refuses invalid values at once
     folder = models_folder(experiment.output.folder)
     began = time.perf_counter()
     found = [read(one, keep_unknown=experiment.types == BINARY, share=experiment.share) for one in experiment.sources]
@@ -111,7 +111,7 @@ def prepare(experiment: TransferExperiment) -> TransferPrepared:
     trained_on = {entry.system.name: entry.trained_on for entry in entries}
     plan = TransferPlan(experiment.profile, {one.name: one for one in found}, trained_on, folder)
     jobs = choose_jobs(experiment.jobs, len(plain_cells(systems, experiment.seeds)), device)
-    return Prepared(experiment, corpus, facts, seconds, systems, Embeddings(), plan, device, jobs, started)
+    return Prepared(experiment, corpus, facts, seconds, systems, Embeddings(), plan, device, jobs, settings, started)
 
 
 def count_tokens(prepared: TransferPrepared, runs: Sequence[Run]) -> dict[tuple[Entry, str], Tested]:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfdeid.documents import Document, Span
-from crfdeid.errors import DataError
+from crfdeid.errors import IntegrityError, MismatchError
 from crfdeid.evaluation import find_errors, summarise_errors
 from experiments.reporting.error_browser import MOST_CONTEXT, SystemRun, browser_data
 
@@ -81,18 +81,18 @@ def test_types_stand_in_the_order_given_and_others_after_them():
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    ("changes", "refused"),
     [
-        ({"gold": {"other": ()}}, "of other documents than gold"),
-        ({"texts": {}}, "texts.jsonl lacks"),
-        ({"texts": {"n1": "short"}}, "ends after its text"),
-        ({"gold": {"n1": ()}}, "neither gold nor predictions"),
+        ({"gold": {"other": ()}}, MismatchError),
+        ({"texts": {}}, MismatchError),
+        ({"texts": {"n1": "short"}}, MismatchError),
+        ({"gold": {"n1": ()}}, IntegrityError),
     ],
 )
-def test_files_that_do_not_belong_together_are_refused(changes, message):
+def test_files_that_do_not_belong_together_are_refused(changes, refused):
     run = system_run("crf", 0, (NOTE, []))
     given_gold = changes.get("gold", {"n1": NOTE.spans})
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(refused):
         browser_data(given_gold, [run], types=[], texts=changes.get("texts", {"n1": TEXT, "other": TEXT}))
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfdeid.documents import CONCEPT, PHI, Span
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import IntegrityError, NotFoundError, OutputExistsError, VersionError
 from crfdeid.evaluation import ERROR_CATEGORIES, ERROR_CAUSES, EntityError
 from crfdeid.utils.files import write_files
 from experiments.results.folder import Folder, require_empty
@@ -74,8 +74,9 @@ def test_texts_and_neighbours_are_there_only_where_they_are_kept(tmp_path: Path)
 @pytest.mark.parametrize("content", ["{", "[]", '{"schema": 1}', '"text"', "\xff"])
 def test_results_of_another_kind_or_version_are_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "results.json").write_text(content, "latin-1")
-    with pytest.raises(DataError, match=r"results\.json"):
+    with pytest.raises((IntegrityError, VersionError)) as refused:
         Folder(tmp_path).results()
+    assert refused.value.path == tmp_path / "results.json"
 
 
 @pytest.mark.parametrize(
@@ -92,15 +93,22 @@ def test_results_of_another_kind_or_version_are_refused(tmp_path: Path, content:
 def test_a_damaged_file_is_named(tmp_path: Path, name: str, read: Callable[[Folder], object], content: str) -> None:
     (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / name).write_text(content, "utf-8")
-    with pytest.raises(DataError, match=Path(name).name):
+    with pytest.raises(IntegrityError) as refused:
         read(Folder(tmp_path))
+    assert refused.value.path == tmp_path / name
 
 
 def test_what_is_missing_is_named(tmp_path: Path) -> None:
     folder = Folder(tmp_path)
-    for read in (folder.results, folder.gold, lambda: folder.predictions("crf", 0), lambda: folder.errors("crf", 0)):
-        with pytest.raises(DataError, match="no such file"):
+    for name, read in {
+        "results.json": folder.results,
+        "predictions/gold.jsonl": folder.gold,
+        "predictions/crf/0.jsonl": lambda: folder.predictions("crf", 0),
+        "errors/crf/0.jsonl": lambda: folder.errors("crf", 0),
+    }.items():
+        with pytest.raises(NotFoundError) as refused:
             read()
+        assert refused.value.path == tmp_path / name
 
 
 def test_json_refuses_what_is_not_json() -> None:
@@ -115,5 +123,5 @@ def test_only_a_folder_with_nothing_but_a_lock_is_empty(tmp_path: Path) -> None:
     require_empty(tmp_path / "new")
     (tmp_path / "file").touch()
     for path in (tmp_path, tmp_path / "file"):
-        with pytest.raises(UsageError, match="not an empty folder"):
+        with pytest.raises(OutputExistsError):
             require_empty(path)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from crfdeid.documents import CONCEPT, PHI, Span
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import IntegrityError, OptionConflictError, OutputExistsError
 from crfdeid.evaluation import EntityError
 from experiments.results.store import Store
 from experiments.running.runs import Found, Run
@@ -50,16 +50,17 @@ def test_a_damaged_cell_is_named(tmp_path: Path) -> None:
     store = Store(tmp_path, EXPERIMENT, resume=False)
     store.save(a_run())
     store.folder.run_file("net", "0").write_text('{"seed": 4}', "utf-8")
-    with pytest.raises(DataError, match=r"0\.json"):
+    with pytest.raises(IntegrityError) as refused:
         store.finished([Cell(NET, 0)])
+    assert refused.value.path == store.folder.run_file("net", "0")
 
 
 def test_two_runs_never_share_a_folder(tmp_path: Path) -> None:
     store = Store(tmp_path, EXPERIMENT, resume=False)
-    with pytest.raises(UsageError, match="in use by another run"):
+    with pytest.raises(OutputExistsError):
         Store(tmp_path, EXPERIMENT, resume=True)
     store.close()
-    with pytest.raises(UsageError, match="give --resume"):
+    with pytest.raises(OutputExistsError):
         Store(tmp_path, EXPERIMENT, resume=False)
     Store(tmp_path, EXPERIMENT, resume=True).close()
 
@@ -67,14 +68,14 @@ def test_two_runs_never_share_a_folder(tmp_path: Path) -> None:
 def test_another_experiment_is_refused_and_where_it_differs_is_named(tmp_path: Path) -> None:
     Store(tmp_path, EXPERIMENT, resume=False).close()
     other = {"command": {"seeds": [0, 1, 2]}, "corpus": "xyz"}
-    with pytest.raises(UsageError, match=r"differs in command\.seeds, corpus"):
+    with pytest.raises(OptionConflictError, match=r"command\.seeds, corpus\b"):
         Store(tmp_path, other, resume=True)
 
 
 def test_files_of_another_kind_are_not_gone_on_with(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").touch()
     for resume in (False, True):
-        with pytest.raises(UsageError, match="not an empty folder"):
+        with pytest.raises(OutputExistsError):
             Store(tmp_path, EXPERIMENT, resume=resume)
 
 

@@ -59,7 +59,8 @@ def results() -> dict[str, Any]:
     train = {**split, "spans": 1500, "spans_by_type": {"DATE": 1400, "PATIENT": 100}}
     test = {**split, "spans": 60, "spans_by_type": {"DATE": 40, "PATIENT": 20}, "unaligned": 2}
     return {
-        "schema": 2,
+        "experiment": "compare",
+        "schema": 3,
         "corpus": {
             "name": "notes",
             "format": "jsonl",

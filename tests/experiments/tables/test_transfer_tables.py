@@ -12,7 +12,7 @@ from experiments.papers import johnson2020
 from experiments.reporting.kinds import result_tables, setup_tables
 from experiments.reporting.transfer import transfer_sentences
 from experiments.results.checks import damage
-from experiments.results.schema import TRANSFER, VERSIONS
+from experiments.results.schema import SCHEMA, TRANSFER
 from experiments.tables import example_table, to_latex, to_markdown
 
 CORPORA = ("here", "there", "away")
@@ -27,7 +27,7 @@ def transfer_results(*, seeds: int = 1) -> dict[str, Any]:
     kept = {name: base[name] for name in ("corpus", "settings", "environment")}
     return {
         "experiment": TRANSFER,
-        "schema": VERSIONS[TRANSFER],
+        "schema": SCHEMA,
         "types": "binary",
         "level": 0.05,
         "samples": 99,
