@@ -76,8 +76,9 @@ def test_a_damaged_file_is_refused_wherever_it_is_cut(tmp_path):
     content = path.read_bytes()
     for length in range(0, len(content), 7):
         path.write_bytes(content[:length])
-        with pytest.raises(IntegrityError, match=r"some\.npz"):
+        with pytest.raises(IntegrityError) as refused:
             WordVectors.load(path)
+        assert refused.value.path == path
 
 
 def test_pickled_arrays_are_refused(tmp_path):
@@ -88,8 +89,9 @@ def test_pickled_arrays_are_refused(tmp_path):
 
 
 def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(NotFoundError, match=r"none\.npz"):
+    with pytest.raises(NotFoundError) as refused:
         WordVectors.load(tmp_path / "none.npz")
+    assert refused.value.path == tmp_path / "none.npz"
 
 
 @pytest.mark.parametrize(

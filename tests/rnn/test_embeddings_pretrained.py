@@ -8,7 +8,7 @@ import struct
 import numpy as np
 import pytest
 
-from crfdeid.errors import DataError
+from crfdeid.errors import FormatError, IntegrityError, ReadError
 from rnn.embeddings.pretrained import read_vectors
 
 WORDS = ("the", "Doe", "fiebre", "ñandú", "00")
@@ -99,11 +99,11 @@ def test_the_log_of_gensim_speaks_again_afterwards(tmp_path):
     assert logger.level == before
 
 
-def refused(path, problem):
-    with pytest.raises(DataError, match=problem) as raised:
+def refused(path, kind, line=None):
+    with pytest.raises(kind) as raised:
         read_vectors(path)
     message = str(raised.value)
-    assert message.startswith(str(path)) and "\n" not in message
+    assert (raised.value.path, raised.value.line) == (path, line) and "\n" not in message
     assert not any(word in message for word in ("Doe", "fiebre", "ñandú"))
 
 
@@ -113,31 +113,31 @@ def test_ragged_rows_are_refused_with_their_line(tmp_path, header, row):
     path = text_file(tmp_path / "v", header=header, words=WORDS[:1], table=TABLE[:1])
     body = path.read_text().replace("1 4\n", "3 4\n")
     path.write_text(body + row + "\n" + line("the", TABLE[0]) + "\n")
-    refused(path, rf"line {2 + header}: {max(len(row.split(' ')) - 1, 0)} numbers where 4 are due")
+    refused(path, FormatError, line=2 + header)
 
 
 @pytest.mark.parametrize("number", ["nan", "inf", "-inf", "1e99"])
 def test_numbers_that_are_not_finite_are_refused(tmp_path, number):
     path = text_file(tmp_path / "v", header=False)
     path.write_text(path.read_text(encoding="utf-8") + f"Doe2 1 2 3 {number}\n", encoding="utf-8")
-    refused(path, "not finite")
+    refused(path, IntegrityError)
 
 
 def test_binary_numbers_that_are_not_finite_are_refused(tmp_path):
     (tmp_path / "v").write_bytes(b"1 2\nDoe " + struct.pack("<2f", 1.0, float("nan")))
-    refused(tmp_path / "v", "not finite")
+    refused(tmp_path / "v", IntegrityError)
 
 
 def test_what_is_no_number_is_refused(tmp_path):
     path = text_file(tmp_path / "v")
     path.write_text(path.read_text(encoding="utf-8").replace("5 4", "6 4") + "Roe 1 2 3 x\n", encoding="utf-8")
-    refused(path, "damaged or cut off")
+    refused(path, IntegrityError)
 
 
 def test_a_cut_off_text_file_is_refused(tmp_path):
     path = text_file(tmp_path / "v")
     path.write_text("".join(path.read_text(encoding="utf-8").splitlines(keepends=True)[:-2]), encoding="utf-8")
-    refused(path, "cut off: 3 vectors of 5")
+    refused(path, IntegrityError)
 
 
 def test_a_binary_file_is_refused_wherever_it_is_cut(tmp_path):
@@ -145,7 +145,7 @@ def test_a_binary_file_is_refused_wherever_it_is_cut(tmp_path):
     content = path.read_bytes()
     for length in range(len(content)):
         path.write_bytes(content[:length])
-        refused(path, "damaged or cut off|no word vectors")
+        refused(path, (FormatError, IntegrityError))
 
 
 def test_a_pickle_is_refused_unread(tmp_path):
@@ -155,9 +155,9 @@ def test_a_pickle_is_refused_unread(tmp_path):
 
     path = tmp_path / "v.kv"
     path.write_bytes(pickle.dumps(Code()))
-    refused(path, "could run code: write it with gensim's save_word2vec_format")
+    refused(path, FormatError)
     keyed().save(str(path))
-    refused(path, "could run code")
+    refused(path, FormatError)
 
 
 @pytest.mark.parametrize(
@@ -176,22 +176,22 @@ def test_a_pickle_is_refused_unread(tmp_path):
 )
 def test_what_is_no_file_of_vectors_is_refused(tmp_path, content):
     (tmp_path / "v").write_bytes(content)
-    refused(tmp_path / "v", "no word vectors that can be read: give a file of word2vec")
+    refused(tmp_path / "v", FormatError)
 
 
 @pytest.mark.parametrize("header", ["99999999 300", "1 99999", "9999999999 99999", "0 4", "4 0"])
 def test_a_header_that_promises_too_much_is_refused(tmp_path, header):
     (tmp_path / "v").write_text(header + "\nDoe 1 2 3 4\n")
-    refused(tmp_path / "v", "damaged or cut off|no word vectors")
+    refused(tmp_path / "v", (FormatError, IntegrityError))
 
 
 def test_files_that_cannot_be_opened_are_refused(tmp_path):
-    refused(tmp_path / "none.vec", "cannot be read: No such file")
-    refused(tmp_path, "cannot be read: Is a directory")
+    refused(tmp_path / "none.vec", ReadError)
+    refused(tmp_path, ReadError)
     packed = tmp_path / "v"
     packed.write_bytes(gzip.compress(text_file(tmp_path / "w").read_bytes()))
-    refused(packed, "compressed by gzip: unpack it, or let its name end in .gz")
+    refused(packed, FormatError)
     named = text_file(tmp_path / "v.gz")
-    refused(named, "not a gzip file")
+    refused(named, ReadError)
     named.write_bytes(packed.read_bytes()[:-12])
-    refused(named, "a damaged gzip file")
+    refused(named, IntegrityError)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crfdeid.documents import Document, Span
-from crfdeid.errors import UsageError
+from crfdeid.errors import UnknownNameError
 from crfdeid.redaction.redact import redact
 from crfdeid.review.page import redaction_notes
 from crfdeid.review.unchanged import unchanged_spans, with_unchanged
@@ -47,7 +47,7 @@ def test_the_country_that_stays_is_the_locale_s():
     text = "La paciente, de México, viajó a España."
     assert found(text) == [("España", "country")]
     assert found(text, locale="es_MX") == [("México", "country")]
-    with pytest.raises(UsageError):
+    with pytest.raises(UnknownNameError):
         found(text, locale="xx_XX")
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import Document
-from crfdeid.errors import DataError
+from crfdeid.errors import FormatError
 from experiments.running.embeddings import KINDS, RECIPES, Recipe, embedding_name, prepare_embeddings
 from experiments.running.runs import Plan
 from experiments.running.settings import VectorSettings
@@ -151,7 +151,7 @@ def test_what_no_system_starts_from_is_not_made() -> None:
 
 
 def test_a_folder_without_text_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="neither text files"):
+    with pytest.raises(FormatError):
         prepare(VectorSettings(sources={"cbow": "cbow"}, unlabelled=(tmp_path,)))
 
 

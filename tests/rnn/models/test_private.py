@@ -14,7 +14,7 @@ from tiny_sharing import tiny_notes, tiny_representation
 
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import PHI, LabelledSentence
-from crfdeid.errors import NotFoundError, OptionConflictError, SettingError, UsageError
+from crfdeid.errors import NotFoundError, OptionConflictError, SettingError
 from crfdeid.registry import create, load_tagger
 from crfdeid.serialization import has_private_vocabulary, open_model
 from features.tokens import Sentence
@@ -131,13 +131,14 @@ def test_its_files_hold_no_word_of_the_notes(tagger: PrivateTagger, tmp_path: Pa
 
 
 def test_it_reads_by_the_representation_that_its_settings_name(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="--representation"):
+    with pytest.raises(OptionConflictError):
         create("private").fit(TRAIN, [])
     tiny_representation().save(tmp_path / "there")
     found = create("private", overrides={"representation": str(tmp_path / "there")})
     assert isinstance(found, PrivateTagger) and found.representation.digest == tiny_representation().digest
-    with pytest.raises(NotFoundError, match="nowhere"):
+    with pytest.raises(NotFoundError) as refused:
         create("private", overrides={"representation": str(tmp_path / "nowhere")}).fit(TRAIN, [])
+    assert refused.value.path.parent == tmp_path / "nowhere"
 
 
 @pytest.mark.parametrize(

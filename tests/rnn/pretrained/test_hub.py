@@ -9,7 +9,7 @@ from ml_dtypes import bfloat16
 from safetensors.numpy import save_file
 from tiny_encoders import bert_config, random_arrays, roberta_config, write_encoder
 
-from crfdeid.errors import DataError, FormatError, IntegrityError, MismatchError, NotFoundError, ReadError
+from crfdeid.errors import FormatError, IntegrityError, MismatchError, NotFoundError, ReadError
 from rnn.pretrained.hub import read_encoder
 
 
@@ -64,24 +64,24 @@ def test_positions_of_roberta_begin_after_padding(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("changed", "message"),
+    "changed",
     [
-        ({"model_type": "electra"}, "kind 'electra': there are bert and roberta"),
-        ({"model_type": 3}, "kind '3'"),
-        ({"position_embedding_type": "relative_key"}, "positions of the kind 'relative_key'"),
-        ({"hidden_act": "swish"}, "activation 'swish'"),
-        ({"hidden_size": 18}, "18 numbers, which 4 heads cannot share"),
-        ({"num_hidden_layers": 0}, "layers that are no number"),
-        ({"hidden_size": 1 << 40}, "hidden that are no number"),
-        ({"vocab_size": "all"}, "pieces that are no number"),
-        ({"layer_norm_eps": None}, "epsilon"),
-        ({"max_position_embeddings": 2, "model_type": "roberta", "pad_token_id": 1}, "too few positions"),
-        ({"model_type": "roberta", "pad_token_id": None}, "another type"),
+        {"model_type": "electra"},
+        {"model_type": 3},
+        {"position_embedding_type": "relative_key"},
+        {"hidden_act": "swish"},
+        {"hidden_size": 18},
+        {"num_hidden_layers": 0},
+        {"hidden_size": 1 << 40},
+        {"vocab_size": "all"},
+        {"layer_norm_eps": None},
+        {"max_position_embeddings": 2, "model_type": "roberta", "pad_token_id": 1},
+        {"model_type": "roberta", "pad_token_id": None},
     ],
 )
-def test_other_encoders_and_sizes_that_cannot_work_are_refused(tmp_path, changed, message):
+def test_other_encoders_and_sizes_that_cannot_work_are_refused(tmp_path, changed):
     (write_encoder(tmp_path) / "config.json").write_text(json.dumps(bert_config() | changed))
-    with pytest.raises(DataError, match=message) as caught:
+    with pytest.raises(FormatError) as caught:
         read_encoder(tmp_path)
     assert caught.value.path == tmp_path / "config.json"
 
@@ -90,8 +90,9 @@ def test_a_config_without_a_size_is_refused(tmp_path):
     config = bert_config()
     del config["vocab_size"]
     (write_encoder(tmp_path) / "config.json").write_text(json.dumps(config))
-    with pytest.raises(FormatError, match="vocab_size"):
+    with pytest.raises(FormatError) as caught:
         read_encoder(tmp_path)
+    assert caught.value.path == tmp_path / "config.json"
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"{", b"\xff", b"[" * 100_000])
@@ -116,37 +117,40 @@ def test_pickled_weights_are_refused_unread(tmp_path):
             return opened.touch, ()
 
     (folder / "pytorch_model.bin").write_bytes(pickle.dumps(Trap()))
-    with pytest.raises(NotFoundError, match=r"pytorch_model\.bin"):
+    with pytest.raises(NotFoundError):
         read_encoder(folder).weights()
     assert not opened.exists()
 
 
 def test_missing_weights_are_an_error(tmp_path):
     (write_encoder(tmp_path) / "model.safetensors").unlink()
-    with pytest.raises(NotFoundError, match=r"model\.safetensors"):
+    with pytest.raises(NotFoundError) as caught:
         read_encoder(tmp_path).weights()
+    assert caught.value.path == tmp_path / "model.safetensors"
 
 
 @pytest.mark.parametrize("damage", [lambda c: c[:-9], lambda c: b"", lambda c: b"\xff" * 40, lambda c: c[:3]])
 def test_damaged_weights_are_refused(tmp_path, damage):
     path = write_encoder(tmp_path) / "model.safetensors"
     path.write_bytes(damage(path.read_bytes()))
-    with pytest.raises(IntegrityError, match=r"model\.safetensors"):
+    with pytest.raises(IntegrityError) as caught:
         read_encoder(tmp_path).weights()
+    assert caught.value.path == tmp_path / "model.safetensors"
 
 
 @pytest.mark.parametrize(
-    ("array", "message"),
+    ("array", "refused"),
     [
-        (np.zeros((16, 32), np.float32), r"is \[16, 32\], where config\.json asks for \[32, 16\]"),
-        (np.full((32, 16), np.nan, np.float32), "no finite numbers"),
-        (np.zeros((32, 16), np.int64), "no finite numbers"),
+        (np.zeros((16, 32), np.float32), MismatchError),
+        (np.full((32, 16), np.nan, np.float32), IntegrityError),
+        (np.zeros((32, 16), np.int64), IntegrityError),
     ],
 )
-def test_arrays_that_do_not_fit_are_refused(tmp_path, array, message):
+def test_arrays_that_do_not_fit_are_refused(tmp_path, array, refused):
     write_encoder(tmp_path, **{"encoder.layer.0.intermediate.dense.weight": array})
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(refused) as caught:
         read_encoder(tmp_path).weights()
+    assert caught.value.path == tmp_path / "model.safetensors"
 
 
 def test_a_missing_array_is_named(tmp_path):
@@ -160,5 +164,5 @@ def test_a_missing_array_is_named(tmp_path):
 
 def test_more_pieces_than_vectors_are_refused(tmp_path):
     (write_encoder(tmp_path) / "config.json").write_text(json.dumps(bert_config(vocab_size=50)))
-    with pytest.raises(MismatchError, match="50"):
+    with pytest.raises(MismatchError):
         read_encoder(tmp_path)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny_encoders import PIECES, bert_config, byte_pieces, roberta_config, word_pieces, write_encoder
 
-from crfdeid.errors import DataError, FormatError, NotFoundError
+from crfdeid.errors import FormatError, NotFoundError
 from rnn.pretrained.wordpiece import WordpieceTokenizer, read_pieces
 
 WORD_PIECES, BYTE_PIECES = WordpieceTokenizer.of(word_pieces(), "bert"), WordpieceTokenizer.of(byte_pieces(), "roberta")
@@ -98,23 +98,25 @@ def test_a_tokenizer_is_read_as_it_is(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "family", "message"),
+    ("content", "family"),
     [
-        ("{}", "bert", "not a tokenizer that can be read: damaged"),
-        ("\x00", "bert", "not a tokenizer that can be read: damaged"),
-        (BYTE_PIECES.json, "bert", r"without the pieces \[CLS\], \[SEP\], \[UNK\]"),
-        (WORD_PIECES.json, "roberta", "without the pieces <s>, </s>, <unk>"),
+        ("{}", "bert"),
+        ("\x00", "bert"),
+        (BYTE_PIECES.json, "bert"),
+        (WORD_PIECES.json, "roberta"),
     ],
 )
-def test_what_is_no_tokenizer_of_the_family_is_refused(tmp_path, content, family, message):
+def test_what_is_no_tokenizer_of_the_family_is_refused(tmp_path, content, family):
     (tmp_path / "tokenizer.json").write_text(content, "utf-8")
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(FormatError) as caught:
         read_pieces(tmp_path, family)
+    assert caught.value.path == tmp_path / "tokenizer.json"
 
 
 def test_no_tokenizer_is_an_error(tmp_path):
-    with pytest.raises(NotFoundError, match=r"tokenizer\.json or vocab\.txt"):
+    with pytest.raises(NotFoundError) as caught:
         read_pieces(tmp_path, "bert")
+    assert caught.value.path == tmp_path
 
 
 def test_bytes_without_their_merges_are_refused(tmp_path):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sharing_encoders import NAMES, OwnVectors, sentences
 
 from crfdeid.documents import LabelledSentence
-from crfdeid.errors import UsageError
+from crfdeid.errors import SettingError
 from crfdeid.evaluation.tokens import Proportion
 from features.tokens import Sentence, split_sentences
 from rnn.privacy.attacks.encoders import noise_deviation
@@ -178,7 +178,7 @@ def test_hits_are_counted_from_places():
 
 @pytest.mark.parametrize("wrong", [{"draws": ()}, {"draws": (-1,)}, {"published": (0,)}, {"around": -1}])
 def test_settings_that_cannot_work_are_refused(wrong):
-    with pytest.raises(UsageError):
+    with pytest.raises(SettingError):
         AveragingSettings(**wrong)
 
 

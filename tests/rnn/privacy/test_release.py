@@ -12,7 +12,7 @@ from tiny_sharing import tiny_notes
 
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import Document
-from crfdeid.errors import DataError, UsageError, WriteError
+from crfdeid.errors import FormatError, IntegrityError, MismatchError, OutputExistsError, SecretError, WriteError
 from crfdeid.secrets import SECRET_VARIABLE, user_secret
 from crfdeid.utils.json import dump_with_checksum
 from rnn.privacy.release import RECORD, record_key, release_ledger
@@ -30,10 +30,10 @@ def encode(folder: Path, documents: list[Document], key: bytes = KEY) -> None:
 def test_no_note_is_encoded_twice_into_one_folder(tmp_path: Path) -> None:
     notes = tiny_notes(6)
     encode(tmp_path / "a", notes[:3])
-    with pytest.raises(UsageError, match=r"^1 of these 3 notes"):
+    with pytest.raises(OutputExistsError, match=r"^1 of these 3 "):
         encode(tmp_path / "a", notes[2:5])
     encode(tmp_path / "a", notes[3:])
-    with pytest.raises(UsageError, match=r"^2 of these 2 notes"):
+    with pytest.raises(OutputExistsError, match=r"^2 of these 2 "):
         encode(tmp_path / "a", [notes[0], notes[5]])
     encode(tmp_path / "b", notes)
 
@@ -41,7 +41,7 @@ def test_no_note_is_encoded_twice_into_one_folder(tmp_path: Path) -> None:
 def test_other_spaces_ids_and_annotations_make_it_no_other_note(tmp_path: Path) -> None:
     (note,) = tiny_notes(1)
     encode(tmp_path, [note])
-    with pytest.raises(UsageError, match="encoded"):
+    with pytest.raises(OutputExistsError):
         encode(tmp_path, [Document("other", note.text.replace(" ", "  "))])
     encode(tmp_path, [Document("other", note.text.replace("pain", "fever"))])
 
@@ -79,15 +79,16 @@ def test_the_record_holds_keyed_hashes_alone(tmp_path: Path) -> None:
 def test_where_nobody_can_say_what_was_encoded_nothing_is(tmp_path: Path) -> None:
     notes = tiny_notes(4)
     encode(tmp_path, notes[:2])
-    with pytest.raises(DataError, match="secret"):
+    with pytest.raises(MismatchError):
         encode(tmp_path, notes[2:], KEY[::-1])
     path = tmp_path / RECORD
     whole = path.read_text()
     fields = {name: value for name, value in json.loads(whole).items() if name != "sha256"}
     for damaged in (whole.replace('"schema": 1', '"schema": 2'), "", dump_with_checksum({**fields, "notes": "all"})):
         path.write_text(damaged)
-        with pytest.raises(DataError, match="record of encoded notes"):
+        with pytest.raises((FormatError, IntegrityError)) as refused:
             encode(tmp_path, notes[2:])
+        assert refused.value.path == path
 
 
 def test_what_fails_leaves_the_record_as_it_was(tmp_path: Path) -> None:
@@ -125,7 +126,7 @@ def test_the_key_is_the_given_secrets_or_one_that_is_kept(tmp_path: Path, monkey
     (tmp_path / "secret").chmod(0o600)
     assert record_key(tmp_path / "secret") == given
     monkeypatch.setenv(SECRET_VARIABLE, "short")
-    with pytest.raises(UsageError, match="16"):
+    with pytest.raises(SecretError):
         record_key(None)
 
 

@@ -18,7 +18,7 @@ from tiny_sharing import tiny_notes, tiny_representation
 
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import LabelledSentence
-from crfdeid.errors import DataError, IntegrityError, ReadError
+from crfdeid.errors import DataError, EmptyInputError, IntegrityError, ReadError
 from features.tokens import Sentence
 from rnn.inputs import CASINGS, casing
 from rnn.privacy.release import encode_notes
@@ -119,12 +119,9 @@ def test_noise_is_new_each_time_unless_a_seed_is_asked_for() -> None:
     assert not seeded[0].from_system
 
 
-@pytest.mark.parametrize(
-    ("sentences", "says"),
-    [([], "no tokens"), ([LabelledSentence(Sentence.from_words(["no", "pain"]), ("O", "O"))], "no PHI")],
-)
-def test_notes_that_teach_nothing_are_refused(sentences: list[LabelledSentence], says: str) -> None:
-    with pytest.raises(DataError, match=says):
+@pytest.mark.parametrize("sentences", [[], [LabelledSentence(Sentence.from_words(["no", "pain"]), ("O", "O"))]])
+def test_notes_that_teach_nothing_are_refused(sentences: list[LabelledSentence]) -> None:
+    with pytest.raises(EmptyInputError):
         encode_notes(sentences, tiny_representation())
 
 
@@ -204,9 +201,9 @@ def test_what_cannot_be_is_refused_in_one_line(change: dict[str, bytes], tmp_pat
     except (ValueError, EOFError, OverflowError, MemoryError):
         content["checksum.npy"] = array(list(range(32)), "|u1")
     path = pack(tmp_path / "theirs.npz", content)
-    with pytest.raises(IntegrityError, match=r"theirs\.npz.*\(.+\)") as caught:
+    with pytest.raises(IntegrityError) as caught:
         SharedNotes.load(path)
-    assert "\n" not in str(caught.value)
+    assert caught.value.path == path and "\n" not in str(caught.value)
 
 
 def test_other_members_compressed_ones_and_no_archives_are_refused(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import Document, Span
-from crfdeid.errors import UsageError
+from crfdeid.errors import UnknownNameError
 from experiments.running.private import pooling
 from experiments.running.private.experiment import settings_by_system
 from experiments.running.private.learning import PRIVATE_TAGGER, TAGGER, Recipe
@@ -39,7 +39,7 @@ def test_a_representation_has_the_profiles_settings_then_those_that_were_given_t
 
 
 def test_a_setting_that_a_representation_lacks_is_refused() -> None:
-    with pytest.raises(UsageError, match="no setting 'sizes' in a representation"):
+    with pytest.raises(UnknownNameError):
         recipe(representation=(("sizes", 100),)).private_settings(system(REPRESENTATION))
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crfdeid.errors import UsageError
+from crfdeid.errors import SettingError
 from experiments.running.transfer.systems import Source, TransferExperiment, entries_of
 
 HERE, THERE = Source("here", format="synthetic-notes", seed=0), Source("there", format="synthetic-texts", seed=1)
@@ -33,5 +33,5 @@ def test_every_model_is_trained_on_every_corpus_and_bert_from_every_encoder() ->
 
 def test_two_encoders_of_one_name_are_refused() -> None:
     both = (Path("a/cased"), Path("b/cased"))
-    with pytest.raises(UsageError, match="two folders have one name"):
+    with pytest.raises(SettingError):
         entries_of(TransferExperiment(sources=(HERE,), models=("bert",), encoders=both))
