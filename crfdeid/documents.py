@@ -92,6 +92,8 @@ class Document:
         layers: the spans of further annotation layers, such as "concept", by the layer's name.
         phi_annotated: whether PHI is annotated. If not, as in a corpus of concepts alone, the absence of ``spans``
             means nothing.
+        never_kept: spans as the patient's record and the lists marked them; what shares a character with one is
+            replaced although the operator of its type is "keep". It does not count for equality.
         source: for messages: a file, and the line or record in it; "" for a document made by hand. Messages
             never contain the id, which can be PHI, such as a record number or a name.
 
@@ -112,6 +114,7 @@ class Document:
     pretokenized: tuple[Sentence, ...] | None = None
     layers: Mapping[str, tuple[Span, ...]] = Layers()
     phi_annotated: bool = True
+    never_kept: tuple[Span, ...] = field(default=(), compare=False, repr=False)
     source: str = field(default="", compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -265,6 +268,19 @@ def _groups(spans: Iterable[Span], joins: Callable[[Span, Span], bool]) -> Itera
         parts.append(span)
     if whole is not None:
         yield whole, parts
+
+
+def overlapping(spans: Iterable[Span], others: Iterable[Span]) -> list[Span]:
+    """Return the spans that share a character with one of the others.
+
+    Example:
+        >>> overlapping([Span(0, 4, "ID"), Span(6, 9, "DATE")], [Span(4, 7, "AGE")])
+        [Span(start=6, end=9, label='DATE')]
+    """
+    whole = merge(others)
+    starts = [span.start for span in whole]
+    last = ((span, bisect_left(starts, span.end) - 1) for span in spans)
+    return [span for span, index in last if index >= 0 and whole[index].end > span.start]
 
 
 def tokens_of(document: Document) -> list[Token]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from crfdeid.bio import decode, phi_spans
 from crfdeid.consistency import TokenTable, make_consistent
-from crfdeid.documents import CONCEPT, PHI, Document, Span, lone_surrogate, merge
+from crfdeid.documents import CONCEPT, PHI, Document, Span, lone_surrogate, merge, overlapping
 from crfdeid.errors import EncodingError, SettingError
 from crfdeid.known_phi.folding import decoded_forms
 from crfdeid.known_phi.identifiers import PatientIdentifiers, identifier_labels
@@ -159,12 +159,17 @@ class Deidentifier:
         labels = identifier_labels({tag[2:] for tag in self.tagger.tags} - {""})
         predicted = replace(note.document, spans=tuple(note.found), phi_annotated=True)
         known = known_spans(predicted.text, note.known, self.site, labels)
-        marked = replace(predicted, spans=tuple(_add_known(self._without_allowed(predicted), known)))
+        spans = _add_known(self._without_allowed(predicted), known)
+        marked = replace(predicted, spans=tuple(spans), never_kept=tuple(known))
         if self.consistent:
             consistent = make_consistent(marked, note.tokens)
             added = set(consistent.spans).difference(marked.spans)
             allowed = added.intersection(self._without_allowed(consistent))
-            marked = replace(marked, spans=(*marked.spans, *allowed)) if allowed else marked
+            # A misspelt identifier of the record must not stay either.
+            types = {span.label for span in (*known, *overlapping(marked.spans, known))}
+            copies = (span for span in allowed if span.label in types)
+            if allowed:
+                marked = replace(marked, spans=(*marked.spans, *allowed), never_kept=(*known, *copies))
         note.document = marked
         note.found, note.tokens = [], TokenTable()  # frees their memory
 

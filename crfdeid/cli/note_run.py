@@ -249,10 +249,8 @@ def run_stdin(options: argparse.Namespace, work: NoteTask, settings: Mapping[str
         raise DataError(result.reason, path="standard input", offset=result.offset)
     likeness = _likeness(work, card)
     likeness.add(result.measures)
-    counts = result.locale, result.concepts, result.left_out
-    words = result.words, result.hidden_words
-    further = result.drift_warnings, result.tokens
-    totals = RunTotals.of([NoteDone("", "", None, result.found, None, *counts, None, *words, *further)])
+    done = {name: value for name, value in result._asdict().items() if name in NoteDone._fields}
+    totals = RunTotals.of([NoteDone(file="", source_fingerprint="", row=None, hmac=None, **done)])
     seconds = time.monotonic() - began
     _say_all(
         run_summary.summary_lines(

@@ -16,7 +16,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
     add_common(parser)
     text = "write [PATIENT], [PATIENT-1], ***, an invented value, nothing or a keyed token in place (default: label)"
-    parser.add_argument("--how", choices=sorted({*OPERATORS} - {"encrypt"}), default="label", help=text)
+    parser.add_argument("--how", choices=sorted({*OPERATORS} - {"encrypt", "keep"}), default="label", help=text)
     text = (
         "with --how surrogate: language and country of the invented values, such as en_GB (default: en_US or es_ES, "
         "whichever language a note is in)"

@@ -12,7 +12,7 @@ from crfdeid.io.audit import RunTotals
 from crfdeid.io.records import Failure
 from crfdeid.io.worker import NoteTask
 from crfdeid.model_card.card import threshold_in
-from crfdeid.redaction.operators import ENCRYPT, SURROGATE
+from crfdeid.redaction.operators import ENCRYPT, KEEP, SURROGATE
 
 # Minimum number of notes for the warning that none has PHI: with fewer it may be chance.
 _MANY = 10
@@ -72,6 +72,7 @@ def run_summary(
         **(_concepts(work, totals) if work.concepts else {}),
         **({} if work.policy.operators is None else {"words": totals.words, "words_hidden": totals.hidden_words}),
         **({"tokens": totals.tokens} if work.policy.uses(ENCRYPT) else {}),
+        **({"kept": dict(sorted(totals.kept.items()))} if work.policy.uses(KEEP) else {}),
         "surrogates": work.policy.uses(SURROGATE),
         "surrogate_locales": dict(sorted(totals.locales.items())),
         "model_folder": str(work.model),
@@ -119,6 +120,8 @@ def summary_lines(account: Mapping[str, Any]) -> list[str]:
     ]
     if "tokens" in account:
         found.append(f"encrypted: {_count(account['tokens'], 'value')}")
+    if "kept" in account:
+        found.append(f"kept: {_counts(account['kept'])}")
     if account.get("surrogates"):
         locales = [f"{name} in {_count(notes, 'note')}" for name, notes in account["surrogate_locales"].items()]
         guessed = "; guessed from the text, --locale names another" if account["locale"] is None and locales else ""

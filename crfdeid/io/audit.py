@@ -34,6 +34,7 @@ class RunTotals:
         hidden_words: hidden words.
         drift_warnings: notes that, each by itself, differ from the development notes.
         tokens: encrypted values in the results.
+        kept: spans of each type that stay.
     """
 
     notes: int = 0
@@ -49,6 +50,7 @@ class RunTotals:
     hidden_words: int = 0
     drift_warnings: int = 0
     tokens: int = 0
+    kept: Counter[str] = field(default_factory=Counter)
 
     @classmethod
     def of(cls, entries: Iterable[NoteDone | FailureEntry]) -> RunTotals:
@@ -71,6 +73,7 @@ class RunTotals:
             totals.hidden_words += entry.hidden_words
             totals.drift_warnings += bool(entry.drift_warnings)
             totals.tokens += entry.tokens
+            totals.kept.update(entry.kept)
         return totals
 
 
@@ -116,5 +119,6 @@ def _note(done: NoteDone) -> dict[str, Any]:
         "unsearched": done.unsearched,
         "drift_warnings": done.drift_warnings or None,
         "tokens": done.tokens or None,
+        "kept": done.kept or None,
     }
     return {name: value for name, value in fields.items() if value is not None}

@@ -102,6 +102,7 @@ class NoteDone(NamedTuple):
         hidden_words: number of hidden words.
         drift_warnings: measures by which it differs from the development notes, names of `NOTE_MEASURES`.
         tokens: number of encrypted values in its result.
+        kept: number of spans of each type that stay.
     """
 
     file: str
@@ -117,6 +118,7 @@ class NoteDone(NamedTuple):
     hidden_words: int = 0
     drift_warnings: Sequence[str] = ()
     tokens: int = 0
+    kept: Mapping[str, int] = {}
 
 
 class FailureEntry(NamedTuple):
@@ -238,6 +240,7 @@ def _line(entry: JournalEntry) -> str:
             "unsearched": entry.unsearched is None,
             "drift_warnings": not entry.drift_warnings,
             "tokens": not entry.tokens,
+            "kept": not entry.kept,
         }
         fields = {name: value for name, value in fields.items() if not absent.get(name)}
     return json.dumps(fields) + "\n"
@@ -257,7 +260,7 @@ def _read(line: Any) -> JournalEntry | None:
             "locale": None | str(),
         }:
             note = NoteDone(**{name: line[name] for name in NoteDone._fields if name in line})
-            counts = all(map(_are_counts, (note.found, note.concepts, note.left_out)))
+            counts = all(map(_are_counts, (note.found, note.concepts, note.left_out, note.kept)))
             words = all(isinstance(number, int) for number in (note.words, note.hidden_words, note.tokens))
             valid = counts and words and _are_texts(note.unsearched) and _are_measures(note.drift_warnings)
             return note if valid and _are_numbers(row) else None

@@ -265,6 +265,7 @@ class OutputFolder:
                 result.hidden_words,
                 result.drift_warnings,
                 result.tokens,
+                result.kept,
             )
         )
 

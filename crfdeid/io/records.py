@@ -114,6 +114,7 @@ class NoteResult(NamedTuple):
         hidden_words: number of its hidden words.
         drift_warnings: measures by which the note differs from the development notes (`crfdeid.model_card.drift`).
         tokens: number of encrypted values in ``document``.
+        kept: number of spans of each type that stay, for their operator is "keep".
     """
 
     document: Document
@@ -127,6 +128,7 @@ class NoteResult(NamedTuple):
     hidden_words: int = 0
     drift_warnings: Sequence[str] = ()
     tokens: int = 0
+    kept: Mapping[str, int] = {}
 
 
 class Failure(NamedTuple):

@@ -14,12 +14,12 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from crfdeid.documents import CONCEPT, Document, merge
+from crfdeid.documents import CONCEPT, Document, Span
 from crfdeid.errors import DataError, EncodingError, MismatchError, SecretError, UsageError
 from crfdeid.io.records import Failure, Note, NoteResult
 from crfdeid.model_card.card import model_digest, read_card
 from crfdeid.model_card.drift import NoteReader, drift_measures
-from crfdeid.redaction.operators import ENCRYPT, SURROGATE, Operators
+from crfdeid.redaction.operators import ENCRYPT, KEEP, SURROGATE, Operators
 from crfdeid.redaction.policy import Policy
 from crfdeid.secrets import read_encryption_key, read_secret, secret_fingerprint, vocabulary_key
 from crfdeid.serialization import ModelFolder, has_private_vocabulary, open_model
@@ -180,7 +180,8 @@ class NoteTask:
         parts = replacements(document, Operators.of(policy.operators))
         invented = [part.span for part in parts if part.operator == SURROGATE]
         locale = document_locale(document, policy.locale, spans=invented) if invented else None
-        words, hidden_words = _words(document)
+        kept = Counter(part.span.label for part in parts if part.operator == KEEP)
+        words, hidden_words = _words(document, [part.span for part in parts if part.operator != KEEP])
         hidden = redact(
             document,
             policy.operators,
@@ -192,17 +193,19 @@ class NoteTask:
             marked=False,  # The results are texts.
         )
         tokens = sum(part.operator == ENCRYPT for part in parts)
-        result = NoteResult(hidden, found, locale=locale, words=words, hidden_words=hidden_words, tokens=tokens)
+        result = NoteResult(
+            hidden, found, locale=locale, words=words, hidden_words=hidden_words, tokens=tokens, kept=kept
+        )
         if concepts is None:
             return result
         remaining = _concepts(hidden)
         return result._replace(concepts=remaining, left_out=concepts - remaining)
 
 
-def _words(document: Document) -> tuple[int, int]:
-    """Numbers of words of a note: all, and the words that its spans cover, at least in part."""
+def _words(document: Document, hidden_spans: Sequence[Span]) -> tuple[int, int]:
+    """Numbers of words of a note: all, and the words that the replaced spans cover, at least in part."""
     # Counted one by one: a list of all words takes many times the memory of a long note.
-    ranges = ((0, len(document.text)), *((span.start, span.end) for span in merge(document.spans)))
+    ranges = ((0, len(document.text)), *((span.start, span.end) for span in hidden_spans))
     whole, *hidden = (sum(1 for _ in _WORD.finditer(document.text, *one)) for one in ranges)
     return whole, sum(hidden)
 

@@ -9,8 +9,8 @@ from functools import cached_property
 from crfdeid.errors import OptionConflictError, SettingError, UnknownNameError
 
 LABEL, NUMBERED, MASK, REMOVE = "label", "numbered", "mask", "remove"
-SURROGATE, HASH, ENCRYPT = "surrogate", "hash", "encrypt"
-OPERATORS = (LABEL, NUMBERED, MASK, SURROGATE, REMOVE, HASH, ENCRYPT)
+SURROGATE, HASH, ENCRYPT, KEEP = "surrogate", "hash", "encrypt", "keep"
+OPERATORS = (LABEL, NUMBERED, MASK, SURROGATE, REMOVE, HASH, ENCRYPT, KEEP)
 """Operators of `crfdeid.redact`."""
 
 
@@ -24,6 +24,7 @@ class Operators:
 
     Raises:
         UnknownNameError: an unknown operator.
+        OptionConflictError: "keep" for all types. It also needs an operator for what it must not show.
 
     Example:
         >>> operators = Operators(by_type={"DATE": "surrogate"})
@@ -40,6 +41,8 @@ class Operators:
         for name in (self.default, *self._table.values()):
             if name not in OPERATORS:
                 raise UnknownNameError(f"unknown operator '{name}': choose from {', '.join(OPERATORS)}")
+        if self.default == KEEP:
+            raise OptionConflictError("'keep' for all types hides nothing: name the types to keep, such as AGE=keep")
 
     @classmethod
     def of(cls, operators: Operators | Mapping[str, str] | str) -> Operators:

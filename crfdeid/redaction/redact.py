@@ -10,12 +10,12 @@ from functools import partial
 from io import StringIO
 from typing import NamedTuple
 
-from crfdeid.documents import Document, Span, merge
+from crfdeid.documents import Document, Span, merge, overlapping
 from crfdeid.errors import DataError, SecretError, UnknownNameError
 from crfdeid.known_phi.folding import fully_decoded
 from crfdeid.known_phi.persons import PersonClusterer, parse_name
 from crfdeid.label_schemes import TO_SEVEN, surrogate_kind
-from crfdeid.redaction.operators import ENCRYPT, HASH, LABEL, MASK, NUMBERED, REMOVE, SURROGATE, Operators
+from crfdeid.redaction.operators import ENCRYPT, HASH, KEEP, LABEL, MASK, NUMBERED, REMOVE, SURROGATE, Operators
 from crfdeid.secrets import derive, hash_value
 from features.normal import normal_form
 
@@ -39,9 +39,20 @@ class Replacement(NamedTuple):
 def replacements(document: Document, operators: Operators) -> list[Replacement]:
     """Return what `redact` does to each part of a document, by position, without overlaps.
 
-    Spans that share a character are one, with the type of the longest, which decides the operator.
+    Spans that share a character are one, with the type of the longest, which decides the operator. "keep" is for a span
+    that shares no character with one of another operator and that neither the record nor a list marked
+    (`Document.never_kept`); any other span gets the default operator instead.
     """
-    return [Replacement(span, operators[span.label]) for span in merge(document.spans)]
+    spans = merge(document.spans)
+    if not operators.uses(KEEP):
+        return [Replacement(span, operators[span.label]) for span in spans]
+    others = (span for span in document.spans if operators[span.label] != KEEP)
+    hidden = set(overlapping(spans, (*document.never_kept, *others)))
+    found = ((span, operators[span.label]) for span in spans)
+    return [
+        Replacement(span, operators.default if operator == KEEP and span in hidden else operator)
+        for span, operator in found
+    ]
 
 
 def redact(
@@ -66,7 +77,8 @@ def redact(
             document; "mask" writes an asterisk for each character but white space; "remove" writes nothing;
             "surrogate" writes an invented value of the same form (`crfdeid.redaction.surrogates`); "hash" writes a
             keyed token, [PATIENT:5a1f...], the same for the same value and type in all documents; "encrypt" writes a
-            token from which `crfdeid.redaction.encryption.reveal` restores the value.
+            token from which `crfdeid.redaction.encryption.reveal` restores the value; "keep" leaves a value unless
+            something else marked a part of it, but ages of 90 and more become a group.
         secret: the key material of surrogates and hashes, at least 16 bytes.
         encryption_key: the key of encrypted values, another one than the secret.
         patient: the patient of the note, for surrogates: in all notes of a patient, a value has the same surrogate and
@@ -79,7 +91,8 @@ def redact(
 
     Returns:
         The redacted text with the replacements as its spans (none for "remove"). Other annotation layers keep the marks
-        that share no character with a replaced span, with their new offsets.
+        that share no character with a replaced span, with their new offsets. A kept value counts as replaced only if it
+        was changed.
 
     Raises:
         UnknownNameError: an unknown operator, order of dates or locale.
@@ -100,23 +113,30 @@ def redact(
         SURROGATE: partial(_surrogates, secret=secret, patient=patient, locale=locale, date_order=date_order),
         HASH: partial(_hashes, secret=secret),
         ENCRYPT: partial(_tokens, key=encryption_key, secret=secret),
+        KEEP: _kept,
     }
     parts = replacements(document, Operators.of(operators))
-    spans = [part.span for part in parts]
     redacted = StringIO(newline="")  # a list of the parts of a long note takes several times its text
     replaced: list[Span] = []
+    changed: list[Span] = []
     shifts, end = array("q", [0]), 0
-    for span, text in zip(spans, _texts(document, parts, functions), strict=True):
+    for (span, operator), text in zip(parts, _texts(document, parts, functions), strict=True):
         redacted.write(document.text[end : span.start])
         redacted.write(text)
         if text and marked:
             start = span.start + shifts[-1]
             replaced.append(Span(start, start + len(text), span.label))
+        if operator == KEEP and text == document.text[span.start : span.end]:
+            end = span.end
+            continue
+        changed.append(span)
         end = span.end
         shifts.append(shifts[-1] + len(text) - (span.end - span.start))
     redacted.write(document.text[end:])
-    layers = {name: tuple(_shifted(marks, spans, shifts)) for name, marks in document.layers.items()}
-    return replace(document, text=redacted.getvalue(), spans=tuple(replaced), pretokenized=None, layers=layers)
+    layers = {name: tuple(_shifted(marks, changed, shifts)) for name, marks in document.layers.items()}
+    return replace(
+        document, text=redacted.getvalue(), spans=tuple(replaced), pretokenized=None, layers=layers, never_kept=()
+    )
 
 
 def check_date_order(date_order: str | None) -> None:
@@ -267,6 +287,21 @@ def _tokens(document: Document, spans: Sequence[Span], *, key: bytes | None, sec
     require_no_token(document.text, spans)
     cipher = Cipher(key)
     return [cipher.token(document.text[start:end], label) for start, end, label in spans]
+
+
+def _kept(document: Document, spans: Sequence[Span]) -> list[str]:
+    """Return values unchanged, but ages of 90 and more as a group, as HIPAA's Safe Harbor requires."""
+    return [_generalised(document.text[start:end], label) for start, end, label in spans]
+
+
+def _generalised(text: str, label: str) -> str:
+    if surrogate_kind(label) != "age":
+        return text
+    from crfdeid.redaction.surrogates.demographics import group_old_ages  # noqa: PLC0415  Faker takes long to import.
+
+    value = _value(text)
+    grouped = group_old_ages(value)
+    return text if grouped == value else grouped or f"[{label}]"
 
 
 def _labels(document: Document, spans: Sequence[Span]) -> list[str]:
