@@ -295,7 +295,7 @@ def _kept(document: Document, spans: Sequence[Span]) -> list[str]:
 
 
 def _generalised(text: str, label: str) -> str:
-    if surrogate_kind(label) != "age":
+    if surrogate_kind(label) not in ("age", "kin"):
         return text
     from crfdeid.redaction.surrogates.demographics import group_old_ages  # noqa: PLC0415  Faker takes long to import.
 

@@ -53,6 +53,11 @@ def test_ages_of_ninety_and_more_become_a_group(age: str, text: str) -> None:
         assert redact(note, {label: "keep"}).text == f"aged {text}.".replace("[AGE]", f"[{label}]")
 
 
+def test_ages_of_relatives_become_a_group_too() -> None:
+    note = Document("1", "su padre de 91 años", (Span(3, 19, "FAMILIARES_SUJETO_ASISTENCIA"),))
+    assert redact(note, {"FAMILIARES_SUJETO_ASISTENCIA": "keep"}).text == "su padre de 90+ años"
+
+
 def test_concepts_in_a_kept_value_stay_unless_it_was_changed() -> None:
     for age, expected in (("45", (Span(0, 2, "SIGN"), Span(8, 11, "SIGN"))), ("95", (Span(9, 12, "SIGN"),))):
         layers = {"concept": (Span(0, 2, "SIGN"), Span(8, 11, "SIGN"))}
