@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crfdeid.documents import Document, Span
-from crfdeid.errors import DataError, IntegrityError, SecretError
+from crfdeid.errors import DataError, IntegrityError, MissingExtraError, SecretError
 from crfdeid.redaction import redact
 from crfdeid.redaction.encryption import reveal
 from crfdeid.secrets import SECRET_VARIABLE, read_encryption_key
@@ -139,3 +140,10 @@ def test_the_key_is_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     for keys in ({}, {"secret": KEY}, {"secret": KEY, "encryption_key": KEY}):
         with pytest.raises(SecretError):
             redact(NOTE, "encrypt", **keys)
+
+
+def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "crfdeid.redaction.encryption", raising=False)
+    monkeypatch.setitem(sys.modules, "cryptography.exceptions", None)
+    with pytest.raises(MissingExtraError, match="crypto"):
+        encrypted(NOTE)
