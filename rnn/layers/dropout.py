@@ -1,16 +1,58 @@
-"""Dropout of units and of words, drawn in the compiled step from a JAX key."""
+"""Dropout of units and of words, drawn in the compiled step from a JAX key, and the generator behind these keys."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.extend.random import define_prng_impl
 
 from rnn.batching import Row
 from rnn.vocab import PAD, Vocabulary
+
+
+def _mix(x: jax.Array) -> jax.Array:
+    # Wellons's lowbias32: each bit of the input changes each bit of the result with a probability of about a half.
+    x = (x ^ (x >> 16)) * jnp.uint32(0x7FEB352D)
+    x = (x ^ (x >> 15)) * jnp.uint32(0x846CA68B)
+    return x ^ (x >> 16)
+
+
+def _words(key: jax.Array, start: jax.Array | int, count: int) -> jax.Array:
+    """Words ``start``, ``start`` + 1, … of a key's sequence, [count] uint32."""
+    numbers = jax.lax.iota(jnp.uint32, count) + jnp.asarray(start).astype(jnp.uint32)
+    return _mix(_mix(numbers ^ key[0]) ^ key[1])
+
+
+def _bits(key: jax.Array, bit_width: int, shape: tuple[int, ...]) -> jax.Array:
+    size = math.prod(shape)
+    words = _words(key, 0, -(-size * bit_width // 32))
+    return jax.lax.bitcast_convert_type(words, jnp.dtype(f"uint{bit_width}")).reshape(-1)[:size].reshape(shape)
+
+
+_GENERATOR = define_prng_impl(
+    key_shape=(2,),
+    seed=lambda seed: _words(jnp.zeros(2, jnp.uint32), 2 * seed, 2),
+    split=lambda key, shape: _words(key, 0, 2 * math.prod(shape)).reshape(*shape, 2),
+    random_bits=_bits,
+    fold_in=lambda key, number: _words(key, 2 * number, 2),
+    name="hash",
+    tag="hash",
+)
+
+
+def random_key(seed: int) -> jax.Array:
+    """Key of random numbers for training, not for secrets.
+
+    The numbers are hashes of a counter and the key. JAX's own generator is cryptographic: its code would take as long
+    to compile as an Elman network, and each bucket has a step of its own.
+    """
+    return jax.random.key(seed, impl=_GENERATOR)
+
 
 _STEPS = 1 << 16  # a unit is dropped if a 16-bit number is below a threshold: half the cost of a float
 

@@ -13,10 +13,12 @@ import numpy as np
 
 from crfdeid.tagger import FitProgress, OnProgress
 from rnn.batching import Batch, Row, even_batches, make_buckets
+from rnn.layers.dropout import random_key
 from rnn.network import Params, Structure
+from rnn.training.held_out import held_out_loss
 from rnn.training.schedules import HeldOut, Phase, Schedule, Updates, identity
 from rnn.training.steps import Program, Rates, Run, StepData, TrainState, compiled_step, run_keys
-from rnn.training.validation import DevMetric, held_out_loss
+from rnn.training.validation import DevMetric
 
 _KEPT = 3  # lists of rows: the turn of a private representation has three phases
 
@@ -171,7 +173,7 @@ class _State:
 
     def __init__(self, structure: Structure, params: Params, seed: int, buckets: DeviceBatches) -> None:
         self._structure, self._params, self._seed = structure, params, seed
-        self._key = jax.random.key(seed)
+        self._key = random_key(seed)
         self._optimisers: dict[str, Any] = {}  # states by phase name
         self._average: Params = {}  # of parameters that phases with an average trained
         self._runs = self._updates = 0

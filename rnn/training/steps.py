@@ -103,8 +103,6 @@ class StepData(NamedTuple):
 def run_keys(key: jax.Array, number: Any, *, sentences: int, inputs: int) -> jax.Array:
     """Keys of a run, [R, 1 + inputs].
 
-    They are not derived in the step: the code of a key takes long to compile, and each bucket has a step of its own.
-
     Args:
         key: key of the training.
         number: number of the run within the training.
@@ -188,7 +186,7 @@ def _norm(dense: jax.Array, looked_up: Sequence[tuple[jax.Array, jax.Array]], ma
     """Norm of a gradient, or an upper bound of it that is not above ``max_norm``.
 
     Repeated words sum their rows, so that the norm of P rows is at most sqrt(P) times that of the rows as they stand.
-    The sorting that the norm itself needs would take a tenth of the training of an Elman network.
+    The norm itself takes longer, since it compares all pairs of ids.
 
     Args:
         dense: squared norm of all but the tables.
@@ -206,17 +204,13 @@ def _norm(dense: jax.Array, looked_up: Sequence[tuple[jax.Array, jax.Array]], ma
 def _square_of_rows(ids: jax.Array, gradients: jax.Array) -> jax.Array:
     """Squared norm of a table's gradient from those of its looked-up rows: rows of one id are summed first.
 
-    The rows are sorted by id, since a comparison of all pairs needs the square of a long sentence's memory.
-
     Args:
         ids: [P, ...].
         gradients: [P, ..., D].
     """
     ids, gradients = ids.reshape(-1), gradients.reshape(-1, gradients.shape[-1])
-    order = jnp.argsort(ids)
-    differs = jnp.diff(ids[order], prepend=ids[order[:1]]) != 0  # from the row before
-    sums = jnp.zeros_like(gradients).at[jnp.cumsum(differs)].add(gradients[order])
-    return jnp.sum(sums**2)
+    first = jnp.argmax(ids[:, None] == ids[None], axis=1)  # of the rows with the same id; XLA stores no [P, P]
+    return jnp.sum(jnp.zeros_like(gradients).at[first].add(gradients) ** 2)
 
 
 def _update_once(program: Program, state: TrainState, data: StepData) -> tuple[TrainState, jax.Array]:

@@ -1,14 +1,11 @@
-"""Measures after every phase: F on the development sentences, and the loss of held-out rows."""
+"""F on the development sentences, measured after every phase."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple, Protocol, Self
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from crfdeid.bio import continues
@@ -17,9 +14,7 @@ from crfdeid.evaluation import Scores
 from crfdeid.evaluation.counts import scores_from_totals
 from rnn.batching import Batch, Row, batches
 from rnn.decode import best_of_each_layer, iob_constraints
-from rnn.network import Params, Structure, full_precision
-from rnn.training.schedules import Loss, Phase
-from rnn.training.steps import total_loss
+from rnn.network import Params, Structure
 
 
 class DevMetric(Protocol):
@@ -122,30 +117,6 @@ def _gold(
     ids = [number[tag] for row in rows for tag in row]
     first = [t == 0 for row in rows for t in range(len(row))]
     return Gold(names, np.array(ids, int), np.array(first, bool), tuple(has))
-
-
-def held_out_loss(structure: Structure, params: Params, phase: Phase, held_out: Sequence[Batch]) -> float:
-    """Mean loss a held-out row, with the same random numbers after every phase, so that losses are comparable.
-
-    Args:
-        structure: structure of the network.
-        params: its parameters.
-        phase: gives the loss, its reduction and the rows.
-        held_out: the rows in batches.
-    """
-    loss, key = phase.held_out_loss or phase.loss, None if phase.held_out_loss is None else jax.random.key(0)
-    total = jnp.zeros(())
-    for number, batch in enumerate(held_out):
-        own = None if key is None else jax.random.fold_in(key, number)
-        total = total + _batch_loss(structure, loss, params, batch, own)
-    return float(phase.reduce(total / sum(row.length > 0 for row in phase.held_out)))
-
-
-@partial(jax.jit, static_argnames=("structure", "loss"))
-@full_precision
-def _batch_loss(structure: Structure, loss: Loss, params: Params, batch: Batch, key: jax.Array | None) -> jax.Array:
-    keys = None if key is None else jax.random.split(key, batch.lengths.shape[0])
-    return total_loss(structure, loss, params, batch, keys)
 
 
 def count_tag_ids(tags: Sequence[str], gold: np.ndarray, predicted: np.ndarray, first: np.ndarray) -> Scores:

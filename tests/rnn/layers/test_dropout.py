@@ -1,4 +1,4 @@
-"""Dropout of units and words: shares, means, and the cases without dropout."""
+"""Dropout of units and words: shares, means, and the cases without dropout; the generator of random numbers."""
 
 import jax
 import jax.numpy as jnp
@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from tiny_networks import row_of
 
-from rnn.layers.dropout import WordDropout, drop_words, dropout, dropout_factors, split_key
+from rnn.layers.dropout import WordDropout, drop_words, dropout, dropout_factors, random_key, split_key
 from rnn.vocab import FIRST_WORD, PAD, Vocabulary
 
-KEY = jax.random.key(0)
+KEY = random_key(0)
 SHAPE = (50, 40, 33)
 
 
@@ -84,3 +84,27 @@ def test_only_the_named_inputs_are_changed_and_each_by_itself():
     changed = [np.asarray(found[name] != DOE) for name in ("words", "concept words")]
     assert (changed[0] & changed[1]).mean() == pytest.approx(1 / 4, abs=0.06)  # independent
     np.testing.assert_array_equal(drop_words({}, inputs, jax.random.split(KEY, 0))["words"], ids)
+
+
+def test_random_numbers_are_uniform_and_independent():
+    keys = jnp.concatenate([jax.random.split(random_key(seed), 64) for seed in range(4)])
+    bits = jax.vmap(lambda key: jax.random.bits(key, (1024,)))(keys)
+    bits = np.unpackbits(np.asarray(bits).view(np.uint8), axis=1).reshape(256, 1024, 32) - 0.5
+    error = 5 * 0.5 / np.sqrt(256 * 1024)
+    assert abs(bits.mean(axis=(0, 1))).max() < error
+    for other in (np.roll(bits, 1, 0), np.roll(bits, 1, 1), np.roll(bits, 1, 2)):  # next key, number, bit
+        assert abs((2 * bits * other).mean(axis=(0, 1))).max() < error
+    counts = np.bincount(np.asarray(jax.random.bits(KEY, (1 << 20,), jnp.uint16)) >> 8, minlength=256)
+    chi_square = float(((counts - 4096) ** 2 / 4096).sum())
+    assert 150 < chi_square < 380  # of 255 degrees of freedom
+    normal = np.asarray(jax.random.normal(KEY, (100_000,)), float)
+    assert [normal.mean(), normal.std()] == pytest.approx([0, 1], abs=0.015)
+
+
+def test_random_numbers_depend_on_every_part_of_their_key():
+    keys = [KEY, random_key(1), jax.random.fold_in(KEY, 0), jax.random.fold_in(KEY, 1), *jax.random.split(KEY, 4)[2:]]
+    drawn = [tuple(np.asarray(jax.random.bits(key, (4,))).tolist()) for key in keys]
+    assert len({number for numbers in drawn for number in numbers}) == 4 * len(keys)
+    batch = jax.vmap(lambda key: jax.random.bits(key, (3, 5), jnp.uint16))(jax.random.split(KEY, 3))
+    for key, expected in zip(jax.random.split(KEY, 3), batch, strict=True):  # alone as in a batch
+        np.testing.assert_array_equal(jax.random.bits(key, (3, 5), jnp.uint16), expected)

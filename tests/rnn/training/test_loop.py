@@ -11,6 +11,7 @@ from tiny_networks import start as start_window_network
 
 from rnn import Elman
 from rnn.batching import even_batches, make_buckets
+from rnn.layers.dropout import random_key
 from rnn.settings import WordSettings
 from rnn.training import loop
 from rnn.training.loop import DeviceBatches, shuffled, start_training, train
@@ -308,7 +309,7 @@ def test_held_out_noise_is_the_same_after_every_phase_and_only_where_wanted():
             measurements.append((yield phase(loss=noise, held_out=FIRST, held_out_loss=loss)))
 
     run(schedule(), epochs=4, seed=5)
-    keys = jax.random.split(jax.random.fold_in(jax.random.key(0), 0), len(FIRST))
+    keys = jax.random.split(jax.random.fold_in(random_key(0), 0), len(FIRST))
     expected = sum(float(jax.random.normal(key, (2,)).sum()) for key in keys) / len(FIRST)
     assert [measured.loss for measured in measurements] == pytest.approx([expected, expected, 0.0], rel=1e-5)
 
