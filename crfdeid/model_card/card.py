@@ -124,7 +124,8 @@ def _problem(card: dict[str, Any]) -> str | None:
     """The first thing in a card that cannot be."""
     for problem in shape_errors(card, _CARD):
         return problem
-    curve, *costs = card["thresholds"].values()
+    thresholds = card["thresholds"]
+    curve, costs = thresholds["curve"], [thresholds[name] for name in ("dev", "test") if name in thresholds]
     if not (curve and curve[0] <= 1 and curve[-1] >= 0 and all(map(gt, curve, curve[1:]))):
         return "thresholds.curve is not of descending probabilities"
     for counts in costs:
@@ -133,7 +134,7 @@ def _problem(card: dict[str, Any]) -> str | None:
         rises = all(map(le, [0, *wrong], [*wrong, counts["tokens"] - counts["phi_tokens"]]))
         if not (falls and rises and len(missed) == len(wrong) == len(curve)):
             return "thresholds has counts that do not follow its curve"
-    return "thresholds.dev finds not all PHI" if card["thresholds"]["dev"]["missed"][-1] else None
+    return "thresholds.dev finds not all PHI" if thresholds["dev"]["missed"][-1] else None
 
 
 def model_digest(folder: Path | ModelFolder) -> str:
