@@ -114,6 +114,16 @@ def test_a_comparison_of_phi_alone_names_this_experiment(model: str, capsys: pyt
     assert "python -m experiments.joint" in message
 
 
+def test_every_row_of_table_4_has_word_vectors_that_the_results_describe(tmp_path: Path) -> None:
+    folder = two_layer_folder(tmp_path / "notes")
+    (tmp_path / "near.txt").write_text("2 2\nzinc 1 0\niron 0 1\n")
+    argv = [f"--{name}={folder / name}.jsonl" for name in ("train", "dev", "test")]
+    argv += ["--systems", "crf", "--embeddings", str(tmp_path / "near.txt")]
+    prepared = experiment.prepare(parse(argv), on_step=lambda *_: None)
+    assert {system.embedding for system in prepared.systems} - {None} == {"near", "random", "concatenated"}
+    assert prepared.embeddings.facts.keys() == {"near", "random", "concatenated"}
+
+
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, list[str]]:
     """The notes, the results, and the options that made them: pipelines of CRFs, which train in no time."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -33,6 +33,7 @@ from experiments.running.joint.systems import (
 )
 from experiments.running.prepared import Prepared, models_folder, read_corpus, settings_by_system
 from experiments.running.runs import Found, OnProgress, Run, Trained, fit_cells
+from experiments.running.settings import RANDOM
 from experiments.running.significance import compare_systems
 from experiments.running.systems import Cell, System, Vectors, make_tagger, plain_cells, profile_of, traits_of
 
@@ -185,8 +186,10 @@ def prepare(experiment: JointExperiment, *, on_step: OnStep) -> JointPrepared:
         require_layers(system.name, {*layers_of(system), CONCEPT}, read.corpus.train.sentences)
     unsourced = _unsourced(experiment, read.corpus)
     used = [system.embedding for system in systems.table_4.values()]
+    # The row with characters has random vectors, whatever others are compared.
+    vectors = replace(experiment.vectors, sources={**experiment.vectors.sources, RANDOM: RANDOM})
     embeddings = prepare_embeddings(
-        used, read.corpus, experiment.vectors, seed=experiment.corpus.seed, on_step=on_step, joined=CONCATENATED
+        used, read.corpus, vectors, seed=experiment.corpus.seed, on_step=on_step, joined=CONCATENATED
     )
     parts = None if folder is None else folder.with_name("parts")
     plan = JointPlan(experiment.profile, embeddings.vectors, folder, unsourced, parts)
