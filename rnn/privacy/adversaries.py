@@ -16,7 +16,7 @@ by token.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
@@ -44,32 +44,11 @@ TASKS = ("T1", "T2")
 LOG_2 = float(np.log(2.0))
 """Loss of an adversary that guesses at random."""
 
-ENCODINGS = 4
-"""Encodings of a quadruple with independent noise: two of x, then two of x'."""
+PAIR_KINDS = {"symmetric": ((0, 0), (1, 1), (0, 1), (1, 0)), "one-sided": ((0, 0), (0, 1))}
+"""Pairs of a quadruple by scheme (`PrivateSettings.pairs`), 0 for x and 1 for x', half of them real.
 
-
-class PairKind(NamedTuple):
-    """Pair of a quadruple: 0 for x, 1 for x'.
-
-    Attributes:
-        first: sentence of the representation.
-        second: sentence of the words, or of the second representation.
-    """
-
-    first: int
-    second: int
-
-    @property
-    def real(self) -> bool:
-        """True if both are of the same sentence."""
-        return self.first == self.second
-
-
-PAIR_KINDS = {
-    "symmetric": (PairKind(0, 0), PairKind(1, 1), PairKind(0, 1), PairKind(1, 0)),
-    "one-sided": (PairKind(0, 0), PairKind(0, 1)),
-}
-"""Pairs of a quadruple by scheme (`PrivateSettings.pairs`), half of them real."""
+The first sentence has its representation read, the second its words or its representation. Real pairs are of the same.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,19 +123,16 @@ class Replaceable:
     choices: Sequence[Sequence[npt.NDArray[np.int32]]]
 
     @classmethod
-    def of(cls, sentences: Iterable[LabelledSentence], words: PairVocabulary) -> Self:
+    def of(cls, sentences: Sequence[LabelledSentence], words: PairVocabulary) -> Self:
         """Select the sentences that can make a fake pair.
 
         Raises:
             EmptyInputError: there is none.
         """
-        others: dict[str, npt.NDArray[np.int32]] = {}
+        others = {word: _others(word, words) for word in phi_words(sentences)}
         found = []
         for number, item in enumerate(sentences):
             tokens = item.sentence.words
-            for place in phi_places(item):
-                if tokens[place] not in others:
-                    others[tokens[place]] = _others(tokens[place], words)
             places = [place for place in phi_places(item) if len(others[tokens[place]])]
             if places:
                 found.append((number, item, np.array(places), [others[tokens[place]] for place in places]))
@@ -206,6 +182,8 @@ def _others(word: str, words: PairVocabulary) -> npt.NDArray[np.int32]:
 class PairIndex(NamedTuple):
     """Indices into a quadruple's arrays for each of P pairs.
 
+    A quadruple has four encodings with independent noise: two of x, then two of x'.
+
     Attributes:
         first: index of the encoding that both adversaries read, [P].
         other: index of the second encoding for T2, [P].
@@ -221,13 +199,8 @@ class PairIndex(NamedTuple):
     @classmethod
     def of(cls, pairs: str) -> PairIndex:
         """Indices for the named pair scheme (`PrivateSettings.pairs`)."""
-        kinds: Sequence[PairKind] = PAIR_KINDS[pairs]
-        return cls(
-            np.array([2 * kind.first for kind in kinds]),
-            np.array([2 * kind.second + 1 for kind in kinds]),
-            np.array([kind.second for kind in kinds]),
-            np.array([1.0 if kind.real else -1.0 for kind in kinds], np.float32),
-        )
+        first, second = np.array(PAIR_KINDS[pairs]).T
+        return cls(2 * first, 2 * second + 1, second, np.where(first == second, 1, -1).astype(np.float32))
 
 
 class Adversary(nnx.Module):

@@ -26,10 +26,8 @@ from flax import nnx
 from crfdeid.documents import PHI, LabelledSentence
 from crfdeid.errors import SettingError
 from crfdeid.utils.process import keep_freed_memory
-from features.tokens import Sentence
 from rnn.batching import Row
 from rnn.compile_cache import keep_compiled
-from rnn.decode import best_tags, iob_constraints, run_batches
 from rnn.embeddings.vectors import WordVectors
 from rnn.layers.crf import CrfScores
 from rnn.layers.dropout import split_key
@@ -41,7 +39,7 @@ from rnn.privacy.representation import RepresentationModel, new_representation
 from rnn.privacy.settings import PrivateSettings
 from rnn.training.loop import start_training, train
 from rnn.training.schedules import HeldOut, Phase, Schedule, Updates, identity, optimiser, per_sentences
-from rnn.vocab import FIRST_WORD, PAD, Vocabulary
+from rnn.vocab import PAD
 from rnn.words import WordProcessor, tags_of
 
 _COMPILING = 40_000  # padded tokens of quadruples that are trained on in the time of compiling one more length
@@ -319,37 +317,14 @@ class TrainedRepresentation:
     Args:
         model: the representation.
         pretrained: the representation after P1, before adversarial training; None for DANN.
-        structure: structure of the whole network.
-        params: parameters of the whole network.
-        tags: tags of the tagger.
+        adversaries: parameters of the adversaries.
         history: every epoch.
     """
 
     model: RepresentationModel
     pretrained: RepresentationModel | None
-    structure: Structure
-    params: Params
-    tags: tuple[str, ...]
+    adversaries: Params
     history: tuple[Epoch, ...]
-
-    @property
-    def adversaries(self) -> Params:
-        """Parameters of the adversaries."""
-        return {name: array for name, array in self.params.items() if name.startswith("network.adversaries.")}
-
-    def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
-        """Tag sentences by the network's tagger without noise, by the best valid IOB2 path."""
-        known = sorted({word for sentence in sentences for word in sentence.words})
-        processor = WordProcessor(Vocabulary(tuple(known), fold_digits=False), {PHI: self.tags}, casing=True)
-        table = np.concatenate([np.zeros((FIRST_WORD, self.model.vectors.dim), np.float32), self.model.lookup(known)])
-        params = {**self.params, "tables.words": table}
-        begins, names = {PHI: iob_constraints(self.tags, "valid")}, np.array(self.tags, object)
-        found = run_batches(
-            processor.rows(sentences),
-            lambda batch: best_tags(self.structure, params, batch, begins=begins)[PHI],
-            nothing=np.empty(0, np.int32),
-        )
-        return [names[row].tolist() for row in found]
 
 
 def train_representation(
@@ -418,5 +393,5 @@ def train_representation(
         params = learn(params, "P2", most=settings.adversary_epochs, patience=patience, lowest="P2")
         turn = ("P3a tagger", "P3a adversaries", "P3b")
         params = learn(params, *turn, most=settings.rounds, patience=patience, lowest="P3b")
-    whole = {name: np.array(array) for name, array in params.items() if name.startswith("network.")}
-    return TrainedRepresentation(model(params), pretrained, structure, whole, tags, tuple(history))
+    adversaries = {name: np.array(a) for name, a in params.items() if name.startswith("network.adversaries.")}
+    return TrainedRepresentation(model(params), pretrained, adversaries, tuple(history))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crfdeid.corpora.splits import Corpus, Split
@@ -128,30 +129,33 @@ def learn_pseudonyms(recipe: Recipe, cell: Cell, corpus: Corpus, on_epoch: OnEpo
 
 def learn_representation(recipe: Recipe, cell: Cell, corpus: Corpus, on_epoch: OnEpoch) -> Learned:
     """Train the representation, then a tagger on the data that is published with it."""
-    trained, history = trained_representation(recipe, cell, corpus.train, corpus.dev, on_epoch)
+    trained = trained_representation(recipe, cell, corpus.train, corpus.dev, on_epoch)
     tagger = recipe.new_private_tagger(cell, trained.model)
     tagger.fit(corpus.train.sentences, corpus.dev.sentences)
-    return Learned(tagger, corpus.train.sentences, trained, facts={"history": history})
+    return Learned(tagger, corpus.train.sentences, trained, facts=history_of(trained))
 
 
 def trained_representation(
     recipe: Recipe, cell: Cell, train: Split, held_out: Split, on_epoch: OnEpoch
-) -> tuple[TrainedRepresentation, list[dict[str, Any]]]:
-    """Train a private representation; return it with the figures of every epoch."""
+) -> TrainedRepresentation:
+    """Train a private representation."""
     from rnn.privacy.training import train_representation  # noqa: PLC0415
 
-    settings, history = recipe.private_settings(cell.system), list[dict[str, Any]]()
+    settings, steps = recipe.private_settings(cell.system), count(1)
     most = settings.epochs + settings.adversary_epochs + 3 * settings.rounds
 
     def follow(epoch: Epoch) -> None:
-        history.append(epoch._asdict())
-        on_epoch(FitProgress(len(history), most, epoch.loss))
+        on_epoch(FitProgress(next(steps), most, epoch.loss))
 
     vectors = recipe.vectors_of(cell.system)
-    trained = train_representation(
+    return train_representation(
         train.sentences, held_out.sentences, vectors, settings, seed=cell.seed, on_progress=follow
     )
-    return trained, history
+
+
+def history_of(trained: TrainedRepresentation) -> dict[str, Any]:
+    """The figures of every epoch, as an entry of the run's record."""
+    return {"history": [epoch._asdict() for epoch in trained.history]}
 
 
 def fitted(

@@ -14,7 +14,7 @@ from itertools import chain
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import EmptyInputError
-from experiments.running.private.learning import Learned, OnEpoch, Recipe, fitted, trained_representation
+from experiments.running.private.learning import Learned, OnEpoch, Recipe, fitted, history_of, trained_representation
 from experiments.running.private.systems import HOSPITALS, PARTS, PROVIDER, neighbours_of
 from experiments.running.systems import Cell
 
@@ -71,7 +71,7 @@ def learn_pooled_representations(recipe: Recipe, cell: Cell, corpus: Corpus, on_
     from rnn.privacy.release import encode_notes  # noqa: PLC0415
     from rnn.privacy.substitution import shareable  # noqa: PLC0415
 
-    trained, history = trained_representation(recipe, cell, recipe.parts[PROVIDER], corpus.dev, on_epoch)
+    trained = trained_representation(recipe, cell, recipe.parts[PROVIDER], corpus.dev, on_epoch)
     shared = [
         encode_notes(shareable(recipe.parts[name].encoded), trained.model, seed=2 * cell.seed + number)
         for number, name in enumerate(HOSPITALS)
@@ -79,7 +79,7 @@ def learn_pooled_representations(recipe: Recipe, cell: Cell, corpus: Corpus, on_
     tagger = recipe.new_private_tagger(cell, trained.model)
     tagger.fit_shared(shared, corpus.dev.sentences, on_progress=on_epoch)
     attacked = replace(corpus, train=recipe.parts[PROVIDER], test=_joined(recipe.parts[name] for name in HOSPITALS))
-    return Learned(tagger, _of_hospitals(recipe.parts), trained, attacked, {"history": history})
+    return Learned(tagger, _of_hospitals(recipe.parts), trained, attacked, history_of(trained))
 
 
 def _of_hospitals(parts: Mapping[str, Split]) -> Sequence[LabelledSentence]:

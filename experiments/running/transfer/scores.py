@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from crfdeid import label_schemes
 from crfdeid.documents import Document, tokens_of
 from crfdeid.evaluation import Counts, Predictions, bootstrap_f1, percentile_interval, token_scores
-from crfdeid.evaluation.tokens import missed_tokens, token_types
+from crfdeid.evaluation.tokens import MissedToken, missed_tokens, token_types
 from experiments.running.transfer.systems import BINARY, CATEGORIES, NAME
-from features.tokenizer import Token
 
 Pairs = Counter[tuple[str, str]]
 
@@ -47,24 +46,23 @@ class GoldTokens:
     """
 
     def __init__(self, documents: Sequence[Document]) -> None:
-        self._documents = [(document.id, tokens_of(document), document.spans) for document in documents]
-        self._gold = [token_types(tokens, spans) for _, tokens, spans in self._documents]
+        self._documents = []
+        for document in documents:
+            tokens = tokens_of(document)
+            self._documents.append((document.id, tokens, token_types(tokens, document.spans)))
 
     def tested(self, runs: Sequence[Predictions]) -> Tested:
         """Counts of several runs of one model."""
         by_document: list[Pairs] = []
-        missed, adjacent = 0, 0
-        for (name, tokens, _), gold in zip(self._documents, self._gold, strict=True):
+        missed: list[MissedToken] = []
+        for name, tokens, gold in self._documents:
             by_document.append(Pairs())
-            for found in self._found(runs, name, tokens):
+            for run in runs:
+                found = token_types(tokens, run[name])
                 by_document[-1].update(zip(gold, found, strict=True))
-                lost = missed_tokens(gold, found)
-                missed, adjacent = missed + len(lost), adjacent + sum(token.adjacent_found for token in lost)
-        return Tested(by_document, sum(map(len, self._gold)), missed, adjacent)
-
-    @staticmethod
-    def _found(runs: Sequence[Predictions], name: str, tokens: Sequence[Token]) -> list[list[str]]:
-        return [token_types(tokens, run[name]) for run in runs]
+                missed += missed_tokens(gold, found)
+        adjacent = sum(token.adjacent_found for token in missed)
+        return Tested(by_document, sum(len(gold) for *_, gold in self._documents), len(missed), adjacent)
 
 
 def counts_of(pairs: Mapping[tuple[str, str], int], types: str) -> Counts:

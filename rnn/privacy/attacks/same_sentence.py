@@ -57,15 +57,11 @@ class AttackNetwork(nnx.Module):
         return jnp.moveaxis(inputs["encoded"], 1, 0)
 
 
-FRESH, CONTINUED = "fresh", "continued"
-
-
 @dataclass(frozen=True, slots=True)
 class AttackOutcome:
     """Accuracy of an adversary on pairs from documents outside its training set.
 
     Args:
-        start: "fresh" for an adversary from scratch, "continued" for one that the representation was trained with.
         seed: its seed.
         epochs: training epochs on the frozen representation.
         adversary: "T1", "T2", or "average" for the mean of their probabilities.
@@ -73,7 +69,6 @@ class AttackOutcome:
         total: number of pairs, one a sentence.
     """
 
-    start: str
     seed: int
     epochs: int
     adversary: str
@@ -98,7 +93,7 @@ def worst(outcomes: Iterable[AttackOutcome]) -> AttackOutcome:
     """Return the most accurate adversary, the first of equals.
 
     Example:
-        >>> some = [AttackOutcome("fresh", seed, 20, "T1", correct, 100) for seed, correct in enumerate((52, 41, 55))]
+        >>> some = [AttackOutcome(seed, 20, "T1", correct, 100) for seed, correct in enumerate((52, 41, 55))]
         >>> worst(some).seed
         1
     """
@@ -125,14 +120,14 @@ class _PairAttack:
         tried = self._rows(self.held_out, random)
         chosen = random.integers(len(PairIndex.of(settings.pairs).sign), size=len(tried))
         found: list[AttackOutcome] = []
-        start, last = FRESH if known is None else CONTINUED, max(settings.attack_epochs)
+        last = max(settings.attack_epochs)
         epochs = iter(range(1, last + 1))
 
         def watch(phase: Phase, loss: float, measured: HeldOut, params: Params) -> None:
             epoch = next(epochs)
             if epoch in settings.attack_epochs:
                 right = self._correct(structure, params, tried, chosen)
-                found.extend(AttackOutcome(start, seed, epoch, name, n, len(tried)) for name, n in right.items())
+                found.extend(AttackOutcome(seed, epoch, name, n, len(tried)) for name, n in right.items())
             on_epoch(epoch)
 
         train(start_training(structure, params, self._schedule(random), seed=seed, epochs=last, watch=watch))

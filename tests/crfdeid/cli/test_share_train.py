@@ -43,10 +43,10 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         model = RepresentationModel.untrained(vectors, settings, seed=more["seed"])
         epoch = Epoch("P1", 1.5, 1.25, 0.1, 0.2)
         more["on_progress"](epoch)
-        return TrainedRepresentation(model, model, None, {"adversaries": None}, ("O",), (epoch,))
+        return TrainedRepresentation(model, model, {"adversaries": None}, (epoch,))
 
     def attack_pairs(*_: Any, **__: Any) -> list[AttackOutcome]:
-        return [AttackOutcome("fresh", 0, 1, "T1", 26, 50)]
+        return [AttackOutcome(0, 1, "T1", 26, 50)]
 
     monkeypatch.setattr("rnn.privacy.audit.train_representation", train_representation)
     monkeypatch.setattr("rnn.privacy.audit.attack_pairs", attack_pairs)

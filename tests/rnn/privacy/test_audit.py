@@ -49,7 +49,7 @@ def card(calls: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     ) -> list[AttackOutcome]:
         calls.append({"encoder": encoder, "train": train, "held_out": held_out, "settings": settings})
         more["on_progress"](1, 1)
-        return [AttackOutcome("fresh", seed, 2, "T1", 30 + seed, 50) for seed in range(settings.attack_seeds)]
+        return [AttackOutcome(seed, 2, "T1", 30 + seed, 50) for seed in range(settings.attack_seeds)]
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("rnn.privacy.audit.attack_pairs", attack_pairs)

@@ -58,7 +58,7 @@ def test_pseudonyms_are_attacked_with_the_neighbours_of_table_2_alone() -> None:
 
 def test_the_worst_adversary_counts_and_each_kinds_worst_stands_beside() -> None:
     outcomes = [
-        AttackOutcome("fresh", seed, epochs, adversary, correct, 100)
+        AttackOutcome(seed, epochs, adversary, correct, 100)
         for seed, epochs, adversary, correct in (
             (0, 20, "T1", 52), (1, 20, "T1", 38), (0, 20, "T2", 55), (0, 50, "T2", 60),
         )

@@ -82,9 +82,9 @@ def test_of_hospitals_that_pool_what_they_publish_is_attacked_by_who_has_the_pro
     parts = pooling.shared_out(corpus.train)
     learned_from: dict[str, Any] = {}
 
-    def representation(*given: Any) -> tuple[Any, list[dict[str, Any]]]:
+    def representation(*given: Any) -> Any:
         learned_from["representation"] = given[2]
-        return SimpleNamespace(model=None), []
+        return SimpleNamespace(model=None, history=())
 
     tagger = SimpleNamespace(fit_shared=lambda shared, *_, **__: learned_from.update(tagger=shared))
     monkeypatch.setattr(pooling, "trained_representation", representation)
