@@ -59,7 +59,7 @@ def _said(results: Results, tested: str, pair: Mapping[str, Any]) -> str:
 
 def _held(results: Results) -> Iterator[str]:
     for name in results["tables"]["compared"]:
-        found = [run["phi_held"] for run in results["systems"][name]["runs"] if run["phi_held"] is not None]
+        found = [run["phi_held"] for run in results["models"][name]["runs"] if run["phi_held"] is not None]
         if found:
             worst = max(found, key=lambda one: one["held"])
             yield f"{name} holds {worst['held']:,} of {worst['words']:,} words that are nothing but PHI in training."

@@ -1,6 +1,6 @@
 """``results.json`` of the experiment on PHI and concepts.
 
-``systems`` has an entry for every system, with its runs, whose scores, errors and F on dev are by annotation layer;
+``models`` has an entry for every system, with its runs, whose scores, errors and F on dev are by annotation layer;
 ``tables`` lists the systems of each of the paper's tables.
 """
 
@@ -25,7 +25,7 @@ def assemble(prepared: JointPrepared, runs: Sequence[Run]) -> dict[str, Any]:
     return {
         **describe_common(JOINT, prepared),
         "layers": [PHI, CONCEPT],
-        "systems": {system.name: _describe(system, runs) for system in systems.every},
+        "models": {system.name: _describe(system, runs) for system in systems.every},
         "tables": {
             "compared": [system.name for system in systems.compared],
             "table_4": {name: system.name for name, system in systems.table_4.items()},

@@ -163,7 +163,7 @@ _JOINT_RUN: Shape = {  # by annotation layer
 _JOINT: Shape = {
     **COMMON,
     "layers": [str],
-    "systems": {str: {"model": str, "embedding": (str, None), "hides_phi": bool, "runs": [_JOINT_RUN]}},
+    "models": {str: {"model": str, "embedding": (str, None), "hides_phi": bool, "runs": [_JOINT_RUN]}},
     "tables": {
         "compared": [str],
         "table_4": {str: str},

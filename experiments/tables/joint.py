@@ -37,7 +37,7 @@ def joint_tables(results: Results, *, published: bool) -> dict[str, Table]:
     for layer, name in LAYERS.items():
         if layer in results["significance"]:
             found |= {f"{layer}-{kind}": table for kind, table in _of_layer(results, layer, name)}
-    time = time_table(of_layer(results, CONCEPT, systems=results["systems"]))
+    time = time_table(of_layer(results, CONCEPT, systems=results["models"]))
     together = "The pipelines of one seed are trained together: each is given its share of that time."
     return found | {
         "time": replace(time, notes=(*time.notes, together) if results["tables"]["table_5"] else time.notes)
@@ -80,7 +80,7 @@ def concept_table(results: Results, *, published: bool) -> Table:
     """Table 3: scores of each system for concepts; a column says if the PHI that it found is hidden from them."""
     rows: dict[str, _ROW] = {}
     for name in results["tables"]["compared"]:
-        hides = {"No PHI": "yes" if results["systems"][name]["hides_phi"] else "no"}
+        hides = {"No PHI": "yes" if results["models"][name]["hides_phi"] else "no"}
         rows[name] = {**hides, **_cells(results, name, CONCEPT, CONCEPT), **_sourced(results, name)}
         if published:
             rows[name] |= _printed(lange2020.TABLE_3.get(name))
@@ -97,7 +97,7 @@ def embedding_table(results: Results, *, published: bool) -> Table:
     """Table 4: concepts in unchanged text, by the inputs of a BiLSTM-CRF."""
     rows: dict[str, _ROW] = {}
     for embedding, name in results["tables"]["table_4"].items():
-        system = results["systems"][name]
+        system = results["models"][name]
         facts = results["embeddings"][system["embedding"]]
         unknown = percent(facts["out_of_vocabulary"][results["corpus"]["test"]]["tokens"])
         rows[embedding] = {"Dimension": str(facts["dim"]), "Unknown tokens (%)": unknown}
@@ -137,7 +137,7 @@ def held_table(results: Results) -> Table:
     others = {way["learns_from"]: name for name, way in texts.items() if name not in compared}
     known = {texts[name]["learns_from"] for name in compared if name in texts}
     for name in (*compared, *(name for way, name in others.items() if way not in known)):
-        found = [run["phi_held"] for run in results["systems"][name]["runs"] if run["phi_held"] is not None]
+        found = [run["phi_held"] for run in results["models"][name]["runs"] if run["phi_held"] is not None]
         if found:
             held, words = fmean(one["held"] for one in found), found[0]["words"]
             rows[name] = {"Words of PHI": f"{words:,}", "Held": f"{held:,.1f}".removesuffix(".0")}
@@ -156,12 +156,12 @@ def _table(title: str, rows: dict[str, _ROW], notes: tuple[str, ...]) -> Table:
 
 
 def _scored_in(results: Results, name: str, layer: str) -> bool:
-    return all(layer in run["scores"] for run in results["systems"][name]["runs"])
+    return all(layer in run["scores"] for run in results["models"][name]["runs"])
 
 
 def _cells(results: Results, name: str, layer: str, tested: str | None = None) -> dict[str, str]:
     """Precision, recall and F of the best seed on dev; mean and deviation of F; a mark where the difference holds."""
-    runs = results["systems"][name]["runs"]
+    runs = results["models"][name]["runs"]
     best = max(runs, key=lambda run: run["dev_f1"][layer])["scores"][layer]["entity_strict"]["micro"]
     every = [run["scores"][layer]["entity_strict"]["micro"]["f1"] for run in runs]
     mark = MARK if tested is not None and name in _differing(results["significance"][tested]) else ""
@@ -173,7 +173,7 @@ def _cells(results: Results, name: str, layer: str, tested: str | None = None) -
 
 def _sourced(results: Results, name: str) -> dict[str, str]:
     """F without the regions that have no annotation, of the best seed on dev."""
-    runs = results["systems"][name]["runs"]
+    runs = results["models"][name]["runs"]
     best = max(runs, key=lambda run: run["dev_f1"][CONCEPT])["scores"]
     return (
         {"F, sourced": percent(best[CONCEPT_ANNOTATED_TEXT]["entity_strict"]["micro"]["f1"])}
@@ -194,7 +194,7 @@ def _printed(printed: lange2020.Printed | None) -> dict[str, str]:
 
 
 def _seeds(results: Results) -> int:
-    return max(len(system["runs"]) for system in results["systems"].values())
+    return max(len(system["runs"]) for system in results["models"].values())
 
 
 def _notes(results: Results, tested: str | None, *, published: bool) -> tuple[str, ...]:

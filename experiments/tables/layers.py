@@ -28,7 +28,7 @@ def of_layer(
     """
     names = results["tables"]["compared"] if systems is None else systems
     name = scores or layer
-    found = {one: results["systems"][one] for one in names}
+    found = {one: results["models"][one] for one in names}
     models = {
         one: {**system, "runs": [_run(run, layer, name) for run in system["runs"]]}
         for one, system in found.items()

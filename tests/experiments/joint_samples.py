@@ -41,7 +41,7 @@ def joint_results(*, seeds: tuple[int, ...] = (0, 1)) -> dict[str, Any]:
         "experiment": JOINT,
         "schema": SCHEMA,
         "layers": [PHI, CONCEPT],
-        "systems": {name: _system(name, template, seeds) for name in names},
+        "models": {name: _system(name, template, seeds) for name in names},
         "tables": {
             "compared": list(COMPARED),
             "table_4": dict(TABLE_4),

@@ -152,9 +152,9 @@ def test_two_corpora_that_share_no_text_are_each_scored_in_their_layer(
         write_corpus([select_layer(note, layer) for note in some], tmp_path / f"{layer}.jsonl", format="jsonl")
     argv = ["--train", str(tmp_path / "phi.jsonl"), "--concepts", str(tmp_path / "concept.jsonl"), "--apart"]
     results = measure(parse([*argv, "--systems", "pipeline,crf", *HALVES, "--permutations", "9", "--jobs", "1"]))
-    assert list(results["systems"]) == [*results["tables"]["table_5"], "crf"]
+    assert list(results["models"]) == [*results["tables"]["table_5"], "crf"]
     assert len(results["tables"]["table_5"]) == 4
-    (record,) = results["systems"]["pipeline"]["runs"]
+    (record,) = results["models"]["pipeline"]["runs"]
     counts = {layer: record["scores"][layer]["entity_strict"]["micro"] for layer in (PHI, CONCEPT)}
     assert {layer: found["tp"] + found["fn"] for layer, found in counts.items()} == {PHI: 2, CONCEPT: 2}
     assert "(4) pipeline" in capsys.readouterr().out
@@ -166,7 +166,7 @@ def test_scores_are_those_of_the_predictions_that_are_kept(run: tuple[Path, Path
     results = Folder(out).results()
     assert (results["experiment"], results["schema"], results["layers"]) == ("joint", 3, [PHI, CONCEPT])
     documents = read_corpus(folder / "test.jsonl")
-    for system, found in results["systems"].items():
+    for system, found in results["models"].items():
         (record,) = found["runs"]
         assert list(record["scores"]) == [
             *([PHI] if system == "pipeline" else []),
@@ -191,9 +191,9 @@ def test_concepts_are_found_and_a_model_that_hides_phi_holds_none(run: tuple[Pat
     """Names that are found are hidden; the text as it is holds all five of them."""
     _, out, _ = run
     results = Folder(out).results()
-    records = [system["runs"][0]["scores"][CONCEPT] for system in results["systems"].values()]
+    records = [system["runs"][0]["scores"][CONCEPT] for system in results["models"].values()]
     assert {record["entity_strict"]["micro"]["f1"] for record in records} == {1.0}
-    held = {name: system["runs"][0]["phi_held"] for name, system in results["systems"].items()}
+    held = {name: system["runs"][0]["phi_held"] for name, system in results["models"].items()}
     assert held["alone"] == held["crf"] == {"held": 5, "words": 5}
     assert held["pipeline-gold-gold"] == {"held": 0, "words": 5}
     tables = {path.stem for path in (out / "tables").glob("*.md")}

@@ -99,9 +99,9 @@ def test_sentences_say_every_difference_and_whether_it_holds() -> None:
         (lambda results: results["tables"].update(compared=["none"]), "tables name none"),
         (lambda results: results["tables"].update(compared=[]), "tables.compared is empty"),
         (lambda results: results["significance"].pop("phi"), "significance lacks a layer"),
-        (lambda results: results["systems"]["crf"].update(runs=[]), "systems.crf.runs is empty"),
-        (lambda results: results["systems"]["crf"].update(embedding="x"), "systems.crf.embedding is not among"),
-        (lambda results: results["systems"]["alone"]["runs"][0]["scores"].pop("concept"), "has a run without concepts"),
+        (lambda results: results["models"]["crf"].update(runs=[]), "models.crf.runs is empty"),
+        (lambda results: results["models"]["crf"].update(embedding="x"), "models.crf.embedding is not among"),
+        (lambda results: results["models"]["alone"]["runs"][0]["scores"].pop("concept"), "has a run without concepts"),
         (lambda results: results.pop("layers"), "layers"),
     ],
 )
