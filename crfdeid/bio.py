@@ -13,6 +13,7 @@ A tagger can emit sequences that are not valid IOB2. How they are decoded is a n
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from sys import intern
 from typing import Literal, NamedTuple
 
@@ -99,9 +100,9 @@ def encode(document: Document) -> Encoded:
     false negative. Invisible marks at the ends of a span do not matter.
     """
     sentences = document.sentences()
-    edges = _TokenEdges.of(sentences, document.text)
-    tags, unaligned = _tag(document.spans, edges)
-    further = {name: _tag(spans, edges) for name, spans in document.layers.items()}
+    tag = partial(_tag, text=document.text, sentences=sentences, edges=_token_edges(sentences, document.text))
+    tags, unaligned = tag(document.spans)
+    further = {name: tag(spans) for name, spans in document.layers.items()}
     labelled = [
         LabelledSentence(
             sentence,
@@ -115,47 +116,41 @@ def encode(document: Document) -> Encoded:
     return Encoded(labelled, unaligned, Layers({name: left for name, (_, left) in further.items()}))
 
 
-class _TokenEdges(NamedTuple):
-    """First and last offsets of a document's tokens: offset -> number of the sentence and of the token in it.
+_Edges = Mapping[int, tuple[int, int]]
+"""Offset of the first or last character of a token -> the number of the sentence and of the token in it."""
+
+
+def _token_edges(sentences: Sequence[Sentence], text: str) -> tuple[_Edges, _Edges]:
+    """Return the first and last offsets of tokens.
 
     Invisible marks at the ends of tokens are excluded, since an annotation may include them or not.
     """
-
-    starts: Mapping[int, tuple[int, int]]
-    ends: Mapping[int, tuple[int, int]]
-    lengths: Sequence[int]
-    text: str
-
-    @classmethod
-    def of(cls, sentences: Sequence[Sentence], text: str) -> _TokenEdges:
-        starts: dict[int, tuple[int, int]] = {}
-        ends: dict[int, tuple[int, int]] = {}
-        for s, sentence in enumerate(sentences):
-            for i, token in enumerate(sentence.tokens):
-                start, end = bare_edges(text, token.start, token.end)
-                starts[start] = ends[end] = (s, i)
-        return cls(starts, ends, [len(sentence.tokens) for sentence in sentences], text)
-
-    def first_and_last(self, span: Span) -> tuple[tuple[int, int] | None, tuple[int, int] | None]:
-        """Return the first and last token of a span; None for an edge inside a token."""
-        start, end = bare_edges(self.text, span.start, span.end)
-        return self.starts.get(start), self.ends.get(end)
+    starts: dict[int, tuple[int, int]] = {}
+    ends: dict[int, tuple[int, int]] = {}
+    for s, sentence in enumerate(sentences):
+        for i, token in enumerate(sentence.tokens):
+            start, end = bare_edges(text, token.start, token.end)
+            starts[start] = ends[end] = (s, i)
+    return starts, ends
 
 
-def _tag(spans: Sequence[Span], edges: _TokenEdges) -> tuple[list[tuple[str, ...]], list[Span]]:
+def _tag(
+    spans: Sequence[Span], text: str, sentences: Sequence[Sentence], edges: tuple[_Edges, _Edges]
+) -> tuple[list[tuple[str, ...]], list[Span]]:
     """Return the tags of every sentence in one annotation layer, and the unaligned spans."""
-    tags = [[OUTSIDE] * length for length in edges.lengths]
+    tags = [[OUTSIDE] * len(sentence.tokens) for sentence in sentences]
     unaligned = []
     for span in sorted(spans, key=lambda s: (s.start - s.end, s)):
-        first, last = edges.first_and_last(span)
+        ends_of_span = bare_edges(text, span.start, span.end)
+        first, last = (known.get(offset) for known, offset in zip(edges, ends_of_span, strict=True))
         if first is None or last is None or first[0] != last[0]:
             unaligned.append(span)
             continue
-        row, begin, stop = tags[first[0]], first[1], last[1] + 1
-        if any(tag != OUTSIDE for tag in row[begin:stop]):
+        row, tokens = tags[first[0]], Span(first[1], last[1] + 1, span.label)
+        if set(row[tokens.start : tokens.end]) == {OUTSIDE}:
+            write_span(row, tokens)
+        else:
             unaligned.append(span)
-            continue
-        write_span(row, Span(begin, stop, span.label))
     return [tuple(row) for row in tags], sorted(unaligned)
 
 

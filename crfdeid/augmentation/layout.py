@@ -392,16 +392,14 @@ def _cut_at_lines(document: Document) -> Document:
     Tags cannot express the whole span, and its text would count as text without PHI.
     """
     encoded = encode(document)
-    if not any(encoded.left_over(name) for name in document.annotated):
-        return document
-    layers = {}
-    for name in document.annotated:
-        left = set(encoded.left_over(name))
-        layers[name] = tuple(
+    layers = {
+        name: tuple(
             piece
             for span in document.layer(name)
-            for piece in (_pieces(document.text, span) if span in left else (span,))
+            for piece in (_pieces(document.text, span) if span in encoded.left_over(name) else (span,))
         )
+        for name in document.annotated
+    }
     return replace(document, spans=layers.pop(PHI, ()), layers=layers)
 
 

@@ -74,7 +74,7 @@ def read(path: Path) -> list[Document]:
 
 def _parts(path: Path, name: str) -> list[_Part]:
     parts = [_Part(f"{name}:1", 1, [])]
-    within = False
+    sentence: _Lines | None = None
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         columns = _columns(line)
         if "\r" in line.rstrip("\r"):
@@ -82,17 +82,16 @@ def _parts(path: Path, name: str) -> list[_Part]:
         if columns[0] == _DOCUMENT_START:
             named = len(columns) == 3 and columns[1] not in _FILLERS
             parts.append(_Part(columns[1] if named else f"{name}:{number}", number, []))
-            within = False
+            sentence = None
         elif columns == [""]:
-            within = False
+            sentence = None
         else:
             _require_tagged(columns, path, number)
-            sentences = parts[-1].sentences
-            if not within:
-                sentences.append(_Lines(number, [], []))
-            sentences[-1].words.append(columns[0])
-            sentences[-1].tags.append(columns[-1])
-            within = True
+            if sentence is None:
+                sentence = _Lines(number, [], [])
+                parts[-1].sentences.append(sentence)
+            sentence.words.append(columns[0])
+            sentence.tags.append(columns[-1])
     before, *named_parts = parts
     if not named_parts:
         return [_Part(f"{name}:{sentence.first}", sentence.first, [sentence]) for sentence in before.sentences]

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from crfdeid.errors import DataError, EmptyInputError, FormatError, SettingError
+from crfdeid.errors import DataError, EmptyInputError, FormatError, SettingError, located
 from crfdeid.io.patients import patient_name
 from crfdeid.known_phi.folding import fold_to_alnum
 from crfdeid.known_phi.identifiers import IDENTIFIER_KINDS, PatientIdentifiers, cell_text
@@ -163,15 +163,13 @@ def read_patient_table(path: Path, columns: Sequence[PatientColumn] = ()) -> Pat
     indices = [header.index(column.name) for column in named]
     found: dict[str, list[PatientIdentifiers]] = {}
     for line, fields in _rows(text, delimiter, path):
-        if len(fields) != len(header):
-            raise FormatError(f"{len(fields)} fields where the header has {len(header)}", path=path, line=line)
-        owner = patient_name(fields[header.index(key)]) if key == "patient" else fields[header.index(key)].strip()
-        if not owner:
-            raise FormatError(f"no value in the column '{key}': name the {key} of the line", path=path, line=line)
-        try:
+        with located(path, line):
+            if len(fields) != len(header):
+                raise FormatError(f"{len(fields)} fields where the header has {len(header)}")
+            owner = patient_name(fields[header.index(key)]) if key == "patient" else fields[header.index(key)].strip()
+            if not owner:
+                raise FormatError(f"no value in the column '{key}': name the {key} of the line")
             found.setdefault(owner, []).append(row_identifiers(named, [fields[i] for i in indices]))
-        except DataError as error:
-            raise FormatError(error.problem, path=path, line=line) from None
     if not found:
         raise EmptyInputError("a header without lines: add one for each patient", path=path)
     return PatientTable(key, {owner: _united(lines) for owner, lines in found.items()})

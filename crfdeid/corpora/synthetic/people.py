@@ -144,9 +144,9 @@ class Cast(NamedTuple):
     male: tuple[str, ...]
     towns: tuple[str, ...]
     regions: tuple[str, ...]
-    doctors: tuple[Person, ...]
-    hospitals: tuple[Hospital, ...]
-    facilities: tuple[Hospital, ...]
+    doctors: tuple[Person, ...] = ()
+    hospitals: tuple[Hospital, ...] = ()
+    facilities: tuple[Hospital, ...] = ()
 
 
 def make_casts(seed: int) -> dict[SplitName, Cast]:
@@ -167,27 +167,17 @@ def make_casts(seed: int) -> dict[SplitName, Cast]:
         words = {"town": towns[split], "surname": surnames[split], "odd": odd[split], "saint": saints[split]}
         # Names that are also words are drawn three times as often as others.
         ambiguous = [name for name in surnames[split] if name in names["ambiguous surnames"]]
-        people = _People((*surnames[split], *ambiguous * 2), female[split], male[split])
-        casts[split] = Cast(
-            surnames=people.surnames,
-            female=people.female,
-            male=people.male,
-            towns=towns[split],
-            regions=regions[split],
-            doctors=tuple(draw_person(people, rng, female=rng.random() < 0.5) for _ in range(12 * share)),
+        people = (*surnames[split], *ambiguous * 2)
+        cast = Cast(people, female[split], male[split], towns[split], regions[split])
+        casts[split] = cast._replace(
+            doctors=tuple(draw_person(cast, rng, female=rng.random() < 0.5) for _ in range(12 * share)),
             hospitals=tuple(_hospitals(names["hospital patterns"], words, 4 * share, rng, used)),
             facilities=tuple(_hospitals(names["facility patterns"], words, 2 * share, rng, used)),
         )
     return casts
 
 
-class _People(NamedTuple):
-    surnames: tuple[str, ...]
-    female: tuple[str, ...]
-    male: tuple[str, ...]
-
-
-def draw_person(names: _People | Cast, rng: Random, *, female: bool) -> Person:
+def draw_person(names: Cast, rng: Random, *, female: bool) -> Person:
     """A new person of one split."""
     first_names = names.female if female else names.male
     return Person(rng.choice(first_names), rng.choice(first_names), rng.choice(names.surnames), female)

@@ -57,8 +57,14 @@ _FORMS = [
     rf"{_YEAR4}(?![0-9\p{{L}}])",
     r"(?P<year>['’][0-9][0-9])(?![0-9\p{L}])",
 ]
-_WEEKDAY_VARIANTS = {"miercoles": 2, "sabado": 5, "tues": 1, "weds": 2, "thur": 3, "thurs": 3}
-_WEEKDAY_NAMES = [*ENGLISH_WEEKDAYS, *SPANISH_WEEKDAYS, *_WEEKDAY_VARIANTS, *(day[:3] for day in ENGLISH_WEEKDAYS)]
+# Each casefolded way to write a day of the week -> the days in its language, and its index.
+_WEEKDAYS = {
+    form: (names, i)
+    for names in (ENGLISH_WEEKDAYS, SPANISH_WEEKDAYS)
+    for i, name in enumerate(map(casefold_accents, names))
+    for form in ((name, name[:3]) if names is ENGLISH_WEEKDAYS else (name,))
+} | {form: (ENGLISH_WEEKDAYS, i) for form, i in (("tues", 1), ("weds", 2), ("thur", 3), ("thurs", 3))}
+_WEEKDAY_NAMES = {*SPANISH_WEEKDAYS, *_WEEKDAYS}
 _BEFORE = r"(?<![0-9\p{L}])"
 
 DATE_PATTERNS = [regex.compile(_BEFORE + form, regex.IGNORECASE) for form in _FORMS]
@@ -235,13 +241,9 @@ def _shifted(match: regex.Match[str], shift: DateShift, month_first: bool) -> st
 
 
 def _weekday(word: str, days: int) -> str:
-    plain = casefold_accents(word)
-    for names in (ENGLISH_WEEKDAYS, SPANISH_WEEKDAYS):
-        for i, name in enumerate(map(casefold_accents, names)):
-            if plain in (name, name[:3]) or _WEEKDAY_VARIANTS.get(plain) == i:
-                other = names[(i + days) % 7]
-                return with_case_of(other[:3] if len(word) == 3 else other, word)
-    raise ValueError(word)
+    names, i = _WEEKDAYS[casefold_accents(word)]
+    other = names[(i + days) % 7]
+    return with_case_of(other[:3] if len(word) == 3 else other, word)
 
 
 def _order(parts: dict[str, str], month_first: bool) -> dict[str, str] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
 import regex
@@ -13,7 +13,7 @@ from crfdeid.redaction.surrogates.identifiers import other_code
 from crfdeid.redaction.surrogates.locales import locale_lists
 from crfdeid.redaction.surrogates.names import Names
 from crfdeid.redaction.surrogates.place_tables import HOUSES, LANDSCAPES, known_countries, other_country
-from crfdeid.redaction.surrogates.places import ARTICLES, BEFORE_NAMES, PIECE, Places
+from crfdeid.redaction.surrogates.places import ARTICLES, BEFORE_NAMES, PIECE, Places, name_runs, replace_runs
 from features.lexicons import LEXICONS, SPANISH_MONTHS
 
 _KEPT = casefold_words(" ".join([*LEXICONS["hospital"], *TITLES, *PARTICLES])) | casefold_words(
@@ -229,33 +229,7 @@ class Hospitals:
 
     def _people(self, text: str) -> str:
         """Return the surrogate of the rest of a name: known places, words that stay, and names of persons."""
-        out: list[str] = []
-        end, run = 0, list[regex.Match[str]]()
-
-        def close() -> None:
-            nonlocal end
-            if run:
-                out.append(text[end : run[0].start()])
-                out.append(self._person(text, run))
-                end = run[-1].end()
-                run.clear()
-
-        pieces = list(PIECE.finditer(text))
-        for i, match in enumerate(pieces):
-            word = match["word"] and casefold_accents(match["word"])
-            gap = text[run[-1].end() : match.start()] if run else ""
-            if run and not (gap.isspace() or (gap == "-" and word in _DEMONYMS)):
-                close()
-            is_title = i + 1 < len(pieces) and pieces[i + 1]["word"] and word in BEFORE_NAMES
-            if word and not is_title and (word not in _KEPT or (run and word == "y")):
-                run.append(match)
-                continue
-            close()
-            if match["code"]:
-                out += text[end : match.start()], self._code(match["code"])
-                end = match.end()
-        close()
-        return "".join([*out, text[end:]])
+        return replace_runs(text, name_runs(text, _is_name, _continues_name), self._code, self._person)
 
     def _person(self, text: str, run: list[regex.Match[str]]) -> str:
         """Return the surrogate of adjacent words: a place, a region's adjective, an abbreviation, or a name."""
@@ -315,3 +289,13 @@ def _initials(text: str, *, articles: bool) -> str:
 
 def _as_usual(word: str) -> str:
     return word.lower() if casefold_accents(word) in ARTICLES else word.title()
+
+
+def _is_name(pieces: Sequence[regex.Match[str]], i: int, joined: bool) -> bool:
+    word = casefold_accents(pieces[i]["word"] or "")
+    is_title = word in BEFORE_NAMES and i + 1 < len(pieces) and pieces[i + 1]["word"]
+    return bool(word) and not is_title and (word not in _KEPT or (joined and word == "y"))
+
+
+def _continues_name(gap: str, pieces: Sequence[regex.Match[str]], i: int) -> bool:
+    return gap.isspace() or (gap == "-" and casefold_accents(pieces[i].group()) in _DEMONYMS)

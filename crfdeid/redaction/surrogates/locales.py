@@ -276,10 +276,7 @@ def given_name_sexes() -> Mapping[str, str]:
         for sex, names in weights.items():
             other = weights["male" if sex == "female" else "female"]
             for name, weight in names.items():
-                if weight > other.get(name, 0):
-                    votes.setdefault(name, Counter())[sex] += 1
-                else:
-                    votes.setdefault(name, Counter())
+                votes.setdefault(name, Counter())[sex] += weight > other.get(name, 0)
     return {name: _majority(name, count) for name, count in votes.items()}
 
 

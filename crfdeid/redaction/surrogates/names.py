@@ -105,8 +105,7 @@ class Names:
 
     def _chosen(self, word: str, role: str) -> str:
         """Return another word of a role, with the case of this one."""
-        lists = self._lists
-        options = {"female": lists.female, "male": lists.male, "either": lists.either, FAMILY: lists.last}[role]
+        options = self._lists.options[role]
         plain = casefold_accents(word)
         fitting = options.by_letter.get(self._letter(plain[:1]), options.all)
         others: Sequence[tuple[str, str]] = fitting
@@ -153,37 +152,30 @@ class _Lists(NamedTuple):
     """Names of a locale.
 
     Attributes:
-        female: first names of women.
-        male: first names of men.
-        either: all first names.
-        last: family names.
-        letters: initials with a choice of at least three names in each list.
-        given: sex of each known first name, casefolded.
-        family: known family names, casefolded.
+        options: the names to choose from, by role.
+        letters: the initials that a surrogate can have.
+        known: the listed names.
     """
 
-    female: _Names
-    male: _Names
-    either: _Names
-    last: _Names
+    options: Mapping[str, _Names]
     letters: tuple[str, ...]
-    given: Mapping[str, str]
-    family: frozenset[str]
+    known: LocaleLists
 
     def role(self, plain: str) -> str | None:
         """Return the role of a casefolded word in the lists, or None."""
-        return self.given.get(plain) or (FAMILY if plain in self.family else given_name_sexes().get(plain))
+        return self.known.given.get(plain) or (FAMILY if plain in self.known.family else given_name_sexes().get(plain))
 
 
 @lru_cache(maxsize=8)
 def _lists(locale: str) -> _Lists:
     known = locale_lists(locale)
-    female, male, last = map(_Names.of, (known.female, known.male, known.last))
-    every = [names.by_letter for names in (female, male, last)]
+    listed = {"female": known.female, "male": known.male, FAMILY: known.last}
+    options = {role: _Names.of(names) for role, names in listed.items()}
+    every = [names.by_letter for names in options.values()]
     letters = sorted(set.intersection(*map(set, every)))
     rich = tuple(letter for letter in letters if all(len(found[letter]) >= _FEW for found in every))
     either = _Names.of((*known.female, *known.male))
-    return _Lists(female, male, either, last, rich or tuple(letters), known.given, known.family)
+    return _Lists({**options, "either": either}, rich or tuple(letters), known)
 
 
 _FEMALE_TITLES = casefold_words("dra dras doctora sra srta señora señorita doña dña dª d.ª mrs ms miss madam")

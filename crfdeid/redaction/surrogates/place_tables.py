@@ -247,13 +247,13 @@ Oceania: Australia, New Zealand/Nueva Zelanda, Papua New Guinea/Papúa Nueva Gui
 """
 
 
-# Locale -> English name of its country.
-_HOMES = {
+HOMES = {
     **dict.fromkeys(("en", "en_US"), "United States"),
     **dict.fromkeys(("es", "es_ES", "es_CA"), "Spain"),
     **{"en_GB": "United Kingdom", "en_IE": "Ireland", "en_CA": "Canada", "en_AU": "Australia", "en_NZ": "New Zealand"},
     **{"en_IN": "India", "es_MX": "Mexico", "es_AR": "Argentina", "es_CL": "Chile", "es_CO": "Colombia"},
 }
+"""Locale -> English name of its country."""
 
 
 class Country(NamedTuple):
@@ -279,25 +279,11 @@ def known_countries() -> dict[str, tuple[Country, set[str]]]:
     return found
 
 
-@lru_cache(maxsize=1)
-def _by_region() -> dict[str, tuple[Country, ...]]:
-    """Return the countries of each region, in a fixed order."""
-    found: dict[str, tuple[Country, ...]] = {}
-    for country, _ in known_countries().values():
-        if country not in found.get(country.region, ()):
-            found[country.region] = (*found.get(country.region, ()), country)
-    return found
-
-
-def home_of(locale: str) -> str | None:
-    """Return the English name of a locale's country, or None."""
-    return _HOMES.get(locale)
-
-
 def country_in_same_region(english: str, keyed: HmacChooser) -> Country:
     """Return another country of the region, by English name."""
     country = known_countries()[casefold_accents(english)][0]
-    others = [other for other in _by_region()[country.region] if other != country]
+    known = dict.fromkeys(other for other, _ in known_countries().values())
+    others = [other for other in known if other.region == country.region and other != country]
     return keyed.choice("country", country.english, others)
 
 
@@ -310,7 +296,7 @@ def other_country(text: str, keyed: HmacChooser, locale: str) -> str | None:
     if known is None:
         return None
     country, languages = known
-    if country.english == home_of(locale):
+    if country.english == HOMES.get(locale):
         return text
     found = country_in_same_region(country.english, keyed)
     is_spanish = languages == {"es"} or (locale.startswith("es") and "es" in languages)

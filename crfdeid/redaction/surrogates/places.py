@@ -15,6 +15,7 @@ from crfdeid.redaction.surrogates.locales import locale_lists
 from crfdeid.redaction.surrogates.names import Names
 from crfdeid.redaction.surrogates.place_tables import (
     COMMUNITIES,
+    HOMES,
     SAINT_WORDS,
     SAINTS,
     STREETS,
@@ -23,7 +24,6 @@ from crfdeid.redaction.surrogates.place_tables import (
     State,
     abroad,
     country_in_same_region,
-    home_of,
     known_countries,
     other_country,
     provinces,
@@ -56,32 +56,21 @@ class KnownPlace(NamedTuple):
 def _known_places(first: str) -> dict[str, KnownPlace]:
     """Return the places of Spain and the Americas by casefolded name, of equal names the one in a preferred country."""
     found: dict[str, KnownPlace] = {}
-    listed = [*_spanish(), *_american()]
-    for name, place in sorted(listed, key=lambda pair: _country_of(pair[1]) != first):
-        found.setdefault(casefold_accents(name), place)
+    for _, kind, where, names in sorted(_listed(), key=lambda row: row[0] != first):
+        for name in names:
+            found.setdefault(casefold_accents(name), KnownPlace(kind, where, names[0]))
     return found
 
 
-def _spanish() -> Iterator[tuple[str, KnownPlace]]:
+def _listed() -> Iterator[tuple[str, str, str, Sequence[str]]]:
+    """Yield the country, kind, province or country, and names of each place."""
     for one in provinces():
         for kind, places in (("capital", (one.capitals,)), ("province", (one.names,)), ("town", one.towns)):
-            yield from _by_name(places, kind, one.number)
-    yield from _by_name(COMMUNITIES, "community", "")
-
-
-def _american() -> Iterator[tuple[str, KnownPlace]]:
-    for one in abroad():
-        yield from _by_name(one.towns, "settlement", one.country)
-        yield from _by_name(one.states, "state", one.country)
-
-
-def _by_name(places: Sequence[Sequence[str]], kind: str, where: str) -> Iterator[tuple[str, KnownPlace]]:
-    for names in places:
-        yield from ((name, KnownPlace(kind, where, names[0])) for name in names)
-
-
-def _country_of(place: KnownPlace) -> str:
-    return place.where if place.kind in ("state", "settlement") else "Spain"
+            yield from (("Spain", kind, one.number, names) for names in places)
+    yield from (("Spain", "community", "", names) for names in COMMUNITIES)
+    for land in abroad():
+        for kind, places in (("settlement", land.towns), ("state", land.states)):
+            yield from ((land.country, kind, land.country, names) for names in places)
 
 
 @lru_cache(maxsize=1)
@@ -109,7 +98,7 @@ class _Geography:
     """
 
     def __init__(self, keyed: HmacChooser, locale: str, named: Iterable[str] = ()) -> None:
-        self._keyed, self._locale, self._home = keyed, locale, home_of(locale) or ""
+        self._keyed, self._locale, self._home = keyed, locale, HOMES.get(locale, "")
         listed = {one.country for one in abroad()}
         english = [
             known_countries()[casefold_accents(name)][0].english
@@ -313,11 +302,7 @@ class Places:
 
     def street(self, text: str) -> str:
         """Return another street: "Street", "C/", "nº", "s/n" and the like stay, numbers keep their form."""
-        pieces = []
-        for run in _runs(text):
-            found = self._code(run[0].group()) if run[0]["code"] else self._street_name(text, run)
-            pieces.append((run[0].start(), run[-1].end(), found))
-        return splice(text, pieces)
+        return replace_runs(text, name_runs(text, _is_street_name, _continues_street), self._code, self._street_name)
 
     def town(self, text: str) -> str:
         """Return another town, province or country for each part between commas, with its postcode."""
@@ -409,26 +394,51 @@ class Places:
         return self.geography.postcode(text) or other_code(text, self._keyed)
 
 
-def _runs(street: str) -> Iterator[list[regex.Match[str]]]:
-    """Yield the replaceable parts of an address: each number, and each run of adjacent words in no list."""
+def _is_street_name(pieces: Sequence[regex.Match[str]], i: int, joined: bool) -> bool:
+    word = casefold_accents(pieces[i]["word"] or "")
+    is_way = i > 0 and (casefold_accents(pieces[i - 1].group()), word) == ("gran", "via")
+    return word.isalpha() and pieces[i]["word"] not in "ºª" and (word not in _STREET_WORDS or is_way)
+
+
+def _continues_street(gap: str, pieces: Sequence[regex.Match[str]], i: int) -> bool:
+    after_title = gap[:1] == "." and casefold_accents(pieces[i - 1].group()) in BEFORE_NAMES
+    return (gap[1:] if after_title else gap).isspace()
+
+
+def name_runs(
+    text: str,
+    is_name: Callable[[Sequence[regex.Match[str]], int, bool], bool],
+    continues: Callable[[str, Sequence[regex.Match[str]], int], bool],
+) -> Iterator[list[regex.Match[str]]]:
+    """Yield the replaceable parts of a text: each number, and each run of adjacent words that are names.
+
+    Args:
+        text: an address, or the name of an institution.
+        is_name: whether a piece of the text (`PIECE`), by index, is a name; with whether it can continue a run.
+        continues: whether a gap allows the piece after it, by index, to continue a run.
+    """
+    pieces = list(PIECE.finditer(text))
     run: list[regex.Match[str]] = []
-    last = ""
-    for match in PIECE.finditer(street):
-        word, before = casefold_accents(match["word"] or ""), last
-        last = word
-        is_name = (
-            word.isalpha()
-            and match["word"] not in "ºª"
-            and (word not in _STREET_WORDS or (before, word) == ("gran", "via"))
-        )
-        gap = street[run[-1].end() : match.start()] if run else ""
-        after_title = gap[:1] == "." and before in BEFORE_NAMES
-        if run and not (is_name and (gap[1:] if after_title else gap).isspace()):
+    for i, match in enumerate(pieces):
+        joined = bool(run) and continues(text[run[-1].end() : match.start()], pieces, i)
+        named = is_name(pieces, i, joined)
+        if run and not (joined and named):
             yield run
             run = []
-        if match["code"]:
-            yield [match]
-        elif is_name:
+        if named:
             run.append(match)
+        elif match["code"]:
+            yield [match]
     if run:
         yield run
+
+
+def replace_runs(
+    text: str,
+    runs: Iterable[list[regex.Match[str]]],
+    code: Callable[[str], str],
+    name: Callable[[str, list[regex.Match[str]]], str],
+) -> str:
+    """Return a text with its numbers and names (`name_runs`) replaced by two functions."""
+    new = ((run, code(run[0].group()) if run[0]["code"] else name(text, run)) for run in runs)
+    return splice(text, [(run[0].start(), run[-1].end(), found) for run, found in new])
