@@ -48,7 +48,6 @@ _NUMBER_WORDS = frozenset(
 )
 _DIGIT = re.compile(r"\d")
 _HAS_DIGIT = 1  # the first bit of `Prefilter`
-_STARTS_WITH_CAPITAL = r"^[A-ZÀ-ÖØ-ÞŠŽŁ]"
 
 
 def _cue_words(rule: Rule) -> frozenset[str]:
@@ -60,8 +59,7 @@ def _cue_words(rule: Rule) -> frozenset[str]:
 class Prefilter(dict[str, int]):
     r"""Conditions of rules that each token meets, a bit for each condition; a cache by token.
 
-    The conditions are: a digit, a number of consecutive digits, one of a rule's words, and a rule's ``token``
-    expression; 63 at most.
+    The conditions are: a digit, one of a rule's words, and a rule's ``token`` expression; 63 at most.
 
     Args:
         rules: the rules.
@@ -69,7 +67,7 @@ class Prefilter(dict[str, int]):
 
     Attributes:
         of_rules: the bits that each rule needs, by its name.
-        cue: the bit of tokens at which rules with ``near`` start; `scan` clears it if no capital is near.
+        cue: the bit of tokens at which rules with ``starts_with_word`` start.
 
     Example:
         >>> room = Rule("room", r"\d{3}[a-d]?", ("ROOM",), (), (), left_context=("room",), digits=3)
@@ -86,9 +84,7 @@ class Prefilter(dict[str, int]):
         self._by_form: list[tuple[Callable[[str], object], int]] = []
         self._bits: dict[frozenset[str] | str, int] = {}
         self._of_form(_DIGIT.pattern)
-        cues = [rule for rule in rules if rule.near]
-        self._near = max([rule.near for rule in cues], default=0)
-        self._capital = self._of_form(_STARTS_WITH_CAPITAL) if cues else 0
+        cues = [rule for rule in rules if rule.starts_with_word]
         self.cue = self._of_words(frozenset(word for rule in cues for word in rule.words)) if cues else 0
         self.of_rules = {rule.name: tuple(self._of_rule(rule)) for rule in rules}
 
@@ -96,7 +92,7 @@ class Prefilter(dict[str, int]):
         """The bits that a rule needs."""
         if rule.digits:
             yield _HAS_DIGIT
-        if rule.near:
+        if rule.starts_with_word:
             yield self.cue
         elif _cue_words(rule):
             yield self._of_words(_cue_words(rule))
@@ -136,12 +132,7 @@ class Prefilter(dict[str, int]):
             return [], {}
         bits = np.fromiter(map(self.__getitem__, words), np.int64, int(ends[-1]))
         cues: dict[int, list[int]] = {}
-        if self._near:
-            capital = (bits & self._capital) != 0
-            near = np.zeros(len(bits), bool)
-            for step in range(1, self._near + 1):
-                near[:-step] |= capital[step:]
-            bits[~near] &= ~self.cue
+        if self.cue:
             offsets = np.flatnonzero(bits & self.cue)
             numbers = np.searchsorted(ends, offsets, "right")
             first = np.where(numbers, ends[numbers - 1], 0)
@@ -178,7 +169,8 @@ class _Compiled(NamedTuple):
         sign: `Rule.sign`, compiled.
         digits: the least digits of a match.
         needs: bits of `Prefilter`; the tokens of a sentence need one of each.
-        at: for a group of rules with `Rule.near`, by lower-case cue word: the rules with their numbers and expressions.
+        at: for a group of rules with `Rule.starts_with_word`, by lower-case cue word: the rules with their numbers and
+            expressions.
     """
 
     rule: Rule
@@ -202,10 +194,10 @@ def _compiled(rule: Rule) -> _Compiled:
 
 
 def _rows() -> Iterator[_Compiled]:
-    """The compiled rules; consecutive rules with ``near`` share one row."""
-    for near, rules in groupby(RULES, key=lambda rule: rule.near > 0):
+    """The compiled rules; consecutive rules with ``starts_with_word`` share one row."""
+    for at_words, rules in groupby(RULES, key=lambda rule: rule.starts_with_word):
         compiled = [*map(_compiled, rules)]
-        if not near:
+        if not at_words:
             yield from compiled
             continue
         at: dict[str, list[tuple[int, Rule, re.Pattern[str]]]] = defaultdict(list)
@@ -261,7 +253,7 @@ def _matches(text: str, rules: Sequence[_Compiled], cues: Sequence[tuple[str, in
     Args:
         text: a sentence with normalised white space.
         rules: the rules that its tokens and digits allow.
-        cues: the words at which rules with ``near`` are tried, and the end of each.
+        cues: the words at which rules with ``starts_with_word`` are tried, and the end of each.
     """
     lower = ""
     for rule, form, small, sign, _, _, at in rules:
@@ -281,7 +273,7 @@ def _matches(text: str, rules: Sequence[_Compiled], cues: Sequence[tuple[str, in
 def _matches_at(
     text: str, at: Mapping[str, Sequence[tuple[int, Rule, re.Pattern[str]]]], cues: Sequence[tuple[str, int]]
 ) -> Iterator[tuple[Rule, int, int]]:
-    """Matches of the rules with ``near`` at their cue words, in the order of `RULES`."""
+    """Matches of the rules with ``starts_with_word`` at their cue words, in the order of `RULES`."""
     tried = [(number, end - len(word), rule, form) for word, end in cues for number, rule, form in at[word.lower()]]
     for _, cue_start, rule, form in sorted(tried, key=itemgetter(0, 1)) if len(tried) > 1 else tried:
         match = form.match(text, cue_start)

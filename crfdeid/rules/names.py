@@ -151,7 +151,6 @@ _AFTER_COMMA = forms("NP PA-C PA DO PT DPT MS OT RD RPh")
 _NO_CUE = rf"(?!(?:{one_of((*_ROLES, *_SIGNED, *_SEEN, *_TITLE_WORDS, 'by', 'patient', 'mr', 'mrs', 'ms'))})(?!\w))"
 
 _PATIENT_WORDS = forms("patient pt paciente usuario usuaria client cliente enfermo enferma")
-_NEAR = 5  # tokens from the first word of a cue to the name at most
 
 NAME_RULES = (
     Rule(
@@ -172,7 +171,7 @@ NAME_RULES = (
             *("due to Quill", "Dr. Hospital", "Drive Quill"),
         ),
         words=(*_TITLE_WORDS, *_ADDRESSES),
-        near=_NEAR,
+        starts_with_word=True,
         check=is_after_title,
     ),
     Rule(
@@ -182,7 +181,7 @@ NAME_RULES = (
         ("Dr. Quill and [Martinez]", "Dres. Quill y [Marta Tawn]", "Drs. Jane Quill & [Abe Martinez]"),
         ("Dr. Quill and Cardiology", "Dres. Quill y Urgencias", "Dr. Quill y Dra. Tawn"),
         words=(*_TITLE_WORDS, *_ADDRESSES),
-        near=_NEAR,
+        starts_with_word=True,
         check=is_known,
     ),
     Rule(
@@ -202,7 +201,7 @@ NAME_RULES = (
             *("Sr. Director", "Madam"),
         ),
         words=_ADDRESSES,
-        near=_NEAR,
+        starts_with_word=True,
         check=is_after_title,
     ),
     Rule(
@@ -212,7 +211,7 @@ NAME_RULES = (
         ("D. [Juan Quill]", "D. [Quill Martínez]", "por D. [José María de la Quill]", "D.[Juan Quill]"),
         ("vitamina D. Quill", "hepatitis D. Presenta", "grupo D. Madrid", "D. Quill Tawn"),
         words=("d",),
-        near=_NEAR,
+        starts_with_word=True,
         check=is_whole,
     ),
     Rule(
@@ -237,7 +236,7 @@ NAME_RULES = (
             *("resident of Tawn", "Cardiologist Evaluation", "cirujano y Anestesista"),
         ),
         words=_ROLES,
-        near=_NEAR,
+        starts_with_word=True,
         check=is_after_word,
     ),
     Rule(
@@ -257,7 +256,7 @@ NAME_RULES = (
             *("pacientes Quill", "PACIENTE VARÓN", "Patient Young", "Patient is Hispanic", "paciente Diabético"),
         ),
         words=_PATIENT_WORDS,
-        near=_NEAR,
+        starts_with_word=True,
         check=is_after_word,
     ),
     Rule(
@@ -271,7 +270,7 @@ NAME_RULES = (
         ),
         ("a drug named Quillex", "el llamado Síndrome de Quill", "llamada Tawn", "not named"),
         words=("named", "llamado", "llamada", "llama", "nombre", "name"),
-        near=_NEAR,
+        starts_with_word=True,
         check=is_known,
     ),
     Rule(
@@ -290,7 +289,7 @@ NAME_RULES = (
             "in the name of",
         ),
         words=("name", "names", "surname", "forename", "nombre", "nombres", "apellido", "apellidos"),
-        near=_NEAR,
+        starts_with_word=True,
         check=is_after_title,
     ),
     Rule(
@@ -309,7 +308,7 @@ NAME_RULES = (
             *("hermano EPOC", "su madre Hipertensa", "hijo, Madrid", "tío Bueno"),
         ),
         words=_SPANISH_KIN,
-        near=_NEAR,
+        starts_with_word=True,
         check=is_after_word,
     ),
     Rule(
@@ -327,7 +326,7 @@ NAME_RULES = (
             "sister Diabetic",
         ),
         words=_ENGLISH_KIN,
-        near=_NEAR,
+        starts_with_word=True,
         check=is_after_word,
     ),
     Rule(
@@ -348,7 +347,7 @@ NAME_RULES = (
             *("informado por Radiología", "Firma Paciente", "signed DNR", "Regards"),
         ),
         words=(*_SIGNED, *_FIRMADO, *_CLOSING),
-        near=_NEAR,
+        starts_with_word=True,
         check=is_after_word,
     ),
     Rule(
@@ -369,7 +368,7 @@ NAME_RULES = (
             "read by Monday",
         ),
         words=(*_SEEN, *_VISTO, *_CON, *forms("discussed spoke consulted met d care behalf cargo nombre")),
-        near=_NEAR,
+        starts_with_word=True,
         check=is_after_word,
     ),
     Rule(

@@ -22,8 +22,7 @@ class Rule(NamedTuple):
         left_context: names of fields, one of which must precede the value ("MRN: 4822"); empty: no field needed.
         words: prefilter: lower-case tokens, one of which is in every match; taken from ``left_context`` if that is set.
         token: prefilter: case-sensitive expression found in a token of every match. It may be slow: results are cached.
-        near: if above 0, a match starts with one of ``words`` and has a capitalised token within this many tokens; the
-            rule is tried at those words only.
+        starts_with_word: a match starts with one of ``words``; the rule is tried at those words only.
         digits: prefilter: least number of digits in a match.
         sign: prefilter: fast case-sensitive expression found in every match.
         check: validates a value, such as by its checksum. If a match fails, the part before its last space, hyphen or
@@ -45,7 +44,7 @@ class Rule(NamedTuple):
     left_context: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     token: str = ""
-    near: int = 0
+    starts_with_word: bool = False
     digits: int = 0
     sign: str = ""
     check: Callable[[str], bool] | None = None
