@@ -167,7 +167,6 @@ class _Compiled(NamedTuple):
         form: its whole expression.
         small: match against the lower-case text (`features.patterns.lower_for_patterns`), which is faster.
         sign: `Rule.sign`, compiled.
-        digits: the least digits of a match.
         needs: bits of `Prefilter`; the tokens of a sentence need one of each.
         at: for a group of rules with `Rule.starts_with_word`, by lower-case cue word: the rules with their numbers and
             expressions.
@@ -177,7 +176,6 @@ class _Compiled(NamedTuple):
     form: re.Pattern[str]
     small: bool
     sign: re.Pattern[str] | None
-    digits: int
     needs: Sequence[int]
     at: Mapping[str, Sequence[tuple[int, Rule, re.Pattern[str]]]]
 
@@ -190,7 +188,7 @@ def _compiled(rule: Rule) -> _Compiled:
     form, sign = _expression(rule), re.compile(rule.sign) if rule.sign else None
     small = not _CASE_SENSITIVE.search(form)
     compiled = re.compile(form) if small else re.compile(form, re.IGNORECASE)
-    return _Compiled(rule, compiled, small, sign, rule.digits, _PREFILTER.of_rules[rule.name], {})
+    return _Compiled(rule, compiled, small, sign, _PREFILTER.of_rules[rule.name], {})
 
 
 def _rows() -> Iterator[_Compiled]:
@@ -256,7 +254,7 @@ def _matches(text: str, rules: Sequence[_Compiled], cues: Sequence[tuple[str, in
         cues: the words at which rules with ``starts_with_word`` are tried, and the end of each.
     """
     lower = ""
-    for rule, form, small, sign, _, _, at in rules:
+    for rule, form, small, sign, _, at in rules:
         if at:
             yield from _matches_at(text, at, cues)
             continue
@@ -287,7 +285,7 @@ def _matches_at(
 @lru_cache(maxsize=1 << 14)
 def _possible(bits: int, digits: int) -> Sequence[_Compiled]:
     """The rules that can match in a sentence with these bits and this number of digits."""
-    return tuple(item for item in _COMPILED if digits >= item.digits and all(bits & need for need in item.needs))
+    return tuple(item for item in _COMPILED if digits >= item.rule.digits and all(bits & need for need in item.needs))
 
 
 def _right_end(rule: Rule, text: str, start: int, end: int) -> int:

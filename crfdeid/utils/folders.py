@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from crfdeid.errors import OutputExistsError, UsageError, WriteError
+from crfdeid.errors import OutputExistsError, SettingError, WriteError
 from crfdeid.utils.files import take_lock
 
 LOCK_FILE = ".lock"
@@ -32,7 +32,7 @@ def whole_folder(folder: Path) -> Iterator[Path]:
         An empty folder in the same parent, its owner's alone, to be filled. It is removed on any error.
 
     Raises:
-        UsageError: no folder of this name can be exchanged for another.
+        SettingError: no folder of this name can be exchanged for another.
         WriteError: it cannot be written, or another process is writing it.
 
     Example:
@@ -89,14 +89,14 @@ def require_new(folder: Path) -> None:
 
     Raises:
         OutputExistsError: it is not empty, or is no folder.
-        UsageError: it cannot be read.
+        SettingError: it cannot be read.
     """
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             problem = f"{folder} is not an empty folder: name a new one, nothing is overwritten"
             raise OutputExistsError(problem)
     except OSError as error:
-        raise UsageError(f"{folder} cannot be used: {error.strerror}") from None
+        raise SettingError(f"{folder} cannot be used: {error.strerror}") from None
 
 
 def cache_folder() -> Path:
@@ -133,9 +133,9 @@ def _exchangeable(folder: Path) -> Path:
     """Return the full name of a folder that another one can replace."""
     final = Path(os.path.realpath(folder))
     if final.is_symlink():
-        raise UsageError(f"{folder} is a link that leads nowhere: name a new folder")
+        raise SettingError(f"{folder} is a link that leads nowhere: name a new folder")
     if final == Path.cwd() or final.is_mount():
-        raise UsageError(f"{folder} is the current folder, or a mount point: name a new folder inside it")
+        raise SettingError(f"{folder} is the current folder, or a mount point: name a new folder inside it")
     return final
 
 

@@ -15,7 +15,15 @@ import pytest
 
 from crfdeid.crf import CrfTagger
 from crfdeid.documents import LabelledSentence
-from crfdeid.errors import DataError, FormatError, IntegrityError, SecretError, UsageError, VersionError
+from crfdeid.errors import (
+    DataError,
+    FormatError,
+    IntegrityError,
+    MissingExtraError,
+    SecretError,
+    UsageError,
+    VersionError,
+)
 from crfdeid.registry import create, load_tagger, select
 from crfdeid.serialization import (
     ModelFiles,
@@ -198,7 +206,7 @@ def test_a_whole_model_that_lacks_a_library_here_is_not_called_damaged(
         raise PosUnavailable("no tagger of parts of speech here")
 
     monkeypatch.setattr(sys.modules["crfdeid.crf.tagger"], "feature_set", unavailable)
-    with pytest.raises(UsageError, match="no tagger of parts of speech here"):
+    with pytest.raises(MissingExtraError):
         load_tagger(folder)
 
 
@@ -279,7 +287,7 @@ def test_weights_that_are_described_otherwise_are_refused(field: str, saved, tmp
     odd = fields[field] + 1 if field == "bytes" else "0" * 64
     rewrite(folder, weights={field: odd})
     for use in (load_tagger, verify):
-        with pytest.raises(DataError):
+        with pytest.raises(IntegrityError):
             use(folder)
 
 
@@ -289,15 +297,16 @@ def test_whole_weights_outside_the_models_folder_are_not_its_weights(saved, tmp_
     copied(saved("crf"), folder)
     (folder / "weights.npz").rename(tmp_path / "weights.npz")
     rewrite(folder, weights={"file": "../weights.npz"})
-    with pytest.raises(IntegrityError, match=r"model\.json"):
+    with pytest.raises(IntegrityError) as caught:
         verify(folder)
+    assert Path(str(caught.value.path)).name == "model.json"
 
 
 @pytest.mark.parametrize("changes", [{"model": "rules"}, {"schema": 0}, {"schema": 99}])
 def test_a_model_of_another_kind_or_version_is_refused(changes: dict[str, object], saved, tmp_path: Path) -> None:
     folder = copied(saved("crf"), tmp_path)
     rewrite(folder, **changes)
-    with pytest.raises(VersionError, match="'crf'"):
+    with pytest.raises(VersionError):
         CrfTagger.load(folder)
 
 
@@ -320,16 +329,18 @@ def test_names_are_different_texts(value: object) -> None:
 def test_what_a_description_holds_is_of_its_kind(name: str, saved, tmp_path: Path) -> None:
     folder = copied(saved("crf"), tmp_path)
     rewrite(folder, **{name: [1]})
-    with pytest.raises(IntegrityError, match=r"model\.json"):
+    with pytest.raises(IntegrityError) as caught:
         has_private_vocabulary(folder)
+    assert Path(str(caught.value.path)).name == "model.json"
 
 
 @pytest.mark.parametrize("seed", ["x", None, [1]])
 def test_a_seed_that_is_none_is_refused(seed: object, saved, tmp_path: Path) -> None:
     folder = copied(saved("crf"), tmp_path)
     rewrite(folder, seed=seed)
-    with pytest.raises(IntegrityError, match=r"model\.json"):
+    with pytest.raises(IntegrityError) as caught:
         load_tagger(folder)
+    assert Path(str(caught.value.path)).name == "model.json"
 
 
 def test_a_fact_that_is_added_stands_under_the_checksum(saved, tmp_path: Path) -> None:

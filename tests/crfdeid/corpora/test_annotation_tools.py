@@ -14,7 +14,7 @@ from crfdeid.corpora import read_corpus, recognise, write_corpus
 from crfdeid.corpora.common import Utf16, text_digest
 from crfdeid.corpora.label_studio import to_task
 from crfdeid.documents import Document, Span
-from crfdeid.errors import DataError
+from crfdeid.errors import DataError, FormatError, IntegrityError, SpanError
 
 TEXT = "👩‍⚕️ Dr.  Roe\r\nseen 3/14 by José\u0301"  # an emoji of four code points, CRLF, a combining mark
 ROE, DATE = TEXT.index("Roe"), TEXT.index("3/14")
@@ -33,9 +33,9 @@ def test_utf_16_is_counted_as_python_encodes_it(text, data):
         if unit in sizes:
             assert offsets.points(unit) == sizes.index(unit)
         else:
-            with pytest.raises(DataError, match="within a character"):
+            with pytest.raises(SpanError):
                 offsets.points(unit)
-    with pytest.raises(DataError, match="in a text of"):
+    with pytest.raises(SpanError):
         offsets.points(sizes[-1] + data.draw(st.integers(1, 5)))
 
 
@@ -107,7 +107,7 @@ def test_predictions_are_no_annotations(tmp_path):
     assert prediction["result"][0]["value"] == {"start": ROE, "end": ROE + 3, "text": "Roe", "labels": ["DOCTOR"]}
     path = tmp_path / "tasks.json"
     path.write_text(f"[{made}]", encoding="utf-8")
-    with pytest.raises(DataError, match=r"expected .*annotations"):
+    with pytest.raises(FormatError):
         read_corpus(path, format="label-studio")
 
 
@@ -158,7 +158,7 @@ def test_a_doccano_record_that_cannot_be_trusted_is_refused(tmp_path, record, me
 
 def test_a_text_that_a_tool_altered_is_refused(tmp_path):
     made = task(data={"text": TEXT.replace("\r\n", "\n"), "note": "1", "sha256": text_digest(TEXT)})
-    with pytest.raises(DataError, match="task 1: the text is not the one that was exported"):
+    with pytest.raises(IntegrityError):
         read_corpus(label_studio(tmp_path, made))
 
 
@@ -220,7 +220,7 @@ def test_an_xmi_whose_text_was_altered_is_refused(tmp_path):
     for digest, altered in (("sha256:", True), ("name of a note: ", False)):
         file.write_text(file.read_text().replace("Roe", "Rue").replace("sha256:", digest))
         if altered:
-            with pytest.raises(DataError, match=r"a\.xmi: the text is not the one that was exported") as caught:
+            with pytest.raises(IntegrityError) as caught:
                 read_corpus(tmp_path)
             assert "Rue" not in str(caught.value)
         else:

@@ -11,7 +11,21 @@ import pytest
 
 from crfdeid.corpora import CORPUS_FORMATS, CORPUS_WRITERS, read_corpus, recognise, write_corpus
 from crfdeid.documents import Document, Span
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import (
+    DataError,
+    EmptyInputError,
+    EncodingError,
+    FormatError,
+    MismatchError,
+    NotFoundError,
+    OptionConflictError,
+    OutputExistsError,
+    ReadError,
+    SpanError,
+    UnknownNameError,
+    UsageError,
+    WriteError,
+)
 
 STANDOFF = "<deIdi2b2>\n<TEXT><![CDATA[{text}]]></TEXT>\n<TAGS>\n{tags}\n</TAGS>\n</deIdi2b2>"
 XMI = """<xmi:XMI xmlns:xmi="http://www.omg.org/XMI" xmlns:cas="http:///uima/cas.ecore"
@@ -82,7 +96,7 @@ def test_a_byte_order_mark_before_the_data_is_no_data(name, tmp_path):
 def test_two_formats_in_one_folder_ask_for_a_choice(tmp_path):
     put(tmp_path / "brat", SAMPLES["brat"])
     put(tmp_path / "xml", SAMPLES["i2b2-2014"])
-    with pytest.raises(UsageError, match=r"brat or i2b2-2014: .*--format"):
+    with pytest.raises(OptionConflictError):
         read_corpus(tmp_path)
     assert [d.id for d in read_corpus(tmp_path, format="brat")] == ["brat/a"]
     assert [d.id for d in read_corpus(tmp_path, format="i2b2-2014")] == ["xml/a"]
@@ -96,20 +110,20 @@ def test_what_no_format_fits_names_them_all(tmp_path):
 
 def test_unknown_format_path_and_target(tmp_path):
     path = put(tmp_path, SAMPLES["jsonl"])
-    with pytest.raises(UsageError, match="unknown format 'csv': choose from auto, brat"):
+    with pytest.raises(UnknownNameError):
         read_corpus(path, format="csv")
-    with pytest.raises(UsageError, match=r"no such file or folder: .*nowhere"):
+    with pytest.raises(UnknownNameError):
         read_corpus(tmp_path / "nowhere")
-    with pytest.raises(UsageError, match="cannot write the format 'asq-phi': choose from brat"):
+    with pytest.raises(UnknownNameError):
         write_corpus([], tmp_path / "out", format="asq-phi")
     for name in ("jsonl", "conll", "i2b2-2006", "label-studio", "doccano"):
-        with pytest.raises(UsageError, match="is a folder"):
+        with pytest.raises(OutputExistsError):
             write_corpus([Document("a", "x")], tmp_path, format=name)
 
 
 @pytest.mark.parametrize("name", ["auto", *CORPUS_FORMATS])
 def test_nothing_to_read_is_an_error(name, tmp_path):
-    with pytest.raises(DataError):
+    with pytest.raises(EmptyInputError):
         read_corpus(tmp_path, format=name)
     put(tmp_path, {"empty.xml": ""})
     with pytest.raises(DataError):
@@ -119,7 +133,7 @@ def test_nothing_to_read_is_an_error(name, tmp_path):
 @pytest.mark.parametrize("name", CORPUS_FORMATS)
 def test_bytes_that_are_not_utf8_name_file_and_line(name, tmp_path):
     put(tmp_path, {file: content.encode() + b"\nMu\xf1oz\n" for file, content in SAMPLES[name].items()})
-    with pytest.raises(DataError, match=r"line \d+: not UTF-8 at byte \d+"):
+    with pytest.raises(EncodingError):
         read_corpus(tmp_path, format=name)
 
 
@@ -140,7 +154,7 @@ def test_hidden_files_are_no_data(tmp_path):
 def test_a_link_that_would_leave_documents_out_is_refused(target, tmp_path):
     put(tmp_path, SAMPLES["brat"])
     (tmp_path / "link").symlink_to(target)
-    with pytest.raises(DataError, match=r"link: a broken link"):
+    with pytest.raises(NotFoundError):
         read_corpus(tmp_path)
 
 
@@ -162,7 +176,7 @@ def test_a_file_or_folder_that_we_may_not_read_is_named(name, tmp_path, monkeypa
     for method in ("iterdir", "open"):
         with monkeypatch.context() as patched:
             patched.setattr(Path, method, refuse)
-            with pytest.raises(DataError, match=r"corpus.*: cannot be read: Permission denied$"):
+            with pytest.raises(ReadError):
                 read_corpus(tmp_path / "corpus", format=name)
 
 
@@ -170,7 +184,7 @@ def test_a_file_or_folder_that_we_may_not_read_is_named(name, tmp_path, monkeypa
 def test_a_file_name_that_is_not_utf8_is_refused_before_it_becomes_an_id(tmp_path):
     for file, content in SAMPLES["brat"].items():
         Path(os.fsdecode(os.fsencode(tmp_path) + b"/n\xe9" + file.encode())).write_text(content)
-    with pytest.raises(DataError, match="a file name that is not UTF-8: rename the file"):
+    with pytest.raises(EncodingError):
         read_corpus(tmp_path)
 
 
@@ -200,7 +214,7 @@ def test_document_start_lines_without_a_tag_are_recognised(tmp_path):
 @pytest.mark.parametrize("name", ["../a", "/a", "a/../b", ".a", "a/.b", "..", ".", "", "a//b", "a/", "a\\b", "a\nb"])
 def test_an_id_leads_to_no_file_outside_or_hidden(name, tmp_path):
     for format in ("brat", "i2b2-2014", "i2b2-2010"):
-        with pytest.raises(DataError, match="cannot be a file's name"):
+        with pytest.raises(FormatError):
             write_corpus([Document(name, "x")], tmp_path / "out", format=format)
     assert list(tmp_path.iterdir()) == []
 
@@ -208,15 +222,17 @@ def test_an_id_leads_to_no_file_outside_or_hidden(name, tmp_path):
 @pytest.mark.parametrize("label", ["A\\nB", "\\u001b[31m", "\\u2028"])
 def test_a_label_that_would_break_a_table_is_refused(label, tmp_path):
     put(tmp_path, {"a.jsonl": SAMPLES["jsonl"]["a.jsonl"].replace("DOCTOR", label)})
-    with pytest.raises(DataError, match=r"a\.jsonl, line 1, offset 4: a label holds a line end or control character"):
+    with pytest.raises(FormatError) as caught:
         read_corpus(tmp_path)
+    assert (Path(str(caught.value.path)).name, caught.value.offset) == ("a.jsonl, line 1", 4)
 
 
 def test_an_id_that_stands_twice_is_refused(tmp_path):
     line = SAMPLES["jsonl"]["a.jsonl"]
     put(tmp_path, {"a.jsonl": line + line})
-    with pytest.raises(DataError, match=r"a\.jsonl, line 2: the same id as .*a\.jsonl, line 1: ids"):
+    with pytest.raises(MismatchError) as caught:
         read_corpus(tmp_path)
+    assert Path(str(caught.value.path)).name == "a.jsonl, line 2"
 
 
 def test_rewriting_a_file_replaces_it_whole_and_leaves_nothing_behind(tmp_path):
@@ -229,7 +245,7 @@ def test_rewriting_a_file_replaces_it_whole_and_leaves_nothing_behind(tmp_path):
 
 def test_a_target_that_cannot_be_written_is_a_clear_error(tmp_path):
     put(tmp_path, {"file": "x"})
-    with pytest.raises(DataError, match="cannot be written"):
+    with pytest.raises(WriteError):
         write_corpus([Document("a", "x")], tmp_path / "file" / "corpus.jsonl", format="jsonl")
 
 
@@ -282,7 +298,7 @@ def test_i2b2_2014_writes_a_types_own_category(tmp_path):
 def test_xml_that_defines_entities_is_refused(name, tmp_path):
     bomb = '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]>\n'
     put(tmp_path, {"a.xml": bomb + next(iter(SAMPLES[name].values())).replace("Dr.", "&b;")})
-    with pytest.raises(DataError, match=r"a\.xml: defines XML entities"):
+    with pytest.raises(FormatError):
         read_corpus(tmp_path, format=name)
 
 
@@ -334,8 +350,9 @@ def test_asq_phi_finds_values(query, tags, expected, tmp_path):
 
 def test_asq_phi_refuses_a_value_that_is_not_in_its_query(tmp_path):
     put(tmp_path, {"a.txt": asq("Dosing") + asq("Dosing for Jo Doe", ("NAME", "Jo Doe"), ("NAME", "Jane"))})
-    with pytest.raises(DataError, match=r"a\.txt, line 9: the NAME value is not in its query") as caught:
+    with pytest.raises(SpanError) as caught:
         read_corpus(tmp_path)
+    assert (Path(str(caught.value.path)).name, caught.value.line) == ("a.txt", 9)
     assert "Jane" not in str(caught.value)
 
 

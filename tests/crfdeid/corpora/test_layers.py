@@ -23,7 +23,7 @@ from crfdeid.corpora.layers import (
 )
 from crfdeid.corpora.splits import read_splits
 from crfdeid.documents import CONCEPT, PHI, Document, Span
-from crfdeid.errors import DataError, SpanError, UsageError
+from crfdeid.errors import DataError, MismatchError, OptionConflictError, SpanError
 from crfdeid.evaluation import score_entities
 from crfdeid.label_schemes import map_types
 
@@ -68,7 +68,7 @@ def test_offsets_fit_the_text_whichever_side_has_the_byte_order_mark(
     ],
 )
 def test_texts_that_differ_are_refused_by_name_and_offset(text: str, offset: int) -> None:
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(MismatchError) as caught:
         join_layers([NOTE], [Document("1", text, source="concepts/1.ann")])
     message = str(caught.value)
     assert message.startswith(f"phi/1.ann, offset {offset}: the text is not that of concepts/1.ann from here on")
@@ -77,13 +77,14 @@ def test_texts_that_differ_are_refused_by_name_and_offset(text: str, offset: int
 
 def test_the_offset_of_a_difference_counts_the_byte_order_mark() -> None:
     marked = replace(NOTE, text=f"\ufeff{TEXT}", spans=())
-    with pytest.raises(DataError, match=r"^phi/1\.ann, offset 5: "):
+    with pytest.raises(MismatchError) as caught:
         join_layers([marked], [replace(DRUG, text=TEXT.replace("Doe", "Roe"))])
+    assert (caught.value.path, caught.value.offset) == ("phi/1.ann", 5)
 
 
 def test_documents_that_one_side_lacks_are_refused_by_name() -> None:
     lacking = [replace(OTHER, id=str(n), source=f"concepts/{n}.ann") for n in range(2, 9)]
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(MismatchError) as caught:
         join_layers([NOTE, replace(OTHER, id="x")], [DRUG, *lacking])
     message = str(caught.value)
     assert "missing in the concepts: phi/2.ann. missing in the PHI: concepts/2.ann; concepts/3.ann" in message
@@ -91,37 +92,41 @@ def test_documents_that_one_side_lacks_are_refused_by_name() -> None:
 
 
 def test_concepts_are_given_once() -> None:
-    with pytest.raises(DataError, match=r"^phi/1\.ann: already has concepts"):
+    with pytest.raises(MismatchError) as caught:
         join_layers(join_layers([NOTE], [DRUG]), [DRUG])
-    with pytest.raises(DataError, match=r"^phi/1\.ann: already has concepts"):
+    assert caught.value.path == "phi/1.ann"
+    with pytest.raises(MismatchError) as caught:
         concat_corpora(join_layers([NOTE], [DRUG]), [])
+    assert caught.value.path == "phi/1.ann"
 
 
 def test_side_by_side_what_nobody_annotated_is_not_empty() -> None:
     phi, concepts = concat_corpora([OTHER], [DRUG])
     assert (phi.annotated, concepts.annotated) == ((PHI,), (CONCEPT,))
     for document, absent in ((phi, CONCEPT), (concepts, PHI)):
-        with pytest.raises(DataError, match=f"not annotated in the layer '{absent}'"):
+        with pytest.raises(MismatchError):
             document.layer(absent)
     assert concepts != replace(concepts, phi_annotated=True)
 
 
 @pytest.mark.parametrize("same", [{"id": "1", "text": "Another text."}, {"id": "9", "text": TEXT}])
 def test_side_by_side_corpora_share_no_document(same: dict[str, str]) -> None:
-    what = "id" if same["id"] == "1" else "text"
-    with pytest.raises(DataError, match=rf"^concepts/x: the same {what} as phi/1\.ann"):
+    with pytest.raises(MismatchError) as caught:
         concat_corpora([NOTE], [Document(**same, source="concepts/x")])
+    assert caught.value.path == "concepts/x"
 
 
 def test_what_nobody_annotated_is_neither_mapped_nor_scored() -> None:
     _, concepts = concat_corpora([OTHER], [DRUG])
     for types in ("all", "seven", "binary"):
-        with pytest.raises(DataError, match=r"^concepts/1\.ann: not annotated in the layer 'phi': there are concept"):
+        with pytest.raises(MismatchError) as caught:
             map_types([concepts], types)
-    with pytest.raises(DataError, match="not annotated in the layer 'phi'"):
+        assert caught.value.path == "concepts/1.ann"
+    with pytest.raises(MismatchError):
         score_entities([concepts], {"1": []})
-    with pytest.raises(SpanError, match=r"phi/1\.ann"):
+    with pytest.raises(SpanError) as caught:
         replace(NOTE, phi_annotated=False)
+    assert caught.value.path == "phi/1.ann"
 
 
 def test_one_layer_alone_is_a_corpus_of_its_own() -> None:
@@ -190,13 +195,13 @@ def test_a_split_with_one_layer_alone_is_refused(
     phi: str | None, concepts: str | None, folders: dict[str, Path]
 ) -> None:
     where = ConceptPaths(train=folders["concepts"], dev=folders.get(concepts or ""))
-    with pytest.raises(UsageError, match="--dev and --dev-concepts go together"):
+    with pytest.raises(OptionConflictError):
         read_splits(folders["train"], folders.get(phi or ""), None, concepts=where)
 
 
 def test_two_corpora_without_a_common_text(folders: dict[str, Path], tmp_path: Path) -> None:
     others = put(tmp_path / "others", [note(n, ASPIRIN, text="Mr. Roe took aspirin.") for n in range(20, 40)])
-    with pytest.raises(DataError, match=r"missing in the concepts: .*0\.ann"):
+    with pytest.raises(MismatchError):
         read_splits(folders["train"], None, None, concepts=ConceptPaths(train=others))
     where = ConceptPaths(train=others, disjoint=True)
     corpus = read_splits(folders["train"], folders["dev"], None, types="all", concepts=where)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from crfdeid import bio
 from crfdeid.corpora import CORPUS_WRITERS, read_corpus, recognise, write_corpus
 from crfdeid.documents import Document, Span
-from crfdeid.errors import DataError
+from crfdeid.errors import DataError, EncodingError, FormatError, MismatchError, SpanError
 
 LABELS = ("PATIENT", "DATE", "LOCATION-OTHER", "fromloc.city_name", 'odd"<&>', "EDAD_SUJETO")
 XML_FORMATS = ("i2b2-2014", "i2b2-2006", "xmi")
@@ -115,7 +115,7 @@ def test_i2b2_2006_keeps_everything(documents):
 def test_columns_keep_tokens_and_tags_or_refuse(documents):
     encoded = [bio.encode(document) for document in documents]
     if any(one.unaligned for one in encoded):
-        with pytest.raises(DataError, match="does not fit the tokens"):
+        with pytest.raises(SpanError):
             round_trip(documents, "conll")
         return
     found = round_trip(documents, "conll")
@@ -132,7 +132,7 @@ def test_columns_keep_tokens_and_tags_or_refuse(documents):
 @settings(deadline=None)
 @given(character=st.sampled_from(["\x00", "\x0b", "\x1f", "\ufffe", "\uffff"]), before=xml_texts)
 def test_xml_refuses_control_characters_with_their_place(format, character, before):
-    with pytest.raises(DataError, match=f"U\\+{ord(character):04X}") as caught:
+    with pytest.raises(FormatError) as caught:
         round_trip([Document("note7", before + character)], format)
     assert caught.value.offset == len(before)
     assert str(caught.value).startswith("document 1, offset")
@@ -140,7 +140,7 @@ def test_xml_refuses_control_characters_with_their_place(format, character, befo
 
 @pytest.mark.parametrize("format", CORPUS_WRITERS)
 def test_lone_surrogates_are_refused(format, tmp_path):
-    with pytest.raises(DataError, match="lone surrogate") as caught:
+    with pytest.raises(EncodingError) as caught:
         write_corpus([Document("a", "ok"), Document("b", "Dr. \ud83d")], tmp_path / "out", format=format)
     assert caught.value.offset == 4
     assert not (tmp_path / "out").exists()
@@ -158,15 +158,16 @@ def test_written_corpora_are_recognised(format, tmp_path):
 
 def test_i2b2_2006_refuses_overlapping_spans(tmp_path):
     document = Document("9", "Dr. Doe Hospital", (Span(4, 7, "DOCTOR"), Span(4, 16, "HOSPITAL")))
-    with pytest.raises(DataError, match=r"document 1, offset 4: .*overlapping"):
+    with pytest.raises(SpanError) as caught:
         write_corpus([document], tmp_path / "all.xml", format="i2b2-2006")
+    assert (caught.value.path, caught.value.offset) == ("document 1", 4)
     assert not (tmp_path / "all.xml").exists()
 
 
 @pytest.mark.parametrize("format", ["brat", "i2b2-2014", "i2b2-2010", "xmi"])
 @pytest.mark.parametrize("name", ["../out", "/etc/note", "a/../../b", "", ".", "a//b", "a\\b", "a\nb", "a\x00b"])
 def test_an_id_never_leads_out_of_the_folder(format, name, tmp_path):
-    with pytest.raises(DataError):
+    with pytest.raises(FormatError):
         write_corpus([Document("good", "x"), Document(name, "x")], tmp_path / "out", format=format)
     assert not list(tmp_path.iterdir()), "nothing is written when one document is refused"
 
@@ -174,7 +175,7 @@ def test_an_id_never_leads_out_of_the_folder(format, name, tmp_path):
 @pytest.mark.parametrize("label", ["TWO WORDS", ""])
 @pytest.mark.parametrize("format", ["brat", "conll"])
 def test_labels_that_break_the_line_are_refused(format, label, tmp_path):
-    with pytest.raises(DataError, match="label"):
+    with pytest.raises(FormatError):
         write_corpus([Document("a", "Doe", (Span(0, 3, label),))], tmp_path / "out", format=format)
 
 
@@ -182,8 +183,9 @@ def test_labels_that_break_the_line_are_refused(format, label, tmp_path):
 @pytest.mark.parametrize("format", sorted(set(CORPUS_WRITERS).difference(["jsonl"])))
 def test_layers_that_a_format_would_lose_are_refused(format, phi, names, tmp_path):
     document = Document("note7", "Dr. Doe", layers={"concept": (Span(0, 7, "DRUG"),)}, phi_annotated=phi)
-    with pytest.raises(DataError, match=f"document 1: {format} holds one layer, and .* annotated in {names}: write"):
+    with pytest.raises(FormatError) as caught:
         write_corpus([document], tmp_path / "out", format=format)
+    assert caught.value.path == "document 1"
     assert not (tmp_path / "out").exists()
 
 
@@ -246,5 +248,6 @@ def test_i2b2_2010_refuses_what_it_would_lose(documents):
 
 
 def test_duplicate_ids_are_not_written(tmp_path):
-    with pytest.raises(DataError, match="document 2: the same id as document 1"):
+    with pytest.raises(MismatchError) as caught:
         write_corpus([Document("a", "x"), Document("a", "y")], tmp_path / "out", format="brat")
+    assert caught.value.path == "document 2"

@@ -10,7 +10,7 @@ import pytest
 from crfdeid.corpora import write_corpus
 from crfdeid.corpora.splits import Corpus, Split, read_splits
 from crfdeid.documents import Document, Span
-from crfdeid.errors import EmptyInputError, UsageError
+from crfdeid.errors import EmptyInputError, UnknownNameError
 
 WHOLE = Document("whole", "Dr. Ann Doe, 3/4.\nHome.", (Span(4, 11, "DOCTOR"), Span(13, 16, "DATE")))
 INSIDE = Document("inside", "Dr. Anndoe.", (Span(4, 7, "DOCTOR"),))
@@ -82,8 +82,9 @@ def test_without_dev_a_tenth_of_train_is_taken_once_and_for_all(tmp_path: Path) 
 
 
 def test_one_document_cannot_be_shared(tmp_path: Path) -> None:
-    with pytest.raises(EmptyInputError, match=r"train\.jsonl: .*--dev"):
+    with pytest.raises(EmptyInputError) as caught:
         read_splits(write(tmp_path, "train", 1), None, None, types="all")
+    assert Path(str(caught.value.path)).name == "train.jsonl"
 
 
 def test_documents_that_stand_in_training_too_are_told_of(tmp_path: Path) -> None:
@@ -96,7 +97,7 @@ def test_documents_that_stand_in_training_too_are_told_of(tmp_path: Path) -> Non
 def test_a_format_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("Seen by Dr. Doe.\n", "utf-8")
-    with pytest.raises(UsageError, match="--format"):
+    with pytest.raises(UnknownNameError):
         read_splits(path, None, None)
 
 

