@@ -36,7 +36,7 @@ def _bits(key: jax.Array, bit_width: int, shape: tuple[int, ...]) -> jax.Array:
 
 _GENERATOR = define_prng_impl(
     key_shape=(2,),
-    seed=lambda seed: _words(jnp.zeros(2, jnp.uint32), 2 * seed, 2),
+    seed=jax.jit(lambda seed: _words(jnp.zeros(2, jnp.uint32), 2 * seed, 2)),  # one program, not one an operation
     split=lambda key, shape: _words(key, 0, 2 * math.prod(shape)).reshape(*shape, 2),
     random_bits=_bits,
     fold_in=lambda key, number: _words(key, 2 * number, 2),
