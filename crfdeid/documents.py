@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeVar, final
+from typing import Any, NamedTuple, TypeVar, final
 
 from crfdeid.errors import MismatchError, SpanError
 from features.tokenizer import Token
@@ -24,6 +24,31 @@ class Span(NamedTuple):
     start: int
     end: int
     label: str
+
+
+MODEL, RECORD, LIST, CONSISTENCY = "model", "record", "list", "consistency"
+"""Sources of a span: the model, the patient's record, a deny list or pattern, or document consistency."""
+RULE = "rule:"
+"""Prefix of the source of a span that a rule matched, before the rule's name."""
+
+
+class Evidence(NamedTuple):
+    """Component that marked a span, and its score.
+
+    Attributes:
+        source: `MODEL`, `RECORD`, `LIST`, `CONSISTENCY`, or `RULE` and the name of a rule.
+        score: the lowest probability of being PHI among the span's tokens; of a rule its precision in the training
+            notes; of consistency the score of the origin. None if nothing was measured.
+        origin: of consistency, the span whose value occurs again.
+    """
+
+    source: str
+    score: float | None = None
+    origin: Span | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return source and score as JSON data, with six digits."""
+        return {"source": self.source, "score": None if self.score is None else round(self.score, 6)}
 
 
 _Mark = TypeVar("_Mark")
@@ -94,6 +119,8 @@ class Document:
             means nothing.
         never_kept: spans as the patient's record and the lists marked them; what shares a character with one is
             replaced although the operator of its type is "keep". It does not count for equality.
+        evidence: the source and score of spans; empty if unknown. It does not count for equality. Entries of other
+            spans are left out, so ``replace(document, spans=some)`` keeps those of the remaining ones.
         source: for messages: a file, and the line or record in it; "" for a document made by hand. Messages
             never contain the id, which can be PHI, such as a record number or a name.
 
@@ -115,6 +142,7 @@ class Document:
     layers: Mapping[str, tuple[Span, ...]] = Layers()
     phi_annotated: bool = True
     never_kept: tuple[Span, ...] = field(default=(), compare=False, repr=False)
+    evidence: Mapping[Span, Evidence] = field(default_factory=dict, compare=False, repr=False)
     source: str = field(default="", compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -123,6 +151,9 @@ class Document:
         object.__setattr__(self, "layers", Layers({name: sorted(spans) for name, spans in further.items()}))
         for spans in (self.spans, *self.layers.values()):
             self._require_inside(spans)
+        if self.evidence:
+            known = {span: self.evidence[span] for span in self.spans if span in self.evidence}
+            object.__setattr__(self, "evidence", known)
         if self.spans and not self.phi_annotated:
             raise SpanError("PHI is marked, but the document is declared to have no PHI annotation", path=self.source)
 
@@ -221,16 +252,16 @@ def overlap(whole: Span, span: Span) -> bool:
     return span.start < whole.end
 
 
-def _longest(spans: Sequence[Span]) -> str:
-    """Return the type of the longest span, the first of equals."""
-    return max(spans, key=lambda span: span.end - span.start).label
+def _longest(spans: Sequence[Span]) -> Span:
+    """Return the longest span, the first of equals."""
+    return max(spans, key=lambda span: span.end - span.start)
 
 
 def merge(
     spans: Iterable[Span],
     *,
     joins: Callable[[Span, Span], bool] = overlap,
-    label: Callable[[Sequence[Span]], str] = _longest,
+    label: Callable[[Sequence[Span]], str] = lambda parts: _longest(parts).label,
 ) -> list[Span]:
     """Merge spans.
 
@@ -250,15 +281,30 @@ def merge(
         >>> merge([Span(0, 4, "ID"), Span(4, 9, "ID")], joins=lambda whole, span: whole.end == span.start)
         [Span(start=0, end=9, label='ID')]
     """
-    labelled = ((whole, label(parts)) for whole, parts in _groups(sorted(spans), joins))
+    labelled = ((whole, label(parts)) for whole, parts in merged_parts(spans, joins))
     return [whole if whole.label == name else whole._replace(label=name) for whole, name in labelled]
 
 
-def _groups(spans: Iterable[Span], joins: Callable[[Span, Span], bool]) -> Iterator[tuple[Span, list[Span]]]:
-    """Yield the spans that merge, with one span over all of them that has the type of the first."""
+def merge_evidence(spans: Iterable[Span], evidence: Mapping[Span, Evidence]) -> dict[Span, Evidence]:
+    """Return the evidence of the spans that `merge` makes: that of the part that gave the type, the longest.
+
+    Args:
+        spans: in any order.
+        evidence: of the spans; some may have none.
+
+    Example:
+        >>> merge_evidence([Span(0, 4, "ID"), Span(2, 9, "DATE")], {Span(2, 9, "DATE"): Evidence("model", 0.9)})
+        {Span(start=0, end=9, label='DATE'): Evidence(source='model', score=0.9, origin=None)}
+    """
+    longest = ((whole, _longest(parts)) for whole, parts in merged_parts(spans, overlap))
+    return {whole._replace(label=part.label): evidence[part] for whole, part in longest if part in evidence}
+
+
+def merged_parts(spans: Iterable[Span], joins: Callable[[Span, Span], bool]) -> Iterator[tuple[Span, list[Span]]]:
+    """Yield each merged span with its parts by position; it has the type of the first. Arguments as for `merge`."""
     whole: Span | None = None
     parts: list[Span] = []
-    for span in spans:
+    for span in sorted(spans):
         if whole is None or not joins(whole, span):
             if whole is not None:
                 yield whole, parts

@@ -22,10 +22,10 @@ docs/formats.md and docs/transfer.md show the table.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from crfdeid.documents import PHI, Document, Span, merge
+from crfdeid.documents import PHI, Document, merge, merge_evidence
 from crfdeid.errors import SettingError, UnknownNameError
 
 _TABLE = """
@@ -177,6 +177,7 @@ def map_types(documents: Sequence[Document], types: str = "seven") -> list[Docum
         DataError: a document without PHI annotation.
 
     Example:
+        >>> from crfdeid.documents import Span
         >>> map_types([Document("1", "Boston", (Span(0, 6, "CITY"),))], "seven")[0].spans
         (Span(start=0, end=6, label='LOCATION'),)
     """
@@ -187,7 +188,7 @@ def map_types(documents: Sequence[Document], types: str = "seven") -> list[Docum
     if types == "all":
         return list(documents)
     if types == "binary":
-        return [replace(one, spans=tuple(merge(one.spans, label=lambda parts: BINARY))) for one in documents]
+        return [_binary(one) for one in documents]
     labels = {span.label for document in documents for span in document.spans}
     table = TO_SEVEN if labels == {BINARY} else {**TO_SEVEN, BINARY: BINARY}
     return _relabelled(documents, table, "cannot be split into the seven: choose --types all or --types binary")
@@ -204,6 +205,7 @@ def to_categories(documents: Sequence[Document], *, keep_unknown: bool = False) 
         UnknownNameError: a type that is not in the table.
 
     Example:
+        >>> from crfdeid.documents import Span
         >>> to_categories([Document("1", "Boston", (Span(0, 6, "CITY"),))])[0].spans
         (Span(start=0, end=6, label='LOCATION'),)
     """
@@ -214,20 +216,26 @@ def to_categories(documents: Sequence[Document], *, keep_unknown: bool = False) 
     return _relabelled(documents, table, "are in none of the categories: choose --types binary")
 
 
+def _binary(document: Document) -> Document:
+    merged = merge_evidence(document.spans, document.evidence) if document.evidence else {}
+    evidence = {span._replace(label=BINARY): found for span, found in merged.items()}
+    return replace(document, spans=tuple(merge(document.spans, label=lambda parts: BINARY)), evidence=evidence)
+
+
 def _relabelled(documents: Sequence[Document], table: Mapping[str, str | None], problem: str) -> list[Document]:
     found = Counter(span.label for document in documents for span in document.spans)
     unknown = [label for label, _ in found.most_common() if label not in table]
     if unknown:
         names = ", ".join(unknown[:5]) + (f" and {len(unknown) - 5} more" if len(unknown) > 5 else "")
         raise UnknownNameError(f"the types {names} {problem}")
-    return [replace(document, spans=tuple(_relabelled_spans(document.spans, table))) for document in documents]
+    return [_relabelled_document(document, table) for document in documents]
 
 
-def _relabelled_spans(spans: Iterable[Span], table: Mapping[str, str | None]) -> Iterator[Span]:
-    for span in spans:
-        label = table[span.label]
-        if label is not None:
-            yield span._replace(label=label)
+def _relabelled_document(document: Document, table: Mapping[str, str | None]) -> Document:
+    labels = ((span, table[span.label]) for span in document.spans)
+    renamed = [(span, span._replace(label=label)) for span, label in labels if label is not None]
+    evidence = {new: document.evidence[old] for old, new in renamed if old in document.evidence}
+    return replace(document, spans=tuple(new for _, new in renamed), evidence=evidence)
 
 
 def in_order(labels: Iterable[str]) -> list[str]:

@@ -8,9 +8,24 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, repeat
 from pathlib import Path
 
-from crfdeid.bio import decode, phi_spans
+from crfdeid.bio import decode, phi_probabilities, phi_spans
 from crfdeid.consistency import TokenTable, make_consistent
-from crfdeid.documents import CONCEPT, PHI, Document, Span, lone_surrogate, merge, overlapping
+from crfdeid.documents import (
+    CONCEPT,
+    LIST,
+    MODEL,
+    PHI,
+    RECORD,
+    RULE,
+    Document,
+    Evidence,
+    Span,
+    lone_surrogate,
+    merge,
+    merge_evidence,
+    overlapping,
+    positions_in,
+)
 from crfdeid.errors import EncodingError, SettingError
 from crfdeid.known_phi.folding import decoded_forms
 from crfdeid.known_phi.identifiers import PatientIdentifiers, identifier_labels
@@ -20,22 +35,20 @@ from crfdeid.model_card.card import read_card, read_saved_lists, threshold_in
 from crfdeid.model_card.pretrained import find_model
 from crfdeid.registry import load_tagger
 from crfdeid.serialization import ModelFolder
-from crfdeid.tagger import LayeredTagger, Tagger, find_concepts
+from crfdeid.tagger import LayeredTagger, RuleMatch, RuleMatcher, Tagger, find_concepts
 from features.normal import NormalText, normal_form
 from features.tokens import Sentence
 
-# Documents are tagged together until they have this many characters: enough to keep a network busy, few enough that the
-# first results come soon and that memory does not grow with the number of notes.
-_BATCH_CHARACTERS = 1 << 16
-
-# Most tokens that are tagged together, more than those of a batch of ordinary notes: bounds the memory of a long note.
-_BATCH_TOKENS = 1 << 15
+BATCH_CHARACTERS = 1 << 16
+"""Characters that are tagged together: enough to keep a network busy, few enough that the first results come soon and
+that memory grows neither with the number of notes nor with the length of one."""
 
 
 class Deidentifier:
     """Finder of PHI in notes, by a trained tagger, identifiers of the patient and custom lists.
 
-    It has no state but the model: several threads may use one at once.
+    The components run in this order: tokens, model, patient record and lists, consistency. It has no state but the
+    model: several threads may use one at once.
 
     Args:
         tagger: a trained model.
@@ -44,6 +57,8 @@ class Deidentifier:
         site: lists of what to mark, and what not to mark, regardless of the model.
         concepts: also mark concepts, in a layer of their own, if the model tags them. A model that reads text in which
             PHI is masked gets all marked PHI masked, from whatever source.
+        evidence: give each span its source and score (`Document.evidence`). The model then also computes the
+            probabilities of the sentences in which it found something.
 
     Raises:
         SettingError: the threshold is not a probability.
@@ -62,12 +77,14 @@ class Deidentifier:
         consistent: bool = True,
         site: CustomLists | None = None,
         concepts: bool = True,
+        evidence: bool = True,
     ) -> None:
         if threshold is not None and not 0 <= threshold <= 1:  # it would silently find nothing
             raise SettingError(f"a threshold of {threshold}: give a probability, from 0 to 1")
         self.tagger = tagger
         self.threshold = threshold
         self.consistent = consistent
+        self.evidence = evidence
         self.site = CustomLists() if site is None else site
         self._concept_tagger = tagger if concepts and isinstance(tagger, LayeredTagger) else None
         # A model that masks no PHI tags concepts in the same pass, before further PHI is added.
@@ -125,7 +142,7 @@ class Deidentifier:
             _require_unicode(document, number)
             waiting.append((document, own))
             characters += len(document.text)
-            if characters >= _BATCH_CHARACTERS:
+            if characters >= BATCH_CHARACTERS:
                 yield from self._annotate(waiting)
                 waiting, characters = [], 0
         yield from self._annotate(waiting)
@@ -146,32 +163,80 @@ class Deidentifier:
         sentences = [sentence for _, group in batch for sentence in group]
         tags = {} if self._layers_at_once is None else self._layers_at_once.predict_layers(sentences)
         found, concepts = self._find(sentences, tags.get(PHI)), iter(tags.get(CONCEPT, ()))
+        marked: list[tuple[_DocState, Sentence, Sequence[Span]]] = []
         for note, group in batch:
             for sentence in group:
-                note.found += next(found)
+                spans = next(found)
+                note.found += spans
+                if spans and self.evidence:
+                    marked.append((note, sentence, spans))
                 if tags:
                     note.concepts += decode(sentence, next(concepts))
             if self.consistent:
                 note.tokens.add(chain.from_iterable([sentence.tokens for sentence in group]))
+        if marked:
+            self._add_evidence(marked)
+
+    def _add_evidence(self, marked: Sequence[tuple[_DocState, Sentence, Sequence[Span]]]) -> None:
+        """Add the evidence of predicted spans, a sentence each, to the states of their documents."""
+        if isinstance(self.tagger, RuleMatcher):
+            matches = self.tagger.rule_matches([sentence for _, sentence, _ in marked])
+            for (note, sentence, spans), own in zip(marked, matches, strict=True):
+                note.evidence.update(_rule_evidence(sentence, spans, own))
+        others = [one for one in marked if not all(span in one[0].evidence for span in one[2])]
+        tables = self.tagger.marginals([sentence for _, sentence, _ in others]) if others else []
+        for (note, sentence, spans), table in zip(others, tables, strict=True):
+            probable = phi_probabilities(table, self.tagger.tags)
+            for span in spans:
+                at = positions_in(sentence.tokens, span)
+                note.evidence.setdefault(span, Evidence(MODEL, float(probable[at.start : at.stop].min())))
 
     def _finish(self, note: _DocState) -> None:
-        """Set the PHI of a document whose sentences are all tagged: predicted, known and consistent spans."""
+        """Set the PHI of a document whose sentences are all tagged."""
+        predicted = replace(note.document, spans=tuple(note.found), phi_annotated=True, evidence=note.evidence)
+        note.document = self.complete(predicted, note.known, tokens=note.tokens)
+        note.found, note.evidence, note.tokens = [], {}, TokenTable()  # frees their memory
+
+    def complete(
+        self, document: Document, known: PatientIdentifiers | None = None, *, tokens: TokenTable | None = None
+    ) -> Document:
+        """Add the spans of the patient's record, the lists and consistency to those of a model.
+
+        Spans that share a character become one, with the type and the evidence of the longest. Of spans with the same
+        offsets, those of the record take precedence, then those of the lists.
+
+        Args:
+            document: a note with the model's spans.
+            known: identifiers of its patient.
+            tokens: its tokens; None to tokenise it again.
+
+        Raises:
+            LimitError: a pattern of the custom lists takes too long.
+        """
         labels = identifier_labels({tag[2:] for tag in self.tagger.tags} - {""})
-        predicted = replace(note.document, spans=tuple(note.found), phi_annotated=True)
-        known = known_spans(predicted.text, note.known, self.site, labels)
-        spans = _add_known(self._without_allowed(predicted), known)
-        marked = replace(predicted, spans=tuple(spans), never_kept=tuple(known))
-        if self.consistent:
-            consistent = make_consistent(marked, note.tokens)
-            added = set(consistent.spans).difference(marked.spans)
-            allowed = added.intersection(self._without_allowed(consistent))
-            # A misspelt identifier of the record must not stay either.
-            types = {span.label for span in (*known, *overlapping(marked.spans, known))}
-            copies = (span for span in allowed if span.label in types)
-            if allowed:
-                marked = replace(marked, spans=(*marked.spans, *allowed), never_kept=(*known, *copies))
-        note.document = marked
-        note.found, note.tokens = [], TokenTable()  # frees their memory
+        first: dict[tuple[int, int], tuple[Span, str]] = {}
+        found = known_spans(document.text, known, self.site, labels)
+        for span, source in found:
+            first.setdefault((span.start, span.end), (span, source))
+        never_kept = tuple(span for span, _ in found)
+        left = [span for span in self._without_allowed(document) if (span.start, span.end) not in first]
+        spans = [*(span for span, _ in first.values()), *left]
+        evidence = {}
+        if self.evidence or document.evidence:
+            of_known = {span: Evidence(source) for span, source in first.values()}
+            evidence = merge_evidence(spans, {**document.evidence, **of_known})
+        marked = replace(document, spans=tuple(merge(spans)), evidence=evidence, never_kept=never_kept)
+        if not self.consistent:
+            return marked
+        consistent = make_consistent(marked, tokens)
+        added = set(consistent.spans).difference(marked.spans)
+        if not added:
+            return marked
+        allowed = added.intersection(self._without_allowed(consistent))
+        # A misspelt identifier of the record must not stay either.
+        types = {span.label for span in (*never_kept, *overlapping(marked.spans, never_kept))}
+        copies = (span for span in allowed if span.label in types)
+        return replace(consistent, spans=(*marked.spans, *allowed), never_kept=(*never_kept, *copies))
 
     def _with_concepts(self, notes: Sequence[_DocState], tagger: LayeredTagger) -> Iterator[Document]:
         """Yield documents with concepts, which a masking model reads only now that all PHI is known."""
@@ -207,6 +272,7 @@ def load(
     consistent: bool = True,
     site: CustomLists | None = None,
     concepts: bool = True,
+    evidence: bool = True,
 ) -> Deidentifier:
     """Load a trained model for use on text.
 
@@ -222,6 +288,7 @@ def load(
         site: lists of what to mark, and what not to mark, in addition to those saved with the model. What either
             denies is marked.
         concepts: also mark concepts, if the model tags them.
+        evidence: give each span its source and score.
 
     Raises:
         DataError: the folder has no model, or a damaged one.
@@ -232,7 +299,9 @@ def load(
     threshold = None if sensitivity is None else threshold_in(card, sensitivity)
     lists = read_saved_lists(folder).joined(site or CustomLists())
     tagger = load_tagger(folder, key=key)
-    return Deidentifier(tagger, threshold=threshold, consistent=consistent, site=lists, concepts=concepts)
+    return Deidentifier(
+        tagger, threshold=threshold, consistent=consistent, site=lists, concepts=concepts, evidence=evidence
+    )
 
 
 def _require_unicode(document: Document, number: int) -> None:
@@ -250,6 +319,7 @@ class _DocState:
         document: the document, at the end with its PHI.
         known: identifiers of its patient.
         found: the predicted PHI so far.
+        evidence: its sources and scores.
         concepts: the predicted concepts so far.
         tokens: the tokens so far, for consistency.
     """
@@ -257,6 +327,7 @@ class _DocState:
     document: Document
     known: PatientIdentifiers | None
     found: list[Span] = field(default_factory=list)
+    evidence: dict[Span, Evidence] = field(default_factory=dict)
     concepts: list[Span] = field(default_factory=list)
     tokens: TokenTable = field(default_factory=TokenTable)
 
@@ -265,20 +336,31 @@ _SentenceBatch = Sequence[tuple[_DocState, Sequence[Sentence]]]
 
 
 def _batch_sentences(notes: Iterable[_DocState]) -> Iterator[_SentenceBatch]:
-    """Yield the sentences of documents in batches of at most `_BATCH_TOKENS` tokens and one sentence."""
+    """Yield the sentences of documents in batches of about `BATCH_CHARACTERS`."""
     batch: list[tuple[_DocState, list[Sentence]]] = []
     count = 0
     for note in notes:
         group: list[Sentence] = []
         batch.append((note, group))
         for sentence in note.document.each_sentence():
-            if count >= _BATCH_TOKENS:
+            if count >= BATCH_CHARACTERS:
                 yield batch
                 group, count = [], 0
                 batch = [(note, group)]
             group.append(sentence)
-            count += len(sentence.tokens)
+            count += sentence.tokens[-1].end - sentence.tokens[0].start if sentence.tokens else 0
     yield batch
+
+
+def _rule_evidence(
+    sentence: Sentence, spans: Iterable[Span], matches: Sequence[RuleMatch]
+) -> Iterator[tuple[Span, Evidence]]:
+    """Yield the evidence of the spans that lie in a rule's match and have its type."""
+    for span in spans if matches else ():
+        at = positions_in(sentence.tokens, span)
+        for rule in matches:
+            if rule.label == span.label and rule.start <= at.start and at.stop <= rule.stop:
+                yield span, Evidence(RULE + rule.name, rule.precision)
 
 
 def _spans_within(sentences: Sequence[Sentence], spans: Iterable[Span]) -> list[Span]:
@@ -289,7 +371,9 @@ def _spans_within(sentences: Sequence[Sentence], spans: Iterable[Span]) -> list[
     return [span for span in spans if tokens[0].start < span.end and span.start < tokens[-1].end]
 
 
-def known_spans(raw: str, known: PatientIdentifiers | None, site: CustomLists, labels: Mapping[str, str]) -> list[Span]:
+def known_spans(
+    raw: str, known: PatientIdentifiers | None, site: CustomLists, labels: Mapping[str, str]
+) -> list[tuple[Span, str]]:
     """Find the known PHI of a text; spans may overlap.
 
     A text with HTML entities or percent-encoded words is searched twice: raw and decoded.
@@ -301,7 +385,7 @@ def known_spans(raw: str, known: PatientIdentifiers | None, site: CustomLists, l
         labels: the type for each kind of identifier, by `identifier_labels`.
 
     Returns:
-        Spans of the patient's identifiers before those of the lists.
+        Spans with their sources, those of the patient's identifiers before those of the lists.
 
     Raises:
         LimitError: a pattern takes too long, or the text is encoded too many times over.
@@ -316,15 +400,17 @@ def known_spans(raw: str, known: PatientIdentifiers | None, site: CustomLists, l
 
 def _known_spans(
     form: NormalText, known: PatientIdentifiers | None, site: CustomLists, labels: Mapping[str, str]
-) -> Iterator[Span]:
+) -> Iterator[tuple[Span, str]]:
     text, offsets = form
-    for start, end, label in chain(known.find(text, labels) if known else (), site.find(text)):
+    of_record = zip(known.find(text, labels) if known else (), repeat(RECORD))
+    for span, source in chain(of_record, zip(site.find(text), repeat(LIST))):
         if offsets is None:
-            yield Span(start, end, label)
+            yield span, source
         else:
+            start, end, label = span
             while offsets[end] == offsets[end - 1]:  # characters that were one before normalisation
-                end += 1  # noqa: PLW2901
-            yield Span(offsets[start], offsets[end], label)
+                end += 1
+            yield Span(offsets[start], offsets[end], label), source
 
 
 def _normal_decoded(form: NormalText) -> NormalText:
@@ -333,19 +419,3 @@ def _normal_decoded(form: NormalText) -> NormalText:
     if inner is None or form.offsets is None:
         return NormalText(text, form.offsets)
     return NormalText(text, array("q", map(form.offsets.__getitem__, inner)))
-
-
-def _add_known(found: Sequence[Span], known: Iterable[Span]) -> list[Span]:
-    """Merge predicted and known spans.
-
-    Spans that share a character become one, with the type of the longest. Of spans with the same offsets, known ones
-    take precedence over predicted ones, and earlier known ones over later ones.
-
-    Example:
-        >>> _add_known([Span(0, 5, "DOCTOR"), Span(9, 20, "ID")], [Span(0, 5, "PATIENT"), Span(12, 14, "DATE")])
-        [Span(start=0, end=5, label='PATIENT'), Span(start=9, end=20, label='ID')]
-    """
-    first: dict[tuple[int, int], Span] = {}
-    for span in known:
-        first.setdefault((span.start, span.end), span)
-    return merge([*first.values(), *(span for span in found if (span.start, span.end) not in first)])

@@ -230,6 +230,32 @@ class VocabularyProbe(Protocol):
         """
 
 
+class RuleMatch(NamedTuple):
+    """Match of a rule in a sentence.
+
+    Attributes:
+        start: index of its first token.
+        stop: index after its last token.
+        label: its type.
+        name: name of the rule.
+        precision: share of PHI among the rule's matches in the training notes; None if it was not measured.
+    """
+
+    start: int
+    stop: int
+    label: str
+    name: str
+    precision: float | None
+
+
+@runtime_checkable
+class RuleMatcher(Protocol):
+    """Model that decides some tags by named rules."""
+
+    def rule_matches(self, sentences: Sequence[Sentence]) -> Iterable[Sequence[RuleMatch]]:
+        """Return the matches of the rules in use in each sentence."""
+
+
 @runtime_checkable
 class LayeredTagger(Tagger, VocabularyProbe, Protocol):
     """Model that tags further annotation layers, such as concepts, in addition to PHI.

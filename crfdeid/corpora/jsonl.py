@@ -2,6 +2,7 @@
 
 {"id": "n1", "text": "Seen 3/14", "spans": [{"start": 5, "end": 9, "label": "DATE"}]}
 
+A span that a model marked also has its "source" and its "score", a number or null (`crfdeid.documents.Evidence`).
 Further annotation layers are in "layers": {"concept": [...]}, which may hold PHI too, as "phi" instead of "spans".
 Without either, a document has no annotation of PHI.
 """
@@ -10,12 +11,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from crfdeid.corpora import doccano
 from crfdeid.corpora.common import build_document, find_files, json_lines
-from crfdeid.documents import PHI, Document, Span
+from crfdeid.documents import PHI, Document, Evidence, Span
 from crfdeid.errors import FormatError
 
 SUFFIXES: tuple[str, ...] = (".jsonl", ".ndjson")
@@ -47,7 +49,10 @@ def _document(record: Any, path: Path, number: int) -> Document:
                 line=number,
             )
     phi = layers.pop(PHI, None)
-    return build_document(str(identity), text, phi, path=path, line=number, layers=layers)
+    document = build_document(str(identity), text, phi, path=path, line=number, layers=layers)
+    entries: Any = rest.get("spans", ())
+    evidence = {_span(entry, path, number): found for entry in entries if (found := _evidence(entry)) is not None}
+    return replace(document, evidence=evidence) if evidence else document
 
 
 def _layers(record: Mapping[Any, Any], path: Path, number: int) -> dict[str, tuple[Span, ...]]:
@@ -70,6 +75,13 @@ def _span(entry: Any, path: Path, number: int) -> Span:
     raise FormatError('expected a span as {"start": number, "end": number, "label": text}', path=path, line=number)
 
 
+def _evidence(entry: Any) -> Evidence | None:
+    match entry:
+        case {"source": str(source), "score": None | float() | int() as score}:
+            return Evidence(source, score)
+    return None
+
+
 def to_files(documents: Sequence[Document], path: Path) -> dict[Path, str]:
     """One file of all documents, one per line."""
     return {path: "".join(map(to_line, documents))}
@@ -78,6 +90,9 @@ def to_files(documents: Sequence[Document], path: Path) -> dict[Path, str]:
 def to_line(document: Document) -> str:
     """A document as a line of such a file."""
     layers = {name: [span._asdict() for span in document.layer(name)] for name in document.annotated}
+    for span, entry in zip(document.spans, layers.get(PHI, ()), strict=False):
+        if span in document.evidence:
+            entry.update(document.evidence[span].as_json())
     phi = {"spans": layers.pop(PHI)} if PHI in layers else {}
     record = {"id": document.id, "text": document.text, **phi, **({"layers": layers} if layers else {})}
     return json.dumps(record, ensure_ascii=False) + "\n"

@@ -22,7 +22,7 @@ from crfdeid.corpora.common import (
     find_files,
     require_unaltered,
 )
-from crfdeid.documents import Document, Span
+from crfdeid.documents import Document, Evidence, Span
 from crfdeid.errors import FormatError, SpanError
 from crfdeid.utils.files import read_head, read_text
 from crfdeid.utils.json import NOT_JSON, parse_json
@@ -131,6 +131,7 @@ def to_task(document: Document, *, annotated: bool, model: str = "", score: floa
             "to_name": _TO,
             "type": "labels",
             "value": {"start": start, "end": end, "text": document.text[start:end], "labels": [label]},
+            **_region_evidence(document.evidence.get(Span(start, end, label))),
         }
         for number, (start, end, label) in enumerate(document.spans)
     ]
@@ -141,3 +142,12 @@ def to_task(document: Document, *, annotated: bool, model: str = "", score: floa
         rated = {} if score is None else {"score": round(score, 6)}
         marked = {"predictions": [{"model_version": model, **rated, "result": result}]}
     return json.dumps({"data": data, **(marked if document.phi_annotated else {})}, ensure_ascii=False)
+
+
+def _region_evidence(evidence: Evidence | None) -> dict[str, Any]:
+    """Fields of a region for its score, and for its source, which Label Studio shows as the region's note."""
+    if evidence is None:
+        return {}
+    found = evidence.as_json()
+    score = {} if found["score"] is None else {"score": found["score"]}
+    return {**score, "meta": {"text": [found["source"]]}}

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import shutil
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain, repeat
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO, ClassVar, Self
@@ -17,7 +18,8 @@ from crfdeid.bio import OUTSIDE
 from crfdeid.errors import NotTrainedError
 from crfdeid.registry import load_tagger, member_settings, profile_name, tagger_class
 from crfdeid.serialization import MappedFile, ModelFiles, ModelFolder
-from crfdeid.tagger import CombinedSettings, Tagger, Traits
+from crfdeid.tagger import CombinedSettings, RuleMatch, RuleMatcher, Tagger, Traits
+from features.tokens import Sentence
 
 _EARLIEST = (1980, 1, 1, 0, 0, 0)  # that a zip file can hold: the same members are the same bytes at any time
 
@@ -79,6 +81,11 @@ class CombinedTagger(Tagger):
     def phi_members(self) -> tuple[Tagger, ...]:
         """The trained members that predict PHI."""
         return self.members
+
+    def rule_matches(self, sentences: Sequence[Sentence]) -> Iterator[list[RuleMatch]]:
+        """Return the matches of the rules of all members that predict PHI, in each sentence."""
+        found = [member.rule_matches(sentences) for member in self.phi_members if isinstance(member, RuleMatcher)]
+        return (list(chain.from_iterable(own)) for own in zip(repeat((), len(sentences)), *found, strict=True))
 
     def save(self, folder: Path, *, key: bytes | None = None) -> None:
         """Write ``model.json`` and ``members.zip``, with the files of all members."""

@@ -355,63 +355,37 @@ class SupportsWeightSummary(Protocol):
         ...
 
 
-RECORD, SITE_LIST, SITE_PATTERN, RULE, MODEL, THRESHOLD, CONSISTENCY = REASON_KINDS = (
-    "record",
-    "site list",
-    "site pattern",
-    "rule",
-    "model",
-    "threshold",
-    "consistency",
-)
-"""Kinds of reasons, in the order of a decision's reasons."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """One reason for hiding a span.
-
-    Attributes:
-        kind: one of `REASON_KINDS`.
-        name: name of the rule, model or pattern; of a record the kind of identifier; of a site's list the term.
-        span: the marked span; of consistency, the span elsewhere in the note with the same value.
-        probability: of a rule its precision in training; of a model or threshold the largest probability of PHI among
-            the span's tokens; else None.
-        threshold: the threshold that the probability reaches; else None.
-    """
-
-    kind: str
-    name: str
-    span: Span
-    probability: float | None = None
-    threshold: float | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A hidden span with its reasons.
+    """A hidden span with the component that marked it (`crfdeid.documents.Evidence`).
 
     Attributes:
         span: the span.
         value: its text.
-        reasons: its reasons, in the order of `REASON_KINDS`.
+        source: the component.
+        score: its score; None if nothing was measured.
+        origin: of consistency, the span elsewhere in the note with the same value; else None.
     """
 
     span: Span
     value: str
-    reasons: tuple[Reason, ...]
+    source: str
+    score: float | None
+    origin: Span | None
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentExplanation:
-    """A note with the reasons of each hidden span.
+    """A note with the source of each hidden span.
 
     Attributes:
-        document: the document of `Deidentifier.annotate`.
+        document: the note with its PHI.
         decisions: one decision for each of its spans, by offset.
         allowed: spans of the model that the allow list removed.
+        threshold: the probability of being PHI from which the model marks tokens; None for the most probable tags.
     """
 
     document: Document
     decisions: tuple[Decision, ...]
     allowed: tuple[Span, ...]
+    threshold: float | None

@@ -72,7 +72,7 @@ def text_page(views: Sequence[ModelView], *, warning: str, chosen: int | None = 
 
 
 def _of_model(view: ModelView) -> dict[str, Any]:
-    """Page data of a model: its spans with their reasons, and each token's explanation."""
+    """Page data of a model: its spans with their reason, and each token's explanation."""
     tagger = view.model.tagger
     # Of occlusion and gradients, which agree, the page shows one.
     wanted = ExplainRequest(methods=[method for method in default_methods(tagger) if method != "gradients"])
@@ -81,9 +81,7 @@ def _of_model(view: ModelView) -> dict[str, Any]:
         for sentence in view.found.document.sentences()
         for found in explain_tokens(tagger, sentence, range(len(sentence.tokens)), wanted)
     ]
-    spans = [
-        [*decision.span, [reason_text(reason) for reason in decision.reasons]] for decision in view.found.decisions
-    ]
+    spans = [[*one.span, [reason_text(one, view.found.threshold)]] for one in view.found.decisions]
     return {"name": view.name, "spans": spans, "tokens": tokens}
 
 

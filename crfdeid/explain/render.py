@@ -11,21 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from tabulate import tabulate
 
+from crfdeid.documents import CONSISTENCY, LIST, MODEL, RECORD, RULE
 from crfdeid.explain.data import (
-    CONSISTENCY,
-    MODEL,
-    RECORD,
-    RULE,
-    SITE_LIST,
-    SITE_PATTERN,
-    THRESHOLD,
     CrfSum,
     CrfSummary,
+    Decision,
     DocumentExplanation,
     Explanation,
     Gradients,
     NetworkSummary,
-    Reason,
     TagMatrix,
     WeightSummary,
     WordTerm,
@@ -183,7 +177,7 @@ def explanation_json(data: Any) -> str:
 
 def _plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value) if field.repr}
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"{type(value).__name__} is no data")
@@ -346,7 +340,7 @@ def _matrix(found: TagMatrix) -> TableBlock:
 
 
 def decision_blocks(found: DocumentExplanation, name: str) -> Iterator[RenderBlock]:
-    """The reasons of each hidden span as blocks.
+    """The reason of each hidden span as blocks.
 
     Args:
         found: the explanation.
@@ -356,9 +350,8 @@ def decision_blocks(found: DocumentExplanation, name: str) -> Iterator[RenderBlo
     if not found.decisions:
         yield TextBlock(("Nothing.",))
     rows = tuple(
-        (decision.value, decision.span.label, f"{decision.span.start}–{decision.span.end}", reason_text(reason))
-        for decision in found.decisions
-        for reason in decision.reasons
+        (one.value, one.span.label, f"{one.span.start}–{one.span.end}", reason_text(one, found.threshold))
+        for one in found.decisions
     )
     if rows:
         yield TableBlock("Hidden", ("value", "type", "characters", "because"), rows)
@@ -371,28 +364,31 @@ def decision_blocks(found: DocumentExplanation, name: str) -> Iterator[RenderBlo
 _COLUMNS = ("value", "type", "characters")
 
 
-def reason_text(reason: Reason) -> str:
-    """A reason in words.
+def reason_text(decision: Decision, threshold: float | None = None) -> str:
+    """The reason of a decision in words.
+
+    Args:
+        decision: the decision.
+        threshold: the model's threshold; None for the most probable tags.
 
     Example:
         >>> from crfdeid.documents import Span
-        >>> reason_text(Reason("rule", "e-mail address", Span(0, 4, "EMAIL"), 0.9))
-        'the rule `e-mail address` matched (90 % of its finds in training were right)'
+        >>> reason_text(Decision(Span(0, 4, "EMAIL"), "a@b.c", "rule:e-mail", 0.9, None))
+        'the rule `e-mail` matched (90.0 % of its matches in training were right)'
     """
-    probability = "" if reason.probability is None else _percent(reason.probability)
-    where = f"characters {reason.span.start}–{reason.span.end}"
-    threshold = _percent(reason.threshold or 0)
-    share = f"{100 * (reason.probability or 0):.0f} %"
+    score = "precision not measured" if decision.score is None else _percent(decision.score)
+    if decision.source.startswith(RULE):
+        share = score if decision.score is None else f"{score} of its matches in training were right"
+        return f"the rule `{decision.source.removeprefix(RULE)}` matched ({share})"
+    origin = decision.origin or decision.span
+    reaches = "" if threshold is None else f"; threshold: {_percent(threshold)}"
     texts = {
-        RULE: f"the rule `{reason.name}` matched ({share} of its finds in training were right)",
-        MODEL: f"the model {reason.name} found it (probability of being PHI: {probability})",
-        THRESHOLD: f"its probability of being PHI, {probability}, reaches the threshold, {threshold}",
-        SITE_LIST: f"the site's list has the term `{reason.name}`",
-        SITE_PATTERN: f"the site's pattern `{reason.name}` matched",
-        RECORD: f"it is a {reason.name} of the patient's record",
-        CONSISTENCY: f"the value at {where}, which is {reason.span.label}, occurs here again",
+        MODEL: f"the model found it (least probability of being PHI: {score}{reaches})",
+        LIST: "a term or a pattern of the deny lists",
+        RECORD: "an identifier of the patient's record",
+        CONSISTENCY: f"the value at characters {origin.start}–{origin.end}, which is {origin.label}, occurs here again",
     }
-    return texts[reason.kind]
+    return texts[decision.source]
 
 
 def _percent(share: float) -> str:

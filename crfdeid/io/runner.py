@@ -15,15 +15,15 @@ from crfdeid.io.patients import SimilarPatients
 from crfdeid.io.records import Columns, Failure, Note, NoteFile, NoteResult, Record, Writer
 from crfdeid.io.sources import note_format, open_writer, read_file
 from crfdeid.io.worker import Result, Worker, WorkerTask
+from crfdeid.pipeline import BATCH_CHARACTERS
 from crfdeid.secrets import hash_text
 from crfdeid.utils.process import collecting_seldom, processes
 
 # Batches that wait for each process, so that none is idle while results are written.
 _AHEAD = 2
 _WORKER_ENDED = "a process was ended from outside: if memory ran out, reduce --jobs; --resume continues the run"
-# Size of a batch of notes, in characters and in rows: enough to keep a network busy.
-_BATCH_CHARACTERS = 1 << 18
-_BATCH_ROWS = 256
+# A row counts as at least so many characters: its other columns take memory too.
+_ROW_CHARACTERS = BATCH_CHARACTERS // 256
 # Errors that end the run: a disk that is full or gone, no memory, a wrong option. Any other fails one file.
 _FATAL = (OSError, MemoryError, UsageError)
 
@@ -215,8 +215,8 @@ def _batches(events: Iterable[_Event]) -> Iterator[list[_Event]]:
     characters = 0
     for event in events:
         batch.append(event)
-        characters += 0 if event.note is None else len(event.note.text)
-        if characters >= _BATCH_CHARACTERS or len(batch) >= _BATCH_ROWS:
+        characters += max(_ROW_CHARACTERS, 0 if event.note is None else len(event.note.text))
+        if characters >= BATCH_CHARACTERS:
             yield batch
             batch, characters = [], 0
     yield batch

@@ -106,6 +106,7 @@ class NoteTask:
         encryption_key: key of encrypted values.
         concepts: find concepts too, with a model that can.
         with_completeness: estimate for each note the probability that nothing was missed.
+        evidence: give each span its source and score.
     """
 
     model: ModelFolder
@@ -115,6 +116,7 @@ class NoteTask:
     encryption_key: bytes | None = None
     concepts: bool = False
     with_completeness: bool = False
+    evidence: bool = False
 
     def start(self) -> Worker:
         """Load the model.
@@ -139,6 +141,7 @@ class NoteTask:
             consistent=self.policy.consistent,
             site=self.policy.site,
             concepts=self.concepts,
+            evidence=self.evidence,
         )
 
         if self.policy.operators is not None:

@@ -10,7 +10,7 @@ from functools import partial
 from io import StringIO
 from typing import NamedTuple
 
-from crfdeid.documents import Document, Span, merge, overlapping
+from crfdeid.documents import Document, Evidence, Span, merge, merge_evidence, overlapping
 from crfdeid.errors import DataError, SecretError, UnknownNameError
 from crfdeid.known_phi.folding import fully_decoded
 from crfdeid.known_phi.persons import PersonClusterer, parse_name
@@ -116,6 +116,8 @@ def redact(
         KEEP: _kept,
     }
     parts = replacements(document, Operators.of(operators))
+    merged = merge_evidence(document.spans, document.evidence) if document.evidence else {}
+    evidence: dict[Span, Evidence] = {}
     redacted = StringIO(newline="")  # a list of the parts of a long note takes several times its text
     replaced: list[Span] = []
     changed: list[Span] = []
@@ -126,6 +128,8 @@ def redact(
         if text and marked:
             start = span.start + shifts[-1]
             replaced.append(Span(start, start + len(text), span.label))
+            if span in merged:
+                evidence[replaced[-1]] = merged[span]._replace(origin=None)
         if operator == KEEP and text == document.text[span.start : span.end]:
             end = span.end
             continue
@@ -135,7 +139,13 @@ def redact(
     redacted.write(document.text[end:])
     layers = {name: tuple(_shifted(marks, changed, shifts)) for name, marks in document.layers.items()}
     return replace(
-        document, text=redacted.getvalue(), spans=tuple(replaced), pretokenized=None, layers=layers, never_kept=()
+        document,
+        text=redacted.getvalue(),
+        spans=tuple(replaced),
+        pretokenized=None,
+        layers=layers,
+        evidence=evidence,
+        never_kept=(),
     )
 
 

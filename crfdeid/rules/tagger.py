@@ -17,7 +17,7 @@ from crfdeid.errors import EmptyInputError, NotTrainedError
 from crfdeid.label_schemes import BINARY, types_in
 from crfdeid.rules.matcher import RULES, find_rules_in
 from crfdeid.serialization import ModelFiles, ModelFolder
-from crfdeid.tagger import FitProgress, OnProgress, Tagger, Traits
+from crfdeid.tagger import FitProgress, OnProgress, RuleMatch, Tagger, Traits
 from crfdeid.utils.files import bytes_writer
 from crfdeid.validation import require_flags, require_number
 from features.tokens import Sentence
@@ -219,6 +219,17 @@ class RulesTagger(Tagger):
         for found in find_rules_in(sentences):
             known = [(in_use[rule.name], first, stop) for rule, first, stop in found if rule.name in in_use]
             yield [(Span(first, stop, label), share) for (label, share), first, stop in known]
+
+    def rule_matches(self, sentences: Sequence[Sentence]) -> Iterator[list[RuleMatch]]:
+        """Return the matches of the rules in use in each sentence, with their measured precision."""
+        in_use, least = self._trained().rule_precision, self._settings.precision
+        for found in find_rules_in(sentences):
+            known = [(*in_use[rule.name], rule.name, first, stop) for rule, first, stop in found if rule.name in in_use]
+            # A rule without right matches in training is used with the least precision, which was not measured.
+            yield [
+                RuleMatch(first, stop, label, name, None if share == least else share)
+                for label, share, name, first, stop in known
+            ]
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """One tag per token, for each sentence."""

@@ -164,16 +164,15 @@ assert len(everywhere.spans) == 3
 print(crfdeid.redact(everywhere).text)
 
 # %% [markdown]
-# When somebody asks why a word is gone, there is an answer for each place: the model, with its probability; a
-# threshold; consistency, and where the value comes from. Our small model has not learned much, so it may not find all
-# of it.
+# When somebody asks why a word is gone, there is an answer for each place: the model, with its probability; a rule,
+# with its precision; consistency, and where the value comes from. Our small model has not learned much, so it may not
+# find all of it.
 
 # %%
 for decision in crfdeid.explain_document(model, letter).decisions:
-    for reason in decision.reasons:
-        origin = letter[reason.span.start : reason.span.end]
-        sure = "" if reason.probability is None else f"{reason.probability:.3f}"
-        print(f"{decision.value:15}{reason.kind:12} by {origin:15}{sure}")
+    start, end, _ = decision.origin or decision.span
+    score = "" if decision.score is None else f"{decision.score:.3f}"
+    print(f"{decision.value:15}{decision.source:12} by {letter[start:end]:15}{score}")
 
 # %% [markdown]
 # ## Surrogates

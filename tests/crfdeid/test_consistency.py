@@ -149,12 +149,9 @@ def test_it_says_what_the_tokens_say(text: str, cut: int, places: list[tuple[int
     tokens = tokenize(text)
     table = TokenTable(tokens[:cut])
     table.add(tokens[cut:])
-    spans = [Span(start, start + length, "ID") for start, length in places]
-    assert len(table) == len(tokens)
-    assert table.texts(range(len(tokens))) == tuple(token.text for token in tokens)
-    assert [(int(start), table.end(i)) for i, start in enumerate(table.starts)] == [token[1:] for token in tokens]
-    assert table.texts(range(len(tokens)), small=True) == tuple(token.text.lower() for token in tokens)
-    assert [*table.where([word == "B" for word in table.words])] == [i for i, t in enumerate(tokens) if t.text == "B"]
-    assert len(set(table.words)) == len(table.words)
-    for found, span in zip(table.positions(spans), spans, strict=True):
-        assert found == positions_in(tokens, span)
+    assert table.words == [token.text for token in tokens]
+    assert list(zip(table.starts, table.ends, strict=True)) == [token[1:] for token in tokens]
+    assert table.small == {token.text: token.text.lower() for token in tokens}
+    for start, length in places:
+        span = Span(start, start + length, "ID")
+        assert table.positions(span) == positions_in(tokens, span)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tracemalloc
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -15,6 +16,7 @@ from crfdeid.documents import CONCEPT, PHI, Document, Span
 from crfdeid.known_phi.folding import fold_to_alnum
 from crfdeid.known_phi.identifiers import PatientIdentifiers
 from crfdeid.known_phi.lists import CustomLists, Pattern, Term
+from crfdeid.label_schemes import map_types
 from crfdeid.pipeline import Deidentifier, _spans_within
 from crfdeid.redaction.redact import redact
 from crfdeid.tagger import LayeredTagger, Tagger, Traits
@@ -31,6 +33,10 @@ class Finder:
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """One tag per token."""
         return [[self._words.get(word, "O") for word in sentence.words] for sentence in sentences]
+
+    def marginals(self, sentences: Sequence[Sentence]) -> list[np.ndarray]:
+        """Certainty."""
+        return [np.array([[tag == own for tag in self.tags] for own in row], float) for row in self.predict(sentences)]
 
 
 def finder(words: Mapping[str, str] | None = None, **options: Any) -> Deidentifier:
@@ -167,7 +173,7 @@ class Reader(LayeredTagger):
     def marginals(self, sentences: Sequence[Sentence]) -> list[np.ndarray]:
         """The chance of each word that it is a patient."""
         self.asked.append("marginals")
-        rows = [[self._chances[word] for word in sentence.words] for sentence in sentences]
+        rows = [[self._chances.get(word, 0.0) for word in sentence.words] for sentence in sentences]
         return [np.array([[chance, 1 - chance] for chance in row]) for row in rows]
 
     def predict_layers(
@@ -234,7 +240,7 @@ def test_a_model_that_hides_nothing_is_asked_once_for_both_layers() -> None:
     for options, asked in ({}, ["predict_layers"]), ({"threshold": 0.2}, ["marginals", "predict_layers"]):
         model.asked.clear()
         site = CustomLists(deny=(Term("zinc", "HOSPITAL"),))
-        found = Deidentifier(model, site=site, **options).annotate("Quill has zinc")
+        found = Deidentifier(model, site=site, evidence=False, **options).annotate("Quill has zinc")
         assert hidden(found) == [("Quill", "PATIENT"), ("zinc", "HOSPITAL")]
         assert [found.text[start:end] for start, end, _ in found.layer(CONCEPT)] == ["Quill", "has", "zinc"]
         assert model.asked == asked
@@ -257,12 +263,12 @@ def test_it_makes_no_difference_in_which_stretches_a_note_is_read(
     model = Deidentifier(kind(("Quill",), chances), site=site, threshold=threshold)
     whole = list(model.annotate_all(texts))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("crfdeid.pipeline._BATCH_TOKENS", 3)
+        patch.setattr("crfdeid.pipeline.BATCH_CHARACTERS", 12)
         assert list(model.annotate_all(texts)) == whole
 
 
 def test_few_of_the_tokens_of_a_long_note_are_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crfdeid.pipeline._BATCH_TOKENS", 1 << 10)
+    monkeypatch.setattr("crfdeid.pipeline.BATCH_CHARACTERS", 1 << 12)
     monkeypatch.setattr("features.tokens._PAGE_CHARACTERS", 1 << 12)
     text = ("Seen by Quill.\n" + "Stable on the ward today.\n" * 9) * 400
     model = finder({"Quill": "B-PATIENT"})
@@ -275,3 +281,26 @@ def test_few_of_the_tokens_of_a_long_note_are_in_memory(monkeypatch: pytest.Monk
         tracemalloc.stop()
     assert len(found.spans) == 400
     assert peak < 20 * len(text)  # all of its tokens, with their sentences and tags, take 59 bytes a character
+
+
+def test_a_merged_span_has_the_evidence_of_its_longest_part() -> None:
+    site = CustomLists(deny=(Term("Quill Marsh Foley", "HOSPITAL"),))
+    found = finder({"Quill": "B-DOCTOR", "zinc": "B-ID"}, site=site).annotate("Quill Marsh Foley has zinc")
+    assert {found.text[one.start : one.end]: found.evidence[one][:2] for one in found.spans} == {
+        "Quill Marsh Foley": ("list", None),
+        "zinc": ("model", 1.0),
+    }
+
+
+def test_redaction_and_relabelling_keep_the_evidence() -> None:
+    found = finder({"Quill": "B-DOCTOR", "zinc": "B-ID"}).annotate("Quill has zinc")
+    for document in (redact(found), *map_types([found], "binary"), *map_types([found], "seven")):
+        assert [document.evidence[span][:2] for span in document.spans] == [("model", 1.0)] * 2
+    dropped = replace(found, spans=found.spans[:1])
+    assert list(dropped.evidence) == list(dropped.spans)
+
+
+def test_without_evidence_the_model_computes_no_probabilities() -> None:
+    model = Overt(("Quill",), {"Quill": 0.9})
+    found = Deidentifier(model, evidence=False).annotate("Quill has zinc")
+    assert found.spans and not found.evidence and "marginals" not in model.asked

@@ -166,7 +166,10 @@ def test_standard_input_becomes_one_line(model: Path) -> None:
     done = subprocess.run(command, input=NOTE.encode(), capture_output=True, check=True)
     record = json.loads(done.stdout)
     assert record["text"] == NOTE
-    assert [tuple(span.values()) for span in record["spans"]] == list(load(model).annotate(NOTE).spans)
+    found = load(model).annotate(NOTE)
+    assert [tuple(span.values()) for span in record["spans"]] == [
+        (*span, "model", round(found.evidence[span].score or 0, 6)) for span in found.spans
+    ]
     assert done.stderr.startswith(b"tag: 1 note in ")
     refused = subprocess.run([*command, "--format", "brat"], input=b"", capture_output=True, check=False)
     assert (refused.returncode, refused.stdout) == (2, b"")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from crfdeid.corpora import read_corpus, recognise, write_corpus
 from crfdeid.corpora.common import Utf16, text_digest
 from crfdeid.corpora.label_studio import to_task
-from crfdeid.documents import Document, Span
+from crfdeid.documents import Document, Evidence, Span
 from crfdeid.errors import DataError, FormatError, IntegrityError, SpanError
 
 TEXT = "👩‍⚕️ Dr.  Roe\r\nseen 3/14 by José\u0301"  # an emoji of four code points, CRLF, a combining mark
@@ -255,3 +255,26 @@ def test_dkpro_cassis_reads_what_is_written_and_writes_what_is_read(text, data):
         assert found.get_covered_text() == text[found.begin : found.end]
         cas.to_xmi(Path(folder, "a.xmi"))
         assert read_corpus(folder) == [document]
+
+
+def test_source_and_score_go_to_json_lines_and_label_studio(tmp_path):
+    spans = Span(0, 2, "A"), Span(3, 5, "B"), Span(6, 8, "C")
+    evidence = {spans[0]: Evidence("model", 0.25), spans[1]: Evidence("list")}
+    document = Document("1", "ab cd ef", spans, evidence=evidence)
+    write_corpus([document], tmp_path / "notes.jsonl", format="jsonl")
+    (found,) = read_corpus(tmp_path / "notes.jsonl")
+    assert (found, found.evidence) == (document, evidence)
+    regions = json.loads(to_task(document, annotated=False))["predictions"][0]["result"]
+    assert [(region.get("score"), region.get("meta")) for region in regions] == [
+        (0.25, {"text": ["model"]}),
+        (None, {"text": ["list"]}),
+        (None, None),
+    ]
+
+
+def test_other_keys_of_a_span_are_no_evidence(tmp_path):
+    span = {"start": 0, "end": 2, "label": "A"}
+    others = [{"source": 3, "score": 1}, {"source": "by hand"}, {"score": 0.5}]
+    notes = [{"id": str(i), "text": "ab", "spans": [span | other]} for i, other in enumerate(others)]
+    (tmp_path / "notes.jsonl").write_text("".join(json.dumps(note) + "\n" for note in notes))
+    assert [(len(note.spans), dict(note.evidence)) for note in read_corpus(tmp_path / "notes.jsonl")] == [(1, {})] * 3

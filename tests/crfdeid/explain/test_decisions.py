@@ -1,4 +1,4 @@
-"""Each span of a note has the reason for which it is hidden, whichever part of the pipeline asked for it."""
+"""Each hidden span of a note has the component that marked it, and its score."""
 
 from functools import cache
 
@@ -39,66 +39,55 @@ def tagger(model: type = HybridTagger):
     return made
 
 
-def reasons(found: DocumentExplanation) -> list[tuple[str, list[tuple[str, str]]]]:
-    return [(d.value, [(reason.kind, reason.name) for reason in d.reasons]) for d in found.decisions]
+def sources(found: DocumentExplanation) -> dict[str, str]:
+    return {decision.value: decision.source for decision in found.decisions}
 
 
-def test_what_a_rule_matched_says_which_rule_and_what_the_model_found_says_which_model():
+def test_a_match_of_a_rule_has_the_rules_name_and_precision():
     found = explain_document(Deidentifier(tagger(), consistent=False), "Dr. Quill called on 12/11/70.")
-    assert reasons(found) == [
-        ("Quill", [("rule", "name after a title"), ("model", "crf")]),
-        ("12/11/70", [("rule", "date in digits"), ("model", "crf")]),
-    ]
-    rule, model = found.decisions[1].reasons
-    assert rule.probability == tagger().members[1].rule_precision["date in digits"][1]
-    assert 0.5 < model.probability <= 1
-    assert rule.span == Span(20, 28, "DATE")
+    assert sources(found) == {"Quill": "rule:name after a title", "12/11/70": "rule:date in digits"}
+    assert found.decisions[1].score == tagger().members[1].rule_precision["date in digits"][1]
 
 
-def test_what_is_found_only_because_a_name_stands_elsewhere_says_where():
+def test_a_span_of_the_model_has_the_lowest_probability_of_its_tokens():
+    model = tagger(CrfTagger)
+    found = explain_document(Deidentifier(model, consistent=False), "Dr. Orla Vole called on 12/11/70.")
+    (sentence,) = found.document.sentences()
+    (table,) = model.marginals([sentence])
+    probable = 1 - table[:, model.tags.index("O")]
+    for decision in found.decisions:
+        inside = [decision.span.start <= token.start < decision.span.end for token in sentence.tokens]
+        assert (decision.source, decision.score) == ("model", pytest.approx(probable[inside].min()))
+    assert found.decisions
+
+
+def test_consistency_has_the_score_of_its_origin():
     text = "Dr. Quillfeather called on 3/4/71. Plan: Quillfaether, stable."
     found = explain_document(Deidentifier(tagger()), text)
-    by_value = {decision.value: decision.reasons for decision in found.decisions}
-    (reason,) = by_value["Quillfaether"]
-    assert (reason.kind, text[reason.span.start : reason.span.end]) == ("consistency", "Quillfeather")
+    by_value = {decision.value: decision for decision in found.decisions}
+    again, first = by_value["Quillfaether"], by_value["Quillfeather"]
+    assert (again.source, again.score, again.origin) == ("consistency", first.score, first.span)
     assert explain_document(Deidentifier(tagger(), consistent=False), text).document.spans != found.document.spans
 
 
-def test_what_the_threshold_alone_hides_says_so():
-    text = "No complaints on 3/14/72."
-    found = explain_document(Deidentifier(tagger(CrfTagger), threshold=1e-9), text)
-    alone = [d for d in found.decisions if [reason.kind for reason in d.reasons] == ["threshold"]]
-    assert alone
-    for decision in alone:
-        (reason,) = decision.reasons
-        assert reason.threshold == 1e-9 <= reason.probability < 0.5
-
-
-def test_what_a_site_asks_for_says_which_term_and_pattern():
+def test_lists_and_record_are_sources_without_a_score():
     site = CustomLists(
         deny=(Term("Tawn List", "HOSPITAL"), Term("Port", "LOCATION")),
         patterns=(Pattern("TL-[0-9]+", "ID", name="lists"),),
         allow=(Term("Quill"),),
     )
-    text = "Dr. Quill called from TAWN LIST, case TL-204417."
-    found = explain_document(Deidentifier(tagger(), site=site), text)
-    assert dict(reasons(found))["TAWN LIST"] == [("site list", "Tawn List")]
-    assert ("site pattern", "lists") in dict(reasons(found))["TL-204417"]
+    known = PatientIdentifiers(names=("Ines Marsh",))
+    text = "Dr. Quill called from TAWN LIST, case TL-204417, on MARSH."
+    found = explain_document(Deidentifier(tagger(), site=site), text, known=known)
+    for value, source in (("TAWN LIST", "list"), ("TL-204417", "list"), ("MARSH", "record")):
+        assert [(one.source, one.score) for one in found.decisions if one.value == value] == [(source, None)]
     assert found.allowed == (Span(4, 9, "DOCTOR"),)
 
 
-def test_what_the_record_asks_for_says_which_kind_of_identifier():
-    known = PatientIdentifiers(names=("Ines Marsh",), dates=("1972-03-14",), numbers=("482213",))
-    found = explain_document(
-        Deidentifier(tagger(CrfTagger), consistent=False), "MARSH, born 14.3.72, 48-2213", known=known
-    )
-    assert [dict(r)["record"] for _, r in reasons(found) if "record" in dict(r)] == ["name", "date", "number"]
-
-
 @pytest.mark.parametrize("text", ["", "No complaints.", "Dr. Quill,\r\ncalled. Quill Dr. O\u0301rla Vole; 3/3/73"])
-def test_every_hidden_span_has_a_reason(text):
+def test_every_hidden_span_has_a_source(text):
     deidentifier = Deidentifier(tagger(), threshold=0.01)
     found = explain_document(deidentifier, text)
     assert found.document.spans == deidentifier.annotate(text).spans
     assert [decision.span for decision in found.decisions] == list(found.document.spans)
-    assert all(decision.reasons for decision in found.decisions)
+    assert all(decision.source for decision in found.decisions)

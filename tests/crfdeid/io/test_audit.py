@@ -82,7 +82,7 @@ def interrupted(source: Path, target: Path, after: int) -> None:
 
 @pytest.mark.parametrize("after", [0, 1, 3, 5])
 def test_a_resumed_run_accounts_for_all_of_it(tmp_path: Path, after: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crfdeid.io.runner._BATCH_ROWS", 1)
+    monkeypatch.setattr("crfdeid.io.runner.BATCH_CHARACTERS", 1)
     source = mixed(tmp_path / "in")
     interrupted(source, tmp_path / "out", after)
     for _ in range(2):  # Once to end it, and once when there is nothing left to do.
