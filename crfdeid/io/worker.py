@@ -6,7 +6,7 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import import_module
 from itertools import repeat
@@ -19,7 +19,7 @@ from crfdeid.errors import DataError, EncodingError, MismatchError, SecretError,
 from crfdeid.io.records import Failure, Note, NoteResult
 from crfdeid.model_card.card import model_digest, read_card
 from crfdeid.model_card.drift import NoteReader, drift_measures
-from crfdeid.redaction.operators import ENCRYPT, KEEP, SURROGATE, Operators
+from crfdeid.redaction.operators import ENCRYPT, KEEP, LABEL, SURROGATE, Operators
 from crfdeid.redaction.policy import Policy
 from crfdeid.secrets import read_encryption_key, read_secret, secret_fingerprint, vocabulary_key
 from crfdeid.serialization import ModelFolder, has_private_vocabulary, open_model
@@ -27,6 +27,7 @@ from crfdeid.utils.process import one_thread
 
 if TYPE_CHECKING:
     from crfdeid.review.sampling import Candidate
+    from crfdeid.tagger import Tagger
 
 Result = NoteResult | Failure
 Worker = Callable[[Sequence[Note]], list[Result]]
@@ -150,6 +151,8 @@ class NoteTask:
         def work(notes: Sequence[Note]) -> list[Result]:
             known = [note.known for note in notes]
             documents = list(model.annotate_documents((self._document(note) for note in notes), known=known))
+            if self.policy.uses(KEEP):
+                documents = [self._with_members(document, model.tagger) for document in documents]
             rated: Iterable[Candidate | None] = repeat(None)
             if self.with_completeness:
                 rated = candidates(documents, model.tagger, threshold=model.threshold)
@@ -171,6 +174,14 @@ class NoteTask:
         if not self.policy.accept_damaged:
             require_no_mojibake(note.text)
         return Document(note.id, note.text)
+
+    def _with_members(self, document: Document, tagger: Tagger) -> Document:
+        """Return a document with what members of a combined model marked as a type that is not kept."""
+        from crfdeid.ensembles.base import member_spans  # noqa: PLC0415
+
+        operators = Operators.of(self.policy.operators or LABEL)
+        others = (span for span in member_spans(tagger, document.each_sentence()) if operators[span.label] != KEEP)
+        return replace(document, never_kept=(*document.never_kept, *others))
 
     def _hide(self, document: Document, note: Note) -> NoteResult:
         found = Counter(span.label for span in document.spans)

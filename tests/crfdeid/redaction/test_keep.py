@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crfdeid import create
+from crfdeid.bio import encode
 from crfdeid.documents import Document, Span, merge, overlapping
 from crfdeid.io.records import Note, NoteResult
 from crfdeid.io.worker import NoteTask
@@ -120,7 +122,7 @@ def test_the_record_and_the_lists_are_hidden_in_values_of_kept_types(
     text: str, labels: dict[str, str], expected: str
 ) -> None:
     site = CustomLists(deny=(Term("Tawn List", "WARD"),), patterns=(Pattern(r"TL-[0-9]+", "DATE"),))
-    model = Deidentifier(Scripted(labels), site=site)  # type: ignore[arg-type]
+    model = Deidentifier(Scripted(labels), site=site, evidence=False)  # type: ignore[arg-type]
     found = redact(model.annotate(text, known=RECORD), KEEP).text
     assert found == expected
 
@@ -137,7 +139,7 @@ WORDS = ["Aldra", "Bermo", "Cintu", "Dalvi", "Ervok", "Fasto", "Gelim", "Hupra"]
 def test_no_component_hides_in_vain(
     labels: dict[str, str], deny: list[Term], names: list[str], text: list[str]
 ) -> None:
-    model = Deidentifier(Scripted(labels), site=CustomLists(deny=tuple(deny)))  # type: ignore[arg-type]
+    model = Deidentifier(Scripted(labels), site=CustomLists(deny=tuple(deny)), evidence=False)  # type: ignore[arg-type]
     record = PatientIdentifiers(names=tuple(names))
     found = redact(model.annotate(" ".join(text), known=record), {"AGE": "keep", "DATE": "keep"}).text
     assert not {term.text for term in deny}.union(names) & set(found.split())
@@ -157,3 +159,19 @@ def test_a_result_counts_what_was_kept(tmp_path: Path) -> None:
     assert "3/4/2031" in result.document.text and "Quill" not in result.document.text
     assert result.kept == {"DATE": 1}
     assert result.hidden_words == sum(result.found.values()) - 1 + 1  # a telephone number has two words
+
+
+def test_what_a_member_of_a_combined_model_marked_is_hidden_too(tmp_path: Path) -> None:
+    """The hybrid has the model's type for all of these words; the rules alone mark a date among them."""
+    notes = [f"Seen on {day:02}/14/2031 again." for day in range(1, 10)] + [f"aged {n} on 03/14/2031" for n in (45, 46)]
+    spans = [Span(8, 18, "DATE") for _ in range(9)] + [Span(5, 21, "AGE") for _ in range(2)]
+    documents = [Document(str(i), *one) for i, one in enumerate(zip(notes, ((span,) for span in spans), strict=True))]
+    model = create("hybrid", overrides={"max_iterations": 50})
+    sentences = [sentence for document in documents for sentence in encode(document).sentences]
+    model.fit(sentences, [])
+    text = notes[-1]
+    assert Deidentifier(model).annotate(text).spans == (Span(5, 21, "AGE"),)
+    model.save(tmp_path / "model")
+    (result,) = NoteTask(tmp_path / "model", Policy({"AGE": "keep"})).start()([Note("1", text, None)])
+    assert isinstance(result, NoteResult)
+    assert (result.document.text, result.kept) == ("aged [AGE]", {})
