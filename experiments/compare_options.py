@@ -65,7 +65,6 @@ def parse(argv: Sequence[str] | None) -> Experiment:
         UsageError: an option, or a combination of options, is invalid.
     """
     options = _parser().parse_args(argv)
-    options.seeds = options.seeds or [0]
     options.models = options.models or list(PAPERS.get(options.profile, CORE).models.values())
     if options.train is not None and options.unlabelled_notes is not None:
         raise OptionConflictError(

@@ -96,8 +96,6 @@ def parse(argv: Sequence[str] | None) -> JointExperiment:
         UsageError: an option, or a combination of options, is invalid.
     """
     options = _parser().parse_args(argv)
-    options.embeddings = options.embeddings or []
-    options.seeds = options.seeds or [0]
     check(options)
     concepts = arguments.concept_paths(options)
     quick = options.train is None and options.profile == "default"
@@ -179,6 +177,7 @@ def _add_systems(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--embeddings",
         type=embeddings,
+        default=[],
         metavar="NAMES|PATHS",
         help=f"Table 4: kinds of word vectors, separated by commas ({', '.join(KINDS)}), or files of them",
     )

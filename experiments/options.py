@@ -155,15 +155,16 @@ def make_parser(command: str, description: str, examples: str) -> Parser:
     )
 
 
-def add_seeds(parser: argparse._ActionsContainer, *, default: str = "1") -> None:
-    """Add the option for the seeds of each system; without it they are None, which ``default`` describes."""
+def add_seeds(parser: argparse._ActionsContainer, *, default: Sequence[int] | None = (0,), usual: str = "1") -> None:
+    """Add the option for the seeds of each system; ``usual`` describes the default, None if it depends on others."""
     parser.add_argument(
         "--seeds",
         type=seeds,
+        default=default,
         metavar="N|LIST",
         help=(
             "train each system N times, with the seeds 0 to N-1, or once with each seed of a list: 3,7 "
-            f"(default: {default})"
+            f"(default: {usual})"
         ),
     )
 

@@ -146,7 +146,7 @@ def _add_sizes(group: argparse.ArgumentParser) -> None:
         ),
     )
     add_unlabelled(group)
-    add_seeds(group, default=_usual(lambda sizes: [sizes.seeds]))
+    add_seeds(group, default=None, usual=_usual(lambda sizes: [sizes.seeds]))
     group.add_argument(
         "--systems",
         type=systems(KINDS),

@@ -103,8 +103,6 @@ def parse(argv: Sequence[str] | None) -> TransferExperiment:
         UsageError: an option, or a combination of options, is invalid.
     """
     options = _parser().parse_args(argv)
-    options.corpora = options.corpora or list(BUILT_IN)
-    options.seeds = options.seeds or [0]
     sources = tuple(map(source_of, options.corpora))
     names = [source.name for source in sources]
     for name in names:
@@ -136,6 +134,7 @@ def _add_corpora(parser: Parser) -> None:
     group.add_argument(
         "--corpora",
         nargs="+",
+        default=list(BUILT_IN),
         metavar="NAME=DIR[:FORMAT]",
         help=(
             "the corpora: NAME=DIR, a folder that holds train and test (or, without test, dev, which is then scored), "
