@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, product
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -155,33 +155,36 @@ class Decoder:
             examples = order[known[order] == number]
             if not len(examples):
                 continue
-            kernels = _Kernels(
-                self.examples.words[examples],
-                tags[examples],
-                self.examples.vectors[comparison.around][examples] / scale,
-            )
+            words, vectors = self.examples.words[examples], self.examples.vectors[comparison.around][examples] / scale
             wanted = np.flatnonzero(casings == number)
             for part in np.array_split(wanted, -(-len(wanted) * len(examples) // _AT_ONCE)):
-                found[part] = kernels.best(seen.vectors[comparison.around][part] / scale, seen_tags[part])
+                asked = seen.vectors[comparison.around][part] / scale
+                same_tag = seen_tags[part][:, None] == tags[examples][None]
+                found[part] = _most_probable(words, vectors, asked, same_tag)
         return found
 
 
-class _Kernels(NamedTuple):
-    """Examples of one casing, sorted by word, with vectors in units of the kernels' width."""
+def _most_probable(
+    words: npt.NDArray[np.str_],
+    examples: npt.NDArray[np.float32],
+    vectors: npt.NDArray[np.float32],
+    same_tag: npt.NDArray[np.bool_],
+) -> npt.NDArray[np.str_]:
+    """Find the word with the greatest score for each vector; vectors are in units of the kernels' width.
 
-    words: npt.NDArray[np.str_]
-    tags: npt.NDArray[np.intp]
-    vectors: npt.NDArray[np.float32]
-
-    def best(self, vectors: npt.NDArray[np.float32], tags: npt.NDArray[np.intp]) -> npt.NDArray[np.str_]:
-        """Find the word with the greatest score for each vector."""
-        squares = (vectors**2).sum(axis=1)[:, None] + (self.vectors**2).sum(axis=1)[None]
-        logs = vectors @ self.vectors.T - squares / 2  # [vectors, examples]
-        logs += np.where(tags[:, None] == self.tags[None], np.float32(0), _OTHER_TAG)
-        kernels = np.exp(logs - logs.max(axis=1, keepdims=True))
-        firsts = np.flatnonzero(np.append(True, self.words[1:] != self.words[:-1]))
-        scores = np.add.reduceat(kernels, firsts, axis=1)  # [vectors, words]
-        return self.words[firsts][scores.argmax(axis=1)]
+    Args:
+        words: the word of each example, sorted.
+        examples: their vectors, [examples, D].
+        vectors: the vectors to read, [vectors, D].
+        same_tag: whether a vector and an example have the same tag, [vectors, examples].
+    """
+    squares = (vectors**2).sum(axis=1)[:, None] + (examples**2).sum(axis=1)[None]
+    logs = vectors @ examples.T - squares / 2  # [vectors, examples]
+    logs += np.where(same_tag, np.float32(0), _OTHER_TAG)
+    kernels = np.exp(logs - logs.max(axis=1, keepdims=True))
+    firsts = np.flatnonzero(np.append(True, words[1:] != words[:-1]))
+    scores = np.add.reduceat(kernels, firsts, axis=1)  # [vectors, words]
+    return words[firsts][scores.argmax(axis=1)]
 
 
 def _with_those_around(vectors: np.ndarray, around: int) -> npt.NDArray[np.float32]:
@@ -249,33 +252,19 @@ def invert_by_learning(
     published = encoder.encode([item.sentence for item in attacked], np.random.default_rng([seed, 1]))
     read, guessed = decoder.read(published, attacked), _most_frequent(known, attacked)
     vocabulary = set(decoder.examples.words.tolist())
-    tokens = [
-        _Token(word, tag != OUTSIDE, found == word, guess == word, word in vocabulary)
-        for item, *words in zip(attacked, read, guessed, strict=True)
-        for word, tag, found, guess in zip(item.sentence.words, item.tags, *words, strict=True)
-        if any(map(str.isalnum, word))
-    ]
-    phi = [token for token in tokens if token.phi]
-    names = [token for token in phi if is_name(token.word)]
-    others = [token for token in tokens if not token.phi]
-    return Inversion(
-        _recovered(phi), _recovered(names), _recovered(others), len(vocabulary), len(decoder.examples.words)
-    )
+    words = [word for item in attacked for word in item.sentence.words]
+    results = zip(words, chain.from_iterable(read), chain.from_iterable(guessed), strict=True)
+    hits = np.array([(word == found, word == guess, word in vocabulary) for word, found, guess in results], bool)
+    is_phi = np.array([tag != OUTSIDE for item in attacked for tag in item.tags], bool)
+    counted = np.array([any(map(str.isalnum, word)) for word in words], bool)
+    named = np.array(list(map(is_name, words)), bool)
+    phi, names, others = (_recovered(hits[group]) for group in (is_phi & counted, is_phi & named, ~is_phi & counted))
+    return Inversion(phi, names, others, len(vocabulary), len(decoder.examples.words))
 
 
-class _Token(NamedTuple):
-    """Attacked word, and the results for it."""
-
-    word: str
-    phi: bool
-    read: bool
-    guessed: bool
-    known: bool
-
-
-def _recovered(tokens: Sequence[_Token]) -> Recovered:
-    counts = [sum(marks) for marks in zip(*(token[2:] for token in tokens), strict=True)] or [0, 0, 0]
-    return Recovered(*(Proportion(count, len(tokens)) for count in counts))
+def _recovered(hits: npt.NDArray[np.bool_]) -> Recovered:
+    """Shares of the words that were read, guessed and known, [words, 3]."""
+    return Recovered(*(Proportion(count, len(hits)) for count in hits.reshape(-1, 3).sum(axis=0).tolist()))
 
 
 def _most_frequent(known: Sequence[LabelledSentence], attacked: Sequence[LabelledSentence]) -> list[list[str]]:
