@@ -13,10 +13,8 @@ from typing import Any, Protocol
 
 from crfdeid.cli import run_summary
 from crfdeid.cli.run_summary import require_new_file
-from crfdeid.corpora.jsonl import to_line
 from crfdeid.documents import CONCEPT, Document
 from crfdeid.errors import DataError, UsageError
-from crfdeid.io.annotations import SIDECAR_SUFFIX, concat_sidecars, concepts_only
 from crfdeid.io.audit import RunTotals, write_audit
 from crfdeid.io.journal import NoteDone
 from crfdeid.io.output import OutputFolder
@@ -177,6 +175,8 @@ def run_folder(
         totals, seconds = RunTotals.of(output.accounted()), time.monotonic() - began
         summary = run_summary.run_summary(asked, task.work, card, totals, likeness.differences(), seconds)
         if task.sidecar is not None:
+            from crfdeid.io.annotations import concat_sidecars  # noqa: PLC0415
+
             concat_sidecars(output.sidecars(), task.sidecar)
         if options.audit is not None:
             write_audit(options.audit, summary, output.accounted)
@@ -333,6 +333,8 @@ def require_concepts_file(options: argparse.Namespace, model: ModelFolder) -> No
         UsageError: they cannot be kept.
     """
     file = options.keep_concepts
+    from crfdeid.io.annotations import SIDECAR_SUFFIX  # noqa: PLC0415
+
     if CONCEPT not in saved_traits(model).layers:
         raise UsageError(f"--keep-concepts: {model} finds PHI alone: leave it out, or give a model that finds both")
     if file.suffix.lower() != SIDECAR_SUFFIX:
@@ -350,4 +352,7 @@ def write_concepts(file: Path, document: Document) -> None:
     Raises:
         DataError: it cannot be written.
     """
+    from crfdeid.corpora.jsonl import to_line  # noqa: PLC0415
+    from crfdeid.io.annotations import concepts_only  # noqa: PLC0415
+
     write_parts(file, [to_line(concepts_only(document))])

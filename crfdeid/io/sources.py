@@ -6,27 +6,27 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
 from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 from crfdeid.errors import DataError, EmptyInputError, MismatchError, MissingExtraError, UnknownNameError, UsageError
-from crfdeid.io import csv, jsonl, parquet, text
 from crfdeid.io.date_columns import FIRST_ROWS
 from crfdeid.io.records import Columns, Failure, FileFormat, Note, NoteFile, Record, Writer
 from crfdeid.io.remote import RemoteNotes
 from crfdeid.secrets import derive, hash_word
 from crfdeid.utils.files import NO_FILE, relative_name
 
-NOTE_FORMATS: dict[str, FileFormat] = {
-    ".txt": text,
-    ".jsonl": jsonl,
-    ".ndjson": jsonl,
-    ".csv": csv,
-    ".tsv": csv,
-    ".parquet": parquet,
+NOTE_FORMATS = {
+    ".txt": "crfdeid.io.text",
+    ".jsonl": "crfdeid.io.jsonl",
+    ".ndjson": "crfdeid.io.jsonl",
+    ".csv": "crfdeid.io.csv",
+    ".tsv": "crfdeid.io.csv",
+    ".parquet": "crfdeid.io.parquet",
 }
-"""Suffix -> format."""
+"""Suffix -> module of the format, a `FileFormat` that is imported on use."""
 _KEYED = re.compile(r"(?:[0-9a-f]{32}/)*[0-9a-f]{32}(?:\.[^./]*)?")
 _TABLES = NOTE_FORMATS.keys() - {".txt"}
 _NO_TARGET = "a link that leads to no file: put the file in its place"
@@ -41,7 +41,13 @@ class InputSurvey(NamedTuple):
 
 def note_format(file: NoteFile) -> FileFormat | None:
     """Format of a file, by its suffix; None for an unknown one."""
-    return NOTE_FORMATS.get(file.path.suffix.lower())
+    suffix = file.path.suffix.lower()
+    return _format(suffix) if suffix in NOTE_FORMATS else None
+
+
+def _format(suffix: str) -> FileFormat:
+    found: Any = import_module(NOTE_FORMATS[suffix])
+    return cast(FileFormat, found)
 
 
 def read_file(file: NoteFile, columns: Columns) -> Iterator[Record]:
@@ -50,12 +56,12 @@ def read_file(file: NoteFile, columns: Columns) -> Iterator[Record]:
     Raises:
         DataError: the file as a whole cannot be read.
     """
-    return NOTE_FORMATS[file.path.suffix.lower()].read(file, columns)
+    return _format(file.path.suffix.lower()).read(file, columns)
 
 
 def open_writer(file: NoteFile, target: Path, columns: Columns) -> Writer:
     """Open a writer of the same file with other texts."""
-    return NOTE_FORMATS[file.path.suffix.lower()].writer(file, target, columns)
+    return _format(file.path.suffix.lower()).writer(file, target, columns)
 
 
 def require_no_dates(files: Iterable[NoteFile | Failure], columns: Columns) -> None:

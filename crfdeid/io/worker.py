@@ -128,7 +128,6 @@ class NoteTask:
             UnknownNameError: an operator of a type that the model and the lists do not have.
         """
         from crfdeid.pipeline import load  # noqa: PLC0415
-        from crfdeid.review.sampling import candidates  # noqa: PLC0415
 
         if self.policy.uses(ENCRYPT):
             import_module("crfdeid.redaction.encryption")  # It needs an extra, which is to be missed before any note.
@@ -155,6 +154,8 @@ class NoteTask:
                 documents = [self._with_members(document, model.tagger) for document in documents]
             rated: Iterable[Candidate | None] = repeat(None)
             if self.with_completeness:
+                from crfdeid.review.sampling import candidates  # noqa: PLC0415
+
                 rated = candidates(documents, model.tagger, threshold=model.threshold)
             return [
                 measured(self._hide(document, note), note)._replace(p_no_miss=None if one is None else one.p_no_miss)

@@ -13,17 +13,18 @@ from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError
 from crfdeid.model_card.card import model_digest
 from crfdeid.registry import create
-from crfdeid.rules import RulesTagger
 from crfdeid.serialization import ModelFolder, open_model
 from crfdeid.tagger import OnProgress
 from crfdeid.utils.folders import make_cache_folder, write_folder
+
+if TYPE_CHECKING:
+    from crfdeid.corpora.splits import Corpus, Split
 
 _SYNTHETIC = "synthetic"
 _RULES = "rules"
@@ -73,6 +74,8 @@ def find_model(name: Path | str | ModelFolder, *, on_progress: OnProgress | None
             model = open_model(folder)
             if not _is_intact(model):  # another process may have made it meanwhile
                 if name == _RULES:
+                    from crfdeid.rules import RulesTagger  # noqa: PLC0415  Only this model needs all rules.
+
                     write_folder(folder, RulesTagger.untrained().save)
                 else:
                     _log.info("training it once, for %s", folder)
@@ -144,6 +147,7 @@ MERGED_TYPES: Mapping[str, str] = {
 
 def builtin_corpus() -> Corpus:
     """Training and development texts: notes, messages, queries, forms, tables, and text from outside the clinic."""
+    from crfdeid.corpora.splits import Corpus  # noqa: PLC0415
     from crfdeid.corpora.synthetic import generate_all_types  # noqa: PLC0415  Faker takes long to import.
 
     made = generate_all_types()
@@ -151,6 +155,8 @@ def builtin_corpus() -> Corpus:
 
 
 def _joined(documents: Iterable[Document]) -> Split:
+    from crfdeid.corpora.splits import Split  # noqa: PLC0415
+
     return Split.of(replace(document, spans=tuple(map(_renamed, document.spans))) for document in documents)
 
 
