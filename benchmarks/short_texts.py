@@ -28,7 +28,8 @@ from faker import Faker
 import crfdeid
 from crfdeid.augmentation import in_small_letters
 from crfdeid.corpora import read_corpus
-from crfdeid.corpora.synthetic.templates import FieldValue, TemplatePart, render
+from crfdeid.corpora.marked_text import MarkedText
+from crfdeid.corpora.synthetic.templates import FieldValue, render
 from crfdeid.documents import Document, Span
 from crfdeid.evaluation.tokens import count_token_pairs, token_scores
 from crfdeid.pipeline import Deidentifier
@@ -112,7 +113,7 @@ def _faker(locale: str, seed: int) -> Faker:
     return faker
 
 
-def _fill(template: str, fakers: Sequence[Faker], rng: Random) -> TemplatePart:
+def _fill(template: str, fakers: Sequence[Faker], rng: Random) -> MarkedText:
     american = fakers[_LOCALES.index("en_US")]
 
     def field(name: str) -> FieldValue:

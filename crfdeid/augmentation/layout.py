@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crfdeid.bio import encode
+from crfdeid.corpora.marked_text import MarkedText, join_parts
 from crfdeid.documents import PHI, Document, Span
 from crfdeid.label_schemes import DATE, ID, LOCATION, NAME, TO_CATEGORY, TO_SEVEN
 from crfdeid.utils.files import read_sections
@@ -35,13 +36,6 @@ _FUNCTION_WORDS = {
     "en": frozenset(["the", "of", "and", "with", "was", "for", "on", "is", "to", "in", "by", "a"]),
     "es": frozenset(["de", "la", "el", "en", "con", "que", "se", "por", "una", "los", "del", "y"]),
 }
-
-
-class _Part(NamedTuple):
-    """New text with the spans in it, by layer; offsets count from its start."""
-
-    text: str
-    spans: Mapping[str, Sequence[Span]] = {}
 
 
 class _Field(NamedTuple):
@@ -91,74 +85,74 @@ class LayoutRewriter:
         layouts = _LAYOUTS if note.has_header else _LAYOUTS_WITHOUT_HEADER
         weights = [weight for _, weight in layouts]
         layout = self._random.choices([layout for layout, _ in layouts], weights)[0]
-        copy = _assembled(document, [*layout(self, note)])
+        copy = _assembled(document, layout(self, note))
         is_wrapped = layout is LayoutRewriter._unchanged or self._random.random() < _SHARE_WRAPPED
         return _cut_at_lines(self._wrapped(copy) if is_wrapped else copy)
 
     # Layouts: each gives the parts of the copy.
 
-    def _separated(self, note: _Note) -> Iterator[_Part]:
+    def _separated(self, note: _Note) -> Iterator[MarkedText]:
         """Other separators between a field's name and its value, and between fields."""
         between, after = self._random.choice(_SEPARATORS)
         fields = self._reordered(note) if self._random.random() < 0.3 else note.fields
         with_body, stops = self._random.random() < 0.5, self._random.random() < 0.4
         for field in fields:
-            yield _Part(field.name + (between if field.name else ""))
+            yield MarkedText(field.name + (between if field.name else ""))
             yield from note.value(field, stops=stops)
-            yield _Part(after if field.is_short or with_body else "\n")
+            yield MarkedText(after if field.is_short or with_body else "\n")
         yield from self._remarks(note, 2)
 
-    def _unnamed(self, note: _Note) -> Iterator[_Part]:
+    def _unnamed(self, note: _Note) -> Iterator[MarkedText]:
         """Values without their fields' names."""
         after = self._random.choice(("\n", "\n", " ", ", ", "; ", " | ", "\t"))
         keeps_sections, stops = self._random.random() < 0.5, self._random.random() < 0.6
         for field in note.fields:
             if keeps_sections and field.name and not field.is_short:
-                yield _Part(f"{field.name}: ")
+                yield MarkedText(f"{field.name}: ")
             yield from note.value(field, stops=stops)
-            yield _Part(after if field.is_short else "\n")
+            yield MarkedText(after if field.is_short else "\n")
         yield from self._remarks(note, 2)
 
-    def _in_sentences(self, note: _Note) -> Iterator[_Part]:
+    def _in_sentences(self, note: _Note) -> Iterator[MarkedText]:
         """Fields as sentences of a paragraph, after the rest."""
         frames = _FRAMES.get(f"{note.language} fields", ("{FIELD} {VALUE}.",))
         for field in note.body:
             yield from note.value(field)
-            yield _Part("\n")
+            yield MarkedText("\n")
         for field in note.header:
             if not field.name:
                 yield from note.value(field)
-                yield _Part(" ")
+                yield MarkedText(" ")
                 continue
             name = field.name if field.name.isupper() else field.name[0].lower() + field.name[1:]
             before, _, after = self._random.choice(frames).replace("{FIELD}", name).partition("{VALUE}")
-            yield _Part(before[:1].upper() + before[1:])
+            yield MarkedText(before[:1].upper() + before[1:])
             yield from note.value(field)
-            yield _Part(after + " ")
-        yield _Part("\n")
+            yield MarkedText(after + " ")
+        yield MarkedText("\n")
         yield from self._remarks(note, 2)
 
-    def _prose(self, note: _Note) -> Iterator[_Part]:
+    def _prose(self, note: _Note) -> Iterator[MarkedText]:
         """The text without its header, and values in sentences between those of the text."""
         pieces = [[note.part(*span)] for field in note.body for span in field.sentences]
         for _ in range(self._random.randint(3, 8)):
             pieces.insert(self._random.randint(0, len(pieces)), self._remark(note))
         for piece in pieces:
             yield from piece
-            yield _Part(self._random.choice((" ", " ", "\n")))
+            yield MarkedText(self._random.choice((" ", " ", "\n")))
 
-    def _joined(self, note: _Note) -> Iterator[_Part]:
+    def _joined(self, note: _Note) -> Iterator[MarkedText]:
         """Fields as they were, all on one line."""
         for part in self._unchanged(note):
             yield part._replace(text=re.sub(r"[\r\n]", " ", part.text))
         yield from self._remarks(note, 2)
 
-    def _unchanged(self, note: _Note) -> Iterator[_Part]:
+    def _unchanged(self, note: _Note) -> Iterator[MarkedText]:
         """Fields as they were, a line each, and values in sentences after them."""
         for field in note.fields:
-            yield _Part(f"{field.name}: " if field.name else "")
+            yield MarkedText(f"{field.name}: " if field.name else "")
             yield from note.value(field, stops=True)
-            yield _Part("\n")
+            yield MarkedText("\n")
         yield from self._remarks(note, 3)
 
     # Parts of layouts.
@@ -168,12 +162,12 @@ class LayoutRewriter:
         self._random.shuffle(header)
         return header + list(note.body)
 
-    def _remarks(self, note: _Note, most: int) -> Iterator[_Part]:
+    def _remarks(self, note: _Note, most: int) -> Iterator[MarkedText]:
         for _ in range(self._random.randint(0, most)):
             yield from self._remark(note)
-            yield _Part(self._random.choice((" ", "\n")))
+            yield MarkedText(self._random.choice((" ", "\n")))
 
-    def _remark(self, note: _Note) -> list[_Part]:
+    def _remark(self, note: _Note) -> list[MarkedText]:
         """A sentence with values of the note; none where no frame of its language fits the values it has."""
         frames = _FRAMES.get(note.language or "", ())
         fitting = [frame for frame in frames if set(_SLOT.findall(frame)) <= note.values.keys()]
@@ -183,15 +177,15 @@ class LayoutRewriter:
         for piece in re.split(r"(\{[^}]+\})", self._random.choice(fitting)):
             if piece.startswith("{RELATIVE:"):
                 word = piece[10:-1]
-                spans = {PHI: (Span(0, len(word), KINSHIP_TYPE),)} if KINSHIP_TYPE in self._labels else {}
-                parts.append(_Part(word, spans))
+                spans = (Span(0, len(word), KINSHIP_TYPE),) if KINSHIP_TYPE in self._labels else ()
+                parts.append(MarkedText(word, spans))
             elif piece.startswith("{"):
                 text, label = self._random.choice(note.values[piece[1:-1]])
                 if piece in ("{PATIENT}", "{DOCTOR}"):
                     text = self._named(text)
-                parts.append(_Part(text, {PHI: (Span(0, len(text), label),)}))
+                parts.append(MarkedText(text, (Span(0, len(text), label),)))
             elif piece:
-                parts.append(_Part(piece))
+                parts.append(MarkedText(piece))
         return parts
 
     def _named(self, name: str) -> str:
@@ -235,7 +229,7 @@ _SEPARATORS = (
 )
 _SHARE_WRAPPED = 0.3
 _SHARE_WITHOUT_PHI = 0.35
-_Layout = Callable[[LayoutRewriter, "_Note"], Iterator[_Part]]
+_Layout = Callable[[LayoutRewriter, "_Note"], Iterator[MarkedText]]
 _LAYOUTS: Sequence[tuple[_Layout, float]] = (
     (LayoutRewriter._separated, 0.2),
     (LayoutRewriter._unnamed, 0.28),
@@ -273,20 +267,20 @@ class _Note:
     def _is_header(self, field: _Field) -> bool:
         return bool(field.name) or self.overlaps(*field.sentences[0])
 
-    def part(self, start: int, end: int) -> _Part:
+    def part(self, start: int, end: int) -> MarkedText:
         """A range of the text with the spans inside it."""
         inside = {
-            name: [Span(a - start, b - start, label) for a, b, label in spans if start <= a and b <= end]
+            name: tuple(Span(a - start, b - start, label) for a, b, label in spans if start <= a and b <= end)
             for name, spans in self._spans.items()
         }
-        return _Part(self.document.text[start:end], inside)
+        return MarkedText(self.document.text[start:end], inside.pop(PHI, ()), inside)
 
-    def value(self, field: _Field, *, stops: bool = False) -> Iterator[_Part]:
+    def value(self, field: _Field, *, stops: bool = False) -> Iterator[MarkedText]:
         """The sentences of a field, with the full stop after them or without."""
         for i, (start, end) in enumerate(field.sentences):
-            yield _Part(" " if i else "")
+            yield MarkedText(" " if i else "")
             yield self.part(start, end)
-        yield _Part(field.stop if stops else "")
+        yield MarkedText(field.stop if stops else "")
 
     def _sentences(self, start: int, end: int) -> Iterator[tuple[int, int]]:
         """Offsets of the sentences of a range; none ends inside a span."""
@@ -409,16 +403,8 @@ def _pieces(text: str, span: Span) -> Iterator[Span]:
         yield Span(span.start + line.start(), span.start + line.end(), span.label)
 
 
-def _assembled(document: Document, parts: Sequence[_Part]) -> Document:
-    """A note made of parts: their texts, and their spans at the new offsets."""
-    text: list[str] = []
-    layers: dict[str, list[Span]] = {name: [] for name in document.annotated}
-    at = 0
-    for part in parts:
-        for name, spans in part.spans.items():
-            if name in layers:
-                layers[name] += [Span(at + start, at + end, label) for start, end, label in spans]
-        text.append(part.text)
-        at += len(part.text)
-    phi = tuple(layers.pop(PHI, ()))
-    return replace(document, text="".join(text), spans=phi, layers={name: tuple(s) for name, s in layers.items()})
+def _assembled(document: Document, parts: Iterable[MarkedText]) -> Document:
+    """A note made of parts."""
+    whole = join_parts(parts)
+    layers = {name: whole.layers.get(name, ()) for name in document.layers}
+    return replace(document, text=whole.text, spans=whole.spans if document.phi_annotated else (), layers=layers)

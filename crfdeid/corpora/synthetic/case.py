@@ -20,7 +20,8 @@ from crfdeid.corpora.synthetic.people import (
     fill_pattern,
     typo,
 )
-from crfdeid.corpora.synthetic.templates import FieldValue, TemplatePart, join_parts, labelled, render
+from crfdeid.corpora.marked_text import MarkedText, join_parts
+from crfdeid.corpora.synthetic.templates import FieldValue, labelled, render
 
 _T = TypeVar("_T")
 # Facts of the scenario that are worded once for the whole note.
@@ -252,7 +253,7 @@ class Fields:
         }
         self._answers = self._answer_table()
 
-    def __call__(self, name: str) -> FieldValue | TemplatePart:
+    def __call__(self, name: str) -> FieldValue | MarkedText:
         """The value of a field.
 
         Raises:
@@ -264,7 +265,7 @@ class Fields:
         value = self._answers[key](key, "" if form == "any" else form)
         return self._refined(key, value) if self._fine else value
 
-    def _refined(self, key: str, value: FieldValue) -> FieldValue | TemplatePart:
+    def _refined(self, key: str, value: FieldValue) -> FieldValue | MarkedText:
         """The same text with the types of i2b2 2014; of an address, each part has its own."""
         if value.label == "ID":
             return value._replace(label=_FINE_IDS[key])
@@ -277,7 +278,7 @@ class Fields:
         street, town, rest = value.text.split(", ")
         code, gap, number = rest.partition(" ")
         parts = (labelled(street, "STREET"), labelled(town, "CITY"), labelled(code, "STATE"))
-        return join_parts((join_parts(parts, ", "), TemplatePart(gap), labelled(number, "ZIP" if number else "")))
+        return join_parts((join_parts(parts, ", "), MarkedText(gap), labelled(number, "ZIP" if number else "")))
 
     def _answer_table(self) -> dict[str, Callable[[str, str], FieldValue]]:
         """For every field, the function of its name and form that gives its value."""

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from crfdeid.corpora.synthetic.data import sections, template_pools
 from crfdeid.corpora.synthetic.people import SplitName, deal
-from crfdeid.corpora.synthetic.templates import TemplatePart, expand
-from crfdeid.documents import Span
+from crfdeid.corpora.marked_text import MarkedText
+from crfdeid.corpora.synthetic.templates import expand
+from crfdeid.documents import CONCEPT, Span
 
 CONCEPT_TYPES = ("PROBLEM", "TREATMENT", "TEST")
 """The types of concepts, as i2b2 2010 has them."""
@@ -78,7 +79,7 @@ class Terms:
                 chosen.append(term)
         return [expand(term, self._rng) for term in chosen]
 
-    def __call__(self, name: str, form: str) -> TemplatePart:
+    def __call__(self, name: str, form: str) -> MarkedText:
         """Return the concept for a field.
 
         Args:
@@ -94,5 +95,5 @@ class Terms:
         return _marked(term[0].upper() + term[1:] if form == "cap" else term, _LISTS[name][0])
 
 
-def _marked(text: str, label: str) -> TemplatePart:
-    return TemplatePart(text, concepts=(Span(0, len(text), label),))
+def _marked(text: str, label: str) -> MarkedText:
+    return MarkedText(text, layers={CONCEPT: (Span(0, len(text), label),)})

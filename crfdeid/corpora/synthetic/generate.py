@@ -193,7 +193,7 @@ def _notes(
             if not block.required and rng.random() < 0.5
         ]
         piece = finish_note(draft, optional)
-        layers = {} if vocabulary is None else {CONCEPT: piece.concepts}
+        layers = {} if vocabulary is None else {CONCEPT: piece.layers.get(CONCEPT, ())}
         yield Document(f"{name}-{number:04d}", piece.text, piece.spans, layers=layers)
 
 

@@ -13,7 +13,8 @@ from crfdeid.corpora.synthetic.case import SETTLED_FACTS, Case, CastSource, Fiel
 from crfdeid.corpora.synthetic.concepts import TermLists, Terms, concept_pools
 from crfdeid.corpora.synthetic.data import template_pools
 from crfdeid.corpora.synthetic.layout import SectionPlan, SectionStyle, note_kinds
-from crfdeid.corpora.synthetic.templates import TemplatePart, expand, join_parts, render, wrap_part
+from crfdeid.corpora.marked_text import MarkedText, join_parts
+from crfdeid.corpora.synthetic.templates import expand, render, wrap_part
 
 _FACT = regex.compile(r"\{(\w+)\}")
 _FALLBACK = " || "
@@ -34,8 +35,8 @@ class NoteBlock(NamedTuple):
         required: the block is in every note. So is a block without spans.
     """
 
-    piece: TemplatePart
-    fallback: TemplatePart | None
+    piece: MarkedText
+    fallback: MarkedText | None
     required: bool
 
 
@@ -188,7 +189,7 @@ class _Writer:
             raise ValueError(f"a fallback must hold no PHI, or the counts go wrong: {fallback}")
         return NoteBlock(piece, substitute, required or not piece.spans)
 
-    def _render(self, template: str) -> TemplatePart:
+    def _render(self, template: str) -> MarkedText:
         return render(template, self._fields, self._rng)
 
 
@@ -204,7 +205,7 @@ def _split_tags(template: str) -> tuple[list[str], str]:
     return tags, template
 
 
-def finish_note(draft: Draft, left_out: Collection[tuple[int, int]]) -> TemplatePart:
+def finish_note(draft: Draft, left_out: Collection[tuple[int, int]]) -> MarkedText:
     """The note's text and spans, without the blocks left out.
 
     Args:
@@ -212,7 +213,7 @@ def finish_note(draft: Draft, left_out: Collection[tuple[int, int]]) -> Template
         left_out: (section, block) positions of the blocks to leave out, or to put the fallback for.
     """
     house = draft.house
-    parts = [TemplatePart(draft.title)] if draft.title else []
+    parts = [MarkedText(draft.title)] if draft.title else []
     for i, section in enumerate(draft.sections):
         blocks = [
             block.fallback if (i, j) in left_out else block.piece
@@ -230,12 +231,12 @@ def finish_note(draft: Draft, left_out: Collection[tuple[int, int]]) -> Template
     return note._replace(text=note.text + "\n")
 
 
-def _set_section(section: Section, pieces: Sequence[TemplatePart], house: HouseStyle) -> TemplatePart:
+def _set_section(section: Section, pieces: Sequence[MarkedText], house: HouseStyle) -> MarkedText:
     if section.style == "columns":
         rows = [pieces[i : i + house.columns] for i in range(0, len(pieces), house.columns)]
         return join_parts((join_parts(row, house.column_gap) for row in rows), "\n")
     if section.style == "list":
-        pieces = [join_parts((TemplatePart(house.bullet.format(i + 1)), piece)) for i, piece in enumerate(pieces)]
+        pieces = [join_parts((MarkedText(house.bullet.format(i + 1)), piece)) for i, piece in enumerate(pieces)]
     if not house.full_stops and section.style in ("lines", "list"):
         pieces = [piece.without_full_stop() for piece in pieces]
     if section.style in ("prose", "inline"):
@@ -248,7 +249,7 @@ def _set_section(section: Section, pieces: Sequence[TemplatePart], house: HouseS
     same_line = section.style == "inline" or (
         section.style == "prose" and section.heading.endswith(":") and not house.blank_lines
     )
-    return join_parts((TemplatePart(section.heading), body), " " if same_line else "\n")
+    return join_parts((MarkedText(section.heading), body), " " if same_line else "\n")
 
 
 _LATER = 0.4

@@ -6,76 +6,17 @@ an option may be empty. Fields may be inside choices: only the fields of picked 
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from random import Random
 from typing import NamedTuple
 
 import regex
 
+from crfdeid.corpora.marked_text import MarkedText, join_parts
 from crfdeid.documents import Span
 
 
-class TemplatePart(NamedTuple):
-    """A part of a text with its spans, whose offsets count from its start.
-
-    Attributes:
-        text: the text.
-        spans: the PHI.
-        concepts: the concepts, where notes have any.
-    """
-
-    text: str
-    spans: tuple[Span, ...] = ()
-    concepts: tuple[Span, ...] = ()
-
-    @property
-    def marks(self) -> tuple[Span, ...]:
-        """The spans of both layers."""
-        return self.spans + self.concepts
-
-    def counts(self) -> Counter[str]:
-        """The number of PHI spans of each type."""
-        return Counter(span.label for span in self.spans)
-
-    def without_full_stop(self) -> TemplatePart:
-        """The same without a full stop at its end, unless that belongs to a span."""
-        end = len(self.text) - 1
-        inside = any(span.end > end for span in self.marks)
-        return self if inside or not self.text.endswith(".") else self._replace(text=self.text[:-1])
-
-    def upper(self) -> TemplatePart:
-        """The same in capitals. Surrogates hold no letter whose capital has another length ("ß"): offsets stay."""
-        return self._replace(text=self.text.upper())
-
-    def lower(self) -> TemplatePart:
-        """The same in small letters."""
-        return self._replace(text=self.text.lower())
-
-
-def join_parts(pieces: Iterable[TemplatePart], separator: str = "") -> TemplatePart:
-    """The pieces one after the other.
-
-    Example:
-        >>> join_parts([TemplatePart("Dr."), TemplatePart("Doe", (Span(0, 3, "DOCTOR"),))], " ").spans
-        (Span(start=4, end=7, label='DOCTOR'),)
-    """
-    texts: list[str] = []
-    spans: list[Span] = []
-    concepts: list[Span] = []
-    length = 0
-    for piece in pieces:
-        if texts:
-            texts.append(separator)
-            length += len(separator)
-        for layer, marks in ((spans, piece.spans), (concepts, piece.concepts)):
-            layer.extend(Span(start + length, end + length, label) for start, end, label in marks)
-        texts.append(piece.text)
-        length += len(piece.text)
-    return TemplatePart("".join(texts), tuple(spans), tuple(concepts))
-
-
-def wrap_part(piece: TemplatePart, width: int) -> TemplatePart:
+def wrap_part(piece: MarkedText, width: int) -> MarkedText:
     """Break long lines at spaces, never inside a span; a space becomes a line end, so no offset moves."""
     inside = {i for span in piece.marks for i in range(span.start, span.end)}
     letters = list(piece.text)
@@ -103,9 +44,9 @@ class FieldValue(NamedTuple):
     label: str = ""
 
 
-def labelled(text: str, label: str) -> TemplatePart:
+def labelled(text: str, label: str) -> MarkedText:
     """A text as one span of PHI; without spans for the label ""."""
-    return TemplatePart(text, (Span(0, len(text), label),) if label else ())
+    return MarkedText(text, (Span(0, len(text), label),) if label else ())
 
 
 def expand(template: str, rng: Random) -> str:
@@ -121,7 +62,7 @@ def expand(template: str, rng: Random) -> str:
     return template
 
 
-def render(template: str, field: Callable[[str], FieldValue | TemplatePart], rng: Random) -> TemplatePart:
+def render(template: str, field: Callable[[str], FieldValue | MarkedText], rng: Random) -> MarkedText:
     """A template as text with spans.
 
     Args:
@@ -133,10 +74,10 @@ def render(template: str, field: Callable[[str], FieldValue | TemplatePart], rng
     pieces = []
     for i, part in enumerate(parts):
         if i % 2 == 0:
-            pieces.append(TemplatePart(part))
+            pieces.append(MarkedText(part))
             continue
         value = FieldValue(_number(part, rng)) if part.startswith("n:") else field(part)
-        pieces.append(value if isinstance(value, TemplatePart) else labelled(value.text, value.label))
+        pieces.append(value if isinstance(value, MarkedText) else labelled(value.text, value.label))
     return join_parts(pieces)
 
 

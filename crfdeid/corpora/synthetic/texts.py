@@ -20,7 +20,8 @@ from crfdeid.corpora.synthetic.people import (
     draw_person,
     fill_pattern,
 )
-from crfdeid.corpora.synthetic.templates import FieldValue, TemplatePart, join_parts, labelled, render
+from crfdeid.corpora.marked_text import MarkedText, join_parts
+from crfdeid.corpora.synthetic.templates import FieldValue, labelled, render
 from crfdeid.corpora.synthetic.world import World, strip_accents
 from crfdeid.documents import Document
 from features.lexicons import ENGLISH_WEEKDAYS, english_ordinal
@@ -116,7 +117,7 @@ class PlaceFields:
         """A country."""
         return self._rng.choice(sections("words.txt")["countries"])
 
-    def address(self) -> TemplatePart:
+    def address(self) -> MarkedText:
         """A street, town, state and code, each part with its type."""
         rng, faker = self._rng, self._faker
         street, town = labelled(self.street(), "STREET"), labelled(self.town(), "CITY")
@@ -124,16 +125,16 @@ class PlaceFields:
         gap = rng.choice((", ", ", ", ", ", " ", "\n"))
         tail = rng.choice(
             (
-                (town, TemplatePart(", "), code, TemplatePart(" "), zipcode),
-                (town, TemplatePart(", "), code, TemplatePart(" "), zipcode),
-                (town, TemplatePart(" "), code, TemplatePart(" "), zipcode),
-                (town, TemplatePart(", "), labelled(faker.state(), "STATE"), TemplatePart(" "), zipcode),
-                (labelled(faker.postcode(), "ZIP"), TemplatePart(" "), town),
-                (town, TemplatePart(", "), labelled(self.country(), "COUNTRY")),
+                (town, MarkedText(", "), code, MarkedText(" "), zipcode),
+                (town, MarkedText(", "), code, MarkedText(" "), zipcode),
+                (town, MarkedText(" "), code, MarkedText(" "), zipcode),
+                (town, MarkedText(", "), labelled(faker.state(), "STATE"), MarkedText(" "), zipcode),
+                (labelled(faker.postcode(), "ZIP"), MarkedText(" "), town),
+                (town, MarkedText(", "), labelled(self.country(), "COUNTRY")),
                 (town,),
             )
         )
-        return join_parts((street, TemplatePart(gap), *tail))
+        return join_parts((street, MarkedText(gap), *tail))
 
     def hospital(self, form: str) -> str:
         """A hospital: a large one that exists, an abbreviation, one of the notes', or one made up.
@@ -216,7 +217,7 @@ class TextFields:
         self._years = rng.choice((rng.randint(1, 17), rng.randint(18, 89), rng.randint(18, 89), rng.randint(40, 89)))
         self._answers = self._answer_table()
 
-    def __call__(self, name: str) -> FieldValue | TemplatePart:
+    def __call__(self, name: str) -> FieldValue | MarkedText:
         """The value of a field; ``{=pool}`` is any template of that pool.
 
         Raises:
@@ -232,7 +233,7 @@ class TextFields:
             return FieldValue(fill_pattern(self._rng.choice(sections("words.txt")[section]), self._rng), label)
         return self._answers[key](form)
 
-    def _answer_table(self) -> dict[str, Callable[[str], FieldValue | TemplatePart]]:
+    def _answer_table(self) -> dict[str, Callable[[str], FieldValue | MarkedText]]:
         faker, rng, world = self._faker, self._rng, self._world
         places = PlaceFields(world, faker, rng)
         women, men = ("woman", "female", "lady"), ("man", "male", "gentleman")
@@ -380,7 +381,7 @@ def draw_texts(count: int, world: World, rng: Random, *, name: str) -> Iterator[
             yield Document(f"{name}-{style}-{len(seen):04d}", piece.text, piece.spans)
 
 
-def _draw(name: str, fields: TextFields, rng: Random) -> TemplatePart:
+def _draw(name: str, fields: TextFields, rng: Random) -> MarkedText:
     style = STYLES[name]
     piece = _table(fields, rng) if name == "table" else _text(style, fields, rng)
     other = piece
@@ -392,7 +393,7 @@ def _draw(name: str, fields: TextFields, rng: Random) -> TemplatePart:
     return other if len(other.text) == len(piece.text) else piece
 
 
-def _text(style: TextStyle, fields: TextFields, rng: Random) -> TemplatePart:
+def _text(style: TextStyle, fields: TextFields, rng: Random) -> MarkedText:
     pools = text_pools()
     chosen = [
         template for pool, least, most in style.parts for template in rng.sample(pools[pool], rng.randint(least, most))
@@ -400,7 +401,7 @@ def _text(style: TextStyle, fields: TextFields, rng: Random) -> TemplatePart:
     return join_parts((_tidy(render(template, fields, rng)) for template in chosen), rng.choice(style.joints))
 
 
-def _table(fields: TextFields, rng: Random) -> TemplatePart:
+def _table(fields: TextFields, rng: Random) -> MarkedText:
     """A header and one to three rows, of some of the columns."""
     columns = [entry.split(" | ") for entry in rng.sample(text_pools()["columns"], rng.randint(3, 6))]
     gap = rng.choice(_COLUMN_GAPS)
@@ -408,7 +409,7 @@ def _table(fields: TextFields, rng: Random) -> TemplatePart:
     return join_parts((join_parts((render(column[row], fields, rng) for column in columns), gap) for row in rows), "\n")
 
 
-def _tidy(piece: TemplatePart) -> TemplatePart:
+def _tidy(piece: MarkedText) -> MarkedText:
     """Without spaces at its end, where a choice was empty."""
     text = piece.text.rstrip()
-    return TemplatePart(text, piece.spans)
+    return MarkedText(text, piece.spans)

@@ -13,7 +13,8 @@ from crfdeid.corpora.splits import generate_corpus
 from crfdeid.corpora.synthetic import PROFILES, Splits, generate_concepts
 from crfdeid.corpora.synthetic.concepts import CONCEPT_TYPES, make_vocabularies
 from crfdeid.corpora.synthetic.data import scenarios, sections
-from crfdeid.corpora.synthetic.templates import TemplatePart, join_parts, wrap_part
+from crfdeid.corpora.marked_text import MarkedText, join_parts
+from crfdeid.corpora.synthetic.templates import wrap_part
 from crfdeid.documents import CONCEPT, PHI, Document, Span
 from crfdeid.errors import UnknownNameError
 
@@ -119,9 +120,9 @@ def test_a_seed_decides_everything_whatever_the_types_of_phi() -> None:
 
 
 def test_pieces_keep_concepts_where_they_stand() -> None:
-    pain = TemplatePart("chest pain.", concepts=(Span(0, 10, "PROBLEM"),))
-    note = join_parts([TemplatePart("Doe", (Span(0, 3, "PATIENT"),)), pain.without_full_stop()], " has ").upper()
-    assert (note.text, note.spans, note.concepts) == (
+    pain = MarkedText("chest pain.", layers={"concept": (Span(0, 10, "PROBLEM"),)})
+    note = join_parts([MarkedText("Doe", (Span(0, 3, "PATIENT"),)), pain.without_full_stop()], " has ").upper()
+    assert (note.text, note.spans, note.layers["concept"]) == (
         "DOE HAS CHEST PAIN",
         (Span(0, 3, "PATIENT"),),
         (Span(8, 18, "PROBLEM"),),

@@ -18,7 +18,8 @@ from crfdeid.corpora.synthetic import PROFILES, generate, generate_notes
 from crfdeid.corpora.synthetic.data import scenarios, sections, template_words
 from crfdeid.corpora.synthetic.notes import Draft, NoteBlock, Section, _draw_house_style, finish_note, meet_quotas
 from crfdeid.corpora.synthetic.people import DATE_FORMS, fill_pattern, make_casts, typo
-from crfdeid.corpora.synthetic.templates import FieldValue, TemplatePart, expand, join_parts, render, wrap_part
+from crfdeid.corpora.marked_text import MarkedText, join_parts
+from crfdeid.corpora.synthetic.templates import FieldValue, expand, render, wrap_part
 from crfdeid.documents import Document, Span
 from crfdeid.errors import UnknownNameError
 
@@ -337,7 +338,7 @@ def test_data_sections_and_comments():
 def test_choices_nest_and_fields_give_spans():
     assert expand("a[ b[c|c]|  bc]", Random(1)) in ("a bc", "a  bc")
     piece = render("Dr. {x}, {n:3-3} mg", lambda name: FieldValue("Doe", "DOCTOR"), Random(0))
-    assert piece == TemplatePart("Dr. Doe, 3 mg", (Span(4, 7, "DOCTOR"),))
+    assert piece == MarkedText("Dr. Doe, 3 mg", (Span(4, 7, "DOCTOR"),))
 
 
 def test_a_damaged_number_field_is_refused():
@@ -347,7 +348,7 @@ def test_a_damaged_number_field_is_refused():
 
 @given(st.lists(st.text("ab ", min_size=1), min_size=1), st.integers(5, 20))
 def test_joining_and_wrapping_keep_every_span_in_place(texts, width):
-    pieces = [TemplatePart(text, (Span(0, len(text), "ID"),)) for text in texts]
+    pieces = [MarkedText(text, (Span(0, len(text), "ID"),)) for text in texts]
     joined = join_parts(pieces, " ")
     wrapped = wrap_part(joined, width)
     assert [wrapped.text[s.start : s.end] for s in wrapped.spans] == texts
@@ -355,9 +356,9 @@ def test_joining_and_wrapping_keep_every_span_in_place(texts, width):
 
 
 def test_a_full_stop_that_belongs_to_a_span_stays():
-    piece = TemplatePart("Lives in St.", (Span(9, 12, "LOCATION"),))
+    piece = MarkedText("Lives in St.", (Span(9, 12, "LOCATION"),))
     assert piece.without_full_stop() == piece
-    assert TemplatePart("Stable.").without_full_stop() == TemplatePart("Stable")
+    assert MarkedText("Stable.").without_full_stop() == MarkedText("Stable")
 
 
 @given(st.text("abcdef", min_size=4, max_size=10), st.integers(0, 50))
@@ -380,7 +381,7 @@ def test_patterns():
 
 
 def test_counts_that_cannot_be_met_are_refused_with_what_is_missing():
-    block = NoteBlock(TemplatePart("4711", (Span(0, 4, "ID"),)), None, False)
+    block = NoteBlock(MarkedText("4711", (Span(0, 4, "ID"),)), None, False)
     draft = Draft("", (Section("", "lines", (block, block)),), _draw_house_style(Random(0)))
     assert meet_quotas([draft], {"ID": 2}, Random(0)) == [set()]
     assert len(meet_quotas([draft], {"ID": 1}, Random(0))[0]) == 1
@@ -389,7 +390,7 @@ def test_counts_that_cannot_be_met_are_refused_with_what_is_missing():
 
 
 def test_a_block_left_out_is_replaced_by_its_fallback():
-    wish = NoteBlock(TemplatePart("Seen by Brown.", (Span(8, 13, "DOCTOR"),)), TemplatePart("Seen."), False)
+    wish = NoteBlock(MarkedText("Seen by Brown.", (Span(8, 13, "DOCTOR"),)), MarkedText("Seen."), False)
     house = _draw_house_style(Random(0))._replace(case="as is", full_stops=True)
     draft = Draft("NOTE", (Section("", "lines", (wish,)), Section("Empty:", "lines", ())), house)
     assert finish_note(draft, set()).text.endswith("Seen by Brown.\n")
