@@ -76,20 +76,14 @@ def _any(*, email: bool) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){'' if email else _START}(?:{forms})(?!\w)")
 
 
-def find_patterns(sentence: Sentence) -> Iterator[tuple[str, int, int]]:
-    """The expressions of a sentence: name in `PATTERNS`, first token, and the token after the last.
+def find_patterns_in(sentences: Sequence[Sentence]) -> Iterator[tuple[int, str, int, int]]:
+    """The expressions of some sentences: the sentence's number, the name in `PATTERNS`, the tokens from and up to.
 
     Example:
         >>> from features.tokens import split_sentences
-        >>> list(find_patterns(split_sentences("Seen 03/14/72, took 5 mg")[0]))
-        [('date', 1, 6), ('measure', 8, 10)]
+        >>> list(find_patterns_in(split_sentences("Seen 03/14/72, took 5 mg")))
+        [(0, 'date', 1, 6), (0, 'measure', 8, 10)]
     """
-    for _, name, first, stop in find_patterns_in([sentence]):
-        yield name, first, stop
-
-
-def find_patterns_in(sentences: Sequence[Sentence]) -> Iterator[tuple[int, str, int, int]]:
-    """The expressions of some sentences: the number of the sentence, then as of `find_patterns`."""
     folded_texts = [lower_for_patterns(sentence.spaced) for sentence in sentences]
     numbers = [number for number, text in enumerate(folded_texts) if _WORTH_A_LOOK.search(text)]
     for email in (False, True):

@@ -8,13 +8,17 @@ from features import Sentence, split_sentences
 from features.context import Layout
 from features.lexicons import LEXICONS, WordClasses, word_classes
 from features.orthography import Affixes, CapitalRun, Shapes, shape
-from features.patterns import PATTERNS, Patterns, find_patterns, find_patterns_in
+from features.patterns import PATTERNS, Patterns, find_patterns_in
 from features.tokenizer import Token
 
 
 def sentence(text: str) -> Sentence:
     (found,) = split_sentences(text)
     return found
+
+
+def find_patterns(found: Sentence) -> list[tuple[str, int, int]]:
+    return [(name, first, stop) for _, name, first, stop in find_patterns_in([found])]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import NamedTuple, NoReturn, TypeVar
 
+from crfdeid.corpora.marked_text import MarkedText, join_parts
 from crfdeid.corpora.synthetic.concepts import CONCEPT_FIELDS, Terms
 from crfdeid.corpora.synthetic.data import Facts, scenarios, sections
 from crfdeid.corpora.synthetic.people import (
@@ -20,7 +21,6 @@ from crfdeid.corpora.synthetic.people import (
     fill_pattern,
     typo,
 )
-from crfdeid.corpora.marked_text import MarkedText, join_parts
 from crfdeid.corpora.synthetic.templates import FieldValue, labelled, render
 
 _T = TypeVar("_T")

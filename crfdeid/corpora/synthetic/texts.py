@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from faker import Faker
 
+from crfdeid.corpora.marked_text import MarkedText, join_parts
 from crfdeid.corpora.synthetic.data import sections, seeded_faker, text_pools
 from crfdeid.corpora.synthetic.people import (
     DATE_FORMS,
@@ -20,7 +21,6 @@ from crfdeid.corpora.synthetic.people import (
     draw_person,
     fill_pattern,
 )
-from crfdeid.corpora.marked_text import MarkedText, join_parts
 from crfdeid.corpora.synthetic.templates import FieldValue, labelled, render
 from crfdeid.corpora.synthetic.world import World, strip_accents
 from crfdeid.documents import Document
