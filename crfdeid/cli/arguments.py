@@ -300,7 +300,8 @@ def note_task(
     with training_bar("training") as step:
         folder = find_model(options.model, on_progress=step)
     key = vocabulary_key(read_secret(options.key_file)) if has_private_vocabulary(folder) else None
-    return NoteTask(folder, policy, key=key, secret=secret, concepts=concepts)
+    evidence = options.audit is not None
+    return NoteTask(folder, policy, key=key, secret=secret, concepts=concepts, evidence=evidence)
 
 
 def load_named_tagger(model: str, key_file: Path | None) -> Tagger:

@@ -54,8 +54,8 @@ def run(options: argparse.Namespace) -> int:
     work = arguments.note_task(options, operators=None)
     layers = saved_traits(work.model).layers
     with_completeness = options.format == "label-studio" and not options.for_test
-    shown = options.format in ("jsonl", "label-studio") and not options.for_test
-    work = replace(work, concepts=CONCEPT in layers, with_completeness=with_completeness, evidence=shown)
+    evidence = work.evidence or (options.format in ("jsonl", "label-studio") and not options.for_test)
+    work = replace(work, concepts=CONCEPT in layers, with_completeness=with_completeness, evidence=evidence)
     settings = {
         "command": "tag",
         "format": options.format,

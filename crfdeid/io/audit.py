@@ -112,6 +112,7 @@ def _note(done: NoteDone) -> dict[str, Any]:
         "file": done.file,
         "row": done.row,
         "found": done.found,
+        "sources": done.sources,
         "concepts": done.concepts,
         "concepts_left_out": done.left_out,
         "hmac": done.hmac,

@@ -14,10 +14,11 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from crfdeid.errors import DataError, IntegrityError, OptionConflictError, VersionError
-from crfdeid.io.records import Failure
+from crfdeid.io.records import Failure, SourceCount
 from crfdeid.model_card.drift import NOTE_MEASURES
 from crfdeid.utils.files import naming, open_no_link, sync
 from crfdeid.utils.json import parse_json
+from crfdeid.validation import shape_errors
 
 STATE_FOLDER = ".crfdeid"
 """Folder of the run state in an output folder."""
@@ -31,6 +32,7 @@ _STATE_VERSION = 2
 _DAMAGED = "damaged: name a new --output folder, the input has all that is needed"
 _FAILURE_MARK = '"reason": '  # in the line of each failure, and hardly in another
 _SECRET = "secret"
+_SOURCES = {str: {"spans": int, "lowest_score": (float, None)}}
 
 
 # --- configuration
@@ -103,6 +105,7 @@ class NoteDone(NamedTuple):
         drift_warnings: measures by which it differs from the development notes, names of `NOTE_MEASURES`.
         tokens: number of encrypted values in its result.
         kept: number of spans of each type that stay.
+        sources: number and lowest score of the spans of each source; None if not requested.
     """
 
     file: str
@@ -119,6 +122,7 @@ class NoteDone(NamedTuple):
     drift_warnings: Sequence[str] = ()
     tokens: int = 0
     kept: Mapping[str, int] = {}
+    sources: Mapping[str, SourceCount] | None = None
 
 
 class FailureEntry(NamedTuple):
@@ -241,6 +245,7 @@ def _line(entry: JournalEntry) -> str:
             "drift_warnings": not entry.drift_warnings,
             "tokens": not entry.tokens,
             "kept": not entry.kept,
+            "sources": entry.sources is None,
         }
         fields = {name: value for name, value in fields.items() if not absent.get(name)}
     return json.dumps(fields) + "\n"
@@ -263,6 +268,7 @@ def _read(line: Any) -> JournalEntry | None:
             counts = all(map(_are_counts, (note.found, note.concepts, note.left_out, note.kept)))
             words = all(isinstance(number, int) for number in (note.words, note.hidden_words, note.tokens))
             valid = counts and words and _are_texts(note.unsearched) and _are_measures(note.drift_warnings)
+            valid = valid and (note.sources is None or not any(shape_errors(note.sources, _SOURCES)))
             return note if valid and _are_numbers(row) else None
         case {
             "source_fingerprint": str(fingerprint),

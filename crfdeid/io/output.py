@@ -250,23 +250,9 @@ class OutputFolder:
         unsearched: Mapping[str, str] | None = None,
     ) -> None:
         """List a note that has its result."""
+        counts = {name: value for name, value in result._asdict().items() if name in NoteDone._fields}
         self.import_entry(
-            NoteDone(
-                file.result_name,
-                _fingerprint(file),
-                row,
-                result.found,
-                hmac,
-                result.locale,
-                result.concepts,
-                result.left_out,
-                unsearched,
-                result.words,
-                result.hidden_words,
-                result.drift_warnings,
-                result.tokens,
-                result.kept,
-            )
+            NoteDone(file.result_name, _fingerprint(file), row, hmac=hmac, unsearched=unsearched, **counts)
         )
 
     def import_entry(self, note: NoteDone) -> None:

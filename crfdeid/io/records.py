@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypedDict
 
 from crfdeid.documents import Document
 from crfdeid.errors import DataError, raised_at
@@ -99,6 +99,18 @@ class Note(NamedTuple):
     known: PatientIdentifiers | None = None
 
 
+class SourceCount(TypedDict):
+    """Spans of a note that have one source, as JSON data.
+
+    Attributes:
+        spans: their number.
+        lowest_score: the lowest of their scores; None without any.
+    """
+
+    spans: int
+    lowest_score: float | None
+
+
 class NoteResult(NamedTuple):
     """Result for a note.
 
@@ -115,6 +127,7 @@ class NoteResult(NamedTuple):
         drift_warnings: measures by which the note differs from the development notes (`crfdeid.model_card.drift`).
         tokens: number of encrypted values in ``document``.
         kept: number of spans of each type that stay, for their operator is "keep".
+        sources: number and lowest score of the spans of each source; None if not requested.
     """
 
     document: Document
@@ -129,6 +142,7 @@ class NoteResult(NamedTuple):
     drift_warnings: Sequence[str] = ()
     tokens: int = 0
     kept: Mapping[str, int] = {}
+    sources: Mapping[str, SourceCount] | None = None
 
 
 class Failure(NamedTuple):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from crfdeid.documents import CONCEPT, Document, Span
 from crfdeid.errors import DataError, EncodingError, MismatchError, SecretError, UsageError
-from crfdeid.io.records import Failure, Note, NoteResult
+from crfdeid.io.records import Failure, Note, NoteResult, SourceCount
 from crfdeid.model_card.card import model_digest, read_card
 from crfdeid.model_card.drift import NoteReader, drift_measures
 from crfdeid.redaction.operators import ENCRYPT, KEEP, LABEL, SURROGATE, Operators
@@ -188,8 +188,9 @@ class NoteTask:
         found = Counter(span.label for span in document.spans)
         concepts = _concepts(document) if self.concepts else None
         policy = self.policy
+        sources = _sources(document) if self.evidence else None
         if policy.operators is None:
-            return NoteResult(document, found, concepts=concepts)
+            return NoteResult(document, found, concepts=concepts, sources=sources)
         from crfdeid.redaction.redact import document_locale, redact, replacements  # noqa: PLC0415
 
         parts = replacements(document, Operators.of(policy.operators))
@@ -209,12 +210,29 @@ class NoteTask:
         )
         tokens = sum(part.operator == ENCRYPT for part in parts)
         result = NoteResult(
-            hidden, found, locale=locale, words=words, hidden_words=hidden_words, tokens=tokens, kept=kept
+            hidden,
+            found,
+            locale=locale,
+            words=words,
+            hidden_words=hidden_words,
+            tokens=tokens,
+            kept=kept,
+            sources=sources,
         )
         if concepts is None:
             return result
         remaining = _concepts(hidden)
         return result._replace(concepts=remaining, left_out=concepts - remaining)
+
+
+def _sources(document: Document) -> dict[str, SourceCount]:
+    scores: dict[str, list[float | None]] = {}
+    for evidence in document.evidence.values():
+        scores.setdefault(evidence.source, []).append(evidence.as_json()["score"])
+    return {
+        source: SourceCount(spans=len(some), lowest_score=min((x for x in some if x is not None), default=None))
+        for source, some in sorted(scores.items())
+    }
 
 
 def _words(document: Document, hidden_spans: Sequence[Span]) -> tuple[int, int]:

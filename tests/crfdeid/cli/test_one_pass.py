@@ -1,4 +1,4 @@
-"""One `redact` of one note opens each file of the model once."""
+"""One `redact` of one note opens each file of the model once, and its report names the sources of the spans."""
 
 import json
 import subprocess
@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 from notes_samples import tiny_model
 
+from crfdeid.cli import main
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import Document, Span
 from crfdeid.known_phi.lists import CustomLists, Term
 from crfdeid.model_card.card import save_lists, write_card
 from crfdeid.model_card.training import make_card
+from crfdeid.pipeline import load
 from crfdeid.registry import load_tagger
 
 # Runs a command, and prints the names of the opened files of a folder.
@@ -53,3 +55,17 @@ def test_a_command_opens_each_file_of_the_model_once(command: str, model: Path, 
     done = subprocess.run([*map(str, arguments)], capture_output=True, text=True, check=True, timeout=300)
     opened = Counter(json.loads(done.stdout.splitlines()[-1]))
     assert opened == dict.fromkeys(("model.json", "weights.npz", "card.json", "site.json"), 1)
+
+
+def test_the_report_has_the_number_and_lowest_score_of_each_source(model: Path, tmp_path: Path) -> None:
+    text = "Patient Quill was seen in Port.\nAttending: Dr. Quill, call 555-1037. Leg pain.\n"
+    (tmp_path / "note.txt").write_text(text)
+    options = ["--model", model, "--input", tmp_path / "note.txt", "--output", tmp_path / "out", "--audit"]
+    assert main(["redact", *map(str, options), str(tmp_path / "report.json")]) == 0
+    (note,) = json.loads((tmp_path / "report.json").read_text())["notes"]
+    evidence = load(model).annotate(text).evidence.values()
+    assert note["sources"].keys() == {one.source for one in evidence} >= {"model", "list"}
+    for source, found in note["sources"].items():
+        scores = [one.score for one in evidence if one.source == source]
+        lowest = min((score for score in scores if score is not None), default=None)
+        assert found == {"spans": len(scores), "lowest_score": None if lowest is None else round(lowest, 6)}

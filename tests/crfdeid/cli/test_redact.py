@@ -483,10 +483,12 @@ def test_an_audit_says_it_note_by_note(
         found.append(json.loads(audit.read_text()))
     plain, keyed, two = found
     counts = {"PATIENT": 1, "DATE": 1, "DOCTOR": 1, "PHONE": 1}
+    sources = plain["notes"][0]["sources"]
+    assert sources["model"]["spans"] == 4
     assert plain["notes"] == [
-        {"file": "a.txt", "found": counts},
-        {"file": "p1/b.txt", "found": counts},
-        {"file": "p1/c.jsonl", "row": 1, "found": counts},
+        {"file": "a.txt", "found": counts, "sources": sources},
+        {"file": "p1/b.txt", "found": counts, "sources": sources},
+        {"file": "p1/c.jsonl", "row": 1, "found": counts, "sources": sources},
     ]
     mac = hash_text(NOTE, derive(SECRET.encode(), "audit"))
     assert keyed["notes"] == two["notes"] == [{**note, "hmac": mac} for note in plain["notes"]]
