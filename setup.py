@@ -74,6 +74,7 @@ setup(
         "Faker>=30",
         "defusedxml>=0.7.1",
         "jinja2>=3.1",
+        "click>=8.1",
     ],
     extras_require={
         **EXTRAS,

@@ -1,8 +1,8 @@
 """What many notes in Parquet take: by the command, by `RedactBatches` on Arrow's streams, and by Spark.
 
     pip install -e ".[spark]"
-    python -m experiments.synthetic --out notes/
-    crfdeid train --train notes/train --dev notes/dev --model crf --out model/
+    python -m experiments.synthetic --output notes/
+    crfdeid train notes/train --dev notes/dev --model crf --output model/
     python benchmarks/lake.py --model model/ --notes notes/dev
     python benchmarks/lake.py --model model/ --notes notes/dev --count 0 --huge 0 10
 
@@ -129,7 +129,7 @@ KINDS: dict[str, Callable[[Sequence[str], int], str]] = {
 
 
 def by_command(model: Path, notes: Path, out: Path, workers: int) -> list[Command]:
-    options = ["--model", model, "--input", notes, "--output", out, "--jobs", str(workers)]
+    options = [model, notes, "--output", out, *(["--jobs", str(workers)] if workers > 1 else [])]
     return [[sys.executable, "-c", REDACT, "redact", *options]]
 
 
@@ -141,13 +141,13 @@ def by_batches(model: Path, notes: Path, out: Path, workers: int) -> list[Comman
 
 def by_spark(model: Path, notes: Path, out: Path, workers: int) -> list[Command]:
     (command,) = by_command(model, notes, out, 1)
-    return [[*command, "--engine", "spark", "--master", f"local[{workers}]"]]
+    return [[*command, "--spark", f"local[{workers}]"]]
 
 
 ROWS: dict[str, Callable[[Path, Path, Path, int], list[Command]]] = {
     "crfdeid redact": by_command,
     "RedactBatches": by_batches,
-    "crfdeid redact --engine spark": by_spark,
+    "crfdeid redact --spark": by_spark,
 }
 
 

@@ -35,7 +35,6 @@ from tabulate import tabulate
 
 import crfdeid
 from crfdeid.augmentation import in_small_letters, without_accents
-from crfdeid.cli.shell import setting
 from crfdeid.documents import Document, Span, overlap
 from crfdeid.evaluation import (
     OperatingPoint,
@@ -57,6 +56,7 @@ from crfdeid.model_card.card import USUAL_SENSITIVITIES
 from crfdeid.pipeline import Deidentifier
 from crfdeid.registry import MODELS, create
 from crfdeid.tagger import Tagger
+from experiments.arguments import setting
 
 _LEAST = 3
 _IDENTIFIERS = {"PATIENT": "name", "DATE": "date", "ID": "number"}

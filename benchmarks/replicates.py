@@ -1,6 +1,6 @@
 """Speed of replicates trained together, and of prediction, on whatever device JAX finds.
 
-    python benchmarks/replicates.py --out replicates.md
+    python benchmarks/replicates.py --output replicates.md
 
 Training is the paper's: Elman, one update of plain SGD a sentence, dropout, all word vectors learned; N replicates with
 seeds of their own are one program (`rnn.training.loop.train`). The figures are medians over rounds that alternate
@@ -134,7 +134,7 @@ def main() -> None:
     """Measure, print, and write where asked."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--replicates", type=int, nargs="+", default=[1, 4, 16, 64], help="how many train together")
-    parser.add_argument("--out", type=Path, help="write the table to this file too")
+    parser.add_argument("--output", type=Path, help="write the table to this file too")
     add_sizes(parser, rounds=3)
     args = parser.parse_args()
     words, tags = draw_sentences(args)
@@ -155,8 +155,8 @@ def main() -> None:
     lines += ["", f"Prediction, one network: {predicted_tokens_a_second(args, words, tags):,.0f} tokens/s."]
     text = "\n".join(lines) + "\n"
     print(text, end="")
-    if args.out:
-        args.out.write_text(text, encoding="utf-8")
+    if args.output:
+        args.output.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -59,7 +59,6 @@ from crfdeid.augmentation import (
     without_accents,
 )
 from crfdeid.cli import main as crfdeid_command
-from crfdeid.cli.shell import setting
 from crfdeid.consistency import make_consistent
 from crfdeid.documents import Document
 from crfdeid.errors import EmptyInputError
@@ -70,6 +69,7 @@ from crfdeid.pipeline import Deidentifier
 from crfdeid.registry import MODELS, create, load_tagger
 from crfdeid.tagger import Tagger
 from crfdeid.utils.process import one_thread
+from experiments.arguments import setting
 
 _SPELLING_HEAD = ["model", "text", "token R", "names R", "strict F", "consistent: token R", "names R", "strict F"]
 _NAMES = ("PATIENT", "DOCTOR")
@@ -207,14 +207,12 @@ def _is_name(label: str) -> bool:
 def trained_model(args: argparse.Namespace, further: Sequence[str], folder: Path) -> Path:
     """Run `crfdeid train`; its card goes to standard error."""
     corpus = chosen_corpus(args)
-    paths = {"--train": corpus.train, "--dev": corpus.dev}
-    options = ["--types", args.types]
-    for option, split in paths.items():
-        file = folder / f"{option[2:]}.jsonl"
-        crfdeid.write_corpus(split.documents, file, format="jsonl")
-        options += [option, str(file)]
+    files = {name: folder / f"{name}.jsonl" for name in ("train", "dev")}
+    for name, file in files.items():
+        crfdeid.write_corpus(getattr(corpus, name).documents, file, format="jsonl")
+    options = [str(files["train"]), "--dev", str(files["dev"]), "--types", args.types]
     with contextlib.redirect_stdout(sys.stderr):
-        if crfdeid_command(["train", *options, "--out", str(folder / "model"), *further]):
+        if crfdeid_command(["train", *options, "--output", str(folder / "model"), *further]):
             raise SystemExit(1)
     return folder / "model"
 

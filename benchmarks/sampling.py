@@ -1,7 +1,7 @@
 """How many annotated tokens each way of `crfdeid sample` takes to an F: annotating is played with gold.
 
-    python benchmarks/sampling.py --corpus synthetic --out sampling-synthetic.json
-    python benchmarks/sampling.py --corpus CORPUS/train/brat --test CORPUS/dev/brat --out sampling.json
+    python benchmarks/sampling.py --corpus synthetic --output sampling-synthetic.json
+    python benchmarks/sampling.py --corpus CORPUS/train/brat --test CORPUS/dev/brat --output sampling.json
     python benchmarks/sampling.py --plot sampling.png --curves synthetic=sampling-synthetic.json corpus=sampling.json
 
 Each run starts from the same few notes drawn at random, trains the CRF on them, lets a way draw as many notes again,
@@ -176,9 +176,9 @@ def main() -> None:
     parser.add_argument("--pool", type=int, default=80, help="notes to draw from")
     parser.add_argument("--test-notes", type=int, default=30)
     parser.add_argument("--iterations", type=int, default=25, help="of L-BFGS")
-    parser.add_argument("--out", type=Path, help="a JSON file with every curve")
+    parser.add_argument("--output", type=Path, help="a JSON file with every curve")
     parser.add_argument("--plot", type=Path, help="draw --curves into this file instead, and print their tables")
-    parser.add_argument("--curves", nargs="+", default=[], metavar="NAME=FILE", help="with --plot: files of --out")
+    parser.add_argument("--curves", nargs="+", default=[], metavar="NAME=FILE", help="with --plot: files of --output")
     options = parser.parse_args()
     if options.plot is not None:
         pairs = (one.split("=", 1) for one in options.curves)
@@ -190,8 +190,8 @@ def main() -> None:
         return
     found = run(options)
     report(found)
-    if options.out is not None:
-        options.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    if options.output is not None:
+        options.output.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

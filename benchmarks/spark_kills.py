@@ -1,4 +1,4 @@
-"""Kill workers, executors and drivers of `crfdeid redact --engine spark` at random times: nothing is lost or doubled.
+"""Kill workers, executors and drivers of `crfdeid redact --spark` at random times: nothing is lost or doubled.
 
     python benchmarks/spark_kills.py --kills 50 --model model/
 
@@ -39,14 +39,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         write_notes(folder / "in", options.notes)
-        common = [*COMMAND, "--model", options.model, "--input", str(folder / "in"), "--how", "numbered"]
+        common = [*COMMAND, options.model, str(folder / "in"), "--operator", "numbered"]
         subprocess.run([*common, "--output", str(folder / "one")], check=True, stderr=subprocess.DEVNULL)
         expected = contents(folder / "one")
         kills: Counter[str] = Counter()
         outputs = 0
         while kills.total() < options.kills:
             output = folder / "many"
-            command = [*common, "--output", str(output), "--engine", "spark", "--master", options.master]
+            command = [*common, "--output", str(output), "--spark", options.master]
             runs = 0
             while run(command, output, draw, kills, options):
                 runs += 1

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from crfdeid.augmentation import NO_COPIES
-from crfdeid.cli.shell import Parser, copy_kinds, positive_number, setting, whole_number
 from crfdeid.ensembles.ensemble import COMBINATIONS
 from crfdeid.errors import OptionConflictError, SettingError
 from crfdeid.registry import MODELS, profile_name
+from experiments.arguments import Parser, copy_kinds, positive_number, setting, whole_number
 from experiments.options import (
     add_corpus,
     add_seeds,
@@ -45,11 +45,11 @@ EXAMPLES = """\
 examples:
   python -m experiments.compare --models crf,elman,jordan
       on the built-in synthetic corpus, in minutes
-  python -m experiments.compare --train notes/train --dev notes/dev --test notes/test --format brat --out results/
+  python -m experiments.compare --train notes/train --dev notes/dev --test notes/test --format brat --output results/
       on your own annotated corpus; tables, scores, predictions and models are written to results/
   python -m experiments.compare --models elman --hidden 50 --epochs 10 --seeds 3
       one model with settings of your own, three times
-  python -m experiments.compare --models crf,elman,jordan --embeddings random,rnnlm,cbow --seeds 3 --out results/
+  python -m experiments.compare --models crf,elman,jordan --embeddings random,rnnlm,cbow --seeds 3 --output results/
       every model with every kind of word vectors, as yadav2016 compares them; results/report.html shows it
 
 exit codes: 0 done, 1 unreadable data, 2 invalid option, 130 interrupted"""

@@ -12,9 +12,8 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from crfdeid.cli import arguments
-from crfdeid.cli.shell import Parser, file_path, setting, whole_number
 from crfdeid.registry import profile_name
+from experiments.arguments import Parser, add_concept_options, concept_paths, file_path, setting, whole_number
 from experiments.options import (
     add_corpus,
     add_seeds,
@@ -38,10 +37,10 @@ Train models that find PHI and concepts (problems, treatments, drugs) in the sam
 hiding PHI costs the search for concepts: Tables 2 to 5 of lange2020."""
 EXAMPLES = """\
 examples:
-  python -m experiments.joint --out results/
+  python -m experiments.joint --output results/
       on the built-in synthetic corpus, on a quarter of its notes and for few epochs, in some six minutes on two cores
   python -m experiments.joint --train phi/train --concepts concepts/train --dev phi/dev --dev-concepts concepts/dev \\
-      --seeds 3 --out results/
+      --seeds 3 --output results/
       on your own corpus with two annotation layers, everything but Table 4
   python -m experiments.joint --profile lange2020 --embeddings random,cbow,fasttext --train ... --concepts ...
       the paper's settings, and Table 4 with these word vectors
@@ -97,7 +96,7 @@ def parse(argv: Sequence[str] | None) -> JointExperiment:
     """
     options = _parser().parse_args(argv)
     check(options)
-    concepts = arguments.concept_paths(options)
+    concepts = concept_paths(options)
     quick = options.train is None and options.profile == "default"
     if options.share is None:
         options.share = SMALL_SHARE if quick else 1.0
@@ -125,7 +124,7 @@ def _parser() -> Parser:
         test="documents to score",
         types="all",
     )
-    arguments.add_concept_options(group)
+    add_concept_options(group)
     group.add_argument(
         "--unsourced",
         type=file_path,

@@ -9,14 +9,15 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from crfdeid.cli.arguments import require_outside
+from crfdeid.cli.options import require_outside
 from crfdeid.cli.run import run_command
-from crfdeid.cli.shell import Parser, add_compilation_cache, file_path, json_value, whole_number
+from crfdeid.cli.values import json_value
 from crfdeid.corpora import CORPUS_FORMATS
 from crfdeid.errors import OptionConflictError, SettingError, UnknownNameError
 from crfdeid.label_schemes import TYPE_MAPPINGS
 from crfdeid.registry import MODELS
 from crfdeid.validation import MOST_SEED
+from experiments.arguments import Parser, add_compilation_cache, file_path, whole_number
 from experiments.results.folder import require_empty
 from experiments.running.device import DEVICES
 from experiments.running.embeddings import KINDS, embedding_name
@@ -25,7 +26,7 @@ from experiments.running.settings import RANDOM, CorpusSettings, OutputSettings,
 _Value = TypeVar("_Value")
 _CONCEPT_PATHS = ("concepts", "dev_concepts", "test_concepts", "unsourced")
 # Output and number of jobs: a run with other values is still the same experiment.
-_NOT_THE_EXPERIMENT = ("jobs", "out", "resume", "include_text", "published", "show_examples")
+_NOT_THE_EXPERIMENT = ("jobs", "output", "resume", "include_text", "published", "show_examples")
 
 
 def models(text: str) -> list[str]:
@@ -138,7 +139,7 @@ def run_experiment(
 
     return run_command(
         work,
-        interrupted="finished runs are in the folder of --out; --resume continues with them",
+        interrupted="finished runs are in the folder of --output; --resume continues with them",
         out_of_memory="give --jobs 1, smaller networks or fewer documents",
     )
 
@@ -216,12 +217,12 @@ def add_work(parser: Parser) -> argparse._ArgumentGroup:
     )
     add_compilation_cache(group)
     group.add_argument(
-        "--out",
+        "--output",
         type=file_path,
         metavar="DIR",
         help="new folder for the report, tables, plots, results.json, predictions and fitted models",
     )
-    group.add_argument("--resume", action="store_true", help="continue an interrupted run of the same command in --out")
+    group.add_argument("--resume", action="store_true", help="continue an interrupted run of the command in --output")
     group.add_argument(
         "--include-text", action="store_true", help="put the text of a real corpus, which is PHI, into the report"
     )
@@ -264,10 +265,10 @@ def check_work(options: argparse.Namespace, inputs: Iterable[tuple[str, Path]]) 
     Raises:
         UsageError: an option, or a combination of options, is invalid.
     """
-    out = options.out
+    out = options.output
     for name in ("resume", "include_text"):
         if getattr(options, name) and out is None:
-            raise OptionConflictError(f"{_option(name)} needs --out")
+            raise OptionConflictError(f"{_option(name)} needs --output")
     for option, path in inputs:
         if not os.path.exists(path):  # noqa: PTH110  Path.exists raises for a name that is too long.
             raise UnknownNameError(f"{option}: no such file or folder: {path}{_kinds(option)}")
@@ -326,7 +327,7 @@ def common_settings(options: argparse.Namespace) -> dict[str, Any]:
         "profile": options.profile,
         "seeds": tuple(options.seeds),
         "output": OutputSettings(
-            folder=options.out,
+            folder=options.output,
             resume=options.resume,
             include_text=options.include_text,
             show_examples=getattr(options, "show_examples", False),

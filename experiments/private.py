@@ -12,9 +12,9 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from crfdeid.cli.shell import Parser, setting, whole_number
 from crfdeid.errors import SettingError, UnknownNameError
 from crfdeid.registry import profile_name
+from experiments.arguments import Parser, setting, whole_number
 from experiments.options import (
     add_corpus,
     add_seeds,
@@ -40,11 +40,11 @@ Train taggers on what can be shared in the place of notes (pseudonyms by neighbo
 score them on the same documents, and attack what is shared: Table 2 and Figures 4 and 5 of friedrich2019."""
 EXAMPLES = """\
 examples:
-  python -m experiments.private --out results/
+  python -m experiments.private --output results/
       on the built-in synthetic corpus, with small sizes, in 10 minutes on two cores
-  python -m experiments.private --train notes/train --dev notes/dev --figure-5 --pooling --out results/
+  python -m experiments.private --train notes/train --dev notes/dev --figure-5 --pooling --output results/
       on your own annotated corpus, everything
-  python -m experiments.private --profile friedrich2019 --train notes/train --test notes/test --out results/
+  python -m experiments.private --profile friedrich2019 --train notes/train --test notes/test --output results/
       the paper's sizes, for days
 
 exit codes: 0 done, 1 unreadable data, 2 invalid option, 130 interrupted"""

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from crfdeid.cli.run import run_command
-from crfdeid.cli.shell import Parser, whole_number
 from crfdeid.errors import OptionConflictError
+from experiments.arguments import Parser, whole_number
 
 DESCRIPTION = """\
 Make the tables, the plots and report.html of a results folder again, from its results.json, predictions and errors.
@@ -53,7 +53,7 @@ def _report(options: argparse.Namespace) -> None:
 
 def _parser() -> Parser:
     parser = Parser(prog="python -m experiments.report", description=DESCRIPTION, allow_abbrev=False)
-    parser.add_argument("folder", type=Path, metavar="DIR", help="folder of --out of experiments.compare")
+    parser.add_argument("folder", type=Path, metavar="DIR", help="folder of --output of experiments.compare")
     parser.add_argument(
         "--published",
         action="store_true",

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from crfdeid.cli.run import run_command
-from crfdeid.cli.shell import Parser, file_path, whole_number
 from crfdeid.corpora import write_corpus
 from crfdeid.corpora.layers import select_layer
 from crfdeid.corpora.synthetic import PROFILES, Splits, generate, generate_all_types, generate_concepts
@@ -17,6 +16,7 @@ from crfdeid.documents import CONCEPT, PHI, Document
 from crfdeid.registry import profile_name
 from crfdeid.utils.folders import require_new
 from crfdeid.validation import MOST_SEED
+from experiments.arguments import Parser, file_path, whole_number
 
 
 def marked(document: Document) -> str:
@@ -98,7 +98,7 @@ def _parser() -> Parser:
         help="how many training notes to print, with --types all spread over all styles (default: 0)",
     )
     parser.add_argument(
-        "--out",
+        "--output",
         type=file_path,
         metavar="DIR",
         help=(
@@ -110,15 +110,15 @@ def _parser() -> Parser:
 
 
 def _show(options: argparse.Namespace) -> None:
-    if options.out is not None:
-        require_new(options.out)
+    if options.output is not None:
+        require_new(options.output)
     corpus = _corpus(options)
     mixed = options.types == "all" and not options.concepts
     for document in _some(corpus.train, options.notes, spread=mixed):
         print(f"===== {document.id} =====\n{marked(document)}")
     print(counts(corpus))
-    if options.out is not None:
-        _write(corpus, options.out)
+    if options.output is not None:
+        _write(corpus, options.output)
 
 
 def _corpus(options: argparse.Namespace) -> Splits:

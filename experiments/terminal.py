@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from tqdm import tqdm
 
-from crfdeid.cli.shell import make_bar
+from crfdeid.cli.progress import make_bar
 from crfdeid.corpora.splits import Split
 from crfdeid.evaluation import ERROR_CATEGORIES, in_context
 from crfdeid.tagger import FitProgress

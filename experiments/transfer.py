@@ -12,9 +12,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from crfdeid.cli.shell import Parser, setting, whole_number
 from crfdeid.errors import SettingError
 from crfdeid.registry import MODELS, profile_name
+from experiments.arguments import Parser, setting, whole_number
 from experiments.options import (
     add_seeds,
     add_work,
@@ -40,9 +40,9 @@ Train each model on each corpus and test it on all of them: Tables 2 to 6 of joh
 PHI becomes seven categories that they share: age, contact, date, ID, location, name, profession."""
 EXAMPLES = """\
 examples:
-  python -m experiments.transfer --out results/
+  python -m experiments.transfer --output results/
       on two built-in corpora that differ in their kinds of text and in what is annotated, in some two minutes
-  python -m experiments.transfer --corpora wards=notes/wards icu=notes/icu --models crf,bilstm-crf --out results/
+  python -m experiments.transfer --corpora wards=notes/wards icu=notes/icu --models crf,bilstm-crf --output results/
       on corpora of your own: each folder holds train and test (or dev), as folders or as files
   python -m experiments.transfer --corpora es=meddocan:brat en=train.txt,dev.txt synthetic-texts --types categories
       a format that has to be named; two files; a built-in corpus

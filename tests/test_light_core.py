@@ -59,7 +59,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "notes.jsonl").write_text("".join(json.dumps(note) + "\n" for note in NOTES))
     (folder / "note.txt").write_text("Seen by Dr. Huntington on 03/14/72.\n")
     for model in ("crf", "rules"):
-        command = f"crfdeid train --train notes.jsonl --dev notes.jsonl --model {model} --out {model}"
+        command = f"crfdeid train notes.jsonl --dev notes.jsonl --model {model} --output {model}"
         done = core(folder, *command.split())
         assert done.returncode == 0, done.stderr
     return folder
@@ -68,17 +68,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     "command",
     [
-        "redact --model crf --input note.txt --output redacted",
-        "redact --model ./rules --input note.txt --output by-rules --how numbered",
-        "redact --model rules --input note.txt --output by-built-in-rules",
-        "tag --model crf --input notes.jsonl --output tagged --format jsonl",
-        "score --gold notes.jsonl --predicted notes.jsonl",
-        "agreement --first notes.jsonl --second notes.jsonl",
-        "inspect --model crf",
-        "explain --model crf",
-        "certify --reviewed 300 --leaking 0",
-        "sample --help",
-        "review --gold notes.jsonl --predicted notes.jsonl --out review.html",
+        "redact crf note.txt --output redacted",
+        "redact ./rules note.txt --output by-rules --operator numbered",
+        "redact rules note.txt --output by-built-in-rules",
+        "tag crf notes.jsonl --output tagged --output-format jsonl",
+        "evaluate crf notes.jsonl",
+        "evaluate --predicted notes.jsonl notes.jsonl",
+        "annotate agreement notes.jsonl notes.jsonl",
+        "info crf",
+        "explain crf",
+        "convert notes.jsonl --output notes.conll --output-format conll",
+        "review certify --reviewed 300 --leaking 0",
+        "annotate sample --help",
+        "review page note.txt redacted --output review.html",
     ],
 )
 def test_commands_of_the_core_need_no_extra(command: str, folder: Path) -> None:
@@ -89,10 +91,10 @@ def test_commands_of_the_core_need_no_extra(command: str, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("command", "extra"),
     [
-        ("crfdeid train --train notes.jsonl --dev notes.jsonl --model elman --out elman", "rnn"),
-        ("crfdeid train --train notes.jsonl --dev notes.jsonl --out pos --set pos=textblob", "pos"),
-        ("crfdeid redact --model crf --input notes.parquet --output from-parquet", "parquet"),
-        ("crfdeid redact --model crf --input note.txt --output on-spark --engine spark --master local[1]", "spark"),
+        ("crfdeid train notes.jsonl --dev notes.jsonl --model elman --output elman", "rnn"),
+        ("crfdeid train notes.jsonl --dev notes.jsonl --output pos --set pos=textblob", "pos"),
+        ("crfdeid redact crf notes.parquet --output from-parquet", "parquet"),
+        ("crfdeid redact crf note.txt --output on-spark --spark local[1]", "spark"),
         ("experiments.compare --models crf", "experiments"),
     ],
 )

@@ -1,131 +1,168 @@
-"""Explain what a model learned, or why it hides spans of a text.
-
-Without a text: features, weights and rules. With a text: the reason for each span, and for one word the evidence for
-its tag.
-"""
+"""`crfdeid explain`: the weights of models, or the reasons for the spans that they hide in a text."""
 
 from __future__ import annotations
 
-import argparse
 import sys
-from pathlib import Path
+from types import SimpleNamespace
 
-from crfdeid.cli.shell import file_path, whole_number
+from crfdeid.cli.options import KEY_FILE, LISTS, MODEL, NO_CONSISTENCY, OUTPUT, SENSITIVITY, STDIN, load_model
+from crfdeid.cli.shell import Argument, Mode, Option, choice, command
+from crfdeid.cli.values import file_path, names, whole_number
 from crfdeid.errors import UsageError
 
-RENDERINGS = ("text", "markdown", "html", "json")
-_STDIN = Path("-")
+_ENDINGS = {".txt": "text", ".md": "markdown", ".html": "html", ".json": "json"}
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """The options of ``crfdeid explain``."""
-    text = "the model's folder, or 'synthetic', the built-in model; twice to see two models side by side"
-    parser.add_argument("--model", required=True, action="append", metavar="DIR", help=text)
-    text = "a file of text, or - for standard input: why is what hidden in it?"
-    parser.add_argument("--input", type=file_path, metavar="PATH", help=text)
-    parser.add_argument("--text", metavar="TEXT", help="the text itself, in place of --input")
-    text = "the word to explain, by its number: without this option the words are listed with their numbers"
-    parser.add_argument("--token", type=whole_number(0), metavar="N", help=text)
-    parser.add_argument("--tag", metavar="TAG", help="with --token: the tag to explain (default: the model's own)")
-    text = "with --token: what to compare it with (default: the most probable tag of another type)"
-    parser.add_argument("--rival", metavar="TAG", help=text)
-    text = "with --token: what if this word of its sentence were another one, or left out (N=)? May be repeated"
-    parser.add_argument("--replace", action="append", type=_replacement, default=[], metavar="N=WORD", help=text)
-    text = "with --token: how, some of sum,occlusion,gradients (default: what fits the model)"
-    parser.add_argument("--methods", type=_listed, metavar="LIST", help=text)
-    text = "with --token: the words on each side that are hidden from the model, each by itself (default: 5)"
-    parser.add_argument("--window", type=whole_number(0), default=5, metavar="N", help=text)
-    text = "without a text: the types of PHI whose features are shown (default: all)"
-    parser.add_argument("--types", type=_listed, default=(), metavar="LIST", help=text)
-    text = "without a text: words whose nearest words a network shows (default: some frequent ones)"
-    parser.add_argument("--words", type=_listed, default=(), metavar="LIST", help=text)
-    text = "without a text: development notes, for what each kind of feature adds to the scores there"
-    parser.add_argument("--notes", type=file_path, metavar="PATH", help=text)
-    parser.add_argument("--top", type=whole_number(1), default=20, metavar="N", help="the most features (default: 20)")
-    text = (
-        "use the threshold that finds this share of the PHI tokens of the development notes, such as 0.997 (default: "
-        "the most probable tags)"
-    )
-    parser.add_argument("--sensitivity", type=float, metavar="SHARE", help=text)
-    text = "mark a name only where the model finds it; by default it is then looked for in the rest of its note"
-    parser.add_argument("--no-consistency", action="store_true", help=text)
-    text = "TOML file of a site's lists, as of crfdeid redact"
-    parser.add_argument("--site", type=file_path, metavar="FILE", help=text)
-    text = "file with the secret of the model's private vocabulary (default: the environment variable CRFDEID_SECRET)"
-    parser.add_argument("--key-file", type=file_path, metavar="FILE", help=text)
-    text = "text, markdown, html or json (default: by the name of --out, else text); html shows every word"
-    parser.add_argument("--format", choices=RENDERINGS, help=text)
-    text = "new file for the explanation (default: standard output)"
-    parser.add_argument("--out", type=file_path, metavar="FILE", help=text)
+def _replacement(text: str) -> tuple[int, str | None]:
+    """The number of a word and its replacement: "3=doe", or "3=" for nothing."""
+    number, equals, word = text.partition("=")
+    if not (equals and number.isdecimal() and len(number) < 10) or any(c.isspace() for c in word):
+        raise UsageError("expected the number of a word and another word, such as 3=doe, or 3=")
+    return int(number), word or None
 
 
-def run(options: argparse.Namespace) -> None:
+def _has_text(options: SimpleNamespace) -> bool:
+    return options.text is not None or options.note is not None
+
+
+_TEXT = Mode("a text: NOTE or --text", _has_text)
+_WEIGHTS = Mode("a model without a text", lambda options: not _has_text(options))
+_TOKEN = Mode("--token", lambda options: options.token is not None)
+_TOP = Mode("--token, or a model without a text", lambda options: not _has_text(options) or options.token is not None)
+_PLAIN = Mode("formats other than html", lambda options: _rendering(options) != "html")
+
+
+def _rendering(options: SimpleNamespace) -> str:
+    """The format of --output-format, or of the output file's suffix."""
+    if options.output_format is not None:
+        chosen: str = options.output_format
+        return chosen
+    return "text" if options.output is None else _ENDINGS.get(options.output.suffix.lower(), "text")
+
+
+@command(
+    MODEL,
+    Argument("note", file_path, required=False, help="Text file to explain the findings in, or - for standard input."),
+    Option("--text", metavar="TEXT", help="Text to explain, instead of NOTE."),
+    Option("--token", only=(_TEXT,), metavar="WORD", help="Word of the text to explain, or its number from 0."),
+    Option("--compare", metavar="MODEL", help="Second model, for a comparison."),
+    Option("--top", whole_number(1), only=(_TOP,), default=20, metavar="N", help="Number of features."),
+    SENSITIVITY.but(only=(_TEXT,)),
+    LISTS.but(only=(_TEXT,)),
+    OUTPUT.but(required=False, help="New file for the explanation; default: standard output."),
+    choice(
+        "--output-format",
+        tuple(_ENDINGS.values()),
+        metavar="FORMAT",
+        help=f"Format to write: {', '.join(_ENDINGS.values())}; default: by the name of --output, else text.",
+    ),
+    Option("--tag", only=(_TOKEN, _PLAIN), rare=True, metavar="TAG", help="Tag to explain; default: the model's own."),
+    Option(
+        "--contrast-tag",
+        only=(_TOKEN, _PLAIN),
+        rare=True,
+        metavar="TAG",
+        help="Tag to compare with; default: the most probable tag of another type.",
+    ),
+    Option(
+        "--replace",
+        _replacement,
+        multiple=True,
+        only=(_TOKEN, _PLAIN),
+        rare=True,
+        metavar="N=WORD",
+        help="Replacement of word N of the same sentence, N= for none, to see the effect.",
+    ),
+    Option(
+        "--methods",
+        names,
+        only=(_TOKEN, _PLAIN),
+        rare=True,
+        metavar="NAMES",
+        help="Methods, from sum,occlusion,gradients; default: those of the model.",
+    ),
+    Option(
+        "--window",
+        whole_number(0),
+        only=(_TOKEN, _PLAIN),
+        rare=True,
+        default=5,
+        metavar="N",
+        help="Number of words on each side to hide from the model, one at a time.",
+    ),
+    Option(
+        "--labels",
+        names,
+        only=(_WEIGHTS,),
+        rare=True,
+        default=(),
+        metavar="TYPES",
+        help="Types of PHI whose features are shown; default: all.",
+    ),
+    Option(
+        "--words",
+        names,
+        only=(_WEIGHTS,),
+        rare=True,
+        default=(),
+        metavar="WORDS",
+        help="Words whose nearest words a network shows; default: some frequent ones.",
+    ),
+    Option(
+        "--dev",
+        file_path,
+        only=(_WEIGHTS,),
+        rare=True,
+        metavar="PATH",
+        help="Annotated notes for development, for the effect of each kind of feature on the scores.",
+    ),
+    NO_CONSISTENCY.but(only=(_TEXT,)),
+    KEY_FILE,
+    details="Without a text: features, weights and rules. With a text: the reason for each span, and for one word the "
+    "evidence for its tag.",
+    examples=(
+        'crfdeid explain model/ --text "Seen by Dr. Huntington." --token Huntington',
+        "crfdeid explain model/ --output model.html",
+    ),
+)
+def explain(options: SimpleNamespace) -> None:
     """Print or write the explanation.
+
+    Args:
+        options: values of the options.
 
     Raises:
         UsageError: an option is invalid.
         DataError: a model or a text cannot be read.
     """
-    from crfdeid.cli.explain_output import decisions_output, load_model, model_names, weights_output  # noqa: PLC0415
+    from crfdeid.cli.explain_output import decisions_output, model_names, weights_output  # noqa: PLC0415
     from crfdeid.cli.run_summary import require_new_file  # noqa: PLC0415
     from crfdeid.utils.files import write_files  # noqa: PLC0415
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
     one_thread()
-    _check(options)
-    if options.out is not None:
-        notes = () if options.notes is None else (options.notes,)
-        require_new_file("--out", options.out, apart_from=notes, resume=False)
+    if options.text is not None and options.note is not None:
+        raise UsageError("NOTE and --text: give one of them")
+    if options.output is not None:
+        notes = () if options.dev is None else (options.dev,)
+        require_new_file("--output", options.output, apart_from=notes, resume=False)
     text = _text_of(options)
-    models = [load_model(options, folder) for folder in options.model]
-    names = model_names(options.model, models)
-    shown = weights_output(options, names, models) if text is None else decisions_output(options, names, models, text)
-    if options.out is None:
+    folders = [options.model] if options.compare is None else [options.model, options.compare]
+    models = [load_model(options, folder) for folder in folders]
+    named, kind = dict(zip(model_names(folders, models), models, strict=True)), _rendering(options)
+    shown = weights_output(options, named, kind) if text is None else decisions_output(options, named, kind, text)
+    if options.output is None:
         sys.stdout.buffer.write(shown.encode("utf-8", errors="backslashreplace"))
     else:
-        write_files({options.out: shown})
+        write_files({options.output: shown})
 
 
-def _check(options: argparse.Namespace) -> None:
-    """Refuse contradictory options."""
-    if len(options.model) > 2:
-        raise UsageError("--model is used more than twice: at most two models can be compared")
-    if options.text is not None and options.input is not None:
-        raise UsageError("--text and --input: give one of them")
-    asked = options.text is not None or options.input is not None
-    of_text = {"token": options.token is not None, "sensitivity": options.sensitivity is not None}
-    of_text |= {"no-consistency": options.no_consistency, "site": options.site is not None}
-    of_models = {"types": bool(options.types), "words": bool(options.words), "notes": options.notes is not None}
-    for name, has_value in (of_models if asked else of_text).items():
-        if has_value:
-            raise UsageError(f"--{name} {'goes without' if asked else 'needs'} a text: --text or --input")
-    of_token = {"tag": options.tag, "rival": options.rival, "replace": options.replace, "methods": options.methods}
-    for name, value in of_token.items():
-        if value and options.token is None:
-            raise UsageError(f"--{name} needs --token: the word that is to be explained")
-
-
-def _text_of(options: argparse.Namespace) -> str | None:
+def _text_of(options: SimpleNamespace) -> str | None:
     from crfdeid.cli.note_run import read_stdin  # noqa: PLC0415
     from crfdeid.io.records import LONGEST_NOTE  # noqa: PLC0415
     from crfdeid.utils.files import read_text  # noqa: PLC0415
 
-    if options.input is None:
+    if options.note is None:
         found: str | None = options.text
         return found
-    if options.input == _STDIN:
-        return read_stdin(LONGEST_NOTE)
-    return read_text(options.input)
-
-
-def _listed(text: str) -> tuple[str, ...]:
-    """An option's value as names separated by commas."""
-    return tuple(name.strip() for name in text.split(",") if name.strip())
-
-
-def _replacement(text: str) -> tuple[int, str | None]:
-    """An option's value as the number of a word and its replacement: "3=doe", or "3=" for nothing."""
-    number, equals, word = text.partition("=")
-    if not (equals and number.isdecimal() and len(number) < 10) or any(c.isspace() for c in word):
-        raise argparse.ArgumentTypeError(f"'{text}' is no number of a word and another word, such as 3=doe, or 3=")
-    return int(number), word or None
+    return read_stdin(LONGEST_NOTE) if options.note == STDIN else read_text(options.note)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import SimpleNamespace
 
-from crfdeid.cli.arguments import custom_lists
-from crfdeid.cli.shell import training_bar
 from crfdeid.corpora import read_corpus
 from crfdeid.errors import UsageError
 from crfdeid.explain.decisions import explain_document
@@ -26,37 +24,13 @@ from crfdeid.explain.render import (
     weight_blocks,
 )
 from crfdeid.explain.weights import explain_weights
-from crfdeid.model_card.pretrained import find_model
-from crfdeid.pipeline import Deidentifier, load
-from crfdeid.secrets import read_secret, vocabulary_key
-from crfdeid.serialization import has_private_vocabulary
+from crfdeid.pipeline import Deidentifier
 from features.tokens import Sentence
 
-_ENDINGS = {".txt": "text", ".md": "markdown", ".html": "html", ".json": "json"}
 _MOST_WORDS = 200  # of a text that are numbered for --token
 _TEXT_WARNING = (
     "It quotes a text, and words of the notes that the model was trained on. Keep it as safe as the notes themselves."
 )
-
-
-def load_model(options: argparse.Namespace, model: str) -> Deidentifier:
-    """Load a model with the threshold and the lists that the options name.
-
-    Raises:
-        DataError: the folder holds no model, or a damaged one.
-        UsageError: its secret is missing, or there is no threshold for the sensitivity.
-    """
-    with training_bar("training") as step:
-        folder = find_model(model, on_progress=step)
-    key = vocabulary_key(read_secret(options.key_file)) if has_private_vocabulary(folder) else None
-    return load(
-        folder,
-        key=key,
-        sensitivity=options.sensitivity,
-        consistent=not options.no_consistency,
-        site=custom_lists(options),
-        concepts=False,
-    )
 
 
 def model_names(folders: Sequence[str], models: Sequence[Deidentifier]) -> list[str]:
@@ -66,72 +40,70 @@ def model_names(folders: Sequence[str], models: Sequence[Deidentifier]) -> list[
     return [f"{kind} ({folder})" if alike else kind for kind, folder in zip(kinds, folders, strict=True)]
 
 
-def weights_output(options: argparse.Namespace, names: Sequence[str], models: Sequence[Deidentifier]) -> str:
-    """The weights of the models, in the chosen format.
+def weights_output(options: SimpleNamespace, models: Mapping[str, Deidentifier], kind: str) -> str:
+    """The weights of the models.
 
     Args:
         options: the command's.
-        names: of the models.
-        models: the models.
+        models: the models, by name.
+        kind: format of the output.
 
     Raises:
         UsageError: a model has no such type.
         DataError: the development notes cannot be read.
     """
-    notes = () if options.notes is None else read_corpus(options.notes)
+    notes = () if options.dev is None else read_corpus(options.dev)
     sentences = [sentence for note in notes for sentence in note.sentences()]
     found = [
-        explain_weights(model.tagger, types=options.types, top=options.top, words=options.words, sentences=sentences)
-        for model in models
+        explain_weights(model.tagger, types=options.labels, top=options.top, words=options.words, sentences=sentences)
+        for model in models.values()
     ]
-    kind = _format(options)
     if kind == "json":
-        return explanation_json(dict(zip(names, found, strict=True))) + "\n"
+        return explanation_json(dict(zip(models, found, strict=True))) + "\n"
     blocks = [block for contents in found for block in weight_blocks(contents)]
     if kind == "html":
         hashed = all(contents.hashed for contents in found)
-        title = f"What {' and '.join(names)} learned"
+        title = f"What {' and '.join(models)} learned"
         return blocks_page(title, blocks, warning=HASHED_NOTICE if hashed else CONFIDENTIAL_WARNING)
     return _plain(kind, blocks)
 
 
-def decisions_output(
-    options: argparse.Namespace, names: Sequence[str], models: Sequence[Deidentifier], text: str
-) -> str:
+def decisions_output(options: SimpleNamespace, models: Mapping[str, Deidentifier], kind: str, text: str) -> str:
     """Reasons for the spans that the models hide in a text, or for their tags of one word.
 
     Args:
         options: the command's.
-        names: of the models.
-        models: the models.
+        models: the models, by name.
+        kind: format of the output.
         text: the text.
 
     Raises:
         UsageError: there is no such word or tag.
         DataError: the text holds a lone surrogate.
     """
-    found, kind = [explain_document(model, text) for model in models], _format(options)
+    found = [explain_document(model, text) for model in models.values()]
     sentences = found[0].document.sentences()
     sentence, index, first = (
         _find_token(sentences, options.token) if options.token is not None else (Sentence(()), 0, 0)
     )
     if kind == "html":
-        views = [ModelView(*parts) for parts in zip(names, models, found, strict=True)]
-        return text_page(views, warning=_TEXT_WARNING, chosen=options.token)
+        views = [ModelView(*parts) for parts in zip(models, models.values(), found, strict=True)]
+        chosen = None if options.token is None else first + index
+        return text_page(views, warning=_TEXT_WARNING, chosen=chosen)
     if options.token is None:
         if kind == "json":
-            return explanation_json(dict(zip(names, found, strict=True))) + "\n"
-        hidden = [block for name, one in zip(names, found, strict=True) for block in decision_blocks(one, name)]
+            return explanation_json(dict(zip(models, found, strict=True))) + "\n"
+        hidden = [block for name, one in zip(models, found, strict=True) for block in decision_blocks(one, name)]
         return _plain(kind, [*hidden, *_numbered(sentences)])
     for number, _ in options.replace:
         if not first <= number < first + len(sentence.tokens):
             where = f"its sentence has the words {first} to {first + len(sentence.tokens) - 1}"
-            raise UsageError(f"--replace {number}=: not in the sentence of word {options.token}: {where}")
+            raise UsageError(f"--replace {number}=: not in the sentence of --token: {where}")
     replacing = {number - first: word for number, word in options.replace}
-    wanted = ExplainRequest(options.tag, options.rival, options.window, options.methods, replacing)
-    explained = [explain_tokens(model.tagger, sentence, [index], wanted)[0] for model in models]
+    wanted = ExplainRequest(options.tag, options.contrast_tag, options.window, options.methods, replacing)
+    explained = [explain_tokens(model.tagger, sentence, [index], wanted)[0] for model in models.values()]
     if kind == "json":
-        return explanation_json(dict(zip(names, explained, strict=True))) + "\n"
+        return explanation_json(dict(zip(models, explained, strict=True))) + "\n"
     return _plain(kind, [block for one in explained for block in prediction_blocks(one, top=options.top)])
 
 
@@ -144,22 +116,18 @@ def _numbered(sentences: Sequence[Sentence]) -> Iterator[RenderBlock]:
         yield TextBlock((f"Ask about a word with --token: {listed}{more}",))
 
 
-def _find_token(sentences: Sequence[Sentence], token: int) -> tuple[Sentence, int, int]:
+def _find_token(sentences: Sequence[Sentence], token: str) -> tuple[Sentence, int, int]:
     """The sentence with a token of a text, the token's index in it, and the number of its first token."""
+    words = [word for sentence in sentences for word in sentence.words]
+    number = int(token) if token.isdecimal() and len(token) < 10 else words.index(token) if token in words else -1
+    if not 0 <= number < len(words):
+        raise UsageError(f"--token: no such word: the text has {len(words)} words, numbered from 0")
     first = 0
     for sentence in sentences:
-        if token < first + len(sentence.tokens):
-            return sentence, token - first, first
+        if number < first + len(sentence.tokens):
+            break
         first += len(sentence.tokens)
-    raise UsageError(f"--token {token}: the text has {first} words, numbered from 0")
-
-
-def _format(options: argparse.Namespace) -> str:
-    """The format of --format, or of the output file's suffix."""
-    if options.format is not None:
-        chosen: str = options.format
-        return chosen
-    return "text" if options.out is None else _ENDINGS.get(options.out.suffix.lower(), "text")
+    return sentence, number - first, first
 
 
 def _plain(kind: str, blocks: Sequence[RenderBlock]) -> str:

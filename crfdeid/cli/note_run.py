@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Protocol
 
 from crfdeid.cli import run_summary
@@ -18,10 +18,19 @@ from crfdeid.errors import DataError, UsageError
 from crfdeid.io.audit import RunTotals, write_audit
 from crfdeid.io.journal import NoteDone
 from crfdeid.io.output import OutputFolder
-from crfdeid.io.records import MAX_UTF8_BYTES, Failure, Note, NoteFile, shown_name, too_long_failure
+from crfdeid.io.records import (
+    MAX_UTF8_BYTES,
+    Columns,
+    Failure,
+    Note,
+    NoteFile,
+    Record,
+    shown_name,
+    too_long_failure,
+)
 from crfdeid.io.remote import RemoteNotes
 from crfdeid.io.runner import OutputPlan, process_files, start_workers
-from crfdeid.io.sources import NOTE_FORMATS, note_files, renaming, require_no_dates, survey_input
+from crfdeid.io.sources import NOTE_FORMATS, note_files, read_file, renaming, require_no_dates, survey_input
 from crfdeid.io.worker import NoteTask
 from crfdeid.model_card.drift import DriftDetector, NoteMeasures
 from crfdeid.registry import saved_traits
@@ -78,7 +87,7 @@ class RunPlan:
 
 
 @contextmanager
-def local_engine(options: argparse.Namespace, task: RunPlan) -> Iterator[FileProcessor]:
+def local_engine(options: SimpleNamespace, task: RunPlan) -> Iterator[FileProcessor]:
     """Engine of this machine, with one process or several.
 
     Raises:
@@ -102,9 +111,9 @@ def local_engine(options: argparse.Namespace, task: RunPlan) -> Iterator[FilePro
 
 
 def run_folder(
-    options: argparse.Namespace,
+    options: SimpleNamespace,
     task: RunPlan,
-    engine: Callable[[argparse.Namespace, RunPlan], AbstractContextManager[FileProcessor]] = local_engine,
+    engine: Callable[[SimpleNamespace, RunPlan], AbstractContextManager[FileProcessor]] = local_engine,
 ) -> int:
     """Process a file or folder of notes.
 
@@ -124,19 +133,21 @@ def run_folder(
         raise UsageError("--output is needed: name a new folder for the results")
     if options.output.suffix.lower() in NOTE_FORMATS:
         raise UsageError(f"--output: {options.output} is the name of a file: name a folder, files keep their names")
-    if engine is local_engine and isinstance(options.input, RemoteNotes):
-        raise UsageError(f"--input: {options.input} is a URL, which needs --engine spark: give a path")
-    if options.withdrawn is not None and not options.resume:
-        raise UsageError("--withdrawn is for --resume: leave it out")
+    if engine is local_engine and isinstance(options.notes, RemoteNotes):
+        raise UsageError(f"{options.notes} is a URL, which needs --spark: name a path")
     _require_places(options, task)
     began = time.monotonic()
     rename = None
     if options.rename_files and task.secret is not None:
         rename = renaming(task.secret)
-    found = survey_input(options.input, task.plan.targets, rename)
+    found = survey_input(options.notes, task.plan.targets, rename)
     if found.unknown:
         _say(f"note: files left out because they do not end in {', '.join(NOTE_FORMATS)}: {found.unknown}")
-    require_no_dates(note_files(options.input, rename), task.plan.columns)
+    require_no_dates(note_files(options.notes, rename), task.plan.columns)
+    files = note_files(options.notes, rename)
+    if options.limit is not None:
+        first = _First(options.limit)
+        files, task = first.files(files), replace(task, plan=replace(task.plan, read=first.read))
     failures = _Failures()
     card = _card(task.work)
     likeness = _likeness(task.work, card)
@@ -144,7 +155,7 @@ def run_folder(
         _held_places(options, task),
         OutputFolder(
             options.output,
-            source=options.input,
+            source=options.notes,
             settings=task.settings,
             resume=options.resume,
             rename=rename,
@@ -157,7 +168,7 @@ def run_folder(
         for failure in output.failures():
             failures.add(output.with_input_name(failure))
         work(
-            note_files(options.input, rename),
+            files,
             found.size,
             output,
             on_failure=failures.add,
@@ -166,9 +177,9 @@ def run_folder(
         )
         shown.close()
         # Four digits of the secret are enough to tell it from another, and no business of the audit's.
-        asked = {name: value for name, value in task.settings.items() if name != "secret"}
+        asked = {name: value for name, value in task.settings.items() if name not in ("secret", "encryption_key")}
         asked |= {
-            "input": str(options.input) if rename is None else output.input,
+            "input": str(options.notes) if rename is None else output.input,
             "output": str(options.output),
             "jobs": options.jobs,
         }
@@ -178,32 +189,54 @@ def run_folder(
             from crfdeid.io.annotations import concat_sidecars  # noqa: PLC0415
 
             concat_sidecars(output.sidecars(), task.sidecar)
-        if options.audit is not None:
-            write_audit(options.audit, summary, output.accounted)
+        if options.report is not None:
+            write_audit(options.report, summary, output.accounted)
         _say_all(run_summary.summary_lines(summary))
     return failures.conclude()
 
 
+class _First:
+    """The first notes of all files, which are read in order."""
+
+    def __init__(self, limit: int) -> None:
+        self._left = limit
+
+    def files(self, files: Iterable[NoteFile | Failure]) -> Iterator[NoteFile | Failure]:
+        """The files up to the last of the notes."""
+        for file in files:
+            if not self._left:
+                return
+            yield file
+
+    def read(self, file: NoteFile, columns: Columns) -> Iterator[Record]:
+        """The rows of a file up to the last of the notes."""
+        for record in read_file(file, columns):
+            yield record
+            self._left -= record.content is not None
+            if not self._left:
+                return
+
+
 @contextmanager
-def _held_places(options: argparse.Namespace, task: RunPlan) -> Iterator[None]:
+def _held_places(options: SimpleNamespace, task: RunPlan) -> Iterator[None]:
     """Hold the files that are written at the end; another run that would write one of them is refused."""
     with ExitStack() as holding:
-        for file in (options.audit, task.sidecar):
+        for file in (options.report, task.sidecar):
             if file is not None:
                 holding.enter_context(reserve_file(file))
         _require_places(options, task)  # again: a run that has just ended may have written them
         yield
 
 
-def _require_places(options: argparse.Namespace, task: RunPlan) -> None:
+def _require_places(options: SimpleNamespace, task: RunPlan) -> None:
     """Refuse files that are written at the end where they could not be, before a note is read."""
-    places = {"--audit": options.audit, "--keep-concepts": task.sidecar}
+    places = {"--report": options.report, "--keep-concepts": task.sidecar}
     for option, file in places.items():
         if file is not None:
-            apart_from = (options.input, options.output)
+            apart_from = (options.notes, options.output)
             run_summary.require_new_file(option, file, apart_from=apart_from, resume=options.resume)
-    if options.audit is not None and task.sidecar is not None and options.audit.resolve() == task.sidecar.resolve():
-        raise UsageError(f"--audit and --keep-concepts name one file, {task.sidecar}: name two")
+    if options.report is not None and task.sidecar is not None and options.report.resolve() == task.sidecar.resolve():
+        raise UsageError(f"--report and --keep-concepts name one file, {task.sidecar}: name two")
 
 
 def _card(work: NoteTask) -> dict[str, Any] | None:
@@ -221,7 +254,7 @@ def _likeness(work: NoteTask, card: Mapping[str, Any] | None) -> DriftDetector:
     return DriftDetector(None if card is None else card["drift_profile"], raised=work.policy.sensitivity is not None)
 
 
-def run_stdin(options: argparse.Namespace, work: NoteTask, settings: Mapping[str, Any]) -> Document:
+def run_stdin(options: SimpleNamespace, work: NoteTask, settings: Mapping[str, Any]) -> Document:
     """Process one note from standard input as a patient with no other notes.
 
     Args:
@@ -230,18 +263,9 @@ def run_stdin(options: argparse.Namespace, work: NoteTask, settings: Mapping[str
         settings: settings that affect the result, for the summary.
 
     Raises:
-        UsageError: an option that does not apply to one note from standard input.
         DataError: it is not UTF-8, or too long, or the model fails on it.
     """
-    has_value = {"output": options.output is not None, "audit": options.audit is not None}
-    has_value |= {"resume": options.resume, "rename-files": options.rename_files}
-    has_value |= {"withdrawn": options.withdrawn is not None}
-    if any(has_value.values()):
-        wrong = " and ".join(f"--{name}" for name in sorted(has_value) if has_value[name])
-        raise UsageError(f"--input - writes to standard output: leave {wrong} out")
-    if options.known is not None or options.known_file is not None:
-        raise UsageError("--input - has no columns and no patient: leave --known and --known-file out")
-    text = read_stdin(options.longest_note or None)
+    text = read_stdin(options.max_chars or None)
     began = time.monotonic()
     card = _card(work)
     (result,) = work.start()([Note("stdin", text, None)])
@@ -315,14 +339,14 @@ def _say(line: str) -> None:
 
 
 def _bar(doing: str, size: int) -> Any:
-    from crfdeid.cli.shell import make_bar  # noqa: PLC0415
+    from crfdeid.cli.progress import make_bar  # noqa: PLC0415
 
     shown = make_bar(doing, size)
     shown.unit, shown.unit_scale = "B", True
     return shown
 
 
-def require_concepts_file(options: argparse.Namespace, model: ModelFolder) -> None:
+def require_concepts_file(options: SimpleNamespace, model: ModelFolder) -> None:
     """Refuse to keep concepts that nothing finds, or where they cannot be written or read back.
 
     Args:

@@ -1,77 +1,80 @@
-"""Replace the PHI of annotated notes by near words, to share them as shuffled sentences that a model can learn from."""
+"""`crfdeid pseudonymise`: annotated notes with near words in place of PHI, as shuffled sentences."""
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import Any
 
-from crfdeid.cli.arguments import add_corpus_options, read_notes, require_outside
-from crfdeid.cli.shell import file_path, whole_number
-from crfdeid.errors import UsageError
-from crfdeid.validation import MOST_SEED
+from crfdeid.cli.corpus_options import ANNOTATED, FORMAT, TYPES, read_annotated
+from crfdeid.cli.options import OUTPUT, SEED, require_new, require_outside
+from crfdeid.cli.shell import Option, command
+from crfdeid.cli.values import file_path, whole_number
 
-if TYPE_CHECKING:
-    from pathlib import Path
-    from typing import Any
-
+VECTORS = Option(
+    "--vectors",
+    file_path,
+    required=True,
+    metavar="FILE",
+    help="Public word vectors, learned from other text than the notes (word2vec, GloVe or fastText).",
+)
 _MOST_NEIGHBOURS = 100_000
 _SUFFIX = ".jsonl"
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """The options of ``crfdeid pseudonymise``."""
-    parser.add_argument("--train", type=file_path, required=True, metavar="PATH", help="annotated notes")
-    text = (
-        "public word vectors, learned from other text than the notes (word2vec, GloVe or fastText): they say which "
-        "words are near"
-    )
-    parser.add_argument("--vectors", type=file_path, required=True, metavar="FILE", help=text)
-    text = "replace each word of PHI by one of its N nearest, each as likely, itself among them (default: 100)"
-    parser.add_argument("--neighbours", type=whole_number(2, _MOST_NEIGHBOURS), default=100, metavar="N", help=text)
-    parser.add_argument("--out", type=file_path, required=True, metavar="FILE", help="new file to write, NAME.jsonl")
-    add_corpus_options(parser, doing="keep")
-    text = "random seed, for experiments: it allows undoing the replacement (default: none, the operating system draws)"
-    parser.add_argument("--seed", type=whole_number(0, MOST_SEED), metavar="N", help=text)
-
-
-def run(options: argparse.Namespace) -> None:
+@command(
+    ANNOTATED,
+    OUTPUT.but(help="New file to write, NAME.jsonl."),
+    VECTORS,
+    Option(
+        "--neighbours",
+        whole_number(2, _MOST_NEIGHBOURS),
+        default=100,
+        metavar="N",
+        help="Number of nearest words, itself among them, one of which replaces each word of PHI at random.",
+    ),
+    FORMAT,
+    TYPES,
+    SEED.but(default=None, help="Random seed, for tests: it allows undoing the replacement; default: none."),
+    examples=(
+        "crfdeid pseudonymise notes/ --vectors public.vec --output shuffled.jsonl",
+        "crfdeid pseudonymise notes/ --vectors public.vec --output shuffled.jsonl --neighbours 500 --types seven",
+    ),
+)
+def pseudonymise(options: SimpleNamespace) -> None:
     """Write the sentences, and print what they leave of the PHI.
+
+    Args:
+        options: values of the options.
 
     Raises:
         UsageError: options that cannot work.
         DataError: notes or vectors that cannot be read, or a file that cannot be written.
     """
     from crfdeid.corpora import write_corpus  # noqa: PLC0415
+    from crfdeid.corpora.splits import Split  # noqa: PLC0415
     from crfdeid.registry import import_string  # noqa: PLC0415
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
-    _require_new_file(options.out, source=options.train)
+    require_new(options.output, suffix=_SUFFIX)
+    require_outside(options.output, {"NOTES": options.notes})
     one_thread()
-    notes = read_notes(options.train, options)
+    notes = Split.of(read_annotated(options.notes, options))
     vectors = import_string("rnn.embeddings:read_vectors")(options.vectors)
     work, as_document = (
         import_string("rnn.privacy.substitution:pseudonymise"),
         import_string("rnn.privacy.substitution:as_document"),
     )
     made = work(notes, vectors, count=options.neighbours, seed=options.seed)
-    write_corpus([as_document(labelled) for labelled in made.sentences], options.out, format="jsonl")
+    write_corpus([as_document(labelled) for labelled in made.sentences], options.output, format="jsonl")
     for line in _summary(options, made, len(notes.documents)):
         print(line)
 
 
-def _require_new_file(path: Path, *, source: Path) -> None:
-    if path.exists() or path.is_symlink():
-        raise UsageError(f"--out: {path} is there already: name a new file, nothing is overwritten")
-    if path.suffix.lower() != _SUFFIX:
-        raise UsageError(f"--out: {path} would not be read as JSON Lines: let its name end in {_SUFFIX}")
-    require_outside(path, {"--train": source})
-
-
-def _summary(options: argparse.Namespace, made: Any, notes: int) -> Iterator[str]:
+def _summary(options: SimpleNamespace, made: Any, notes: int) -> Iterator[str]:
     """Lines about the written sentences and the PHI that remains in them."""
     count, remains = options.neighbours, made.remains
-    yield f"{options.out}: {len(made.sentences)} sentences of {notes} notes, shuffled, each its own document"
+    yield f"{options.output}: {len(made.sentences)} sentences of {notes} notes, shuffled, each its own document"
     if made.left_out:
         yield f"left out: {made.left_out} sentences with PHI that begins within a token or crosses the sentence's end"
     yield (

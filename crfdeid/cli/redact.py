@@ -1,71 +1,85 @@
-"""Write notes again with other text in place of their PHI: labels, asterisks, invented values, or nothing."""
+"""`crfdeid redact`: notes with other text in place of their PHI."""
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import replace
+from types import SimpleNamespace
 
-from crfdeid.cli.shell import file_path
+from crfdeid.cli.options import ENCRYPTION_KEY_FILE, FILES, LOCAL, NOTE_OPTIONS, operators_of, surrogates
+from crfdeid.cli.shell import Mode, Option, choice, command
+from crfdeid.cli.values import file_path, names
+from crfdeid.errors import UsageError
+from crfdeid.redaction.operators import ENCRYPT, HASH, OPERATORS, SURROGATE
+from crfdeid.redaction.redact import DATE_ORDERS
 
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """The options of ``crfdeid redact``."""
-    from crfdeid.cli.arguments import add_note_options as add_common  # noqa: PLC0415
-    from crfdeid.redaction.operators import OPERATORS  # noqa: PLC0415
-    from crfdeid.redaction.redact import DATE_ORDERS  # noqa: PLC0415
-
-    add_common(parser)
-    text = "write [PATIENT], [PATIENT-1], ***, an invented value, nothing or a keyed token in place (default: label)"
-    parser.add_argument("--how", choices=sorted({*OPERATORS} - {"encrypt", "keep"}), default="label", help=text)
-    text = (
-        "with --how surrogate: language and country of the invented values, such as en_GB (default: en_US or es_ES, "
-        "whichever language a note is in)"
-    )
-    parser.add_argument("--locale", help=text)
-    text = (
-        "with --how surrogate: whether day or month comes first in notes whose dates do not tell (default: as the "
-        "locale has it)"
-    )
-    parser.add_argument("--date-order", choices=DATE_ORDERS, help=text)
-    text = "columns (in JSON Lines: keys) that the results are not to have, such as name,birth_date"
-    parser.add_argument("--drop-columns", type=_names, default=(), metavar="NAMES", help=text)
-    text = (
-        "with --how surrogate: columns whose dates are moved by the shift of the note's patient; other columns of "
-        "dates would give that shift away, and are refused"
-    )
-    parser.add_argument("--shift-columns", type=_names, default=(), metavar="NAMES", help=text)
-    text = "columns whose values are replaced by keyed hashes, under the secret: the same value has the same hash"
-    parser.add_argument("--hash-columns", type=_names, default=(), metavar="NAMES", help=text)
-    text = "with --how surrogate: columns that may hold dates in the clear"
-    parser.add_argument("--allow-columns", type=_names, default=(), metavar="NAMES", help=text)
-    text = (
-        "with a model that finds concepts too: a new file, NAME.jsonl, for the redacted notes with their concepts; "
-        "offsets are those of the redacted text, and what overlaps hidden text is left out"
-    )
-    parser.add_argument("--keep-concepts", type=file_path, metavar="FILE", help=text)
-    text = (
-        "what does the work: this machine, or the workers of Spark, for whom --output is the same path as here, and "
-        "--input too, or a URL such as s3://bucket/notes"
-    )
-    parser.add_argument("--engine", choices=("machine", "spark"), default="machine", help=text)
-    text = "with --engine spark: where it is, such as spark://host:7077, yarn, sc://host for Spark Connect, or local[8]"
-    parser.add_argument("--master", metavar="URL", help=text)
+_SURROGATES = Mode("--operator surrogate", surrogates)
+_ENCRYPTION = Mode("--operator encrypt", lambda options: operators_of(options).uses(ENCRYPT))
 
 
-def _names(text: str) -> tuple[str, ...]:
-    names = tuple(text.split(","))
-    if not all(names):
-        raise argparse.ArgumentTypeError(f"'{text}' is no list of names such as name,birth_date")
-    return names
+def _columns(name: str, help: str, *only: Mode) -> Option:
+    return Option(name, names, only=(FILES, *only), rare=True, default=(), metavar="NAMES", help=help)
 
 
-def run(options: argparse.Namespace) -> int:
-    """Hide the PHI of every note.
+@command(
+    *NOTE_OPTIONS,
+    Option(
+        "--operator",
+        multiple=True,
+        default=("label",),
+        metavar="[TYPE=]OPERATOR",
+        help=f"Operator that replaces PHI, of all types or of one: {', '.join(OPERATORS)}.",
+    ),
+    Option(
+        "--locale",
+        only=(_SURROGATES,),
+        rare=True,
+        metavar="LOCALE",
+        help="Language and country of surrogates, such as en_GB; default: en_US or es_ES, by the note.",
+    ),
+    choice(
+        "--date-order",
+        DATE_ORDERS,
+        only=(_SURROGATES,),
+        rare=True,
+        help="Order of day and month in ambiguous dates; default: that of the locale.",
+    ),
+    ENCRYPTION_KEY_FILE.but(only=(_ENCRYPTION, LOCAL), rare=True),
+    _columns("--drop-columns", "Columns or keys to leave out, such as name,birth_date."),
+    _columns("--shift-columns", "Columns of dates to shift as the dates of the note's patient.", _SURROGATES, LOCAL),
+    _columns("--hash-columns", "Columns to replace by keyed hashes, equal for equal values.", LOCAL),
+    _columns("--allow-columns", "Columns that may hold dates in the clear next to surrogates.", _SURROGATES),
+    Option(
+        "--keep-concepts",
+        file_path,
+        rare=True,
+        metavar="FILE",
+        help="New file, NAME.jsonl, for the redacted notes with their concepts, of a model that finds both.",
+    ),
+    Option(
+        "--spark",
+        only=(FILES,),
+        rare=True,
+        metavar="MASTER",
+        help="Spark that does the work: spark://host:7077, yarn, sc://host (Connect) or local[8]; default: none. "
+        "Its workers need the same paths; NOTES may be a URL such as s3://bucket/notes.",
+    ),
+    details="Text outside the spans is not changed. A note that fails has no output.",
+    examples=(
+        "crfdeid redact model/ notes/ --output clean/",
+        "crfdeid redact synthetic notes.csv --output clean/ --text-column note --operator numbered",
+    ),
+)
+def redact(options: SimpleNamespace) -> int:
+    """Redact every note.
+
+    Args:
+        options: values of the options.
 
     Returns:
-        0, or 1 where a note failed.
+        0, or 1 if a note failed.
     """
-    from crfdeid.cli import arguments, note_run, spark_run  # noqa: PLC0415
+    from crfdeid.cli import note_run, spark_run  # noqa: PLC0415
+    from crfdeid.cli import options as shared  # noqa: PLC0415
     from crfdeid.io.annotations import sidecar_plan  # noqa: PLC0415
     from crfdeid.io.date_columns import DateColumns  # noqa: PLC0415
     from crfdeid.io.runner import OutputPlan  # noqa: PLC0415
@@ -73,28 +87,29 @@ def run(options: argparse.Namespace) -> int:
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
     one_thread()
+    operators = operators_of(options)
     spark_run.require_fitting(options)
-    surrogates, keyed = options.how == "surrogate", options.how in ("surrogate", "hash")
     dates = DateColumns(
         options.shift_columns,
         options.hash_columns,
         options.allow_columns,
-        refuse=surrogates,
+        refuse=surrogates(options),
         date_order=options.date_order,
     )
     dates.require_possible(options.text_column, options.drop_columns)
-    secret = arguments.run_secret(options, needed=keyed or bool(options.hash_columns))
+    secret = shared.run_secret(options)
     if dates.changed:
         dates = replace(dates, secret=secret)
-    columns = replace(arguments.note_columns(options), drop=options.drop_columns, dates=dates)
-    work = arguments.note_task(
+    columns = replace(shared.note_columns(options), drop=options.drop_columns, dates=dates)
+    work = shared.note_task(
         options,
-        operators=options.how,
-        secret=secret if keyed else None,
+        operators=operators,
+        secret=secret if operators.uses(SURROGATE, HASH) else None,
+        encryption_key=_encryption_key(options),
         locale=options.locale,
         date_order=options.date_order,
-        concepts=options.keep_concepts is not None,
     )
+    work = replace(work, concepts=options.keep_concepts is not None)
     if work.concepts:
         note_run.require_concepts_file(options, work.model)
     settings = {
@@ -104,10 +119,9 @@ def run(options: argparse.Namespace) -> int:
         "hash_columns": list(options.hash_columns),
         "allow_columns": list(options.allow_columns),
         **({"keep_concepts": True} if work.concepts else {}),
-        **arguments.common_settings(options, work, secret),
-        **arguments.known_phi_settings(columns),
+        **shared.common_settings(options, work, columns, secret),
     }
-    if options.input == arguments.STDIN:
+    if options.notes == shared.STDIN:
         document = note_run.run_stdin(options, work, settings)
         if work.concepts:
             note_run.write_concepts(options.keep_concepts, document)
@@ -116,5 +130,17 @@ def run(options: argparse.Namespace) -> int:
     warn_unredacted_columns(columns.known, columns.needed)
     plan = sidecar_plan(columns) if work.concepts else OutputPlan.of_same_names(columns)
     task = note_run.RunPlan("redacting", work, plan, settings, secret, sidecar=options.keep_concepts)
-    engine = spark_run.spark_engine if options.engine == spark_run.SPARK else note_run.local_engine
-    return note_run.run_folder(options, task, engine)
+    return note_run.run_folder(
+        options, task, note_run.local_engine if options.spark is None else spark_run.spark_engine
+    )
+
+
+def _encryption_key(options: SimpleNamespace) -> bytes | None:
+    """The key of encrypted values; None without the operator."""
+    from crfdeid.secrets import read_encryption_key  # noqa: PLC0415
+
+    if not _ENCRYPTION.holds(options):
+        return None
+    if options.encryption_key_file is None:
+        raise UsageError("--operator encrypt needs --encryption-key-file")
+    return read_encryption_key(options.encryption_key_file)

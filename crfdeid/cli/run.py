@@ -5,12 +5,16 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 import signal
 import sys
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from crfdeid.utils.signals import Ending
+
+if TYPE_CHECKING:
+    import click
 
 _PIPE_CLOSED = 141  # 128 and SIGPIPE
 
@@ -53,7 +57,7 @@ def _outcome(work: Callable[[], int | None], out_of_memory: str) -> tuple[int, s
     from crfdeid.errors import DataError, UsageError, missing_extra  # noqa: PLC0415
 
     try:
-        from crfdeid.cli.shell import show_messages  # noqa: PLC0415
+        from crfdeid.cli.progress import show_messages  # noqa: PLC0415
 
         with show_messages():
             try:
@@ -76,6 +80,26 @@ def _outcome(work: Callable[[], int | None], out_of_memory: str) -> tuple[int, s
     except MemoryError:
         return 1, f"out of memory: {out_of_memory}"
     return code, ""
+
+
+def run_click(command: click.Command, name: str, arguments: Sequence[str]) -> int:
+    """Run a command of click without its handling of errors; return the exit code.
+
+    Raises:
+        UsageError: click refuses the command line; the message has no URL, which could hold a key.
+    """
+    import click  # noqa: PLC0415
+
+    from crfdeid.errors import UsageError  # noqa: PLC0415
+
+    try:
+        with command.make_context(name, list(arguments)) as context:
+            return command.invoke(context) or 0
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except click.UsageError as wrong:
+        message = re.sub(r"\S*://\S*", "(a URL)", " ".join(wrong.format_message().split()))
+        raise UsageError(f"{message} (--help lists the options)") from None
 
 
 class _Output(io.FileIO):

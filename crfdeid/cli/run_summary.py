@@ -135,7 +135,7 @@ def summary_lines(account: Mapping[str, Any]) -> list[str]:
         found.append(
             f"drift: {account['notes_with_drift']:,} of {_count(account['notes'], 'note')} "
             "unlike the development notes, "
-            "each by itself: --audit lists them"
+            "each by itself: --report lists them"
         )
     warnings = (
         *_unsearched_lines(account["unsearched"]),
@@ -150,7 +150,7 @@ def _unsearched_lines(columns: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     if columns:
         yield (
             "warning: placeholders in the patients' record hide nothing, and short values hide little (an identifier "
-            "after a word such as MRN, a letter in its name): correct the record where it is wrong; --audit lists them"
+            "after a word such as MRN, a letter in its name): correct the record where it is wrong; --report lists them"
         )
     for one in columns:
         first = str(Failure("", one["file"], one["row"])).removesuffix(": ")
@@ -174,7 +174,7 @@ def _drift_lines(drift_warnings: Sequence[str]) -> list[str]:
     differences = "; ".join(drift_warnings)
     return [
         f"warning: these notes are unlike the training notes: {differences}. Expect more misses than the model's card "
-        "says: mark some of these notes and measure (crfdeid score), or train on such notes"
+        "says: mark some of these notes and measure (crfdeid evaluate), or train on such notes"
     ]
 
 

@@ -1,263 +1,331 @@
-"""Parser, option types, messages and progress bars that all commands share."""
+"""Commands: their options, the modes in which an option has an effect, help with examples, and files of settings."""
 
 from __future__ import annotations
 
-import argparse
-import contextlib
-import json
 import logging
+import resource
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
-from threading import Event, Thread
-from typing import TYPE_CHECKING, Any, NoReturn
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
-from crfdeid.errors import UsageError
-from crfdeid.tagger import FitProgress, OnProgress
-from crfdeid.utils.folders import forget_compiled
+import click
+from click.core import ParameterSource
 
-if TYPE_CHECKING:
-    from tqdm import tqdm
+from crfdeid.cli.values import file_path
+from crfdeid.errors import FormatError, OptionConflictError, UnknownNameError, UsageError, raised_at
 
-
-class Parser(argparse.ArgumentParser):
-    """Argument parser that reports a wrong option in one line, as every other error, without the usage."""
-
-    def error(self, message: str) -> NoReturn:
-        """Refuse the command line.
-
-        Raises:
-            UsageError: always.
-        """
-        raise UsageError(f"{message} (--help lists the options)")
-
-    def print_help(self, file: Any = None) -> None:
-        """Print the help; unlike argparse's method, raise errors of writing it."""
-        print(self.format_help(), end="", file=file)
+_log = logging.getLogger("crfdeid.cli")
+_GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.DEFAULT_MAP)
 
 
-def add_compilation_cache(options: argparse._ActionsContainer) -> None:
-    """Add the option that turns the compilation cache off; it takes effect while options are parsed."""
-    text = "do not keep compiled programs of networks in the cache folder for the next run (they hold no words)"
-    options.add_argument("--no-compilation-cache", action=_ForgetCompiled, nargs=0, help=text)
+class Mode(NamedTuple):
+    """Condition on the values of a command's options, under which another option has an effect.
+
+    Attributes:
+        text: what the option is for, such as "--resume".
+        holds: True for values that meet the condition.
+    """
+
+    text: str
+    holds: Callable[[SimpleNamespace], bool]
 
 
-def add_version(options: argparse._ActionsContainer) -> None:
-    """Add the option that prints the version and ends the command."""
-    options.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
+class Value(click.ParamType):  # type: ignore[type-arg]  # generic in later versions of click
+    """Type of an option whose value a function of `crfdeid.cli.values` parses."""
+
+    name = "value"
+
+    def __init__(self, parse: Callable[[str], Any]) -> None:
+        self.parse = parse
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The parsed value."""
+        if not isinstance(value, str):
+            return value
+        try:
+            return self.parse(value)
+        except ValueError as problem:  # UsageError is one.
+            return self.fail(str(problem), param, ctx)
 
 
-class _Version(argparse.Action):
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from importlib.metadata import version  # noqa: PLC0415  It takes a while: looked up where it is asked for.
+class Option(click.Option):
+    """Option of a command.
 
-        print(f"{parser.prog} {version('crfdeid')}")
-        parser.exit()
+    Args:
+        name: such as "--seed".
+        parse: function of `crfdeid.cli.values`, or click's type.
+        only: modes in all of which alone the option has an effect; elsewhere it is refused.
+        rare: shown by --help-all alone.
+        settings: further arguments of `click.Option`.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        parse: Callable[[str], Any] | click.Choice[str] | None = None,
+        *,
+        only: Sequence[Mode] = (),
+        rare: bool = False,
+        **settings: Any,
+    ) -> None:
+        self._arguments = {"name": name, "parse": parse, "only": only, "rare": rare, **settings}
+        self.only, self.rare = only, rare
+        if parse is not None:
+            settings["type"] = parse if isinstance(parse, click.Choice) else Value(parse)
+        super().__init__([name], **settings)
+
+    def but(self, **changes: Any) -> Option:
+        """The same option with changes for one command."""
+        return Option(**{**self._arguments, **changes})
 
 
-class _ForgetCompiled(argparse.Action):
-    def __call__(self, *_: object) -> None:
+class Argument(click.Argument):
+    """Positional argument with a help text; arguments as of `Option`."""
+
+    def __init__(self, name: str, parse: Callable[[str], Any] | None = None, *, help: str, **settings: Any) -> None:
+        self._arguments = {"name": name, "parse": parse, "help": help, **settings}
+        if parse is not None:
+            settings["type"] = Value(parse)
+        usual = name.upper() if settings.get("required", True) else f"[{name.upper()}]"
+        super().__init__([name.lower()], metavar=settings.pop("metavar", usual), **settings)
+        self.text = help
+
+    def but(self, **changes: Any) -> Argument:
+        """The same argument with changes for one command."""
+        return Argument(**{**self._arguments, **changes})
+
+
+def flag(name: str, **settings: Any) -> Option:
+    """Option without a value."""
+    return Option(name, is_flag=True, **settings)
+
+
+def choice(name: str, choices: Sequence[str], **settings: Any) -> Option:
+    """Option with one of some values."""
+    return Option(name, click.Choice(list(choices)), **settings)
+
+
+def _show_help(ctx: click.Context, parameter: click.Parameter, asked: bool) -> None:
+    if asked:
+        ctx.meta["all"] = parameter.name == "help_all"
+        print(ctx.get_help())  # Not click's echo, which would ignore a wrapped standard output.
+        ctx.exit()
+
+
+def _eager(name: str, callback: Callable[..., None], **settings: Any) -> Option:
+    return Option(name, callback=callback, is_eager=True, expose_value=False, **settings)
+
+
+def _be_verbose(_: click.Context, __: click.Parameter, asked: bool) -> None:
+    if asked:
+        logging.getLogger("crfdeid").setLevel(logging.DEBUG)
+
+
+def _read_settings(ctx: click.Context, _: click.Parameter, path: Path | None) -> None:
+    """Take defaults of options from a TOML file."""
+    if path is None:
+        return
+    import tomllib  # noqa: PLC0415
+
+    from crfdeid.utils.files import read_text  # noqa: PLC0415
+
+    try:
+        table = tomllib.loads(read_text(path))
+    except tomllib.TOMLDecodeError as problem:
+        raise FormatError(f"not valid TOML: {problem}", path=path) from None
+    known = {p.opts[0][2:]: p for p in ctx.command.params if isinstance(p, Option) and not p.is_eager}
+    for name in table:
+        if name not in known:
+            raise UnknownNameError(f"{path}: '{name}' is not an option of {ctx.command_path} (--help-all lists them)")
+    ctx.default_map = {str(known[name].name): _setting(path, known[name], value) for name, value in table.items()}
+
+
+def _setting(path: Path, option: Option, value: Any) -> Any:
+    """A value of a TOML file as click expects it."""
+    many, values = option.multiple, value if isinstance(value, list) else [value]
+    right = bool if option.is_flag else (str, int, float)
+    if (isinstance(value, list) and not many) or not all(
+        isinstance(one, right) and isinstance(one, bool) == option.is_flag for one in values
+    ):
+        kind = "true or false" if option.is_flag else f"a text or a number{', or a list of them' * many}"
+        raise FormatError(f"{option.opts[0][2:]}: expected {kind}", path=path)
+    found = values if option.is_flag else [str(one) for one in values]
+    return found if many else found[0]
+
+
+HELP = (
+    _eager("--help", _show_help, is_flag=True, help="Show the common options and exit."),
+    _eager("--help-all", _show_help, is_flag=True, help="Show all options and exit."),
+)
+COMMON = (
+    _eager("--config", _read_settings, parse=file_path, metavar="FILE", help="TOML file with values of options."),
+    _eager("--verbose", _be_verbose, is_flag=True, help="Report time and memory, and where an error was raised."),
+    *HELP,
+)
+
+
+def _show_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version  # noqa: PLC0415  Slow to import.
+
+        print(f"{ctx.command_path} {version('crfdeid')}")
+        ctx.exit()
+
+
+def _forget_compiled(_: click.Context, __: click.Parameter, asked: bool) -> None:
+    if asked:
+        from crfdeid.utils.folders import forget_compiled  # noqa: PLC0415
+
         forget_compiled()
 
 
-def file_path(text: str) -> Path:
-    """An option's value as the name of a file or a folder."""
-    if not text:
-        raise argparse.ArgumentTypeError("an empty name: give a file or a folder")
-    if "://" in text:
-        raise argparse.ArgumentTypeError("it is a URL: give a path")  # which could hold a key
-    try:
-        text.encode("utf-8")  # The results name it.
-    except UnicodeEncodeError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not UTF-8: rename it, or give a path relative to it") from None
-    return Path(text)
+GLOBAL = (
+    _eager("--version", _show_version, is_flag=True, help="Show the version and exit."),
+    _eager("--no-compilation-cache", _forget_compiled, is_flag=True, help="Keep no compiled networks for later runs."),
+)
 
 
-def whole_number(least: int, most: int = sys.maxsize) -> Callable[[str], int]:
-    """Option type for a whole number from ``least`` to ``most``."""
+class Command(click.Command):
+    """Command that refuses an option without effect.
 
-    def count(text: str) -> int:
-        # Its length first: Python refuses to read thousands of digits.
-        if not text.isdecimal() or len(text) > len(str(most)) or not least <= int(text) <= most:
-            end = "" if most == sys.maxsize else f" to {most}"
-            raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from {least}{end}")
-        return int(text)
-
-    return count
-
-
-def positive_number(text: str) -> float:
-    """An option's value as a number above 0."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"'{text}' is not a number above 0")
-    return value
-
-
-def fraction(text: str) -> float:
-    """An option's value as a share: a number above 0, at most 1."""
-    value = positive_number(text)
-    if value > 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is no share above 0, at most 1, such as 0.96")
-    return value
-
-
-def duration(seconds: float) -> str:
-    """A time in words.
-
-    Example:
-        >>> duration(0.4), duration(75), duration(7260)
-        ('0 s', '1 min 15 s', '2 h 1 min')
+    Args:
+        name: of the command, as it is typed.
+        run: does the work with the values of all options; it returns the exit code, None for 0.
+        params: arguments and options; those of all commands are added.
+        details: help text after the first sentence, which the group has.
+        examples: command lines for the end of the help.
+        one_of: names of options, or of arguments, of which exactly one is needed.
     """
-    minutes, rest = divmod(round(seconds), 60)
-    if not minutes:
-        return f"{rest} s"
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+
+    def __init__(
+        self,
+        name: str,
+        run: Callable[[SimpleNamespace], int | None],
+        params: Sequence[click.Parameter],
+        *,
+        details: str = "",
+        examples: Sequence[str] = (),
+        one_of: Sequence[str] = (),
+    ) -> None:
+        self.run, self.details, self.examples, self.one_of = run, details, examples, one_of
+        super().__init__(
+            name,
+            params=[*params, *COMMON],
+            help=details,
+            add_help_option=False,
+            context_settings={"show_default": True, "allow_extra_args": True, "max_content_width": 100},
+        )
+
+    def invoke(self, ctx: click.Context) -> int | None:
+        """Do the work of the command.
+
+        Raises:
+            UsageError: an option has no effect, or one is missing.
+        """
+        if ctx.args:  # They may be words of a note: click's message would quote them.
+            taken = " ".join(str(p.metavar) for p in self.params if isinstance(p, Argument)) or "none"
+            raise UsageError(f"{len(ctx.args)} arguments too many: {ctx.command_path} takes {taken} (--help)")
+        options = SimpleNamespace(**ctx.params)
+        given = [p for p in self.params if ctx.get_parameter_source(str(p.name)) in _GIVEN]
+        for parameter in given:
+            for mode in getattr(parameter, "only", ()):
+                if not mode.holds(options):
+                    raise OptionConflictError(f"{_shown(parameter)} is for {mode.text}: leave it out")
+        sources = [p for p in self.params if p.name in self.one_of]
+        found = [p for p in sources if p in given]
+        if len(found) > 1:
+            raise OptionConflictError(f"{' and '.join(map(_shown, found))} exclude each other: leave one out")
+        if sources and not found:
+            raise UsageError(f"needs one of {', '.join(map(_shown, sources))}")
+        return self._timed(options)
+
+    def _timed(self, options: SimpleNamespace) -> int | None:
+        began = time.monotonic()
+        try:
+            return self.run(options)
+        except Exception as problem:
+            _log.debug("raised: %s", raised_at(problem))
+            raise
+        finally:
+            memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 if sys.platform == "darwin" else 1024)
+            _log.debug("%.1f s, at most %.0f MiB of memory", time.monotonic() - began, memory)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write arguments, options and, if asked, rare options."""
+        shown = {"Arguments": [(str(p.metavar), p.text) for p in self.params if isinstance(p, Argument)]}
+        options = [p for p in self.params if isinstance(p, Option)]
+        for title, rare in (("Options", False), ("Rare options", True)):
+            if not rare or ctx.meta.get("all"):
+                records = [p.get_help_record(ctx) for p in options if p.rare == rare]
+                shown[title] = [record for record in records if record is not None]
+        for title, rows in shown.items():
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples."""
+        with formatter.section("Examples"):
+            for example in self.examples:
+                formatter.write(f"{'':{formatter.current_indent}}{example}\n")
 
 
-def json_value(text: str) -> Any:
-    """An option's value as a number, true, false or null as JSON spells them; anything else is a text."""
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return text
-    return text if isinstance(value, (dict, list)) else value
+def _shown(parameter: click.Parameter) -> str:
+    return parameter.opts[0] if isinstance(parameter, Option) else str(parameter.metavar)
 
 
-@contextlib.contextmanager
-def show_messages() -> Iterator[None]:
-    """Print the library's log as lines of the command: "warning: ..." for a warning, else the text alone."""
-    log = logging.getLogger("crfdeid")
-    handler, before = logging.StreamHandler(), log.level
-    handler.setFormatter(_Line())
-    log.addHandler(handler)
-    log.setLevel(logging.INFO)
-    try:
-        yield
-    finally:
-        log.removeHandler(handler)
-        log.setLevel(before)
+def command(*params: click.Parameter, **settings: Any) -> Callable[[Callable[[SimpleNamespace], int | None]], Command]:
+    """Decorator that makes a function a command; arguments as of `Command`."""
+    return lambda run: Command(run.__name__, run, params, **settings)
 
 
-class _Line(logging.Formatter):
-    """A message on one line."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        text = record.getMessage()
-        return f"warning: {text}" if record.levelno >= logging.WARNING else text
+Texts = Mapping[str, "str | Texts"]
 
 
-def setting(text: str) -> tuple[str, Any]:
-    """An option's value as the name of a model's setting and its value: "epochs=10"."""
-    name, equals, value = text.partition("=")
-    if not (name.isidentifier() and equals):
-        raise argparse.ArgumentTypeError(f"'{text}' is no setting with a value, such as epochs=10")
-    return name, json_value(value)
+class Commands(click.Group):
+    """Group of commands; the module of a command is imported when it is chosen.
 
-
-def copy_kinds(text: str) -> str:
-    """An option's value as kinds of rewritten copies: "accents,case,layout", a part of it, "all" or "none"."""
-    from crfdeid.augmentation import parse_copy_kinds  # noqa: PLC0415
-
-    try:
-        return parse_copy_kinds(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-
-
-LINE_EVERY = 30.0
-"""Seconds between two progress lines without a terminal."""
-
-
-def make_bar(text: str, total: int | None) -> tqdm[NoReturn]:
-    """A bar to update; ``total`` is None if unknown. Silent without a terminal."""
-    from tqdm import tqdm  # noqa: PLC0415  Wrong options are answered without it.
-
-    return tqdm(total=total, desc=text, file=sys.stderr, disable=not _terminal(), leave=False, dynamic_ncols=True)
-
-
-@contextmanager
-def training_bar(text: str) -> Iterator[OnProgress]:
-    """Show the progress of one model's training: steps, dev F if known, and the time left.
-
-    On a terminal it is a bar, which appears with the first step; otherwise a line every half minute, also during a
-    step. The returned function is called for each step.
+    Args:
+        name: of the group, as it is typed.
+        package: package of the commands' modules. Each module defines its command under its own name.
+        texts: help text of each command; of a group within, its texts, with that of the group under "".
+        params: options of the group itself.
     """
-    shown = _Bar(text) if _terminal() else _Lines(text)
-    try:
-        yield shown.step
-    finally:
-        shown.close()
 
+    def __init__(self, name: str, package: str, texts: Texts, params: Sequence[click.Parameter] = ()) -> None:
+        self.package, self.texts = package, texts
+        super().__init__(
+            name,
+            help=str(texts[""]),
+            params=[*params, HELP[0]],
+            add_help_option=False,
+            context_settings={"max_content_width": 100},
+            no_args_is_help=False,
+            subcommand_metavar="COMMAND ...",
+        )
 
-class _Bar:
-    """A bar for one training."""
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names of the commands, in the order of the work."""
+        return [name for name in self.texts if name]
 
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._bar: tqdm[NoReturn] | None = None
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """A command, whose module is imported."""
+        text = self.texts.get(cmd_name) if cmd_name else None
+        if text is None:
+            return None
+        module = f"{self.package}.{cmd_name}"
+        if not isinstance(text, str):
+            return Commands(cmd_name, module, text)
+        found: Command = getattr(import_module(module), cmd_name)
+        found.help = f"{text}\n\n{found.details}"
+        return found
 
-    def step(self, progress: FitProgress) -> None:
-        """Move the bar."""
-        if self._bar is None:
-            self._bar = make_bar(self._text, progress.total)
-        if progress.dev_f1 is not None:
-            self._bar.set_postfix_str(_dev_f1(progress.dev_f1), refresh=False)
-        self._bar.update(progress.step - self._bar.n)
-
-    def close(self) -> None:
-        """Remove the bar."""
-        if self._bar is not None:
-            self._bar.close()
-
-
-class _Lines:
-    """Lines about one training, from a separate thread, so that they appear during a step."""
-
-    def __init__(self, text: str) -> None:
-        self._text, self._began = text, time.monotonic()
-        self._steps: list[tuple[float, FitProgress]] = []  # the first and the last, each with its time
-        self._ended = Event()
-        self._thread = Thread(target=self._talk, daemon=True)
-        self._thread.start()
-
-    def step(self, progress: FitProgress) -> None:
-        """Note a step."""
-        self._steps = [*self._steps[:1], (time.monotonic(), progress)]
-
-    def _talk(self) -> None:
-        while not self._ended.wait(LINE_EVERY):
-            parts = [duration(time.monotonic() - self._began), *self._parts(self._steps)]
-            print(f"{self._text}: {', '.join(parts)}", file=sys.stderr, flush=True)
-
-    @staticmethod
-    def _parts(steps: list[tuple[float, FitProgress]]) -> Iterator[str]:
-        if not steps:
-            yield "no step done yet"
-            return
-        (begin, first), (end, last) = steps[0], steps[-1]
-        yield f"step {last.step} of {last.total} done"
-        if last.dev_f1 is not None:
-            yield _dev_f1(last.dev_f1)
-        if first.step < last.step < last.total:
-            left = (end - begin) / (last.step - first.step) * (last.total - last.step)
-            yield f"{duration(max(left - (time.monotonic() - end), 0.0))} left at most"
-
-    def close(self) -> None:
-        """Stop printing lines."""
-        self._ended.set()
-        self._thread.join()
-
-
-def _dev_f1(share: float) -> str:
-    return f"dev F {100 * share:.2f}"
-
-
-def _terminal() -> bool:
-    return sys.stderr is not None and sys.stderr.isatty()
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the names and help texts, without importing the commands."""
+        rows = [(name, text if isinstance(text, str) else str(text[""])) for name, text in self.texts.items() if name]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)

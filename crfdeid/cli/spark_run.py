@@ -1,8 +1,7 @@
-"""`crfdeid redact --engine spark`: the same files, options and results, processed by many machines."""
+"""`crfdeid redact --spark`: the same files, options and results, processed by many machines."""
 
 from __future__ import annotations
 
-import argparse
 import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -10,9 +9,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from crfdeid.cli.arguments import STDIN
 from crfdeid.cli.note_run import FileProcessor, RunPlan
 from crfdeid.errors import UsageError
 from crfdeid.io.output import OutputFolder
@@ -26,28 +25,17 @@ if TYPE_CHECKING:
     from crfdeid.integrations.spark.tasks import PeopleFile
     from crfdeid.known_phi.patients import PatientTable
 
-SPARK = "spark"
 _SUCCESS = "_SUCCESS"
 
 
-def require_fitting(options: argparse.Namespace) -> None:
+def require_fitting(options: SimpleNamespace) -> None:
     """Refuse options that Spark on this machine cannot combine, before a note is read.
 
     Raises:
         UsageError: there are such options.
     """
-    if options.engine != SPARK:
-        if options.master is not None:
-            raise UsageError("--master is for --engine spark: leave it out")
+    if options.spark is None:
         return
-    if options.master is None:
-        raise UsageError("--engine spark needs --master: local[2] is a Spark on this machine")
-    if options.input == STDIN:
-        raise UsageError("--engine spark reads files: leave it out with --input -")
-    if options.jobs != 1:
-        raise UsageError("--jobs is for one machine: with --engine spark, --master says how many work")
-    if options.shift_columns or options.hash_columns:
-        raise UsageError("--shift-columns and --hash-columns are for one machine: drop or allow the columns instead")
     table = None if options.output is None else _failures_file(options.output)
     if table is not None and table.exists() and not options.resume:
         raise UsageError(f"--output: {table} is there already, the table of what failed: name another folder")
@@ -59,7 +47,7 @@ def _failures_file(output: Path) -> Path:
 
 
 @contextmanager
-def spark_engine(options: argparse.Namespace, task: RunPlan) -> Iterator[FileProcessor]:
+def spark_engine(options: SimpleNamespace, task: RunPlan) -> Iterator[FileProcessor]:
     """Engine that processes files on Spark.
 
     Raises:
@@ -70,7 +58,7 @@ def spark_engine(options: argparse.Namespace, task: RunPlan) -> Iterator[FilePro
     from crfdeid.integrations.spark.tasks import FileWork  # noqa: PLC0415
 
     digest = model_digest(task.work.model)
-    with started_jobs(options.master) as jobs:
+    with started_jobs(options.spark) as jobs:
         find = jobs.ship(task.work.model.path, digest)
 
         def process(
@@ -83,7 +71,7 @@ def spark_engine(options: argparse.Namespace, task: RunPlan) -> Iterator[FilePro
                 digest=digest,
                 policy=task.work.policy,
                 columns=replace(task.plan.columns, people=None),
-                source=options.input.resolve(),
+                source=options.notes.resolve(),
                 folder=output.part.resolve(),
                 version=version("crfdeid"),
                 secret=None if task.secret is None else secret_fingerprint(task.secret),
@@ -100,13 +88,13 @@ def spark_engine(options: argparse.Namespace, task: RunPlan) -> Iterator[FilePro
         yield process
 
 
-def _people_file(options: argparse.Namespace, people: PatientTable | None) -> PeopleFile | None:
+def _people_file(options: SimpleNamespace, people: PatientTable | None) -> PeopleFile | None:
     from crfdeid.integrations.spark.tasks import PeopleFile  # noqa: PLC0415
 
     if people is None:
         return None
-    columns = () if options.known is None else read_columns(options.known)
-    return PeopleFile(options.known_file.resolve(), columns, people.digest)
+    columns = () if options.record_columns is None else read_columns(options.record_columns)
+    return PeopleFile(options.record_file.resolve(), columns, people.digest)
 
 
 def _write_failures(file: Path, failures: Sequence[Failure]) -> None:

@@ -1,42 +1,47 @@
-"""Find the PHI in notes and write its offsets, for people to check or for `crfdeid score`.
-
-With a model that finds concepts too, these are written as well.
-"""
+"""`crfdeid tag`: the spans of PHI in notes, for people to check or for `crfdeid evaluate`."""
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+
+from crfdeid.cli.options import BLIND, NOTE_OPTIONS
+from crfdeid.cli.shell import Mode, choice, command
+from crfdeid.io.annotations import BLIND_FORMATS
 
 TAG_FORMATS = ("brat", "jsonl", "i2b2-2014", "conll", "label-studio", "doccano", "xmi")
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """The options of ``crfdeid tag``."""
-    from crfdeid.cli.arguments import add_note_options as add_common  # noqa: PLC0415
-
-    add_common(parser)
-    text = (
-        "format to write (default: jsonl); all but jsonl, label-studio and doccano are for .txt files only; with a "
-        "model that finds concepts too all but jsonl are two folders, phi/ and concepts/"
-    )
-    parser.add_argument("--format", choices=TAG_FORMATS, default="jsonl", help=text)
-    text = (
-        "leave out what was found: for notes that people annotate to measure this model, whose marks would sway them; "
-        "with --format brat, label-studio, doccano or xmi"
-    )
-    parser.add_argument("--for-test", action="store_true", help=text)
-
-
-def run(options: argparse.Namespace) -> int:
+@command(
+    *NOTE_OPTIONS,
+    choice(
+        "--output-format",
+        TAG_FORMATS,
+        default="jsonl",
+        metavar="FORMAT",
+        help=f"Format of the result: {', '.join(TAG_FORMATS)}; for tables jsonl, label-studio or doccano.",
+    ),
+    BLIND.but(only=(Mode(f"--output-format {', '.join(BLIND_FORMATS)}", lambda o: o.output_format in BLIND_FORMATS),)),
+    details="A model that finds concepts too writes these as well: jsonl in the same file, other formats in two "
+    "folders, phi/ and concepts/.",
+    examples=(
+        "crfdeid tag model/ notes/ --output found/",
+        "crfdeid tag synthetic notes/ --output found/ --output-format brat",
+    ),
+)
+def tag(options: SimpleNamespace) -> int:
     """Find the PHI of every note.
+
+    Args:
+        options: values of the options.
 
     Returns:
         0, or 1 if a note failed.
     """
-    from crfdeid.cli import arguments, note_run  # noqa: PLC0415
+    from crfdeid.cli import note_run  # noqa: PLC0415
+    from crfdeid.cli import options as shared  # noqa: PLC0415
     from crfdeid.corpora.jsonl import to_line  # noqa: PLC0415
     from crfdeid.documents import CONCEPT  # noqa: PLC0415
     from crfdeid.errors import UsageError  # noqa: PLC0415
@@ -47,36 +52,34 @@ def run(options: argparse.Namespace) -> int:
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
     one_thread()
-    if options.for_test and options.format not in annotations.BLIND_FORMATS:
-        raise UsageError(f"--for-test is for --format {', '.join(annotations.BLIND_FORMATS)}: choose one of these")
-    columns = replace(arguments.note_columns(options), use_id_key=True)
-    secret = arguments.run_secret(options, needed=False)
-    work = arguments.note_task(options, operators=None)
+    form = options.output_format
+    columns = replace(shared.note_columns(options), use_id_key=True)
+    secret = shared.run_secret(options)
+    work = shared.note_task(options, operators=None)
     layers = saved_traits(work.model).layers
-    with_completeness = options.format == "label-studio" and not options.for_test
-    evidence = work.evidence or (options.format in ("jsonl", "label-studio") and not options.for_test)
+    with_completeness = form == "label-studio" and not options.blind
+    evidence = work.evidence or (form in ("jsonl", "label-studio") and not options.blind)
     work = replace(work, concepts=CONCEPT in layers, with_completeness=with_completeness, evidence=evidence)
     settings = {
         "command": "tag",
-        "format": options.format,
-        **({"for_test": True} if options.for_test else {}),
-        **arguments.common_settings(options, work, secret),
-        **arguments.known_phi_settings(columns),
+        "format": form,
+        **({"for_test": True} if options.blind else {}),
+        **shared.common_settings(options, work, columns, secret),
     }
-    if options.input == arguments.STDIN:
-        if options.format != "jsonl":
-            raise UsageError(f"--format {options.format}: one note from standard input is written as jsonl")
+    if options.notes == shared.STDIN:
+        if form != "jsonl":
+            raise UsageError(f"--output-format {form}: one note from standard input is written as jsonl")
         note_run.write_stdout(to_line(note_run.run_stdin(options, work, settings)))
         return 0
 
     def targets(file: NoteFile) -> list[str]:
-        if options.format not in annotations.MULTI_NOTE_FORMATS and file.path.suffix.lower() != ".txt":
-            raise UsageError(f"--format {options.format} is for .txt files: write {file.name} with --format jsonl")
-        return annotations.target_names(file, options.format, layers)
+        if form not in annotations.MULTI_NOTE_FORMATS and file.path.suffix.lower() != ".txt":
+            raise UsageError(f"--output-format {form} is for .txt files: write {file.name} as jsonl")
+        return annotations.target_names(file, form, layers)
 
     def writer(_: NoteFile, paths: Sequence[Path]) -> Writer:
         model = f"{work.model.path.name} {settings['model'][:12]}"
-        return annotations.tag_writer(paths, options.format, layers, model=model, for_test=options.for_test)
+        return annotations.tag_writer(paths, form, layers, model=model, for_test=options.blind)
 
     plan = OutputPlan(targets, writer, columns)
     return note_run.run_folder(options, note_run.RunPlan("tagging", work, plan, settings, secret))

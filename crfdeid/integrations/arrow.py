@@ -68,8 +68,8 @@ class RedactBatches:
         policy: detection and replacement of PHI.
         text_column: column of the notes.
         patient_column: column of the patient, for surrogates; None for a separate patient for each note.
-        known: columns with known PHI of the patient, as in `crfdeid redact --known`: "name,birth_date". The values are
-            hidden in the note and stay in their column, unless that is dropped.
+        known: columns with known PHI of the patient, as in `crfdeid redact --record-columns`: "name,birth_date". The
+            values are hidden in the note and stay in their column, unless that is dropped.
         drop_columns: columns that the results leave out.
         shift_columns: with surrogates, columns whose dates are shifted like those of the patient's notes. A column of
             dates next to surrogates would reveal that shift: it is refused unless it is dropped, shifted, hashed or

@@ -251,7 +251,9 @@ def with_known_phi(
     if columns.people is not None:
         known = columns.people.of(patient=note.patient or note.id, file=file.name)
         if known is None:
-            return Failure(f"--known-file has no line for its {columns.people.key}: add one, empty if nothing is known")
+            return Failure(
+                f"--record-file has no line for its {columns.people.key}: add one, empty if nothing is known"
+            )
         return note._replace(known=known)
     try:
         return note._replace(known=row_identifiers(columns.known, values)) if columns.known else note
@@ -261,5 +263,5 @@ def with_known_phi(
 
 def too_long_failure(longest: int) -> Failure:
     """Failure of a note with more characters than allowed."""
-    reason = f"longer than {longest:,} characters: take out what is no note, or raise --longest-note"
+    reason = f"longer than {longest:,} characters: take out what is no note, or raise --max-chars"
     return Failure(reason, error="NoteTooLong")

@@ -125,12 +125,10 @@ def _azure(rest: str) -> tuple[Any, str]:
     access = _azure_access(settings)
     named = host.partition(".")[0]
     if named and account and access and named != account:
-        raise OptionConflictError(f"--input is in the account {named}, but the environment has access to {account}")
+        raise OptionConflictError(f"NOTES are in the account {named}, but the environment has access to {account}")
     account = named or account
     if not account:
-        raise SettingError(
-            f"--input names no account: abfss://container@account.dfs.core.windows.net, or {_ACCOUNT[1]}"
-        )
+        raise SettingError(f"NOTES name no account: abfss://container@account.dfs.core.windows.net, or {_ACCOUNT[1]}")
     if not endpoint:
         endpoint = "https://" + (host or f"{account}.blob.{settings.get('EndpointSuffix', _SUFFIX)}")
     return _azure_system(account_name=account, **_authorities(endpoint, account), **access), unquote(path).strip("/")
@@ -220,7 +218,7 @@ class RemoteNotes:
         try:
             opened = _open_file_system(self.url)
         except (pa.ArrowException, OSError) as problem:
-            raise UsageError(f"--input: {self.url} cannot be opened{self._why(problem)}") from None
+            raise UsageError(f"NOTES: {self.url} cannot be opened{self._why(problem)}") from None
         try:
             yield opened
         except (pa.ArrowException, OSError) as problem:
@@ -244,7 +242,7 @@ class RemoteNotes:
         with self._reached() as (system, root):
             found = system.get_file_info(root)
             if found.type == FileType.NotFound:
-                raise UnknownNameError(f"--input: no such file or folder: {self.url}")
+                raise UnknownNameError(f"NOTES: no such file or folder: {self.url}")
             if found.type == FileType.File:
                 yield _note_file(found, found.base_name, system)
                 return

@@ -211,9 +211,9 @@ def survey_input(
     """
     if isinstance(root, Path):
         if not root.exists():
-            raise UnknownNameError(f"--input: no such file or folder: {root}")
+            raise UnknownNameError(f"NOTES: no such file or folder: {root}")
         if not root.is_file() and not root.is_dir():
-            raise UsageError(f"--input: {root} is {NO_FILE}; - reads one note from standard input")
+            raise UsageError(f"NOTES: {root} is {NO_FILE}; - reads one note from standard input")
     size = unknown = known = 0
     folder, taken = "", set[str]()
     for file in note_files(root, rename):
@@ -230,7 +230,7 @@ def survey_input(
             taken.clear()
         for target in targets(file):
             if target in taken:
-                raise UsageError(f"--input: two files would be written to {target}: rename one of them")
+                raise UsageError(f"NOTES: two files would be written to {target}: rename one of them")
             taken.add(target)
     if not known:
         raise _no_notes(root)

@@ -23,7 +23,7 @@ def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
     whole = read_text(file.path, keep_mark=True)
     text = whole.removeprefix(BYTE_ORDER_MARK)
     if columns.known:
-        raise FormatError("a text file has no columns with known PHI: give --known-file", path=file.path)
+        raise FormatError("a text file has no columns with known PHI: give --record-file", path=file.path)
     note = Note(file.result_name.removesuffix(file.path.suffix), text, file.patient)
     passthrough = Passthrough(whole[: len(whole) - len(text)], text)
     yield Record(with_known_phi(note, file, columns), None, file.size, passthrough)

@@ -79,7 +79,7 @@ def require_no_mojibake(text: str) -> None:
     if offset is not None:
         problem = (
             "letters are damaged: UTF-8 was read as Latin-1 or Windows-1252 and written again; "
-            "take the notes from their source as UTF-8, or give --accept-damaged and expect misses"
+            "take the notes from their source as UTF-8, or give --allow-mojibake and expect misses"
         )
         raise EncodingError(problem, offset=offset)
 

@@ -1,4 +1,4 @@
-"""A model's card as Markdown, for `crfdeid inspect` and for people who choose a model."""
+"""A model's card as Markdown, for `crfdeid info` and for people who choose a model."""
 
 from __future__ import annotations
 

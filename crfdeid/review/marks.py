@@ -23,8 +23,7 @@ from crfdeid.review.bounds import NoteCount, Stratum
 from crfdeid.review.plan import SampledNote, SamplingPlan, require_planned
 
 _NO_DIGEST = (
-    "marks without the digest of the redacted text that was read: read the note again, on a page of crfdeid review "
-    "--original --redacted"
+    "marks without the digest of the redacted text that was read: read the note again, on a page of crfdeid review page"
 )
 
 

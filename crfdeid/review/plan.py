@@ -22,7 +22,7 @@ from crfdeid.utils.files import read_text, write_files
 from crfdeid.utils.json import parse_json
 
 _PLAN_FORMAT_VERSION = 3
-_NO_PLAN = "no sampling plan: give the file that crfdeid certify --plan wrote"
+_NO_PLAN = "no sampling plan: give the file that crfdeid review plan wrote"
 
 
 class SampledNote(NamedTuple):

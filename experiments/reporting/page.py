@@ -139,7 +139,7 @@ def command_line(command: Mapping[str, Any], experiment: str = "compare") -> str
 
 
 def _written(value: Any) -> str:
-    """A setting's value in the syntax of `crfdeid.cli.shell.json_value`."""
+    """A setting's value in the syntax of `crfdeid.cli.values.json_value`."""
     return value if isinstance(value, str) else json.dumps(value)
 
 

@@ -37,7 +37,7 @@ class Folder:
     """The files of one experiment.
 
     Args:
-        path: the folder that ``--out`` named.
+        path: the folder that ``--output`` named.
     """
 
     path: Path
@@ -166,9 +166,9 @@ def require_empty(path: Path) -> None:
     """
     try:
         if path.exists() and (not path.is_dir() or any(entry.name != LOCK for entry in path.iterdir())):
-            raise OutputExistsError(f"--out: {path} is not an empty folder: name a new one, nothing is overwritten")
+            raise OutputExistsError(f"--output: {path} is not an empty folder: name a new one, nothing is overwritten")
     except OSError as error:
-        raise SettingError(f"--out: {path} cannot be used: {error.strerror}") from None
+        raise SettingError(f"--output: {path} cannot be used: {error.strerror}") from None
 
 
 def _layer(layers: Mapping[str, dict[str, list[Span]]], layer: str, path: Path) -> dict[str, list[Span]]:

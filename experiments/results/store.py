@@ -91,9 +91,9 @@ class Store:
             self._lock = os.open(path / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise OutputExistsError(f"--out: {path} is in use by another run: name a new folder") from None
+            raise OutputExistsError(f"--output: {path} is in use by another run: name a new folder") from None
         except OSError as error:
-            raise SettingError(f"--out: {path} cannot be written to: {error.strerror}") from None
+            raise SettingError(f"--output: {path} cannot be written to: {error.strerror}") from None
         try:
             self._begin(dict(experiment), resume=resume)
         except BaseException:
@@ -110,7 +110,7 @@ class Store:
             return
         if not resume:
             raise OutputExistsError(
-                f"--out: {self.folder.path} is not empty: name a new folder, or give --resume to go on"
+                f"--output: {self.folder.path} is not empty: name a new folder, or give --resume to go on"
             )
         different = _different(before, experiment)
         if different:

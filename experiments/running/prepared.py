@@ -123,7 +123,7 @@ def models_folder(output: Path | None) -> Path | None:
     try:
         make_folder(output)
     except OSError as error:
-        raise SettingError(f"--out: {output} cannot be made: {error.strerror}") from None
+        raise SettingError(f"--output: {output} cannot be made: {error.strerror}") from None
     return output / "models"
 
 

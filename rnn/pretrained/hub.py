@@ -200,7 +200,7 @@ def small_encoder() -> Path:
     if not folder.is_dir():
         raise OptionConflictError(
             f"the model 'bert' starts from a pretrained encoder: {COMMAND} fetches a small English one, or name the "
-            "folder of another one (crfdeid train --encoder DIR, else --set encoder=DIR)"
+            "folder of another one (--set encoder=DIR)"
         )
     return folder
 

@@ -26,8 +26,8 @@ from crfdeid.cli import main
 SECRET = "0123456789abcdef0123456789abcdef"
 PHI = ("Quill", "Marsh", "3/14/2031", "555-1037")
 NOTE = "Patient Quill was seen on 3/14/2031.\nAttending: Dr. Orla Marsh, call 555-1037.\n"
-REDACT = "redact --model model --input notes --output out"
-TAG = "tag --model model --input notes --output out"
+REDACT = "redact model notes --output out"
+TAG = "tag model notes --output out"
 
 SetUp = Callable[[Path], None]
 

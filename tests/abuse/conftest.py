@@ -41,8 +41,8 @@ def _first_box(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (box / "notes").mkdir(parents=True)
     (box / "notes" / "note.txt").write_text(NOTE)
     (box / "train.jsonl").write_text(_lines())
-    train = ["train", "--model", "crf", "--train", str(box / "train.jsonl"), "--dev", str(box / "train.jsonl")]
-    assert main([*train, "--out", str(box / "model"), "--set", "max_iterations=30"]) == 0
+    train = ["train", "--model", "crf", str(box / "train.jsonl"), "--dev", str(box / "train.jsonl")]
+    assert main([*train, "--output", str(box / "model"), "--set", "max_iterations=30"]) == 0
     return box
 
 

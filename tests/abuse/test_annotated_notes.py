@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from attack import Attack, SetUp, both, carry_out, name, write
 
-SCORE = "score --gold gold --predicted found"
-TRAIN = "train --train gold --out out"
+SCORE = "evaluate --predicted found gold"
+TRAIN = "train gold --output out"
 SPAN = {"start": 4, "end": 9, "label": "PATIENT"}
 
 
@@ -37,7 +37,7 @@ ATTACKS = [
     Attack(
         "a note not found", both(lines("gold", OTHER, {}), lines("found", OTHER)), SCORE, 1, r"jsonl, line 2: score"
     ),
-    Attack("a note not in gold", both(ONE, lines("found", {}, OTHER)), SCORE, 1, r"--gold: found.notes.jsonl, line 2"),
+    Attack("a note not in gold", both(ONE, lines("found", {}, OTHER)), SCORE, 1, r"NOTES: found.notes.jsonl, line 2"),
     Attack("another text", both(ONE, lines("found", {"text": "Mr.", "spans": []})), SCORE, 1, r"line 1, offset 3"),
     Attack("another text found", both(ONE, lines("found", {"text": "Mr. Quill."})), SCORE, 1, r"line 1, offset 9: the"),
     Attack("an id twice in lines", lines("gold", {}, {}), TRAIN, 1, r"line 2: the same id as gold.notes.jsonl, line 1"),

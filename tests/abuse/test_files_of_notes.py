@@ -64,29 +64,29 @@ ATTACKS = [
     Attack("notes of no known kind", both(remove("notes/note.txt"), write("notes/n.doc", "")), REDACT, 1, "no notes"),
     Attack("an input that is not there", nothing, REDACT.replace("notes", "nowhere"), 2, "no such file"),
     Attack("an output that is called a file", nothing, f"{REDACT}.csv", 2, "name a folder"),
-    Attack("no output", nothing, "redact --model model --input notes", 2, "--output is needed"),
-    Attack("a format for one note alone", write(JSONL, ROW), f"{TAG} --format brat", 2, "txt"),
+    Attack("no output", nothing, "redact model notes", 2, "--output is needed"),
+    Attack("a format for one note alone", write(JSONL, ROW), f"{TAG} --output-format brat", 2, "txt"),
 ]
 
 
 # Files that are pipes, sockets or devices, by the command that reads them. A pipe would be waited for without end.
-TRAIN = "train --model crf --out out --dev train.jsonl --train"
-SECRET_FILE = f"{REDACT} --how surrogate --locale en_US --secret-file"
+TRAIN = "train --model crf --output out --dev train.jsonl"
+SECRET_FILE = f"{REDACT} --operator surrogate --locale en_US --secret-file"
 NO_DATA = "p(:| is) a (pipe, socket or device: give a file|link that leads to no file)"
 READERS = {
-    "notes": "redact --model model --output out --input p",
-    "notes to draw from": "sample --model model --out out -n 1 --input p",
-    "a text to explain": "explain --model model --input p",
+    "notes": "redact --output out model p",
+    "notes to draw from": "annotate sample --trained model --output out --count 1 p",
+    "a text to explain": "explain model p",
     "training notes": f"{TRAIN} p",
     "training notes of a format": f"{TRAIN} p --format brat",
-    "gold notes": "score --gold p --predicted train.jsonl",
-    "a site's file": f"{REDACT} --site p",
-    "a file of patients": f"{REDACT} --known-file p",
+    "gold notes": "evaluate p --predicted train.jsonl",
+    "a site's file": f"{REDACT} --lists p",
+    "a file of patients": f"{REDACT} --record-file p",
     "a secret": f"{SECRET_FILE} p",
-    "marks": "certify --redacted notes --marks p",
-    "counts": "certify --counts p",
-    "a plan": "review --original notes --redacted notes --out r.html --planned p",
-    "vectors": "pseudonymise --train train.jsonl --out p.jsonl --vectors p",
+    "marks": "review certify --redacted notes p",
+    "counts": "review certify --counts p",
+    "a plan": "review page notes notes --output r.html --plan p",
+    "vectors": "pseudonymise train.jsonl --output p.jsonl --vectors p",
 }
 
 
@@ -112,7 +112,7 @@ def test_what_is_no_file_is_refused_at_once(
 
 
 @pytest.mark.parametrize("file", ["model.json", "card.json", "weights.npz"])
-@pytest.mark.parametrize("command", [REDACT, "inspect --model model"])
+@pytest.mark.parametrize("command", [REDACT, "info model"])
 def test_what_is_no_file_of_a_model_is_refused_at_once(
     file: str, command: str, box: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

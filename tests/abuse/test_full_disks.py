@@ -37,10 +37,10 @@ def long_note(box: Path, suffix: str) -> None:
 
 CASES = [
     *((suffix, REDACT, f"error: out/note{suffix}") for suffix in (".txt", ".csv", ".jsonl", ".parquet")),
-    (".txt", f"{TAG} --format jsonl", "error: out/note.jsonl"),
-    (".txt", f"{TAG} --format brat", "failed: note.txt: cannot be written"),
-    (".txt", "score --gold train.jsonl --predicted train.jsonl --json s.json", "error: s.json"),
-    (".txt", "review --gold train.jsonl --predicted train.jsonl --out r.html", "error: r.html"),
+    (".txt", f"{TAG} --output-format jsonl", "error: out/note.jsonl"),
+    (".txt", f"{TAG} --output-format brat", "failed: note.txt: cannot be written"),
+    (".txt", "convert train.jsonl --output c.jsonl", "error: c.jsonl"),
+    (".txt", "evaluate train.jsonl --predicted train.jsonl --output r.html", "error: r.html"),
 ]
 
 
@@ -49,7 +49,7 @@ def test_an_error_of_the_disk_names_the_file(
     suffix: str, command: str, named: str, box: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     long_note(box, suffix)
-    with file_size_limit(100 if "score" in command else LIMIT):
+    with file_size_limit(100 if "convert" in command else LIMIT):
         assert main(shlex.split(command)) == 1
     err = capsys.readouterr().err
     assert re.search(f"^{re.escape(named)}.*: .*File too large$", err, re.MULTILINE), err
@@ -60,7 +60,7 @@ def test_an_error_of_the_disk_names_the_file(
 @pytest.mark.parametrize("size", [0, 200, 500])
 def test_an_error_of_the_disk_names_the_file_of_a_run(size: int, box: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with file_size_limit(size):
-        assert main(shlex.split(f"{REDACT} --audit a.json")) == 1
+        assert main(shlex.split(f"{REDACT} --report a.json")) == 1
     line = capsys.readouterr().err.splitlines()[-1]
     assert line.startswith(("error: out/.crfdeid/", "error: a.json: ")) and line.endswith("File too large"), line
     assert not (box / "a.json").exists()

@@ -64,7 +64,7 @@ ATTACKS = [
     Attack("an output that is a file", write("out", "other"), REDACT, 2, "is a file"),
     Attack("an output in the input", nothing, REDACT.replace("--output out", "--output notes/out"), 2, "apart"),
     Attack("an input in the output", nothing, REDACT.replace("--output out", "--output ."), 2, "apart"),
-    Attack("other options than before", redacted(), f"{RESUME} --how mask", 2, "another operators"),
+    Attack("other options than before", redacted(), f"{RESUME} --operator mask", 2, "another operators"),
     Attack("a note that was withdrawn", withdrawn("note.txt"), RESUME, 2, WITHDRAWN),
     Attack("a table that was withdrawn", withdrawn("note.csv"), RESUME, 2, WITHDRAWN.replace("txt", "csv")),
     Attack("a note that was withdrawn and kept", withdrawn("note.txt"), f"{RESUME} --withdrawn keep", 0, "withdrawn: "),

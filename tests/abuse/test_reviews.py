@@ -10,11 +10,11 @@ from attack import NOTE, REDACT, SECRET, Attack, SetUp, both, carry_out, name, n
 from crfdeid.io.records import Columns
 from crfdeid.review.plan import SampledNote, draw_plan, list_notes, write_plan
 
-MARKS = "certify --marks marks.jsonl --redacted notes"
-CERTIFY = "certify --marks marks.jsonl --redacted clean --planned plan"
-REVIEW = "review --original raw --redacted clean --planned plan --out r.html"
-PLAN = "certify --input notes --reviewed"
-SIDES = "--original notes --redacted notes"
+MARKS = "review certify marks.jsonl --redacted notes"
+CERTIFY = "review certify marks.jsonl --redacted clean --plan plan"
+REVIEW = "review page raw clean --plan plan --output r.html"
+PLAN = "review plan notes --count"
+SIDES = "notes notes"
 BOMB = '<!DOCTYPE x [<!ENTITY a "Quill">]><xmi:XMI xmlns:xmi="http://www.omg.org/XMI">&a;</xmi:XMI>'
 
 
@@ -43,7 +43,7 @@ def doccano(*label: object) -> str:
 def learned(what: str, file: str, content: str, says: str) -> Attack:
     """A file of an annotation tool that is to be learned from."""
     form = {"t.json": "label-studio", "d.jsonl": "doccano", "x/a.xmi": "xmi"}[file]
-    command = f"train --model crf --train {file} --format {form} --out out"
+    command = f"train --model crf {file} --format {form} --output out"
     return Attack(what, write(file, content), command, 1, says)
 
 
@@ -159,45 +159,73 @@ ATTACKS = [
     certified("marks without a digest", reviewed(unchanged, sha256=None), "line 1: marks without the digest"),
     certified("marks of gold", reviewed(unchanged, sha256=""), "line 1: marks without the digest"),
     certified("marks of a note that is not there", reviewed(unchanged, id="Quill"), "not among the redacted ones"),
-    Attack("marks without the notes", write("marks.jsonl", mark()), MARKS[:27], 2, "--marks needs --redacted"),
+    Attack("marks without the notes", write("marks.jsonl", mark()), MARKS[:26], 2, "REVIEWS needs --redacted"),
     marked("marks of a note that was not read", mark(read=False), "no note in it was read to the end"),
     Attack(
-        "a plan that is none", write("p", "Quill"), f"review --planned p {SIDES} --out r.html", 1, "no sampling plan"
+        "a plan that is none",
+        write("p", "Quill"),
+        f"review page --plan p {SIDES} --output r.html",
+        1,
+        "no sampling plan",
     ),
     Attack(
         "a plan with a key twice",
         write("p", '{\n"plan": 1,\n"plan": 1}'),
-        f"review --planned p {SIDES} --out r.html",
+        f"review page --plan p {SIDES} --output r.html",
         1,
         "p, line 3: a key",
     ),
     Attack(
-        "counts of a column twice", write("c.csv", COUNTS), "certify --counts c.csv", 1, "c.csv, line 1: columns 2 and"
+        "counts of a column twice",
+        write("c.csv", COUNTS),
+        "review certify --counts c.csv",
+        1,
+        "c.csv, line 1: columns 2 and",
     ),
-    Attack("a plan over a file", write("p", "Quill"), f"{PLAN} 1 --plan p", 2, "is there already"),
-    Attack("a plan among the notes", nothing, f"{PLAN} 1 --plan notes/p", 2, "lies in the folder of --input"),
-    Attack("a page over a file", write("r.html", "Quill"), f"review {SIDES} --out r.html", 2, "is there already"),
+    Attack("a plan over a file", write("p", "Quill"), f"{PLAN} 1 --output p", 2, "is there already"),
+    Attack("a plan among the notes", nothing, f"{PLAN} 1 --output notes/p", 2, "lies in the folder of REDACTED"),
     Attack(
-        "a page over a note", nothing, f"review {SIDES} --out notes/note.txt", 2, "lies in the folder of --original"
+        "a page over a file", write("r.html", "Quill"), f"review page {SIDES} --output r.html", 2, "is there already"
+    ),
+    Attack(
+        "a page over a note",
+        nothing,
+        f"review page {SIDES} --output notes/note.txt",
+        2,
+        "lies in the folder of ORIGINAL",
     ),
     Attack(
         "renamed notes and another secret",
         both(redacted(f"{REDACT} --rename-files"), write("secret", SECRET[::-1])),
-        "review --original notes --redacted out --secret-file secret --out r.html",
+        "review page notes out --secret-file secret --output r.html",
         1,
         "with the secret of that run",
     ),
     Attack(
-        "a plan of hidden notes", write("notes/.old.txt", NOTE), f"{PLAN} 1 --plan p", 1, r"old.txt: no file of notes"
+        "a plan of hidden notes", write("notes/.old.txt", NOTE), f"{PLAN} 1 --output p", 1, r"old.txt: no file of notes"
     ),
-    Attack("a plan of too many notes", nothing, f"{PLAN} 9 --plan p", 2, "9 notes to draw of 1"),
+    Attack("a plan of too many notes", nothing, f"{PLAN} 9 --output p", 2, "9 notes to draw of 1"),
     Attack(
-        "a sample over a file", write("s/a", "Quill"), "sample --input notes --out s -n 1", 2, "not an empty folder"
+        "a sample over a file",
+        write("s/a", "Quill"),
+        "annotate sample notes --output s --count 1",
+        2,
+        "not an empty folder",
     ),
     Attack(
-        "a sample into the notes", nothing, "sample --input notes --out notes -n 1", 2, "lies in the folder of --input"
+        "a sample into the notes",
+        nothing,
+        "annotate sample notes --output notes --count 1",
+        2,
+        "lies in the folder of NOTES",
     ),
-    Attack("a note that leads away", write("in/a.jsonl", AWAY), "sample --input in --out out -n 1", 1, "its id cannot"),
+    Attack(
+        "a note that leads away",
+        write("in/a.jsonl", AWAY),
+        "annotate sample in --output out --count 1",
+        1,
+        "its id cannot",
+    ),
 ]
 
 

@@ -12,7 +12,7 @@ from crfdeid.cli import main
 from crfdeid.utils.json import dump_with_checksum
 
 SENSITIVE = f"{REDACT} --sensitivity 0.997"
-INSPECT = "inspect --model model"
+INSPECT = "info model"
 FILES = ("card.json", "model.json", "weights.npz")
 KEYS = ("schema", "trained", "corpus", "dev", "thresholds", "model_sha256", "sha256")
 PROGRAM = b"\x80\x04cos\nsystem\n(S'true'\ntR."
@@ -96,8 +96,8 @@ ATTACKS = [
     Attack("no weights, inspected", remove("model/weights.npz"), INSPECT, 1, "weights"),
     Attack("no description", remove("model/model.json"), REDACT, 1, "no saved model"),
     Attack("weights that are a program", write("model/weights.npz", PROGRAM), REDACT, 1, "weights"),
-    Attack("a model that is a file", nothing, REDACT.replace("model model", "model train.jsonl"), 1, "no saved model"),
-    Attack("a model that is not there", nothing, REDACT.replace("model model", "model nowhere"), 1, "no such file"),
+    Attack("a model that is a file", nothing, REDACT.replace("model", "train.jsonl"), 1, "no saved model"),
+    Attack("a model that is not there", nothing, REDACT.replace("model", "nowhere"), 1, "no such file"),
     Attack("a sensitivity in per cent", nothing, f"{REDACT} --sensitivity 99.7", 2, "fraction"),
     Attack("a sensitivity of too few PHI tokens", nothing, f"{REDACT} --sensitivity 0.9999", 2, "10,000 PHI tokens"),
 ]
@@ -131,7 +131,7 @@ def test_white_space_and_a_desktops_own_files_change_no_model(
     attack: Attack, box: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     carry_out(attack, box, capsys)
-    main(["inspect", "--model", "model"])
+    main(["info", "model"])
     assert f"Digest: {json.loads((box / 'model' / 'card.json').read_text())['sha256']}" in capsys.readouterr().out
 
 
@@ -156,7 +156,7 @@ def test_no_warning_where_little_is_lost(box: Path, capsys: pytest.CaptureFixtur
     """Half of PHI at the threshold, and a third of the words: more is too much."""
     (box / "notes" / "note.txt").write_text("Patient Quill complained of some pain in the left leg, and slept badly.\n")
     retold(phi=500)(box)
-    assert main(shlex.split(f"{SENSITIVE} --audit audit.json")) == 0
+    assert main(shlex.split(f"{SENSITIVE} --report audit.json")) == 0
     said = capsys.readouterr().err
     assert "PPV" not in said and "of the words were hidden" not in said
     summary = json.loads((box / "audit.json").read_text())["summary"]

@@ -16,9 +16,9 @@ from attack import NOTE, PHI
 TRIALS = 102
 LONGEST = 1.5  # seconds until the signal
 COMMANDS = {
-    "redact": "redact --model model --input many --output",
-    "tag": "tag --model model --input many --output",
-    "train": "train --model crf --train train.jsonl --dev train.jsonl --out",
+    "redact": "redact model many --output",
+    "tag": "tag model many --output",
+    "train": "train --model crf train.jsonl --dev train.jsonl --output",
 }
 # Before Python has read this library, the system ends it: -15, which a shell reports as 143.
 ENDED = (128 + signal.SIGTERM, -signal.SIGTERM)

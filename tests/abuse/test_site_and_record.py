@@ -11,9 +11,9 @@ from attack import NOTE, REDACT, SECRET, Attack, SetUp, carry_out, name, nothing
 
 from crfdeid.cli import main
 
-SITE = f"{REDACT} --site site.toml"
-PEOPLE = f"{REDACT} --known-file people.csv"
-SURROGATE = f"{REDACT} --how surrogate --locale en_US"
+SITE = f"{REDACT} --lists site.toml"
+PEOPLE = f"{REDACT} --record-file people.csv"
+SURROGATE = f"{REDACT} --operator surrogate --locale en_US"
 
 
 def site(content: str | bytes) -> SetUp:
@@ -39,7 +39,7 @@ def open_secret(box: Path) -> None:
 
 ROWS = write("notes/note.csv", f'text,mrn\n"{NOTE}",5551037\n')
 WHO = write("notes/note.csv", "text,who\na,1\nb,01\n")
-KNOWN = f"{REDACT} --known"
+KNOWN = f"{REDACT} --record-columns"
 NOTHING = write("notes/note.csv", f'text,name,mrn\n"{NOTE}",NULL,77\n"{NOTE}",unknown,\n')
 ENCODED = write("notes/note.csv", "text,name\n%2525252525252551uill,Quill\n")
 DATED = "text,seen\n" + "".join(f"Leg pain.,{day}/03/2031\n" for day in (14, 15, 16))
@@ -82,25 +82,25 @@ ATTACKS = [
     Attack(
         "people of a column twice",
         people("file,name,x,x\na,Quill,1,2\n"),
-        f"{PEOPLE} --known name",
+        f"{PEOPLE} --record-columns name",
         1,
         "line 1: columns",
     ),
     Attack("a known column that is not there", ROWS, f"{KNOWN} birth_date", 1, "birth_date"),
     Attack("a known column of no kind", ROWS, f"{KNOWN} shoe", 2, "shoe"),
-    Attack("known columns for plain text", nothing, f"{KNOWN} mrn", 1, "note.txt: .*--known-file"),
+    Attack("known columns for plain text", nothing, f"{KNOWN} mrn", 1, "note.txt: .*--record-file"),
     Attack("columns to drop that are not there", ROWS, f"{REDACT} --drop-columns shoe", 1, "shoe"),
     Attack("the text to drop", ROWS, f"{REDACT} --drop-columns text", 2, "text"),
     Attack(
-        "an audit that would overwrite", write("audit.json", "kept"), f"{REDACT} --audit audit.json", 2, "audit.json"
+        "an audit that would overwrite", write("audit.json", "kept"), f"{REDACT} --report audit.json", 2, "audit.json"
     ),
-    Attack("an audit among the notes", nothing, f"{REDACT} --audit notes/audit.json", 2, "audit"),
+    Attack("an audit among the notes", nothing, f"{REDACT} --report notes/audit.json", 2, "audit"),
     Attack("a secret for everybody's eyes", open_secret, f"{SURROGATE} --secret-file secret", 0, "warning: .*secret"),
     Attack("a note in mojibake", write("notes/bad.txt", "Paciente JosÃ© MÃ¡rquez"), REDACT, 1, "bad.txt.*damaged"),
     Attack(
         "placeholders in the record",
         NOTHING,
-        f"{KNOWN} name,mrn --input notes/note.csv",
+        f"{KNOWN} name,mrn".replace("notes", "notes/note.csv"),
         0,
         "warning: placeholders(?s:.*)'name'.*2 notes",
     ),
@@ -135,7 +135,7 @@ def test_the_record_is_found_in_every_spelling(box: Path) -> None:
         words = text.split("|")
         rows = [f"to {word},{value}\n" for word in [*words, "; ".join(words)]]
         write(f"notes/{number}.csv", "".join([f"text,{kind}\n", *rows]))(box)
-        assert main(shlex.split(f"{REDACT}{number} --input notes/{number}.csv --known {kind}")) == 0
+        assert main(shlex.split(f"redact model notes/{number}.csv --output out{number} --record-columns {kind}")) == 0
         lines = (box / f"out{number}" / f"{number}.csv").read_text().splitlines()[1:]
         left = [re.sub(r"\[[A-Z]+\]", "", line.removesuffix(f",{value}").removeprefix("to")) for line in lines]
         assert not LEFT.search("".join(left)), (value, left)

@@ -12,7 +12,7 @@ from attack import NOTE, PHI
 
 from crfdeid.cli import main
 
-STDIN = "redact --model model --input -"
+STDIN = "redact model -"
 CLOSED, FULL = "standard output: Bad file descriptor", "standard output: No space left on device"
 CODE = "import sys; from crfdeid.cli import main; sys.exit(main())"
 
@@ -30,13 +30,13 @@ class Case(NamedTuple):
 CASES = [
     Case("a result to a closed output", STDIN, CLOSED, stdout=None),
     Case("a result to a full disk", STDIN, FULL),
-    Case("a report to a closed output", "inspect --model model", CLOSED, stdout=None),
-    Case("a report to a full disk", "inspect --model model", FULL),
+    Case("a report to a closed output", "info model", CLOSED, stdout=None),
+    Case("a report to a full disk", "info model", FULL),
     Case("help to a closed output", "redact --help", CLOSED, stdout=None),
     Case("help to a full disk", "--help", FULL),
     Case("a closed input", STDIN, "standard input: cannot be read: Bad file descriptor", stdin=None),
-    Case("an endless input", f"{STDIN} --longest-note 1000", "standard input: longer than 1,000", stdin="/dev/zero"),
-    Case("an endless text to explain", "explain --model model --input -", "standard input: longer", stdin="/dev/zero"),
+    Case("an endless input", f"{STDIN} --max-chars 1000", "standard input: longer than 1,000", stdin="/dev/zero"),
+    Case("an endless text to explain", "explain model -", "standard input: longer", stdin="/dev/zero"),
 ]
 
 
@@ -65,7 +65,7 @@ def in_shell(command: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_folder_is_redacted_with_all_streams_closed(box: Path) -> None:
-    done = in_shell("redact --model model --input notes --output out <&- >&- 2>&-")
+    done = in_shell("redact model notes --output out <&- >&- 2>&-")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert [path.name for path in (box / "out").iterdir() if path.name != ".crfdeid"] == ["note.txt"]
     text = (box / "out" / "note.txt").read_text()
@@ -74,5 +74,5 @@ def test_a_folder_is_redacted_with_all_streams_closed(box: Path) -> None:
 
 @pytest.mark.parametrize("where", ["/dev/full", "&-"])
 def test_an_error_that_cannot_be_shown_is_an_exit_code(where: str) -> None:
-    done = in_shell(f"redact --model nowhere --input nowhere --output nowhere 2>{where}")
+    done = in_shell(f"redact nowhere nowhere --output nowhere 2>{where}")
     assert (done.returncode, done.stdout, done.stderr, Path("nowhere").exists()) == (1, "", "", False)

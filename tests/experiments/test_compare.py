@@ -155,7 +155,7 @@ def test_everything_is_printed_and_written(
     corpus_folder: Path, tmp_path: Path, drawn: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "results"
-    assert main(["--models", "crf", *corpus_options(corpus_folder), "--out", str(out)]) == 0
+    assert main(["--models", "crf", *corpus_options(corpus_folder), "--output", str(out)]) == 0
     printed, err = capsys.readouterr()
     assert err == ""  # No bars: standard error is not a terminal.
     titles = ("Corpus: spans of each type", "Settings", "Scores by category", "Overall scores", "Errors", "Time")
@@ -187,7 +187,7 @@ def test_everything_is_printed_and_written(
 
 def test_predictions_hold_spans_of_every_document_and_no_text(corpus_folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "results"
-    main(["--models", "crf", *corpus_options(corpus_folder), "--out", str(out)])
+    main(["--models", "crf", *corpus_options(corpus_folder), "--output", str(out)])
     gold = read_corpus(corpus_folder / "test.jsonl")
     lines = [json.loads(line) for line in (out / "predictions/crf/0.jsonl").read_text("utf-8").splitlines()]
     assert [line["id"] for line in lines] == [document.id for document in gold]
@@ -204,7 +204,7 @@ def test_predictions_hold_spans_of_every_document_and_no_text(corpus_folder: Pat
 
 def test_a_saved_model_gives_the_predictions_that_were_written(corpus_folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "results"
-    main(["--models", "crf", *corpus_options(corpus_folder), "--out", str(out)])
+    main(["--models", "crf", *corpus_options(corpus_folder), "--output", str(out)])
     predictions = predict_spans(load_tagger(out / "models/crf/0"), Split.of(read_corpus(corpus_folder / "test.jsonl")))
     assert spans_jsonl({PHI: predictions}) == (out / "predictions/crf/0.jsonl").read_text("utf-8")
 
@@ -214,7 +214,7 @@ def test_the_same_command_gives_the_same_bytes_whatever_the_number_of_jobs(corpu
     command += corpus_options(corpus_folder)
     folders = {jobs: tmp_path / jobs for jobs in ("1", "2")}
     for jobs, folder in folders.items():
-        assert main([*command, "--jobs", jobs, "--out", str(folder)]) == 0
+        assert main([*command, "--jobs", jobs, "--output", str(folder)]) == 0
     first, two = map(read_results, folders.values())
     assert two["environment"].pop("jobs") == 2
     assert first["environment"].pop("jobs") == 1
@@ -232,7 +232,7 @@ def test_without_a_test_split_dev_is_scored_and_the_results_say_so(
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
     out = tmp_path / "results"
-    assert main(["--models", "memory", *corpus_options(corpus_folder, *splits), "--out", str(out)]) == 0
+    assert main(["--models", "memory", *corpus_options(corpus_folder, *splits), "--output", str(out)]) == 0
     corpus = read_results(out)["corpus"]
     assert corpus["test"] == "dev"
     assert tuple(split["documents"] for split in corpus["splits"].values()) == documents
@@ -247,7 +247,7 @@ def test_a_new_model_is_compared_without_a_change_here(
 ) -> None:
     out = tmp_path / "results"
     argv = ["--models", "memory,crf", "--seeds", "3,1", "--window", "5", *corpus_options(corpus_folder), "--jobs", "1"]
-    assert main([*argv, "--out", str(out)]) == 0
+    assert main([*argv, "--output", str(out)]) == 0
     results = read_results(out)
     check_results(results, models=["memory", "crf"], seeds=[3, 1])
     assert results["settings"]["models"]["memory"] == {"window": 5, "loss": 0.5}
@@ -291,7 +291,7 @@ def test_malformed_data_is_one_line_with_its_place_and_exit_code_1(
     with (corpus_folder / "test.jsonl").open("a", encoding="utf-8") as stream:
         stream.write('{"id": "Secret Name"\n')
     out = tmp_path / "results"
-    assert main(["--models", "crf", *corpus_options(corpus_folder), "--out", str(out)]) == 1
+    assert main(["--models", "crf", *corpus_options(corpus_folder), "--output", str(out)]) == 1
     err = capsys.readouterr().err
     assert err.startswith("error: ")
     assert "test.jsonl, line 7" in err
@@ -316,7 +316,7 @@ def test_real_text_is_shown_only_where_asked_and_with_a_warning(
 def test_all_types_and_binary_types_are_compared_too(corpus_folder: Path, tmp_path: Path, memory_model: Any) -> None:
     for types, found in (("all", ["DOCTOR", "HOSPITAL", "DATE"]), ("binary", ["PHI"])):
         out = tmp_path / types
-        assert main(["--models", "memory", "--types", types, *corpus_options(corpus_folder), "--out", str(out)]) == 0
+        assert main(["--models", "memory", "--types", types, *corpus_options(corpus_folder), "--output", str(out)]) == 0
         results = read_results(out)
         check_results(results, models=["memory"], seeds=[0])
         assert results["corpus"]["types"] == found
@@ -412,7 +412,7 @@ def test_two_commands_do_not_share_an_output_folder(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     out = tmp_path / "results"
-    argv = ["--models", "memory", "--jobs", "1", "--out", str(out), *corpus_options(corpus_folder)]
+    argv = ["--models", "memory", "--jobs", "1", "--output", str(out), *corpus_options(corpus_folder)]
     held = Store(out, {}, resume=False)
     try:
         assert main([*argv, "--resume"]) == 2
@@ -430,7 +430,7 @@ def test_two_commands_do_not_share_an_output_folder(
 def test_data_that_cannot_be_read_leave_the_output_folder_free(corpus_folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "results"
     (corpus_folder / "train.jsonl").write_text("{", "utf-8")
-    assert main(["--models", "crf", "--out", str(out), *corpus_options(corpus_folder)]) == 1
+    assert main(["--models", "crf", "--output", str(out), *corpus_options(corpus_folder)]) == 1
     assert list(out.iterdir()) == []
 
 
@@ -444,7 +444,7 @@ def test_no_process_trains_on_when_the_command_is_ended(
     tmp_path: Path,
 ) -> None:
     out = tmp_path / "results"
-    argv = ["--models", "crf", "--fractions", SHARES, "--jobs", "2", "--out", str(out)]
+    argv = ["--models", "crf", "--fractions", SHARES, "--jobs", "2", "--output", str(out)]
     process = interruptible([*argv, *corpus_options(corpus_folder)])
     while not list(out.glob("runs/crf/*.json")):
         assert process.poll() is None
@@ -461,7 +461,7 @@ def test_ctrl_c_ends_everything_in_one_line(
     corpus_folder: Path, tmp_path: Path, jobs: str, interruptible: Callable[[list[str]], subprocess.Popen[str]]
 ) -> None:
     out = tmp_path / "results"
-    argv = ["--models", "crf", "--fractions", SHARES, "--jobs", jobs, "--out", str(out)]
+    argv = ["--models", "crf", "--fractions", SHARES, "--jobs", jobs, "--output", str(out)]
     process = interruptible([*argv, *corpus_options(corpus_folder)])
     deadline = time.monotonic() + 60
     while not list(out.glob("runs/crf/*.json")) and time.monotonic() < deadline:
@@ -480,7 +480,7 @@ def test_every_model_gives_the_same_results_one_by_one_and_side_by_side(
 ) -> None:
     folders = {jobs: tmp_path / jobs for jobs in ("1", "2")}
     for jobs, folder in folders.items():
-        argv = ["--epochs", "2", "--hidden", "10", "--jobs", jobs, "--out", str(folder)]
+        argv = ["--epochs", "2", "--hidden", "10", "--jobs", jobs, "--output", str(folder)]
         assert main([*argv, *corpus_options(one_length_folder)]) == 0
     assert capfd.readouterr().err == ""  # of processes as well
     one, two = map(read_results, folders.values())
@@ -499,7 +499,7 @@ def test_the_synthetic_corpus_shows_its_errors_and_keeps_its_texts(
     tmp_path: Path, memory_model: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "results"
-    assert main(["--models", "memory", "--corpus-seed", "5", "--out", str(out)]) == 0
+    assert main(["--models", "memory", "--corpus-seed", "5", "--output", str(out)]) == 0
     printed = capsys.readouterr().out
     assert "Errors in their text" in printed
     assert "WARNING" not in printed
@@ -517,7 +517,7 @@ def test_an_ended_run_is_gone_on_with_and_gives_what_an_unbroken_one_gives(
 ) -> None:
     argv = ["--models", "memory", "--seeds", "3", "--jobs", "1", *corpus_options(corpus_folder)]
     whole, broken = tmp_path / "whole", tmp_path / "broken"
-    assert main([*argv, "--out", str(whole)]) == 0
+    assert main([*argv, "--output", str(whole)]) == 0
     fit = memory_model.fit
 
     def fill_the_disk(self: Any, *args: Any, **options: Any) -> None:
@@ -526,7 +526,7 @@ def test_an_ended_run_is_gone_on_with_and_gives_what_an_unbroken_one_gives(
         fit(self, *args, **options)
 
     monkeypatch.setattr(memory_model, "fit", fill_the_disk)
-    assert main([*argv, "--out", str(broken)]) == 1
+    assert main([*argv, "--output", str(broken)]) == 1
     assert not (broken / "results.json").exists()
     trained: list[int] = []
 
@@ -535,17 +535,17 @@ def test_an_ended_run_is_gone_on_with_and_gives_what_an_unbroken_one_gives(
         fit(self, *args, **options)
 
     monkeypatch.setattr(memory_model, "fit", watched)
-    assert main([*argv, "--resume", "--out", str(broken)]) == 0
+    assert main([*argv, "--resume", "--output", str(broken)]) == 0
     assert trained == [1, 2]
     assert without_times(read_results(broken)) == without_times(read_results(whole))
-    assert main([*argv, "--resume", "--out", str(broken)]) == 0  # Nothing is left to do.
+    assert main([*argv, "--resume", "--output", str(broken)]) == 0  # Nothing is left to do.
     assert trained == [1, 2]
 
 
 def test_another_command_does_not_go_on_with_a_folder(
     corpus_folder: Path, tmp_path: Path, memory_model: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    out = ["--out", str(tmp_path / "results")]
+    out = ["--output", str(tmp_path / "results")]
     argv = ["--models", "memory", *corpus_options(corpus_folder)]
     assert main([*argv, *out]) == 0
     assert main([*argv, "--seeds", "2", "--resume", *out]) == 2
@@ -559,7 +559,7 @@ def test_another_command_does_not_go_on_with_a_folder(
 def test_a_sweep_goes_on_with_what_is_best_on_dev(corpus_folder: Path, tmp_path: Path, memory_model: Any) -> None:
     out = tmp_path / "results"
     argv = ["--models", "memory,crf", "--sweep", "window=3,7", "c1=0.02", "--seeds", "2", "--jobs", "1"]
-    assert main([*argv, *corpus_options(corpus_folder), "--out", str(out)]) == 0
+    assert main([*argv, *corpus_options(corpus_folder), "--output", str(out)]) == 0
     results = read_results(out)
     tried = {(point["system"], *point["values"].values()): len(point["runs"]) for point in results["sweep"]["points"]}
     assert tried == {("memory", 3): 2, ("memory", 7): 2, ("crf", 0.02): 1}
@@ -570,7 +570,7 @@ def test_a_sweep_goes_on_with_what_is_best_on_dev(corpus_folder: Path, tmp_path:
 def test_shares_of_the_training_documents_are_compared(corpus_folder: Path, tmp_path: Path, memory_model: Any) -> None:
     out = tmp_path / "results"
     argv = ["--models", "memory", "--fractions", "0.2,0.5", "--seeds", "2", *corpus_options(corpus_folder)]
-    assert main([*argv, "--jobs", "1", "--out", str(out)]) == 0
+    assert main([*argv, "--jobs", "1", "--output", str(out)]) == 0
     found = read_results(out)["fractions"]["memory"]
     assert [(part["fraction"], part["documents"], len(part["runs"])) for part in found] == [
         *((0.2, 4, 2), (0.5, 10, 2), (1.0, 20, 2))
@@ -582,7 +582,7 @@ def test_text_of_a_real_corpus_is_kept_only_where_asked(corpus_folder: Path, tmp
     argv = ["--models", "memory", "--jobs", "1", *corpus_options(corpus_folder)]
     for options, kept in (([], False), (["--include-text"], True)):
         out = tmp_path / str(kept)
-        assert main([*argv, *options, "--out", str(out)]) == 0
+        assert main([*argv, *options, "--output", str(out)]) == 0
         assert (Folder(out).texts() is not None) == kept
         assert ("Huntington" in (out / "report.html").read_text("utf-8")) == kept
 
@@ -590,7 +590,7 @@ def test_text_of_a_real_corpus_is_kept_only_where_asked(corpus_folder: Path, tmp
 @pytest.mark.parametrize("option", ["--resume", "--include-text"])
 def test_options_on_the_output_need_one(option: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--models", "crf", option]) == 2
-    assert capsys.readouterr().err == f"error: {option} needs --out\n"
+    assert capsys.readouterr().err == f"error: {option} needs --output\n"
 
 
 @pytest.mark.slow
@@ -617,7 +617,7 @@ def test_networks_with_several_embeddings_are_systems_of_their_own(
         "1",
     ]
     argv += ["--unlabelled", str(one_length_folder / "dev.jsonl"), "--include-text"]
-    assert main([*argv, *corpus_options(one_length_folder), "--out", str(out)]) == 0
+    assert main([*argv, *corpus_options(one_length_folder), "--output", str(out)]) == 0
     results = read_results(out)
     check_results(results, models=["crf", *(f"elman-{name}" for name in names)], seeds=[0])
     kinds = {name: (facts["kind"], facts["dim"]) for name, facts in results["embeddings"].items()}

@@ -32,7 +32,7 @@ def test_every_option_reaches_its_setting(tmp_path: Path) -> None:
     argv += [word for name, path in paths.items() for word in (f"--{name}", path)] + ["--format", "jsonl"]
     argv += ["--window", "7", "--lr", "0.5", "--freeze-embeddings", "--embeddings", f"cbow,{vectors}"]
     argv += ["--unlabelled", str(more), "--fractions", "0.5,0.1", "--sweep", "hidden=5,6", "c1=0.1", "--jobs", "3"]
-    argv += ["--device", "cpu", "--out", str(out), "--resume", "--include-text", "--published", "--show-examples"]
+    argv += ["--device", "cpu", "--output", str(out), "--resume", "--include-text", "--published", "--show-examples"]
     argv += ["--augment", "case", "--pseudonymise", "20", "--neighbours-from", "cbow"]
     found = parse(argv)
     assert found.models == ModelSettings(
@@ -74,7 +74,7 @@ def test_a_profile_compares_the_models_of_its_paper() -> None:
 
 
 def test_what_the_results_keep_of_the_options_is_what_defines_the_experiment(tmp_path: Path) -> None:
-    command = parse(["--seeds", "2", "--out", str(tmp_path / "new"), "--jobs", "1", "--resume"]).command
+    command = parse(["--seeds", "2", "--output", str(tmp_path / "new"), "--jobs", "1", "--resume"]).command
     assert command == parse(["--seeds", "0,1"]).command
     assert (command["seeds"], command["models"], command["train"]) == ([0, 1], ["crf", "elman", "jordan"], None)
     assert parse(["--pseudonymise", "5"]).command["neighbours_from"] == "fasttext"
@@ -116,7 +116,7 @@ def test_models_keep_the_order_given() -> None:
         (["--epochs", "1.5"], "'1.5' is not a whole number from 1"),
         (["--jobs", "0"], "--jobs"),
         (["--models", "rules", "--published"], "--published: no paper here prints scores of rules"),
-        (["--set", "window"], "'window' is no setting with a value"),
+        (["--set", "window"], "'window' is not a setting with a value"),
         (["--lr", "0"], "'0' is not a number above 0"),
         (["--lr", "nan"], "'nan' is not a number above 0"),
         (["--lr", "inf"], "'inf' is not a number above 0"),
@@ -129,12 +129,12 @@ def test_models_keep_the_order_given() -> None:
         (["--train", ".", "--test", "no/such"], "--test: no such file or folder: no/such"),
         (["--train", ".", "--format", "word"], "--format"),
         (["--train", ""], "--train: an empty name"),
-        (["--out", ""], "--out: an empty name"),
+        (["--output", ""], "--output: an empty name"),
         (["--train", "a" * 5000], "--train: no such file or folder"),
-        (["--out", "a" * 5000], "cannot be used: File name too long"),
+        (["--output", "a" * 5000], "cannot be used: File name too long"),
         (["--train", "caf\udce9"], "is not UTF-8: rename it"),
-        (["--train", ".", "--out", "results/new"], "--out: results/new lies in the folder of --train"),
-        (["--train", "setup.py", "--test", ".", "--out", "new"], "--out: new lies in the folder of --test"),
+        (["--train", ".", "--output", "results/new"], "--output: results/new lies in the folder of --train"),
+        (["--train", "setup.py", "--test", ".", "--output", "new"], "--output: new lies in the folder of --test"),
         (["--corpus-seed", "12345678901234567890123456"], "is not a whole number from 0 to 4294967295"),
         (["--seeds", "1,4294967296"], "is too large: seeds are numbers up to 4294967295"),
         (["--train", ".", "--corpus-seed", "1"], "--corpus-seed is for the synthetic corpus"),
@@ -152,13 +152,13 @@ def test_what_cannot_work_is_refused_in_one_line_with_exit_code_2(
 
 
 def test_an_output_folder_that_holds_something_is_refused(tmp_path: Path) -> None:
-    parse(["--out", str(tmp_path)])
-    parse(["--out", str(tmp_path / "new")])
+    parse(["--output", str(tmp_path)])
+    parse(["--output", str(tmp_path / "new")])
     (tmp_path / "notes.txt").write_text("keep me", "utf-8")
     with pytest.raises(OutputExistsError):
-        parse(["--out", str(tmp_path)])
+        parse(["--output", str(tmp_path)])
     with pytest.raises(OutputExistsError):
-        parse(["--out", str(tmp_path / "notes.txt")])
+        parse(["--output", str(tmp_path / "notes.txt")])
 
 
 def test_help_names_every_option_and_ends_with_examples(capsys: pytest.CaptureFixture[str]) -> None:

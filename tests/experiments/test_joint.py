@@ -45,7 +45,7 @@ def test_options_reach_their_settings(tmp_path: Path) -> None:
     folder = two_layer_folder(tmp_path / "notes")
     train, test, unsourced = folder / "train.jsonl", folder / "test.jsonl", folder / "unsourced.tsv"
     argv = ["--train", str(train), "--concepts", str(train), "--test", str(test), "--test-concepts", str(test)]
-    argv += ["--unsourced", str(unsourced), "--leave-out", "none", "--types", "seven", "--systems", "stacked"]
+    argv += ["--unsourced", str(unsourced), "--ignore-types", "none", "--types", "seven", "--systems", "stacked"]
     argv += ["--embeddings", "random,cbow", "--seeds", "3,7", "--permutations", "99", "--set", "epochs=20"]
     found = parse(argv)
     assert found.corpus.concepts is not None
@@ -54,7 +54,7 @@ def test_options_reach_their_settings(tmp_path: Path) -> None:
     assert (found.unsourced, found.systems, found.seeds, found.permutations) == (unsourced, ("stacked",), (3, 7), 99)
     assert found.vectors.sources == {"random": "random", "cbow": "cbow"}
     assert dict(found.changes) == {"epochs": 20}
-    assert found.command == parse([*argv, "--out", str(tmp_path / "out"), "--jobs", "2"]).command
+    assert found.command == parse([*argv, "--output", str(tmp_path / "out"), "--jobs", "2"]).command
 
 
 @pytest.mark.parametrize(
@@ -62,13 +62,13 @@ def test_options_reach_their_settings(tmp_path: Path) -> None:
     [
         (["--concepts", "x"], "--concepts needs --train"),
         (["--unsourced", "x"], "--unsourced needs --train"),
-        (["--leave-out", "none"], "--leave-out goes with --concepts"),
+        (["--ignore-types", "none"], "--ignore-types needs --concepts"),
         (["--train", "nowhere"], "--train: no such file or folder: nowhere"),
         (["--systems", "stacks"], "unknown model 'stacks'"),
         (["--share", "0"], "no list of shares"),
         (["--share", "0.1,0.2"], "several shares"),
         (["--permutations", "0"], "'0' is not a whole number from 1"),
-        (["--resume"], "--resume needs --out"),
+        (["--resume"], "--resume needs --output"),
     ],
 )
 def test_what_cannot_work_is_refused(argv: list[str], says: str) -> None:
@@ -131,7 +131,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, list[str]
     folder = two_layer_folder(place / "notes")
     argv = [f"--{name}={folder / name}.jsonl" for name in ("train", "dev", "test")]
     argv += [f"--unsourced={folder / 'unsourced.tsv'}", "--systems", "pipeline,crf", *HALVES]
-    argv += ["--permutations", "99", "--jobs", "1", "--published", "--out", str(place / "out")]
+    argv += ["--permutations", "99", "--jobs", "1", "--published", "--output", str(place / "out")]
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(files, "plots", _no_plots)
         assert main(argv) == 0
@@ -150,7 +150,7 @@ def test_two_corpora_that_share_no_text_are_each_scored_in_their_layer(
     notes = [two_layer_note(number, "n") for number in range(20)]
     for layer, some in ((PHI, notes[:10]), (CONCEPT, notes[10:])):
         write_corpus([select_layer(note, layer) for note in some], tmp_path / f"{layer}.jsonl", format="jsonl")
-    argv = ["--train", str(tmp_path / "phi.jsonl"), "--concepts", str(tmp_path / "concept.jsonl"), "--apart"]
+    argv = ["--train", str(tmp_path / "phi.jsonl"), "--concepts", str(tmp_path / "concept.jsonl"), "--disjoint"]
     results = measure(parse([*argv, "--systems", "pipeline,crf", *HALVES, "--permutations", "9", "--jobs", "1"]))
     assert list(results["models"]) == [*results["tables"]["table_5"], "crf"]
     assert len(results["tables"]["table_5"]) == 4

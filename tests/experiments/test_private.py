@@ -46,7 +46,7 @@ def test_options_reach_their_settings(tmp_path: Path) -> None:
         "--jobs",
         "2",
     ]
-    found = parse([*argv, "--out", str(tmp_path / "out"), "--published"])
+    found = parse([*argv, "--output", str(tmp_path / "out"), "--published"])
     assert (found.seeds, found.neighbours, found.pseudonyms, found.representations) == ((3, 7), 50, (2,), (5, 9))
     assert (found.pooling, found.pooled) == (True, ())
     assert parse([*argv, "--pooling", "deviation=0.1,weight=1"]).pooled == ((("deviation", 0.1), ("weight", 1)),)
@@ -69,7 +69,7 @@ def test_options_reach_their_settings(tmp_path: Path) -> None:
         (["--set", "attack_epochs=0"], "no list of different numbers from 1"),
         (["--embeddings", "random"], "nothing is near by random vectors"),
         (["--dev", "x"], "--dev needs --train"),
-        (["--resume"], "--resume needs --out"),
+        (["--resume"], "--resume needs --output"),
         (["--pooling", "deviation"], "'deviation' is no setting with a value"),
         (["--pooling", "size=4,", "size=4"], "'' is no setting with a value"),
         (["--pooling", "size=4", "size=4"], "--pooling: names a representation twice"),
@@ -127,7 +127,7 @@ def test_a_run_is_written_reported_and_gone_on_with(
     argv = [f"--{name}={corpus_folder / name}.jsonl" for name in ("train", "dev", "test")]
     (tmp_path / "near.txt").write_text("2 2\nDoe 1 0\nRoe 0 1\n")
     argv += ["--embeddings", str(tmp_path / "near.txt"), "--neighbours", "5", "--figure-4", "1", "--pooling"]
-    argv += ["--jobs", "1", "--out", str(out)]
+    argv += ["--jobs", "1", "--output", str(out)]
     assert main(argv) == 0
     assert "Private training data (Table 2 of friedrich2019)" in capsys.readouterr().out
     results = Folder(out).results()
@@ -153,7 +153,7 @@ def test_systems_can_be_left_out(chosen: str, corpus_folder: Path, tmp_path: Pat
     (tmp_path / "near.txt").write_text("2 2\nDoe 1 0\nRoe 0 1\n")
     argv = [f"--{name}={corpus_folder / name}.jsonl" for name in ("train", "dev")]
     argv += ["--embeddings", str(tmp_path / "near.txt"), "--neighbours", "5", "--systems", chosen, "--jobs", "1"]
-    assert main([*argv, "--out", str(tmp_path / "out")]) == 0
+    assert main([*argv, "--output", str(tmp_path / "out")]) == 0
     assert trained == ["non-private-near", "representation-near-5"][: len(chosen.split(","))]
     assert (tmp_path / "out" / "report.html").is_file()
     assert (tmp_path / "out" / "tables" / "neighbours.md").exists() == ("representation" in chosen)

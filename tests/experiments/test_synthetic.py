@@ -28,10 +28,10 @@ def test_an_unknown_profile_exits_with_2(capsys):
 
 
 def test_the_corpus_is_written_as_brat(tmp_path, capsys):
-    assert main(["--seed", "7", "--out", str(tmp_path / "notes")]) == 0
+    assert main(["--seed", "7", "--output", str(tmp_path / "notes")]) == 0
     written = {name: read_corpus(tmp_path / "notes" / name) for name in ("train", "dev", "test")}
     assert written == {name: list(part) for name, part in generate("default", seed=7)._asdict().items()}
-    assert main(["--out", str(tmp_path / "notes")]) == 2
+    assert main(["--output", str(tmp_path / "notes")]) == 2
     assert "not an empty folder" in capsys.readouterr().err
 
 
@@ -45,7 +45,7 @@ def test_the_documentation_shows_what_the_command_prints(capsys):
 
 
 def test_concepts_are_shown_as_documented_and_written_to_a_folder_of_their_own(tmp_path, capsys):
-    assert main(["--concepts", "--notes", "3", "--out", str(tmp_path / "corpus")]) == 0
+    assert main(["--concepts", "--notes", "3", "--output", str(tmp_path / "corpus")]) == 0
     notes, counts = capsys.readouterr().out.split("\n| | train", 1)
     assert "|DATE]" in notes
     assert "\n| all concepts | " in counts

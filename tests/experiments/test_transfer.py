@@ -43,7 +43,7 @@ def test_options_reach_their_settings_and_the_report_can_say_them_again(tmp_path
     assert [source.name for source in found.sources] == ["a", "b"]
     assert (found.models, found.encoders, found.types, found.share) == (("crf", "bert"), (encoder,), "name", 0.5)
     assert (found.seeds, found.changes, found.profile) == ((3, 7), (("epochs", 2),), "johnson2020")
-    assert found.command == parse([*argv, "--out", str(tmp_path / "out"), "--jobs", "2"]).command
+    assert found.command == parse([*argv, "--output", str(tmp_path / "out"), "--jobs", "2"]).command
     again = command_line(found.command, "transfer").split()
     assert parse(again[3:]) == found
 
@@ -56,8 +56,8 @@ def test_options_reach_their_settings_and_the_report_can_say_them_again(tmp_path
         (["--models", "crff"], "unknown model 'crff'"),
         (["--encoders", "gone"], "no such folder: gone"),
         (["--types", "seven"], "invalid choice: 'seven'"),
-        (["--resume"], "--resume needs --out"),
-        (["--include-text"], "--include-text needs --out"),
+        (["--resume"], "--resume needs --output"),
+        (["--include-text"], "--include-text needs --output"),
     ],
 )
 def test_what_cannot_work_is_refused(argv: list[str], says: str) -> None:
@@ -89,7 +89,7 @@ def test_results_do_not_go_among_the_data(tmp_path: Path, capsys: pytest.Capture
     wards, _ = two_corpora(tmp_path)
     part = wards / "test"
     part.mkdir()
-    assert main(["--corpora", f"a={wards / 'train.jsonl'},{part}", "--out", str(part / "out")]) == 2
+    assert main(["--corpora", f"a={wards / 'train.jsonl'},{part}", "--output", str(part / "out")]) == 2
     assert "results become data" in capsys.readouterr().err
 
 
@@ -98,7 +98,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[tuple[Path, Path], Pa
     """The corpora, the results, and the options that made them."""
     place = tmp_path_factory.mktemp("transfer")
     folders = two_corpora(place)
-    argv = ["--corpora", *(f"{path.name}={path}" for path in folders), *FAST, "--out", str(place / "out")]
+    argv = ["--corpora", *(f"{path.name}={path}" for path in folders), *FAST, "--output", str(place / "out")]
     assert main([*argv, "--published"]) == 0
     return folders, place / "out", argv
 

@@ -6,7 +6,9 @@ ROOT = Path(__file__).parents[2]
 QUICK = {
     "crfdeid": "crfdeid/test_bio.py",
     "crfdeid.augmentation": "crfdeid/augmentation/test_spelling.py",
-    "crfdeid.cli": "crfdeid/cli/test_score.py",
+    "crfdeid.cli": "crfdeid/cli/test_evaluate.py",
+    "crfdeid.cli.annotate": "crfdeid/cli/test_sample.py",
+    "crfdeid.cli.review": "crfdeid/cli/test_certify.py",
     "crfdeid.cli.share": "rnn/privacy/test_audit.py",
     "crfdeid.corpora": "crfdeid/corpora/test_conll.py",
     "crfdeid.corpora.synthetic": "crfdeid/corpora/synthetic/test_concepts.py",

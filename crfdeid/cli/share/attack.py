@@ -1,18 +1,21 @@
-"""Attack notes as they would be shared, and print the success of every attack next to chance."""
+"""`crfdeid share attack`: the success of every attack on shared notes, next to chance."""
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 from tabulate import tabulate
 
-from crfdeid.cli.arguments import add_corpus_options, add_seed, read_notes
-from crfdeid.cli.share import add_representation, load_representation
-from crfdeid.cli.shell import file_path, make_bar, whole_number
+from crfdeid.cli.corpus_options import ANNOTATED, FORMAT, TYPES, read_annotated
+from crfdeid.cli.options import SEED
+from crfdeid.cli.progress import make_bar
+from crfdeid.cli.share import FOLDER, load_representation
+from crfdeid.cli.shell import Option, command
+from crfdeid.cli.values import file_path, setting
 
 _STRONG = 0.75  # of pairs without noise: an adversary that tells fewer is too weak to say anything
 _ADVERSARIES = {
@@ -24,19 +27,29 @@ _ADVERSARIES = {
 _AMONG = {"neighbours": "which of its {} neighbours a name is", "names": "which of all names of the notes a name is"}
 
 
-def add_attack_budget(parser: argparse.ArgumentParser) -> None:
-    """Add the options for the effort of the attacks."""
-    text = "epochs of training of the adversaries (default: 20)"
-    parser.add_argument("--attack-epochs", type=whole_number(1), default=20, metavar="N", help=text)
-    text = "number of fresh adversaries; the best counts (default: 3)"
-    parser.add_argument("--adversaries", type=whole_number(1), default=3, metavar="N", help=text)
-    text = "number of names for the averaging attack (default: 100)"
-    parser.add_argument("--names", type=whole_number(1), default=100, metavar="N", help=text)
+BUDGET = Option(
+    "--budget",
+    setting,
+    multiple=True,
+    rare=True,
+    metavar="NAME=VALUE",
+    help="Effort of the attacks: epochs (of an adversary, 20), adversaries (fresh ones, 3), names (to average, 100).",
+)
 
 
-def attack_budget(options: argparse.Namespace) -> dict[str, int]:
-    """Settings of the attacks, from the options."""
-    return {"epochs": options.attack_epochs, "adversaries": options.adversaries, "names": options.names}
+def attack_budget(options: SimpleNamespace) -> Any:
+    """The `rnn.privacy.audit.AttackBudget` of the option.
+
+    Raises:
+        SettingError: an unknown name, or a value that is not a number from 1.
+    """
+    from crfdeid.registry import import_string, require_known  # noqa: PLC0415
+    from crfdeid.validation import require_counts  # noqa: PLC0415
+
+    given = dict(options.budget)
+    require_known(given, ("adversaries", "epochs", "names"), of="--budget")
+    require_counts(SimpleNamespace(**given), *given)
+    return import_string("rnn.privacy.audit:AttackBudget")(**given)
 
 
 @contextmanager
@@ -113,7 +126,7 @@ def _notes(card: Mapping[str, Any]) -> Iterator[str]:
     if _fraction(control) < _STRONG:
         yield (
             f"With the noise off the adversaries are right in {_percent(_fraction(control))} % only: they are too weak "
-            "for their other figures to mean anything. Train them longer (--attack-epochs), or on more notes."
+            "for their other figures to mean anything. Train them longer (--budget epochs=50), or on more notes."
         )
     yield "The intervals are Wilson's. Chance of a decoder is the most frequent word of the tag and the casing."
 
@@ -130,34 +143,44 @@ def _percent(fraction: float | None) -> str:
     return "-" if fraction is None else f"{100 * fraction:.2f}"
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``crfdeid share attack``."""
-    add_representation(parser)
-    text = "annotated notes to share; the attacker knows the text of half of them"
-    parser.add_argument("--notes", type=file_path, required=True, metavar="PATH", help=text)
-    text = "annotated notes that the attacker knows as text; all of --notes are then attacked"
-    parser.add_argument("--known", type=file_path, metavar="PATH", help=text)
-    add_corpus_options(parser)
-    add_seed(parser)
-    add_attack_budget(parser)
+@command(
+    FOLDER,
+    ANNOTATED.but(help="Annotated notes to share; the attacker knows the text of half of them."),
+    Option(
+        "--attacker-notes",
+        file_path,
+        metavar="PATH",
+        help="Annotated notes that the attacker knows as text; all of NOTES are then attacked.",
+    ),
+    FORMAT,
+    TYPES,
+    SEED,
+    BUDGET,
+    details="Nothing is written. docs/sharing.md describes the attacks.",
+    examples=(
+        "crfdeid share attack representation/ notes/",
+        "crfdeid share attack representation/ notes/ --attacker-notes other/ --budget epochs=50",
+    ),
+)
+def attack(options: SimpleNamespace) -> None:
+    """Make the attacks and print their figures.
 
-
-def run(options: argparse.Namespace) -> None:
-    """Make the attacks and print their figures; nothing is written.
+    Args:
+        options: values of the options.
 
     Raises:
         UsageError: options that cannot work.
         DataError: notes or a representation that cannot be read, or too few notes.
     """
+    from crfdeid.corpora.splits import Split  # noqa: PLC0415
     from crfdeid.registry import import_string  # noqa: PLC0415
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
     one_thread()
     representation = load_representation(options.representation)
-    paths = [options.notes] if options.known is None else [options.notes, options.known]
-    notes, *known = (read_notes(path, options) for path in paths)
-    effort = import_string("rnn.privacy.audit:AttackBudget")(**attack_budget(options))
-    attack = import_string("rnn.privacy.audit:attack_notes")
+    paths = [options.notes] if options.attacker_notes is None else [options.notes, options.attacker_notes]
+    notes, *known = (Split.of(read_annotated(path, options)) for path in paths)
+    effort, attack_notes = attack_budget(options), import_string("rnn.privacy.audit:attack_notes")
     with attack_bar() as step:
-        card = attack(representation, notes, *known, effort=effort, seed=options.seed, on_step=step)
+        card = attack_notes(representation, notes, *known, effort=effort, seed=options.seed, on_step=step)
     print(render_attacks(card))

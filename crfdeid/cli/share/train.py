@@ -1,76 +1,77 @@
-"""Train a representation that hospitals encode their notes with, on public notes, and attack it."""
+"""`crfdeid share train`: a representation that hospitals encode their notes with, and the attacks on it."""
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
+from types import SimpleNamespace
 from typing import Any
 
-from crfdeid.cli.arguments import add_corpus_options, add_seed, require_outside
-from crfdeid.cli.share.attack import add_attack_budget
-from crfdeid.cli.shell import file_path, setting
-from crfdeid.registry import profile_name
+from crfdeid.cli.corpus_options import ANNOTATED, DEV, FORMAT, PROFILE, TEST, TYPES
+from crfdeid.cli.options import OUTPUT, SEED, SET, require_outside
+from crfdeid.cli.pseudonymise import VECTORS
+from crfdeid.cli.share.attack import BUDGET
+from crfdeid.cli.shell import command
 
 _LEARNED = ("fasttext", "cbow")
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``crfdeid share train``."""
-    text = "public annotated notes for training; the representation contains their words"
-    parser.add_argument("--train", type=file_path, required=True, metavar="PATH", help=text)
-    text = "annotated notes that end training (default: a tenth of --train, from a fixed seed)"
-    parser.add_argument("--dev", type=file_path, metavar="PATH", help=text)
-    text = "annotated notes for the attacks alone (default: those of --dev)"
-    parser.add_argument("--test", type=file_path, metavar="PATH", help=text)
-    text = "new folder for the representation and the figures of the attacks"
-    parser.add_argument("--out", type=file_path, required=True, metavar="DIR", help=text)
-    text = (
-        "public word vectors: fasttext or cbow, learned from --train, or a file (word2vec, GloVe or fastText) "
-        "(default: fasttext)"
-    )
-    parser.add_argument("--vectors", type=file_path, default="fasttext", metavar="NAME", help=text)
-    add_corpus_options(parser, doing="learn", each="--train, --dev and --test")
-    text = "settings to start from: default, or a paper's, friedrich2019"
-    parser.add_argument("--profile", type=profile_name, default="default", metavar="NAME", help=text)
-    text = "settings that differ from the profile's, such as neighbours=100 size=50"
-    parser.add_argument("--set", type=setting, nargs="+", default=[], metavar="NAME=VALUE", help=text)
-    add_seed(parser)
-    add_attack_budget(parser)
-
-
-def run(options: argparse.Namespace) -> None:
+@command(
+    ANNOTATED.but(help="Public annotated notes; the representation contains their words."),
+    DEV.but(help="Annotated notes that end training; default: a tenth of NOTES."),
+    TEST.but(help="Annotated notes for the attacks alone; default: those of --dev."),
+    OUTPUT.but(help="New folder for the representation and the figures of the attacks."),
+    VECTORS.but(
+        required=False,
+        default="fasttext",
+        help="Public word vectors: fasttext or cbow, learned from NOTES, or a file (word2vec, GloVe or fastText).",
+    ),
+    FORMAT,
+    TYPES,
+    SET,
+    SEED,
+    PROFILE,
+    BUDGET,
+    examples=(
+        "crfdeid share train public/ --output representation/",
+        "crfdeid share train public/ --output representation/ --vectors public.vec --set neighbours=500",
+    ),
+)
+def train(options: SimpleNamespace) -> None:
     """Train a representation, attack it, write both, and print the figures.
+
+    Args:
+        options: values of the options.
 
     Raises:
         UsageError: options that cannot work.
         DataError: notes or vectors that cannot be read, or a folder that cannot be written.
     """
+    from crfdeid.cli.progress import duration  # noqa: PLC0415
     from crfdeid.cli.share.attack import attack_bar, attack_budget, render_attacks  # noqa: PLC0415
-    from crfdeid.cli.shell import duration  # noqa: PLC0415
     from crfdeid.corpora.splits import read_splits  # noqa: PLC0415
     from crfdeid.registry import import_string  # noqa: PLC0415
     from crfdeid.utils.folders import require_new  # noqa: PLC0415
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
-    require_outside(options.out, {"--train": options.train, "--dev": options.dev, "--test": options.test})
-    require_new(options.out)
+    require_outside(options.output, {"NOTES": options.notes, "--dev": options.dev, "--test": options.test})
+    require_new(options.output)
     one_thread()
     settings = import_string("rnn.privacy.settings:settings_of")(options.profile, dict(options.set))
-    effort = import_string("rnn.privacy.audit:AttackBudget")(**attack_budget(options))
-    corpus = read_splits(options.train, options.dev, options.test, corpus_format=options.format, types=options.types)
+    effort = attack_budget(options)
+    corpus = read_splits(options.notes, options.dev, options.test, corpus_format=options.format, types=options.types)
     started, vectors = time.monotonic(), _vectors(options, corpus.train)
     print(f"{len(vectors)} word vectors of size {vectors.dim}", file=sys.stderr, flush=True)
     with attack_bar() as step:
         card = import_string("rnn.privacy.audit:train_and_audit")(
-            corpus, vectors, settings, effort, options.out, seed=options.seed, on_epoch=_tell, on_step=step
+            corpus, vectors, settings, effort, options.output, seed=options.seed, on_epoch=_tell, on_step=step
         )
     print(render_attacks(card))
     print(f"trained in {duration(time.monotonic() - started)} for N = {settings.neighbours}", file=sys.stderr)
-    print(f"representation: {options.out}, digest {card['representation']}", file=sys.stderr)
+    print(f"representation: {options.output}, digest {card['representation']}", file=sys.stderr)
 
 
-def _vectors(options: argparse.Namespace, notes: Any) -> Any:
+def _vectors(options: SimpleNamespace, notes: Any) -> Any:
     from crfdeid.registry import import_string  # noqa: PLC0415
 
     source = str(options.vectors)

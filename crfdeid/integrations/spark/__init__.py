@@ -1,4 +1,4 @@
-"""Redaction on Spark: `redact` for data frames, and files of notes for ``crfdeid redact --engine spark``.
+"""Redaction on Spark: `redact` for data frames, and files of notes for ``crfdeid redact --spark``.
 
 frames.py    redact: a data frame in, a redacted one out     slices.py    slices of files, and their assignment to tasks
 files.py     files of notes, the driver's part               tasks.py     files of notes, the workers' part

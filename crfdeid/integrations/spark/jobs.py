@@ -32,10 +32,10 @@ NO_PACKAGE = (
 )
 _CONNECT_TIMEOUT = 10  # seconds; Spark itself tries for more than ten minutes
 _SERVER_RETRIES = 6  # of a call that cannot reach the server: over a minute
-_NO_SERVER = "no Spark Connect server answers there: start it, or correct --master"
+_NO_SERVER = "no Spark Connect server answers there: start it, or correct its URL"
 # Spark's own message can quote the URL with its token.
 _REFUSED = (
-    "Spark Connect refuses --master: correct it (sc://host:15002), or the token in SPARK_CONNECT_AUTHENTICATE_TOKEN"
+    "Spark Connect refuses the URL: correct it (sc://host:15002), or the token in SPARK_CONNECT_AUTHENTICATE_TOKEN"
 )
 _LOCAL = re.compile(r"local(\[.*\])?")
 _shipped: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()

@@ -14,7 +14,7 @@ from crfdeid.errors import MissingExtraError, UsageError
 from crfdeid.integrations.spark.jobs import CONNECT, ConnectJobs, ContextJobs, Jobs, connect, is_connect
 from crfdeid.utils.process import signals_held
 
-_NO_JAVA = "Spark cannot start (see its own messages above): install Java 17 or later, or correct --master"
+_NO_JAVA = "Spark cannot start (see its own messages above): install Java 17 or later, or correct its URL"
 _PANDAS = "PySpark does not yet fully support pandas"  # which is not used here
 # On a single machine, Java's second compiler competes with the workers for cores, and Spark has little to compute.
 LOCAL_JAVA = "-XX:TieredStopAtLevel=1"

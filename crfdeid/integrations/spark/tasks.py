@@ -31,7 +31,7 @@ from crfdeid.model_card.drift import NoteMeasures
 from crfdeid.redaction.policy import Policy
 from crfdeid.secrets import derive, read_secret, secret_fingerprint
 
-NO_ACCESS = "a Spark worker cannot read --input: give it access in its own environment"
+NO_ACCESS = "a Spark worker cannot read NOTES: give it access in its own environment"
 
 
 class TaskReport(NamedTuple):
@@ -81,7 +81,7 @@ class PeopleFile:
         """
         people = read_patient_table(self.path, self.columns)
         if people.digest != self.digest:
-            raise MismatchError("a worker reads another --known-file than the driver: put the same one there")
+            raise MismatchError("a worker reads another --record-file than the driver: put the same one there")
         return people
 
 

@@ -1,20 +1,22 @@
-"""The command certify: bounds, notes to read, plans."""
+"""The commands review plan and review certify: bounds, notes to read, plans."""
 
 import json
+from itertools import combinations
 from pathlib import Path
 
 import pytest
 
 from crfdeid.cli import main
+from crfdeid.cli.review.certify import certify
 
 
 def said(capsys, *arguments: str) -> dict:
-    assert main(["certify", "--json", *arguments]) == 0
+    assert main(["review", *arguments, "--json"]) == 0
     return json.loads(capsys.readouterr().out)
 
 
 def refused(capsys, *arguments: str) -> str:
-    assert main(["certify", *arguments]) in (1, 2)
+    assert main(["review", *arguments]) in (1, 2)
     out = capsys.readouterr()
     assert out.out == ""
     return out.err
@@ -31,14 +33,13 @@ def redacted(tmp_path):
 
 
 def test_the_bound_of_notes(capsys):
-    found = said(capsys, "--reviewed", "300", "--leaking", "0", "--reviewer-recall", "0.96")
+    found = said(capsys, "certify", "--reviewed", "300", "--leaking", "0", "--reviewer-recall", "0.96")
     assert found["upper_bound_notes"] == pytest.approx(0.01035, abs=1e-5)
     assert found["upper_bound_tokens"] is None
-    assert found["notes_to_read"] is None
 
 
 def test_the_text_names_what_it_rests_on(capsys):
-    assert main(["certify", "--reviewed", "300", "--leaking", "0", "--reviewer-recall", "0.96"]) == 0
+    assert main(["review", "certify", "--reviewed", "300", "--leaking", "0", "--reviewer-recall", "0.96"]) == 0
     out = capsys.readouterr().out
     assert "at most 1.04 % of the notes leak" in out
     assert "A reader finds 96.00 % of the leaking notes, or more. This is assumed" in out
@@ -48,20 +49,20 @@ def test_the_text_names_what_it_rests_on(capsys):
 
 def test_a_plan_is_not_written_among_the_notes(redacted, capsys):
     plan = redacted / "letters" / "plan.jsonl"
-    said = refused(capsys, "--plan", str(plan), "--input", str(redacted), "--reviewed", "3")
-    assert "--plan" in said and "lies in the folder of --input" in said
+    said = refused(capsys, "plan", str(redacted), "--output", str(plan), "--count", "3")
+    assert "--output" in said and "lies in the folder of REDACTED" in said
     assert not plan.exists()
 
 
 def test_no_bound_is_rounded_down(capsys):
-    assert main(["certify", "--reviewed", "300", "--leaking", "0"]) == 0
+    assert main(["review", "certify", "--reviewed", "300", "--leaking", "0"]) == 0
     assert "at most 0.994 % of the notes" in capsys.readouterr().out  # 0.99361
 
 
 def test_counts_give_both_bounds(capsys, tmp_path):
     table = tmp_path / "counts.csv"
     table.write_text("note,leaked,tokens\n" + "a,0,10\n" * 99 + "b,5,10\n")
-    found = said(capsys, "--counts", str(table))
+    found = said(capsys, "certify", "--counts", str(table))
     assert (found["reviewed"], found["leaking"]) == (100, 1)
     assert 0.005 < found["upper_bound_tokens"] < found["upper_bound_notes"] < 0.05
 
@@ -69,38 +70,34 @@ def test_counts_give_both_bounds(capsys, tmp_path):
 def test_kinds_of_notes_have_bounds_of_their_own(capsys, tmp_path):
     table = tmp_path / "strata.tsv"
     table.write_text("stratum\tnotes\treviewed\tleaking\nletters\t800\t200\t0\nreports\t400\t100\t2\n")
-    found = said(capsys, "--strata", str(table))
+    found = said(capsys, "certify", "--strata", str(table))
     assert found["corpus_size"] == 1200
     assert found["strata"]["letters"] < found["upper_bound_notes"] < found["strata"]["reports"]
-    assert main(["certify", "--strata", str(table)]) == 0
+    assert main(["review", "certify", "--strata", str(table)]) == 0
     assert "letters: 0 leaking of 200 read of 800" in capsys.readouterr().out
 
 
 def test_notes_to_read(capsys):
-    assert said(capsys, "--bound", "0.01")["notes_to_read"] == 299
-    assert said(capsys, "--bound", "0.01", "--leaking", "1")["notes_to_read"] == 473
-    assert said(capsys, "--bound", "0.01", "--corpus-size", "1000")["notes_to_read"] < 299
-    assert main(["certify", "--bound", "0.01"]) == 0
+    assert said(capsys, "plan", "--target-leak-rate", "0.01")["notes_to_read"] == 299
+    assert said(capsys, "plan", "--target-leak-rate", "0.01", "--leaking", "1")["notes_to_read"] == 473
+    assert said(capsys, "plan", "--target-leak-rate", "0.01", "--corpus-size", "1000")["notes_to_read"] < 299
+    assert main(["review", "plan", "--target-leak-rate", "0.01"]) == 0
     assert "| 1 | 473 |" in capsys.readouterr().out
 
 
 def test_a_plan_is_drawn_by_kind_and_kept(capsys, redacted, tmp_path):
     plan = tmp_path / "plan.json"
-    found = said(
-        capsys, "--plan", str(plan), "--input", str(redacted), "--reviewed", "3", "--seed", "5", "--kind-folders"
-    )
-    assert (found["corpus_size"], found["reviewed"], found["seed"]) == (9, 3, 5)
+    found = said(capsys, "plan", str(redacted), "--output", str(plan), "--count", "3", "--seed", "5", "--kind-folders")
+    assert (found["corpus_size"], found["notes_to_read"], found["seed"]) == (9, 3, 5)
     content = json.loads(plan.read_text())
     assert content["kinds"] == {"letters": 6, "reports": 3}
     assert [note["kind"] for note in content["selected"]] == ["letters", "letters", "reports"]
-    assert "is there already" in refused(capsys, "--plan", str(plan), "--input", str(redacted), "--reviewed", "3")
+    assert "is there already" in refused(capsys, "plan", str(redacted), "--output", str(plan), "--count", "3")
 
 
 def test_a_plan_for_a_bound_has_as_many_notes_as_that_takes(capsys, redacted, tmp_path):
-    found = said(capsys, "--plan", str(tmp_path / "plan.json"), "--input", str(redacted), "--bound", "0.2")
-    assert (
-        found["reviewed"] == found["notes_to_read"] == len(json.loads((tmp_path / "plan.json").read_text())["selected"])
-    )
+    found = said(capsys, "plan", str(redacted), "--output", str(tmp_path / "plan.json"), "--target-leak-rate", "0.2")
+    assert found["notes_to_read"] == len(json.loads((tmp_path / "plan.json").read_text())["selected"])
 
 
 def marks_of(plan: Path, marks: Path) -> None:
@@ -126,9 +123,9 @@ def marks_of(plan: Path, marks: Path) -> None:
 def marked(capsys, redacted, tmp_path) -> tuple[str, ...]:
     """The options of a certificate of a plan of three of nine notes, all of which were read."""
     plan, marks = tmp_path / "plan.json", tmp_path / "marks.jsonl"
-    said(capsys, "--plan", str(plan), "--input", str(redacted), "--reviewed", "3", "--kind-folders")
+    said(capsys, "plan", str(redacted), "--output", str(plan), "--count", "3", "--kind-folders")
     marks_of(plan, marks)
-    return "--marks", str(marks), "--redacted", str(redacted), "--planned", str(plan)
+    return "certify", str(marks), "--redacted", str(redacted), "--plan", str(plan)
 
 
 def undrawn(redacted: Path, plan: str) -> Path:
@@ -145,7 +142,7 @@ def test_what_reviewers_marked_is_certified_by_kind_of_note(capsys, marked):
     assert found["corpus_digest"] == plan["digest"]
     assert set(found["strata"]) == {"letters", "reports"}
     assert found["upper_bound_tokens"] is not None
-    assert main(["certify", *marked]) == 0
+    assert main(["review", *marked]) == 0
     out = capsys.readouterr().out
     assert plan["digest"] in out
     assert "none was added, removed or changed since the draw" in out
@@ -176,7 +173,7 @@ def test_marks_of_an_older_redaction_are_refused_with_their_lines(capsys, redact
     (redacted / f"{older}.txt").write_text("Seen by Dr. Roe, again.")
     assert "marks.jsonl, line 2: these notes have another text now" in refused(capsys, *marked[:4])
     # A new plan of the new text does not make the old marks its own.
-    said(capsys, "--plan", str(plan), "--input", str(redacted), "--reviewed", "3", "--kind-folders")
+    said(capsys, "plan", str(redacted), "--output", str(plan), "--count", "3", "--kind-folders")
     assert "marks.jsonl, line 2: these notes have another text now" in refused(capsys, *marked[:5], str(plan))
 
 
@@ -192,13 +189,13 @@ def test_marks_without_a_digest_are_refused(capsys, marked):
 def test_the_text_of_a_table_can_have_another_column(capsys, tmp_path):
     table, plan, marks = tmp_path / "notes.csv", tmp_path / "plan.json", tmp_path / "marks.jsonl"
     table.write_text("key,body\n" + "".join(f"n{n},Seen by [DOCTOR]: {n}\n" for n in range(5)))
-    draw = ("--plan", str(plan), "--input", str(table), "--reviewed", "2")
+    draw = ("plan", str(table), "--output", str(plan), "--count", "2")
     assert "--text-column" in refused(capsys, *draw)
     columns = ("--text-column", "body", "--id-column", "key")
     assert said(capsys, *draw, *columns)["corpus_size"] == 5
     assert {note["id"] for note in json.loads(plan.read_text())["selected"]} <= {f"n{n}" for n in range(5)}
     marks_of(plan, marks)
-    certificate = ("--marks", str(marks), "--redacted", str(table), "--planned", str(plan))
+    certificate = ("certify", str(marks), "--redacted", str(table), "--plan", str(plan))
     assert said(capsys, *certificate, *columns)["corpus_size"] == 5
     assert "--id-column" in refused(capsys, *certificate, *columns[:2])
 
@@ -206,34 +203,47 @@ def test_the_text_of_a_table_can_have_another_column(capsys, tmp_path):
 def test_a_plan_of_notes_that_cannot_all_be_read_is_not_written(capsys, redacted, tmp_path):
     (redacted / "odd.jsonl").write_text('{"id": "1", "text": "a"}\n{"id": "1", "text": "b"}\n')
     plan = tmp_path / "plan.json"
-    assert "the same id" in refused(capsys, "--plan", str(plan), "--input", str(redacted), "--reviewed", "3")
+    assert "the same id" in refused(capsys, "plan", str(redacted), "--output", str(plan), "--count", "3")
     assert not plan.exists()
 
 
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        ((), "give --reviewed and --leaking"),
-        (("--reviewed", "3"), "--reviewed needs --leaking"),
-        (("--reviewed", "3", "--leaking", "4"), "4 leaking notes of 3 read"),
-        (("--reviewed", "3", "--leaking", "0", "--corpus-size", "2"), "3 notes read of 2"),
-        (("--reviewed", "3", "--leaking", "0", "--reviewer-recall", "1.2"), "no share above 0, at most 1"),
-        (("--counts", "none.csv", "--strata", "none.csv"), "say the same"),
-        (("--counts", "none.csv"), "none.csv: cannot be read"),
-        (("--bound", "0.01", "--corpus-size", "20", "--leaking", "3"), "too low"),
-        (("--plan", "plan.json", "--reviewed", "3"), "--plan needs --input"),
-        (("--input", "clean"), "are for --plan"),
-        (("--marks", "marks.jsonl"), "--marks needs --redacted"),
-        (("--marks", "marks.jsonl", "--redacted", "nowhere"), "--redacted: no such file or folder: nowhere"),
-        (("--reviewed", "3", "--leaking", "0", "--redacted", "clean"), "--redacted is for --marks"),
-        (("--reviewed", "3", "--leaking", "0", "--planned", "plan.json"), "--planned is for --marks"),
-        (("--reviewed", "3", "--leaking", "0", "--text-column", "body"), "are for --plan and --marks"),
-        (("--plan", "plan.json", "--input", "nowhere", "--reviewed", "3"), "no such file or folder"),
+        ("certify", "needs one of"),
+        ("certify --reviewed 3", "--reviewed needs --leaking"),
+        ("certify --reviewed 3 --leaking 4", "4 leaking notes of 3 read"),
+        ("certify --reviewed 3 --leaking 0 --corpus-size 2", "3 notes read of 2"),
+        ("certify --reviewed 3 --leaking 0 --reviewer-recall 1.2", "--reviewer-recall"),
+        ("certify --counts none.csv --strata none.csv", "--counts and --strata"),
+        ("certify --counts none.csv --leaking 2", "--leaking is for --reviewed"),
+        ("certify --counts none.csv", "none.csv: cannot be read"),
+        ("certify --strata none.csv --corpus-size 9", "--corpus-size"),
+        ("certify marks.jsonl", "REVIEWS needs --redacted"),
+        ("certify marks.jsonl --redacted nowhere", "no such file or folder: nowhere"),
+        ("certify --reviewed 3 --leaking 0 --redacted clean", "--redacted is for REVIEWS"),
+        ("certify --reviewed 3 --leaking 0 --plan plan.json", "--plan is for REVIEWS"),
+        ("certify --reviewed 3 --leaking 0 --text-column body", "--text-column is for REVIEWS"),
+        ("plan", "needs one of"),
+        ("plan --target-leak-rate 0.01 --corpus-size 20 --leaking 3", "too low"),
+        ("plan --target-leak-rate 0.01 --output plan.json", "--output is for REDACTED"),
+        ("plan clean", "needs one of"),
+        ("plan clean --count 3", "REDACTED needs --output"),
+        ("plan clean --count 3 --target-leak-rate 0.1 --output plan.json", "--target-leak-rate and --count"),
+        ("plan clean --count 3 --output plan.json --leaking 1", "--leaking is for --target-leak-rate"),
+        ("plan nowhere --count 3 --output plan.json", "no such file or folder"),
     ],
 )
 def test_options_that_cannot_work_are_refused(capsys, tmp_path, monkeypatch, arguments, expected):
     monkeypatch.chdir(tmp_path)
-    assert expected in refused(capsys, *arguments)
+    assert expected in refused(capsys, *arguments.split())
+
+
+@pytest.mark.parametrize("pair", [*combinations(certify.one_of, 2)])
+def test_two_sources_are_refused(capsys, pair):
+    values = {"reviews": ["marks.jsonl"], "reviewed": ["--reviewed", "3", "--leaking", "0"]}
+    given = [part for name in pair for part in values.get(name, [f"--{name}", "none.csv"])]
+    assert "exclude each other" in refused(capsys, "certify", *given)
 
 
 @pytest.mark.parametrize(
@@ -248,4 +258,4 @@ def test_options_that_cannot_work_are_refused(capsys, tmp_path, monkeypatch, arg
 )
 def test_a_table_that_cannot_be_is_refused_with_its_line(capsys, tmp_path, content, expected):
     (tmp_path / "counts.csv").write_text(content)
-    assert expected in refused(capsys, "--counts", str(tmp_path / "counts.csv"))
+    assert expected in refused(capsys, "certify", "--counts", str(tmp_path / "counts.csv"))

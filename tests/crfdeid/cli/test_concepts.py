@@ -32,7 +32,7 @@ from crfdeid.redaction.redact import redact
 SECRET = "0123456789abcdef0123456789abcdef"
 NOTES = {name: document.text for name, document in zip(("a", "p1/b", "p1/c"), tiny_joint_notes(), strict=False)}
 
-QUICK = "--model pipeline --set deid=crf concepts=crf max_iterations=10 folds=2 --augment none"
+QUICK = "--model pipeline --set deid=crf --set concepts=crf --set max_iterations=10 --set folds=2 --augment none"
 """A model that trains in a second."""
 
 
@@ -54,7 +54,7 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(command: str, model: Path, *arguments: str | Path, source: str = "in", output: str = "out") -> int:
-    return main([command, "--model", str(model), "--input", source, "--output", output, *map(str, arguments)])
+    return main([command, str(model), source, "--output", output, *map(str, arguments)])
 
 
 def found(model: Path) -> dict[str, Document]:
@@ -73,8 +73,10 @@ def marked(document: Document) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("format", ["brat", "i2b2-2014", "conll"])
-def test_each_layer_has_a_folder_that_can_be_read_back(model: Path, notes: Path, format: str) -> None:
-    assert run("tag", model, "--format", format) == 0
+def test_each_layer_has_a_folder_that_can_be_read_back(
+    model: Path, notes: Path, format: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("tag", model, "--output-format", format) == 0
     assert {path.split("/")[0] for path in written(Path("out"))} == {"phi", "concepts"}
     expected = found(model)
     corpus = read_splits(
@@ -86,9 +88,9 @@ def test_each_layer_has_a_folder_that_can_be_read_back(model: Path, notes: Path,
             assert document == expected[document.id]
         tags = [item.layer(CONCEPT) for item in encode(expected[document.id]).sentences]
         assert [item.layer(CONCEPT) for item in encode(document).sentences] == tags
-    score = ["score", "--layer", "concepts", "--gold", "out/concepts", "--predicted", "out/concepts"]
-    assert main([*score, "--json", "scores.json"]) == 0
-    assert json.loads(Path("scores.json").read_text())["strict"]["micro"]["tp"] == 9
+    capsys.readouterr()
+    assert main(["evaluate", "--layer", "concepts", "out/concepts", "--predicted", "out/concepts", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["strict"]["micro"]["tp"] == 9
 
 
 def test_json_lines_hold_both(model: Path, notes: Path) -> None:
@@ -99,7 +101,7 @@ def test_json_lines_hold_both(model: Path, notes: Path) -> None:
 
 def test_brat_counts_the_mark_of_a_file_in_both_layers(model: Path, notes: Path) -> None:
     (notes / "a.txt").write_bytes(b"\xef\xbb\xbf" + NOTES["a"].encode())
-    assert run("tag", model, "--format", "brat") == 0
+    assert run("tag", model, "--output-format", "brat") == 0
     expected = found(model)["a"]
     for folder, layer in (("phi", PHI), ("concepts", CONCEPT)):
         (read,) = read_corpus(Path("out", folder, "a.txt"))
@@ -111,7 +113,7 @@ def test_processes_write_what_one_writes_and_the_account_counts_concepts(
 ) -> None:
     for jobs in ("1", "2"):
         audit = f"{jobs}.json"
-        assert run("tag", model, "--format", "brat", "--jobs", jobs, "--audit", audit, output=jobs) == 0
+        assert run("tag", model, "--output-format", "brat", "--jobs", jobs, "--report", audit, output=jobs) == 0
         assert "\nconcepts: PROBLEM 6, TREATMENT 3\n" in capsys.readouterr().err
     assert written(Path("1")) == written(Path("2"))
     one, two = (json.loads(Path(f"{jobs}.json").read_text()) for jobs in ("1", "2"))
@@ -124,12 +126,12 @@ def test_processes_write_what_one_writes_and_the_account_counts_concepts(
 def test_what_is_known_of_a_patient_is_hidden_from_the_model_of_concepts(model: Path, notes: Path) -> None:
     """The model knows "zinc" for a treatment; here it is somebody's name, in both spellings that the model sees."""
     Path("in.csv").write_text("text,name\nGiven zinc; Quill sign.,Jane Roe\nGiven zinc; Quill sign.,Jane Zinc\n")
-    assert run("tag", model, "--known", "name", source="in.csv") == 0
+    assert run("tag", model, "--record-columns", "name", source="in.csv") == 0
     plain, named = read_corpus("out/in.jsonl")
     assert ("zinc", "TREATMENT") in marked(plain)
     assert [plain.text[start:end] for start, end, _ in named.spans if start == 6] == ["zinc"]
     Path("in.csv").write_text("text,name\nGiven zanc; Quill sign.,Jane Zanc\n")
-    assert run("tag", model, "--known", "name", source="in.csv", output="other") == 0
+    assert run("tag", model, "--record-columns", "name", source="in.csv", output="other") == 0
     (other,) = read_corpus("other/in.jsonl")
     assert other.layers == named.layers
 
@@ -142,12 +144,12 @@ def test_concepts_stand_where_they_are_in_the_redacted_text(
     model: Path, notes: Path, how: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (notes / "p1" / "b.txt").write_bytes(b"\xef\xbb\xbf" + NOTES["p1/b"].encode())
-    assert run("redact", model, "--how", how, "--keep-concepts", "kept.jsonl", "--audit", "audit.json") == 0
+    assert run("redact", model, "--operator", how, "--keep-concepts", "kept.jsonl", "--report", "audit.json") == 0
     err = capsys.readouterr().err
     assert "\nconcepts: PROBLEM 3, TREATMENT 3\nconcepts left out, since they overlap hidden text: PROBLEM 3\n" in err
     results = {name: Path("out", f"{name}.txt").read_text("utf-8-sig") for name in NOTES}
     assert {name: document.text for name, document in kept().items()} == results
-    assert run("redact", model, "--how", how, output="alone") == 0
+    assert run("redact", model, "--operator", how, output="alone") == 0
     assert written(Path("alone")) == written(Path("out"))
     for name, document in kept().items():
         assert document.annotated == (CONCEPT,)  # not where something was hidden
@@ -165,7 +167,7 @@ def test_each_row_of_a_table_has_a_line(model: Path, notes: Path) -> None:
     Path("in/rows.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     Path("in/rows.csv").write_text(f'key,text\nk1,"{text}"\nk2\nk3,"{other}"\n', newline="")
     pq.write_table(pa.Table.from_pylist([{"text": None}, {"text": text}]), "in/rows.parquet")
-    assert run("redact", model, "--how", "surrogate", "--keep-concepts", "kept.jsonl") == 1  # for row 2 of the CSV
+    assert run("redact", model, "--operator", "surrogate", "--keep-concepts", "kept.jsonl") == 1  # for row 2 of the CSV
     ids = ["rows.csv:1", "rows.csv:3", "rows.jsonl:1", "rows.jsonl:3", "rows.parquet:2"]
     assert list(kept()) == ["a", *ids, "p1/b", "p1/c"]
     hidden = {id: document.text for id, document in kept().items()}
@@ -184,7 +186,7 @@ def test_spark_keeps_them_too(model: Path, notes: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(slices, "_LEAST_SLICE", 300)
     monkeypatch.setattr(session, "started_jobs", lambda master: nullcontext(NoSpark(in_this_process)))
     assert run("redact", model, "--keep-concepts", "kept.jsonl") == 0
-    on_spark = ("--engine", "spark", "--master", "local[2]", "--keep-concepts", "many.jsonl")
+    on_spark = ("--spark", "local[2]", "--keep-concepts", "many.jsonl")
     assert run("redact", model, *on_spark, output="many") == 0
     assert written(Path("many")) == {**written(Path("out")), "_SUCCESS": b""}
     assert len(kept()) == 9
@@ -201,7 +203,7 @@ def test_names_of_files_that_are_hidden_are_not_in_it(model: Path, notes: Path) 
 def test_standard_input_has_its_concepts_in_the_file(
     model: Path, notes: Path, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
-    command = ["redact", "--model", str(model), "--input", "-", "--how", "mask", "--keep-concepts", "kept.jsonl"]
+    command = ["redact", str(model), "-", "--operator", "mask", "--keep-concepts", "kept.jsonl"]
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(NOTES["a"].encode())))
     assert main(command) == 0
     out, err = capsysbinary.readouterr()
@@ -263,7 +265,7 @@ def test_a_killed_run_leaves_nothing_half(model: Path, notes: Path) -> None:
     Path("many").mkdir()
     for number in range(12):
         Path("many", f"{number:02}.txt").write_text(NOTES["a"])
-    command = ["redact", "--model", str(model), "--input", "many", "--output", "out", "--keep-concepts", "kept.jsonl"]
+    command = ["redact", str(model), "many", "--output", "out", "--keep-concepts", "kept.jsonl"]
     for more, number, code in ((), signal.SIGINT, 130), (("--resume",), signal.SIGKILL, -signal.SIGKILL):
         killed = [sys.executable, "-c", _KILLED, str(int(number)), *command, *more]
         assert subprocess.run(killed, check=False, stderr=subprocess.DEVNULL).returncode == code
@@ -282,7 +284,7 @@ def test_a_killed_run_leaves_nothing_half(model: Path, notes: Path) -> None:
         (["--keep-concepts", "nowhere/kept.jsonl"], "no folder that can be written to"),
         (["--keep-concepts", "out/kept.jsonl"], "lies in"),
         (["--keep-concepts", "in/kept.jsonl"], "lies in"),
-        (["--keep-concepts", "both.jsonl", "--audit", "both.jsonl"], "name two"),
+        (["--keep-concepts", "both.jsonl", "--report", "both.jsonl"], "name two"),
         (["--keep-concepts", "kept.jsonl", "--id-column", "mrn", "--drop-columns", "mrn"], "the column mrn"),
     ],
 )
@@ -319,7 +321,7 @@ def test_what_the_documentation_says_for_use_works_in_its_order(
     page = (Path(__file__).parents[3] / "docs" / "joint.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"<!-- for-use -->\n```\n(.*?)```", page, re.DOTALL)
     commands = [line.removeprefix("crfdeid ").replace("--model stacked", QUICK).split() for line in block.splitlines()]
-    assert [command[0] for command in commands] == ["train", "inspect", "tag", "score", "score", "redact"]
+    assert [command[0] for command in commands] == ["train", "info", "tag", "evaluate", "evaluate", "redact"]
     assert [main(command) for command in commands] == [0] * 6
     assert capsys.readouterr().out.count("| micro    ") == 2
     assert len(kept("concepts.jsonl")) == 12

@@ -69,8 +69,10 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 
 def run(model: Path, source: Path, *options: str) -> int:
-    fixed = ("--model", model, "--input", source, "--output", source.parent / "out", "--how", "surrogate")
-    more = ("--locale", "en_US", "--known-file", source.parent / "people.csv", "--patient-column", "who")
+    fixed = (model, source, "--output", source.parent / "out")
+    if "--operator" not in options:
+        fixed = (*fixed, "--operator", "surrogate", "--locale", "en_US")
+    more = ("--record-file", source.parent / "people.csv", "--patient-column", "who")
     (source.parent / "people.csv").write_text(
         "patient,dob,name\n"
         + "".join(f"{who},{date},Quill\n" for who, date in zip(WHO, DATES, strict=True) if date is not None)
@@ -197,9 +199,9 @@ def test_times_in_parquet_are_moved_by_whole_days(model: Path, tmp_path: Path) -
         (("--hash-columns", "shoe"), 1, "'shoe' to drop, shift or hash"),
         (("--shift-columns", "text"), 2, "'text' is the text of the notes"),
         (("--shift-columns", "seen", "--drop-columns", "seen"), 2, "'seen' is named twice"),
-        (("--shift-columns", "seen", "--how", "label"), 2, "shifted and allowed columns are for surrogates"),
+        (("--shift-columns", "seen", "--operator", "label"), 2, "--shift-columns is for"),
         (("--shift-columns", "who,seen"), 1, "the column 'who' holds a value that is no date"),
-        (("--shift-columns", "seen", "--engine", "spark", "--master", "local[1]"), 2, "for one machine"),
+        (("--shift-columns", "seen", "--spark", "local[1]"), 2, "--shift-columns is for"),
     ],
 )
 def test_what_cannot_be_is_said(

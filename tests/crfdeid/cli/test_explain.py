@@ -33,7 +33,7 @@ def said(capsysbinary, *arguments: object) -> str:
 
 
 def test_without_a_text_it_says_what_the_model_learned(models, capsysbinary):
-    out = said(capsysbinary, "--model", models / "hybrid", "--types", "DOCTOR", "--top", 2)
+    out = said(capsysbinary, models / "hybrid", "--labels", "DOCTOR", "--top", 2)
     assert "What hybrid learned" in out
     assert "What speaks most for B-DOCTOR" in out
     assert "B-DATE:" not in out
@@ -42,43 +42,44 @@ def test_without_a_text_it_says_what_the_model_learned(models, capsysbinary):
 
 def test_notes_give_each_kind_of_feature_its_share(models, capsysbinary, tmp_path):
     (tmp_path / "dev.jsonl").write_text(json.dumps({"id": "1", "text": TEXT, "spans": []}))
-    out = said(capsysbinary, "--model", models / "crf", "--notes", tmp_path / "dev.jsonl", "--format", "json")
+    out = said(capsysbinary, models / "crf", "--dev", tmp_path / "dev.jsonl", "--output-format", "json")
     assert sum(kind["share"] for kind in json.loads(out)["crf"]["crf"]["kinds"]) == pytest.approx(1)
 
 
 def test_a_text_is_hidden_for_reasons_and_its_words_are_numbered(models, capsysbinary):
-    out = said(capsysbinary, "--model", models / "hybrid", "--text", TEXT)
+    out = said(capsysbinary, models / "hybrid", "--text", TEXT)
     assert "the model found it" in out
     assert "0:Seen 1:by 2:Dr 3:Quill" in out
 
 
 def test_a_word_of_a_later_sentence_is_found_by_its_number(models, capsysbinary):
-    out = said(capsysbinary, "--model", models / "crf", "--text", TEXT, "--token", 12, "--format", "json")
+    out = said(capsysbinary, models / "crf", "--text", TEXT, "--token", 12, "--output-format", "json")
     found = json.loads(out)["crf"]
     assert (found["words"], found["token"]) == (["No", "pain", "."], 1)
-    assert said(capsysbinary, "--model", models / "crf", "--text", TEXT, "--token", 12).startswith("pain: O, and not")
+    for token in (12, "pain"):
+        assert said(capsysbinary, models / "crf", "--text", TEXT, "--token", token).startswith("pain: O, and not")
 
 
 def test_other_words_are_tried_by_their_number_in_the_text(models, capsysbinary):
-    arguments = ["--token", 3, "--tag", "B-DOCTOR", "--rival", "O", "--replace", "2=", "--replace", "3=quill"]
-    out = said(capsysbinary, "--model", models / "crf", "--text", TEXT, *arguments)
+    arguments = ["--token", 3, "--tag", "B-DOCTOR", "--contrast-tag", "O", "--replace", "2=", "--replace", "3=quill"]
+    out = said(capsysbinary, models / "crf", "--text", TEXT, *arguments)
     assert "With other words (Seen by quill on 3 / 14 / 72 .)" in out
 
 
 def test_standard_input_and_a_file_are_read(models, capsysbinary, monkeypatch, tmp_path):
     (tmp_path / "note.txt").write_text(TEXT)
-    expected = said(capsysbinary, "--model", models / "crf", "--text", TEXT)
-    assert said(capsysbinary, "--model", models / "crf", "--input", tmp_path / "note.txt") == expected
+    expected = said(capsysbinary, models / "crf", "--text", TEXT)
+    assert said(capsysbinary, models / "crf", tmp_path / "note.txt") == expected
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(TEXT.encode())))
-    assert said(capsysbinary, "--model", models / "crf", "--input", "-") == expected
+    assert said(capsysbinary, models / "crf", "-") == expected
 
 
 def test_two_models_stand_side_by_side_in_every_format(models, capsysbinary):
-    both = ["--model", models / "crf", "--model", models / "hybrid", "--text", TEXT]
-    assert set(json.loads(said(capsysbinary, *both, "--format", "json"))) == {"crf", "hybrid"}
-    out = said(capsysbinary, *both, "--format", "markdown")
+    both = [models / "crf", "--compare", models / "hybrid", "--text", TEXT]
+    assert set(json.loads(said(capsysbinary, *both, "--output-format", "json"))) == {"crf", "hybrid"}
+    out = said(capsysbinary, *both, "--output-format", "markdown")
     assert out.index("# What crf hides") < out.index("# What hybrid hides")
-    alike = ["--model", models / "crf", "--model", models / "crf", "--format", "json"]
+    alike = [models / "crf", "--compare", models / "crf", "--output-format", "json"]
     with_folders = json.loads(said(capsysbinary, *alike))
     assert list(with_folders) == [f"crf ({models / 'crf'})"]
 
@@ -86,7 +87,7 @@ def test_two_models_stand_side_by_side_in_every_format(models, capsysbinary):
 @pytest.mark.parametrize(("name", "begins"), [("page.html", "<!DOCTYPE html>"), ("a.md", "# "), ("a.json", "{")])
 def test_the_name_of_the_file_says_its_format_and_only_its_owner_can_read_it(models, tmp_path, name, begins):
     out = tmp_path / name
-    assert main(["explain", "--model", str(models / "crf"), "--text", TEXT, "--out", str(out)]) == 0
+    assert main(["explain", str(models / "crf"), "--text", TEXT, "--output", str(out)]) == 0
     assert out.read_text().startswith(begins)
     assert stat.S_IMODE(out.stat().st_mode) == 0o600
 
@@ -94,24 +95,25 @@ def test_the_name_of_the_file_says_its_format_and_only_its_owner_can_read_it(mod
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--text", "a", "--input", "b"], "give one of them"),
-        (["--token", "1"], "--token needs a text"),
-        (["--no-consistency"], "--no-consistency needs a text"),
-        (["--text", "a", "--types", "DATE"], "--types goes without a text"),
-        (["--text", "a", "--rival", "O"], "--rival needs --token"),
-        (["--text", "a", "--token", "1"], "--token 1: the text has 1 words"),
-        (["--text", TEXT, "--token", "3", "--replace", "12=x"], "--replace 12=: not in the sentence of word 3"),
-        (["--text", TEXT, "--token", "3", "--replace", "x"], "no number of a word"),
+        (["b", "--text", "a"], "give one of them"),
+        (["--token", "1"], "--token is for a text"),
+        (["--no-consistency"], "--no-consistency is for a text"),
+        (["--text", "a", "--labels", "DATE"], "--labels is for a model without a text"),
+        (["--text", "a", "--contrast-tag", "O"], "--contrast-tag is for --token"),
+        (["--text", "a", "--token", "1"], "--token: no such word: the text has 1 words"),
+        (["--text", TEXT, "--token", "3", "--replace", "12=x"], "--replace 12=: not in the sentence of --token"),
+        (["--text", TEXT, "--token", "3", "--replace", "x"], "the number of a word"),
         (["--text", TEXT, "--token", "3", "--tag", "B-NURSE"], "no tag 'B-NURSE'"),
         (["--text", TEXT, "--token", "3", "--methods", "guess"], "no method 'guess'"),
-        (["--types", "NURSE"], "no type 'NURSE'"),
+        (["--labels", "NURSE"], "no type 'NURSE'"),
         (["--text", "a", "--sensitivity", "0.99"], "no card"),
-        (["--input", "none.txt"], "none.txt"),
-        (["--model", "crf", "--model", "crf"], "more than twice"),
+        (["none.txt"], "none.txt"),
+        (["--text", "a", "--top", "3"], "--top is for --token"),
+        (["--text", TEXT, "--token", "pain", "--tag", "O", "--output", "x.html"], "--tag is for formats other"),
     ],
 )
 def test_what_cannot_work_is_one_line(models, capsys, arguments, message):
-    assert main(["explain", "--model", str(models / "crf"), *arguments]) in (1, 2)
+    assert main(["explain", str(models / "crf"), *arguments]) in (1, 2)
     out, err = capsys.readouterr()
     assert out == ""
     assert message in err
@@ -120,6 +122,6 @@ def test_what_cannot_work_is_one_line(models, capsys, arguments, message):
 
 def test_nothing_is_overwritten(models, capsys, tmp_path):
     (tmp_path / "out.txt").write_text("mine")
-    assert main(["explain", "--model", str(models / "crf"), "--out", str(tmp_path / "out.txt")]) == 2
+    assert main(["explain", str(models / "crf"), "--output", str(tmp_path / "out.txt")]) == 2
     assert "is there already" in capsys.readouterr().err
     assert (tmp_path / "out.txt").read_text() == "mine"

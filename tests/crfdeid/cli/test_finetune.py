@@ -1,4 +1,4 @@
-"""``crfdeid train --start``: what goes on, what stays, and what is refused."""
+"""``crfdeid train --finetune-from``: what goes on, what stays, and what is refused."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from crfdeid.registry import load_tagger
 from crfdeid.secrets import read_secret, vocabulary_key
 from features.tokens import Sentence
 
-SMALL = ["embedding_dim=8", "hidden=8", "window=3", "min_count=1"]
+SETTINGS = ("epochs=8", "embedding_dim=8", "hidden=8", "window=3", "min_count=1")
+SMALL = [part for setting in SETTINGS for part in ("--set", setting)]
 HERE = ("Brown", "Quill", "Marsh", "Vole", "Poe")
 THERE = ("Zuber", "Yardley", "Xanthos", "Wick", "Oda")
 
@@ -32,7 +33,9 @@ def notes(path: Path, names: tuple[str, ...], label: str = "DOCTOR", word: str =
 
 
 def train(folder: Path, out: str, *more: str) -> int:
-    return main(["train", "--dev", str(folder / "dev.jsonl"), "--out", str(folder / out), "--augment", "none", *more])
+    return main(
+        ["train", "--dev", str(folder / "dev.jsonl"), "--output", str(folder / out), "--augment", "none", *more]
+    )
 
 
 @pytest.fixture(scope="module")
@@ -43,14 +46,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     notes(path / "there.jsonl", THERE, word="per")
     notes(path / "dev.jsonl", THERE, word="per")
     notes(path / "typed.jsonl", THERE, label="NURSE")
-    learned = ["--train", str(path / "here.jsonl"), "--model", "elman"]
-    assert train(path, "model", *learned, "--set", "epochs=8", *SMALL) == 0
+    learned = [str(path / "here.jsonl"), "--model", "elman"]
+    assert train(path, "model", *learned, *SMALL) == 0
     return path
 
 
 def test_it_goes_on_and_keeps_settings_tags_and_words(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = model_digest(folder / "model")
-    again = ["--start", str(folder / "model"), "--train", str(folder / "there.jsonl"), "--set", "epochs=5"]
+    again = ["--finetune-from", str(folder / "model"), str(folder / "there.jsonl"), "--set", "epochs=5"]
     assert train(folder, "new", *again) == 0
     printed, noted = capsys.readouterr()
     assert f"Training went on from the model: {before}" in printed and "trained elman in" in noted
@@ -70,11 +73,11 @@ def test_it_goes_on_and_keeps_settings_tags_and_words(folder: Path, capsys: pyte
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        (["--model", "jordan"], "--model jordan: --start names the model elman: leave out --model, or --start"),
-        (["--profile", "yadav2016"], "--profile does not go with --start"),
-        (["--private-vocabulary"], "--private-vocabulary does not go with --start"),
-        (["--min-documents", "2"], "--min-documents does not go with --start"),
-        (["--encoder", "x"], "--encoder does not go with --start"),
+        (["--model", "jordan"], "--model jordan: --finetune-from names a model elman"),
+        (["--profile", "yadav2016"], "--profile is for a new model"),
+        (["--private-vocabulary"], "--private-vocabulary is for a new model"),
+        (["--set", "min_documents=2"], "min_documents"),
+        (["--set", "encoder=x"], "encoder"),
         (["--set", "hidden=9"], "structure than the trained one: leave out settings that change the network"),
         (["--set", "epoch=9"], "no setting 'epoch' in elman: did you mean 'epochs'?"),
         (["--set", "epochs=0"], "epochs is 0"),
@@ -83,25 +86,25 @@ def test_it_goes_on_and_keeps_settings_tags_and_words(folder: Path, capsys: pyte
 def test_what_the_trained_model_has_answered_is_refused(
     folder: Path, more: list[str], says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    start = ["--start", str(folder / "model"), "--train", str(folder / "there.jsonl")]
+    start = ["--finetune-from", str(folder / "model"), str(folder / "there.jsonl")]
     assert train(folder, "refused", *start, *more) == 2
     assert says in capsys.readouterr().err
     assert not (folder / "refused").exists()
 
 
 def test_tags_that_it_lacks_are_named_and_nothing_is_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert train(folder, "refused", "--start", str(folder / "model"), "--train", str(folder / "typed.jsonl")) == 2
+    assert train(folder, "refused", "--finetune-from", str(folder / "model"), str(folder / "typed.jsonl")) == 2
     said = capsys.readouterr().err
     assert "the notes have the tags B-NURSE, which the model to fine-tune lacks: it knows B-DOCTOR, O" in said
     assert not (folder / "refused").exists()
 
 
 def test_no_model_and_one_that_is_no_network_are_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    more = ["--train", str(folder / "there.jsonl")]
-    assert train(folder, "refused", "--start", str(folder), *more) == 1
+    more = [str(folder / "there.jsonl")]
+    assert train(folder, "refused", "--finetune-from", str(folder), *more) == 1
     assert "this folder holds no saved model" in capsys.readouterr().err
     assert train(folder, "crf", *more, "--model", "crf", "--set", "max_iterations=5") == 0
-    assert train(folder, "refused", "--start", str(folder / "crf"), *more) == 2
+    assert train(folder, "refused", "--finetune-from", str(folder / "crf"), *more) == 2
     assert "a crf is always trained from scratch; only networks" in capsys.readouterr().err
 
 
@@ -112,14 +115,14 @@ def test_hashed_words_stay_hashed_under_the_same_secret(folder: Path, capsys: py
         path.chmod(0o600)
     key = vocabulary_key(read_secret(secrets["secret"]))
     load_tagger(folder / "model").save(folder / "hashed", key=key)
-    more = ["--start", str(folder / "hashed"), "--train", str(folder / "there.jsonl"), "--set", "epochs=5"]
+    more = ["--finetune-from", str(folder / "hashed"), str(folder / "there.jsonl"), "--set", "epochs=5"]
     assert train(folder, "refused", *more) == 2
     assert "a secret is needed" in capsys.readouterr().err
     assert train(folder, "refused", *more, "--key-file", str(secrets["other"])) == 2
     assert "not the secret that this model was trained with" in capsys.readouterr().err
     assert not (folder / "refused").exists()
     assert train(folder, "kept", *more, "--key-file", str(secrets["secret"])) == 0
-    assert train(folder, "plain", "--start", str(folder / "model"), *more[2:]) == 0
+    assert train(folder, "plain", "--finetune-from", str(folder / "model"), *more[2:]) == 0
     described = [json.loads((folder / name / "model.json").read_text()) for name in ("hashed", "kept")]
     assert described[0]["processor"]["words"] == described[1]["processor"]["words"]
     assert described[1]["vocabulary"] == "hashed"
@@ -131,6 +134,6 @@ def test_hashed_words_stay_hashed_under_the_same_secret(folder: Path, capsys: py
 
 
 def test_a_secret_for_words_that_can_be_read_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    more = ["--start", str(folder / "model"), "--train", str(folder / "there.jsonl"), "--key-file", "x"]
+    more = ["--finetune-from", str(folder / "model"), str(folder / "there.jsonl"), "--key-file", "x"]
     assert train(folder, "refused", *more) == 2
-    assert "can be read: leave it out" in capsys.readouterr().err
+    assert "--key-file is for a private vocabulary" in capsys.readouterr().err

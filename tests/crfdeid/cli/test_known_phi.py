@@ -1,4 +1,4 @@
-"""`--site`, `--known` and `--known-file` as a user has them, in every kind of file."""
+"""`--lists`, `--record-columns` and `--record-file` as a user has them, in every kind of file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def site(tmp_path: Path) -> Path:
 
 
 def run(command: str, model: Path, source: Path, *options: str | Path) -> int:
-    fixed = ("--model", model, "--input", source, "--output", source.parent / "out")
+    fixed = (model, source, "--output", source.parent / "out")
     return main([command, *map(str, (*fixed, *options))])
 
 
@@ -57,7 +57,7 @@ def test_what_columns_say_is_hidden_in_every_kind_of_table(
 ) -> None:
     other = {"text": "Sorrelby and Marsh.\n", "who": "Ann Marsh", "dob": None, "mrn": 5}
     source = write(kind, tmp_path, [ROW, other])
-    assert run("redact", model, source, "--site", site, "--known", "name=who,dob,mrn", "--jobs", "1") == 0
+    assert run("redact", model, source, "--lists", site, "--record-columns", "name=who,dob,mrn", "--jobs", "1") == 0
     assert "columns unchanged: who, dob, mrn\n" in capsys.readouterr().err
     out = tmp_path / "out" / source.name
     match kind:
@@ -79,7 +79,7 @@ def test_columns_that_are_dropped_are_no_cause_for_a_warning(
     model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     source = write(".jsonl", tmp_path, [ROW])
-    assert run("redact", model, source, "--known", "name=who,mrn", "--drop-columns", "who") == 0
+    assert run("redact", model, source, "--record-columns", "name=who,mrn", "--drop-columns", "who") == 0
     assert "columns unchanged: mrn\n" in capsys.readouterr().err
     (line,) = (tmp_path / "out" / "notes.jsonl").read_text().splitlines()
     assert set(json.loads(line)) == {"text", "dob", "mrn"}
@@ -93,7 +93,7 @@ def test_a_side_file_says_it_for_text_files(model: Path, tmp_path: Path) -> None
         (source / name).write_text(text)
     people = tmp_path / "people.csv"
     people.write_text("patient,name,dob,mrn\np1,Jane Sorrelby,14/03/1972,77001\n")
-    assert run("redact", model, source, "--known-file", people) == 1  # nobody said anything of c.txt
+    assert run("redact", model, source, "--record-file", people) == 1  # nobody said anything of c.txt
     found = written(tmp_path / "out")
     assert set(found) == {"p1/a.txt", "p1/b.txt"}
     assert not [form for form in LEFT[:4] if form in found["p1/a.txt"].decode()]
@@ -102,7 +102,7 @@ def test_a_side_file_says_it_for_text_files(model: Path, tmp_path: Path) -> None
 
 def test_tags_say_where_it_is(model: Path, tmp_path: Path) -> None:
     source = write(".jsonl", tmp_path, [ROW])
-    assert run("tag", model, source, "--known", "name=who,dob,mrn") == 0
+    assert run("tag", model, source, "--record-columns", "name=who,dob,mrn") == 0
     (line,) = (tmp_path / "out" / "notes.jsonl").read_text().splitlines()
     assert "Sorrelby" in {TEXT[span["start"] : span["end"]] for span in json.loads(line)["spans"]}
 
@@ -119,7 +119,7 @@ def test_a_value_that_cannot_be_looked_for_fails_its_note_alone(
     model: Path, tmp_path: Path, row: dict[str, object], problem: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     source = write(".jsonl", tmp_path, [ROW | row, ROW])
-    assert run("redact", model, source, "--known", "name=who,dob,mrn") == 1
+    assert run("redact", model, source, "--record-columns", "name=who,dob,mrn") == 1
     said = capsys.readouterr().err
     assert f"notes.jsonl, row 1: {problem}" in said
     assert "Quill" not in said
@@ -132,7 +132,7 @@ def test_placeholders_hide_nothing_and_are_said_once_and_listed(
     text = "null unknown took 77 mg; record 77\n"
     rows = [{"text": text, "who": who, "dob": "unknown", "mrn": 77} for who in ("NULL", "Jane Sorrelby", "NULL")]
     source, audit = write(".csv", tmp_path, rows), tmp_path / "audit.json"
-    assert run("redact", model, source, "--known", "name=who,dob,mrn", "--audit", audit) == 0
+    assert run("redact", model, source, "--record-columns", "name=who,dob,mrn", "--report", audit) == 0
     with (tmp_path / "out" / "notes.csv").open(newline="") as stream:
         assert {row["text"] for row in csv.DictReader(stream)} == {"null unknown took 77 mg; record [ID]\n"}
     said = capsys.readouterr().err
@@ -146,15 +146,15 @@ def test_placeholders_hide_nothing_and_are_said_once_and_listed(
     ]
     assert [note["unsearched"].get("who") for note in content["notes"]] == ["placeholder", None, "placeholder"]
     (tmp_path / "out" / "notes.csv").unlink()
-    assert run("redact", model, source, "--known", "name=who,dob,mrn", "--resume") == 0
+    assert run("redact", model, source, "--record-columns", "name=who,dob,mrn", "--resume") == 0
     assert "column 'who': placeholder in 2 notes" in capsys.readouterr().err
 
 
 def test_a_line_without_the_key_fails_and_a_table_without_the_column_too(
     model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run("redact", model, write(".jsonl", tmp_path, [{"text": TEXT}]), "--known", "name") == 1
-    assert run("redact", model, write(".csv", tmp_path, [ROW]), "--known", "surname", "--resume") != 0
+    assert run("redact", model, write(".jsonl", tmp_path, [{"text": TEXT}]), "--record-columns", "name") == 1
+    assert run("redact", model, write(".csv", tmp_path, [ROW]), "--record-columns", "surname", "--resume") != 0
     assert "no 'name': write null for an unknown value" in capsys.readouterr().err
 
 
@@ -164,7 +164,7 @@ def test_a_pattern_that_takes_too_long_fails_its_note_alone(
     monkeypatch.setattr("crfdeid.known_phi.lists.PATTERN_TIMEOUT", 0.05)
     site.write_text("[[pattern]]\ntype = \"ID\"\nregex = '(Q|QQ)+z'\nmatch_case = true\n")
     source = write(".jsonl", tmp_path, [{"text": "Q" * 60 + "!"}, {"text": "Tawn"}])
-    assert run("redact", model, source, "--site", site) == 1
+    assert run("redact", model, source, "--lists", site) == 1
     assert "notes.jsonl, row 1: the pattern of site.toml, line 3 " in capsys.readouterr().err
     assert len((tmp_path / "out" / "notes.jsonl").read_text().splitlines()) == 1
 
@@ -172,10 +172,10 @@ def test_a_pattern_that_takes_too_long_fails_its_note_alone(
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        (("--known", "who"), "the column 'who'"),
-        (("--known", "text=text"), "'text' is the text of the notes"),
-        (("--known-file", "people.csv"), "'ward'"),
-        (("--site", "site.toml"), "site.toml, line 1: "),
+        (("--record-columns", "who"), "the column 'who'"),
+        (("--record-columns", "text=text"), "'text' is the text of the notes"),
+        (("--record-file", "people.csv"), "'ward'"),
+        (("--lists", "site.toml"), "site.toml, line 1: "),
     ],
 )
 def test_what_cannot_work_is_said_before_anything_is_written(
@@ -196,10 +196,10 @@ def test_what_cannot_work_is_said_before_anything_is_written(
 
 def test_other_lists_are_another_run(model: Path, tmp_path: Path, site: Path) -> None:
     source = write(".jsonl", tmp_path, [ROW])
-    assert run("redact", model, source, "--site", site) == 0
-    assert run("redact", model, source, "--site", site, "--resume") == 0
+    assert run("redact", model, source, "--lists", site) == 0
+    assert run("redact", model, source, "--lists", site, "--resume") == 0
     site.write_text(site.read_text().replace("Tawn", "Town"))
-    assert run("redact", model, source, "--site", site, "--resume") == 2
+    assert run("redact", model, source, "--lists", site, "--resume") == 2
 
 
 def notes_folder(folder: Path) -> Path:
@@ -211,22 +211,22 @@ def notes_folder(folder: Path) -> Path:
 
 def train(folder: Path, *options: str | Path) -> int:
     notes = notes_folder(folder)
-    fixed = ("--train", notes, "--dev", notes, "--model", "rules", "--out", folder / "trained")
+    fixed = (notes, "--dev", notes, "--model", "rules", "--output", folder / "trained")
     return main(["train", *map(str, (*fixed, *options))])
 
 
 def test_a_model_brings_the_lists_that_it_was_trained_with(
     tmp_path: Path, site: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert train(tmp_path, "--site", site) == 0
-    assert main(["inspect", "--model", str(tmp_path / "trained")]) == 0
+    assert train(tmp_path, "--lists", site) == 0
+    assert main(["info", str(tmp_path / "trained")]) == 0
     said = capsys.readouterr().out
     assert said.count("- Lists of its site: 1 always hidden, 0 found by a pattern, 0 not hidden by themselves") == 2
     assert "Tawn" not in said
     (tmp_path / "a.txt").write_text("At Tawn List on 1/2/2031, Marsh House")
     more = tmp_path / "more.toml"
     more.write_text('[[deny]]\ntype = "HOSPITAL"\nterms = ["Marsh House"]\n[[allow]]\nterms = ["Tawn List"]\n')
-    assert run("redact", tmp_path / "trained", tmp_path / "a.txt", "--site", more) == 0
+    assert run("redact", tmp_path / "trained", tmp_path / "a.txt", "--lists", more) == 0
     assert (tmp_path / "out" / "a.txt").read_text() == "At [HOSPITAL] on [DATE], [HOSPITAL]"
 
 
@@ -234,7 +234,7 @@ def test_lists_do_not_stand_in_the_clear_beside_a_private_vocabulary(
     tmp_path: Path, site: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("CRFDEID_SECRET", "0123456789abcdef")
-    assert train(tmp_path, "--site", site, "--private-vocabulary") == 2
+    assert train(tmp_path, "--lists", site, "--private-vocabulary") == 2
     assert "would stand in the clear beside a private vocabulary" in capsys.readouterr().err
     assert not (tmp_path / "trained").exists()
 
@@ -243,6 +243,6 @@ def test_lists_that_cannot_work_stop_a_training_before_it_begins(
     tmp_path: Path, site: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     site.write_text("[[deny]]\ntype = 4\n")
-    assert train(tmp_path, "--site", site) == 1
+    assert train(tmp_path, "--lists", site) == 1
     assert "site.toml, line 2: [[deny]] type " in capsys.readouterr().err
     assert not (tmp_path / "trained").exists()

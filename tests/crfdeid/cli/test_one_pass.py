@@ -50,7 +50,7 @@ def model(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("command", ["redact", "tag"])
 def test_a_command_opens_each_file_of_the_model_once(command: str, model: Path, tmp_path: Path) -> None:
     (tmp_path / "note.txt").write_text("Seen by Dr. Quill.\n")
-    options = ["--model", model, "--input", tmp_path / "note.txt", "--output", tmp_path / "out"]
+    options = [model, tmp_path / "note.txt", "--output", tmp_path / "out"]
     arguments = [sys.executable, "-c", RUN, f"{model}/", command, *options]
     done = subprocess.run([*map(str, arguments)], capture_output=True, text=True, check=True, timeout=300)
     opened = Counter(json.loads(done.stdout.splitlines()[-1]))
@@ -60,7 +60,7 @@ def test_a_command_opens_each_file_of_the_model_once(command: str, model: Path, 
 def test_the_report_has_the_number_and_lowest_score_of_each_source(model: Path, tmp_path: Path) -> None:
     text = "Patient Quill was seen in Port.\nAttending: Dr. Quill, call 555-1037. Leg pain.\n"
     (tmp_path / "note.txt").write_text(text)
-    options = ["--model", model, "--input", tmp_path / "note.txt", "--output", tmp_path / "out", "--audit"]
+    options = [model, tmp_path / "note.txt", "--output", tmp_path / "out", "--report"]
     assert main(["redact", *map(str, options), str(tmp_path / "report.json")]) == 0
     (note,) = json.loads((tmp_path / "report.json").read_text())["notes"]
     evidence = load(model).annotate(text).evidence.values()

@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from crfdeid.cli import shell
-from crfdeid.cli.shell import duration, training_bar
+from crfdeid.cli import progress
+from crfdeid.cli.progress import duration, training_bar
 from crfdeid.tagger import FitProgress
 
 
@@ -32,7 +32,7 @@ def test_on_a_terminal_a_bar_shows_steps_of_how_many_and_dev_f(monkeypatch: pyte
 def test_without_a_terminal_a_line_comes_now_and_then_also_while_a_step_lasts(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(shell, "LINE_EVERY", 0.02)
+    monkeypatch.setattr(progress, "LINE_EVERY", 0.02)
 
     def wait_for(line: str) -> None:
         said, until = "", time.monotonic() + 30

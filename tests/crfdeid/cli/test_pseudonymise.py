@@ -31,7 +31,8 @@ def box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(more: str = "") -> int:
-    return main(f"pseudonymise --train notes.jsonl --vectors vectors.txt --out out.jsonl {more}".split())
+    notes, *options = more.split() if more and not more.startswith("--") else ["notes.jsonl", *more.split()]
+    return main(["pseudonymise", notes, *["--vectors", "vectors.txt", "--output", "out.jsonl"], *options])
 
 
 def test_every_sentence_is_a_document_with_a_new_id_and_only_phi_is_replaced(
@@ -95,7 +96,7 @@ def test_phi_that_no_tags_express_is_left_out_and_words_without_a_vector_are_cou
 
 def test_a_model_learns_from_what_is_written(box: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("--neighbours 8") == 0
-    command = "train --train out.jsonl --dev notes.jsonl --out model --model crf --set max_iterations=5 --augment none"
+    command = "train out.jsonl --dev notes.jsonl --output model --model crf --set max_iterations=5 --augment none"
     assert main(command.split()) == 0
     assert json.loads((box / "model" / "card.json").read_text())["corpus"]["splits"]["train"]["documents"] == 24
 
@@ -103,13 +104,13 @@ def test_a_model_learns_from_what_is_written(box: Path, capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("more", "code", "message"),
     [
-        ("--neighbours 1", 2, "--neighbours: '1' is not a whole number from 2"),
-        ("--out out.txt", 2, "let its name end in .jsonl"),
-        ("--out notes.jsonl", 2, "is there already"),
-        ("--train none", 2, "no such file or folder: none"),
+        ("--neighbours 1", 2, "'1' is not a whole number from 2"),
+        ("--output out.txt", 2, "let its name end in .jsonl"),
+        ("--output notes.jsonl", 2, "is there already"),
+        ("none", 2, "no such file or folder: none"),
         ("--vectors none.vec", 1, "none.vec: cannot be read"),
         ("--vectors notes.jsonl", 1, "no word vectors that can be read"),
-        ("--train folder --out folder/out.jsonl", 2, "lies in the folder of --train"),
+        ("folder --output folder/out.jsonl", 2, "lies in the folder of NOTES"),
     ],
 )
 def test_what_cannot_work_is_refused_in_one_line_and_nothing_is_written(

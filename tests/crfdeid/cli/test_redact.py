@@ -62,16 +62,16 @@ def test_a_note_in_mojibake_fails_unless_it_is_accepted(
 ) -> None:
     damaged = "Patient José Quill".encode().decode("latin-1")
     (notes / "a.txt").write_text(damaged)
-    assert run("--model", model, "--input", notes, "--output", tmp_path / "out") == 1
+    assert run(model, notes, "--output", tmp_path / "out") == 1
     assert set(written(tmp_path / "out")) == {"p1/b.txt", "p1/c.jsonl"}
     assert "a.txt, offset 11: letters are damaged" in capsys.readouterr().err
-    assert run("--model", model, "--input", notes, "--output", tmp_path / "all", "--accept-damaged") == 0
+    assert run(model, notes, "--output", tmp_path / "all", "--allow-mojibake") == 0
     assert written(tmp_path / "all")["a.txt"].decode() == redacted(model, damaged, operators="label")
 
 
 @pytest.mark.parametrize("how", ["label", "numbered", "mask", "remove"])
 def test_a_folder_is_redacted_in_each_way(model: Path, notes: Path, tmp_path: Path, how: str) -> None:
-    assert run("--model", model, "--input", notes, "--output", tmp_path / "out", "--how", how) == 0
+    assert run(model, notes, "--output", tmp_path / "out", "--operator", how) == 0
     expected = redacted(model, NOTE, operators=how)
     found = written(tmp_path / "out")
     assert set(found) == set(written(notes))
@@ -80,7 +80,7 @@ def test_a_folder_is_redacted_in_each_way(model: Path, notes: Path, tmp_path: Pa
 
 
 def test_label_is_what_is_done_unless_told(model: Path, notes: Path, tmp_path: Path) -> None:
-    assert run("--model", model, "--input", notes / "a.txt", "--output", tmp_path / "out") == 0
+    assert run(model, notes / "a.txt", "--output", tmp_path / "out") == 0
     assert written(tmp_path / "out")["a.txt"].decode() == redacted(model, NOTE, operators="label")
 
 
@@ -88,7 +88,7 @@ def test_surrogates_follow_the_secret_and_the_folder_of_the_patient(
     model: Path, notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "secret").write_text(SECRET)
-    common = ("--model", model, "--input", notes, "--how", "surrogate")
+    common = (model, notes, "--operator", "surrogate")
     assert run(*common, "--output", tmp_path / "one", "--secret-file", tmp_path / "secret") == 0
     monkeypatch.setenv("CRFDEID_SECRET", SECRET)
     assert run(*common, "--output", tmp_path / "two") == 0
@@ -107,8 +107,8 @@ def test_surrogates_follow_the_column_of_the_patient(
     (tmp_path / "in.jsonl").write_text(
         "".join(json.dumps({"who": who, "note": NOTE}) + "\n" for who in ("x", "y", "x"))
     )
-    options = ("--how", "surrogate", "--patient-column", "who", "--text-column", "note")
-    assert run("--model", model, "--input", tmp_path / "in.jsonl", "--output", tmp_path / "out", *options) == 0
+    options = ("--operator", "surrogate", "--patient-column", "who", "--text-column", "note")
+    assert run(model, tmp_path / "in.jsonl", "--output", tmp_path / "out", *options) == 0
     lines = [json.loads(line) for line in written(tmp_path / "out")["in.jsonl"].splitlines()]
     for line in lines:
         expected = redacted(model, NOTE, operators="surrogate", secret=SECRET.encode(), patient=line["who"])
@@ -125,16 +125,14 @@ def test_a_text_without_a_patient_has_the_same_surrogates_wherever_it_stands(
     (tmp_path / "in" / "a.txt").write_text(text)
     (tmp_path / "in" / "b.jsonl").write_text(json.dumps({"text": text}) + "\n")
     (tmp_path / "in" / "c.csv").write_text(f'id,text\n1,"{text}"\n')
-    options = ("--model", model, "--how", "surrogate")
-    assert run(*options, "--input", tmp_path / "in", "--output", tmp_path / "out") == 0
+    options = ("--operator", "surrogate")
+    assert run(model, tmp_path / "in", *options, "--output", tmp_path / "out") == 0
     found = written(tmp_path / "out")
     expected = redacted(model, text, operators="surrogate", secret=SECRET.encode())
     assert found["a.txt"].decode() == json.loads(found["b.jsonl"])["text"] == expected
     assert found["c.csv"].decode() == f'id,text\n1,"{expected}"\n'
     assert "surrogates: en_US in 3 notes; guessed from the text" in capfdbinary.readouterr().err.decode()
-    done = subprocess.run(
-        crfdeid("redact", *options, "--input", "-"), input=text.encode(), capture_output=True, check=True
-    )
+    done = subprocess.run(crfdeid("redact", model, "-", *options), input=text.encode(), capture_output=True, check=True)
     assert done.stdout.decode() == expected
     assert b"surrogates: en_US in 1 note; guessed from the text, --locale names another" in done.stderr
 
@@ -144,7 +142,7 @@ def test_a_note_whose_language_cannot_be_told_fails_alone_unless_a_locale_is_giv
 ) -> None:
     monkeypatch.setenv("CRFDEID_SECRET", SECRET)
     (notes / "a.txt").write_text("Dr. Orla Marsh 555-1037")
-    options = ("--model", model, "--input", notes, "--how", "surrogate")
+    options = (model, notes, "--operator", "surrogate")
     assert run(*options, "--output", tmp_path / "out") == 1
     assert re.search("a.txt: .*--locale", capsys.readouterr().err)
     assert set(written(tmp_path / "out")) == {"p1/b.txt", "p1/c.jsonl"}
@@ -156,16 +154,16 @@ def test_surrogates_need_a_secret(
     model: Path, notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("CRFDEID_SECRET", raising=False)
-    common = ("--model", model, "--input", notes, "--output", tmp_path / "out")
-    assert run(*common, "--how", "surrogate") == 2
+    common = (model, notes, "--output", tmp_path / "out")
+    assert run(*common, "--operator", "surrogate") == 2
     assert "secret" in capsys.readouterr().err
-    assert run(*common, "--how", "mask", "--secret-file", tmp_path / "secret") == 2
+    assert run(*common, "--operator", "mask", "--secret-file", tmp_path / "secret") == 2
     assert "--secret-file is for surrogates" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 
 def test_standard_input_is_one_note(model: Path, tmp_path: Path) -> None:
-    command = crfdeid("redact", "--model", model, "--input", "-")
+    command = crfdeid("redact", model, "-")
     done = subprocess.run(command, input=NOTE.encode(), capture_output=True, check=True)
     assert done.stdout.decode() == redacted(model, NOTE, operators="label")
     first, *lines = done.stderr.decode().splitlines()
@@ -184,17 +182,17 @@ def test_standard_input_is_one_note(model: Path, tmp_path: Path) -> None:
 def test_a_note_of_more_characters_than_allowed_fails(
     model: Path, notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    common, length = ("--model", model, "--longest-note"), len(NOTE)
+    common, length = (model, "--max-chars"), len(NOTE)
     for name, longest in (("all", length), ("any", 0)):
-        assert run(*common, str(longest), "--input", notes, "--output", tmp_path / name) == 0
+        assert run(*common, str(longest), notes, "--output", tmp_path / name) == 0
     assert written(tmp_path / "all") == written(tmp_path / "any")
-    assert run(*common, str(length - 1), "--input", notes, "--output", tmp_path / "none") == 1
-    reason = f"longer than {length - 1} characters: take out what is no note, or raise --longest-note"
+    assert run(*common, str(length - 1), notes, "--output", tmp_path / "none") == 1
+    reason = f"longer than {length - 1} characters: take out what is no note, or raise --max-chars"
     said = capsys.readouterr().err
     assert [f"failed: {place}: {reason}" in said for place in ("a.txt", "p1/b.txt", "p1/c.jsonl, row 1")] == [True] * 3
     for longest, code in ((length, 0), (length - 1, 1)):
         monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=BytesIO(NOTE.encode())))
-        assert run(*common, str(longest), "--input", "-") == code
+        assert run(*common, str(longest), "-") == code
     assert capsys.readouterr().err.endswith(f"error: standard input: {reason}\n")
 
 
@@ -204,7 +202,7 @@ def test_notes_that_fail_are_listed_without_their_text(
     (notes / "broken.txt").write_bytes(b"Patient Quill \xff")
     (notes / "p1" / "c.jsonl").write_text('{"text": "Patient Quill \\ud800"}\n{"text": "Patient Orla Marsh"}\n')
     (notes / "skip.pdf").write_text("Patient Quill")
-    assert run("--model", model, "--input", notes, "--output", tmp_path / "out") == 1
+    assert run(model, notes, "--output", tmp_path / "out") == 1
     error = capfd.readouterr().err
     assert "failed: broken.txt, line 1: not UTF-8 at byte 14" in error
     assert "failed: p1/c.jsonl, row 1, offset 14: a lone surrogate" in error
@@ -219,20 +217,20 @@ def test_notes_that_fail_are_listed_without_their_text(
     ("change", "code", "message"),
     [
         ({"--output": None}, 2, "--output is needed"),
-        ({"--input": "nowhere"}, 2, "no such file or folder"),
+        ({"NOTES": "nowhere"}, 2, "no such file or folder"),
         ({"--output": "in/out"}, 2, "overlap"),
         ({"--output": "in"}, 2, "overlap"),
         ({"--output": "out.csv"}, 2, "name of a file"),
-        ({"--model": "in"}, 1, "no saved model"),
-        ({"--how": "shuffle"}, 2, "invalid choice"),
+        ({"MODEL": "in"}, 1, "no saved model"),
+        ({"--operator": "shuffle"}, 2, "shuffle"),
         ({"--jobs": "0"}, 2, "whole number"),
-        ({"--how": "surrogate", "--secret-file": "secret", "--locale": "xx_XX"}, 2, "locale"),
-        ({"--how": "surrogate", "--secret-file": "secret", "--locale": "xx_XX", "--jobs": "2"}, 2, "locale"),
-        ({"--how": "surrogate", "--secret-file": "secret", "--locale": "zh_CN"}, 2, "not in Latin letters"),
-        ({"--locale": "es_ES"}, 2, "a locale is for surrogates alone"),
-        ({"--date-order": "dmy"}, 2, "a date order is for surrogates alone"),
+        ({"--operator": "surrogate", "--secret-file": "secret", "--locale": "xx_XX"}, 2, "locale"),
+        ({"--operator": "surrogate", "--secret-file": "secret", "--locale": "xx_XX", "--jobs": "2"}, 2, "locale"),
+        ({"--operator": "surrogate", "--secret-file": "secret", "--locale": "zh_CN"}, 2, "not in Latin letters"),
+        ({"--locale": "es_ES"}, 2, "--locale is for"),
+        ({"--date-order": "dmy"}, 2, "--date-order is for"),
         ({"--sensitivity": "0.997"}, 2, "no thresholds"),
-        ({"--input": "-"}, 2, "leave --output"),
+        ({"NOTES": "-"}, 2, "--output is for"),
         ({"--text-column": "note"}, 1, "no 'note'"),
     ],
 )
@@ -248,9 +246,10 @@ def test_what_cannot_work_is_one_line(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "secret").write_text(SECRET)
-    options: dict[str, str | None] = {"--model": str(model), "--input": "in", "--output": "out", **change}
+    options: dict[str, str | None] = {"MODEL": str(model), "NOTES": "in", "--output": "out", **change}
     before = written(notes)
-    assert run(*[part for name, value in options.items() if value is not None for part in (name, value)]) == code
+    given = [(name, value) for name, value in options.items() if value is not None]
+    assert run(*[part for name, value in given for part in (name, value) if part not in ("MODEL", "NOTES")]) == code
     error = capsys.readouterr().err
     assert message in error
     assert error.splitlines()[-1].startswith("error: ")
@@ -260,11 +259,11 @@ def test_what_cannot_work_is_one_line(
 def test_results_stay_as_they_are_unless_resumed(
     model: Path, notes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    common = ("--model", model, "--input", notes, "--output", tmp_path / "out")
+    common = (model, notes, "--output", tmp_path / "out")
     assert run(*common) == 0
     before = written(tmp_path / "out")
-    assert run(*common, "--how", "mask") == 2
-    assert run(*common, "--how", "mask", "--resume") == 2
+    assert run(*common, "--operator", "mask") == 2
+    assert run(*common, "--operator", "mask", "--resume") == 2
     assert "begun with another operators" in capsys.readouterr().err
     assert written(tmp_path / "out") == before
     assert run(*common, "--resume", "--jobs", "2") == 0
@@ -279,22 +278,22 @@ def test_another_model_or_secret_is_not_gone_on_with(
     for file in model.iterdir():
         (other / file.name).write_bytes(file.read_bytes())
     monkeypatch.setenv("CRFDEID_SECRET", SECRET)
-    common = ("--input", notes, "--output", tmp_path / "out", "--how", "surrogate")
-    assert run("--model", model, *common) == 0
-    assert run("--model", other, *common, "--resume") == 0  # A copy is the same.
+    common = (notes, "--output", tmp_path / "out", "--operator", "surrogate")
+    assert run(model, *common) == 0
+    assert run(other, *common, "--resume") == 0  # A copy is the same.
     shutil.rmtree(other)
     tiny_model(other, max_iterations=20)
-    assert run("--model", other, *common, "--resume") == 2
+    assert run(other, *common, "--resume") == 2
     assert "another model:" in capsys.readouterr().err
     monkeypatch.setenv("CRFDEID_SECRET", SECRET[::-1])
-    assert run("--model", model, *common, "--resume") == 2
+    assert run(model, *common, "--resume") == 2
     assert "another secret:" in capsys.readouterr().err
 
 
 def test_processes_give_what_one_gives(model: Path, tmp_path: Path) -> None:
     source = many_notes(tmp_path / "in", 300)
     for jobs in ("1", "2"):
-        assert run("--model", model, "--input", source, "--output", tmp_path / jobs, "--jobs", jobs) == 0
+        assert run(model, source, "--output", tmp_path / jobs, "--jobs", jobs) == 0
     assert len(written(tmp_path / "1")) == 300
     assert written(tmp_path / "1") == written(tmp_path / "2")
 
@@ -303,7 +302,7 @@ def test_parquet_needs_nothing_else(model: Path, tmp_path: Path) -> None:
     import pyarrow as pa  # noqa: PLC0415
 
     pq.write_table(pa.table({"id": [1, 2], "text": [NOTE, None]}), tmp_path / "in.parquet")
-    assert run("--model", model, "--input", tmp_path / "in.parquet", "--output", tmp_path / "out") == 0
+    assert run(model, tmp_path / "in.parquet", "--output", tmp_path / "out") == 0
     assert pq.read_table(tmp_path / "out" / "in.parquet").to_pylist() == [
         {"id": 1, "text": redacted(model, NOTE, operators="label")},
         {"id": 2, "text": None},
@@ -318,7 +317,7 @@ def test_files_get_new_names_and_a_run_still_goes_on(
 ) -> None:
     monkeypatch.setenv("CRFDEID_SECRET", SECRET)
     (notes / "p1").rename(notes / "Quill_Jane")
-    common = ("--model", model, "--input", notes, "--output", tmp_path / "out", "--rename-files")
+    common = (model, notes, "--output", tmp_path / "out", "--rename-files")
     assert run(*common) == 0
     found = written(tmp_path / "out")
     assert len(found) == 3
@@ -334,7 +333,7 @@ def test_files_get_new_names_and_a_run_still_goes_on(
     assert run(*common[:-1], "--resume") == 2
     assert "begun with another " in capsys.readouterr().err
     monkeypatch.delenv("CRFDEID_SECRET")
-    assert run("--model", model, "--input", notes, "--output", tmp_path / "new", "--rename-files") == 2
+    assert run(model, notes, "--output", tmp_path / "new", "--rename-files") == 2
 
 
 OLD = ("Zed_Quill", "Marsh_1931", "rows_of_Tarn", "bad_Vole", "gone_Vole", "Pell_folder", "9177341")
@@ -388,7 +387,7 @@ def test_no_file_of_a_run_with_new_names_holds_an_old_one(
 ) -> None:
     monkeypatch.setenv("CRFDEID_SECRET", SECRET)
     out, audit = tmp_path / "out", tmp_path / "audit.json"
-    common = ("--model", model, "--input", named, "--output", out, "--audit", audit, "--rename-files", "--jobs", jobs)
+    common = (model, named, "--output", out, "--report", audit, "--rename-files", "--jobs", jobs)
     assert run(*common) == 1
     assert old_names(out, audit) == []
     listed = [line for line in capsys.readouterr().err.splitlines() if line.startswith("failed: ")]
@@ -416,7 +415,7 @@ def test_the_name_of_a_single_file_is_not_held_either(
     monkeypatch.setenv("CRFDEID_SECRET", SECRET)
     out, audit = tmp_path / "out", tmp_path / "audit.json"
     file = named / "Zed_Quill" / "9177341" / "Marsh_1931.txt"
-    common = ("--model", model, "--input", file, "--output", out, "--audit", audit, "--rename-files")
+    common = (model, file, "--output", out, "--report", audit, "--rename-files")
     assert run(*common) == run(*common, "--resume") == 0
     assert old_names(out, audit) == []
 
@@ -425,7 +424,7 @@ def test_surrogates_are_those_of_the_patient_whatever_the_files_are_called(
     model: Path, notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CRFDEID_SECRET", SECRET)
-    common = ("--model", model, "--input", notes, "--how", "surrogate")
+    common = (model, notes, "--operator", "surrogate")
     assert (
         run(*common, "--output", tmp_path / "one") == run(*common, "--output", tmp_path / "two", "--rename-files") == 0
     )
@@ -435,8 +434,8 @@ def test_surrogates_are_those_of_the_patient_whatever_the_files_are_called(
 
 def test_columns_are_left_out(model: Path, notes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (notes / "rows.csv").write_text("n,name,text\n1,Quill,Patient Quill\n")
-    common = ("--model", model, "--input", notes, "--output", tmp_path / "out")
-    for names, problem in (("n,text", "'text' is the text of the notes"), ("n,", "'n,' is no list of names")):
+    common = (model, notes, "--output", tmp_path / "out")
+    for names, problem in (("n,text", "'text' is the text of the notes"), ("n,", "'n,' is not a list of names")):
         assert run(*common, "--drop-columns", names) == 2
         assert problem in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
@@ -453,7 +452,7 @@ def test_columns_are_left_out(model: Path, notes: Path, tmp_path: Path, capsys: 
 def test_a_run_ends_with_a_summary(model: Path, notes: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (notes / "none.txt").write_text("Leg pain.")
     (notes / "broken.txt").write_bytes(b"\xff")
-    assert run("--model", model, "--input", notes, "--output", tmp_path / "out") == 1
+    assert run(model, notes, "--output", tmp_path / "out") == 1
     first, *lines = capfd.readouterr().err.splitlines()[1:]
     assert re.fullmatch(r"redact: 4 notes in [0-9.]+ s, nothing found in 1 of them; 1 failure", first)
     assert lines == [
@@ -469,7 +468,7 @@ def test_an_audit_says_it_note_by_note(
     model: Path, notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "secret").write_text(SECRET)
-    common = ("--model", model, "--input", notes, "--how", "remove")
+    common = (model, notes, "--operator", "remove")
     found = []
     for name, more in (
         ("plain", ()),
@@ -477,7 +476,7 @@ def test_an_audit_says_it_note_by_note(
         ("two", ("--secret-file", tmp_path / "secret", "--jobs", "2")),
     ):
         audit = tmp_path / f"{name}.json"
-        assert run(*common, *more, "--output", tmp_path / name, "--audit", audit) == 0
+        assert run(*common, *more, "--output", tmp_path / name, "--report", audit) == 0
         assert stat.S_IMODE(audit.stat().st_mode) == 0o600
         assert "Quill" not in audit.read_text()
         found.append(json.loads(audit.read_text()))
@@ -508,8 +507,8 @@ def test_an_audit_says_it_note_by_note(
         "consistency": True,
         "accept_damaged": False,
         "site": None,
-        "known": [],
-        "known_file": None,
+        "record_columns": [],
+        "record_file": None,
         "text_column": "text",
         "id_column": None,
         "patient_column": None,
@@ -529,11 +528,11 @@ def test_an_audit_says_it_note_by_note(
 def test_an_audit_has_a_place_of_its_own(
     model: Path, notes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    common = ("--model", model, "--input", notes, "--output", tmp_path / "out")
+    common = (model, notes, "--output", tmp_path / "out")
     (tmp_path / "taken.json").write_text("mine")
     for place in ("taken.json", "nowhere/audit.json", "out/audit.json", "in/audit.json", "in"):
-        assert run(*common, "--audit", tmp_path / place) == 2
-        assert "error: --audit: " in capsys.readouterr().err
+        assert run(*common, "--report", tmp_path / place) == 2
+        assert "error: --report: " in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
     assert (tmp_path / "taken.json").read_text() == "mine"
 
@@ -542,16 +541,16 @@ def test_an_audit_that_comes_later_has_the_secret_of_the_beginning(
     model: Path, notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def again(name: str, *more: str | Path) -> str:
-        assert run("--model", model, "--input", notes, "--output", tmp_path / name, *more) in (0, 2)
+        assert run(model, notes, "--output", tmp_path / name, *more) in (0, 2)
         return capsys.readouterr().err
 
     monkeypatch.setenv("CRFDEID_SECRET", SECRET)
     again("plain")
-    again("keyed", "--audit", tmp_path / "keyed.json")
-    audit = ("--resume", "--audit", tmp_path / "plain.json")
+    again("keyed", "--report", tmp_path / "keyed.json")
+    audit = ("--resume", "--report", tmp_path / "plain.json")
     assert "was begun without a secret for the audit" in (refused := again("plain", *audit))
     assert "CRFDEID_SECRET not set" in refused
-    assert "was begun with a secret for the audit: give --audit" in again("keyed", "--resume")
+    assert "was begun with a secret for the audit: give --report" in again("keyed", "--resume")
     monkeypatch.delenv("CRFDEID_SECRET")
     again("plain", *audit)
     assert len(json.loads((tmp_path / "plain.json").read_text())["notes"]) == 3
@@ -562,7 +561,7 @@ def test_a_run_that_finds_nothing_at_all_says_so(
 ) -> None:
     for count, said in ((9, False), (10, True)):
         (tmp_path / "in.jsonl").write_text('{"text": "Leg pain."}\n' * count)
-        assert run("--model", model, "--input", tmp_path / "in.jsonl", "--output", tmp_path / f"{count}") == 0
+        assert run(model, tmp_path / "in.jsonl", "--output", tmp_path / f"{count}") == 0
         assert ("warning: no PHI was found in any of 10 notes" in capfd.readouterr().err) is said
 
 
@@ -602,7 +601,7 @@ def kill_after(count: int, out: Path, *arguments: str | Path) -> None:
 @pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.slow)])
 def test_a_killed_run_goes_on_where_it_was(model: Path, tmp_path: Path, jobs: str) -> None:
     source, out = many_notes(tmp_path / "in", 1200), tmp_path / "out"
-    common = ("--model", model, "--input", source, "--output", out, "--jobs", jobs)
+    common = (model, source, "--output", out, "--jobs", jobs)
     expected = {
         name: redact(document).text.encode()
         for name, document in zip(
@@ -628,7 +627,7 @@ def test_a_killed_run_goes_on_where_it_was(model: Path, tmp_path: Path, jobs: st
 
 def test_two_runs_at_once_do_not_disturb_each_other(model: Path, tmp_path: Path) -> None:
     source, out = many_notes(tmp_path / "in", 200), tmp_path / "out"
-    common = ("--model", model, "--input", source, "--output", out)
+    common = (model, source, "--output", out)
     with start(*common) as one, start(*common) as two:
         both = [one, two]
         errors = [process.communicate()[1] for process in both]
@@ -643,7 +642,7 @@ def test_two_runs_at_once_do_not_disturb_each_other(model: Path, tmp_path: Path)
 
 def test_told_to_end_it_leaves_no_process_behind(model: Path, tmp_path: Path) -> None:
     source, out = many_notes(tmp_path / "in", 1000), tmp_path / "out"
-    with start("--model", model, "--input", source, "--output", out, "--jobs", "2") as process:
+    with start(model, source, "--output", out, "--jobs", "2") as process:
         wait_for(process, out, 100)
         process.terminate()
         _, error = process.communicate()  # Ends when no process holds the other end any more.

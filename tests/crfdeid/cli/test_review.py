@@ -1,4 +1,4 @@
-"""The command review: which notes are on the page, and what is refused."""
+"""The command review page: which notes are on the page, and what is refused."""
 
 import json
 from pathlib import Path
@@ -21,14 +21,14 @@ def data(page: Path) -> dict:
 
 
 def run(*arguments: object) -> int:
-    return main(["review", *map(str, arguments)])
+    return main(["review", "page", *map(str, arguments)])
 
 
 @pytest.fixture
 def sides(tmp_path: Path) -> tuple[str, ...]:
     write_corpus(GOLD, tmp_path / "gold.jsonl", format="jsonl")
     write_corpus([Document("1", TEXT), GOLD[1]], tmp_path / "found", format="brat")
-    return "--gold", str(tmp_path / "gold.jsonl"), "--predicted", str(tmp_path / "found")
+    return str(tmp_path / "gold.jsonl"), "--predicted", str(tmp_path / "found")
 
 
 @pytest.fixture
@@ -37,48 +37,49 @@ def redacted(tmp_path: Path) -> tuple[str, ...]:
         (tmp_path / folder).mkdir()
         for name in ("a", "b", "c"):
             (tmp_path / folder / f"{name}.txt").write_text(f"{name}: {TEXT}".replace("Roe", by))
-    return "--original", str(tmp_path / "raw"), "--redacted", str(tmp_path / "clean")
+    return str(tmp_path / "raw"), str(tmp_path / "clean")
 
 
 def test_gold_and_predicted(sides, tmp_path, capsys):
-    assert run(*sides, "--out", tmp_path / "review.html") == 0
+    page = ["evaluate", *sides, "--output", str(tmp_path / "review.html")]
+    assert main(page) == 0
     notes = data(tmp_path / "review.html")["notes"]
     assert [note["id"] for note in notes] == ["1", "2"]
     assert notes[0]["spans"] == [[12, 15, "DOCTOR", None]]
     assert notes[0]["others"] == []
     assert (tmp_path / "review.html").stat().st_mode & 0o777 == 0o600
-    assert run(*sides, "--out", tmp_path / "review.html") == 2
+    assert main(page) == 2
     assert "nothing is overwritten" in capsys.readouterr().err
 
 
 def test_a_page_among_the_redacted_notes_is_refused(redacted, tmp_path, capsys):
-    assert run(*redacted, "--out", tmp_path / "clean" / "review.html") == 2
-    assert "lies in the folder of --redacted" in capsys.readouterr().err
+    assert run(*redacted, "--output", tmp_path / "clean" / "review.html") == 2
+    assert "lies in the folder of REDACTED" in capsys.readouterr().err
     assert not (tmp_path / "clean" / "review.html").exists()
 
 
 def test_redacted_notes_are_held_against_the_originals(redacted, tmp_path):
-    assert run(*redacted, "--out", tmp_path / "review.html") == 0
+    assert run(*redacted, "--output", tmp_path / "review.html") == 0
     notes = data(tmp_path / "review.html")["notes"]
     assert [note["spans"] for note in notes] == [[[15, 18, "DOCTOR", "[DOCTOR]"]]] * 3
 
 
 def test_only_the_notes_of_a_plan_are_shown_with_the_text_that_they_had(redacted, tmp_path, capsys):
     plan = tmp_path / "plan.json"
-    assert main(["certify", "--plan", str(plan), "--input", redacted[3], "--reviewed", "2", "--seed", "4"]) == 0
+    assert main(["review", "plan", redacted[1], "--output", str(plan), "--count", "2", "--seed", "4"]) == 0
     wanted = [note["id"] for note in json.loads(plan.read_text())["selected"]]
-    assert run(*redacted, "--planned", plan, "--out", tmp_path / "review.html") == 0
+    assert run(*redacted, "--plan", plan, "--output", tmp_path / "review.html") == 0
     assert [note["id"] for note in data(tmp_path / "review.html")["notes"]] == wanted
-    (Path(redacted[3]) / f"{wanted[0]}.txt").write_text("Redacted anew.")
-    assert run(*redacted, "--planned", plan, "--out", tmp_path / "again.html") == 1
+    (Path(redacted[1]) / f"{wanted[0]}.txt").write_text("Redacted anew.")
+    assert run(*redacted, "--plan", plan, "--output", tmp_path / "again.html") == 1
     assert "1 of the 2 drawn notes have another text" in capsys.readouterr().err
     assert not (tmp_path / "again.html").exists()
 
 
 @pytest.mark.parametrize("change", ["swapped", "added", "removed"])
 def test_all_redacted_notes_must_be_those_of_the_plan(redacted, tmp_path, capsys, change):
-    plan, clean = tmp_path / "plan.json", Path(redacted[3])
-    assert main(["certify", "--plan", str(plan), "--input", str(clean), "--reviewed", "1", "--seed", "4"]) == 0
+    plan, clean = tmp_path / "plan.json", Path(redacted[1])
+    assert main(["review", "plan", str(clean), "--output", str(plan), "--count", "1", "--seed", "4"]) == 0
     (drawn,) = json.loads(plan.read_text())["selected"]
     other = next(path for path in sorted(clean.iterdir()) if path.stem != drawn["id"])
     if change == "swapped":
@@ -87,7 +88,7 @@ def test_all_redacted_notes_must_be_those_of_the_plan(redacted, tmp_path, capsys
         (clean / "z.txt").write_text(TEXT)
     else:
         other.unlink()
-    assert run(*redacted, "--planned", plan, "--out", tmp_path / "page.html") == 1
+    assert run(*redacted, "--plan", plan, "--output", tmp_path / "page.html") == 1
     err = capsys.readouterr().err
     assert "not the notes that the plan was drawn from" in err
     assert "Roe" not in err
@@ -103,13 +104,13 @@ def renamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
         (raw / name).parent.mkdir(parents=True, exist_ok=True)
         (raw / f"{name}.txt").write_text(f"Patient Quill was seen on 3/14/2031. A 64-year-old. Note {name[-1]}.\n")
     (raw / "more.csv").write_text("text\nPatient Quill was seen on 3/15/2031.\n")
-    run = ["redact", "--model", str(model), "--input", str(raw), "--output", str(tmp_path / "out"), "--rename-files"]
-    assert main([*run, "--how", "surrogate", "--locale", "en_US"]) == 0
-    return "--original", str(raw), "--redacted", str(tmp_path / "out")
+    run = ["redact", str(model), str(raw), "--output", str(tmp_path / "out"), "--rename-files"]
+    assert main([*run, "--operator", "surrogate", "--locale", "en_US"]) == 0
+    return str(raw), str(tmp_path / "out")
 
 
 def test_renamed_notes_are_paired_through_the_run_s_keyed_names(renamed, tmp_path):
-    assert run(*renamed, "--out", tmp_path / "review.html") == 0
+    assert run(*renamed, "--output", tmp_path / "review.html") == 0
     page = (tmp_path / "review.html").read_text()
     notes = data(tmp_path / "review.html")["notes"]
     assert len(notes) == 4
@@ -120,23 +121,23 @@ def test_renamed_notes_are_paired_through_the_run_s_keyed_names(renamed, tmp_pat
 
 def test_a_plan_of_renamed_notes_is_read_and_certified(renamed, tmp_path):
     plan, page = tmp_path / "plan.json", tmp_path / "page.html"
-    assert main(["certify", "--plan", str(plan), "--input", renamed[3], "--reviewed", "2", "--seed", "4"]) == 0
-    assert run(*renamed, "--planned", plan, "--out", page) == 0
+    assert main(["review", "plan", renamed[1], "--output", str(plan), "--count", "2", "--seed", "4"]) == 0
+    assert run(*renamed, "--plan", plan, "--output", page) == 0
     drawn = [note["id"] for note in json.loads(plan.read_text())["selected"]]
     assert {note["id"] for note in data(page)["notes"]} == set(drawn)
 
 
 def test_renamed_notes_need_the_run_s_secret(renamed, tmp_path, monkeypatch, capsys):
     monkeypatch.delenv("CRFDEID_SECRET")
-    assert run(*renamed, "--out", tmp_path / "review.html") == 2
+    assert run(*renamed, "--output", tmp_path / "review.html") == 2
     assert "give the secret of that run, by --secret-file" in capsys.readouterr().err
     secret = tmp_path / "secret"
     secret.touch(0o600)
     secret.write_text(f"another {SECRET}")
-    assert run(*renamed, "--secret-file", secret, "--out", tmp_path / "review.html") == 1
+    assert run(*renamed, "--secret-file", secret, "--output", tmp_path / "review.html") == 1
     assert "with the secret of that run" in capsys.readouterr().err
     secret.write_text(SECRET)
-    assert run(*renamed, "--secret-file", secret, "--out", tmp_path / "review.html") == 0
+    assert run(*renamed, "--secret-file", secret, "--output", tmp_path / "review.html") == 0
 
 
 def kept_in(page: Path) -> list[str]:
@@ -144,33 +145,29 @@ def kept_in(page: Path) -> list[str]:
 
 
 def test_what_surrogates_leave_is_shown_where_the_run_put_surrogates(renamed, tmp_path):
-    assert run(*renamed, "--out", tmp_path / "review.html") == 0
+    assert run(*renamed, "--output", tmp_path / "review.html") == 0
     assert kept_in(tmp_path / "review.html") == ["64"] * 3
-    assert run(*renamed, "--how", "label", "--out", tmp_path / "labels.html") == 0
-    assert kept_in(tmp_path / "labels.html") == []
 
 
-def test_without_a_run_s_settings_an_option_says_that_there_are_surrogates(redacted, tmp_path, capsys):
-    for folder in (redacted[1], redacted[3]):
+def test_without_a_run_s_settings_an_option_says_that_there_are_surrogates(redacted, tmp_path):
+    for folder in redacted:
         Path(folder, "b.txt").write_text("A 64-year-old woman.")
-    assert run(*redacted, "--out", tmp_path / "one.html") == 0
+    assert run(*redacted, "--output", tmp_path / "one.html") == 0
     assert kept_in(tmp_path / "one.html") == []
-    assert run(*redacted, "--how", "surrogate", "--locale", "en_GB", "--out", tmp_path / "two.html") == 0
+    assert run(*redacted, "--locale", "en_GB", "--output", tmp_path / "two.html") == 0
     assert kept_in(tmp_path / "two.html") == ["64", "woman"]
-    assert run(*redacted, "--locale", "en_GB", "--out", tmp_path / "three.html") == 2
-    assert "--locale is for notes with surrogates" in capsys.readouterr().err
 
 
 def test_what_a_model_is_unsure_of_is_on_the_page(sides, tmp_path):
     model = tiny_model(tmp_path / "model")
-    assert run(*sides, "--model", model, "--out", tmp_path / "review.html") == 0
+    assert main(["evaluate", str(model), sides[0], "--output", str(tmp_path / "review.html")]) == 0
     unsure = [token for note in data(tmp_path / "review.html")["notes"] for token in note["unsure"]]
     assert unsure
     assert all(0.02 <= share <= 0.98 for _, _, share in unsure)
 
 
 def test_a_second_annotator_s_marks_are_settled_on_a_page(sides, tmp_path, capsys):
-    command = ["agreement", "--first", sides[1], "--second", sides[3], "--json", "--out", str(tmp_path / "page.html")]
+    command = ["annotate", "agreement", sides[0], sides[2], "--json", "--output", str(tmp_path / "page.html")]
     assert main(command) == 0
     assert json.loads(capsys.readouterr().out)["notes"] == 2
     assert "second alone" in (tmp_path / "page.html").read_text()
@@ -179,24 +176,20 @@ def test_a_second_annotator_s_marks_are_settled_on_a_page(sides, tmp_path, capsy
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        ((), "give --gold and --predicted, or"),
-        (("--gold", "a"), "give --gold and --predicted, or"),
-        (("--gold", "a", "--predicted", "b", "--original", "c", "--redacted", "d"), "give --gold and"),
-        (("--gold", "a", "--predicted", "b", "--planned", "p"), "--planned is for"),
-        (("--gold", "a", "--predicted", "b", "--secret-file", "s"), "--secret-file is for"),
-        (("--gold", "a", "--predicted", "b", "--how", "surrogate"), "--how is for"),
-        (("--original", "a", "--redacted", "b", "--types", "seven"), "are for --gold and --predicted"),
-        (("--original", "a", "--redacted", "b"), "no such file or folder: a"),
+        ((), "ORIGINAL"),
+        (("a",), "REDACTED"),
+        (("a", "b", "--key-file", "k"), "--key-file is for --trained"),
+        (("a", "b"), "no such file or folder: a"),
     ],
 )
 def test_options_that_cannot_work_are_refused(tmp_path, monkeypatch, capsys, arguments, expected):
     monkeypatch.chdir(tmp_path)
-    assert run(*arguments, "--out", "review.html") == 2
+    assert run(*arguments, "--output", "review.html") == 2
     assert expected in capsys.readouterr().err
     assert not (tmp_path / "review.html").exists()
 
 
 def test_notes_that_are_on_one_side_only_are_refused(redacted, tmp_path, capsys):
     (tmp_path / "clean" / "b.txt").unlink()
-    assert run(*redacted, "--out", tmp_path / "review.html") == 1
-    assert "missing in --redacted: " in capsys.readouterr().err
+    assert run(*redacted, "--output", tmp_path / "review.html") == 1
+    assert "missing in REDACTED: " in capsys.readouterr().err

@@ -8,6 +8,7 @@ import pytest
 from notes_samples import tiny_model, written
 
 from crfdeid.cli import main
+from crfdeid.cli.annotate.sample import SAMPLE_FORMATS
 from crfdeid.corpora import read_corpus, write_corpus
 from crfdeid.documents import Document
 
@@ -28,17 +29,17 @@ def notes(tmp_path: Path) -> Path:
 
 
 def run(*arguments: object) -> int:
-    return main(["sample", *map(str, arguments)])
+    return main(["annotate", "sample", *map(str, arguments)])
 
 
 def listed(folder: Path) -> list[dict[str, str]]:
     return list(csv.DictReader((folder / "drawn.csv").read_text().splitlines()))
 
 
-@pytest.mark.parametrize("format", ["brat", "xmi", "jsonl", "doccano"])
+@pytest.mark.parametrize("format", sorted({*SAMPLE_FORMATS} - {"label-studio"}))
 def test_each_format_is_read_back_as_what_the_model_found(model, notes, tmp_path, format, capsys):
     out = tmp_path / "out"
-    assert run("--model", model, "--input", notes, "--out", out, "-n", 5, "--format", format) == 0
+    assert run(notes, "--trained", model, "--output", out, "--count", 5, "--output-format", format) == 0
     assert "5 of 12 notes drawn, 1 of them at random" in capsys.readouterr().err
     documents = read_corpus(out, format=format)
     assert len(documents) == 5
@@ -50,31 +51,32 @@ def test_each_format_is_read_back_as_what_the_model_found(model, notes, tmp_path
 
 def test_label_studio_gets_predictions_with_a_score_to_sort_by(model, notes, tmp_path):
     out = tmp_path / "out"
-    assert run("--model", model, "--input", notes, "--out", out, "-n", 5, "--format", "label-studio") == 0
+    assert run(notes, "--trained", model, "--output", out, "--count", 5, "--output-format", "label-studio") == 0
     tasks = json.loads((out / "notes.json").read_text())
     assert all(0 < task["predictions"][0]["score"] <= 1 for task in tasks)
     assert tasks[0]["predictions"][0]["model_version"].startswith(model.name)
 
 
 def test_annotated_notes_are_not_drawn_again(notes, tmp_path):
-    assert run("--input", notes, "--out", tmp_path / "first", "-n", 4, "--by", "random") == 0
+    assert run(notes, "--output", tmp_path / "first", "--count", 4, "--strategy", "random") == 0
     first = {document.id for document in read_corpus(tmp_path / "first")}
     text = (notes / "0.txt").read_text()
     write_corpus([Document("renamed", text)], tmp_path / "other.jsonl", format="jsonl")
-    command = ["--input", notes, "--without", tmp_path / "first", "--without", tmp_path / "other.jsonl"]
+    command = [notes, "--exclude", tmp_path / "first", "--exclude", tmp_path / "other.jsonl"]
     left = 12 - len(first | {"0"})
     earlier = tmp_path / "first" / "drawn.csv"
-    assert run("--input", notes, "--without", earlier, "--out", tmp_path / "listed", "-n", 9) == 2  # 8 are left
-    assert run(*command, "--out", tmp_path / "second", "-n", left, "--format", "jsonl") == 0
+    assert run(notes, "--exclude", earlier, "--output", tmp_path / "listed", "--count", 9) == 2  # 8 are left
+    assert run(*command, "--output", tmp_path / "second", "--count", left, "--output-format", "jsonl") == 0
     second = {document.id for document in read_corpus(tmp_path / "second", format="jsonl")}
     assert not second & (first | {"0"})
-    assert run(*command, "--out", tmp_path / "third", "-n", left + 1) == 2
+    assert run(*command, "--output", tmp_path / "third", "--count", left + 1) == 2
 
 
 @pytest.mark.parametrize("format", ["brat", "xmi", "doccano", "label-studio"])
 def test_a_test_set_holds_nothing_of_the_model(model, notes, tmp_path, format):
     out = tmp_path / "out"
-    command = ["--model", model, "--input", notes, "--out", out, "-n", 5, "--format", format, "--for-test"]
+    command = [notes, "--output", out, "--count", 5, "--output-format", format, "--blind"]
+    assert run(*command, "--trained", model) == 2  # which a test set has no use for
     assert run(*command) == 0
     shown = b"".join(written(out).values())
     assert b"PATIENT" not in shown
@@ -84,21 +86,21 @@ def test_a_test_set_holds_nothing_of_the_model(model, notes, tmp_path, format):
 
 def test_the_same_seed_draws_the_same(model, notes, tmp_path):
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
-        assert run("--model", model, "--input", notes, "--out", tmp_path / name, "-n", 6, "--seed", seed) == 0
+        assert run(notes, "--trained", model, "--output", tmp_path / name, "--count", 6, "--seed", seed) == 0
     assert written(tmp_path / "a") == written(tmp_path / "b") != written(tmp_path / "c")
 
 
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (("--by", "uncertainty"), "--by uncertainty needs --model"),
-        (("--for-test", "--by", "coverage"), "a test set is drawn at random"),
-        (("--random-share", "1.5"), "no share above 0, at most 1"),
-        (("-n", "99"), "99 notes to draw of 12"),
+        (("--strategy", "uncertainty"), "--strategy uncertainty needs --trained"),
+        (("--blind", "--strategy", "coverage"), "--blind with --strategy coverage"),
+        (("--random-fraction", "1.5"), "--random-fraction"),
+        (("--count", "99"), "99 notes to draw of 12"),
     ],
 )
 def test_options_that_cannot_work_are_refused(notes, tmp_path, capsys, arguments, expected):
-    assert run("--input", notes, "--out", tmp_path / "out", "-n", 3, *arguments) == 2
+    assert run(notes, "--output", tmp_path / "out", "--count", 3, *arguments) == 2
     assert expected in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
@@ -107,13 +109,13 @@ def test_a_folder_with_something_in_it_is_left_alone(notes, tmp_path, capsys):
     there = tmp_path / "there"
     there.mkdir()
     (there / "a").write_text("x")
-    assert run("--input", notes, "--out", there, "-n", 3) == 2
+    assert run(notes, "--output", there, "--count", 3) == 2
     assert "is not an empty folder" in capsys.readouterr().err
     assert written(there).keys() == {"a"}
 
 
 def test_a_sample_among_the_notes_is_refused(notes, capsys):
     before = written(notes)
-    assert run("--input", notes, "--out", notes / "drawn", "-n", 1) == 2
-    assert "lies in the folder of --input" in capsys.readouterr().err
+    assert run(notes, "--output", notes / "drawn", "--count", 1) == 2
+    assert "lies in the folder of NOTES" in capsys.readouterr().err
     assert written(notes) == before

@@ -1,4 +1,4 @@
-"""``crfdeid share encode`` and ``crfdeid train --shared``: notes leave the house once, and others learn from them."""
+"""``crfdeid share encode`` and ``crfdeid share fit``: notes leave the house once, and others learn from them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ from rnn.privacy.shared_file import SharedNotes
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 
 NOTES = tiny_notes(30)
-QUICK = ["--set", "epochs=12", "lr=0.02", "hidden=8", "layers=1", "batch=4", "average=0"]
+SETTINGS = ("epochs=12", "lr=0.02", "hidden=8", "layers=1", "batch=4", "average=0")
+QUICK = [part for setting in SETTINGS for part in ("--set", setting)]
 
 
 @pytest.fixture(autouse=True)
@@ -45,8 +46,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def encode(house: Path, notes: str, out: Path, *more: str) -> int:
-    representation = ["--representation", str(house / "representation")]
-    return main(["share", "encode", *representation, "--notes", str(house / notes), "--out", str(out), *more])
+    return main(["share", "encode", str(house / "representation"), str(house / notes), "--output", str(out), *more])
 
 
 @pytest.fixture(scope="module")
@@ -61,15 +61,14 @@ def files(house: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 def train(house: Path, files: list[Path], out: Path, *more: str) -> int:
-    shared = [part for file in files for part in ("--shared", str(file))]
-    fixed = ["--representation", str(house / "representation"), "--dev", str(house / "dev.jsonl"), "--out", str(out)]
-    return main(["train", *shared, *fixed, *QUICK, *more])
+    fixed = [str(house / "representation"), *map(str, files), "--dev", str(house / "dev.jsonl"), "--output", str(out)]
+    return main(["share", "fit", *fixed, *QUICK, *more])
 
 
 @pytest.fixture(scope="module")
 def model(house: Path, files: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("model") / "model"
-    assert train(house, files, folder, "--model", "bilstm-crf") == 0
+    assert train(house, files, folder) == 0
     return folder
 
 
@@ -94,11 +93,11 @@ def test_what_the_provider_found_is_said(house: Path, tmp_path: Path, capsys: py
     representation = tmp_path / "representation"
     tiny_representation().save(representation)
     save_card(representation, {"same_sentence": {"fresh": {"count": 52, "total": 100, "low": 0.42, "high": 0.615}}})
-    arguments = ["share", "encode", "--representation", str(representation), "--notes", str(house / "a.jsonl")]
-    assert main([*arguments, "--out", str(tmp_path / "a.npz")]) == 0
+    arguments = ["share", "encode", str(representation), str(house / "a.jsonl")]
+    assert main([*arguments, "--output", str(tmp_path / "a.npz")]) == 0
     assert "right about 52.00 % of pairs of sentences (at most 61.50 %" in capsys.readouterr().out
     (representation / "attacks.json").unlink()
-    assert main([*arguments, "--out", str(tmp_path / "b.npz")]) == 1
+    assert main([*arguments, "--output", str(tmp_path / "b.npz")]) == 1
     assert "card of attacks is missing" in capsys.readouterr().err
 
 
@@ -167,7 +166,7 @@ def test_its_folder_holds_the_representation_and_no_word_of_the_notes(model: Pat
 def test_it_is_inspected_and_redacts_as_any_other_model(
     model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["inspect", "--model", str(model)]) == 0
+    assert main(["info", str(model)]) == 0
     page = capsys.readouterr().out
     for said in (
         "Vocabulary: the words in the model's files came with",
@@ -178,7 +177,7 @@ def test_it_is_inspected_and_redacts_as_any_other_model(
     (tmp_path / "notes").mkdir()
     for number in (22, 25):
         (tmp_path / "notes" / f"{number}.txt").write_text(NOTES[number].text)
-    arguments = ["redact", "--model", str(model), "--input", str(tmp_path / "notes"), "--sensitivity", "0.9"]
+    arguments = ["redact", str(model), str(tmp_path / "notes"), "--sensitivity", "0.9"]
     assert main([*arguments, "--output", str(tmp_path / "out")]) == 0
     assert "26 / 04" not in (tmp_path / "out" / "25.txt").read_text()
     assert "[DATE]" in (tmp_path / "out" / "22.txt").read_text()
@@ -188,18 +187,13 @@ def test_a_provider_trains_a_model_on_its_public_notes_to_go_with_its_representa
     house: Path, model: Path, tmp_path: Path
 ) -> None:
     """It is used as any other, and its files hold what a model of the pool holds: no word of the notes."""
-    representation = ["--representation", str(house / "representation")]
-    notes = ["--train", str(house / "a.jsonl"), "--dev", str(house / "dev.jsonl"), "--augment", "none"]
+    representation = ["--set", f"representation={house / 'representation'}"]
+    notes = [str(house / "a.jsonl"), "--dev", str(house / "dev.jsonl"), "--augment", "none"]
     out = tmp_path / "model"
-    assert main(["train", "--model", "private", *representation, *notes, "--out", str(out), *QUICK]) == 0
+    assert main(["train", "--model", "private", *representation, *notes, "--output", str(out), *QUICK]) == 0
     assert open_model(out).description["processor"] == open_model(model).description["processor"]
     (tmp_path / "note.txt").write_text(NOTES[29].text)
-    assert (
-        main(
-            ["redact", "--model", str(out), "--input", str(tmp_path / "note.txt"), "--output", str(tmp_path / "clean")]
-        )
-        == 0
-    )
+    assert main(["redact", str(out), str(tmp_path / "note.txt"), "--output", str(tmp_path / "clean")]) == 0
     assert not [name for name in NAMES if name in (tmp_path / "clean" / "note.txt").read_text()]
     content = b"".join(path.read_bytes() for path in out.iterdir()).lower()
     assert not [name for name in NAMES if name.lower().encode() in content]
@@ -233,13 +227,6 @@ def test_a_seeded_file_is_told_of(
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--train", "notes"], "a model learns from either"),
-        (["--model", "crf"], "trains a bilstm-crf"),
-        (["--combine", "vote"], "trains a bilstm-crf"),
-        (["--augment", "case"], "--augment is about the words of training notes"),
-        (["--private-vocabulary"], "--private-vocabulary is about the words"),
-        (["--min-documents", "2"], "--min-documents is about the words"),
-        (["--encoder", "x"], "--encoder is for the model bert"),
         (["--set", "char_dim=3"], "no setting 'char_dim' in private"),
         (["--profile", "yadav2016"], "unknown profile"),
     ],
@@ -255,19 +242,18 @@ def test_options_that_cannot_work_with_shared_files_are_refused(
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--shared", "a.npz", "--dev", "dev"], "--shared needs --representation"),
-        (["--shared", "a.npz", "--representation", "r"], "--shared needs --dev"),
-        (["--representation", "r", "--dev", "dev"], "there is nothing to learn from"),
-        (["--representation", "r", "--train", "PLACE"], "no setting 'representation' in crf + rules"),
-        (["--model", "private", "--train", "PLACE"], "crfdeid share train makes one; give its folder"),
-        ([], "there is nothing to learn from"),
+        (["share", "fit", "r", "--dev", "dev"], "FILES"),
+        (["share", "fit", "r", "a.npz"], "--dev"),
+        (["train", "PLACE", "--set", "representation=r"], "no setting 'representation' in crf + rules"),
+        (["train", "PLACE", "--model", "private"], "crfdeid share train makes one; give its folder"),
+        (["train"], "NOTES"),
     ],
 )
 def test_half_of_the_options_is_refused(
     arguments: list[str], says: str, house: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = [str(house / "a.jsonl") if argument == "PLACE" else argument for argument in arguments]
-    assert main(["train", "--out", str(tmp_path / "model"), *arguments]) == 2
+    assert main([*arguments, "--output", str(tmp_path / "model")]) == 2
     assert says in capsys.readouterr().err
 
 

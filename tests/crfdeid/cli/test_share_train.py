@@ -18,8 +18,9 @@ from rnn.privacy.representation import RepresentationModel
 from rnn.privacy.settings import settings_of
 from rnn.privacy.training import Epoch, TrainedRepresentation
 
-TINY = ["--set", "neighbours=5", "size=6", "adversary=4", "hidden=4", "epochs=1", "adversary_epochs=1", "rounds=1"]
-LITTLE = ["--attack-epochs", "1", "--adversaries", "1", "--names", "1"]
+SETTINGS = ("neighbours=5", "size=6", "adversary=4", "hidden=4", "epochs=1", "adversary_epochs=1", "rounds=1")
+TINY = [part for setting in SETTINGS for part in ("--set", setting)]
+LITTLE = ["--budget", "epochs=1", "--budget", "adversaries=1", "--budget", "names=1"]
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +55,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 def share_train(notes: Path, out: Path, *more: str) -> int:
-    paths = ["--train", str(notes / "train.jsonl"), "--dev", str(notes / "dev.jsonl"), "--out", str(out)]
+    paths = [str(notes / "train.jsonl"), "--dev", str(notes / "dev.jsonl"), "--output", str(out)]
     return main(["share", "train", *paths, *TINY, *LITTLE, *more])
 
 
@@ -74,7 +75,7 @@ def test_the_provider_gets_a_representation_with_its_card(
     assert card is not None and (card["representation"], card["attacked_notes"]) == (model.digest, "dev")
     assert card["history"] == [Epoch("P1", 1.5, 1.25, 0.1, 0.2)._asdict()]
     assert not [name for name in NAMES if name in printed + told]
-    assert main(["inspect", "--model", str(out)]) == 0
+    assert main(["info", str(out)]) == 0
     assert printed in capsys.readouterr().out  # the figures of the attacks
     ((train, dev, *_),) = quick
     assert ({item.document for item in dev}, len(train)) == ({f"note-{n}" for n in range(12, 18)}, 36)
@@ -126,13 +127,13 @@ def test_a_hospital_tries_the_attacks_and_nothing_is_written(
 ) -> None:
     tiny_representation().save(tmp_path)
     before = {path: path.read_bytes() for path in (*tmp_path.iterdir(), *notes.iterdir())}
-    fixed = ["--representation", str(tmp_path), "--notes", str(notes / "other.jsonl"), *LITTLE]
+    fixed = [str(tmp_path), str(notes / "other.jsonl"), *LITTLE]
     assert main(["share", "attack", *fixed]) == 0
     printed, told = capsys.readouterr()
     assert "| which of its 5 neighbours a name is: the mean of 16 draws" in printed
     assert "(4 documents) as text" in printed
     assert [line for line in told.splitlines() if not line.startswith("attack: ")] == []
-    assert main(["share", "attack", *fixed, "--known", str(notes / "train.jsonl")]) == 0
+    assert main(["share", "attack", *fixed, "--attacker-notes", str(notes / "train.jsonl")]) == 0
     printed += capsys.readouterr().out
     assert "(12 documents) as text" in printed and not [name for name in NAMES if name in printed + told]
     assert {path: path.read_bytes() for path in (*tmp_path.iterdir(), *notes.iterdir())} == before
@@ -145,7 +146,7 @@ def test_settings_of_a_paper_can_be_started_from() -> None:
 def test_a_representation_is_inspected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model = tiny_representation()
     model.save(tmp_path)
-    assert main(["inspect", "--model", str(tmp_path)]) == 0
+    assert main(["info", str(tmp_path)]) == 0
     printed = capsys.readouterr().out
     inputs, outputs = (
         f"{np.log1p(np.exp(model.weights[f'{place}_noise.s'])).mean():.3f}" for place in ("input", "output")
@@ -164,5 +165,5 @@ def test_a_representation_is_inspected(tmp_path: Path, capsys: pytest.CaptureFix
         assert said in printed
     weights = tmp_path / "weights.npz"
     weights.write_bytes(weights.read_bytes()[:-1])
-    assert main(["inspect", "--model", str(tmp_path)]) == 1
+    assert main(["info", str(tmp_path)]) == 1
     assert "weights are damaged" in capsys.readouterr().err

@@ -1,6 +1,5 @@
 """``crfdeid train`` and ``inspect``: what they write and print, and what they refuse; and the built-in model."""
 
-import argparse
 import io
 import json
 import os
@@ -11,7 +10,6 @@ import sys
 import threading
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import pytest
 from full_disk import file_size_limit
@@ -19,7 +17,6 @@ from full_disk import file_size_limit
 from crfdeid import DataError, Deidentifier, Document, Span, UsageError, create, load, write_corpus
 from crfdeid.augmentation import in_small_letters
 from crfdeid.cli import main
-from crfdeid.cli.train import add_options, model_and_settings
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.corpora.synthetic import generate
 from crfdeid.corpora.synthetic.generate import Splits
@@ -55,9 +52,7 @@ def notes(corpus: Splits, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def train(notes: Path, out: Path, *more: str) -> int:
-    return main(
-        ["train", "--train", str(notes / "train"), "--dev", str(notes / "dev"), "--out", str(out), *QUICK, *more]
-    )
+    return main(["train", str(notes / "train"), "--dev", str(notes / "dev"), "--output", str(out), *QUICK, *more])
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +142,7 @@ def test_a_sensitivity_without_a_card_is_refused(model: Path, tmp_path: Path) ->
 
 
 def test_inspect_prints_the_card(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["inspect", "--model", str(model)]) == 0
+    assert main(["info", str(model)]) == 0
     printed = capsys.readouterr().out
     assert printed.startswith("# Model card: model\n")
     for part in (
@@ -164,7 +159,7 @@ def test_inspect_prints_the_card(model: Path, capsys: pytest.CaptureFixture[str]
 
 def test_a_model_without_a_card_says_so(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     load(model).tagger.save(tmp_path)
-    assert main(["inspect", "--model", str(tmp_path)]) == 0
+    assert main(["info", str(tmp_path)]) == 0
     assert "It has no card" in capsys.readouterr().out
 
 
@@ -201,7 +196,7 @@ def test_a_private_vocabulary_needs_its_secret_everywhere(
     note = tmp_path / "in" / "a.txt"
     note.parent.mkdir()
     note.write_text("Seen by Dr. Quill on 03/14/72.")
-    command = ["redact", "--model", str(out), "--input", str(note.parent), "--output"]
+    command = ["redact", str(out), str(note.parent), "--output"]
     assert main([*command, str(tmp_path / "1")]) == 2
     assert "a secret is needed" in capsys.readouterr().err
     assert main([*command, str(tmp_path / "2"), "--key-file", str(key)]) == 0
@@ -214,53 +209,50 @@ def test_a_private_vocabulary_needs_its_secret_everywhere(
     ("more", "message"),
     [
         (["--model", "none"], "unknown model 'none'"),
-        (["--model", "crf,rules"], "several models need --combine"),
-        (["--combine", "union"], "needs several models"),
-        (["--set", "epochs"], "'epochs' is no setting with a value"),
+        (["--model", "crf,rules"], "several models need --set combine"),
+        (["--model", "crf", "--set", "combine=union"], "no setting 'combine'"),
+        (["--set", "epochs"], "'epochs' is not a setting with a value"),
         (["--set", "epochs=3"], "no setting 'epochs'"),
         (["--model", "hybrid", "--set", "max_iteration=3"], "no setting 'max_iteration' in crf + rules: did you mean"),
-        (["--model", "crf,rules", "--combine", "union", "--set", "epohcs=3"], "no setting 'epohcs' in crf + rules"),
-        (["--model", "rules", "--min-documents", "2"], "no setting 'min_documents' in rules"),
+        (["--model", "crf,rules", "--set", "combine=union", "--set", "epohcs=3"], "no setting 'epohcs' in crf + rules"),
+        (["--model", "rules", "--set", "min_documents=2"], "no setting 'min_documents' in rules"),
         (["--profile", "lange2020"], "unknown profile 'lange2020' of crf: choose from default, yadav2016"),
         (["--key-file", "x"], "--key-file is for --private-vocabulary"),
         (["--concepts", "x"], "--model hybrid learns PHI alone: leave out --concepts"),
-        (["--dev-concepts", "x"], "--dev-concepts goes with --concepts"),
-        (["--apart"], "--apart goes with --concepts"),
-        (["--encoder", "x"], "no setting 'encoder' in crf + rules"),
+        (["--dev-concepts", "x"], "--dev-concepts is for --concepts"),
+        (["--disjoint"], "--disjoint is for --concepts"),
+        (["--set", "encoder=x"], "no setting 'encoder' in crf + rules"),
         (["--model", "bert", "--private-vocabulary"], "the files of the model bert hold no words of the notes"),
-        (["--min-documents", "0"], "not a whole number from 1"),
+        (["--set", "min_documents=0"], "min_documents is 0"),
     ],
 )
 def test_options_that_cannot_work_are_refused(
     more: list[str], message: str, notes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command = ["train", "--train", str(notes / "train"), "--out", str(tmp_path / "out"), *more]
+    command = ["train", str(notes / "train"), "--output", str(tmp_path / "out"), *more]
     assert main(command) == 2
     assert message in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 
-def test_with_hashed_words_three_documents_are_asked_for_unless_another_number_is_given() -> None:
-    parser = argparse.ArgumentParser()
-    add_options(parser)
-
-    def settings(*more: str) -> dict[str, Any]:
-        options = parser.parse_args(["--train", "notes", "--out", "model", *more])
-        return {name: value for name, value in model_and_settings(options)[1].items() if name != "keep_untried"}
-
-    assert settings() == {}
-    assert settings("--private-vocabulary") == {"min_documents": 3}
-    assert settings("--private-vocabulary", "--min-documents", "5") == {"min_documents": 5}
-    assert settings("--private-vocabulary", "--set", "min_documents=2") == {"min_documents": 2}
-    assert settings("--private-vocabulary", "--model", "rules") == {}
-    assert settings("--private-vocabulary", "--model", "hybrid") == {"min_documents": 3}
-
-
-def test_an_encoder_is_a_setting_of_bert() -> None:
-    parser = argparse.ArgumentParser()
-    add_options(parser)
-    options = parser.parse_args(["--train", "x", "--out", "y", "--model", "bert", "--encoder", "biobert/"])
-    assert model_and_settings(options) == ("bert", {"encoder": "biobert"})
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ("", 1),
+        ("--private-vocabulary", 3),
+        ("--private-vocabulary --set min_documents=5", 5),
+        ("--private-vocabulary --model crf", 3),
+        ("--private-vocabulary --model rules", 1),
+    ],
+)
+def test_with_hashed_words_three_documents_are_asked_for_unless_another_number_is_given(
+    more: str, expected: int, notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(SECRET_VARIABLE, SECRET)
+    command = ["train", str(notes / "train"), "--output", str(tmp_path / "out")]
+    assert main([*command, *([] if "rules" in more else QUICK), "--augment", "none", *more.split()]) == 0
+    description = json.loads((tmp_path / "out" / "model.json").read_text())
+    assert (f'"min_documents": {expected}' in json.dumps(description["settings"])) is (expected > 1)
 
 
 @pytest.fixture
@@ -279,17 +271,18 @@ def test_what_can_fail_fails_before_the_training(
     without = [Document("1", "Seen on Monday.")]
     write_corpus(without, tmp_path / "without.jsonl", format="jsonl")
     for more, code, message in (
-        (["--out", "."], 2, "is the current folder, or a mount point: name a new folder inside it"),
-        (["--out", str(tmp_path / "file" / "model")], 1, "the model cannot be saved: Not a directory"),
+        (["--output", "."], 2, "is the current folder, or a mount point: name a new folder inside it"),
+        (["--output", str(tmp_path / "file" / "model")], 1, "the model cannot be saved: Not a directory"),
         (["--dev", str(tmp_path / "without.jsonl")], 1, "the development notes hold no PHI at all"),
         (["--test", str(tmp_path / "without.jsonl")], 1, "the test notes hold no PHI at all"),
-        (["--train", str(tmp_path / "without.jsonl")], 1, "the training notes hold no PHI at all"),
         (["--seed", "12345678901234567890123456"], 2, "is not a whole number from 0 to 4294967295"),
         (["--set", "c1=abc"], 2, "c1 is abc: give a number of 0 or more"),
     ):
         assert train(notes, tmp_path / "model", *more) == code
         (line,) = capsys.readouterr().err.splitlines()
         assert line.startswith("error: ") and message in line
+    assert main(["train", str(tmp_path / "without.jsonl"), "--dev", str(notes / "dev"), "--output", "x"]) == 1
+    assert "the training notes hold no PHI at all" in capsys.readouterr().err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "here", "without.jsonl"]
 
 
@@ -362,7 +355,14 @@ def test_a_full_disk_leaves_nothing_behind(most: int, tmp_path: Path, monkeypatc
 def test_train_sums_up_where_the_card_does_not_stand(
     notes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command = ["train", "--train", str(notes / "train"), "--dev", str(notes / "dev"), "--out", str(tmp_path / "model")]
+    command = [
+        "train",
+        str(notes / "train"),
+        "--dev",
+        str(notes / "dev"),
+        "--output",
+        str(tmp_path / "model"),
+    ]
     assert main([*command, "--model", "rules"]) == 0
     printed = capsys.readouterr()
     lines = [line for line in printed.err.splitlines() if not line.startswith("training")]  # on a slow machine
@@ -378,8 +378,7 @@ def test_train_sums_up_where_the_card_does_not_stand(
 
 
 def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match=r"^0$"):
-        main(["--version"])
+    assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"crfdeid {version('crfdeid')}\n"
 
 
@@ -389,7 +388,7 @@ def test_nothing_is_overwritten(model: Path, notes: Path, capsys: pytest.Capture
 
 
 def test_models_joined_are_one_model(notes: Path, tmp_path: Path) -> None:
-    assert train(notes, tmp_path / "model", "--model", "crf,rules", "--combine", "union", "--augment", "none") == 0
+    assert train(notes, tmp_path / "model", "--model", "crf,rules", "--set", "combine=union", "--augment", "none") == 0
     assert load(tmp_path / "model").annotate("on 03/14/1972").spans
 
 
@@ -461,7 +460,7 @@ def test_redact_and_tag_say_when_notes_are_unlike_the_training_notes(
     for name, change in (("alike", str), ("unlike", lambda text: text.translate(str.maketrans("aeiou", "uoiea")))):
         source, audit = tmp_path / f"{name}.jsonl", tmp_path / f"{name}.json"
         source.write_text("".join(json.dumps({"text": change(document.text)}) + "\n" for document in corpus.test))
-        options = ["--model", model, "--input", source, "--output", tmp_path / name, "--audit", audit, "--jobs", jobs]
+        options = [model, source, "--output", tmp_path / name, "--report", audit, "--jobs", jobs]
         assert main([command, *map(str, options)]) == 0
         said = [line for line in capsys.readouterr().err.splitlines() if "unlike the training notes" in line]
         assert [" of their words are unknown (" in line for line in said] == [True] * (name == "unlike")
@@ -484,7 +483,7 @@ def test_the_audit_names_the_notes_in_another_layout_and_resuming_keeps_them(
     audits = []
     for resume in ([], ["--resume"]):
         audits.append(tmp_path / f"audit{len(audits)}.json")
-        options = ["--model", model, "--input", source, "--output", output, "--audit", audits[-1], *resume]
+        options = [model, source, "--output", output, "--report", audits[-1], *resume]
         assert main(["redact", *map(str, options)]) == 0
         said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("drift: ")]
         notes, summary = (json.loads(audits[-1].read_text())[name] for name in ("notes", "summary"))
@@ -496,7 +495,7 @@ def test_the_audit_names_the_notes_in_another_layout_and_resuming_keeps_them(
         assert [f"{len(listed)} of {len(notes)} notes unlike" in line for line in said] == [True]
     note = (source / "0.txt").read_bytes()
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(note)))
-    assert main(["redact", "--model", str(model), "--input", "-"]) == 0
+    assert main(["redact", str(model), "-"]) == 0
     said = capsys.readouterr().err
     assert "unlike the training notes" in said
-    assert "--audit" not in said, "one note from standard input has none"
+    assert "--report" not in said, "one note from standard input has none"

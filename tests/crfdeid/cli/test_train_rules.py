@@ -22,7 +22,7 @@ def train(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def trained(train: Path, out: Path, *more: str) -> Deidentifier:
-    assert main(["train", "--train", str(train), "--out", str(out), *more]) == 0
+    assert main(["train", str(train), "--output", str(out), *more]) == 0
     return load(out)
 
 

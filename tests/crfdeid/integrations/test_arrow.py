@@ -71,15 +71,15 @@ def table(notes: list[str | None] = NOTES, kind: pa.DataType | None = None) -> p
 @pytest.mark.parametrize(
     ("policy", "patient", "options"),
     [
-        (Policy(), None, ["--how", "label"]),
-        (Policy("remove"), None, ["--how", "remove"]),
-        (Policy("numbered", accept_damaged=True), None, ["--how", "numbered", "--accept-damaged"]),
-        (Policy("surrogate", locale="en_GB"), None, ["--how", "surrogate", "--locale", "en_GB"]),
+        (Policy(), None, ["--operator", "label"]),
+        (Policy("remove"), None, ["--operator", "remove"]),
+        (Policy("numbered", accept_damaged=True), None, ["--operator", "numbered", "--allow-mojibake"]),
+        (Policy("surrogate", locale="en_GB"), None, ["--operator", "surrogate", "--locale", "en_GB"]),
         (
             Policy("surrogate", locale="en_US", date_order="dmy", consistent=False),
             "mrn",
             [
-                "--how",
+                "--operator",
                 "surrogate",
                 "--locale",
                 "en_US",
@@ -96,7 +96,7 @@ def test_results_are_those_of_the_command(
     model: Path, tmp_path: Path, policy: Policy, patient: str | None, options: list[str]
 ) -> None:
     pq.write_table(table(), tmp_path / "notes.parquet")
-    arguments = ["redact", "--model", model, "--input", tmp_path / "notes.parquet", "--output", tmp_path / "out"]
+    arguments = ["redact", model, tmp_path / "notes.parquet", "--output", tmp_path / "out"]
     failed = main([*map(str, arguments), "--text-column", "note", *options])
     expected = pq.read_table(tmp_path / "out" / "notes.parquet")
     result = RedactBatches(model, policy, "note", patient)(table())

@@ -177,7 +177,7 @@ def test_a_card_that_lacks_something_or_holds_another_kind_is_refused(
                 (model / "card.json").write_text(json.dumps(card | {"sha256": fields_checksum(card)}))
                 with pytest.raises(DataError):
                     read_card(model)
-                assert main(["inspect", "--model", str(model)]) == 1
+                assert main(["info", str(model)]) == 1
                 count += 1
     assert count > 60
     assert all(line.startswith("error: ") for line in capsys.readouterr().err.splitlines())
@@ -246,7 +246,7 @@ def same_data(path: Path, content: bytes) -> bool:
 def test_inspect_reads_the_weights(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
     weights = model / "weights.npz"
     weights.write_bytes(weights.read_bytes()[:-1] + b"!")
-    assert main(["inspect", "--model", str(model)]) == 1
+    assert main(["info", str(model)]) == 1
     printed = capsys.readouterr()
     assert (printed.out, printed.err) == (
         "",
@@ -270,7 +270,7 @@ def test_a_description_of_other_kinds_of_values_is_refused(
     name: str, model: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     reseal(model, lambda description: description.update({name: [1]}), "model.json")
-    assert main(["inspect", "--model", str(model)]) == 1
+    assert main(["info", str(model)]) == 1
     assert "the model's description is damaged" in capsys.readouterr().err
 
 

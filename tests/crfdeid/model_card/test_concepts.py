@@ -27,8 +27,9 @@ def written(notes: list[Document], name: str) -> None:
 
 
 def train(*more: str, settings: tuple[str, ...] = SETTINGS) -> int:
-    model = ("--model", "pipeline", "--set", *settings, "--augment", "none", "--out", "model")
-    return main(["train", "--train", "phi/train", "--concepts", "concept/train", *model, *more])
+    given = [part for setting in settings for part in ("--set", setting)]
+    model = ("--model", "pipeline", *given, "--augment", "none", "--output", "model")
+    return main(["train", "phi/train", "--concepts", "concept/train", *model, *more])
 
 
 @pytest.fixture
@@ -56,7 +57,7 @@ def test_concepts_are_scored_as_they_are_found_in_use(
     assert "| PERSON          |   0.00 |   0.00 |   0.00 |        4 |       0 |        4 |" in shown.out
     assert f"\ndev: strict F of concepts {100 * scores.micro.f1:.2f}\n" in shown.err
     assert "\ntrain: 8 notes, 40 spans of PHI (8 DATE, 16 DOCTOR, 8 PATIENT, 8 PHONE), 24 concepts (" in shown.err
-    assert main(["inspect", "--model", "model"]) == 0
+    assert main(["info", "model"]) == 0
     assert capsys.readouterr().out == shown.out
     assert "layers: phi, concept; what is taken for PHI is hidden from the part that finds concepts\n" in shown.out
     assert "Types of concepts: PERSON, PROBLEM, TREATMENT\n" in shown.out
@@ -65,7 +66,7 @@ def test_concepts_are_scored_as_they_are_found_in_use(
 def test_of_corpora_that_share_no_text_each_is_scored_for_what_was_annotated(notes: list[Document]) -> None:
     others = [replace(note, id=f"c{note.id}", text=note.text.replace("Leg", "Arm")) for note in tiny_joint_notes()]
     write_corpus([select_layer(note, CONCEPT) for note in others], Path("others.jsonl"), format="jsonl")
-    assert train("--concepts", "others.jsonl", "--apart", settings=(*SETTINGS, "reads=original")) == 0
+    assert train("--concepts", "others.jsonl", "--disjoint", settings=(*SETTINGS, "reads=original")) == 0
     card: Any = read_card(Path("model"))
     counts = card["corpus"]["splits"]["dev"]["layers"]
     assert (counts["phi"]["documents"], counts["concept"]["documents"]) == (1, 1)
@@ -76,7 +77,7 @@ def test_of_corpora_that_share_no_text_each_is_scored_for_what_was_annotated(not
 
 
 def test_a_card_with_other_layers_than_names_is_refused_and_one_of_phi_alone_has_none(notes: list[Document]) -> None:
-    rules = ["train", "--model", "rules", "--train", "phi/train", "--dev", "phi/dev", "--out", "model"]
+    rules = ["train", "--model", "rules", "phi/train", "--dev", "phi/dev", "--output", "model"]
     assert main(rules) == 0
     card: Any = read_card(Path("model"))
     assert card.keys().isdisjoint({"layers", "hides_phi"})

@@ -58,7 +58,7 @@ def test_the_built_in_model_is_trained_once_and_says_what_it_is(
 ) -> None:
     quick_built_in_model(monkeypatch, tmp_path)
     learn_from_few_notes(monkeypatch)
-    assert main(["inspect", "--model", "synthetic"]) == 0
+    assert main(["info", "synthetic"]) == 0
     first = capsys.readouterr().err.splitlines()
     assert first[0].startswith("warning: the model 'synthetic'")
     assert first[1] == f"training it once, for {next(tmp_path.glob('model-synthetic-*'))}"
@@ -152,12 +152,12 @@ def test_the_name_is_the_built_in_model_and_a_path_is_a_folder(
     Path("note.txt").write_text("Discharged on 03/14/1992.")
     for name, digest in (("synthetic", model_digest(built_in)), ("./synthetic", model_digest(Path("synthetic")))):
         capsys.readouterr()
-        assert main(["inspect", "--model", name]) == 0
+        assert main(["info", name]) == 0
         printed = capsys.readouterr()
         assert f"- Digest: {digest}" in printed.out
         assert ("warning: the model 'synthetic'" in printed.err) == (name == "synthetic")
         out = f"out-{digest[:4]}"
-        assert main(["redact", "--model", name, "--input", "note.txt", "--output", out]) == 0
+        assert main(["redact", name, "note.txt", "--output", out]) == 0
         assert digest in Path(out, ".crfdeid", "settings.json").read_text()
         assert ("warning: the model 'synthetic'" in capsys.readouterr().err) == (name == "synthetic")
 

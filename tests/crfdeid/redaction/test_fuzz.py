@@ -169,7 +169,7 @@ def test_the_command_gives_what_the_library_gives(folder: Path, model: Deidentif
     given = [document(number) for number in NUMBERS]
     lines = [json.dumps({"id": one.id, "text": one.text}, ensure_ascii=n % 2 == 0) for n, one in enumerate(given)]
     (tmp_path / "in.jsonl").write_text("".join(line + "\n" for line in lines), "utf-8", newline="")
-    options = ["--model", folder, "--input", tmp_path / "in.jsonl", "--output", tmp_path / "out"]
+    options = [folder, tmp_path / "in.jsonl", "--output", tmp_path / "out"]
     assert main(["redact", *map(str, options)]) == 0
     found = [json.loads(line) for line in written(tmp_path / "out")["in.jsonl"].decode().split("\n") if line]
     expected = [redact(model.annotate(one.text)).text for one in given]

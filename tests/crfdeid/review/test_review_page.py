@@ -215,12 +215,12 @@ def test_replayed_marks_swapped_and_added_notes_get_no_certificate(browser, tmp_
         Path(folder).mkdir()
         for number in range(6):
             Path(folder, f"{number}.txt").write_text(f"Seen by Dr. {name}, visit {number}.")
-    sides = ["--original", "raw", "--redacted", "clean"]
-    certificate = ["certify", "--marks", "saved/marks.jsonl", "--redacted", "clean", "--planned"]
+    sides = ["raw", "clean"]
+    certificate = ["review", "certify", "saved/marks.jsonl", "--redacted", "clean", "--plan"]
 
     def plan_and_page(name: str) -> Page:
-        assert main(["certify", "--plan", f"{name}.json", "--input", "clean", "--reviewed", "3"]) == 0
-        assert main(["review", *sides, "--planned", f"{name}.json", "--out", f"{name}.html"]) == 0
+        assert main(["review", "plan", "clean", "--output", f"{name}.json", "--count", "3"]) == 0
+        assert main(["review", "page", *sides, "--plan", f"{name}.json", "--output", f"{name}.html"]) == 0
         return browser.open(tmp_path / f"{name}.html")
 
     page = plan_and_page("first")
@@ -235,7 +235,7 @@ def test_replayed_marks_swapped_and_added_notes_get_no_certificate(browser, tmp_
         Path("clean", changed).write_text(text)
         capsys.readouterr()
         assert main([*certificate, "first.json"]) == 1
-        assert main(["review", *sides, "--planned", "first.json", "--out", "again.html"]) == 1
+        assert main(["review", "page", *sides, "--plan", "first.json", "--output", "again.html"]) == 1
         assert capsys.readouterr().err.count("not the notes that the plan was drawn from") == 2
         Path("clean", changed).unlink()
         for path, content in before.items():

@@ -37,5 +37,5 @@ def test_redact_computes_in_one_thread(tmp_path: Path) -> None:
     model = tiny_model(tmp_path / "model")
     (tmp_path / "a.txt").write_text("Patient Quill")
     code = f"import sys; from crfdeid.cli import main; assert main(sys.argv[1:]) == 0; {_COUNT}"
-    options = ("--model", model, "--input", tmp_path / "a.txt", "--output", tmp_path / "out")
+    options = (model, tmp_path / "a.txt", "--output", tmp_path / "out")
     assert set(printed(code, "redact", *options)) <= set("[1, ]")

@@ -136,10 +136,10 @@ def test_a_server_gives_the_files_of_one_machine_and_its_death_is_gone_on_from(
     source.mkdir()
     for number in range(600):
         (source / f"{number}.txt").write_bytes(NOTE.format(number).encode())
-    common = ("redact", "--how", "surrogate", "--model", str(model), "--input", str(source))
+    common = ("redact", "--operator", "surrogate", str(model), str(source))
     assert main([*common, "--output", str(tmp_path / "one")]) == 0
     monkeypatch.setenv(TOKEN_VARIABLE, TOKEN)
-    output = ("--output", str(tmp_path / "many"), "--engine", "spark", "--master")
+    output = ("--output", str(tmp_path / "many"), "--spark")
     with connect_server(tmp_path / "log") as (url, server):
         jobs.connect(url).stop()  # once it answers
         with subprocess.Popen(crfdeid(*common, *output, url), stderr=subprocess.PIPE) as run:

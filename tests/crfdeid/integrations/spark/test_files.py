@@ -67,11 +67,11 @@ def spark(monkeypatch: pytest.MonkeyPatch) -> Callable[[Job], NoSpark]:
 
 
 def redact(model: Path, source: Path | str, output: Path, *more: str) -> int:
-    common = ("--how", "surrogate", "--model", str(model), "--input", str(source), "--output", str(output))
+    common = ("--operator", "surrogate", str(model), str(source), "--output", str(output))
     return main(["redact", *common, *more])
 
 
-ON_SPARK = ("--engine", "spark", "--master", "local[2]")
+ON_SPARK = ("--spark", "local[2]")
 
 
 def contents(folder: Path) -> dict[str, Any]:
@@ -90,10 +90,10 @@ def listed(folder: Path) -> list[str]:
 def test_files_notes_failures_and_journal_are_those_of_one_machine(
     model: Path, notes: Path, tmp_path: Path, spark: Callable[[Job], NoSpark], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert redact(model, notes, tmp_path / "one", "--audit", str(tmp_path / "one.json")) == 1
+    assert redact(model, notes, tmp_path / "one", "--report", str(tmp_path / "one.json")) == 1
     said = capsys.readouterr().err
     spark(in_this_process)
-    assert redact(model, notes, tmp_path / "many", "--audit", str(tmp_path / "many.json"), *ON_SPARK) == 1
+    assert redact(model, notes, tmp_path / "many", "--report", str(tmp_path / "many.json"), *ON_SPARK) == 1
     assert contents(tmp_path / "many") == contents(tmp_path / "one")
     assert set(contents(tmp_path / "one")) == {f"p1/{n}.txt" for n in range(3)} | {
         "p1/lines.jsonl",
@@ -124,7 +124,7 @@ def test_notes_that_are_too_long_fail_as_on_one_machine(
     model: Path, notes: Path, tmp_path: Path, spark: Callable[[Job], NoSpark]
 ) -> None:
     longer = len(NOTE.format(10))  # as those of two digits are
-    options = ("--longest-note", str(longer - 1))
+    options = ("--max-chars", str(longer - 1))
     assert redact(model, notes, tmp_path / "one", *options) == 1
     spark(in_this_process)
     assert redact(model, notes, tmp_path / "many", *options, *ON_SPARK) == 1
@@ -140,8 +140,8 @@ def test_notes_elsewhere_give_the_same_files(
     """Elsewhere is here, by Arrow's file system for it: what differs with another is Arrow's."""
     assert redact(model, notes, tmp_path / "one") == 1
     spark(in_this_process)
-    common = ("--how", "surrogate", "--model", str(model), "--output", str(tmp_path / "many"))
-    assert main(["redact", *common, "--input", notes.as_uri(), *ON_SPARK]) == 1
+    common = (str(model), notes.as_uri(), "--operator", "surrogate", "--output", str(tmp_path / "many"))
+    assert main(["redact", *common, *ON_SPARK]) == 1
     assert contents(tmp_path / "many") == contents(tmp_path / "one")
     assert listed(tmp_path / "many") == listed(tmp_path / "one")
     (notes / "p1" / "0.txt").write_bytes(NOTE.format("changed").encode())
@@ -152,7 +152,7 @@ def test_notes_elsewhere_give_the_same_files(
         return in_this_process(function, group)
 
     spark(job)
-    assert main(["redact", *common, "--input", notes.as_uri(), *ON_SPARK, "--resume"]) == 1
+    assert main(["redact", *common, *ON_SPARK, "--resume"]) == 1
     assert {*done} == {"a.txt", "broken.csv", "p1/0.txt"}  # what failed before is tried again
     assert b"changed" in contents(tmp_path / "many")["p1/0.txt"]
 
@@ -193,7 +193,7 @@ def test_workers_that_cannot_reach_the_input_end_the_run_with_one_reason(
     spark(in_this_process)
     assert redact(model, notes.as_uri(), tmp_path / "many", *ON_SPARK) == 2
     said = [line for line in capsys.readouterr().err.splitlines() if not line.startswith("note:")]
-    assert said == ["error: a Spark worker cannot read --input: give it access in its own environment"]
+    assert said == ["error: a Spark worker cannot read NOTES: give it access in its own environment"]
     assert written(tmp_path / "many") == {}
 
 
@@ -215,7 +215,7 @@ def test_copies_lie_where_spark_keeps_its_own_and_clears_up_after_workers_that_a
 
     monkeypatch.setattr(RemoteNotes, "fetch", fetched)
     spark(in_this_process)
-    common = ("--model", str(model), "--output", str(tmp_path / "many"), "--input", notes.as_uri())
+    common = (str(model), notes.as_uri(), "--output", str(tmp_path / "many"))
     assert main(["redact", *common, *ON_SPARK]) == 1
     assert places
     assert all(place.is_relative_to(own) for place in places)
@@ -248,9 +248,9 @@ def test_spark_ends_while_the_last_results_are_put_in_their_places(
 @pytest.mark.parametrize(
     ("url", "said"),
     [
-        ("file:///nowhere/at/all", "--input: no such file or folder: file:///nowhere/at/all"),
-        ("nothing://bucket/notes", "--input: nothing://bucket/notes cannot be opened (ArrowInvalid)"),
-        ("s3://key:secret@bucket/notes", "--input: a URL without user and '?' is needed"),
+        ("file:///nowhere/at/all", "NOTES: no such file or folder: file:///nowhere/at/all"),
+        ("nothing://bucket/notes", "NOTES: nothing://bucket/notes cannot be opened (ArrowInvalid)"),
+        ("s3://key:secret@bucket/notes", "a URL without user and '?' is needed"),
     ],
 )
 def test_a_url_that_cannot_be_is_refused(
@@ -262,7 +262,7 @@ def test_a_url_that_cannot_be_is_refused(
     said: str,
 ) -> None:
     spark(in_this_process)
-    common = ("redact", "--model", str(model), "--output", str(tmp_path / "out"), "--input", url)
+    common = ("redact", str(model), url, "--output", str(tmp_path / "out"))
     assert main([*common, *ON_SPARK]) == 2
     error = capsys.readouterr().err
     assert said in error
@@ -403,7 +403,7 @@ def test_what_a_side_file_says_is_read_by_the_workers_and_not_sent(
     people = tmp_path / "people.csv"
     people.write_text("file,given,dob\np1/0,Legpain,31/7/1950\nt.csv,Visit,31/7/1950\n")
     (notes / "p1" / "0.txt").write_text("Patient Legpain was seen on 7/31/1950, and the LEGPAIN family was there.\n")
-    options = ("--known-file", str(people), "--known", "name=given,dob")
+    options = ("--record-file", str(people), "--record-columns", "name=given,dob")
     assert redact(model, notes, tmp_path / "one", *options) == 1
     sent: list[bytes] = []
 
@@ -429,9 +429,9 @@ def test_what_a_side_file_says_is_read_by_the_workers_and_not_sent(
 
     spark(elsewhere)
     capsys.readouterr()
-    options = ("--known-file", str(other), "--known", "name=given,dob")
+    options = ("--record-file", str(other), "--record-columns", "name=given,dob")
     assert redact(model, notes, tmp_path / "other", *options, *ON_SPARK) == 1
-    assert "error: a worker reads another --known-file than the driver: put" in capsys.readouterr().err
+    assert "error: a worker reads another --record-file than the driver: put" in capsys.readouterr().err
     assert written(tmp_path / "other") == {}
 
 
@@ -439,7 +439,7 @@ def test_a_side_file_that_is_gone_or_another_one_ends_the_run_with_one_reason(
     model: Path, notes: Path, tmp_path: Path, spark: Callable[[Job], NoSpark], capsys: pytest.CaptureFixture[str]
 ) -> None:
     people = tmp_path / "gone.csv"
-    options = (*ON_SPARK, "--known-file", str(people), "--known", "name=given")
+    options = (*ON_SPARK, "--record-file", str(people), "--record-columns", "name=given")
     spark(in_this_process)
     assert redact(model, notes, tmp_path / "none", *options) == 1
     assert not (tmp_path / "none").exists()  # before Spark was started, or a folder made
@@ -460,36 +460,38 @@ def test_a_side_file_that_is_gone_or_another_one_ends_the_run_with_one_reason(
     assert redact(model, notes, tmp_path / "many", *options) == 1  # its settings went with what was not done
     people.write_text("file,given\np1/0,Legpain\nt.csv,Somebody\n")
     assert redact(model, notes, tmp_path / "many", *options, "--resume") == 2
-    assert "was begun with another known_file" in capsys.readouterr().err
+    assert "was begun with another record_file" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--engine", "spark"), "--engine spark needs --master"),
-        (("--master", "local[2]"), "--master is for --engine spark"),
-        ((*ON_SPARK, "--jobs", "2"), "--jobs is for one machine"),
-        ((*ON_SPARK, "--input", "-"), "--engine spark reads files"),
-        ((*ON_SPARK, "--output", "s3://key@lake/clean"), "error: argument --output: it is a URL: give a path ("),
+        (("in", *ON_SPARK, "--jobs", "2"), "--jobs is for work on this machine"),
+        (("in", *ON_SPARK, "--limit", "2"), "--limit is for work on this machine"),
+        (("-", *ON_SPARK), "is for a file or folder of notes"),
+        (("in", *ON_SPARK, "--output", "s3://key@lake/clean"), "a URL: name a path"),
     ],
 )
 def test_options_that_spark_cannot_have_are_refused_before_it_starts(
-    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], options: Sequence[str], said: str
+    model: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    options: Sequence[str],
+    said: str,
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "in").mkdir()
-    options = [*options, *(() if "--input" in options else ("--input", str(tmp_path / "in")))]
-    assert main(["redact", "--model", str(model), "--output", str(tmp_path / "out"), *options]) == 2
-    assert said in capsys.readouterr().err
+    assert main(["redact", str(model), "--output", "out", *options]) == 2
+    said_by_it = capsys.readouterr().err
+    assert said in said_by_it and "key@" not in said_by_it
 
 
 def test_a_table_of_failures_that_is_there_is_not_overwritten(
     model: Path, notes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "many.failed.csv").write_text("somebody's")
-    assert (
-        main(["redact", "--model", str(model), "--input", str(notes), "--output", str(tmp_path / "many"), *ON_SPARK])
-        == 2
-    )
+    assert main(["redact", str(model), str(notes), "--output", str(tmp_path / "many"), *ON_SPARK]) == 2
     assert "the table of what failed: name another folder" in capsys.readouterr().err
     assert (tmp_path / "many.failed.csv").read_text() == "somebody's"
     shutil.rmtree(tmp_path / "many", ignore_errors=True)

@@ -99,7 +99,7 @@ def table(model: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[pa.Tab
     pq.write_table(notes, folder / "notes.parquet")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(SECRET_VARIABLE, SECRET)
-        options = ("--how", "surrogate", "--locale", "en_US", "--patient-column", "who")
+        options = ("--operator", "surrogate", "--locale", "en_US", "--patient-column", "who")
         assert main(["redact", *common(model, folder / "notes.parquet", folder / "out"), *options]) == 1
     return notes, pq.read_table(folder / "out" / "notes.parquet")
 
@@ -108,7 +108,7 @@ POLICY = Policy("surrogate", locale="en_US")
 
 
 def common(model: Path, source: Path, output: Path) -> list[str]:
-    return ["--model", str(model), "--input", str(source), "--output", str(output)]
+    return [str(model), str(source), "--output", str(output)]
 
 
 def rows(df: Any) -> dict[int, Any]:
@@ -221,11 +221,11 @@ def test_the_command_gives_the_files_of_one_machine(spark: Any, model: Path, tmp
     (source / "p1" / "a.txt").write_bytes(NOTE.encode())
     (source / "b.csv").write_text("n,text\n" + "".join(f'{n},"{NOTE.format(n)}"\n' for n in range(9)))
     (source / "c.txt").write_text(DAMAGED)
-    on_spark = ("--engine", "spark", "--master", "local[2]")
+    on_spark = ("--spark", "local[2]")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(SECRET_VARIABLE, SECRET)
         for name, options in (("one", ()), ("many", on_spark)):
-            arguments = [*common(model, source, tmp_path / name), "--how", "surrogate", *options]
+            arguments = [*common(model, source, tmp_path / name), "--operator", "surrogate", *options]
             assert main(["redact", *arguments]) == 1
     assert written(tmp_path / "many") == {**written(tmp_path / "one"), "_SUCCESS": b""}
     assert "c.txt,,,3,DataError," in (tmp_path / "many.failed.csv").read_text()
@@ -471,7 +471,7 @@ def test_a_second_run_on_one_output_is_refused_and_a_killed_driver_is_gone_on_fr
     source.mkdir()
     for number in range(600):
         (source / f"{number}.txt").write_bytes(NOTE.format(number).encode())
-    command = crfdeid("redact", *common(model, source, tmp_path / "out"), "--engine", "spark", "--master", "local[2]")
+    command = crfdeid("redact", *common(model, source, tmp_path / "out"), "--spark", "local[2]")
     quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, env={**os.environ, "PYSPARK_PYTHON": sys.executable}, **quiet) as first:
         try:

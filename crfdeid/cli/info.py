@@ -1,43 +1,39 @@
-"""Print a model's card in Markdown: its training data, its scores, and whether its vocabulary can be read.
-
-For a representation's folder (`crfdeid share train`): its sizes, its noise, and the results of the attacks on it.
-"""
+"""`crfdeid info`: a model's card in Markdown, or a representation with the results of its attacks."""
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
+from types import SimpleNamespace
+
+from crfdeid.cli.options import MODEL, find_named
+from crfdeid.cli.shell import command
 
 _WHAT = (
     "It turns a sentence into numbers with noise in them, so that annotated notes can be shared without their text: "
-    "`crfdeid share encode` does, and `crfdeid train --shared` learns from what came of it."
+    "`crfdeid share encode` does, and `crfdeid share fit` learns from what came of it."
 )
 _NOT_ATTACKED = "It has not been attacked yet: run `crfdeid share attack` on notes of your own."
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """The options of ``crfdeid inspect``."""
-    text = (
-        "the folder of a model or of a representation; or 'synthetic', the built-in model (a folder of that name: "
-        "./synthetic)"
-    )
-    parser.add_argument("--model", required=True, metavar="DIR", help=text)
-
-
-def run(options: argparse.Namespace) -> None:
+@command(
+    MODEL,
+    details="Of a representation (crfdeid share train): its sizes, its noise, and the results of the attacks on it.",
+    examples=("crfdeid info model/", "crfdeid info synthetic"),
+)
+def info(options: SimpleNamespace) -> None:
     """Print the card, after a check of all files of the model.
+
+    Args:
+        options: values of the options.
 
     Raises:
         DataError: the folder holds no model, or a damaged one.
     """
     from crfdeid.cli.share import REPRESENTATION  # noqa: PLC0415
-    from crfdeid.cli.shell import training_bar  # noqa: PLC0415
     from crfdeid.model_card.card import model_digest, read_card  # noqa: PLC0415
-    from crfdeid.model_card.pretrained import find_model  # noqa: PLC0415
     from crfdeid.model_card.render import render_card  # noqa: PLC0415
 
-    with training_bar("training") as step:
-        model = find_model(options.model, on_progress=step)
+    model = find_named(options.model)
     if model.description["model"] == REPRESENTATION:
         print(_render_representation(model.path))
         return

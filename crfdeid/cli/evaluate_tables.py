@@ -1,4 +1,4 @@
-"""Tables of ``crfdeid score``: the rows of each mode, as text and as plain data."""
+"""Tables of ``crfdeid evaluate``: the rows of each mode, as text and as plain data."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def score_rows(mode: str, gold: Sequence[Document], predicted: Predictions) -> l
     """The rows of a mode's table.
 
     Args:
-        mode: one of `crfdeid.cli.score.SCORE_MODES`.
+        mode: one of `crfdeid.cli.evaluate.SCORE_MODES`.
         gold: the annotated documents.
         predicted: for each of them, by id, the predicted spans.
     """

@@ -1,4 +1,4 @@
-"""``crfdeid score``: what it prints, and what it refuses."""
+"""``crfdeid evaluate``: what it prints, and what it refuses."""
 
 import json
 from pathlib import Path
@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from crfdeid.cli import main
-from crfdeid.cli.score import SCORE_MODES
-from crfdeid.cli.score_tables import score_rows
+from crfdeid.cli.evaluate import SCORE_MODES
+from crfdeid.cli.evaluate_tables import score_rows
 from crfdeid.corpora import write_corpus
 from crfdeid.documents import Document, Span
 
@@ -29,15 +29,16 @@ def paths(tmp_path: Path) -> tuple[str, str]:
     return str(write(tmp_path / "gold", GOLD)), str(write(tmp_path / "found", found, "brat"))
 
 
-def test_each_mode_has_a_table(paths: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    out = tmp_path / "scores.json"
+def test_each_mode_has_a_table(paths: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     modes = "strict,relaxed,token,binary,i2b2,meddocan"
-    assert main(["score", "--gold", paths[0], "--predicted", paths[1], "--mode", modes, "--json", str(out)]) == 0
-    printed, noted = capsys.readouterr()
+    assert main(["evaluate", paths[0], "--predicted", paths[1], "--mode", modes, "--json"]) == 0
+    out, noted = capsys.readouterr()
     assert noted == ""
+    scores = json.loads(out)
+    assert main(["evaluate", paths[0], "--predicted", paths[1], "--mode", modes]) == 0
+    printed = capsys.readouterr().out
     for mode in modes.split(","):
         assert f"| {mode} " in printed
-    scores = json.loads(out.read_text())
     assert scores["strict"]["micro"]["f1"] == 0.5
     assert scores["relaxed"]["micro"]["f1"] == 1.0
     assert scores["binary"]["PHI"] == {"precision": 1.0, "recall": 0.8, "f1": 8 / 9, "tp": 4, "fp": 0, "fn": 1}
@@ -47,11 +48,10 @@ def test_each_mode_has_a_table(paths: tuple[str, str], tmp_path: Path, capsys: p
     assert scores["i2b2"]["binary token, all PHI, micro"]["tp"] == 3
     assert scores["i2b2"]["binary token, HIPAA, micro"]["tp"] == 2  # the doctor does not count
     assert scores["meddocan"]["leak score"] == {"leak": 0.5, "sentences": 2}
-    assert main(["score", "--gold", paths[0], "--predicted", paths[1], "--json", str(out)]) == 2
 
 
 def test_types_are_mapped_on_both_sides(paths: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["score", "--gold", paths[0], "--predicted", paths[1], "--types", "binary", "--mode", "strict"]) == 0
+    assert main(["evaluate", paths[0], "--predicted", paths[1], "--types", "binary", "--mode", "strict"]) == 0
     assert "| PHI " in capsys.readouterr().out
 
 
@@ -59,18 +59,18 @@ def test_types_are_mapped_on_both_sides(paths: tuple[str, str], capsys: pytest.C
     ("documents", "message"),
     [
         (GOLD[:1], "missing in --predicted: G:2: score the same notes"),
-        ([*GOLD, Document("3", "x")], "missing in --gold: F:3: score the same notes"),
+        ([*GOLD, Document("3", "x")], "missing in NOTES: F:3: score the same notes"),
         (
             [Document(f"n{i}", "x") for i in range(7)],
-            "missing in --predicted: G:1; G:2. missing in --gold: F:1; F:2; F:3; F:4; F:5 and 2 more: score",
+            "missing in --predicted: G:1; G:2. missing in NOTES: F:1; F:2; F:3; F:4; F:5 and 2 more: score",
         ),
-        ([GOLD[0], Document("2", "NothinG.")], "G:2, offset 6: the text is not that of the note of --gold"),
-        ([GOLD[0], Document("2", "Nothing")], "G:2, offset 7: the text is not that of the note of --gold"),
+        ([GOLD[0], Document("2", "NothinG.")], "G:2, offset 6: the text is not that of the note of NOTES"),
+        ([GOLD[0], Document("2", "Nothing")], "G:2, offset 7: the text is not that of the note of NOTES"),
     ],
 )
 def test_other_notes_are_refused(documents, message, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     gold, found = write(tmp_path / "gold", GOLD), write(tmp_path / "found", documents)
-    assert main(["score", "--gold", str(gold), "--predicted", str(found)]) == 1
+    assert main(["evaluate", str(gold), "--predicted", str(found)]) == 1
     shown = capsys.readouterr().err
     for path, short in ((gold, "G"), (found, "F")):
         shown = shown.replace(f"{path}, line ", f"{short}:")
@@ -78,8 +78,9 @@ def test_other_notes_are_refused(documents, message, tmp_path: Path, capsys: pyt
 
 
 @pytest.mark.parametrize("marked", ["gold", "found"])
-def test_a_byte_order_mark_that_only_one_format_counts_does_not_matter(marked, tmp_path: Path) -> None:
-    out = tmp_path / "scores.json"
+def test_a_byte_order_mark_that_only_one_format_counts_does_not_matter(
+    marked, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     spans = (Span(0, 3, "PATIENT"), Span(8, 13, "DATE"))
     moved = tuple(Span(start + 1, end + 1, label) for start, end, label in spans)
     paths = {}
@@ -88,8 +89,8 @@ def test_a_byte_order_mark_that_only_one_format_counts_does_not_matter(marked, t
         mark = side == marked
         document = Document("1", "\ufeff" + text if mark else text, (Span(0, 1, "ID"), *moved) if mark else spans)
         paths[side] = str(write(tmp_path / side, [document], "brat" if mark else "jsonl"))
-    assert main(["score", "--gold", paths["gold"], "--predicted", paths["found"], "--json", str(out)]) == 0
-    micro = json.loads(out.read_text())["strict"]["micro"]
+    assert main(["evaluate", paths["gold"], "--predicted", paths["found"], "--json"]) == 0
+    micro = json.loads(capsys.readouterr().out)["strict"]["micro"]
     assert (micro["tp"], micro["fp"], micro["fn"]) == (2, 0, int(marked == "gold"))  # gold on the mark is never lost
 
 
@@ -97,7 +98,7 @@ def test_types_that_cannot_match_are_pointed_out(tmp_path: Path, capsys: pytest.
     text = "Ann Doe"
     gold = write(tmp_path / "gold", [Document("1", text, (Span(0, 7, "NOMBRE_SUJETO_ASISTENCIA"),))])
     found = write(tmp_path / "found", [Document("1", text, (Span(0, 7, "PATIENT"),))])
-    common = ["score", "--gold", str(gold), "--predicted", str(found)]
+    common = ["evaluate", str(gold), "--predicted", str(found)]
     assert main([*common, "--mode", "i2b2"]) == 0
     printed, noted = capsys.readouterr()
     assert "gold and predictions have no type in common: give --types seven" in noted
@@ -114,23 +115,23 @@ def test_types_that_cannot_match_are_pointed_out(tmp_path: Path, capsys: pytest.
 
 
 def test_formats_can_be_named_for_both_or_each(paths: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    common = ["score", "--gold", paths[0], "--predicted", paths[1]]
-    assert main([*common, "--format", "brat", "--gold-format", "jsonl"]) == 0
+    common = ["evaluate", paths[0], "--predicted", paths[1]]
+    assert main([*common, "--format", "jsonl", "--predicted-format", "brat"]) == 0
     assert main([*common, "--format", "jsonl"]) == 1  # there is none in the folder of predictions
 
 
 def test_an_unknown_mode_is_refused(paths: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["score", "--gold", paths[0], "--predicted", paths[1], "--mode", "fuzzy"]) == 2
+    assert main(["evaluate", paths[0], "--predicted", paths[1], "--mode", "fuzzy"]) == 2
     assert "unknown mode 'fuzzy': choose from strict, relaxed" in capsys.readouterr().err
 
 
 @pytest.mark.corpora
-def test_a_corpus_agrees_with_itself_in_another_format(data_folder: Path, tmp_path: Path) -> None:
+def test_a_corpus_agrees_with_itself_in_another_format(data_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     dev = data_folder / "meddocan" / "dev"
-    gold, found, out = str(dev / "brat"), str(dev / "xml"), tmp_path / "scores.json"
+    gold, found = str(dev / "brat"), str(dev / "xml")
     modes = "strict,relaxed,token,binary,i2b2,meddocan"
-    assert main(["score", "--gold", gold, "--predicted", found, "--mode", modes, "--json", str(out)]) == 0
-    scores = json.loads(out.read_text())
+    assert main(["evaluate", gold, "--predicted", found, "--mode", modes, "--json"]) == 0
+    scores = json.loads(capsys.readouterr().out)
     assert scores["strict"]["micro"]["tp"] == 5801
     assert all(row["f1"] == 1 for mode in scores.values() for row in mode.values() if row.get("tp"))
     assert scores["meddocan"]["leak score"]["leak"] == 0
@@ -154,43 +155,43 @@ def concepts_found(folder: Path) -> list[str]:
         Document("2", CONCEPTS[1].text, layers={"concept": (Span(0, 4, "DRUG"), Span(5, 12, "UNCLEAR"))}),
     ]
     gold = write(folder / "gold", CONCEPTS, "brat")
-    return ["score", "--layer", "concepts", "--gold", str(gold), "--predicted", str(write(folder / "found", found))]
+    return ["evaluate", "--layer", "concepts", str(gold), "--predicted", str(write(folder / "found", found))]
 
 
 def test_concepts_are_scored_strictly_by_type(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    out = tmp_path / "scores.json"
     command = concepts_found(tmp_path)
-    assert main([*command, "--json", str(out)]) == 0
-    scores = json.loads(out.read_text())
+    assert main([*command, "--json"]) == 0
+    scores = json.loads(capsys.readouterr().out)
     assert set(scores) == {"strict"}
     assert {name: (row["tp"], row["fp"], row["fn"]) for name, row in scores["strict"].items() if name != "macro"} == {
         "DRUG": (1, 2, 1),  # what was found where gold is UNCLEAR is wrong; what is said to be UNCLEAR is nothing
         "micro": (1, 2, 1),
     }
-    assert main([*command, "--leave-out", "none", "--mode", "relaxed"]) == 0
+    assert main([*command, "--ignore-types", "none", "--mode", "relaxed"]) == 0
     assert "| UNCLEAR " in capsys.readouterr().out
 
 
-def test_concepts_are_scored_again_without_unsourced_stretches(tmp_path: Path) -> None:
-    out, table = tmp_path / "scores.json", tmp_path / "unsourced.tsv"
+def test_concepts_are_scored_again_without_excluded_regions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = tmp_path / "regions.tsv"
     table.write_text("document\tstart\tend\n1\t13\t27\n2\t0\t6\n")
-    command = [*concepts_found(tmp_path), "--unsourced", str(table), "--json", str(out), "--mode", "strict,token"]
+    command = [*concepts_found(tmp_path), "--exclude-regions", str(table), "--json", "--mode", "strict,token"]
     assert main(command) == 0
-    scores = json.loads(out.read_text())
-    assert list(scores) == ["strict", "token", "strict, without unsourced", "token, without unsourced"]
-    counts = scores["strict, without unsourced"]["micro"]
+    scores = json.loads(capsys.readouterr().out)
+    assert list(scores) == ["strict", "token", "strict, without excluded regions", "token, without excluded regions"]
+    counts = scores["strict, without excluded regions"]["micro"]
     assert (counts["tp"], counts["fp"], counts["fn"]) == (1, 0, 1)
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--layer", "concepts", "--mode", "i2b2"], "--mode i2b2 is about PHI: of concepts there are strict, relaxed"),
-        (["--layer", "concepts", "--types", "seven"], "--types seven is about PHI"),
-        (["--leave-out", "X"], "--leave-out is about concepts"),
-        (["--unsourced", "x.tsv"], "--unsourced is about concepts"),
+        (["--layer", "concepts", "--mode", "i2b2"], "--mode i2b2 is for PHI: of concepts there are strict, relaxed"),
+        (["--layer", "concepts", "--types", "seven"], "--types is for --layer phi"),
+        (["--ignore-types", "X"], "--ignore-types is for --layer concepts"),
+        (["--sensitivity", "0.9"], "--sensitivity is for a MODEL"),
+        (["--exclude-regions", "x.tsv"], "--exclude-regions is for --layer concepts"),
     ],
 )
 def test_options_of_the_other_layer_are_refused(arguments, message, paths, capsys) -> None:
-    assert main(["score", "--gold", paths[0], "--predicted", paths[1], *arguments]) == 2
+    assert main(["evaluate", paths[0], "--predicted", paths[1], *arguments]) == 2
     assert message in capsys.readouterr().err

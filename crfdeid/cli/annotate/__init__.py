@@ -1,0 +1,1 @@
+"""`crfdeid annotate`: notes for annotators, and their agreement."""

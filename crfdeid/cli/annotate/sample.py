@@ -1,0 +1,171 @@
+"""`crfdeid annotate sample`: the notes to annotate next."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+from crfdeid.cli.options import (
+    BLIND,
+    ID_COLUMN,
+    KEY_FILE,
+    OUTPUT,
+    SEED,
+    TEXT_COLUMN,
+    TRAINED,
+    find_named,
+    load_trained,
+    require_outside,
+)
+from crfdeid.cli.shell import Argument, Mode, Option, choice, command
+from crfdeid.cli.values import file_path, fraction, whole_number
+from crfdeid.errors import UsageError
+
+if TYPE_CHECKING:
+    from crfdeid.documents import Document
+    from crfdeid.review.sampling import Sample
+    from crfdeid.tagger import Tagger
+
+SAMPLE_FORMATS = ("brat", "xmi", "jsonl", "doccano", "label-studio")
+_WAYS = ("uncertainty", "coverage", "random", "mixed")
+_MODEL = Mode("--trained", lambda options: options.trained is not None)
+
+
+@command(
+    Argument("notes", file_path, help="Notes to draw from, a file (text, JSON Lines, CSV or Parquet) or a folder."),
+    Option("--count", whole_number(1), required=True, metavar="N", help="Number of notes to draw."),
+    OUTPUT.but(help="New folder for the notes, and drawn.csv, which describes the draw."),
+    TRAINED.but(only=(Mode("a sample without --blind", lambda options: not options.blind),)),
+    choice(
+        "--strategy",
+        _WAYS,
+        metavar="NAME",
+        help="Most expected misses (uncertainty) or unseen words (coverage) a minute of reading, the two in turn "
+        "(mixed), or random; default: mixed, without --trained coverage.",
+    ),
+    choice("--output-format", SAMPLE_FORMATS, default="brat", help="Format to write."),
+    Option(
+        "--exclude",
+        file_path,
+        multiple=True,
+        metavar="PATH",
+        help="Annotated notes, or drawn.csv of an earlier sample, not to draw again.",
+    ),
+    BLIND.but(rare=False),
+    SEED,
+    TEXT_COLUMN.but(rare=True),
+    ID_COLUMN.but(rare=True),
+    Option(
+        "--random-fraction",
+        fraction,
+        only=(Mode("--strategy other than random", lambda options: _way(options) != "random"),),
+        rare=True,
+        default=0.2,
+        metavar="FRACTION",
+        help="Fraction of the notes to draw at random.",
+    ),
+    KEY_FILE.but(only=(_MODEL,)),
+    details="With a model, the notes hold its findings, for annotators to correct.",
+    examples=(
+        "crfdeid annotate sample notes/ --count 50 --output to-annotate/ --trained model/",
+        "crfdeid annotate sample notes/ --count 50 --output test-set/ --blind",
+    ),
+)
+def sample(options: SimpleNamespace) -> None:
+    """Draw the notes and write them.
+
+    Args:
+        options: values of the options.
+
+    Raises:
+        UsageError: an option is invalid, or there are too few notes.
+        DataError: notes or a model cannot be read.
+    """
+    from crfdeid.review.sampling import candidates, draw_sample, write_sample  # noqa: PLC0415
+    from crfdeid.utils.folders import require_new  # noqa: PLC0415
+    from crfdeid.utils.process import one_thread  # noqa: PLC0415
+
+    one_thread()
+    by = _way(options)
+    require_outside(options.output, {"NOTES": options.notes})
+    require_new(options.output)
+    left, done = _split(options)
+    tagger = load_trained(options)
+    known = list(candidates(done)) if by in ("coverage", "mixed") else []
+    drawn = draw_sample(
+        list(candidates(left, tagger)),
+        options.count,
+        by=by,
+        seed=options.seed,
+        random_share=options.random_fraction,
+        annotated=known,
+    )
+    model = ""
+    if tagger is not None:
+        drawn, model = _tagged(drawn, tagger), _model_name(options)
+    write_sample(drawn, options.output, format=options.output_format, model=model, for_test=options.blind)
+    at_random, minutes = sum(one.by == "random" for one in drawn), sum(one.candidate.minutes for one in drawn)
+    summary = f"{len(drawn):,} of {len(left):,} notes drawn, {at_random:,} of them at random"
+    print(f"{summary}; minutes to read, about: {minutes:.0f}", file=sys.stderr)
+
+
+def _way(options: SimpleNamespace) -> str:
+    by: str = options.strategy or ("random" if options.blind else "mixed" if options.trained else "coverage")
+    if options.blind and by != "random":
+        raise UsageError(
+            f"--blind with --strategy {by}: a test set must be a random sample; other samples bias the scores"
+        )
+    if by in ("uncertainty", "mixed") and options.trained is None:
+        raise UsageError(f"--strategy {by} needs --trained: name a model, or draw by coverage or at random")
+    return by
+
+
+def _split(options: SimpleNamespace) -> tuple[list[Document], list[Document]]:
+    """The candidates, and the notes that --exclude excludes by id or text."""
+    from crfdeid.documents import Document  # noqa: PLC0415
+    from crfdeid.io.records import Columns  # noqa: PLC0415
+    from crfdeid.io.sources import read_all_notes  # noqa: PLC0415
+
+    if not options.notes.exists():
+        raise UsageError(f"no such file or folder: {options.notes}")
+    done = {name for path in options.exclude for name in _left_out(path)}
+    columns = Columns(text=options.text_column, id=options.id_column, use_id_key=True)
+    sides: tuple[list[Document], list[Document]] = ([], [])
+    for note in read_all_notes(options.notes, columns):
+        sides[note.id in done or note.text in done].append(Document(note.id, note.text))
+    return sides
+
+
+def _left_out(path: Path) -> Iterator[str]:
+    """Ids and texts of a file of --exclude."""
+    from crfdeid.corpora import read_corpus  # noqa: PLC0415
+    from crfdeid.review.bounds import read_table  # noqa: PLC0415
+
+    if path.suffix.lower() == ".csv":
+        yield from (row["note"] for _, row in read_table(path, ("note",)))
+        return
+    for document in read_corpus(path):
+        yield document.id
+        yield document.text
+
+
+def _tagged(drawn: Sequence[Sample], tagger: Tagger) -> list[Sample]:
+    """The sample with the model's predictions."""
+    from crfdeid.pipeline import Deidentifier  # noqa: PLC0415
+
+    found = Deidentifier(tagger).annotate_documents(one.candidate.document for one in drawn)
+    return [
+        replace(one, candidate=replace(one.candidate, document=document))
+        for one, document in zip(drawn, found, strict=True)
+    ]
+
+
+def _model_name(options: SimpleNamespace) -> str:
+    from crfdeid.model_card.card import model_digest  # noqa: PLC0415
+
+    model = find_named(options.trained)
+    return f"{model.path.name} {model_digest(model)[:12]}"

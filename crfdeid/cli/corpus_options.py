@@ -1,0 +1,66 @@
+"""Options of commands that read annotated notes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+from crfdeid.cli.shell import Argument, Option, choice
+from crfdeid.cli.values import file_path, names
+from crfdeid.corpora import CORPUS_FORMATS, read_corpus
+from crfdeid.corpora.layers import IGNORED_CONCEPT_TYPES
+from crfdeid.label_schemes import TYPE_MAPPINGS, map_types
+from crfdeid.registry import profile_name
+
+if TYPE_CHECKING:
+    from crfdeid.documents import Document
+
+FORMATS = ("auto", *CORPUS_FORMATS)
+ANNOTATED = Argument("notes", file_path, help="Annotated notes, a file or a folder.")
+FORMAT = choice(
+    "--format",
+    FORMATS,
+    default="auto",
+    metavar="FORMAT",
+    help=f"Format of annotated notes: {', '.join(CORPUS_FORMATS)}.",
+)
+TYPES = choice(
+    "--types",
+    TYPE_MAPPINGS,
+    default="all",
+    help="Types of PHI: all of the notes, the seven of i2b2 2006, or one for all.",
+)
+DEV = Option("--dev", file_path, metavar="PATH", help="Annotated notes for development; default: a tenth of NOTES.")
+TEST = Option("--test", file_path, metavar="PATH", help="Annotated notes for the scores in the card alone.")
+PROFILE = Option(
+    "--profile",
+    profile_name,
+    rare=True,
+    default="default",
+    metavar="NAME",
+    help="Settings to start from: default, or a paper's.",
+)
+IGNORE_TYPES = Option(
+    "--ignore-types",
+    names,
+    rare=True,
+    metavar="NAMES",
+    help=f"Concept types to ignore, or none; default: {','.join(IGNORED_CONCEPT_TYPES)}.",
+)
+
+
+def read_annotated(path: Path, options: SimpleNamespace) -> list[Document]:
+    """Read annotated notes with the options `FORMAT` and `TYPES`.
+
+    Raises:
+        DataError: they cannot be read.
+    """
+    return map_types(read_corpus(path, format=options.format), options.types)
+
+
+def ignored_types(names: tuple[str, ...] | None) -> tuple[str, ...]:
+    """Concept types to ignore, from the value of `IGNORE_TYPES`."""
+    if names is None:
+        return IGNORED_CONCEPT_TYPES
+    return () if names == ("none",) else names

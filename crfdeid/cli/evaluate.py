@@ -1,0 +1,198 @@
+"""`crfdeid evaluate`: predicted PHI, or predicted concepts, against people's annotation of the same notes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+from crfdeid.cli import corpus_options
+from crfdeid.cli import options as shared
+from crfdeid.cli.shell import Argument, Mode, Option, choice, command
+from crfdeid.cli.values import file_path
+from crfdeid.corpora.common import same_notes, shorten_list
+from crfdeid.documents import Document
+from crfdeid.errors import UsageError
+
+if TYPE_CHECKING:
+    from crfdeid.evaluation import Predictions
+    from crfdeid.pipeline import Deidentifier
+
+SCORE_MODES = ("strict", "relaxed", "token", "binary", "i2b2", "meddocan")
+# Modes of each layer: the first tuple is the default.
+_LAYERS = {"phi": (("strict", "binary"), SCORE_MODES), "concepts": (("strict",), ("strict", "relaxed", "token"))}
+_PHI = Mode("--layer phi", lambda options: options.layer == "phi")
+_CONCEPTS = Mode("--layer concepts", lambda options: options.layer == "concepts")
+_BY_MODEL = Mode("a MODEL, without --predicted", lambda options: options.predicted is None)
+_PREDICTED = Mode("--predicted", lambda options: options.predicted is not None)
+
+
+def _modes(text: str) -> list[str]:
+    names = text.split(",")
+    for name in names:
+        if name not in SCORE_MODES:
+            raise UsageError(f"unknown mode '{name}': choose from {', '.join(SCORE_MODES)}")
+    return list(dict.fromkeys(names))
+
+
+@command(
+    Argument(
+        "paths",
+        metavar="[MODEL] NOTES",
+        nargs=-1,
+        help="Model to score (not with --predicted), and annotated notes.",
+    ),
+    Option("--predicted", file_path, metavar="PATH", help="The same notes with predictions, instead of MODEL."),
+    Option(
+        "--mode",
+        _modes,
+        metavar="MODES",
+        help=f"Scores, from {','.join(SCORE_MODES)}; default: strict,binary, of concepts strict.",
+    ),
+    choice("--layer", tuple(_LAYERS), default="phi", help="Annotation layer to score."),
+    corpus_options.FORMAT,
+    corpus_options.TYPES.but(only=(_PHI,)),
+    shared.SENSITIVITY.but(only=(_BY_MODEL,)),
+    shared.LISTS.but(only=(_BY_MODEL,)),
+    shared.OUTPUT.but(required=False, help="New file, NAME.html, for a page with the errors in the notes."),
+    shared.JSON,
+    choice(
+        "--predicted-format",
+        corpus_options.FORMATS,
+        only=(_PREDICTED,),
+        rare=True,
+        metavar="FORMAT",
+        help="Format of --predicted; default: that of --format.",
+    ),
+    shared.NO_CONSISTENCY.but(only=(_BY_MODEL,)),
+    shared.KEY_FILE.but(only=(_BY_MODEL,)),
+    shared.LIMIT.but(rare=True),
+    corpus_options.IGNORE_TYPES.but(only=(_CONCEPTS,)),
+    Option(
+        "--exclude-regions",
+        file_path,
+        only=(_CONCEPTS,),
+        rare=True,
+        metavar="FILE",
+        help="CSV file of text ranges without annotated concepts (columns document, start, end), to score again "
+        "without them.",
+    ),
+    details="docs/scoring.md describes the scores.",
+    examples=(
+        "crfdeid evaluate model/ notes/",
+        "crfdeid evaluate --predicted found/ notes/ --mode strict,i2b2",
+    ),
+)
+def evaluate(options: SimpleNamespace) -> None:
+    """Print the scores.
+
+    Args:
+        options: values of the options.
+
+    Raises:
+        DataError: notes cannot be read, or differ between the two sides.
+        UsageError: an option is invalid.
+    """
+    from crfdeid.cli.evaluate_tables import render_table, score_rows  # noqa: PLC0415
+    from crfdeid.cli.review.page import write_page  # noqa: PLC0415
+    from crfdeid.corpora.layers import exclude_regions, read_excluded_regions  # noqa: PLC0415
+    from crfdeid.review.page import GOLD, comparison_notes  # noqa: PLC0415
+    from crfdeid.utils.process import one_thread  # noqa: PLC0415
+
+    modes, names = _modes_of(options), ("NOTES", "MODEL" if options.predicted is None else "--predicted")
+    if len(options.paths) != 1 + (options.predicted is None):
+        raise UsageError("expected MODEL and NOTES, or --predicted and NOTES (--help)")
+    notes = file_path(options.paths[-1])
+    if options.output is not None:
+        shared.require_new(options.output)
+        shared.require_outside(options.output, {"NOTES": notes, "--predicted": options.predicted})
+    gold = _read(options, notes, options.format)[: options.limit]
+    model = None
+    if options.predicted is None:
+        one_thread()
+        model = shared.load_model(options, options.paths[0], concepts=options.layer == "concepts")
+        found = _predict(model, options, gold)
+    else:
+        found = _read(options, options.predicted, options.predicted_format or options.format)
+        if options.limit is not None:
+            wanted = {document.id for document in gold}
+            found = [document for document in found if document.id in wanted]
+    predictions = same_notes(gold, found, sides=names, doing="score")
+    for note in _remarks(options, modes, gold, predictions):
+        print(f"note: {note}", file=sys.stderr)
+    tables = {mode: score_rows(mode, gold, predictions) for mode in modes}
+    if options.exclude_regions is not None:
+        seen = exclude_regions(gold, predictions, read_excluded_regions(options.exclude_regions, gold))
+        tables |= {f"{mode}, without excluded regions": score_rows(mode, *seen) for mode in modes}
+    if options.output is not None:
+        tagger = None if model is None else model.tagger
+        write_page(options.output, comparison_notes(gold, predictions), GOLD, tagger=tagger)
+    if options.json:
+        print(json.dumps({mode: {row.name: dict(row.data) for row in rows} for mode, rows in tables.items()}))
+    else:
+        print("\n\n".join(render_table(name, rows) for name, rows in tables.items()))
+
+
+def _modes_of(options: SimpleNamespace) -> Sequence[str]:
+    """The scores to compute.
+
+    Raises:
+        UsageError: one is not defined for the layer.
+    """
+    usual, possible = _LAYERS[options.layer]
+    for mode in options.mode or ():
+        if mode not in possible:
+            raise UsageError(f"--mode {mode} is for PHI: of concepts there are {', '.join(possible)}")
+    return options.mode or usual
+
+
+def _read(options: SimpleNamespace, path: Path, form: str) -> list[Document]:
+    """Documents of one side, with the spans to score."""
+    from crfdeid.corpora.layers import read_concepts  # noqa: PLC0415
+
+    if options.layer == "phi":
+        return corpus_options.read_annotated(path, SimpleNamespace(format=form, types=options.types))
+    documents, _ = read_concepts(path, format=form, ignored_types=corpus_options.ignored_types(options.ignore_types))
+    return documents
+
+
+def _predict(model: Deidentifier, options: SimpleNamespace, gold: Sequence[Document]) -> list[Document]:
+    """The notes with the spans that the model finds in their texts."""
+    from crfdeid.corpora.layers import select_layer  # noqa: PLC0415
+    from crfdeid.label_schemes import map_types  # noqa: PLC0415
+
+    found = list(model.annotate_documents(gold))
+    if options.layer == "concepts":
+        return [select_layer(document, "concept") for document in found]
+    return map_types(found, options.types)
+
+
+def _remarks(
+    options: SimpleNamespace, modes: Sequence[str], gold: list[Document], predictions: Predictions
+) -> Iterator[str]:
+    """Remarks on properties of the data that affect scores and are no fault of the model."""
+    from crfdeid.evaluation.challenges import span_types  # noqa: PLC0415
+
+    annotated = span_types(gold, {})
+    reported = span_types([], predictions)
+    if options.types == "all" and annotated and reported and annotated.isdisjoint(reported):
+        remedy = ": give --types seven, or --types binary" if options.layer == "phi" else ""
+        yield f"gold and predictions have no type in common{remedy}"
+    if "i2b2" in modes:
+        yield from _hipaa_remarks(annotated | reported)
+
+
+def _hipaa_remarks(labels: set[str]) -> Iterator[str]:
+    from crfdeid.label_schemes import approximate_types, types_without_answer  # noqa: PLC0415
+
+    unknown, approximate = types_without_answer(labels), approximate_types(labels)
+    if unknown:
+        yield f"no i2b2 scores over HIPAA's types: nothing says whether HIPAA names {shorten_list(map(repr, unknown))}"
+    elif approximate:
+        yield (
+            "the i2b2 scores over HIPAA's types are approximate: the 2014 challenge has no "
+            f"{shorten_list(map(repr, approximate))}; docs/formats.md says which of them count"
+        )

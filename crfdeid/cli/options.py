@@ -1,0 +1,382 @@
+"""Options that several commands share, and the objects that they describe."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from crfdeid.cli.shell import Argument, Mode, Option, choice, flag
+from crfdeid.cli.values import file_path, fraction, setting, whole_number
+from crfdeid.errors import UnknownNameError, UsageError
+from crfdeid.secrets import SECRET_VARIABLE, read_secret, secret_fingerprint, vocabulary_key
+from crfdeid.validation import MOST_SEED
+
+if TYPE_CHECKING:
+    from crfdeid.io.records import Columns
+    from crfdeid.io.worker import NoteTask
+    from crfdeid.known_phi.lists import CustomLists
+    from crfdeid.pipeline import Deidentifier
+    from crfdeid.redaction.operators import Operators
+    from crfdeid.redaction.policy import Policy
+    from crfdeid.serialization import ModelFolder
+    from crfdeid.tagger import Tagger
+
+STDIN = Path("-")
+MODEL = Argument(
+    "model", help="Folder of a model, or a built-in model, never validated on real notes: synthetic or rules."
+)
+SEED = Option("--seed", whole_number(0, MOST_SEED), default=0, metavar="N", help="Random seed.")
+OUTPUT = Option("--output", file_path, required=True, metavar="PATH", help="New file or folder for the result.")
+LIMIT = Option("--limit", whole_number(1), metavar="N", help="Number of notes, the first of all; default: all.")
+JSON = flag("--json", help="Print one JSON object and nothing else.")
+SET = Option("--set", setting, multiple=True, metavar="NAME=VALUE", help="Setting that differs from the profile's.")
+
+# Use of a model.
+SENSITIVITY = Option(
+    "--sensitivity",
+    fraction,
+    metavar="FRACTION",
+    help="Sensitivity on the development notes that the threshold reaches, such as 0.997; default: no threshold.",
+)
+LISTS = Option("--lists", file_path, metavar="FILE", help="TOML file: values always hidden and never, of a site.")
+NO_CONSISTENCY = flag("--no-consistency", rare=True, help="Mark a value only where the model finds it.")
+KEY_FILE = Option(
+    "--key-file",
+    file_path,
+    rare=True,
+    metavar="FILE",
+    help=f"File with the secret of a private vocabulary; default: {SECRET_VARIABLE}.",
+)
+SECRET_FILE = Option(
+    "--secret-file",
+    file_path,
+    metavar="FILE",
+    help=f"File with the secret of surrogates, hashes and new names; default: {SECRET_VARIABLE}.",
+)
+TRAINED = Option("--trained", metavar="MODEL", help="Model whose findings and uncertainty are shown; default: none.")
+BLIND = flag("--blind", rare=True, help="Leave out the model's findings, for an unbiased test set.")
+
+ENCRYPTION_KEY_FILE = Option(
+    "--encryption-key-file", file_path, metavar="FILE", help="File with the key of encrypted values."
+)
+
+# Tables.
+TEXT_COLUMN = Option("--text-column", default="text", metavar="NAME", help="Column or key with the text of a note.")
+ID_COLUMN = Option("--id-column", metavar="NAME", help="Column or key with the id of a note; default: id, or the row.")
+
+
+def operators_of(options: SimpleNamespace) -> Operators:
+    """Operators of redaction; none replaces PHI by a secret in a command without the option.
+
+    Raises:
+        UsageError: an unknown operator, or two for one type.
+    """
+    from crfdeid.redaction.operators import parse_operators  # noqa: PLC0415
+
+    return parse_operators(getattr(options, "operator", ()))
+
+
+def surrogates(options: SimpleNamespace) -> bool:
+    """True if some PHI is replaced by surrogates."""
+    return operators_of(options).uses("surrogate")
+
+
+def secret_needed(options: SimpleNamespace) -> bool:
+    """True if results depend on the secret."""
+    return (
+        options.rename_files
+        or bool(getattr(options, "hash_columns", ()))
+        or operators_of(options).uses("surrogate", "hash")
+    )
+
+
+# Modes of the commands that process notes.
+FILES = Mode("a file or folder of notes, not standard input", lambda options: options.notes != STDIN)
+LOCAL = Mode("work on this machine, without --spark", lambda options: getattr(options, "spark", None) is None)
+SECRET = Mode(
+    "surrogates, hashes, --rename-files and --report", lambda options: secret_needed(options) or options.report
+)
+RESUMED = Mode("--resume", lambda options: options.resume)
+
+
+def _notes(text: str) -> Any:
+    from crfdeid.io.remote import RemoteNotes, is_url  # noqa: PLC0415
+
+    return RemoteNotes(text) if is_url(text) else file_path(text)
+
+
+# Options of `tag` and `redact`.
+NOTE_OPTIONS = (
+    MODEL,
+    Argument(
+        "notes",
+        _notes,
+        help="Notes: a file (text, JSON Lines, CSV or Parquet), a folder of them, or - for standard input.",
+    ),
+    OUTPUT.but(required=False, only=(FILES,), help="New folder for the results; none for standard input."),
+    SENSITIVITY,
+    LISTS,
+    TEXT_COLUMN.but(only=(FILES,)),
+    SECRET_FILE.but(only=(SECRET,)),
+    Option("--report", file_path, only=(FILES,), metavar="FILE", help="New JSON file for a report, note by note."),
+    flag("--resume", only=(FILES,), help="Continue where an interrupted run of the same command stopped."),
+    Option(
+        "--jobs",
+        whole_number(1),
+        only=(FILES, LOCAL),
+        default=1,
+        metavar="N",
+        help="Number of processes, each with the model in memory.",
+    ),
+    LIMIT.but(only=(FILES, LOCAL, Mode("a new run, without --resume", lambda options: not options.resume))),
+    ID_COLUMN.but(rare=True, only=(FILES,)),
+    Option(
+        "--patient-column",
+        only=(FILES,),
+        rare=True,
+        metavar="NAME",
+        help="Column with the patient of a note; default: the first subfolder, else a patient for each note.",
+    ),
+    Option(
+        "--record-columns",
+        only=(FILES,),
+        rare=True,
+        metavar="NAMES",
+        help="Columns with identifiers of the patient, hidden wherever they occur in the note, such as "
+        "name,birth_date,mrn, or with their kind (name, date, number, text): born=date.",
+    ),
+    Option(
+        "--record-file",
+        file_path,
+        only=(FILES,),
+        rare=True,
+        metavar="FILE",
+        help="CSV file with --record-columns, and a column 'patient' or 'file'.",
+    ),
+    NO_CONSISTENCY,
+    flag("--allow-mojibake", rare=True, help="Accept notes in mojibake (UTF-8 read as Latin-1), which else fail."),
+    Option(
+        "--max-chars",
+        whole_number(0),
+        rare=True,
+        default=10_000_000,
+        metavar="N",
+        help="Largest number of characters of a note, which uses memory; 0 for no limit.",
+    ),
+    KEY_FILE,
+    flag("--rename-files", only=(FILES,), rare=True, help="Name the results by hashes of the names, under the secret."),
+    choice(
+        "--withdrawn",
+        ("keep", "remove"),
+        only=(RESUMED,),
+        rare=True,
+        help="Treatment of results whose input is gone; default: stop at the first.",
+    ),
+)
+
+
+def require_outside(output: Path, sources: Mapping[str, Path | None], *, option: str = "--output") -> None:
+    """Refuse to write into a folder of notes, where the next run would read the output as notes.
+
+    Args:
+        output: path of the output.
+        sources: paths of notes, by the arguments or options that name them; None for those without a value.
+        option: the option that names ``output``.
+
+    Raises:
+        UsageError: the output is in one of the folders.
+    """
+    for name, source in sources.items():
+        if source is not None and source.is_dir() and output.resolve().is_relative_to(source.resolve()):
+            raise UsageError(
+                f"{option}: {output} lies in the folder of {name}: name one outside, or results become data"
+            )
+
+
+def require_new(output: Path, *, suffix: str | None = None) -> None:
+    """Refuse an output file that exists, or that has the wrong suffix.
+
+    Raises:
+        UsageError: it is refused.
+    """
+    if output.exists() or output.is_symlink():
+        raise UsageError(f"--output: {output} is there already: name a new file, nothing is overwritten")
+    if suffix is not None and output.suffix.lower() != suffix:
+        raise UsageError(f"--output: {output} would not be read again: let its name end in {suffix}")
+
+
+def require_path(path: Path) -> Path:
+    """Return a path that exists.
+
+    Raises:
+        UnknownNameError: it does not.
+    """
+    if not path.exists():
+        raise UnknownNameError(f"no such file or folder: {path}")
+    return path
+
+
+def custom_lists(options: SimpleNamespace) -> CustomLists | None:
+    """Read the allow and deny lists.
+
+    Raises:
+        DataError: they cannot be read, or are invalid.
+    """
+    from crfdeid.known_phi.lists import read_lists  # noqa: PLC0415
+
+    return None if options.lists is None else read_lists(options.lists)
+
+
+def note_columns(options: SimpleNamespace) -> Columns:
+    """Columns of tables, with those of the patient's record.
+
+    Raises:
+        UsageError: the columns contradict each other.
+        DataError: the patients' file cannot be read.
+    """
+    from crfdeid.io.records import Columns  # noqa: PLC0415
+    from crfdeid.known_phi.patients import read_columns, read_patient_table  # noqa: PLC0415
+
+    longest = options.max_chars or None
+    columns = Columns(options.text_column, options.id_column, options.patient_column, longest=longest)
+    known = () if options.record_columns is None else read_columns(options.record_columns)
+    if options.record_file is not None:
+        return replace(columns, people=read_patient_table(options.record_file, known))
+    if columns.text in {column.name for column in known}:
+        raise UsageError(f"--record-columns: '{columns.text}' is the text of the notes")
+    return replace(columns, known=known)
+
+
+def find_named(model: str) -> ModelFolder:
+    """A model or a built-in model, which is trained where that is needed.
+
+    Raises:
+        DataError: there is none.
+    """
+    from crfdeid.cli.progress import training_bar  # noqa: PLC0415
+    from crfdeid.model_card.pretrained import find_model  # noqa: PLC0415
+
+    with training_bar("training") as step:
+        return find_model(model, on_progress=step)
+
+
+def read_key(folder: Path | ModelFolder, key_file: Path | None) -> bytes | None:
+    """Key of a model's private vocabulary; None for words in the clear.
+
+    Raises:
+        UsageError: there is no secret, or there is one for words in the clear.
+    """
+    from crfdeid.serialization import has_private_vocabulary  # noqa: PLC0415
+
+    if has_private_vocabulary(folder):
+        return vocabulary_key(read_secret(key_file))
+    if key_file is not None:
+        raise UsageError(f"--key-file is for a private vocabulary, and {folder} has none: leave it out")
+    return None
+
+
+def model_policy(options: SimpleNamespace, **more: Any) -> Policy:
+    """Policy of the options of a command that applies a model; ``more`` are further fields."""
+    from crfdeid.redaction.policy import Policy  # noqa: PLC0415
+
+    return Policy(
+        sensitivity=options.sensitivity,
+        consistent=not options.no_consistency,
+        site=custom_lists(options),
+        **more,
+    )
+
+
+def note_task(
+    options: SimpleNamespace, *, secret: bytes | None = None, encryption_key: bytes | None = None, **more: Any
+) -> NoteTask:
+    """The work on each note.
+
+    Args:
+        options: the command's.
+        secret: the secret of surrogates and hashes.
+        encryption_key: the key of encrypted values.
+        more: further fields of the policy.
+
+    Raises:
+        UsageError: the options contradict each other.
+        DataError: a file that they name cannot be read.
+    """
+    from crfdeid.io.worker import NoteTask  # noqa: PLC0415
+
+    policy = model_policy(options, accept_damaged=options.allow_mojibake, **more)
+    model = find_named(options.model)
+    key = read_key(model, options.key_file)
+    evidence = options.report is not None
+    return NoteTask(model, policy, key=key, secret=secret, encryption_key=encryption_key, evidence=evidence)
+
+
+def load_model(options: SimpleNamespace, model: str, *, concepts: bool = False) -> Deidentifier:
+    """Load a model with the threshold and the lists of the options.
+
+    Raises:
+        DataError: the folder holds no model, or a damaged one.
+        UsageError: its secret is missing, or there is no threshold for the sensitivity.
+    """
+    from crfdeid.pipeline import load  # noqa: PLC0415
+
+    folder, policy = find_named(model), model_policy(options)
+    key = read_key(folder, options.key_file)
+    return load(
+        folder,
+        key=key,
+        sensitivity=policy.sensitivity,
+        consistent=policy.consistent,
+        site=policy.site,
+        concepts=concepts,
+    )
+
+
+def load_trained(options: SimpleNamespace) -> Tagger | None:
+    """Load the tagger of `TRAINED`, without threshold and lists; None without the option.
+
+    Raises:
+        DataError: there is no such model, or it is damaged.
+        UsageError: its vocabulary is private, and there is no secret.
+    """
+    from crfdeid.registry import load_tagger  # noqa: PLC0415
+
+    if options.trained is None:
+        return None
+    folder = find_named(options.trained)
+    return load_tagger(folder, key=read_key(folder, options.key_file))
+
+
+def run_secret(options: SimpleNamespace) -> bytes | None:
+    """The secret, if an option needs it, or if the report can use it and there is one; else None.
+
+    Raises:
+        UsageError: there is none, or it is too short.
+        DataError: it cannot be read.
+    """
+    there = options.secret_file is not None or bool(os.environ.get(SECRET_VARIABLE))
+    needed = secret_needed(options) or (there and options.report is not None)
+    return read_secret(options.secret_file) if needed else None
+
+
+def common_settings(options: SimpleNamespace, work: NoteTask, columns: Columns, secret: bytes | None) -> dict[str, Any]:
+    """Settings that affect the results of `tag` and `redact`; --resume requires the same ones."""
+    from importlib.metadata import version  # noqa: PLC0415
+
+    from crfdeid.model_card.card import model_digest  # noqa: PLC0415
+
+    plain = ("rename_files", "text_column", "id_column", "patient_column", "max_chars", "limit")
+    return {
+        "crfdeid": version("crfdeid"),
+        "secret": None if secret is None else secret_fingerprint(secret),
+        **({} if work.encryption_key is None else {"encryption_key": secret_fingerprint(work.encryption_key)}),
+        "model": model_digest(work.model),
+        **work.policy.settings(),
+        **{name: getattr(options, name) for name in plain},
+        "record_columns": [list(column) for column in columns.known],
+        "record_file": None if columns.people is None else columns.people.digest,
+    }
