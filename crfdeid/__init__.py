@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from crfdeid.corpora import CORPUS_FORMATS, read_corpus, recognise, write_corpus
-    from crfdeid.documents import Document, LabelledSentence, Span
+    from crfdeid.documents import Document, Evidence, LabelledSentence, Span
     from crfdeid.errors import DataError, UsageError
     from crfdeid.explain.decisions import explain_document
     from crfdeid.explain.prediction import explain_prediction
@@ -44,6 +44,7 @@ __all__ = [
     "DataError",
     "Deidentifier",
     "Document",
+    "Evidence",
     "LabelledSentence",
     "Policy",
     "Span",
@@ -66,7 +67,7 @@ __all__ = [
 _HOMES = {
     "crfdeid.corpora": ("CORPUS_FORMATS", "read_corpus", "recognise", "write_corpus"),
     "crfdeid.pipeline": ("Deidentifier", "load"),
-    "crfdeid.documents": ("Document", "LabelledSentence", "Span"),
+    "crfdeid.documents": ("Document", "Evidence", "LabelledSentence", "Span"),
     "crfdeid.errors": ("DataError", "UsageError"),
     "crfdeid.explain.decisions": ("explain_document",),
     "crfdeid.explain.weights": ("explain_weights",),

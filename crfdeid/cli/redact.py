@@ -80,7 +80,6 @@ def redact(options: SimpleNamespace) -> int:
     """
     from crfdeid.cli import note_run, spark_run  # noqa: PLC0415
     from crfdeid.cli import options as shared  # noqa: PLC0415
-    from crfdeid.io.annotations import sidecar_plan  # noqa: PLC0415
     from crfdeid.io.date_columns import DateColumns  # noqa: PLC0415
     from crfdeid.io.runner import OutputPlan  # noqa: PLC0415
     from crfdeid.known_phi.patients import warn_unredacted_columns  # noqa: PLC0415
@@ -128,7 +127,11 @@ def redact(options: SimpleNamespace) -> int:
         note_run.write_stdout(document.text)
         return 0
     warn_unredacted_columns(columns.known, columns.needed)
-    plan = sidecar_plan(columns) if work.concepts else OutputPlan.of_same_names(columns)
+    plan = OutputPlan.of_same_names(columns)
+    if work.concepts:
+        from crfdeid.io.annotations import sidecar_plan  # noqa: PLC0415
+
+        plan = sidecar_plan(columns)
     task = note_run.RunPlan("redacting", work, plan, settings, secret, sidecar=options.keep_concepts)
     return note_run.run_folder(
         options, task, note_run.local_engine if options.spark is None else spark_run.spark_engine
