@@ -9,9 +9,10 @@ from typing import Any
 from crfdeid.augmentation import NO_COPIES
 from crfdeid.ensembles.ensemble import COMBINATIONS
 from crfdeid.errors import OptionConflictError, SettingError
-from crfdeid.registry import MODELS, profile_name
+from crfdeid.registry import profile_name
 from experiments.arguments import Parser, copy_kinds, positive_number, setting, whole_number
 from experiments.options import (
+    PHI_MODELS,
     add_corpus,
     add_seeds,
     add_unlabelled,
@@ -24,7 +25,7 @@ from experiments.options import (
     embeddings,
     fractions,
     make_parser,
-    models,
+    phi_models,
     vector_settings,
     vector_source,
 )
@@ -143,11 +144,11 @@ def _parser() -> Parser:
 
 
 def _add_models(group: argparse.ArgumentParser) -> None:
-    known = ", ".join(MODELS)
+    known = ", ".join(PHI_MODELS)
     core = ",".join(CORE.models.values())
     group.add_argument(
         "--models",
-        type=models,
+        type=phi_models,
         metavar="NAMES",
         help=f"models to compare, separated by commas, from {known} (default: those of the profile's paper, or {core})",
     )

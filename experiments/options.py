@@ -21,6 +21,7 @@ from experiments.arguments import Parser, add_compilation_cache, file_path, whol
 from experiments.results.folder import require_empty
 from experiments.running.device import DEVICES
 from experiments.running.embeddings import KINDS, embedding_name
+from experiments.running.joint.systems import JOINT
 from experiments.running.settings import RANDOM, CorpusSettings, OutputSettings, VectorSettings
 
 _Value = TypeVar("_Value")
@@ -29,9 +30,18 @@ _CONCEPT_PATHS = ("concepts", "dev_concepts", "test_concepts", "unsourced")
 _NOT_THE_EXPERIMENT = ("jobs", "output", "resume", "include_text", "published", "show_examples")
 
 
+PHI_MODELS = tuple(name for name in MODELS if name not in JOINT)
+"""Models that tag PHI alone, which `experiments.compare` and `experiments.transfer` train."""
+
+
 def models(text: str) -> list[str]:
     """Names of models, separated by commas."""
     return _some_of(text, MODELS, "model")
+
+
+def phi_models(text: str) -> list[str]:
+    """Names of models that tag PHI alone, separated by commas."""
+    return _some_of(text, PHI_MODELS, "model")
 
 
 def systems(known: Collection[str]) -> Callable[[str], list[str]]:

@@ -13,16 +13,17 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from crfdeid.errors import SettingError
-from crfdeid.registry import MODELS, profile_name
+from crfdeid.registry import profile_name
 from experiments.arguments import Parser, setting, whole_number
 from experiments.options import (
+    PHI_MODELS,
     add_seeds,
     add_work,
     check_work,
     common_settings,
     folders,
     make_parser,
-    models,
+    phi_models,
     run_experiment,
     share,
 )
@@ -160,10 +161,10 @@ def _add_corpora(parser: Parser) -> None:
 def _add_models(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--models",
-        type=models,
+        type=phi_models,
         default=list(USUAL),
         metavar="NAMES",
-        help=f"the models, separated by commas: {', '.join(MODELS)} (default: {','.join(USUAL)})",
+        help=f"the models, separated by commas: {', '.join(PHI_MODELS)} (default: {','.join(USUAL)})",
     )
     parser.add_argument(
         "--encoders",

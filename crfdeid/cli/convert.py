@@ -7,7 +7,7 @@ import sys
 from types import SimpleNamespace
 
 from crfdeid.cli.corpus_options import ANNOTATED, FORMAT, TYPES, read_annotated
-from crfdeid.cli.options import LIMIT, OUTPUT, SEED, require_new, require_outside
+from crfdeid.cli.options import LIMIT, OUTPUT, SEED, require_new_file
 from crfdeid.cli.shell import Mode, Option, choice, command
 from crfdeid.cli.values import fraction
 from crfdeid.corpora import CORPUS_WRITERS, write_corpus
@@ -62,8 +62,7 @@ def convert(options: SimpleNamespace) -> None:
         UsageError: the output exists, or lies among the notes.
         DataError: the notes cannot be read, are too few, or do not fit the format.
     """
-    require_new(options.output)
-    require_outside(options.output, {"NOTES": options.notes})
+    require_new_file(options.output, {"NOTES": options.notes})
     notes = read_annotated(options.notes, options)[: options.limit]
     if options.split is None:
         parts, paths = {"": notes}, {"": options.output}

@@ -107,8 +107,7 @@ def evaluate(options: SimpleNamespace) -> None:
         raise UsageError("expected MODEL and NOTES, or --predicted and NOTES (--help)")
     notes = file_path(options.paths[-1])
     if options.output is not None:
-        shared.require_new(options.output)
-        shared.require_outside(options.output, {"NOTES": notes, "--predicted": options.predicted})
+        shared.require_new_file(options.output, {"NOTES": notes, "--predicted": options.predicted})
     gold = _read(options, notes, options.format)[: options.limit]
     model = None
     if options.predicted is None:

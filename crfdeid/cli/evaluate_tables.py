@@ -75,18 +75,6 @@ def type_rows(scores: Scores) -> Iterator[TableRow]:
     yield _averaged("macro", scores.macro)
 
 
-def _strict(gold: Sequence[Document], predicted: Predictions) -> Iterator[TableRow]:
-    return type_rows(score_entities(gold, predicted, match="strict"))
-
-
-def _relaxed(gold: Sequence[Document], predicted: Predictions) -> Iterator[TableRow]:
-    return type_rows(score_entities(gold, predicted, match="relaxed"))
-
-
-def _token(gold: Sequence[Document], predicted: Predictions) -> Iterator[TableRow]:
-    return type_rows(score_tokens(gold, predicted))
-
-
 def _binary(gold: Sequence[Document], predicted: Predictions) -> Iterator[TableRow]:
     yield _counted("PHI", score_tokens(gold, predicted, binary=True).micro)
     leaking = count_leaking_documents(gold, predicted)
@@ -110,9 +98,9 @@ def _meddocan(gold: Sequence[Document], predicted: Predictions) -> Iterator[Tabl
 
 
 _ROWS: dict[str, Callable[[Sequence[Document], Predictions], Iterator[TableRow]]] = {
-    "strict": _strict,
-    "relaxed": _relaxed,
-    "token": _token,
+    "strict": lambda gold, predicted: type_rows(score_entities(gold, predicted, match="strict")),
+    "relaxed": lambda gold, predicted: type_rows(score_entities(gold, predicted, match="relaxed")),
+    "token": lambda gold, predicted: type_rows(score_tokens(gold, predicted)),
     "binary": _binary,
     "i2b2": _i2b2,
     "meddocan": _meddocan,

@@ -5,7 +5,17 @@ from __future__ import annotations
 import sys
 from types import SimpleNamespace
 
-from crfdeid.cli.options import KEY_FILE, LISTS, MODEL, NO_CONSISTENCY, OUTPUT, SENSITIVITY, STDIN, load_model
+from crfdeid.cli.options import (
+    KEY_FILE,
+    LISTS,
+    MODEL,
+    NO_CONSISTENCY,
+    OUTPUT,
+    SENSITIVITY,
+    STDIN,
+    load_model,
+    require_new_file,
+)
 from crfdeid.cli.shell import Argument, Mode, Option, choice, command
 from crfdeid.cli.values import file_path, names, whole_number
 from crfdeid.errors import UsageError
@@ -136,7 +146,6 @@ def explain(options: SimpleNamespace) -> None:
         DataError: a model or a text cannot be read.
     """
     from crfdeid.cli.explain_output import decisions_output, model_names, weights_output  # noqa: PLC0415
-    from crfdeid.cli.run_summary import require_new_file  # noqa: PLC0415
     from crfdeid.utils.files import write_files  # noqa: PLC0415
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
@@ -144,8 +153,7 @@ def explain(options: SimpleNamespace) -> None:
     if options.text is not None and options.note is not None:
         raise UsageError("NOTE and --text: give one of them")
     if options.output is not None:
-        notes = () if options.dev is None else (options.dev,)
-        require_new_file("--output", options.output, apart_from=notes, resume=False)
+        require_new_file(options.output, {"--dev": options.dev})
     text = _text_of(options)
     folders = [options.model] if options.compare is None else [options.model, options.compare]
     models = [load_model(options, folder) for folder in folders]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -12,7 +13,6 @@ from types import SimpleNamespace
 from typing import Any, Protocol
 
 from crfdeid.cli import run_summary
-from crfdeid.cli.run_summary import require_new_file
 from crfdeid.documents import CONCEPT, Document
 from crfdeid.errors import DataError, UsageError
 from crfdeid.io.audit import RunTotals, write_audit
@@ -234,9 +234,31 @@ def _require_places(options: SimpleNamespace, task: RunPlan) -> None:
     for option, file in places.items():
         if file is not None:
             apart_from = (options.notes, options.output)
-            run_summary.require_new_file(option, file, apart_from=apart_from, resume=options.resume)
+            _require_place(option, file, apart_from=apart_from, resume=options.resume)
     if options.report is not None and task.sidecar is not None and options.report.resolve() == task.sidecar.resolve():
         raise UsageError(f"--report and --keep-concepts name one file, {task.sidecar}: name two")
+
+
+def _require_place(option: str, file: Path, *, apart_from: Iterable[Path], resume: bool) -> None:
+    """Refuse a file that could not be written at the end of a run, or that is in a wrong folder.
+
+    Args:
+        option: its option, for messages.
+        file: the file.
+        apart_from: folders that must not hold it: of the notes, and of the results, which are shared.
+        resume: accept a file of an earlier run.
+
+    Raises:
+        UsageError: it exists, cannot be written, or is in one of the folders.
+    """
+    if file.exists() and not (resume and file.is_file()):
+        raise UsageError(f"{option}: {file} is there already: name a new file, nothing is overwritten")
+    if not (file.parent.is_dir() and os.access(file.parent, os.W_OK)):
+        raise UsageError(f"{option}: {file.parent} is no folder that can be written to: name another place")
+    resolved = file.resolve()
+    for folder in (one.resolve() for one in apart_from):
+        if folder in resolved.parents:
+            raise UsageError(f"{option}: {file} lies in {folder}: name a file apart from the notes and the results")
 
 
 def _card(work: NoteTask) -> dict[str, Any] | None:
@@ -367,7 +389,7 @@ def require_concepts_file(options: SimpleNamespace, model: ModelFolder) -> None:
         )
     if options.id_column is not None and options.id_column in options.drop_columns:
         raise UsageError(f"--keep-concepts names notes by the column {options.id_column}, which is to be dropped")
-    require_new_file("--keep-concepts", file, apart_from=(), resume=options.resume)
+    _require_place("--keep-concepts", file, apart_from=(), resume=options.resume)
 
 
 def write_concepts(file: Path, document: Document) -> None:

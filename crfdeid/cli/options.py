@@ -197,12 +197,30 @@ def require_outside(output: Path, sources: Mapping[str, Path | None], *, option:
             )
 
 
-def require_new(output: Path, *, suffix: str | None = None) -> None:
-    """Refuse an output file that exists, or that has the wrong suffix.
+def require_new_folder(output: Path, sources: Mapping[str, Path | None]) -> None:
+    """Refuse an output folder that is not empty, or lies in a folder of notes; arguments as of `require_outside`.
 
     Raises:
         UsageError: it is refused.
     """
+    from crfdeid.utils.folders import require_new  # noqa: PLC0415
+
+    require_outside(output, sources)
+    require_new(output)
+
+
+def require_new_file(output: Path, sources: Mapping[str, Path | None], *, suffix: str | None = None) -> None:
+    """Refuse an output file that exists, lies in a folder of notes, or has the wrong suffix.
+
+    Args:
+        output: the file.
+        sources: as of `require_outside`.
+        suffix: the suffix that it must have; None for any.
+
+    Raises:
+        UsageError: it is refused.
+    """
+    require_outside(output, sources)
     if output.exists() or output.is_symlink():
         raise UsageError(f"--output: {output} is there already: name a new file, nothing is overwritten")
     if suffix is not None and output.suffix.lower() != suffix:

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from crfdeid.cli.corpus_options import ANNOTATED, FORMAT, TYPES, read_annotated
-from crfdeid.cli.options import OUTPUT, SEED, require_new, require_outside
+from crfdeid.cli.options import OUTPUT, SEED, require_new_file
 from crfdeid.cli.shell import Option, command
 from crfdeid.cli.values import file_path, whole_number
 
@@ -56,8 +56,7 @@ def pseudonymise(options: SimpleNamespace) -> None:
     from crfdeid.registry import import_string  # noqa: PLC0415
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
-    require_new(options.output, suffix=_SUFFIX)
-    require_outside(options.output, {"NOTES": options.notes})
+    require_new_file(options.output, {"NOTES": options.notes}, suffix=_SUFFIX)
     one_thread()
     notes = Split.of(read_annotated(options.notes, options))
     vectors = import_string("rnn.embeddings:read_vectors")(options.vectors)

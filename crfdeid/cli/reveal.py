@@ -15,7 +15,7 @@ from crfdeid.cli.options import (
     OUTPUT,
     STDIN,
     TEXT_COLUMN,
-    require_outside,
+    require_new_folder,
     require_path,
 )
 from crfdeid.cli.shell import Argument, Option, command
@@ -61,7 +61,7 @@ def reveal(options: SimpleNamespace) -> None:
     from crfdeid.cli.note_run import read_stdin, write_stdout  # noqa: PLC0415
     from crfdeid.redaction.encryption import reveal as restore  # noqa: PLC0415
     from crfdeid.secrets import read_encryption_key  # noqa: PLC0415
-    from crfdeid.utils.folders import require_new, write_folder  # noqa: PLC0415
+    from crfdeid.utils.folders import write_folder  # noqa: PLC0415
 
     key = read_encryption_key(options.encryption_key_file)
     if options.notes == STDIN:
@@ -69,8 +69,7 @@ def reveal(options: SimpleNamespace) -> None:
         return
     if options.output is None:
         raise UsageError("--output is needed: name a new folder for the results")
-    require_outside(options.output, {"NOTES": require_path(options.notes)})
-    require_new(options.output)
+    require_new_folder(options.output, {"NOTES": require_path(options.notes)})
     expected = None if options.check is None else _read_report(options.check)
     found: _Tokens = {}
 

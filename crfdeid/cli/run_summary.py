@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from crfdeid.errors import UsageError
 from crfdeid.io.audit import RunTotals
 from crfdeid.io.records import Failure
 from crfdeid.io.worker import NoteTask
@@ -18,28 +15,6 @@ from crfdeid.redaction.operators import ENCRYPT, KEEP, SURROGATE
 _MANY = 10
 # From this share of hidden words on, a run warns that little of its notes may be left to read.
 _MUCH = 1 / 3
-
-
-def require_new_file(option: str, file: Path, *, apart_from: Iterable[Path], resume: bool) -> None:
-    """Refuse a file that could not be written at the end of a run, or that is in a wrong folder.
-
-    Args:
-        option: its option, for messages.
-        file: the file.
-        apart_from: folders that must not hold it: of the notes, and of the results, which are shared.
-        resume: accept a file of an earlier run.
-
-    Raises:
-        UsageError: it exists, cannot be written, or is in one of the folders.
-    """
-    if file.exists() and not (resume and file.is_file()):
-        raise UsageError(f"{option}: {file} is there already: name a new file, nothing is overwritten")
-    if not (file.parent.is_dir() and os.access(file.parent, os.W_OK)):
-        raise UsageError(f"{option}: {file.parent} is no folder that can be written to: name another place")
-    resolved = file.resolve()
-    for folder in (one.resolve() for one in apart_from):
-        if folder in resolved.parents:
-            raise UsageError(f"{option}: {file} lies in {folder}: name a file apart from the notes and the results")
 
 
 def run_summary(

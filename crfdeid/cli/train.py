@@ -19,7 +19,7 @@ from crfdeid.cli.corpus_options import (
     TYPES,
     ignored_types,
 )
-from crfdeid.cli.options import KEY_FILE, LISTS, OUTPUT, SEED, SET, custom_lists, read_key, require_outside
+from crfdeid.cli.options import KEY_FILE, LISTS, OUTPUT, SEED, SET, custom_lists, read_key, require_new_folder
 from crfdeid.cli.shell import Mode, Option, choice, command, flag
 from crfdeid.cli.values import file_path
 from crfdeid.documents import CONCEPT
@@ -126,11 +126,9 @@ def train(options: SimpleNamespace) -> None:
     from crfdeid.corpora.splits import read_splits  # noqa: PLC0415
     from crfdeid.model_card.card import model_digest  # noqa: PLC0415
     from crfdeid.model_card.training import train_model  # noqa: PLC0415
-    from crfdeid.utils.folders import require_new  # noqa: PLC0415
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
-    require_outside(options.output, _note_paths(options))
-    require_new(options.output)
+    require_new_folder(options.output, _note_paths(options))
     site = custom_lists(options)
     one_thread()
     name, tagger, key = _create_tagger(options) if options.finetune_from is None else _load_for_finetuning(options)

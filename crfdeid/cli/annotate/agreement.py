@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from crfdeid.cli.corpus_options import FORMAT, TYPES, read_annotated
-from crfdeid.cli.options import JSON, OUTPUT, require_new, require_outside
+from crfdeid.cli.options import JSON, OUTPUT, require_new_file
 from crfdeid.cli.shell import Argument, command
 from crfdeid.cli.values import file_path
 
@@ -43,8 +43,7 @@ def agreement(options: SimpleNamespace) -> None:
     from crfdeid.review.page import ANNOTATORS, comparison_notes  # noqa: PLC0415
 
     if options.output is not None:
-        require_new(options.output)
-        require_outside(options.output, {"FIRST": options.first, "SECOND": options.second})
+        require_new_file(options.output, {"FIRST": options.first, "SECOND": options.second})
     first, second = (read_annotated(path, options) for path in (options.first, options.second))
     other = same_notes(first, second, sides=("FIRST", "SECOND"), doing="compare")
     found = measure(first, other)

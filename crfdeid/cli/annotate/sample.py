@@ -19,7 +19,7 @@ from crfdeid.cli.options import (
     TRAINED,
     find_named,
     load_trained,
-    require_outside,
+    require_new_folder,
 )
 from crfdeid.cli.shell import Argument, Mode, Option, choice, command
 from crfdeid.cli.values import file_path, fraction, whole_number
@@ -86,13 +86,11 @@ def sample(options: SimpleNamespace) -> None:
         DataError: notes or a model cannot be read.
     """
     from crfdeid.review.sampling import candidates, draw_sample, write_sample  # noqa: PLC0415
-    from crfdeid.utils.folders import require_new  # noqa: PLC0415
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
     one_thread()
     by = _way(options)
-    require_outside(options.output, {"NOTES": options.notes})
-    require_new(options.output)
+    require_new_folder(options.output, {"NOTES": options.notes})
     left, done = _split(options)
     tagger = load_trained(options)
     known = list(candidates(done)) if by in ("coverage", "mixed") else []

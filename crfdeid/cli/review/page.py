@@ -17,8 +17,7 @@ from crfdeid.cli.options import (
     TEXT_COLUMN,
     TRAINED,
     load_trained,
-    require_new,
-    require_outside,
+    require_new_file,
     require_path,
 )
 from crfdeid.cli.review.plan import PLAN
@@ -67,8 +66,7 @@ def page(options: SimpleNamespace) -> None:
     """
     from crfdeid.review.page import REDACTED  # noqa: PLC0415
 
-    require_outside(options.output, {"ORIGINAL": options.original, "REDACTED": options.redacted})
-    require_new(options.output)
+    require_new_file(options.output, {"ORIGINAL": options.original, "REDACTED": options.redacted})
     notes, tagger = _redacted(options), load_trained(options)
     write_page(options.output, _with_kept(notes, options, tagger), REDACTED, tagger=tagger)
 
@@ -89,7 +87,7 @@ def write_page(path: Path, notes: Sequence[PageNote], side: PageText, *, tagger:
     from crfdeid.review.page import review_html, uncertain_tokens  # noqa: PLC0415
     from crfdeid.utils.files import write_files  # noqa: PLC0415
 
-    require_new(path)
+    require_new_file(path, {})
     unsure = None if tagger is None else uncertain_tokens(tagger, [note.document for note in notes])
     write_files({path: review_html(notes, side, unsure=unsure)})
     print(f"{len(notes):,} notes: {path}", file=sys.stderr)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-from crfdeid.cli.options import ID_COLUMN, JSON, OUTPUT, SEED, TEXT_COLUMN, require_new, require_outside, require_path
+from crfdeid.cli.options import ID_COLUMN, JSON, OUTPUT, SEED, TEXT_COLUMN, require_new_file, require_path
 from crfdeid.cli.shell import Argument, Mode, Option, command, flag
 from crfdeid.cli.values import file_path, fraction, whole_number
 from crfdeid.errors import UsageError
@@ -121,8 +121,7 @@ def _draw(options: SimpleNamespace) -> tuple[dict[str, int], list[str]]:
     if options.kind_folders and options.kind_column is not None:
         raise UsageError("--kind-column and --kind-folders exclude each other: leave one out")
     path = require_path(options.redacted)
-    require_outside(options.output, {"REDACTED": path})
-    require_new(options.output)
+    require_new_file(options.output, {"REDACTED": path})
     require_only_notes(path)
     listed = list_notes(path, columns_of(options), kinds=options.kind_folders or options.kind_column is not None)
     count = options.count or _notes_to_read(options, len(listed), options.leaking)

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from crfdeid.cli.corpus_options import ANNOTATED, FORMAT, TYPES, read_annotated
-from crfdeid.cli.options import OUTPUT, SECRET_FILE, SEED, require_new, require_outside
+from crfdeid.cli.options import OUTPUT, SECRET_FILE, SEED, require_new_file
 from crfdeid.cli.share import FOLDER, load_representation
 from crfdeid.cli.share.attack import attack_sentence
 from crfdeid.cli.shell import command
@@ -44,8 +44,7 @@ def encode(options: SimpleNamespace) -> None:
     from crfdeid.registry import import_string  # noqa: PLC0415
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
-    require_new(options.output, suffix=_SUFFIX)
-    require_outside(options.output, {"NOTES": options.notes})
+    require_new_file(options.output, {"NOTES": options.notes}, suffix=_SUFFIX)
     one_thread()
     representation = load_representation(options.representation)
     card = import_string("rnn.privacy.audit:read_card")(options.representation)

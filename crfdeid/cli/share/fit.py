@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from crfdeid.cli.corpus_options import DEV, FORMAT, PROFILE, TEST, TYPES
-from crfdeid.cli.options import LISTS, OUTPUT, SEED, SET, custom_lists, require_outside
+from crfdeid.cli.options import LISTS, OUTPUT, SEED, SET, custom_lists, require_new_folder
 from crfdeid.cli.share import FOLDER, load_representation
 from crfdeid.cli.shell import Argument, command
 from crfdeid.cli.values import file_path
@@ -51,11 +51,9 @@ def fit(options: SimpleNamespace) -> None:
     from crfdeid.corpora.splits import read_held_out  # noqa: PLC0415
     from crfdeid.model_card.training import train_on_shared  # noqa: PLC0415
     from crfdeid.registry import import_string, model_settings  # noqa: PLC0415
-    from crfdeid.utils.folders import require_new  # noqa: PLC0415
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
-    require_outside(options.output, {"--dev": options.dev, "--test": options.test})
-    require_new(options.output)
+    require_new_folder(options.output, {"--dev": options.dev, "--test": options.test})
     site = custom_lists(options)
     one_thread()
     settings = model_settings("private", profile=options.profile, overrides=dict(options.set))

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from crfdeid.cli.corpus_options import ANNOTATED, DEV, FORMAT, PROFILE, TEST, TYPES
-from crfdeid.cli.options import OUTPUT, SEED, SET, require_outside
+from crfdeid.cli.options import OUTPUT, SEED, SET, require_new_folder
 from crfdeid.cli.pseudonymise import VECTORS
 from crfdeid.cli.share.attack import BUDGET
 from crfdeid.cli.shell import command
@@ -51,11 +51,9 @@ def train(options: SimpleNamespace) -> None:
     from crfdeid.cli.share.attack import attack_bar, attack_budget, render_attacks  # noqa: PLC0415
     from crfdeid.corpora.splits import read_splits  # noqa: PLC0415
     from crfdeid.registry import import_string  # noqa: PLC0415
-    from crfdeid.utils.folders import require_new  # noqa: PLC0415
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
-    require_outside(options.output, {"NOTES": options.notes, "--dev": options.dev, "--test": options.test})
-    require_new(options.output)
+    require_new_folder(options.output, {"NOTES": options.notes, "--dev": options.dev, "--test": options.test})
     one_thread()
     settings = import_string("rnn.privacy.settings:settings_of")(options.profile, dict(options.set))
     effort = attack_budget(options)

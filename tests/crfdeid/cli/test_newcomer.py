@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -198,7 +199,9 @@ def example_box(first_box: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
     box = tmp_path_factory.mktemp("examples") / "box"
     box.mkdir()
     shutil.copytree(first_box / "model", box / "model")
-    shutil.copytree(first_box / "gold", box / "notes")  # text files with annotations next to them
+    first, *others = generate_notes(110, seed=2)
+    notes = [replace(first, id="note"), *others]
+    write_corpus(notes, box / "notes", format="brat")  # texts, with annotations next to them
     for name in ("dev", "anna", "bert", "found", "public", "other"):
         shutil.copytree(box / "notes", box / name)
     write_corpus(read_corpus(box / "notes"), box / "notes.jsonl", format="jsonl")
@@ -210,8 +213,6 @@ def example_box(first_box: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
         clean = "redact model/ notes/ --output clean/ --operator encrypt --encryption-key-file key --report report.json"
         assert main(clean.split()) == 0
         assert main(["review", "plan", "clean/", "--count", "10", "--output", "plan.json"]) == 0
-    shutil.copy(next((box / "clean").glob("*.txt")), box / "clean" / "note.txt.copy")
-    (box / "clean" / "note.txt.copy").rename(box / "note.txt")
     marks = {"text": "x", "spans": [], "read": True, "false_negatives": [], "false_positives": []}
     selected = json.loads((box / "plan.json").read_text())["selected"]
     lines = [json.dumps({"id": note["id"], **marks, "sha256": note["sha256"]}) for note in selected]
@@ -252,7 +253,7 @@ def test_the_examples_of_sharing_run_in_their_order(
     }
     for example in examples(shared=True):
         if "share encode" in example:
-            shutil.rmtree(tmp_path / "crfdeid", ignore_errors=True)  # the record that refuses the same notes again
+            shutil.rmtree(".crfdeid", ignore_errors=True)  # the record that refuses the same notes again
         more = next((options for name, options in quick.items() if f"crfdeid {name} " in example), [])
         done = run_example(example, *more)
         assert done.returncode == 0, (example, done.stderr)
