@@ -41,6 +41,9 @@ def models(text: str) -> list[str]:
 
 def phi_models(text: str) -> list[str]:
     """Names of models that tag PHI alone, separated by commas."""
+    for name in text.split(","):
+        if name in JOINT:
+            raise argparse.ArgumentTypeError(f"{name} also tags concepts: compare it by python -m experiments.joint")
     return _some_of(text, PHI_MODELS, "model")
 
 

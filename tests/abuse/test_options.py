@@ -4,7 +4,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from attack import REDACT, Attack, SetUp, carry_out, name, nothing, write
+from attack import REDACT, SECRET, Attack, SetUp, carry_out, name, nothing, write
 
 from crfdeid.cli import main
 from crfdeid.utils.files import reserve_file
@@ -96,6 +96,28 @@ ATTACKS = [
         for value in ("0", "-1", "1.5", "a", "²")
     ),
     Attack("a way nobody knows", nothing, f"{REDACT} --operator leak", 2, "operator"),
+    Attack("settings that are no TOML", write("c.toml", "operator ="), f"{REDACT} --config c.toml", 1, "c.toml"),
+    Attack("settings that are no text", write("c.toml", b"\xff"), f"{REDACT} --config c.toml", 1, "c.toml"),
+    Attack("settings that nobody has", write("c.toml", "hide = 1"), f"{REDACT} --config c.toml", 2, "'hide' is not an"),
+    Attack("jobs for standard input", nothing, "redact model - --jobs 4", 2, "--jobs is for"),
+    Attack("leaks of counted notes", nothing, "review certify --counts notes --leaking 2", 2, "--leaking is for"),
+    Attack("a copy among the notes", nothing, "convert train.jsonl --output model/card.json", 2, "is there already"),
+    Attack("a part among the notes", nothing, "convert notes --output notes/new.jsonl", 2, "folder of NOTES"),
+    Attack("errors over the notes", nothing, "evaluate model train.jsonl --output train.jsonl", 2, "is there already"),
+    Attack(
+        "the secret as a key",
+        secret(SECRET),
+        f"{REDACT} --operator encrypt --encryption-key-file secret",
+        2,
+        "encryption key is the secret",
+    ),
+    Attack(
+        "values restored among the notes",
+        secret(SECRET[::-1]),
+        "reveal notes --encryption-key-file secret --output notes/new",
+        2,
+        "lies in the folder of NOTES",
+    ),
     Attack("no command", nothing, "", 2, "command"),
     Attack("a command nobody knows", nothing, "leak", 2, "leak"),
     Attack("an option nobody knows", nothing, f"{REDACT} --verbatim", 2, "--verbatim"),

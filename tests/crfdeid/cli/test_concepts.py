@@ -220,7 +220,7 @@ def test_a_run_that_goes_on_has_the_concepts_of_all_of_it(
     assert run("redact", model, "--keep-concepts", "whole.jsonl", output="whole") == 0
     keep = ("--keep-concepts", "kept.jsonl")
     with monkeypatch.context() as patch:
-        patch.setattr("crfdeid.cli.note_run.concat_sidecars", interrupted)
+        patch.setattr("crfdeid.io.annotations.concat_sidecars", interrupted)
         assert run("redact", model, *keep) == 130
     assert not Path("kept.jsonl").exists()
     (notes / "p1" / "c.txt").write_text("Given iron.")

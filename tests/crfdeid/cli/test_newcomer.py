@@ -202,7 +202,8 @@ def example_box(first_box: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
     first, *others = generate_notes(110, seed=2)
     notes = [replace(first, id="note"), *others]
     write_corpus(notes, box / "notes", format="brat")  # texts, with annotations next to them
-    for name in ("dev", "anna", "bert", "found", "public", "other"):
+    write_corpus(list(generate_notes(60, seed=3)), box / "other", format="brat")
+    for name in ("dev", "anna", "bert", "found", "public"):
         shutil.copytree(box / "notes", box / name)
     write_corpus(read_corpus(box / "notes"), box / "notes.jsonl", format="jsonl")
     (box / "notes.csv").write_text('note\n"Seen by Dr. Marsh on 03/14/72."\n')
@@ -259,6 +260,8 @@ def test_the_examples_of_sharing_run_in_their_order(
         assert done.returncode == 0, (example, done.stderr)
         if "share encode" in example:
             shutil.copy("shared.npz", "north.npz")
+            south = run_example("crfdeid share encode representation/ other/ --output south.npz")
+            assert south.returncode == 0, south.stderr
 
 
 BUDGET = ("epochs", "adversaries", "names")

@@ -60,7 +60,7 @@ def test_a_server_that_is_not_there_is_said_to_be_so_soon(monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("url", ["sc://", "sc://host:port", "sc://host/notes", "sc://host/;token"])
 def test_a_url_that_is_none_is_refused(url: str) -> None:
-    with pytest.raises(UsageError, match="Spark Connect refuses --master"):
+    with pytest.raises(UsageError, match="Spark Connect refuses the URL"):
         jobs.connect(url if url == "sc://" else f"{url};token={TOKEN}")
 
 

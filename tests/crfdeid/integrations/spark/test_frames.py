@@ -334,7 +334,7 @@ def test_a_master_that_cannot_be_is_said_in_one_line(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(SparkSession, "getActiveSession", lambda: None)
     start = lambda conf: spark.sparkContext._jvm.JavaSparkContext(conf._jconf)  # noqa: E731
     monkeypatch.setattr(SparkContext, "getOrCreate", start)
-    with pytest.raises(UsageError, match="correct --master"), started_jobs("nonsense"):
+    with pytest.raises(UsageError, match="correct its URL"), started_jobs("nonsense"):
         pass
 
 
