@@ -79,6 +79,7 @@ def spark_engine(options: SimpleNamespace, task: RunPlan) -> Iterator[FileProces
                 key_file=options.key_file and options.key_file.resolve(),
                 people=_people_file(options, task.plan.columns.people),
                 concepts=task.work.concepts,
+                evidence=task.work.evidence,
             )
             FileRun(jobs, work, output, **calls).process(files, size)
             _write_failures(failed, list(output.failures()))

@@ -290,6 +290,7 @@ def start_worker(
     key_file: Path | None = None,
     encryption_key_file: Path | None = None,
     concepts: bool = False,
+    evidence: bool = False,
 ) -> StartedWorker:
     """Start the worker of this process, which computes in one thread from then on.
 
@@ -303,6 +304,7 @@ def start_worker(
         key_file: file with the secret of a private vocabulary; None for the environment variable.
         encryption_key_file: file with the key of encrypted values; None without such.
         concepts: find concepts too, with a model that can.
+        evidence: give each span its source and score.
 
     Raises:
         SecretError: the secret or the encryption key is missing, unreadable or too short, or the secret is not that of
@@ -316,7 +318,7 @@ def start_worker(
     key = vocabulary_key(_secret(key_file)) if private else None
     encryption_key = _encryption_key(encryption_key_file) if policy.uses(ENCRYPT) else None
     with _load_lock:  # Of several threads, one loads the model.
-        work = _load_worker(NoteTask(model, policy, key, secret, encryption_key, concepts), digest)
+        work = _load_worker(NoteTask(model, policy, key, secret, encryption_key, concepts, evidence=evidence), digest)
     keys = [secret_fingerprint(one) for one in (secret, encryption_key) if one is not None]
     return StartedWorker(work, "-".join([policy.name, *keys]))
 

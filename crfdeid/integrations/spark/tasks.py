@@ -102,6 +102,7 @@ class FileWork:
         key_file: path, on the workers, of the file with the secret of a private vocabulary; None for the variable.
         people: file with known PHI of the patients.
         concepts: write a sidecar with the concepts of each file.
+        evidence: give each span its source and score, for the report.
     """
 
     find: Callable[[], Path]
@@ -116,6 +117,7 @@ class FileWork:
     key_file: Path | None = None
     people: PeopleFile | None = None
     concepts: bool = False
+    evidence: bool = False
 
     @property
     def plan(self) -> OutputPlan:
@@ -131,6 +133,7 @@ class FileWork:
             secret_file=self.secret_file,
             key_file=self.key_file,
             concepts=self.concepts,
+            evidence=self.evidence,
         ).work
 
     def report(self, task: SparkTask) -> str:
