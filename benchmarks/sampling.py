@@ -1,4 +1,4 @@
-"""How many annotated tokens each way of `crfdeid sample` takes to an F: annotating is played with gold.
+"""How many annotated tokens each way of `crfdeid annotate sample` takes to an F: annotating is played with gold.
 
     python benchmarks/sampling.py --corpus synthetic --output sampling-synthetic.json
     python benchmarks/sampling.py --corpus CORPUS/train/brat --test CORPUS/dev/brat --output sampling.json
