@@ -123,7 +123,7 @@ class TorchTagger(BertTagger):
                 )
                 adam.zero_grad()
                 (loss / len(cut[i])).backward()
-                torch.nn.utils.clip_grad_norm_(parameters, settings.longest_gradient)
+                torch.nn.utils.clip_grad_norm_(parameters, settings.clip_norm)
                 adam.step()
 
         return epoch

@@ -154,7 +154,7 @@ def make_torch_epoch(settings: BilstmCrfSettings, processor: WordProcessor, rows
         for i in torch.randperm(len(data)).tolist():
             optimiser.zero_grad()
             network.loss(*data[i]).backward()
-            nn.utils.clip_grad_norm_(network.parameters(), settings.longest_gradient)
+            nn.utils.clip_grad_norm_(network.parameters(), settings.clip_norm)
             optimiser.step()
 
     return epoch

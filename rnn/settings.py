@@ -55,7 +55,7 @@ class TrainingSettings:
         return self.lr * (1.0 + (self.final_lr - 1.0) * epoch / max(self.epochs - 1, 1))
 
     @property
-    def longest_gradient(self) -> float:
+    def clip_norm(self) -> float:
         """``max_norm``; infinity for None."""
         return math.inf if self.max_norm is None else self.max_norm
 

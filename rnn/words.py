@@ -24,7 +24,7 @@ from rnn.interpret import ExplainsWords
 from rnn.layers.dropout import WordDropout
 from rnn.network import SUBWORD_VECTORS, uniform
 from rnn.settings import WindowSettings, WordSettings
-from rnn.training.schedules import Phase, Schedule, Updates, early_stopping, per_sentence
+from rnn.training.schedules import BatchingSpec, Phase, Schedule, early_stopping, per_sentence
 from rnn.vocab import Vocabulary
 
 _MOST_FEATURES = 10_000  # of a token: a larger width means a damaged file, and would be allocated
@@ -285,7 +285,7 @@ def supervised_phases(
     name: str,
     settings: WordSettings,
     rows: Sequence[Row],
-    updates: Updates,
+    updates: BatchingSpec,
     drop: Mapping[str, WordDropout],
     *,
     average: float = 0.0,
@@ -307,7 +307,7 @@ def supervised_phases(
             rows,
             updates,
             rate,
-            max_norm=settings.longest_gradient,
+            max_norm=settings.clip_norm,
             drop=drop,
             trains=trains(settings),
             average=average,

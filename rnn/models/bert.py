@@ -274,7 +274,7 @@ class BertTagger(NetworkTagger):
             cut,
             warmup_linear_decay(settings.lr, updates=updates, warm=warm, last=settings.final_lr),
             loss=first_pieces_loss,
-            max_norm=settings.longest_gradient,
+            max_norm=settings.clip_norm,
         )
         return early_stopping(lambda epoch: phase, epochs=settings.epochs, patience=None)
 

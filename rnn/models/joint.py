@@ -102,7 +102,7 @@ class TagsConcepts(ReadsInputs):
                 with_phi if alone else rows,
                 updates,
                 rate,
-                max_norm=settings.longest_gradient,
+                max_norm=settings.clip_norm,
                 drop=drop,
                 trains=lambda name: is_trained(name) and not (alone and name.startswith(_CONCEPT_PART)),
                 average=settings.average,

@@ -283,7 +283,7 @@ class PrivateTagger(NetworkTagger):
             rows,
             per_sentences(settings.batch, optimiser(OPTIMISERS["nadam"])),
             settings.lr,
-            max_norm=settings.longest_gradient,
+            max_norm=settings.clip_norm,
             average=settings.average,
         )
         return early_stopping(

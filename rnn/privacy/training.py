@@ -38,7 +38,7 @@ from rnn.privacy.adversaries import LOG_2, TASKS, Adversaries, PairIndex, PairVo
 from rnn.privacy.representation import RepresentationModel, new_representation
 from rnn.privacy.settings import PrivateSettings
 from rnn.training.loop import start_training, train
-from rnn.training.schedules import HeldOut, Phase, Schedule, Updates, identity, optimiser, per_sentences
+from rnn.training.schedules import BatchingSpec, EvalResult, Phase, Schedule, identity, optimiser, per_sentences
 from rnn.vocab import PAD
 from rnn.words import WordProcessor, tags_of
 
@@ -243,7 +243,7 @@ def phases(
     judged = {kind: held_out.of(kind, random) for kind, _ in map(PHASES.__getitem__, names)}
     lowest, since = np.inf, 0
     for _ in range(most):
-        measured = HeldOut(None, None)
+        measured = EvalResult(None, None)
         for name in names:
             kind, parts = PHASES[name]
             loss = PrivateLoss(kind, settings.pairs, settings.losses, settings.weight)
@@ -271,7 +271,7 @@ def _within(parts: Sequence[str]) -> Callable[[str], bool]:
     return lambda parameter: parameter.startswith(prefixes)
 
 
-def updates(settings: PrivateSettings, epochs: int) -> Updates:
+def updates(settings: PrivateSettings, epochs: int) -> BatchingSpec:
     """Division of rows into updates, the same for all phases.
 
     Args:
@@ -366,7 +366,7 @@ def train_representation(
     params["tables.words"] = jnp.asarray(words.table)
     history: list[Epoch] = []
 
-    def record(phase: Phase, loss: float, held: HeldOut, params: Params) -> None:
+    def record(phase: Phase, loss: float, held: EvalResult, params: Params) -> None:
         noises = [params[f"network.representation.{side}_noise.s"] for side in ("input", "output")]
         deviations = [float(jax.nn.softplus(noise).mean()) for noise in noises]
         history.append(Epoch(phase.name, loss, np.nan if held.loss is None else held.loss, *deviations))

@@ -16,13 +16,13 @@ from rnn.batching import Batch, Row, even_batches, make_buckets
 from rnn.layers.dropout import random_key
 from rnn.network import Params, Structure
 from rnn.training.held_out import held_out_loss
-from rnn.training.schedules import HeldOut, Phase, Schedule, Updates, identity
+from rnn.training.schedules import BatchingSpec, EvalResult, Phase, Schedule, identity
 from rnn.training.steps import Program, Rates, Run, StepData, TrainState, compiled_step, run_keys
 from rnn.training.validation import DevMetric
 
 _KEPT = 3  # lists of rows: the turn of a private representation has three phases
 
-Watch = Callable[[Phase, float, HeldOut, Params], None]
+Watch = Callable[[Phase, float, EvalResult, Params], None]
 """Callback after each phase: the phase, its mean loss a row, the measurement, and the current weights, which the next
 phase overwrites."""
 
@@ -90,7 +90,7 @@ def start_training(
         except StopIteration:
             break
         loss = yield from state.run(phase, number)
-        measured = HeldOut(None if dev is None else dev.f1(structure, state.result), state.held_out_loss(phase))
+        measured = EvalResult(None if dev is None else dev.f1(structure, state.result), state.held_out_loss(phase))
         if dev is not None:
             best.update(measured.f1, state.result)
         elif lowest == phase.name and measured.loss is not None:
@@ -157,7 +157,7 @@ class DeviceBatches:
         self._cut: Callable[..., Iterable[Batch]] = even_batches if even else make_buckets
         self._kept: deque[tuple[Sequence[Row], int, int, list[Batch]]] = deque(maxlen=_KEPT)
 
-    def of(self, rows: Sequence[Row], updates: Updates) -> list[Batch]:
+    def of(self, rows: Sequence[Row], updates: BatchingSpec) -> list[Batch]:
         """Return the batches of some rows."""
         size = (updates.buckets, updates.bucket_cost)
         for source, buckets, cost, batches in self._kept:

@@ -32,7 +32,7 @@ class Loss(Protocol):
         ...
 
 
-class Updates(NamedTuple):
+class BatchingSpec(NamedTuple):
     """Division of an epoch's rows into updates: `per_sentence` or `per_sentences`.
 
     Attributes:
@@ -54,14 +54,14 @@ _RUN = 64  # sentences a compiled call: enough to hide the overhead, few enough 
 _RUN_TOKENS = 65_536  # padded tokens a call, or one sentence
 
 
-def per_sentence() -> Updates:
+def per_sentence() -> BatchingSpec:
     """One update of plain stochastic gradient descent a sentence (yadav2016, section 3.5)."""
-    return Updates(None, lambda length: max(1, min(_RUN, _RUN_TOKENS // length)), buckets=8, bucket_cost=1000)
+    return BatchingSpec(None, lambda length: max(1, min(_RUN, _RUN_TOKENS // length)), buckets=8, bucket_cost=1000)
 
 
-def per_sentences(count: int, optimiser: Any) -> Updates:
+def per_sentences(count: int, optimiser: Any) -> BatchingSpec:
     """One update for ``count`` sentences of about one length."""
-    return Updates(optimiser, lambda length: count, buckets=5, bucket_cost=20_000)
+    return BatchingSpec(optimiser, lambda length: count, buckets=5, bucket_cost=20_000)
 
 
 @cache  # one object for one program: JAX compiles anew for another
@@ -120,7 +120,7 @@ class Phase(NamedTuple):
 
     name: str
     rows: Sequence[Row]
-    updates: Updates
+    updates: BatchingSpec
     rate: float | Callable[[int], Any]
     loss: Loss = nll_loss
     reduce: Callable[[jax.Array], jax.Array] = identity
@@ -132,7 +132,7 @@ class Phase(NamedTuple):
     held_out_loss: Loss | None = None
 
 
-class HeldOut(NamedTuple):
+class EvalResult(NamedTuple):
     """Measurement that a schedule receives after each phase.
 
     Attributes:
@@ -144,7 +144,7 @@ class HeldOut(NamedTuple):
     loss: float | None
 
 
-Schedule = Generator[Phase, HeldOut, None]
+Schedule = Generator[Phase, EvalResult, None]
 """Generator of phases, which receives the measurement of each; training ends with it."""
 
 

@@ -34,7 +34,7 @@ from rnn.privacy.attacks.encoders import SentenceEncoder
 from rnn.privacy.settings import PrivateSettings
 from rnn.privacy.training import ADVERSARIES, PrivateLoss, updates
 from rnn.training.loop import start_training, train
-from rnn.training.schedules import HeldOut, Phase, Schedule
+from rnn.training.schedules import EvalResult, Phase, Schedule
 
 AVERAGE = "average"
 _EPOCHS = 20  # assumed for compilation: long attacks and short controls share programs
@@ -123,7 +123,7 @@ class _PairAttack:
         last = max(settings.attack_epochs)
         epochs = iter(range(1, last + 1))
 
-        def watch(phase: Phase, loss: float, measured: HeldOut, params: Params) -> None:
+        def watch(phase: Phase, loss: float, measured: EvalResult, params: Params) -> None:
             epoch = next(epochs)
             if epoch in settings.attack_epochs:
                 right = self._correct(structure, params, tried, chosen)

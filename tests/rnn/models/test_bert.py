@@ -16,7 +16,7 @@ from crfdeid.serialization import open_model
 from features.tokens import split_sentences
 from rnn.models.bert import BertSettings, BertTagger, first_pieces_loss
 from rnn.pretrained.hub import read_encoder, small_folder
-from rnn.training.schedules import HeldOut
+from rnn.training.schedules import EvalResult
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 SIZES = {"window": 30, "overlap": 8, "batch": 2, "epochs": 1, "dropout": 0.0, "lr": 0.01, "warmup": 0.0}
@@ -176,7 +176,7 @@ def test_the_papers_settings():
     paper = BertTagger.profiles()["johnson2020"]
     assert (paper.lr, paper.warmup, paper.epochs, paper.dropout) == (5e-5, 0.4, 3, 0.1)
     assert (paper.window, paper.overlap, paper.decoding) == (100, 40, "argmax")
-    assert paper.longest_gradient == np.inf
+    assert paper.clip_norm == np.inf
 
 
 def test_the_learning_rate_rises_and_falls_over_the_updates_of_all_epochs():
@@ -184,9 +184,9 @@ def test_the_learning_rate_rises_and_falls_over_the_updates_of_all_epochs():
     processor = one.processor(SHORT)
     rows = processor.rows([item.sentence for item in SHORT], SHORT)
     schedule = one.schedule(processor, rows)
-    phases = [next(schedule), *(schedule.send(HeldOut(None, None)) for _ in range(3))]
+    phases = [next(schedule), *(schedule.send(EvalResult(None, None)) for _ in range(3))]
     with pytest.raises(StopIteration):
-        schedule.send(HeldOut(None, None))
+        schedule.send(EvalResult(None, None))
     updates = 4 * len(rows)
     shares = [float(phases[0].rate(i)) / 0.01 for i in range(updates)]
     assert {phase.rate for phase in phases} == {phases[0].rate}

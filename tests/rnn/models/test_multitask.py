@@ -13,7 +13,7 @@ from rnn.layers.softmax import SoftmaxScores
 from rnn.models.joint import JointSettings, joint_optimiser
 from rnn.models.multitask import Multitask, MultitaskSettings, MultitaskTagger, TaskOutput
 from rnn.models.stacked import StackedSettings, StackedTagger
-from rnn.training.schedules import HeldOut, nll_loss
+from rnn.training.schedules import EvalResult, nll_loss
 
 TRAIN = [*BOTH, *PHI_ALONE, *CONCEPTS_ALONE]
 
@@ -50,7 +50,7 @@ def phases(tagger, f1s):
             found.append(schedule.send(told))
         except StopIteration:
             break
-        told = HeldOut(f1, None)
+        told = EvalResult(f1, None)
     return found, rows
 
 

@@ -7,7 +7,7 @@ import tiny_private as tiny
 
 from rnn.privacy.adversaries import PairVocabulary, Replaceable
 from rnn.privacy.training import PHASES, PrivateLoss, Rows, noise_rate_nadam, phases
-from rnn.training.schedules import HeldOut
+from rnn.training.schedules import EvalResult
 from rnn.words import WordProcessor
 
 WORDS = PairVocabulary.of([*tiny.TRAIN, *tiny.HELD_OUT], tiny.vectors(), 3)
@@ -37,7 +37,7 @@ def drive(schedule, losses):
             found.append(schedule.send(told))
         except StopIteration:
             break
-        told = HeldOut(None, loss)
+        told = EvalResult(None, loss)
     return found
 
 

@@ -11,7 +11,7 @@ from rnn import Elman
 from rnn.batching import make_batch
 from rnn.models.bert import warmup_linear_decay
 from rnn.training.schedules import (
-    HeldOut,
+    EvalResult,
     Phase,
     early_stopping,
     nll_loss,
@@ -65,7 +65,7 @@ def rates_of(schedule, scores):
     rates = [next(schedule).rate]
     for score in scores:
         try:
-            rates.append(schedule.send(HeldOut(score, None)).rate)
+            rates.append(schedule.send(EvalResult(score, None)).rate)
         except StopIteration:
             break
     return rates
