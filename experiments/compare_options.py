@@ -12,7 +12,6 @@ from crfdeid.errors import OptionConflictError, SettingError
 from crfdeid.registry import profile_name
 from experiments.arguments import Parser, copy_kinds, positive_number, setting, whole_number
 from experiments.options import (
-    PHI_MODELS,
     add_corpus,
     add_seeds,
     add_unlabelled,
@@ -25,6 +24,7 @@ from experiments.options import (
     embeddings,
     fractions,
     make_parser,
+    phi_model_names,
     phi_models,
     vector_settings,
     vector_source,
@@ -144,7 +144,7 @@ def _parser() -> Parser:
 
 
 def _add_models(group: argparse.ArgumentParser) -> None:
-    known = ", ".join(PHI_MODELS)
+    known = ", ".join(phi_model_names())
     core = ",".join(CORE.models.values())
     group.add_argument(
         "--models",

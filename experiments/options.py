@@ -30,13 +30,14 @@ _CONCEPT_PATHS = ("concepts", "dev_concepts", "test_concepts", "unsourced")
 _NOT_THE_EXPERIMENT = ("jobs", "output", "resume", "include_text", "published", "show_examples")
 
 
-PHI_MODELS = tuple(name for name in MODELS if name not in JOINT)
-"""Models that tag PHI alone, which `experiments.compare` and `experiments.transfer` train."""
-
-
 def models(text: str) -> list[str]:
     """Names of models, separated by commas."""
     return _some_of(text, MODELS, "model")
+
+
+def phi_model_names() -> list[str]:
+    """Names of the models that tag PHI alone, which `experiments.compare` and `experiments.transfer` train."""
+    return [name for name in MODELS if name not in JOINT]
 
 
 def phi_models(text: str) -> list[str]:
@@ -44,7 +45,7 @@ def phi_models(text: str) -> list[str]:
     for name in text.split(","):
         if name in JOINT:
             raise argparse.ArgumentTypeError(f"{name} also tags concepts: compare it by python -m experiments.joint")
-    return _some_of(text, PHI_MODELS, "model")
+    return _some_of(text, phi_model_names(), "model")
 
 
 def systems(known: Collection[str]) -> Callable[[str], list[str]]:

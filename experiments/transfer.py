@@ -16,13 +16,13 @@ from crfdeid.errors import SettingError
 from crfdeid.registry import profile_name
 from experiments.arguments import Parser, setting, whole_number
 from experiments.options import (
-    PHI_MODELS,
     add_seeds,
     add_work,
     check_work,
     common_settings,
     folders,
     make_parser,
+    phi_model_names,
     phi_models,
     run_experiment,
     share,
@@ -164,7 +164,7 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
         type=phi_models,
         default=list(USUAL),
         metavar="NAMES",
-        help=f"the models, separated by commas: {', '.join(PHI_MODELS)} (default: {','.join(USUAL)})",
+        help=f"the models, separated by commas: {', '.join(phi_model_names())} (default: {','.join(USUAL)})",
     )
     parser.add_argument(
         "--encoders",

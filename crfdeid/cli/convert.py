@@ -52,7 +52,7 @@ def _fractions(text: str) -> tuple[float, ...]:
         "crfdeid convert notes.jsonl --output parts/ --output-format brat --split .8,.1,.1",
     ),
 )
-def convert(options: SimpleNamespace) -> None:
+def run(options: SimpleNamespace) -> None:
     """Read the notes and write them.
 
     Args:

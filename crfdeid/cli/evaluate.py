@@ -86,7 +86,7 @@ def _modes(text: str) -> list[str]:
         "crfdeid evaluate --predicted found/ notes/ --mode strict,i2b2",
     ),
 )
-def evaluate(options: SimpleNamespace) -> None:
+def run(options: SimpleNamespace) -> None:
     """Print the scores.
 
     Args:

@@ -135,7 +135,7 @@ def _rendering(options: SimpleNamespace) -> str:
         "crfdeid explain model/ --output model.html",
     ),
 )
-def explain(options: SimpleNamespace) -> None:
+def run(options: SimpleNamespace) -> None:
     """Print or write the explanation.
 
     Args:

@@ -20,7 +20,7 @@ _NOT_ATTACKED = "It has not been attacked yet: run `crfdeid share attack` on not
     details="Of a representation (crfdeid share train): its sizes, its noise, and the results of the attacks on it.",
     examples=("crfdeid info model/", "crfdeid info synthetic"),
 )
-def info(options: SimpleNamespace) -> None:
+def run(options: SimpleNamespace) -> None:
     """Print the card, after a check of all files of the model.
 
     Args:

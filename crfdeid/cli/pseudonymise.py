@@ -41,7 +41,7 @@ _SUFFIX = ".jsonl"
         "crfdeid pseudonymise notes/ --vectors public.vec --output shuffled.jsonl --neighbours 500 --types seven",
     ),
 )
-def pseudonymise(options: SimpleNamespace) -> None:
+def run(options: SimpleNamespace) -> None:
     """Write the sentences, and print what they leave of the PHI.
 
     Args:

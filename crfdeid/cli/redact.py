@@ -69,7 +69,7 @@ def _columns(name: str, help: str, *only: Mode) -> Option:
         "crfdeid redact synthetic notes.csv --output clean/ --text-column note --operator numbered",
     ),
 )
-def redact(options: SimpleNamespace) -> int:
+def run(options: SimpleNamespace) -> int:
     """Redact every note.
 
     Args:

@@ -48,7 +48,7 @@ _Tokens = dict[tuple[str, int | None], int]  # number of encrypted values, by fi
         "crfdeid reveal - --encryption-key-file key < clean/note.txt",
     ),
 )
-def reveal(options: SimpleNamespace) -> None:
+def run(options: SimpleNamespace) -> None:
     """Restore the encrypted values.
 
     Args:

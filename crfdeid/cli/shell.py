@@ -193,7 +193,6 @@ class Command(click.Command):
     """Command that refuses an option without effect.
 
     Args:
-        name: of the command, as it is typed.
         run: does the work with the values of all options; it returns the exit code, None for 0.
         params: arguments and options; those of all commands are added.
         details: help text after the first sentence, which the group has.
@@ -203,7 +202,6 @@ class Command(click.Command):
 
     def __init__(
         self,
-        name: str,
         run: Callable[[SimpleNamespace], int | None],
         params: Sequence[click.Parameter],
         *,
@@ -213,7 +211,7 @@ class Command(click.Command):
     ) -> None:
         self.run, self.details, self.examples, self.one_of = run, details, examples, one_of
         super().__init__(
-            name,
+            run.__module__.rpartition(".")[2],
             params=[*params, *COMMON],
             help=details,
             add_help_option=False,
@@ -280,7 +278,7 @@ def _shown(parameter: click.Parameter) -> str:
 
 def command(*params: click.Parameter, **settings: Any) -> Callable[[Callable[[SimpleNamespace], int | None]], Command]:
     """Decorator that makes a function a command; arguments as of `Command`."""
-    return lambda run: Command(run.__name__, run, params, **settings)
+    return lambda run: Command(run, params, **settings)
 
 
 Texts = Mapping[str, "str | Texts"]
@@ -291,7 +289,7 @@ class Commands(click.Group):
 
     Args:
         name: of the group, as it is typed.
-        package: package of the commands' modules. Each module defines its command under its own name.
+        package: package of the commands' modules. Each module defines its command as `run`, and has its name.
         texts: help text of each command; of a group within, its texts, with that of the group under "".
         params: options of the group itself.
     """
@@ -320,7 +318,7 @@ class Commands(click.Group):
         module = f"{self.package}.{cmd_name}"
         if not isinstance(text, str):
             return Commands(cmd_name, module, text)
-        found: Command = getattr(import_module(module), cmd_name)
+        found: Command = import_module(module).run
         found.help = f"{text}\n\n{found.details}"
         return found
 

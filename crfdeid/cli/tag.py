@@ -31,7 +31,7 @@ TAG_FORMATS = ("brat", "jsonl", "i2b2-2014", "conll", "label-studio", "doccano",
         "crfdeid tag synthetic notes/ --output found/ --output-format brat",
     ),
 )
-def tag(options: SimpleNamespace) -> int:
+def run(options: SimpleNamespace) -> int:
     """Find the PHI of every note.
 
     Args:

@@ -111,7 +111,7 @@ _SECRET = Mode(
         "crfdeid train notes/ --dev dev/ --output model/ --model crf --set max_iterations=30",
     ),
 )
-def train(options: SimpleNamespace) -> None:
+def run(options: SimpleNamespace) -> None:
     """Train a model, write it with its card, print the card, and a summary on standard error.
 
     Args:

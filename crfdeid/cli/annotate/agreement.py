@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         "crfdeid annotate agreement anna/ bert/ --output settle.html",
     ),
 )
-def agreement(options: SimpleNamespace) -> None:
+def run(options: SimpleNamespace) -> None:
     """Print the agreement.
 
     Args:

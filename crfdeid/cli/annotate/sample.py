@@ -75,7 +75,7 @@ _MODEL = Mode("--trained", lambda options: options.trained is not None)
         "crfdeid annotate sample notes/ --count 50 --output test-set/ --blind",
     ),
 )
-def sample(options: SimpleNamespace) -> None:
+def run(options: SimpleNamespace) -> None:
     """Draw the notes and write them.
 
     Args:

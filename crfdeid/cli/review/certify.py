@@ -71,7 +71,7 @@ _SIZE = Mode(
         "crfdeid review certify reviews.jsonl --redacted clean/ --plan plan.json",
     ),
 )
-def certify(options: SimpleNamespace) -> None:
+def run(options: SimpleNamespace) -> None:
     """Print the bounds.
 
     Args:

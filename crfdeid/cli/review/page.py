@@ -54,7 +54,7 @@ if TYPE_CHECKING:
         "crfdeid review page notes/ clean/ --output review.html --plan plan.json --trained model/",
     ),
 )
-def page(options: SimpleNamespace) -> None:
+def run(options: SimpleNamespace) -> None:
     """Write the page.
 
     Args:

@@ -72,7 +72,7 @@ PLAN = Option("--plan", file_path, metavar="FILE", help="Plan of crfdeid review 
         "crfdeid review plan clean/ --count 100 --output plan.json",
     ),
 )
-def plan(options: SimpleNamespace) -> None:
+def run(options: SimpleNamespace) -> None:
     """Print the number of notes to read; write the plan.
 
     Args:

@@ -162,7 +162,7 @@ def _percent(fraction: float | None) -> str:
         "crfdeid share attack representation/ notes/ --attacker-notes other/ --budget epochs=50",
     ),
 )
-def attack(options: SimpleNamespace) -> None:
+def run(options: SimpleNamespace) -> None:
     """Make the attacks and print their figures.
 
     Args:

@@ -30,7 +30,7 @@ _SUFFIX = ".npz"
         "crfdeid share encode representation/ notes/ --output shared.npz --types seven",
     ),
 )
-def encode(options: SimpleNamespace) -> None:
+def run(options: SimpleNamespace) -> None:
     """Write the file, and print a summary of its content.
 
     Args:

@@ -36,7 +36,7 @@ _MODEL = "bilstm-crf"
         "crfdeid share fit representation/ north.npz south.npz --dev dev/ --output model/",
     ),
 )
-def fit(options: SimpleNamespace) -> None:
+def run(options: SimpleNamespace) -> None:
     """Train a model on shared notes, write it with its card, print the card, and a summary on standard error.
 
     Args:

@@ -37,7 +37,7 @@ _LEARNED = ("fasttext", "cbow")
         "crfdeid share train public/ --output representation/ --vectors public.vec --set neighbours=500",
     ),
 )
-def train(options: SimpleNamespace) -> None:
+def run(options: SimpleNamespace) -> None:
     """Train a representation, attack it, write both, and print the figures.
 
     Args:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from crfdeid.cli import main
-from crfdeid.cli.review.certify import certify
+from crfdeid.cli.review import certify
 
 
 def said(capsys, *arguments: str) -> dict:
@@ -239,7 +239,7 @@ def test_options_that_cannot_work_are_refused(capsys, tmp_path, monkeypatch, arg
     assert expected in refused(capsys, *arguments.split())
 
 
-@pytest.mark.parametrize("pair", [*combinations(certify.one_of, 2)])
+@pytest.mark.parametrize("pair", [*combinations(certify.run.one_of, 2)])
 def test_two_sources_are_refused(capsys, pair):
     values = {"reviews": ["marks.jsonl"], "reviewed": ["--reviewed", "3", "--leaking", "0"]}
     given = [part for name in pair for part in values.get(name, [f"--{name}", "none.csv"])]

@@ -274,7 +274,8 @@ def peak(source: Path, target: Path) -> int:
 @pytest.mark.parametrize("kind", ["jsonl", "csv", "txt"])
 def test_memory_does_not_grow_with_the_number_of_notes(tmp_path: Path, kind: str) -> None:
     peaks = []
-    for count in (100, 600):
+    # The first run imports what it needs, which is not to be measured.
+    for count in (1, 100, 600):
         source = tmp_path / f"in{count}"
         source.mkdir()
         text = "Quill " * 1000
@@ -286,7 +287,7 @@ def test_memory_does_not_grow_with_the_number_of_notes(tmp_path: Path, kind: str
         else:
             many_rows(source / "rows.jsonl", count, text)
         peaks.append(peak(source, tmp_path / f"out{count}"))
-    grown = peaks[1] - peaks[0]
+    grown = peaks[2] - peaks[1]
     assert grown < 500 * 600  # Of 500 notes of 6,000 characters, not a tenth.
 
 
