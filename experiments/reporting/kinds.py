@@ -131,7 +131,7 @@ KINDS = {
         ranks=False,
     ),
 }
-"""Value of ``experiment`` in results.json -> its kind; a comparison has no such value."""
+"""Value of ``experiment`` in results.json -> its kind."""
 
 
 def report_kind(results: Results) -> Kind:
