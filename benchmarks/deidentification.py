@@ -55,7 +55,7 @@ Finder = Callable[[str], Sequence[Span]]
 
 def load_model(folder: Path) -> Redactor:
     """Redactor of a saved model."""
-    model = load(folder)
+    model = load(folder, evidence=False)
     return lambda texts: [redact(document).text for document in model.annotate_all(texts)]
 
 
@@ -69,11 +69,11 @@ def train_models(names: Sequence[str], corpus: Corpus) -> dict[str, Deidentifier
     found: dict[str, Deidentifier] = {}
     for name in sorted(names, key=("hybrid", *names).index):
         if name == "crf" and "hybrid" in found:
-            found[name] = Deidentifier(cast(HybridTagger, found["hybrid"].tagger).members[0])
+            found[name] = Deidentifier(cast(HybridTagger, found["hybrid"].tagger).members[0], evidence=False)
             continue
         tagger = create(name)
         tagger.fit(corpus.train.sentences, corpus.dev.sentences)
-        found[name] = Deidentifier(tagger)
+        found[name] = Deidentifier(tagger, evidence=False)
     return found
 
 

@@ -112,7 +112,7 @@ def run(options: SimpleNamespace) -> None:
     model = None
     if options.predicted is None:
         one_thread()
-        model = shared.load_model(options, options.paths[0], concepts=options.layer == "concepts")
+        model = shared.load_model(options, options.paths[0], concepts=options.layer == "concepts", evidence=False)
         found = _predict(model, options, gold)
     else:
         found = _read(options, options.predicted, options.predicted_format or options.format)

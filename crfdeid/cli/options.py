@@ -333,7 +333,7 @@ def note_task(
     return NoteTask(model, policy, key=key, secret=secret, encryption_key=encryption_key, evidence=evidence)
 
 
-def load_model(options: SimpleNamespace, model: str, *, concepts: bool = False) -> Deidentifier:
+def load_model(options: SimpleNamespace, model: str, *, concepts: bool = False, evidence: bool = True) -> Deidentifier:
     """Load a model with the threshold and the lists of the options.
 
     Raises:
@@ -351,6 +351,7 @@ def load_model(options: SimpleNamespace, model: str, *, concepts: bool = False) 
         consistent=policy.consistent,
         site=policy.site,
         concepts=concepts,
+        evidence=evidence,
     )
 
 

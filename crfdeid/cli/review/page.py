@@ -153,7 +153,7 @@ def _with_kept(notes: list[PageNote], options: SimpleNamespace, tagger: Tagger |
     found, locale = surrogate_settings(options.redacted)
     if not found and options.locale is None:
         return notes
-    model = None if tagger is None else Deidentifier(tagger, concepts=False)
+    model = None if tagger is None else Deidentifier(tagger, concepts=False, evidence=False)
     return with_unchanged(notes, locale=options.locale or locale, model=model)
 
 
