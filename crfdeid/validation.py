@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
-from types import NoneType, UnionType
-from typing import Any, NotRequired, cast, get_args, get_origin, get_type_hints, is_typeddict
+from types import NoneType
+from typing import Any, cast
 
 from crfdeid.errors import SettingError
 
@@ -119,8 +118,7 @@ def shape_errors(value: Any, shape: Any, path: str = "") -> Iterator[str]:
 
     A shape is written like the data: ``{"name": shape}`` for an object with these names, of which ``"name?"`` may be
     missing and whose other names are ignored; ``{str: shape}`` for an object with any names; ``[shape]`` for a list;
-    ``(shape, shape)`` or a union for alternatives; ``str``, ``bool``, ``int``, ``float``, ``None`` or ``Any`` for a
-    value. A `TypedDict`, ``dict[str, ...]`` and ``list[...]`` mean the same.
+    ``(shape, shape)`` for alternatives; ``str``, ``bool``, ``int``, ``float``, ``None`` or ``Any`` for a value.
 
     Args:
         value: JSON data.
@@ -131,7 +129,7 @@ def shape_errors(value: Any, shape: Any, path: str = "") -> Iterator[str]:
         >>> list(shape_errors({"a": [1, "x"]}, {"a": [int], "b": str, "c?": str}))
         ['a.1 is not a whole number', 'b is missing']
     """
-    choices = _choices(shape)
+    choices = shape if isinstance(shape, tuple) else (shape,)
     matching = [choice for choice in choices if _is(value, choice)]
     if not matching:
         wanted = " or ".join(dict.fromkeys(TYPE_NAMES[_plain(choice)] for choice in choices))
@@ -143,25 +141,6 @@ def shape_errors(value: Any, shape: Any, path: str = "") -> Iterator[str]:
     for name in matching[0] if isinstance(matching[0], dict) else ():
         if name is not str and not name.endswith("?") and name not in value:
             yield f"{prefix}{name} is missing"
-
-
-def _choices(shape: Any) -> list[Any]:
-    """Return the alternatives of a shape, each a dict, a list, a class or None."""
-    several = get_args(shape) if isinstance(shape, UnionType) else shape if isinstance(shape, tuple) else (shape,)
-    return [choice if isinstance(choice, dict | list) else _written_out(choice) for choice in several]
-
-
-@cache
-def _written_out(shape: Any) -> Any:
-    """Write out a `TypedDict` or a generic type as a dict or list."""
-    if is_typeddict(shape):
-        # Not `__required_keys__`, which takes all keys for required where annotations are strings.
-        hints = get_type_hints(shape, include_extras=True)
-        optional = {name for name, hint in hints.items() if get_origin(hint) is NotRequired}
-        return {f"{name}?" if name in optional else name: hint for name, hint in get_type_hints(shape).items()}
-    if get_origin(shape) is dict:
-        return {str: get_args(shape)[1]}
-    return [get_args(shape)[0]] if get_origin(shape) is list else shape
 
 
 def _plain(shape: Any) -> Any:

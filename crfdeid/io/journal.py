@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from crfdeid.errors import DataError, IntegrityError, OptionConflictError, VersionError
-from crfdeid.io.records import Failure, SourceCount
+from crfdeid.io.records import SOURCES, Failure, Sources
 from crfdeid.model_card.drift import NOTE_MEASURES
 from crfdeid.utils.files import naming, open_no_link, sync
 from crfdeid.utils.json import parse_json
@@ -32,7 +32,6 @@ _STATE_VERSION = 2
 _DAMAGED = "damaged: name a new --output folder, the input has all that is needed"
 _FAILURE_MARK = '"reason": '  # in the line of each failure, and hardly in another
 _SECRET = "secret"
-_SOURCES = {str: {"spans": int, "lowest_score": (float, None)}}
 
 
 # --- configuration
@@ -122,7 +121,7 @@ class NoteDone(NamedTuple):
     drift_warnings: Sequence[str] = ()
     tokens: int = 0
     kept: Mapping[str, int] = {}
-    sources: Mapping[str, SourceCount] | None = None
+    sources: Sources | None = None
 
 
 class FailureEntry(NamedTuple):
@@ -268,7 +267,7 @@ def _read(line: Any) -> JournalEntry | None:
             counts = all(map(_are_counts, (note.found, note.concepts, note.left_out, note.kept)))
             words = all(isinstance(number, int) for number in (note.words, note.hidden_words, note.tokens))
             valid = counts and words and _are_texts(note.unsearched) and _are_measures(note.drift_warnings)
-            valid = valid and (note.sources is None or not any(shape_errors(note.sources, _SOURCES)))
+            valid = valid and (note.sources is None or not any(shape_errors(note.sources, SOURCES)))
             return note if valid and _are_numbers(row) else None
         case {
             "source_fingerprint": str(fingerprint),

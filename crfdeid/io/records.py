@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypedDict
+from typing import Any, NamedTuple, Protocol
 
 from crfdeid.documents import Document
 from crfdeid.errors import DataError, raised_at
@@ -99,16 +99,10 @@ class Note(NamedTuple):
     known: PatientIdentifiers | None = None
 
 
-class SourceCount(TypedDict):
-    """Spans of a note that have one source, as JSON data.
-
-    Attributes:
-        spans: their number.
-        lowest_score: the lowest of their scores; None without any.
-    """
-
-    spans: int
-    lowest_score: float | None
+SOURCES = {str: {"spans": int, "lowest_score": (float, None)}}
+"""Shape of the sources of a note's spans: the number of spans of each, and the lowest of their scores if any has one."""
+Sources = Mapping[str, Mapping[str, float | None]]
+"""Sources of that shape."""
 
 
 class NoteResult(NamedTuple):
@@ -142,7 +136,7 @@ class NoteResult(NamedTuple):
     drift_warnings: Sequence[str] = ()
     tokens: int = 0
     kept: Mapping[str, int] = {}
-    sources: Mapping[str, SourceCount] | None = None
+    sources: Sources | None = None
 
 
 class Failure(NamedTuple):

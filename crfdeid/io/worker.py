@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from crfdeid.documents import CONCEPT, Document, Span
 from crfdeid.errors import DataError, EncodingError, MismatchError, SecretError, UsageError
-from crfdeid.io.records import Failure, Note, NoteResult, SourceCount
+from crfdeid.io.records import Failure, Note, NoteResult, Sources
 from crfdeid.model_card.card import model_digest, read_card
 from crfdeid.model_card.drift import NoteReader, drift_measures
 from crfdeid.redaction.operators import ENCRYPT, KEEP, LABEL, SURROGATE, Operators
@@ -225,12 +225,12 @@ class NoteTask:
         return result._replace(concepts=remaining, left_out=concepts - remaining)
 
 
-def _sources(document: Document) -> dict[str, SourceCount]:
+def _sources(document: Document) -> Sources:
     scores: dict[str, list[float | None]] = {}
     for evidence in document.evidence.values():
         scores.setdefault(evidence.source, []).append(evidence.as_json()["score"])
     return {
-        source: SourceCount(spans=len(some), lowest_score=min((x for x in some if x is not None), default=None))
+        source: {"spans": len(some), "lowest_score": min((x for x in some if x is not None), default=None)}
         for source, some in sorted(scores.items())
     }
 

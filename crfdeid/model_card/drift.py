@@ -28,7 +28,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from statistics import fmean, pstdev
-from typing import NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 from crfdeid.documents import Document
 from crfdeid.secrets import hash_word
@@ -85,18 +85,20 @@ NOTE_MEASURES = NoteMeasures._fields[:-1]
 """The names of the measures that are one number."""
 
 
-class ProfilePart(TypedDict):
-    """The profile in a model's card: means and standard deviations of `MEASURES` over the development notes.
+PROFILE = {
+    "words": str,
+    "characters": str,
+    "notes": int,
+    "mean": [float],
+    "deviation": [float],
+    "types": {str: [float]},
+}
+"""Shape of the profile in a model's card: means and standard deviations of the measures over the development notes.
 
-    ``types`` has the two for each type that most of these notes have.
-    """
-
-    words: str
-    characters: str
-    notes: int
-    mean: list[float]
-    deviation: list[float]
-    types: dict[str, list[float]]
+``types`` has the two for each type that most of these notes have.
+"""
+Profile = Mapping[str, Any]
+"""A profile of that shape."""
 
 
 class NoteReader:
@@ -125,7 +127,7 @@ class NoteReader:
         self._unusual = re.compile(f"[^\\s{re.escape(characters)}]")
 
     @classmethod
-    def of(cls, part: ProfilePart, key: bytes | None) -> NoteReader:
+    def of(cls, part: Profile, key: bytes | None) -> NoteReader:
         """The reader that belongs to a profile."""
         return cls(base64.b64decode(part["words"]), part["characters"], key)
 
@@ -204,7 +206,7 @@ class DriftDetector:
         raised: the threshold hides more than the model's most probable tags, so that numbers of spans say less.
     """
 
-    def __init__(self, part: ProfilePart | None, *, raised: bool = False) -> None:
+    def __init__(self, part: Profile | None, *, raised: bool = False) -> None:
         self._part, self._raised = part, raised
         self._sums = [0.0] * len(NOTE_MEASURES)
         self._sums_of_types: Counter[str] = Counter()
@@ -231,7 +233,7 @@ class DriftDetector:
         ]
         return found + self._differences_of_types(part)
 
-    def _differences_of_types(self, part: ProfilePart) -> list[str]:
+    def _differences_of_types(self, part: Profile) -> list[str]:
         """The types that are more or less frequent, the largest difference first."""
         scale = _standard_errors(self._count, part)
         found = []
@@ -248,7 +250,7 @@ class DriftDetector:
         return [f"per 100 words were found {listed}{more}"]
 
 
-def drift_measures(part: ProfilePart, measures: NoteMeasures | None, *, raised: bool = False) -> list[str]:
+def drift_measures(part: Profile, measures: NoteMeasures | None, *, raised: bool = False) -> list[str]:
     """Names, of `MEASURES`, of the measures by which one note is unlike the development notes.
 
     Args:
@@ -261,7 +263,7 @@ def drift_measures(part: ProfilePart, measures: NoteMeasures | None, *, raised: 
     return [name for name, _ in _different(part, measures[:-1], 1, raised=raised)]
 
 
-def _different(part: ProfilePart, means: Sequence[float], count: int, *, raised: bool) -> Iterator[tuple[str, float]]:
+def _different(part: Profile, means: Sequence[float], count: int, *, raised: bool) -> Iterator[tuple[str, float]]:
     """Each measure whose mean over some notes differs from that of the development notes, with the mean."""
     scale = _standard_errors(count, part)
     for name, mean, usual, deviation in zip(NOTE_MEASURES, means, part["mean"], part["deviation"], strict=True):
@@ -270,7 +272,7 @@ def _different(part: ProfilePart, means: Sequence[float], count: int, *, raised:
             yield name, mean
 
 
-def _standard_errors(count: int, part: ProfilePart) -> float:
+def _standard_errors(count: int, part: Profile) -> float:
     """The most standard deviations of notes between the mean of some notes and that of the development notes."""
     return _STANDARD_ERRORS * math.sqrt(1 / count + 1 / part["notes"])
 
@@ -300,7 +302,7 @@ def _shown(name: str, value: float) -> str:
     return f"{value:.1f}" if name == "found" else f"{100 * value:.1f} %"
 
 
-def make_profile(train: Sequence[Document], dev: Sequence[Document], *, key: bytes | None) -> ProfilePart:
+def make_profile(train: Sequence[Document], dev: Sequence[Document], *, key: bytes | None) -> Profile:
     """The profile of a model.
 
     Args:
@@ -311,7 +313,7 @@ def make_profile(train: Sequence[Document], dev: Sequence[Document], *, key: byt
     return profile_by(NoteReader.learn((document.text for document in train), key), dev)
 
 
-def profile_by(reader: NoteReader, dev: Sequence[Document]) -> ProfilePart:
+def profile_by(reader: NoteReader, dev: Sequence[Document]) -> Profile:
     """The profile of a model by what measures its notes.
 
     Args:
