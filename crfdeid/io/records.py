@@ -100,7 +100,7 @@ class Note(NamedTuple):
 
 
 SOURCES = {str: {"spans": int, "lowest_score": (float, None)}}
-"""Shape of the sources of a note's spans: the number of spans of each, and the lowest of their scores if any has one."""
+"""Shape of the sources of a note's spans: the number of spans of each, and the lowest score if any has one."""
 Sources = Mapping[str, Mapping[str, float | None]]
 """Sources of that shape."""
 
