@@ -26,7 +26,7 @@ Params = dict[str, Any]
 """Parameters by name: "tables.words", "network.layers.0.W", …"""
 
 
-class Scores(Protocol):
+class Logits(Protocol):
     """Scores of the tags of one annotation layer in a sentence: `rnn.layers.softmax` or `rnn.layers.crf`."""
 
     def loss(self, tags: jax.Array, length: jax.Array) -> jax.Array:
@@ -58,7 +58,7 @@ class Network(Protocol):
 
     def scores(
         self, vectors: Arrays, inputs: Arrays, length: jax.Array, key: jax.Array | None = None
-    ) -> Mapping[str, Scores]:
+    ) -> Mapping[str, Logits]:
         """Scores of each annotation layer.
 
         Args:
@@ -129,10 +129,10 @@ def embedding_lookup(network: Network, params: Mapping[str, Any], inputs: Arrays
     return found
 
 
-def inference_scores(structure: Structure, params: Params, inputs: Arrays, length: jax.Array) -> Mapping[str, Scores]:
+def inference_scores(structure: Structure, params: Params, inputs: Arrays, length: jax.Array) -> Mapping[str, Logits]:
     """Deterministic scores of one sentence."""
     network = structure.network(params)
-    found: Mapping[str, Scores] = network.scores(embedding_lookup(network, params, inputs), inputs, length)
+    found: Mapping[str, Logits] = network.scores(embedding_lookup(network, params, inputs), inputs, length)
     return found
 
 

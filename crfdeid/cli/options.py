@@ -382,7 +382,7 @@ def run_secret(options: SimpleNamespace) -> bytes | None:
     return read_secret(options.secret_file) if needed else None
 
 
-def common_settings(options: SimpleNamespace, work: NoteTask, columns: Columns, secret: bytes | None) -> dict[str, Any]:
+def run_settings(options: SimpleNamespace, work: NoteTask, columns: Columns, secret: bytes | None) -> dict[str, Any]:
     """Settings that affect the results of `tag` and `redact`; --resume requires the same ones."""
     from importlib.metadata import version  # noqa: PLC0415
 

@@ -118,7 +118,7 @@ def run(options: SimpleNamespace) -> int:
         "hash_columns": list(options.hash_columns),
         "allow_columns": list(options.allow_columns),
         **({"keep_concepts": True} if work.concepts else {}),
-        **shared.common_settings(options, work, columns, secret),
+        **shared.run_settings(options, work, columns, secret),
     }
     if options.notes == shared.STDIN:
         document = note_run.run_stdin(options, work, settings)

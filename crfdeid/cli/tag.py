@@ -64,7 +64,7 @@ def run(options: SimpleNamespace) -> int:
         "command": "tag",
         "format": form,
         **({"for_test": True} if options.blind else {}),
-        **shared.common_settings(options, work, columns, secret),
+        **shared.run_settings(options, work, columns, secret),
     }
     if options.notes == shared.STDIN:
         if form != "jsonl":

@@ -21,7 +21,7 @@ from typing import Any
 
 from crfdeid.errors import DataError, SettingError, UsageError
 from crfdeid.known_phi.lists import CustomLists
-from crfdeid.model_card.drift import PROFILE
+from crfdeid.model_card.drift import DRIFT_PROFILE
 from crfdeid.serialization import OPTIONAL_FILES, ModelFolder, open_model, update_metadata, verify
 from crfdeid.utils.files import write_files
 from crfdeid.utils.json import RETRAIN, dump_with_checksum, fields_checksum, read_with_checksum
@@ -75,7 +75,7 @@ _CARD = {
     "test?": _MEASURED,
     # `crfdeid.evaluation.operating_points.ThresholdCosts` of each, on the development notes and on the test notes.
     "thresholds": {"curve": [float], "dev": _COSTS, "test?": _COSTS},
-    "drift_profile": PROFILE,
+    "drift_profile": DRIFT_PROFILE,
     "model_sha256": str,
 }
 """Shape of every card (`crfdeid.validation.shape_errors`); a card may have more."""

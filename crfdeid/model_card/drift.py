@@ -85,7 +85,7 @@ NOTE_MEASURES = NoteMeasures._fields[:-1]
 """The names of the measures that are one number."""
 
 
-PROFILE = {
+DRIFT_PROFILE = {
     "words": str,
     "characters": str,
     "notes": int,
@@ -97,7 +97,7 @@ PROFILE = {
 
 ``types`` has the two for each type that most of these notes have.
 """
-Profile = Mapping[str, Any]
+DriftProfile = Mapping[str, Any]
 """A profile of that shape."""
 
 
@@ -127,7 +127,7 @@ class NoteReader:
         self._unusual = re.compile(f"[^\\s{re.escape(characters)}]")
 
     @classmethod
-    def of(cls, part: Profile, key: bytes | None) -> NoteReader:
+    def of(cls, part: DriftProfile, key: bytes | None) -> NoteReader:
         """The reader that belongs to a profile."""
         return cls(base64.b64decode(part["words"]), part["characters"], key)
 
@@ -206,7 +206,7 @@ class DriftDetector:
         raised: the threshold hides more than the model's most probable tags, so that numbers of spans say less.
     """
 
-    def __init__(self, part: Profile | None, *, raised: bool = False) -> None:
+    def __init__(self, part: DriftProfile | None, *, raised: bool = False) -> None:
         self._part, self._raised = part, raised
         self._sums = [0.0] * len(NOTE_MEASURES)
         self._sums_of_types: Counter[str] = Counter()
@@ -233,7 +233,7 @@ class DriftDetector:
         ]
         return found + self._differences_of_types(part)
 
-    def _differences_of_types(self, part: Profile) -> list[str]:
+    def _differences_of_types(self, part: DriftProfile) -> list[str]:
         """The types that are more or less frequent, the largest difference first."""
         scale = _standard_errors(self._count, part)
         found = []
@@ -250,7 +250,7 @@ class DriftDetector:
         return [f"per 100 words were found {listed}{more}"]
 
 
-def drift_measures(part: Profile, measures: NoteMeasures | None, *, raised: bool = False) -> list[str]:
+def drift_measures(part: DriftProfile, measures: NoteMeasures | None, *, raised: bool = False) -> list[str]:
     """Names, of `MEASURES`, of the measures by which one note is unlike the development notes.
 
     Args:
@@ -263,7 +263,7 @@ def drift_measures(part: Profile, measures: NoteMeasures | None, *, raised: bool
     return [name for name, _ in _different(part, measures[:-1], 1, raised=raised)]
 
 
-def _different(part: Profile, means: Sequence[float], count: int, *, raised: bool) -> Iterator[tuple[str, float]]:
+def _different(part: DriftProfile, means: Sequence[float], count: int, *, raised: bool) -> Iterator[tuple[str, float]]:
     """Each measure whose mean over some notes differs from that of the development notes, with the mean."""
     scale = _standard_errors(count, part)
     for name, mean, usual, deviation in zip(NOTE_MEASURES, means, part["mean"], part["deviation"], strict=True):
@@ -272,7 +272,7 @@ def _different(part: Profile, means: Sequence[float], count: int, *, raised: boo
             yield name, mean
 
 
-def _standard_errors(count: int, part: Profile) -> float:
+def _standard_errors(count: int, part: DriftProfile) -> float:
     """The most standard deviations of notes between the mean of some notes and that of the development notes."""
     return _STANDARD_ERRORS * math.sqrt(1 / count + 1 / part["notes"])
 
@@ -302,7 +302,7 @@ def _shown(name: str, value: float) -> str:
     return f"{value:.1f}" if name == "found" else f"{100 * value:.1f} %"
 
 
-def make_profile(train: Sequence[Document], dev: Sequence[Document], *, key: bytes | None) -> Profile:
+def make_profile(train: Sequence[Document], dev: Sequence[Document], *, key: bytes | None) -> DriftProfile:
     """The profile of a model.
 
     Args:
@@ -313,7 +313,7 @@ def make_profile(train: Sequence[Document], dev: Sequence[Document], *, key: byt
     return profile_by(NoteReader.learn((document.text for document in train), key), dev)
 
 
-def profile_by(reader: NoteReader, dev: Sequence[Document]) -> Profile:
+def profile_by(reader: NoteReader, dev: Sequence[Document]) -> DriftProfile:
     """The profile of a model by what measures its notes.
 
     Args:

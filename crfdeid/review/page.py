@@ -23,7 +23,7 @@ _Change = tuple[int, int, int, int]  # pieces [i, j) of the text before become p
 _LABEL = re.compile(r"\[([A-Z][A-Z_-]*?)(?:-\d+|:[0-9a-f]+)?\]")
 
 
-class Replacement(NamedTuple):
+class TextChange(NamedTuple):
     """A range of the original text, and its replacement.
 
     Attributes:
@@ -43,7 +43,7 @@ class Replacement(NamedTuple):
         return found[1] if found else BINARY
 
 
-def find_replacements(original: str, redacted: str) -> list[Replacement]:
+def find_replacements(original: str, redacted: str) -> list[TextChange]:
     """Find the smallest replacements that turn a text into its redacted form.
 
     A surrogate that shares a word with the original is found without that word: it differs in nothing there.
@@ -57,7 +57,7 @@ def find_replacements(original: str, redacted: str) -> list[Replacement]:
 
     Example:
         >>> find_replacements("Seen by Dr. Roe on 3/14.", "Seen by Dr. [DOCTOR] on [DATE].")
-        [Replacement(start=12, end=15, by='[DOCTOR]'), Replacement(start=19, end=23, by='[DATE]')]
+        [TextChange(start=12, end=15, by='[DOCTOR]'), TextChange(start=19, end=23, by='[DATE]')]
     """
     if original == redacted:
         return []
@@ -66,7 +66,7 @@ def find_replacements(original: str, redacted: str) -> list[Replacement]:
     changes = [(i, j, k, m) for tag, i, j, k, m in matcher.get_opcodes() if tag != "equal"]
     starts = [0, *accumulate(map(len, before))]
     return [
-        Replacement(starts[i], starts[j], "".join(after[k:m])) for i, j, k, m in _filled(changes, len(before)) if i < j
+        TextChange(starts[i], starts[j], "".join(after[k:m])) for i, j, k, m in _filled(changes, len(before)) if i < j
     ]
 
 

@@ -30,7 +30,7 @@ def joint_tables(results: Results, *, published: bool) -> dict[str, Table]:
         found["table-2"] = deid_table(results, published=published)
     found["table-3"] = concept_table(results, published=published)
     if results["tables"]["table_4"]:
-        found["table-4"] = embedding_table(results, published=published)
+        found["table-4"] = embedding_scores(results, published=published)
     if results["tables"]["table_5"]:
         found["table-5"] = text_table(results, published=published)
     found["phi-held"] = held_table(results)
@@ -93,7 +93,7 @@ def concept_table(results: Results, *, published: bool) -> Table:
     return _table("Concepts: strict F (Table 3 of lange2020)", rows, notes)
 
 
-def embedding_table(results: Results, *, published: bool) -> Table:
+def embedding_scores(results: Results, *, published: bool) -> Table:
     """Table 4: concepts in unchanged text, by the inputs of a BiLSTM-CRF."""
     rows: dict[str, _ROW] = {}
     for embedding, name in results["tables"]["table_4"].items():

@@ -13,7 +13,7 @@ from rnn.decode import ANY
 
 
 class SoftmaxScores(NamedTuple):
-    """Scores before a softmax; see `rnn.network.Scores`.
+    """Scores before a softmax; see `rnn.network.Logits`.
 
     Attributes:
         emissions: [T, K].

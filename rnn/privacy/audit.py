@@ -407,7 +407,7 @@ def save_card(folder: Path, card: Mapping[str, Any]) -> None:
     update_metadata(folder, attacks=read_with_checksum(folder / CARD, _WHAT)["sha256"])
 
 
-def read_card(folder: Path) -> dict[str, Any] | None:
+def read_attack_card(folder: Path) -> dict[str, Any] | None:
     """Read the card of a representation; None if it has none.
 
     Raises:

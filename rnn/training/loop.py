@@ -123,7 +123,7 @@ def copied(params: Any) -> Any:
     return jax.tree.map(jnp.copy, params)
 
 
-def shuffled(
+def shuffled_runs(
     buckets: Sequence[Batch], size: Callable[[int], int], *, seed: int, epoch: int
 ) -> Iterator[tuple[int, np.ndarray, int]]:
     """Shuffle the sentences of an epoch into runs: the bucket's index, the order [R] and its valid entries.
@@ -192,7 +192,7 @@ class _State:
         buckets = self._buckets.of(phase.rows, updates)
         state, frozen = self._begin(phase)
         losses = jnp.zeros(())
-        for i, order, count in shuffled(buckets, updates.run, seed=self._seed, epoch=epoch):
+        for i, order, count in shuffled_runs(buckets, updates.run, seed=self._seed, epoch=epoch):
             keys = run_keys(self._key, np.uint32(self._runs), sentences=len(order), inputs=len(phase.drop))
             run = Run(order, np.int32(count), keys)
             data = StepData(frozen, buckets[i], dict(phase.drop), run, self._rates(phase))

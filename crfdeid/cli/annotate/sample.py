@@ -24,13 +24,13 @@ from crfdeid.cli.options import (
 from crfdeid.cli.shell import Argument, Mode, Option, choice, command
 from crfdeid.cli.values import file_path, fraction, whole_number
 from crfdeid.errors import UsageError
+from crfdeid.review.sampling import SAMPLE_FORMATS
 
 if TYPE_CHECKING:
     from crfdeid.documents import Document
     from crfdeid.review.sampling import Sample
     from crfdeid.tagger import Tagger
 
-SAMPLE_FORMATS = ("brat", "xmi", "jsonl", "doccano", "label-studio")
 _WAYS = ("uncertainty", "coverage", "random", "mixed")
 _MODEL = Mode("--trained", lambda options: options.trained is not None)
 

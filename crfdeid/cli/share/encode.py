@@ -47,7 +47,7 @@ def run(options: SimpleNamespace) -> None:
     require_new_file(options.output, {"NOTES": options.notes}, suffix=_SUFFIX)
     one_thread()
     representation = load_representation(options.representation)
-    card = import_string("rnn.privacy.audit:read_card")(options.representation)
+    card = import_string("rnn.privacy.audit:read_attack_card")(options.representation)
     key = import_string("rnn.privacy.release:record_key")(options.secret_file)
     notes = Split.of(read_annotated(options.notes, options))
     write = import_string("rnn.privacy.release:write_shared")

@@ -8,7 +8,7 @@ import pytest
 from notes_samples import tiny_model, written
 
 from crfdeid.cli import main
-from crfdeid.cli.annotate.sample import SAMPLE_FORMATS
+from crfdeid.cli.annotate import sample
 from crfdeid.corpora import read_corpus, write_corpus
 from crfdeid.documents import Document
 
@@ -36,7 +36,10 @@ def listed(folder: Path) -> list[dict[str, str]]:
     return list(csv.DictReader((folder / "drawn.csv").read_text().splitlines()))
 
 
-@pytest.mark.parametrize("format", sorted({*SAMPLE_FORMATS} - {"label-studio"}))
+FORMATS = next(option.type.choices for option in sample.run.params if option.name == "output_format")
+
+
+@pytest.mark.parametrize("format", sorted({*FORMATS} - {"label-studio"}))
 def test_each_format_is_read_back_as_what_the_model_found(model, notes, tmp_path, format, capsys):
     out = tmp_path / "out"
     assert run(notes, "--trained", model, "--output", out, "--count", 5, "--output-format", format) == 0

@@ -13,7 +13,7 @@ from crfdeid import write_corpus
 from crfdeid.cli import main
 from crfdeid.errors import DataError
 from rnn.privacy.attacks.same_sentence import AttackOutcome
-from rnn.privacy.audit import CARD, read_card
+from rnn.privacy.audit import CARD, read_attack_card
 from rnn.privacy.representation import RepresentationModel
 from rnn.privacy.settings import settings_of
 from rnn.privacy.training import Epoch, TrainedRepresentation
@@ -71,7 +71,7 @@ def test_the_provider_gets_a_representation_with_its_card(
     assert f"representation: {out}, digest {model.digest}" in told
     assert "P1: loss 1.500, held out 1.250, noise of inputs 0.100 and outputs 0.200" in told
     assert "| are two of one sentence?" in printed
-    card = read_card(out)
+    card = read_attack_card(out)
     assert card is not None and (card["representation"], card["attacked_notes"]) == (model.digest, "dev")
     assert card["history"] == [Epoch("P1", 1.5, 1.25, 0.1, 0.2)._asdict()]
     assert not [name for name in NAMES if name in printed + told]

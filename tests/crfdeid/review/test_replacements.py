@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from crfdeid import redact
 from crfdeid.corpora.synthetic import generate_notes
-from crfdeid.review.page import Replacement, find_replacements
+from crfdeid.review.page import TextChange, find_replacements
 
 texts = st.lists(st.sampled_from(["Dr", ".", " ", "Roe", "Ann", "\r\n", "é", "😀", "3", "/", "[", "]"])).map("".join)
 
 
-def put_back(text: str, found: list[Replacement]) -> str:
+def put_back(text: str, found: list[TextChange]) -> str:
     for start, end, by in reversed(found):
         text = text[:start] + by + text[end:]
     return text
@@ -44,5 +44,5 @@ def test_labels_tell_the_type():
 
 
 def test_a_name_that_was_left_beside_a_hidden_one_is_seen():
-    assert find_replacements("Roe Roe", "[DOCTOR] Roe") == [Replacement(0, 7, "[DOCTOR] Roe")]
+    assert find_replacements("Roe Roe", "[DOCTOR] Roe") == [TextChange(0, 7, "[DOCTOR] Roe")]
     assert find_replacements("same", "same") == []

@@ -12,7 +12,7 @@ from experiments.papers import lange2020
 from experiments.reporting.joint import joint_sentences
 from experiments.reporting.kinds import plots, result_tables, setup_tables
 from experiments.results.checks import damage
-from experiments.tables.joint import concept_table, deid_table, embedding_table, held_table, text_table
+from experiments.tables.joint import concept_table, deid_table, embedding_scores, held_table, text_table
 from experiments.tables.layers import of_layer
 
 
@@ -47,7 +47,7 @@ def test_the_rows_of_table_5_say_what_was_learned_from_and_read() -> None:
 
 
 def test_the_rows_of_table_4_are_the_embeddings() -> None:
-    cells = embedding_table(joint_results(), published=True).cells
+    cells = embedding_scores(joint_results(), published=True).cells
     assert list(cells.index) == ["random", "characters"]
     assert cells.loc["random", ["Dimension", "F", "Published English"]].tolist() == ["100", "83.00", "-"]
 

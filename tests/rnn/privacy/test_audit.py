@@ -24,7 +24,7 @@ from rnn.privacy.audit import (
     attack_notes,
     attack_sentences,
     attack_vectors,
-    read_card,
+    read_attack_card,
     save_card,
     split_documents,
 )
@@ -116,24 +116,24 @@ def _by_frequency(card: dict[str, Any]) -> float:
 
 def test_it_is_kept_beside_the_representation(card: dict[str, Any], tmp_path: Path) -> None:
     tiny_representation().save(tmp_path)
-    assert read_card(tmp_path) is None
+    assert read_attack_card(tmp_path) is None
     save_card(tmp_path, card)
-    found = read_card(tmp_path)
+    found = read_attack_card(tmp_path)
     assert found is not None and found["same_sentence"] == json.loads(json.dumps(card["same_sentence"]))
     assert RepresentationModel.load(tmp_path).digest == tiny_representation().digest
     path = tmp_path / CARD
     whole = path.read_text()
     path.write_text(whole.replace('"count": 32', '"count": 22'))
     with pytest.raises(IntegrityError):
-        read_card(tmp_path)
+        read_attack_card(tmp_path)
     tiny_representation().save(tmp_path / "other")
     save_card(tmp_path / "other", {**card, "pairs": "one-sided"})
     path.write_text((tmp_path / "other" / CARD).read_text())
     with pytest.raises(MismatchError):
-        read_card(tmp_path)
+        read_attack_card(tmp_path)
     path.unlink()
     with pytest.raises(NotFoundError):
-        read_card(tmp_path)
+        read_attack_card(tmp_path)
 
 
 def test_an_effort_that_cannot_work_is_refused() -> None:

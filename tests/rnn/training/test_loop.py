@@ -14,7 +14,7 @@ from rnn.batching import even_batches, make_buckets
 from rnn.layers.dropout import random_key
 from rnn.settings import WordSettings
 from rnn.training import loop
-from rnn.training.loop import DeviceBatches, shuffled, start_training, train
+from rnn.training.loop import DeviceBatches, shuffled_runs, start_training, train
 from rnn.training.schedules import Phase, early_stopping, nll_loss, optimiser, per_sentence, per_sentences
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
@@ -399,7 +399,7 @@ EVERY_SENTENCE = sorted((b, i) for b, bucket in enumerate(BUCKETS) for i in rang
 
 
 def epoch_of(seed, epoch, size=16):
-    return list(shuffled(BUCKETS, lambda length: size, seed=seed, epoch=epoch))
+    return list(shuffled_runs(BUCKETS, lambda length: size, seed=seed, epoch=epoch))
 
 
 def visited(runs):
