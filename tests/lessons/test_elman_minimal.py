@@ -9,7 +9,7 @@ from tiny_notes import TRAIN
 
 from rnn import ElmanSettings, ElmanTagger
 from rnn.batching import make_buckets
-from rnn.training.loop import shuffled
+from rnn.training.loop import shuffled_runs
 from rnn.training.schedules import per_sentence
 
 NAMES = {
@@ -40,7 +40,7 @@ def test_its_losses_and_weights_are_the_librarys():
     for number in range(3):
         order = [
             buckets[b].targets["number"][i, 0]
-            for b, run, count in shuffled(buckets, updates.run, seed=4, epoch=number + 1)
+            for b, run, count in shuffled_runs(buckets, updates.run, seed=4, epoch=number + 1)
             for i in run[:count]
         ]
         assert sorted(order) == list(range(len(TRAIN)))
