@@ -1,5 +1,6 @@
 """SIGTERM at any moment: the command ends with the exit code that shells know, and leaves nothing half-written."""
 
+import json
 import os
 import random
 import signal
@@ -18,7 +19,7 @@ LONGEST = 1.5  # seconds until the signal
 COMMANDS = {
     "redact": "redact model many --output",
     "tag": "tag model many --output",
-    "train": "train --model crf train.jsonl --dev train.jsonl --output",
+    "train": "train --model crf long.jsonl --dev train.jsonl --output",
 }
 # Before Python has read this library, the system ends it: -15, which a shell reports as 143.
 ENDED = (128 + signal.SIGTERM, -signal.SIGTERM)
@@ -49,6 +50,9 @@ def test_sigterm_at_a_random_moment_ends_every_command(box: Path) -> None:
     (box / "many").mkdir()
     for number in range(1500):
         (box / "many" / f"{number}.txt").write_text(NOTE)
+    notes = [json.loads(line) for line in (box / "train.jsonl").read_text().splitlines()]
+    long = [{**note, "id": f"{note['id']}-{copy}"} for copy in range(100) for note in notes]  # trains for longer
+    (box / "long.jsonl").write_text("".join(json.dumps(note) + "\n" for note in long))
     moments = random.Random(26)
     trials = [
         (list(COMMANDS.values())[number % 3], box / f"out{number}", moments.uniform(0, LONGEST))
