@@ -86,12 +86,11 @@ def _label(spans: Sequence[Span], start: int, end: int) -> str:
     return next((span.label for span in spans if span.start < end and start < span.end), OUTSIDE)
 
 
-def presidio() -> Callable[[Sequence[str]], list[str]]:
-    """Presidio's analyser with a blank English pipeline of spaCy, and its anonymiser: raw texts to redacted ones."""
+def _presidio_analyser() -> Any:
+    """Presidio's analyser with its patterns and a blank English pipeline of spaCy."""
     import spacy  # noqa: PLC0415
     from presidio_analyzer import AnalyzerEngine, RecognizerRegistry  # noqa: PLC0415
     from presidio_analyzer.nlp_engine import SpacyNlpEngine  # noqa: PLC0415
-    from presidio_anonymizer import AnonymizerEngine  # noqa: PLC0415
 
     class Blank(SpacyNlpEngine):
         def __init__(self) -> None:
@@ -104,8 +103,20 @@ def presidio() -> Callable[[Sequence[str]], list[str]]:
     registry = RecognizerRegistry()
     registry.load_predefined_recognizers(languages=["en"])
     registry.remove_recognizer("SpacyRecognizer")
-    analyser = AnalyzerEngine(registry=registry, nlp_engine=Blank(), supported_languages=["en"])
-    anonymiser = AnonymizerEngine()
+    return AnalyzerEngine(registry=registry, nlp_engine=Blank(), supported_languages=["en"])
+
+
+def presidio_finder() -> Callable[[str], list[Span]]:
+    """Presidio's patterns as a function from a text to spans of its types."""
+    analyser = _presidio_analyser()
+    return lambda text: [Span(one.start, one.end, one.entity_type) for one in analyser.analyze(text, language="en")]
+
+
+def presidio() -> Callable[[Sequence[str]], list[str]]:
+    """Presidio's patterns and its anonymiser: raw texts to redacted ones."""
+    from presidio_anonymizer import AnonymizerEngine  # noqa: PLC0415
+
+    analyser, anonymiser = _presidio_analyser(), AnonymizerEngine()
 
     def work(texts: Sequence[str]) -> list[str]:
         return [anonymiser.anonymize(text, analyser.analyze(text, language="en")).text for text in texts]

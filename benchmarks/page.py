@@ -1,0 +1,207 @@
+"""docs/benchmarks.md and the README's table of scores, made from the JSON files of `run.py`."""
+
+from __future__ import annotations
+
+import statistics
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from measure import FREQUENCIES, ORIGINS
+
+ROOT = Path(__file__).parents[1]
+PAGE, README = ROOT / "docs" / "benchmarks.md", ROOT / "README.md"
+PRICE = 0.05
+"""Dollars for an hour of a core."""
+_LEVEL = 0.05
+
+_BEGIN, _END = "<!-- benchmarks -->", "<!-- end of benchmarks -->"
+_Cells = Sequence[Mapping[str, Any]]
+
+_INTRODUCTION = f"""\
+# Benchmarks
+
+`python benchmarks/run.py --corpora DIR` measures every model on every corpus and makes this page; each corpus has a
+JSON file with all figures in [benchmarks/results](../benchmarks/results/README.md). Models have their default settings
+and are scored on the test notes, or on the development notes where there are no others; these also chose each network's
+epoch and the defaults, so expect lower scores on new notes. A figure with ± is the mean and the standard deviation of
+several seeds.
+
+- **F**: strict entity F of the model alone, types and boundaries exact, in per cent, with a 95 % bootstrap interval
+  over notes. Macro F is the mean over types. "No worse" names the models from which the best one's F does not differ
+  significantly (approximate randomisation, Holm-adjusted p above 0.05).
+- **Redaction**: `crfdeid redact`, with document consistency. Recall and precision of PHI tokens whatever their type;
+  notes in which a PHI token remains; notes without PHI in which something was redacted; bytes changed outside of
+  redacted spans; different outputs among three runs, with one process and two, and note by note.
+- **Cost**: processor minutes and peak memory of training, size on disk, and notes a second and core, on notes that the
+  process has not seen. Dollars are for a million notes at ${PRICE} for a core-hour.
+- **Names**: names of people that are redacted whole: by how often the training notes have their rarest word, and once
+  all names are replaced by names of one origin (Faker's lists, by language and country).
+"""
+
+
+def render_page(results: Mapping[str, Mapping[str, Any]]) -> str:
+    """The page of all corpora, in Markdown."""
+    published = tomllib.loads((Path(__file__).parent / "published.toml").read_text())
+    parts = [_INTRODUCTION]
+    for name, result in results.items():
+        parts += _corpus(name, result, published.get(name, []))
+    return "\n".join(parts)
+
+
+def with_table(readme: str, results: Mapping[str, Mapping[str, Any]]) -> str:
+    """The README with the table of F between its two marks.
+
+    Raises:
+        ValueError: a mark is missing.
+    """
+    before, _, rest = readme.partition(_BEGIN)
+    _, mark, after = rest.partition(_END)
+    if not mark:
+        raise ValueError(f"the README needs the lines {_BEGIN} and {_END} around its table of scores")
+    plain = {name: result for name, result in results.items() if "concepts" not in result["table"]}
+    found = {name: _by_model(result["cells"]) for name, result in plain.items()}
+    models = list(dict.fromkeys(model for cells in found.values() for model in cells if model != "presidio"))
+    rows = [[name, *(_score(cells.get(model, ()), "f1") for model in models)] for name, cells in found.items()]
+    table = _markdown(["", *models], rows)
+    return f"{before}{_BEGIN}\n{table}\n{_END}{after}"
+
+
+def _corpus(name: str, result: Mapping[str, Any], published: _Cells) -> Iterator[str]:
+    """The section of one corpus."""
+    models = _by_model(result["cells"])
+    dates = sorted({cell["date"] for cell in result["cells"]})
+    commits = sorted({cell["commit"] for cell in result["cells"]})
+    machine = result["machine"]
+    yield f"## {name}\n"
+    when = " to ".join(dict.fromkeys((dates[0], dates[-1])))
+    where = f"{machine['processor']}, Python {machine['python']}"
+    yield f"`{result['command']}`; commit {', '.join(commits)}; {when}; {where}\n"
+    for title, columns in _TABLES.items():
+        rows = [[model, *(column(cells) for column in columns.values())] for model, cells in models.items()]
+        kept = [row for row in rows if any(row[1:])]
+        used = [0, *(i for i in range(1, len(columns) + 1) if any(row[i] for row in kept))]
+        head = ["", *columns]
+        if kept:
+            yield f"**{title}**\n\n{_markdown([head[i] for i in used], [[row[i] for i in used] for row in kept])}"
+    yield from _significance(result)
+    for cell in result["cells"]:
+        if "failed" in cell:
+            yield f"Not measured: {cell['model']} ({cell['failed']})\n"
+    if published:
+        rows = [[row["system"], row["figure"], row["source"], row["compared"]] for row in published]
+        yield "**Published**\n\n" + _markdown(["system", "figure, %", "source", "to be compared with ours?"], rows)
+
+
+def _significance(result: Mapping[str, Any]) -> Iterator[str]:
+    """A sentence: the model with the highest F, and those that it does not differ from."""
+    scored = {model: cells for model, cells in _by_model(result["cells"]).items() if "scores" in cells[0]}
+    if len(scored) < 2:
+        return
+    means = {model: statistics.fmean(_over(cells, "scores", "micro", "f1")) for model, cells in scored.items()}
+    best = max(means, key=lambda model: means[model])
+    equal = [b if a == best else a for a, b, p in result["significance"] if best in (a, b) and p > _LEVEL]
+    yield f"Highest F: {best}; no worse: {', '.join(equal) or 'none'}\n"
+
+
+def _by_model(cells: _Cells) -> dict[str, list[Mapping[str, Any]]]:
+    """The successful measures of each model."""
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for cell in cells:
+        if "failed" not in cell:
+            found.setdefault(cell["model"], []).append(cell)
+    return found
+
+
+def _over(cells: _Cells, *keys: str) -> list[Any]:
+    """A value of each seed, by its path in the measures; without those that lack it."""
+    found = []
+    for cell in cells:
+        value: Any = cell
+        for key in keys:
+            value = value.get(key) if value is not None else None
+        if value is not None:
+            found.append(value)
+    return found
+
+
+def _number(values: Iterable[float], form: str = ".2f", factor: float = 1.0) -> str:
+    """Mean and standard deviation of some values; "" for none."""
+    scaled = [factor * value for value in values]
+    if not scaled:
+        return ""
+    spread = f" ± {statistics.stdev(scaled):{form}}" if len(scaled) > 1 else ""
+    return f"{statistics.fmean(scaled):{form}}{spread}"
+
+
+def _score(cells: _Cells, measure: str, average: str = "micro") -> str:
+    return _number(_over(cells, "scores", average, measure), factor=100)
+
+
+def _interval(cells: _Cells) -> str:
+    return (
+        " to ".join(f"{100 * end:.2f}" for end in _over(cells[:1], "f1_interval")[0]) if cells[0].get("scores") else ""
+    )
+
+
+def _concepts(cells: _Cells) -> str:
+    return _number(_over(cells, "concepts", "entity_strict", "micro", "f1"), factor=100)
+
+
+def _of(cells: _Cells, part: str, whole: str) -> str:
+    """A count of notes among others, as a mean over seeds."""
+    counts, totals = _over(cells, "redaction", part), _over(cells, "redaction", whole)
+    return f"{statistics.fmean(counts):.4g} of {totals[0]}" if any(totals) else ""
+
+
+def _rate(cells: _Cells) -> float | None:
+    """Notes a second and core."""
+    speeds = _over(cells, "speed")
+    return speeds[0]["notes"] / speeds[0]["processor_seconds"] if speeds else None
+
+
+def _dollars(cells: _Cells) -> str:
+    rate = _rate(cells)
+    return "" if rate is None else f"{1e6 / rate / 3600 * PRICE:.2f}"
+
+
+def _share(cells: _Cells, measure: str, row: str) -> str:
+    """Per cent of the names of one row, over all seeds."""
+    pairs = _over(cells, measure, row)
+    found, names = (sum(column) for column in zip(*pairs, strict=True)) if pairs else (0, 0)
+    return f"{100 * found / names:.1f}" if names else ""
+
+
+def _markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    return "".join("| " + " | ".join(row) + " |\n" for row in (head, ["---"] * len(head), *rows))
+
+
+_TABLES: Mapping[str, Mapping[str, Callable[[_Cells], str]]] = {
+    "Scores": {
+        "P": partial(_score, measure="precision"),
+        "R": partial(_score, measure="recall"),
+        "F": partial(_score, measure="f1"),
+        "95 %": _interval,
+        "macro F": partial(_score, measure="f1", average="macro"),
+        "concept F": _concepts,
+    },
+    "Redaction": {
+        "token recall": lambda cells: _number(_over(cells, "redaction", "token_recall"), factor=100),
+        "token precision": lambda cells: _number(_over(cells, "redaction", "token_precision"), factor=100),
+        "notes with a leak": lambda cells: _of(cells, "notes_with_leak", "notes"),
+        "over-redacted": lambda cells: _of(cells, "notes_over_redacted", "notes_without_phi"),
+        "bytes changed outside": lambda cells: _number(_over(cells, "redaction", "bytes_changed_outside")[:1], ".0f"),
+        "different outputs": lambda cells: _number(_over(cells, "different_outputs"), ".0f"),
+    },
+    "Cost": {
+        "training, min": lambda cells: _number(_over(cells, "training", "processor_seconds"), ".1f", 1 / 60),
+        "memory, MB": lambda cells: _number(_over(cells, "training", "peak_megabytes")[:1], ".0f"),
+        "disk, MB": lambda cells: _number(_over(cells, "megabytes_on_disk"), ".1f"),
+        "notes/s/core": lambda cells: "" if _rate(cells) is None else f"{_rate(cells):.3g}",
+        "dollars": _dollars,
+    },
+    "Names by frequency": {name: partial(_share, measure="names_by_frequency", row=name) for name in FREQUENCIES},
+    "Names by origin": {name: partial(_share, measure="names_by_origin", row=name) for name in ORIGINS},
+}
