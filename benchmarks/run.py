@@ -35,9 +35,10 @@ from crfdeid.registry import tagger_class
 
 HERE = Path(__file__).parent
 PATHS = ("train", "dev", "test", "concepts")
-MODELS = ("rules", "crf", "hybrid", "elman", "jordan", "bilstm-crf", "bert")
-JOINT_MODELS = ("pipeline", "multitask", "stacked")
+MODELS = ("rules", "crf", "hybrid", "elman", "jordan", "bilstm-crf")
 PRESIDIO = "presidio"
+ENGLISH_MODELS = ("bert", PRESIDIO)  # the encoder that `rnn.fetch_encoder` downloads is English
+JOINT_MODELS = ("pipeline", "multitask", "stacked")
 _LIBRARIES = ("crfdeid", "numpy", "sklearn-crfsuite", "jax", "flax", "optax", "Faker", "presidio-analyzer")
 
 
@@ -67,11 +68,11 @@ def _of_paths(table: Mapping[str, Any]) -> list[str]:
 
 
 def models_for(table: Mapping[str, Any], chosen: Sequence[str] | None) -> list[str]:
-    """The models to measure on a corpus: with a concept layer, those that learn it; on English text Presidio too."""
+    """The models to measure on a corpus: with a concept layer, those that learn it; on English text two more."""
     if "concepts" in table:
         models = list(JOINT_MODELS)
     else:
-        models = [*MODELS, *([PRESIDIO] if table.get("language") == "en" else [])]
+        models = [*MODELS, *(ENGLISH_MODELS if table.get("language") == "en" else ())]
     return [model for model in models if chosen is None or model in chosen]
 
 
