@@ -140,7 +140,8 @@ def provenance() -> dict[str, Any]:
 
 def run_corpus(name: str, table: Mapping[str, Any], args: argparse.Namespace) -> None:
     """Measure all models on a corpus and write its results file."""
-    commit = _git("describe", "--always", "--dirty", "--abbrev=8")
+    changed = _git("status", "--porcelain", "--", "*.py", "*.toml")
+    commit = _git("rev-parse", "--short=8", "HEAD") + ("-changed" if changed else "")
     cells = [
         measured(args.work / name / f"{model}-{seed}.json", table, model, seed, commit)
         for model in models_for(table, args.models)
