@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar, final
 
 from crfdeid.errors import MismatchError, SpanError
+from features.sentences import each_sentence
 from features.tokenizer import Token
-from features.tokens import Sentence, each_sentence
+from features.tokens import Sentence
 
 PHI = "phi"
 """Annotation layer of protected health information."""
@@ -113,7 +114,7 @@ class Document:
         id: the document's name, unique in its corpus.
         text: the text, exactly as in the file.
         spans: the PHI, sorted by position; spans may overlap, as some corpora nest them.
-        pretokenized: the tokenisation of the data (column formats); None to tokenise by `features.tokens`.
+        pretokenized: the tokenisation of the data (column formats); None to tokenise by `features.sentences`.
         layers: the spans of further annotation layers, such as "concept", by the layer's name.
         phi_annotated: whether PHI is annotated. If not, as in a corpus of concepts alone, the absence of ``spans``
             means nothing.
@@ -181,7 +182,7 @@ class Document:
         return self.spans if name == PHI else self.layers[name]
 
     def sentences(self) -> tuple[Sentence, ...]:
-        """Return the tokenised sentences: those of the data, else by `features.tokens.split_sentences`."""
+        """Return the tokenised sentences: those of the data, else by `features.sentences.split_sentences`."""
         return tuple(self.each_sentence()) if self.pretokenized is None else self.pretokenized
 
     def each_sentence(self) -> Iterator[Sentence]:

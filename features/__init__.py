@@ -1,6 +1,6 @@
 """Text to tokens to feature strings. This package has no access to labels.
 
-- `tokens`: `Sentence`, `split_sentences`; `tokenizer`: `Token`, `tokenize`
+- `tokens`: `Sentence`; `sentences`: `split_sentences`; `tokenizer`: `Token`, `tokenize`
 - `columns`: `Extractor`, the base of extractors; `Column`, its output; `SentenceBatch`, its input
 - `context`: `ContextWords`, `FarWords`, `NGrams`, `SentencePosition`, `Layout`, `PrefixWords`
 - `orthography`: `Shapes`, `Affixes`, `CapitalRun`
@@ -17,8 +17,9 @@ from features.lexicons import Gazetteers, WordClasses, WordClusters, make_cluste
 from features.orthography import Affixes, CapitalRun, Shapes
 from features.patterns import Patterns
 from features.pos import POS_BACKENDS, NltkTagger, PosFeatures, PosTag, PosTagger, PosUnavailable, TextBlobTagger
+from features.sentences import split_sentences
 from features.tokenizer import Token, tokenize
-from features.tokens import Sentence, split_sentences
+from features.tokens import Sentence
 
 __all__ = [
     "FEATURE_SETS",

@@ -151,7 +151,7 @@ class Layout(Extractor):
     - ``place``: the tenth of the note's lines that contains the sentence.
 
     Example:
-        >>> from features.tokens import split_sentences
+        >>> from features.sentences import split_sentences
         >>> Layout().extract(split_sentences("Attending: Dr. Doe")[0])[2]
         ['heading=', 'prefix=attending', 'place=0', 'field=attending', 'field+1=attending']
     """
@@ -178,7 +178,7 @@ class PrefixWords(Extractor):
     In the fields of a form the same word means different things: a number after "MRN" and one after "Phone".
 
     Example:
-        >>> from features.tokens import split_sentences
+        >>> from features.sentences import split_sentences
         >>> PrefixWords().extract(split_sentences("Attending: Dr. Doe")[0])[2]
         ['prefix+lower=attending|dr', 'prefix+shape=attending|Xx']
     """

@@ -80,7 +80,7 @@ def find_patterns_in(sentences: Sequence[Sentence]) -> Iterator[tuple[int, str, 
     """The expressions of some sentences: the sentence's number, the name in `PATTERNS`, the tokens from and up to.
 
     Example:
-        >>> from features.tokens import split_sentences
+        >>> from features.sentences import split_sentences
         >>> list(find_patterns_in(split_sentences("Seen 03/14/72, took 5 mg")))
         [(0, 'date', 1, 6), (0, 'measure', 8, 10)]
     """
@@ -127,7 +127,7 @@ class Patterns(Extractor):
         window: tokens on each side.
 
     Example:
-        >>> from features.tokens import split_sentences
+        >>> from features.sentences import split_sentences
         >>> Patterns(window=0).extract(split_sentences("on 1/2/72")[0])[:2]
         [['pattern[0]=O'], ['pattern[0]=B-date']]
     """

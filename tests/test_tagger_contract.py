@@ -21,7 +21,8 @@ from crfdeid.serialization import has_private_vocabulary
 from crfdeid.tagger import Finetunable, LayeredTagger, Tagger, Traits
 from crfdeid.utils.json import fields_checksum
 from crfdeid.validation import FOLDER_SETTINGS
-from features.tokens import Sentence, split_sentences
+from features.sentences import split_sentences
+from features.tokens import Sentence
 
 # Settings that make a model small and quick to learn by heart; each model takes those it has, and its own instead.
 SMALL = {"epochs": 40, "hidden": 16, "embedding_dim": 12, "window": 3, "lr": 0.2, "final_lr": 1.0, "dropout": 0.1,

@@ -214,7 +214,7 @@ def find_rules(sentence: Sentence) -> Iterator[tuple[Rule, int, int]]:
     """Matches of the rules in a sentence: the rule, the first token, and the token after the last.
 
     Example:
-        >>> from features.tokens import split_sentences
+        >>> from features.sentences import split_sentences
         >>> [(rule.name, a, b) for rule, a, b in find_rules(split_sentences("MRN: 48-2213, seen 3/14/72")[0])]
         [('record number', 2, 5), ('date in digits', 7, 12)]
     """

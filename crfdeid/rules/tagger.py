@@ -141,7 +141,7 @@ class RulesTagger(Tagger):
     """Tagger of `RULES`; it learns the label and precision of each rule and which rules to use.
 
     Example:
-        >>> from features.tokens import split_sentences
+        >>> from features.sentences import split_sentences
         >>> (sentence,) = split_sentences("seen 03/14/72")
         >>> tagger = RulesTagger(RulesSettings(precision=0.5))
         >>> tagger.fit([LabelledSentence(sentence, ("O", "B-DATE", *["I-DATE"] * 4))], [])

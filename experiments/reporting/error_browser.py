@@ -17,7 +17,8 @@ from crfdeid.evaluation import ERROR_CATEGORIES, ERROR_CAUSES, EntityError
 from experiments.reporting.explanations import page_name
 from experiments.results.folder import Folder
 from experiments.tables.frames import Results
-from features.tokens import Sentence, split_sentences
+from features.sentences import split_sentences
+from features.tokens import Sentence
 
 # Characters shown on either side of a place: its sentence, but no less and no more than this.
 LEAST_CONTEXT, MOST_CONTEXT = 40, 160

@@ -18,7 +18,7 @@ from crfdeid.errors import FormatError
 from crfdeid.registry import import_string
 from crfdeid.utils.files import read_text
 from experiments.running.settings import RANDOM, VectorSettings
-from features.tokens import split_sentences
+from features.sentences import split_sentences
 
 if TYPE_CHECKING:
     from rnn.embeddings import WordVectors

@@ -18,8 +18,9 @@ import numpy as np
 from crfdeid.bio import OUTSIDE
 from crfdeid.documents import PHI, LabelledSentence
 from crfdeid.serialization import distinct_names
+from features.sentences import NoteTokens
 from features.tokenizer import Token
-from features.tokens import NoteTokens, Sentence
+from features.tokens import Sentence
 from rnn.batching import Row
 from rnn.network import PublicWords
 from rnn.pretrained.config import EncoderConfig

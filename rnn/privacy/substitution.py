@@ -17,8 +17,9 @@ import numpy as np
 from crfdeid.bio import OUTSIDE, Encoded, continues, decode
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import Document, LabelledSentence
+from features.sentences import split_sentences
 from features.tokenizer import Token, tokenize
-from features.tokens import Sentence, split_sentences
+from features.tokens import Sentence
 from rnn.embeddings import WordVectors
 from rnn.privacy.neighbours import Neighbours
 from rnn.privacy.system_random import generator

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from crfdeid.bio import OUTSIDE, may_begin, may_follow
 from crfdeid.documents import CONCEPT, PHI, Span
 from crfdeid.tagger import LayeredTagger, find_concepts
-from features.tokens import Sentence, split_sentences
+from features.sentences import split_sentences
+from features.tokens import Sentence
 
 TEXT = "Jane Quill took zinc.\nDr. AnnRoe, 555-1037, saw her."
 

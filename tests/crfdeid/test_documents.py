@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from crfdeid.documents import Document, LabelledSentence, Span, in_characters, merge, positions_in, tokens_of
 from crfdeid.errors import DataError, MismatchError, SpanError, UsageError
+from features.sentences import split_sentences
 from features.tokenizer import Token
-from features.tokens import Sentence, split_sentences
+from features.tokens import Sentence
 
 
 def test_spans_are_kept_in_the_order_of_the_text():

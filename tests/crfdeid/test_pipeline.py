@@ -20,7 +20,8 @@ from crfdeid.label_schemes import map_types
 from crfdeid.pipeline import Deidentifier, _spans_within
 from crfdeid.redaction.redact import redact
 from crfdeid.tagger import LayeredTagger, Tagger, Traits
-from features.tokens import Sentence, split_sentences
+from features.sentences import split_sentences
+from features.tokens import Sentence
 
 
 class Finder:
@@ -269,7 +270,7 @@ def test_it_makes_no_difference_in_which_stretches_a_note_is_read(
 
 def test_few_of_the_tokens_of_a_long_note_are_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("crfdeid.pipeline.BATCH_CHARACTERS", 1 << 12)
-    monkeypatch.setattr("features.tokens._PAGE_CHARACTERS", 1 << 12)
+    monkeypatch.setattr("features.sentences._PAGE_CHARACTERS", 1 << 12)
     text = ("Seen by Quill.\n" + "Stable on the ward today.\n" * 9) * 400
     model = finder({"Quill": "B-PATIENT"})
     model.annotate(text[:1000])

@@ -16,7 +16,7 @@ from features import (
     feature_set,
 )
 from features.context import ContextWords, SentencePosition
-from features.tokens import split_sentences
+from features.sentences import split_sentences
 
 
 class Fixed:

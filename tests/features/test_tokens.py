@@ -14,10 +14,11 @@ import regex
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from features import tokenizer, tokens
+from features import tokenizer
 from features.normal import normal_form
+from features.sentences import NoteTokens, split_sentences
 from features.tokenizer import Token, tokenize
-from features.tokens import NoteTokens, Sentence, split_sentences
+from features.tokens import Sentence
 
 NOTE_CHARACTERS = st.characters(codec="utf-8") | st.sampled_from(list(" \t\r\n\u00a0\u2028.,:;-/()#@'áÑ5A\u0301🙂"))
 NOTES = st.text(NOTE_CHARACTERS, max_size=120)
@@ -208,7 +209,7 @@ def test_a_long_sentence_is_cut_between_tokens(text: str) -> None:
     text = normal_form(text).text
     whole = split_sentences(text)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("features.tokens._LONGEST_SENTENCE", 8)
+        patch.setattr("features.sentences._LONGEST_SENTENCE", 8)
         cut = split_sentences(text)
     assert [token for sentence in cut for token in sentence.tokens] == tokenize(text)
     assert {sentence.note_start for sentence in whole} <= {sentence.note_start for sentence in cut}
@@ -219,7 +220,7 @@ def test_a_long_sentence_is_cut_between_tokens(text: str) -> None:
 
 
 def test_a_long_sentence_is_cut_at_white_space_where_there_is_some(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("features.tokens._LONGEST_SENTENCE", 12)
+    monkeypatch.setattr("features.sentences._LONGEST_SENTENCE", 12)
     assert sentences("seen again by Dr Quill today") == ["seen again", "by Dr Quill", "today"]
     assert sentences("a b" + "+" * 14) == ["a b + + + + + + + + +", "+ + + + +"]
 
@@ -307,8 +308,8 @@ TEXTS = st.lists(PARTS, max_size=60).map("".join)
 
 @pytest.fixture
 def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tokens, "_PAGE_CHARACTERS", 8)
-    monkeypatch.setattr(tokens, "_PAGES_CACHED", 2)
+    monkeypatch.setattr("features.sentences._PAGE_CHARACTERS", 8)
+    monkeypatch.setattr("features.sentences._PAGES_CACHED", 2)
 
 
 @pytest.mark.usefixtures("small_pages")
@@ -339,7 +340,7 @@ def test_up_to_a_place_are_those_that_begin_before_it(text: str, start: int, pla
 def test_sentences_do_not_depend_on_the_size_of_a_page(text: str) -> None:
     sentences = split_sentences(text)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tokens, "_PAGE_CHARACTERS", 1 << 16)
+        patch.setattr("features.sentences._PAGE_CHARACTERS", 1 << 16)
         whole = split_sentences(text)
     assert sentences == whole
     for sentence, other in zip(sentences, whole, strict=True):
@@ -356,7 +357,7 @@ def _with_note(sentence: Sentence) -> tuple[str, int, tuple[tuple[str, ...], tup
 @given(TEXTS)
 def test_the_lines_that_sentences_are_made_of_are_those_of_the_text(text: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("features.tokens._LINES_AT_ONCE", 4)
+        patch.setattr("features.sentences._LINES_AT_ONCE", 4)
         few = split_sentences(text)
     assert few == split_sentences(text)
     assert all(sentence.line_count == len(text.splitlines()) for sentence in few if "\u200b" not in text)
@@ -375,7 +376,7 @@ def test_pages_may_begin_within_a_word(text: str) -> None:
 @pytest.mark.usefixtures("small_pages")
 @pytest.mark.parametrize("text", ["Seen by Dr. Quill on 3/14/72.\n" * 2_000, "seenbydr.quillon3/14/72." * 2_000])
 def test_few_of_a_long_note_are_in_memory(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
-    monkeypatch.setattr(tokens, "_PAGE_CHARACTERS", 1 << 10)
+    monkeypatch.setattr("features.sentences._PAGE_CHARACTERS", 1 << 10)
     tracemalloc.start()
     try:
         count = sum(1 for _ in NoteTokens(text))

@@ -7,7 +7,8 @@ import pytest
 
 from crfdeid.documents import LabelledSentence
 from features import feature_set
-from features.tokens import Sentence, split_sentences
+from features.sentences import split_sentences
+from features.tokens import Sentence
 from rnn.inputs import CASINGS, Characters, Features, casing
 from rnn.vocab import Vocabulary
 from rnn.words import WordProcessor, tags_of

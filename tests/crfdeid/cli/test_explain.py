@@ -10,7 +10,7 @@ from crfdeid.cli import main
 from crfdeid.crf import CrfTagger
 from crfdeid.documents import LabelledSentence
 from crfdeid.ensembles.hybrid import HybridTagger
-from features.tokens import split_sentences
+from features.sentences import split_sentences
 
 TEXT = "Seen by Dr Quill on 3/14/72. No pain."
 

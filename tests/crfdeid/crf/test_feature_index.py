@@ -16,7 +16,8 @@ from crfdeid.secrets import hash_word
 from features.columns import Column, Conjunction, Extractor, SentenceBatch, WordColumn, window_column
 from features.context import ContextWords, FarWords, NGrams
 from features.extractor import PAPER_FEATURES, STRONG_FEATURES, SURFACE
-from features.tokens import Sentence, split_sentences
+from features.sentences import split_sentences
+from features.tokens import Sentence
 
 WORDS = [f"word{n}" for n in range(300)]  # more than the table of one kind holds at first, several times over
 KEY = bytes(range(16))

@@ -12,7 +12,8 @@ from crfdeid.ensembles.ensemble import EnsembleSettings, EnsembleTagger
 from crfdeid.ensembles.hybrid import HybridSettings, HybridTagger
 from crfdeid.errors import UsageError
 from crfdeid.rules.tagger import RulesTagger
-from features.tokens import Sentence, split_sentences
+from features.sentences import split_sentences
+from features.tokens import Sentence
 
 TAGS = ("B-DATE", "B-ID", "I-DATE", "O")
 

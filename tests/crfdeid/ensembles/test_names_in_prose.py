@@ -7,7 +7,7 @@ import pytest
 from crfdeid.bio import encode, tag_spans
 from crfdeid.documents import Document, Span
 from crfdeid.ensembles.hybrid import HybridSettings, HybridTagger
-from features.tokens import split_sentences
+from features.sentences import split_sentences
 
 HEADERS = [
     ("Nombre: {0}.\nMédico: {1} NºCol: 48221.\nMotivo: dolor torácico.\n", ("Nerea Ruiz", "Iván Soler Vidal")),

@@ -20,8 +20,9 @@ from crfdeid.evaluation import (
     threshold_curve,
 )
 from crfdeid.evaluation.operating_points import token_probabilities
+from features.sentences import split_sentences
 from features.tokenizer import Token
-from features.tokens import Sentence, split_sentences
+from features.tokens import Sentence
 
 TOKENS = st.lists(st.tuples(st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.9, 1.0]), st.booleans()), min_size=1, max_size=30)
 

@@ -12,7 +12,7 @@ from crfdeid.explain.decisions import explain_document
 from crfdeid.known_phi.identifiers import PatientIdentifiers
 from crfdeid.known_phi.lists import CustomLists, Pattern, Term
 from crfdeid.pipeline import Deidentifier
-from features.tokens import split_sentences
+from features.sentences import split_sentences
 
 TRAIN = [
     ("Seen by Dr. Quill on 3/14/72.", {"Quill": "DOCTOR", "3/14/72": "DATE"}),

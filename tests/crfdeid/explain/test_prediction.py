@@ -18,7 +18,8 @@ from crfdeid.errors import OptionConflictError, SettingError, UnknownNameError, 
 from crfdeid.explain.occlusion import unknown_word, with_words
 from crfdeid.explain.prediction import explain_prediction, model_of
 from features import feature_set
-from features.tokens import Sentence, split_sentences
+from features.sentences import split_sentences
+from features.tokens import Sentence
 from rnn.vocab import unknown_class
 
 TRAIN = [

@@ -26,7 +26,7 @@ from crfdeid.explain.render import (
     weight_blocks,
 )
 from crfdeid.pipeline import Deidentifier
-from features.tokens import split_sentences
+from features.sentences import split_sentences
 
 (SENTENCE,) = split_sentences("seen by Dr Quill on 3/14/72")
 TAGS = ("O", "O", "O", "B-DOCTOR", "O", "B-DATE", *["I-DATE"] * 4)

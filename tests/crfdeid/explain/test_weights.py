@@ -13,7 +13,8 @@ from crfdeid.errors import NotTrainedError, UnknownNameError
 from crfdeid.explain.prediction import FEATURE_KINDS, OTHER_FEATURES, explain_prediction, feature_kind
 from crfdeid.explain.weights import WORDS_AFTER, WORDS_BEFORE, explain_weights
 from features import STRONG_FEATURES, FeatureSet, PosFeatures, feature_set
-from features.tokens import Sentence, split_sentences
+from features.sentences import split_sentences
+from features.tokens import Sentence
 
 TRAIN = [
     tagged("seen/O by/O Dr/O Quill/B-DOCTOR"),

@@ -12,7 +12,7 @@ from crfdeid.errors import DataError
 from crfdeid.known_phi.lists import CustomLists, Pattern, Term
 from crfdeid.model_card.card import LISTS_FILE, model_digest, read_saved_lists, save_lists
 from crfdeid.rules import RulesSettings, RulesTagger
-from features.tokens import split_sentences
+from features.sentences import split_sentences
 
 LISTS = CustomLists((Term("Tawn", "HOSPITAL"),), (Term("Foley"),), (Pattern("TL[0-9]", "ID"),))
 

@@ -14,8 +14,9 @@ from crfdeid.rules import matcher
 from crfdeid.rules.matcher import RULES, Prefilter, find_rules, find_rules_in
 from crfdeid.rules.rule import Rule, one_of
 from features.patterns import PATTERNS, lower_for_patterns
+from features.sentences import split_sentences
 from features.tokenizer import tokenize
-from features.tokens import Sentence, split_sentences
+from features.tokens import Sentence
 
 
 @pytest.mark.parametrize("name", ["checksums", "matcher", "name_words", "rule", "tagger"])

@@ -9,7 +9,7 @@ from crfdeid.bio import encode
 from crfdeid.documents import Document, LabelledSentence, Span
 from crfdeid.errors import IntegrityError, SettingError
 from crfdeid.rules import RulesSettings, RulesTagger
-from features.tokens import split_sentences
+from features.sentences import split_sentences
 
 DATE = "date in digits"
 

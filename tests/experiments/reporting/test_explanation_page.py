@@ -16,7 +16,7 @@ from crfdeid.ensembles.hybrid import HybridTagger
 from crfdeid.explain import explain_document, explain_prediction
 from crfdeid.explain.page import ModelView, text_page
 from crfdeid.pipeline import Deidentifier
-from features.tokens import split_sentences
+from features.sentences import split_sentences
 
 pytestmark = [
     pytest.mark.browser,

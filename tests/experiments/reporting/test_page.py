@@ -22,7 +22,7 @@ from experiments.reporting.explanations import explanation_pages
 from experiments.reporting.kinds import result_tables, setup_tables
 from experiments.reporting.page import Picture, report_html
 from experiments.results.folder import Folder
-from features.tokens import split_sentences
+from features.sentences import split_sentences
 
 pytestmark = [
     pytest.mark.browser,

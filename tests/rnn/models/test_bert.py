@@ -13,7 +13,7 @@ from crfdeid.documents import LabelledSentence
 from crfdeid.errors import OptionConflictError, ReadError, SettingError
 from crfdeid.registry import create, load_tagger
 from crfdeid.serialization import open_model
-from features.tokens import split_sentences
+from features.sentences import split_sentences
 from rnn.models.bert import BertSettings, BertTagger, first_pieces_loss
 from rnn.pretrained.hub import read_encoder, small_folder
 from rnn.training.schedules import EvalResult

@@ -14,7 +14,8 @@ from lstm_equations import bilstm_by_hand, cnn_by_hand
 
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import SettingError
-from features.tokens import Sentence, split_sentences
+from features.sentences import split_sentences
+from features.tokens import Sentence
 from rnn import BilstmCrf, BilstmCrfSettings, BilstmCrfTagger
 from rnn.batching import make_batch
 from rnn.inputs import CASINGS

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from tiny_encoders import PIECES, bert_config, byte_pieces, word_pieces
 
 from crfdeid.documents import LabelledSentence
-from features.tokens import Sentence, split_sentences
+from features.sentences import split_sentences
+from features.tokens import Sentence
 from rnn.pretrained.config import EncoderConfig
 from rnn.pretrained.subwords import NOT_COUNTED, SubwordProcessor, overlapping_windows
 from rnn.pretrained.subwords import PIECES as INPUT

@@ -13,7 +13,8 @@ from sharing_encoders import NAMES, OwnVectors, sentences
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import SettingError
 from crfdeid.evaluation.tokens import Proportion
-from features.tokens import Sentence, split_sentences
+from features.sentences import split_sentences
+from features.tokens import Sentence
 from rnn.privacy.attacks.encoders import noise_deviation
 from rnn.privacy.attacks.names import (
     AveragingSettings,
