@@ -34,7 +34,6 @@ class PosTagger(Protocol):
 
     def tag(self, words: Sequence[str]) -> list[PosTag]:
         """One `PosTag` for each word."""
-        ...
 
 
 # TextBlob's chunker counts from the start of the sentence at every chunk: quadratic. A longer sentence goes in pieces.

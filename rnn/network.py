@@ -31,19 +31,15 @@ class Logits(Protocol):
 
     def loss(self, tags: jax.Array, length: jax.Array) -> jax.Array:
         """Negative log-likelihood of the tags, [T], in nats; tokens from ``length`` on do not count."""
-        ...
 
     def best_path(self, length: jax.Array, begins: jax.Array) -> jax.Array:
         """Ids of the best tags, [T], within `rnn.decode.iob_constraints`; undefined from ``length`` on."""
-        ...
 
     def probabilities(self, length: jax.Array) -> jax.Array:
         """Probability of each tag at each token, [T, K]."""
-        ...
 
     def log_odds(self, length: jax.Array, token: jax.Array, tag: jax.Array, other: jax.Array) -> jax.Array:
         """Log-odds of two tags at a token, in nats."""
-        ...
 
 
 class Network(Protocol):
@@ -67,7 +63,6 @@ class Network(Protocol):
             length: number of real tokens.
             key: source of dropout and noise; None for a deterministic result.
         """
-        ...
 
 
 class Structure(NamedTuple):
@@ -188,22 +183,18 @@ class Processor(Protocol):
     @property
     def tags(self) -> Mapping[str, tuple[str, ...]]:
         """Tags of each annotation layer."""
-        ...
 
     @property
     def key(self) -> bytes | None:
         """Key of hashed words; None for readable words."""
-        ...
 
     def rows(self, sentences: Sequence[Sentence], targets: Sequence[LabelledSentence] | None = None) -> list[Row]:
         """Make rows of sentences, in training with the targets of the tagged sentences."""
-        ...
 
     def scatter_to_tokens(
         self, rows: Sequence[Row], values: Iterable[np.ndarray], sentences: Sequence[Sentence]
     ) -> list[np.ndarray]:
         """Convert the result of each row, [length, ...], to that of each sentence, [T, ...]."""
-        ...
 
     def hashed(self, key: bytes) -> tuple[Processor, Mapping[str, np.ndarray]]:
         """Hash the words; return the new processor and, for each changed table, the old row of each new one.
@@ -211,12 +202,9 @@ class Processor(Protocol):
         Raises:
             UsageError: the words are hashed already, with another key.
         """
-        ...
 
     def describe(self) -> dict[str, Any]:
         """Return JSON data for `NetworkTagger.saved_processor`."""
-        ...
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return the arrays for `NetworkTagger.saved_processor`."""
-        ...

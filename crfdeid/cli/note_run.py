@@ -62,7 +62,6 @@ class FileProcessor(Protocol):
             on_progress: called with the bytes of the input that are done.
             on_measures: called with the measures of each note.
         """
-        ...
 
 
 @dataclass(frozen=True)

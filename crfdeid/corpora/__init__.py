@@ -54,11 +54,9 @@ class CorpusFormat(Protocol):
 
     def looks_like(self, file: Path) -> bool:
         """True for a file with one of the endings that looks like this format."""
-        ...
 
     def read(self, path: Path) -> list[Document]:
         """The documents of a file or folder, in a fixed order."""
-        ...
 
 
 CORPUS_FORMATS: dict[str, CorpusFormat] = {

@@ -198,7 +198,6 @@ class SupportsGradients(Protocol):
             tag: the tag to explain.
             contrast_tag: the tag to compare with.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,7 +351,6 @@ class SupportsWeightSummary(Protocol):
             sentences: sentences over which to average figures that depend on text.
             top: number of nearest words.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)

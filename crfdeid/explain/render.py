@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tabulate import tabulate
 
@@ -24,9 +24,6 @@ from crfdeid.explain.data import (
     WeightSummary,
     WordTerm,
 )
-
-if TYPE_CHECKING:
-    pass
 
 _CellValue = str | int | float | None
 

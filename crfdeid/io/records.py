@@ -204,11 +204,9 @@ class Writer(Protocol):
 
     def write(self, row: Record, document: Document | None) -> None:
         """Write a row with the result for its note; None for a row without one."""
-        ...
 
     def close(self) -> None:
         """Finish the file."""
-        ...
 
 
 class FileFormat(Protocol):
@@ -220,11 +218,9 @@ class FileFormat(Protocol):
         Raises:
             DataError: the file as a whole cannot be read.
         """
-        ...
 
     def writer(self, file: NoteFile, target: Path, columns: Columns) -> Writer:
         """Open a writer of the same file with other texts to ``target``."""
-        ...
 
 
 def with_known_phi(

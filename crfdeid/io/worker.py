@@ -92,7 +92,6 @@ class WorkerTask(Protocol):
 
     def start(self) -> Worker:
         """Load the model, and return the worker."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -255,11 +255,9 @@ class _SharedFile(Protocol):
     @property
     def sha256(self) -> str:
         """The checksum of its content."""
-        ...
 
     def statistics(self) -> dict[str, Any]:
         """Counts of sentences, tokens, spans and spans of each type."""
-        ...
 
 
 class _SharedTagger(Tagger, Protocol):
@@ -269,11 +267,9 @@ class _SharedTagger(Tagger, Protocol):
         self, shared: Sequence[Any], dev: Sequence[LabelledSentence], *, on_progress: OnProgress | None = None
     ) -> None:
         """Train from scratch."""
-        ...
 
     def known_words(self) -> Iterable[str]:
         """The words that it has vectors for."""
-        ...
 
 
 def train_on_shared(

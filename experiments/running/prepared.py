@@ -156,11 +156,9 @@ class RunCache(Protocol):
 
     def finished(self, cells: Iterable[Cell]) -> list[Run]:
         """Runs of the finished ones of these cells."""
-        ...
 
     def save(self, run: Run) -> None:
         """Store a finished cell."""
-        ...
 
 
 def train_cells(

@@ -34,7 +34,6 @@ class Work(Protocol):
 
     def run(self, cells: Sequence[Cell], corpus: Corpus, on_progress: OnProgress) -> list[Run]:
         """Train one cell, or several that are trained together, then tag and score with each."""
-        ...
 
 
 @dataclass(frozen=True)

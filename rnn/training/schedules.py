@@ -29,7 +29,6 @@ class Loss(Protocol):
         key: jax.Array | None,
     ) -> jax.Array:
         """Compute the loss; ``targets`` are by annotation layer, the rest is that of `Network.scores`."""
-        ...
 
 
 class BatchingSpec(NamedTuple):

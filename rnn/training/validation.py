@@ -22,7 +22,6 @@ class DevMetric(Protocol):
 
     def f1(self, structure: Structure, params: Params) -> float:
         """Strict entity micro F."""
-        ...
 
 
 class Gold(NamedTuple):

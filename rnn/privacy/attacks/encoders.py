@@ -29,7 +29,6 @@ class SentenceEncoder(Protocol):
     @property
     def size(self) -> int:
         """Size of a token's vector."""
-        ...
 
     def encode(self, sentences: Sequence[Sentence], random: np.random.Generator | None) -> list[np.ndarray]:
         """Vectors of each sentence, [T, size] float32.
@@ -38,7 +37,6 @@ class SentenceEncoder(Protocol):
             sentences: the sentences; repeated ones have independent noise.
             random: source of the noise; None for no noise.
         """
-        ...
 
 
 @dataclass(frozen=True, eq=False)
