@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import sys
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from threading import Event, Thread
-from typing import TYPE_CHECKING, NoReturn
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -57,88 +56,51 @@ LINE_EVERY = 30.0
 """Seconds between two progress lines without a terminal."""
 
 
-def make_bar(text: str, total: int | None) -> tqdm[NoReturn]:
-    """A bar to update; ``total`` is None if unknown. Silent without a terminal."""
+def make_bar(text: str, total: int | None, **settings: Any) -> tqdm[NoReturn]:
+    """A bar to update; ``total`` is None if unknown. Silent without a terminal; ``settings`` are tqdm's."""
     from tqdm import tqdm  # noqa: PLC0415  Wrong options are answered without it.
 
-    return tqdm(total=total, desc=text, file=sys.stderr, disable=not _terminal(), leave=False, dynamic_ncols=True)
+    shown = {"file": sys.stderr, "disable": not _terminal(), "leave": False, "dynamic_ncols": True, **settings}
+    return tqdm(total=total, desc=text, **shown)
 
 
 @contextmanager
 def training_bar(text: str) -> Iterator[OnProgress]:
     """Show the progress of one model's training: steps, dev F if known, and the time left.
 
-    On a terminal it is a bar, which appears with the first step; otherwise a line every half minute, also during a
-    step. The returned function is called for each step.
+    On a terminal it is a bar, which appears with the first step; otherwise a line at most every half minute. The
+    returned function is called for each step.
     """
-    shown = _Bar(text) if _terminal() else _Lines(text)
-    try:
-        yield shown.step
-    finally:
-        shown.close()
+    with ExitStack() as opened:
+        bars: list[tqdm[NoReturn]] = []
+
+        def step(progress: FitProgress) -> None:
+            if not bars:
+                bars.append(opened.enter_context(_training_bar(text, progress.total)))
+            (bar,) = bars
+            if progress.dev_f1 is not None:
+                bar.set_postfix_str(f"dev F {100 * progress.dev_f1:.2f}", refresh=False)
+            bar.update(progress.step - bar.n)
+
+        yield step
 
 
-class _Bar:
-    """A bar for one training."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._bar: tqdm[NoReturn] | None = None
-
-    def step(self, progress: FitProgress) -> None:
-        """Move the bar."""
-        if self._bar is None:
-            self._bar = make_bar(self._text, progress.total)
-        if progress.dev_f1 is not None:
-            self._bar.set_postfix_str(_dev_f1(progress.dev_f1), refresh=False)
-        self._bar.update(progress.step - self._bar.n)
-
-    def close(self) -> None:
-        """Remove the bar."""
-        if self._bar is not None:
-            self._bar.close()
+def _training_bar(text: str, total: int) -> tqdm[NoReturn]:
+    if _terminal():
+        return make_bar(text, total)
+    lines = "{desc}: step {n_fmt} of {total_fmt}, {elapsed}, {remaining} left{postfix}"
+    often = {"mininterval": LINE_EVERY, "maxinterval": LINE_EVERY, "delay": LINE_EVERY}
+    return make_bar(text, total, disable=False, file=_Lines(), bar_format=lines, **often)
 
 
-class _Lines:
-    """Lines about one training, from a separate thread, so that they appear during a step."""
+class _Lines(io.StringIO):
+    """Prints on standard error, as a line, each state of a bar that is written to it."""
 
-    def __init__(self, text: str) -> None:
-        self._text, self._began = text, time.monotonic()
-        self._steps: list[tuple[float, FitProgress]] = []  # the first and the last, each with its time
-        self._ended = Event()
-        self._thread = Thread(target=self._talk, daemon=True)
-        self._thread.start()
-
-    def step(self, progress: FitProgress) -> None:
-        """Note a step."""
-        self._steps = [*self._steps[:1], (time.monotonic(), progress)]
-
-    def _talk(self) -> None:
-        while not self._ended.wait(LINE_EVERY):
-            parts = [duration(time.monotonic() - self._began), *self._parts(self._steps)]
-            print(f"{self._text}: {', '.join(parts)}", file=sys.stderr, flush=True)
-
-    @staticmethod
-    def _parts(steps: list[tuple[float, FitProgress]]) -> Iterator[str]:
-        if not steps:
-            yield "no step done yet"
-            return
-        (begin, first), (end, last) = steps[0], steps[-1]
-        yield f"step {last.step} of {last.total} done"
-        if last.dev_f1 is not None:
-            yield _dev_f1(last.dev_f1)
-        if first.step < last.step < last.total:
-            left = (end - begin) / (last.step - first.step) * (last.total - last.step)
-            yield f"{duration(max(left - (time.monotonic() - end), 0.0))} left at most"
-
-    def close(self) -> None:
-        """Stop printing lines."""
-        self._ended.set()
-        self._thread.join()
-
-
-def _dev_f1(share: float) -> str:
-    return f"dev F {100 * share:.2f}"
+    def write(self, text: str) -> int:
+        """Print the state, which begins with a carriage return."""
+        if line := text.strip():
+            print(line, file=sys.stderr, flush=True)
+        return len(text)
 
 
 def _terminal() -> bool:
