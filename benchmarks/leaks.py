@@ -27,6 +27,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import regex
@@ -45,7 +46,6 @@ from crfdeid.evaluation import (
     score_entities,
     score_tokens,
     sensitivity_interval,
-    split_half_transfer,
 )
 from crfdeid.evaluation.evaluate import count_leaking_documents
 from crfdeid.evaluation.operating_points import TokenProbabilities, concatenate_notes
@@ -180,6 +180,40 @@ def print_points(title: str, points: Sequence[OperatingPoint], notes: Sequence[T
         rows.append(row)
     head = ["required", "threshold", "sensitivity", "PPV", "F1", "FN/1000", "FP/1000", "sensitivity, 95 %"]
     print_table(f"{title} ({points[0].tokens:,} tokens)", head[: len(rows[0])], rows)
+
+
+class ThresholdTransfer(NamedTuple):
+    """Results of thresholds for one required sensitivity on notes that they were not chosen on.
+
+    Attributes:
+        required: the sensitivity, a fraction.
+        sensitivities: of each trial, [S].
+        false_positives_per_1000: in each trial, [S].
+    """
+
+    required: float
+    sensitivities: np.ndarray
+    false_positives_per_1000: np.ndarray
+
+    @property
+    def reached(self) -> float:
+        """The share of trials with at least the required sensitivity."""
+        return float(np.mean(self.sensitivities >= self.required - 1e-9))
+
+
+def split_half_transfer(
+    notes: Sequence[TokenProbabilities], *, required: Sequence[float], trials: int = 200, seed: int = 0
+) -> list[ThresholdTransfer]:
+    """Choose thresholds on a random half of the notes and apply them to the other half, for each sensitivity."""
+    rng = np.random.default_rng(seed)
+    found = np.empty((trials, len(required), 2))
+    for trial in range(trials):
+        order = rng.permutation(len(notes))
+        chosen_on, applied_to = (concatenate_notes([notes[i] for i in half]) for half in np.array_split(order, 2))
+        for row, point in enumerate(operating_points(*chosen_on, required=required)):
+            facts = at_threshold(point.threshold, *applied_to).to_dict()
+            found[trial, row] = facts["sensitivity"], facts["false_positives_per_1000"]
+    return [ThresholdTransfer(share, found[:, row, 0], found[:, row, 1]) for row, share in enumerate(required)]
 
 
 def print_halves(dev: Sequence[TokenProbabilities]) -> None:

@@ -5,7 +5,7 @@
 - tokens: `score_tokens`, by type or binary; leaks by type; PHI that a model memorised.
 - errors: `find_errors` sorts each erroneous entity into one category, with causes; `in_context` shows it.
 - challenges: the scores of the i2b2 2014 and MEDDOCAN challenges.
-- operating_points: thresholds for a required sensitivity, and their results on other notes.
+- operating_points: thresholds for a required sensitivity, and intervals of it on other notes.
 - agreement: agreement of two annotators.
 - evaluate: predictions of a trained model on a split, and all their scores.
 - significance: `randomisation_test` of two systems, `bootstrap_f1` for confidence intervals, `holm` for many tests.
@@ -27,13 +27,11 @@ from crfdeid.evaluation.errors import (
 from crfdeid.evaluation.operating_points import (
     OperatingPoint,
     ThresholdCosts,
-    ThresholdTransfer,
     at_threshold,
     default_point,
     document_probabilities,
     operating_points,
     sensitivity_interval,
-    split_half_transfer,
     threshold_curve,
     token_probabilities,
 )
@@ -59,7 +57,6 @@ __all__ = [
     "Predictions",
     "Scores",
     "ThresholdCosts",
-    "ThresholdTransfer",
     "at_threshold",
     "bootstrap_f1",
     "confusions",
@@ -81,7 +78,6 @@ __all__ = [
     "score_meddocan",
     "score_tokens",
     "sensitivity_interval",
-    "split_half_transfer",
     "summarise_errors",
     "threshold_curve",
     "token_probabilities",

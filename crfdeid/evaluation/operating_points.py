@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crfdeid.bio import OUTSIDE, phi_probabilities
 from crfdeid.documents import Document, positions_in, tokens_of
@@ -108,12 +107,7 @@ def _choose_threshold(ranked: np.ndarray, required: float) -> float:
         raise UsageError(f"a required sensitivity of {required}: give a fraction above 0, at most 1")
     if not len(ranked):
         raise DataError("the notes hold no PHI, so no threshold can be chosen on them: give annotated notes")
-    return float(ranked[-_needed(required, len(ranked))])
-
-
-def _needed(required: float, phi_tokens: int) -> int:
-    """Return how many PHI tokens a required sensitivity must find, at least one."""
-    return max(math.ceil(required * phi_tokens - _ROUNDING), 1)
+    return float(ranked[-max(math.ceil(required * len(ranked) - _ROUNDING), 1)])
 
 
 class ThresholdCosts(NamedTuple):
@@ -257,56 +251,6 @@ def phi_tokens(document: Document) -> np.ndarray:
         positions = positions_in(tokens, span)
         is_phi[positions.start : positions.stop] = True
     return is_phi
-
-
-class ThresholdTransfer(NamedTuple):
-    """Results of thresholds for one required sensitivity on notes that they were not chosen on.
-
-    Attributes:
-        required: the sensitivity, a fraction.
-        sensitivities: of each trial, [S].
-        false_positives_per_1000: in each trial, [S].
-    """
-
-    required: float
-    sensitivities: NDArray[np.float64]
-    false_positives_per_1000: NDArray[np.float64]
-
-    @property
-    def reached(self) -> float:
-        """The share of trials with at least the required sensitivity."""
-        return float(np.mean(self.sensitivities >= self.required - _ROUNDING))
-
-
-def split_half_transfer(
-    notes: Sequence[TokenProbabilities], *, required: Sequence[float], trials: int = 200, seed: int = 0
-) -> list[ThresholdTransfer]:
-    """Choose thresholds on a random half of the notes and apply them to the other half.
-
-    Args:
-        notes: from `crfdeid.evaluation.document_probabilities`, of notes the model was not trained on.
-        required: sensitivities above 0, at most 1.
-        trials: number of random halvings.
-        seed: of the halving.
-
-    Returns:
-        One entry per required sensitivity.
-
-    Raises:
-        DataError: some half holds no PHI.
-    """
-    rng = np.random.default_rng(seed)
-    found = np.empty((trials, len(required), 2))
-    for trial in range(trials):
-        order = rng.permutation(len(notes))
-        chosen_on, applied_to = (concatenate_notes([notes[i] for i in half]) for half in np.array_split(order, 2))
-        if not (chosen_on[1].any() and applied_to[1].any()):
-            raise DataError("a half of the notes holds no PHI: more annotated notes are needed")
-        ranked = np.sort(chosen_on[0][chosen_on[1]])
-        for row, share in enumerate(required):
-            facts = at_threshold(_choose_threshold(ranked, share), *applied_to).to_dict()
-            found[trial, row] = facts["sensitivity"], facts["false_positives_per_1000"]
-    return [ThresholdTransfer(share, found[:, row, 0], found[:, row, 1]) for row, share in enumerate(required)]
 
 
 def sensitivity_interval(

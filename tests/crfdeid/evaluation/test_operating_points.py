@@ -17,9 +17,10 @@ from crfdeid.evaluation import (
     default_point,
     document_probabilities,
     operating_points,
+    sensitivity_interval,
     threshold_curve,
 )
-from crfdeid.evaluation.operating_points import token_probabilities
+from crfdeid.evaluation.operating_points import TokenProbabilities, token_probabilities
 from features.sentences import split_sentences
 from features.tokenizer import Token
 from features.tokens import Sentence
@@ -131,3 +132,21 @@ def test_the_default_decision_follows_the_tags_in_sentences_that_are_out_of_orde
     assert tokens.probabilities.tolist() == [0.25, 1.0, 0.25, 1.0]
     assert tokens.is_phi.tolist() == [False, True, False, False]
     assert default_point(Sure(), [note]).counts == Counts(tp=1, fp=1)
+
+
+def note(*phi: float, others: tuple[float, ...] = (0.1,)) -> TokenProbabilities:
+    return TokenProbabilities(np.array([*phi, *others]), np.array([True] * len(phi) + [False] * len(others)))
+
+
+def test_the_interval_is_that_of_a_share_where_notes_have_one_token_each() -> None:
+    notes = [note(0.9 if i % 10 else 0.1) for i in range(400)] + [note()] * 50
+    low, high = sensitivity_interval(notes, 0.5)
+    half = 1.96 * np.sqrt(0.9 * 0.1 / 400)  # the normal approximation of a binomial share
+    assert (low, high) == pytest.approx((0.9 - half, 0.9 + half), abs=0.004)
+    wide = sensitivity_interval([note(*[0.9 if i % 10 else 0.1] * 10) for i in range(40)], 0.5)
+    assert wide[1] - wide[0] > 2 * (high - low)  # as many tokens in a tenth of the notes: the notes are what is drawn
+
+
+def test_an_interval_without_phi_is_refused() -> None:
+    with pytest.raises(DataError):
+        sensitivity_interval([note()], 0.5)
