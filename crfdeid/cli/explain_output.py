@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import SimpleNamespace
+from typing import Any
 
 from crfdeid.corpora import read_corpus
 from crfdeid.errors import UsageError
@@ -58,14 +59,12 @@ def weights_output(options: SimpleNamespace, models: Mapping[str, Deidentifier],
         explain_weights(model.tagger, types=options.labels, top=options.top, words=options.words, sentences=sentences)
         for model in models.values()
     ]
-    if kind == "json":
-        return explanation_json(dict(zip(models, found, strict=True))) + "\n"
     blocks = [block for contents in found for block in weight_blocks(contents)]
     if kind == "html":
         hashed = all(contents.hashed for contents in found)
         title = f"What {' and '.join(models)} learned"
         return blocks_page(title, blocks, warning=HASHED_NOTICE if hashed else CONFIDENTIAL_WARNING)
-    return _plain(kind, blocks)
+    return _plain(kind, models, found, blocks)
 
 
 def decisions_output(options: SimpleNamespace, models: Mapping[str, Deidentifier], kind: str, text: str) -> str:
@@ -83,28 +82,24 @@ def decisions_output(options: SimpleNamespace, models: Mapping[str, Deidentifier
     """
     found = [explain_document(model, text) for model in models.values()]
     sentences = found[0].document.sentences()
-    sentence, index, first = (
-        _find_token(sentences, options.token) if options.token is not None else (Sentence(()), 0, 0)
-    )
+    number = None if options.token is None else _token_number(sentences, options.token)
     if kind == "html":
         views = [ModelView(*parts) for parts in zip(models, models.values(), found, strict=True)]
-        chosen = None if options.token is None else first + index
-        return text_page(views, warning=_TEXT_WARNING, chosen=chosen)
-    if options.token is None:
-        if kind == "json":
-            return explanation_json(dict(zip(models, found, strict=True))) + "\n"
+        return text_page(views, warning=_TEXT_WARNING, chosen=number)
+    if number is None:
         hidden = [block for name, one in zip(models, found, strict=True) for block in decision_blocks(one, name)]
-        return _plain(kind, [*hidden, *_numbered(sentences)])
-    for number, _ in options.replace:
-        if not first <= number < first + len(sentence.tokens):
+        return _plain(kind, models, found, [*hidden, *_numbered(sentences)])
+    sentence, index = [(sentence, index) for sentence in sentences for index in range(len(sentence.tokens))][number]
+    first = number - index
+    for other, _ in options.replace:
+        if not first <= other < first + len(sentence.tokens):
             where = f"its sentence has the words {first} to {first + len(sentence.tokens) - 1}"
-            raise UsageError(f"--replace {number}=: not in the sentence of --token: {where}")
-    replacing = {number - first: word for number, word in options.replace}
+            raise UsageError(f"--replace {other}=: not in the sentence of --token: {where}")
+    replacing = {other - first: word for other, word in options.replace}
     wanted = ExplainRequest(options.tag, options.contrast_tag, options.window, options.methods, replacing)
     explained = [explain_tokens(model.tagger, sentence, [index], wanted)[0] for model in models.values()]
-    if kind == "json":
-        return explanation_json(dict(zip(models, explained, strict=True))) + "\n"
-    return _plain(kind, [block for one in explained for block in prediction_blocks(one, top=options.top)])
+    blocks = [block for one in explained for block in prediction_blocks(one, top=options.top)]
+    return _plain(kind, models, explained, blocks)
 
 
 def _numbered(sentences: Sequence[Sentence]) -> Iterator[RenderBlock]:
@@ -116,20 +111,17 @@ def _numbered(sentences: Sequence[Sentence]) -> Iterator[RenderBlock]:
         yield TextBlock((f"Ask about a word with --token: {listed}{more}",))
 
 
-def _find_token(sentences: Sequence[Sentence], token: str) -> tuple[Sentence, int, int]:
-    """The sentence with a token of a text, the token's index in it, and the number of its first token."""
+def _token_number(sentences: Sequence[Sentence], token: str) -> int:
+    """The number of a token of a text, which is named by itself or by its number."""
     words = [word for sentence in sentences for word in sentence.words]
     number = int(token) if token.isdecimal() and len(token) < 10 else words.index(token) if token in words else -1
     if not 0 <= number < len(words):
         raise UsageError(f"--token: no such word: the text has {len(words)} words, numbered from 0")
-    first = 0
-    for sentence in sentences:
-        if number < first + len(sentence.tokens):
-            break
-        first += len(sentence.tokens)
-    return sentence, number - first, first
+    return number
 
 
-def _plain(kind: str, blocks: Sequence[RenderBlock]) -> str:
-
+def _plain(kind: str, models: Iterable[str], found: Iterable[Any], blocks: Sequence[RenderBlock]) -> str:
+    """The findings of each model as JSON, or their blocks as Markdown or text."""
+    if kind == "json":
+        return explanation_json(dict(zip(models, found, strict=True))) + "\n"
     return blocks_markdown(blocks) if kind == "markdown" else blocks_text(blocks) + "\n"

@@ -16,6 +16,8 @@ from crfdeid.explain.render import (
     decision_blocks,
     escape_unprintable,
     reason_text,
+    sum_rows,
+    word_rows,
 )
 from crfdeid.pipeline import Deidentifier
 from crfdeid.utils.html import render_page
@@ -98,37 +100,24 @@ def _of_token(found: Explanation) -> dict[str, Any]:
 
 def _parts(found: Explanation, name: str) -> Iterator[dict[str, Any]]:
     """Contributions to a tag: titles, and terms with name, kind and value."""
+    tags, log_odds = f"{found.tag} against {found.contrast_tag}", f"{found.log_odds:+.2f}"
     if found.crf is not None:
-        shown, rest = found.crf.features[:_FEATURES], found.crf.features[_FEATURES:]
-        terms = [[term.name, term.kind, round(term.value, 4)] for term in shown]
-        if rest:
-            terms.append([f"{len(rest)} further features", "", round(sum(term.value for term in rest), 4)])
-        terms += [
-            ["the words before", "", round(found.crf.before, 4)],
-            ["the words after", "", round(found.crf.after, 4)],
-        ]
-        title = f"exact sum for {found.tag} against {found.contrast_tag}: log-odds {found.log_odds:+.2f}"
-        yield {"title": name + title, "terms": terms}
+        title = f"{name}exact sum for {tags}: log-odds {log_odds}"
+        yield {"title": title, "terms": _terms(sum_rows(found.crf, _FEATURES))}
     if found.occlusion:
-        distances = [
-            "" if term.place is None else f"{term.place:+d}" if term.place else "the word" for term in found.occlusion
-        ]
-        terms = [
-            [term.word, distance, round(term.value, 4)]
-            for term, distance in zip(found.occlusion, distances, strict=True)
-        ]
-        title = (
-            f"what the log-odds {found.log_odds:+.2f} of {found.tag} against {found.contrast_tag} lose without a word"
-        )
-        yield {"title": name + title, "terms": terms}
+        title = f"{name}what the log-odds {log_odds} of {tags} lose without a word"
+        yield {"title": title, "terms": _terms(word_rows(found.occlusion))}
     for rule in found.rules:
         share = f"{100 * rule.share:.0f} % of its finds in training were right"
-        yield {
-            "title": f"{name}the rule {rule.name} matches “{' '.join(rule.words)}” as {rule.label} ({share})",
-            "terms": [],
-        }
+        title = f"{name}the rule {rule.name} matches “{' '.join(rule.words)}” as {rule.label} ({share})"
+        yield {"title": title, "terms": []}
     for member in found.members:
         yield from _parts(member, f"{name}{member.model}: ")
+
+
+def _terms(rows: Iterable[Sequence[Any]]) -> list[list[Any]]:
+    """Name, kind and rounded value of each term."""
+    return [[row[0], row[1], round(row[-1], 4)] for row in rows]
 
 
 def _render(*, blocks: Iterable[RenderBlock], data: dict[str, Any] | None, invented: bool = False, **parts: Any) -> str:

@@ -248,9 +248,7 @@ def explain_tokens(
 
 def default_methods(tagger: Tagger) -> tuple[str, ...]:
     """The default methods for a model; those of a combined model are for its members."""
-    if isinstance(tagger, CombinedTagger | RulesTagger):
-        return METHODS[:1]
-    return METHODS[:1] if isinstance(tagger, CrfTagger) else METHODS[1:]
+    return METHODS[:1] if isinstance(tagger, CombinedTagger | RulesTagger | CrfTagger) else METHODS[1:]
 
 
 def model_of(tagger: Tagger) -> str:

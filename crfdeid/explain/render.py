@@ -26,6 +26,7 @@ from crfdeid.explain.data import (
 )
 
 _CellValue = str | int | float | None
+_MARKUP = re.compile(r"([\\`*_{}\[\]<>|#])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +101,6 @@ def escape_unprintable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-_MARKUP = re.compile(r"([\\`*_{}\[\]<>|#])")
-
-
 def blocks_text(blocks: Iterable[RenderBlock]) -> str:
     """Blocks as text for a terminal.
 
@@ -113,40 +111,30 @@ def blocks_text(blocks: Iterable[RenderBlock]) -> str:
         <BLANKLINE>
         Because.
     """
-    return "\n\n".join(map(_as_text, blocks))
-
-
-def _as_text(block: RenderBlock) -> str:
-    match block:
-        case TitleBlock(text, level):
-            return f"{escape_unprintable(text)}\n{('=' if level == 1 else '-') * len(escape_unprintable(text))}"
-        case TextBlock(lines):
-            return "\n".join(map(escape_unprintable, lines))
-        case TableBlock():
-            rows = [block.written(row) for row in block.rows]
-            table = tabulate(rows, block.columns, tablefmt="simple", disable_numparse=True, colalign=_align(block))
-            return f"{escape_unprintable(block.title)}:\n\n{table}"
+    return "\n\n".join(_rendered(block, markdown=False) for block in blocks)
 
 
 def blocks_markdown(blocks: Iterable[RenderBlock]) -> str:
     """Blocks as Markdown, with markup in the text escaped."""
-    return "\n\n".join(map(_as_markdown, blocks)) + "\n"
+    return "\n\n".join(_rendered(block, markdown=True) for block in blocks) + "\n"
 
 
-def _as_markdown(block: RenderBlock) -> str:
+def _rendered(block: RenderBlock, *, markdown: bool) -> str:
+    escaped = _without_markup if markdown else escape_unprintable
     match block:
         case TitleBlock(text, level):
-            return f"{'#' * level} {_escaped(text)}"
+            title = escaped(text)
+            return f"{'#' * level} {title}" if markdown else f"{title}\n{('=' if level == 1 else '-') * len(title)}"
         case TextBlock(lines):
-            return "\n\n".join(map(_escaped, lines))
+            return ("\n\n" if markdown else "\n").join(map(escaped, lines))
         case TableBlock():
-            rows = [[_escaped(cell) for cell in block.written(row)] for row in block.rows]
-            columns = [_escaped(column) for column in block.columns]
-            table = tabulate(rows, columns, tablefmt="pipe", disable_numparse=True, colalign=_align(block))
-            return f"{_escaped(block.title)}:\n\n{table}"
+            head, *rows = (map(escaped, row) for row in (block.columns, *map(block.written, block.rows)))
+            form = "pipe" if markdown else "simple"
+            table = tabulate(rows, list(head), tablefmt=form, disable_numparse=True, colalign=_align(block))
+            return f"{escaped(block.title)}:\n\n{table}"
 
 
-def _escaped(text: str) -> str:
+def _without_markup(text: str) -> str:
     return _MARKUP.sub(r"\\\1", escape_unprintable(text))
 
 
@@ -218,24 +206,23 @@ def _facts(found: Explanation) -> Iterator[str]:
 
 
 def _crf_tables(found: CrfSum, top: int) -> Iterator[RenderBlock]:
-    shown, rest = found.features[:top], found.features[top:]
-    rows: list[tuple[str | float | None, ...]] = [
-        (_counted(term.name, term.count), term.kind, term.weight, term.contrast_weight, term.value) for term in shown
-    ]
-    if rest:
-        value = sum(term.value for term in rest)
-        rows.append((f"{len(rest)} further features", "", None, None, value))
-    rows += [
-        ("the words before", "neighbours", None, None, found.before),
-        ("the words after", "neighbours", None, None, found.after),
-        ("log-odds", "", None, None, found.total),
-    ]
+    rows = (*sum_rows(found, top), ("log-odds", "", None, None, found.total))
     columns = ("feature", "kind", "for the tag", "for the rival", "adds")
-    yield TableBlock("The exact sum of a CRF", columns, tuple(rows), frozenset({2, 3, 4}))
-    kinds = tuple(found.by_kind.items())
-    yield TableBlock("The same by kinds of features", ("kind", "adds"), kinds, frozenset({1}))
+    yield TableBlock("The exact sum of a CRF", columns, rows, frozenset({2, 3, 4}))
+    yield TableBlock("The same by kinds of features", ("kind", "adds"), tuple(found.by_kind.items()), frozenset({1}))
     if found.unknown:
         yield TextBlock((f"{len(found.unknown)} features of this token have no weight: the model did not learn them",))
+
+
+def sum_rows(found: CrfSum, top: int) -> Iterator[tuple[_CellValue, ...]]:
+    """The terms of a CRF's sum: name, kind, weight for the tag and for its contrast tag, value."""
+    shown, rest = found.features[:top], found.features[top:]
+    for term in shown:
+        yield _counted(term.name, term.count), term.kind, term.weight, term.contrast_weight, term.value
+    if rest:
+        yield f"{len(rest)} further features", "", None, None, sum(term.value for term in rest)
+    yield "the words before", "neighbours", None, None, found.before
+    yield "the words after", "neighbours", None, None, found.after
 
 
 def _counted(name: str, count: int) -> str:
@@ -243,13 +230,17 @@ def _counted(name: str, count: int) -> str:
 
 
 def _words(title: str, terms: Sequence[WordTerm]) -> TableBlock:
-    rows = tuple((term.word, _distance(term.place), term.value) for term in terms)
-    return TableBlock(title, ("word", "place", "adds"), rows, frozenset({2}))
+    return TableBlock(title, ("word", "place", "adds"), tuple(word_rows(terms)), frozenset({2}))
+
+
+def word_rows(terms: Iterable[WordTerm]) -> Iterator[tuple[_CellValue, ...]]:
+    """The word of each term, its distance, and the value."""
+    return ((term.word, _distance(term.place), term.value) for term in terms)
 
 
 def _gradients(found: Gradients) -> TableBlock:
     rows = (
-        *((term.word, _distance(term.place), term.value) for term in found.words),
+        *word_rows(found.words),
         ("around the sentence", "", found.around),
         ("without any vectors", "", found.baseline),
         ("sum", "", found.total),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 
 import numpy as np
@@ -95,14 +96,14 @@ def _contents(
 def _of_crf(tagger: CrfTagger, types: Collection[str], top: int, sentences: Sequence[Sentence]) -> CrfSummary:
     learned = tagger.learned
     chosen = [(k, tag) for k, tag in enumerate(learned.tags) if not types or tag[2:] in types]
-    transitions = TagMatrix("Weight of a tag after a tag", learned.tags, _rows(learned.transitions))
-    features = tuple(_tag_features(tag, learned.names, learned.state[:, k], top) for k, tag in chosen)
+    transitions = TagMatrix(
+        "Weight of a tag after a tag", learned.tags, tuple(map(tuple, learned.transitions.tolist()))
+    )
+    features = tuple(
+        TagFeatures(tag, *(_first(learned.names, learned.state[:, k], top, sign) for sign in (1, -1)))
+        for k, tag in chosen
+    )
     return CrfSummary(transitions, features, _kinds(tagger, sentences))
-
-
-def _tag_features(tag: str, names: Sequence[str], weights: np.ndarray, top: int) -> TagFeatures:
-    """The largest weights and the smallest ones."""
-    return TagFeatures(tag, _first(names, weights, top, 1), _first(names, weights, top, -1))
 
 
 def _first(names: Sequence[str], weights: np.ndarray, count: int, sign: int) -> tuple[tuple[str, float], ...]:
@@ -115,10 +116,6 @@ def _first(names: Sequence[str], weights: np.ndarray, count: int, sign: int) -> 
         ((names[row], float(weights[row])) for row in rows.tolist()), key=lambda pair: (-sign * pair[1], pair[0])
     )
     return tuple(chosen[:count])
-
-
-def _rows(table: np.ndarray) -> tuple[tuple[float, ...], ...]:
-    return tuple(tuple(row) for row in table.tolist())
 
 
 def _kinds(tagger: CrfTagger, sentences: Sequence[Sentence]) -> tuple[FeatureKindSummary, ...]:
@@ -151,17 +148,11 @@ def _kinds(tagger: CrfTagger, sentences: Sequence[Sentence]) -> tuple[FeatureKin
 
 def _shares(tagger: CrfTagger, sentences: Sequence[Sentence]) -> dict[str, float]:
     """The share of each kind in the log-odds of all tokens tagged as PHI."""
-    sums: dict[str, float] = {}
+    sums: Counter[str] = Counter()
     for sentence, tags in zip(sentences, tagger.predict(sentences), strict=True):
         marked = [i for i, tag in enumerate(tags) if tag != OUTSIDE]
         for explanation in explain_tokens(tagger, sentence, marked, ExplainRequest()) if marked else ():
-            if explanation.crf is not None:
-                parts = {
-                    **explanation.crf.by_kind,
-                    WORDS_BEFORE: explanation.crf.before,
-                    WORDS_AFTER: explanation.crf.after,
-                }
-                for kind, value in parts.items():
-                    sums[kind] = sums.get(kind, 0.0) + value
+            if found := explanation.crf:
+                sums.update({**found.by_kind, WORDS_BEFORE: found.before, WORDS_AFTER: found.after})
     total = sum(sums.values())
     return {kind: value / total for kind, value in sums.items()} if total else {}
