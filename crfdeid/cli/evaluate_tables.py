@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from tabulate import tabulate
-
 from crfdeid.documents import Document
 from crfdeid.evaluation import (
     Averages,
@@ -19,6 +17,7 @@ from crfdeid.evaluation import (
     score_tokens,
 )
 from crfdeid.evaluation.evaluate import count_leaking_documents
+from crfdeid.utils.tables import markdown_table
 
 SCORE_MEASURES = ("P", "R", "F", "right", "spurious", "missed")
 
@@ -50,9 +49,7 @@ def score_rows(mode: str, gold: Sequence[Document], predicted: Predictions) -> l
 
 def render_table(mode: str, rows: Sequence[TableRow]) -> str:
     """Rows as a Markdown table."""
-    align = ("left", *["right"] * len(SCORE_MEASURES))
-    cells = [[row.name, *row.cells] for row in rows]
-    return tabulate(cells, [mode, *SCORE_MEASURES], tablefmt="pipe", disable_numparse=True, colalign=align)
+    return markdown_table([mode, *SCORE_MEASURES], [[row.name, *row.cells] for row in rows])
 
 
 def _counted(name: str, counts: Counts) -> TableRow:

@@ -13,8 +13,8 @@ from typing import NamedTuple
 from crfdeid.corpora import read_corpus
 from crfdeid.corpora.common import pair_by_id, spans_in
 from crfdeid.documents import CONCEPT, Document, Layers, Span
-from crfdeid.errors import FormatError, MismatchError, SpanError, located
-from crfdeid.utils.files import read_text
+from crfdeid.errors import MismatchError, SpanError, located
+from crfdeid.utils.tables import read_table, whole_numbers
 
 IGNORED_CONCEPT_TYPES = ("UNCLEAR",)
 """Concept types that are ignored by default: one of PharmaCoNER's, which its own score leaves out."""
@@ -152,13 +152,13 @@ Regions = Mapping[str, Sequence[tuple[int, int]]]
 
 
 def read_excluded_regions(path: Path, documents: Iterable[Document]) -> dict[str, list[tuple[int, int]]]:
-    """Regions of documents that the annotators of a layer never saw, from a tab-separated table.
+    """Regions of documents that the annotators of a layer never saw, from a table.
 
     MEDDOCAN inserted invented personal data into texts that PharmaCoNER had annotated: the inserted text has no
     annotation of concepts.
 
     Args:
-        path: the table; its first line names the columns, including ``document``, ``start`` and ``end``.
+        path: a CSV file; its first line names the columns, including ``document``, ``start`` and ``end``.
         documents: the documents; lines about others are ignored, since a table may serve several splits.
 
     Returns:
@@ -169,32 +169,19 @@ def read_excluded_regions(path: Path, documents: Iterable[Document]) -> dict[str
     """
     sizes = {document.id: len(document.text) for document in documents}
     found: dict[str, list[tuple[int, int]]] = {name: [] for name in sizes}
-    header, *rows = (line.removesuffix("\r").split("\t") for line in read_text(path).split("\n"))
-    if not set(_REGION_COLUMNS).issubset(header):
-        problem = f"expected columns {', '.join(_REGION_COLUMNS)}, named in the first line, with tabs between them"
-        raise FormatError(problem, path=path, line=1)
-    for number, values in enumerate(rows, start=2):
-        with located(path, number):
-            if values == [""]:
-                continue
-            if len(values) != len(header):
-                raise FormatError(f"{len(values)} columns instead of the {len(header)} of the first line")
-            row = dict(zip(header, values, strict=True))
+    for line, row in read_table(path, _REGION_COLUMNS):
+        with located(path, line):
             if row["document"] in sizes:
-                found[row["document"]].append(_region(row["start"], row["end"], sizes[row["document"]]))
+                start, end = whole_numbers((row["start"], row["end"]))
+                if not start < end <= sizes[row["document"]]:
+                    problem = f"the region [{start}, {end}) is empty or outside the text"
+                    raise SpanError(f"{problem} of {sizes[row['document']]} characters")
+                found[row["document"]].append((start, end))
     if not any(found.values()):
         raise MismatchError(
             "no line is about any of these documents: their ids must be in its column 'document'", path=path
         )
     return {name: sorted(regions) for name, regions in found.items()}
-
-
-def _region(start: str, end: str, size: int) -> tuple[int, int]:
-    if not all(text.isascii() and text.isdigit() and len(text) < 19 for text in (start, end)):
-        raise FormatError("start and end are offsets, as whole numbers")
-    if not 0 <= int(start) < int(end) <= size:
-        raise SpanError(f"the region [{start}, {end}) is empty or outside the text of {size} characters")
-    return int(start), int(end)
 
 
 class ScoredDocuments(NamedTuple):

@@ -6,13 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tabulate import tabulate
-
 from crfdeid.augmentation import NO_COPIES
 from crfdeid.documents import CONCEPT
 from crfdeid.known_phi.lists import CustomLists
 from crfdeid.model_card.card import LISTS_FILE, read_saved_lists, usual_points
 from crfdeid.serialization import ModelFolder, open_model
+from crfdeid.utils.tables import markdown_table
 
 
 def _corpus_table(splits: Mapping[str, Mapping[str, Any]], *, concepts: bool) -> str:
@@ -22,20 +21,22 @@ def _corpus_table(splits: Mapping[str, Mapping[str, Any]], *, concepts: bool) ->
     for split, facts in splits.items():
         further = [_concept_counts(facts).get(name, 0) for name in ("spans", "unaligned")] if concepts else []
         rows.append([split, *("-" if facts[name] is None else facts[name] for name in names), *further])
-    return _table([*head, *(["concepts", "unaligned concepts"] if concepts else [])], rows)
+    return markdown_table([*head, *(["concepts", "unaligned concepts"] if concepts else [])], rows)
 
 
 def _shared_table(files: Sequence[Mapping[str, Any]]) -> str:
     """The files of shared notes that were learned from, by the beginning of their checksums."""
     names = ("sentences", "tokens", "spans")
-    return _table(["shared file", *names], [[file["sha256"][:16], *(file[name] for name in names)] for file in files])
+    return markdown_table(
+        ["shared file", *names], [[file["sha256"][:16], *(file[name] for name in names)] for file in files]
+    )
 
 
 def _score_table(scores: Mapping[str, Any]) -> str:
     """Strict entity scores by type."""
     rows = [[label, *_prf(counts)] for label, counts in scores["by_type"].items()]
     rows.append(["all", *_prf(scores["micro"])])
-    return _table(["type (strict)", "P", "R", "F", "marked", "found", "missed"], rows)
+    return markdown_table(["type (strict)", "P", "R", "F", "marked", "found", "missed"], rows)
 
 
 def _prf(counts: Mapping[str, Any]) -> list[Any]:
@@ -47,55 +48,38 @@ def _use_table(found: Mapping[str, Any]) -> str:
     """PHI tokens found, whatever their type, and notes that would leak, with and without document consistency."""
     rows = []
     for name, text in (("alone", "the model alone"), ("consistent", "with document consistency, the default")):
-        micro = found[name]["token_binary"]["micro"]
-        leaking = found[name]["leaking_documents"]
-        rows.append(
-            [
-                text,
-                *(f"{100 * micro[m]:.2f}" for m in ("recall", "precision")),
-                micro["fn"],
-                f"{leaking['count']} of {leaking['total']}",
-                _interval(leaking),
-            ]
-        )
+        micro, leaking = found[name]["token_binary"]["micro"], found[name]["leaking_documents"]
+        shares = (f"{100 * micro[measure]:.2f}" for measure in ("recall", "precision"))
+        rows.append([text, *shares, micro["fn"], *_counted(leaking)])
     head = ["PHI tokens of any type", "sensitivity", "PPV", "missed tokens", "notes with a miss", "95 % interval"]
-    return _table(head, rows)
+    return markdown_table(head, rows)
+
+
+def _counted(part: Mapping[str, Any]) -> tuple[str, str]:
+    """A count of its total, and the interval of the share."""
+    return f"{part['count']} of {part['total']}", f"{100 * part['low']:.2f} to {100 * part['high']:.2f}"
 
 
 def _leak_table(leaks: Mapping[str, Mapping[str, Any]]) -> str:
     """The share of each type's PHI tokens that nothing marked."""
-    rows = [
-        [label, f"{leak['count']} of {leak['total']}", f"{_share(leak):.2f}", _interval(leak)]
-        for label, leak in leaks.items()
-    ]
-    return _table(["type", "missed tokens", "leak %", "95 % interval"], rows)
-
-
-def _share(part: Mapping[str, Any]) -> float:
-    return 100 * part["count"] / max(part["total"], 1)
-
-
-def _interval(part: Mapping[str, Any]) -> str:
-    return f"{100 * part['low']:.2f} to {100 * part['high']:.2f}"
+    rows = []
+    for label, leak in leaks.items():
+        count, interval = _counted(leak)
+        rows.append([label, count, f"{100 * leak['count'] / max(leak['total'], 1):.2f}", interval])
+    return markdown_table(["type", "missed tokens", "leak %", "95 % interval"], rows)
 
 
 def _point_table(points: Sequence[Mapping[str, Any]]) -> str:
     """Thresholds and their counts on the development notes, and on the test notes if there are any."""
     costs = ["PHI tokens missed", "reached %", "PPV", "F1", "FN/1000 tokens", "FP/1000 tokens"]
-    head = ["sensitivity", "threshold", *costs]
+    head, rows = ["sensitivity", "threshold", *costs], []
     if any("test" in point for point in points):
         head += [f"test {name}" for name in costs]
-    rows = []
     for point in points:
         measured = [point, *([point["test"]] if "test" in point else [])]
-        rows.append(
-            [
-                f"{point['required']:g}",
-                f"{point['threshold']:.3g}",
-                *(cell for cost in measured for cell in _cost(cost)),
-            ]
-        )
-    return _table(head, rows)
+        cells = (cell for cost in measured for cell in _cost(cost))
+        rows.append([f"{point['required']:g}", f"{point['threshold']:.3g}", *cells])
+    return markdown_table(head, rows)
 
 
 def _points(card: Mapping[str, Any]) -> Iterator[str]:
@@ -112,11 +96,6 @@ def _cost(point: Mapping[str, Any]) -> list[str]:
         *(f"{100 * point[name]:.2f}" for name in ("sensitivity", "ppv", "f1")),
         *(f"{point[name]:.2f}" for name in ("false_negatives_per_1000", "false_positives_per_1000")),
     ]
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    align = ["left", *["right"] * (len(head) - 1)]
-    return tabulate(rows, head, tablefmt="pipe", disable_numparse=True, colalign=align)
 
 
 def _concept_counts(split: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -10,9 +10,9 @@ Reference:
 
 from __future__ import annotations
 
-import csv
 import math
-from collections.abc import Callable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -20,9 +20,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from crfdeid.errors import EmptyInputError, FormatError, SettingError, UsageError
-from crfdeid.utils.files import read_text
-from crfdeid.utils.json import require_unique
+from crfdeid.errors import EmptyInputError, FormatError, SettingError, UsageError, located
+from crfdeid.utils.tables import read_table, whole_numbers
 
 CONFIDENCE_LEVEL = 0.95
 _MOST_NOTES = 10**9  # more than anybody reads
@@ -70,12 +69,12 @@ def most_leaking(
     reviewed: int, leaking: int, total: int, *, recall: float = 1.0, level: float = CONFIDENCE_LEVEL
 ) -> int:
     """The largest number of leaking notes among M that fits k found of n; arguments are those of `upper_bound`."""
-    low, high = leaking, total  # the first fits: k of them are there
-    while low < high:
-        middle = (low + high + 1) // 2
-        fits = _detection_tail(reviewed, leaking, total, np.array([middle]), recall=recall)[0] > 1 - level
-        low, high = (middle, high) if fits else (low, middle - 1)
-    return low
+
+    def is_most(among: int) -> bool:
+        tail = _detection_tail(reviewed, leaking, total, np.array([among + 1]), recall=recall)
+        return bool(tail[0] <= 1 - level)
+
+    return leaking + bisect_left(range(leaking, total), True, key=is_most)  # k of them are there
 
 
 def _detection_tail(
@@ -134,15 +133,8 @@ def notes_to_read(
     most = _MOST_NOTES if total is None else total
     if leaking > most or not enough(most):
         raise SettingError(f"a bound of {bound} with {leaking} leaking notes: too low, also where all notes are read")
-    return _smallest(enough, max(leaking, 1), most)
-
-
-def _smallest(holds: Callable[[int], bool], low: int, high: int) -> int:
-    """The first number for which something holds that then holds for all larger ones, ``high`` among them."""
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle + 1, high)
-    return low
+    least = max(leaking, 1)
+    return least + bisect_left(range(least, most), True, key=enough)
 
 
 def _check(reviewed: int, leaking: int, recall: float, total: int | None) -> None:
@@ -152,49 +144,6 @@ def _check(reviewed: int, leaking: int, recall: float, total: int | None) -> Non
         raise SettingError(f"a reviewer's recall of {recall}: give a share above 0, at most 1, such as 0.96")
     if total is not None and not max(reviewed, 1) <= total:
         raise SettingError(f"{reviewed} notes read of {total}: there cannot be fewer than were read")
-
-
-_MAX_DIGITS = 12  # digits: more notes or tokens than there are
-
-
-def read_table(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
-    """The rows of a table, each with its line, as the text of each column that is asked for.
-
-    Raises:
-        DataError: it cannot be read, a column is missing or there twice, or a row has not as many fields as the header.
-    """
-    text = read_text(path)
-    reader = csv.reader(text.splitlines(), delimiter="\t" if "\t" in text.partition("\n")[0] else ",", strict=True)
-    try:
-        header = [name.strip() for name in next(reader, [])]
-        missing = [name for name in columns if name not in header]
-        if missing:
-            problem = (
-                f"no column {', '.join(missing)}: the first line names the columns, {', '.join(columns)} among them"
-            )
-            raise FormatError(problem, path=path, line=1)
-        require_unique(header, path=path, line=1)
-        for row in reader:
-            if not row:
-                continue
-            if len(row) != len(header):
-                problem = f"{len(row)} fields, where the first line has {len(header)}"
-                raise FormatError(problem, path=path, line=reader.line_num)
-            named = dict(zip(header, (field.strip() for field in row), strict=True))
-            yield reader.line_num, {name: named[name] for name in columns}
-    except csv.Error:
-        raise FormatError("no row of a table: check its quotes", path=path, line=reader.line_num) from None
-
-
-def _parse_count(text: str, path: Path, line: int) -> int:
-    """A field as a whole number from 0.
-
-    Raises:
-        DataError: it is none.
-    """
-    if not (text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS):
-        raise FormatError("expected a whole number from 0 in each column of numbers", path=path, line=line)
-    return int(text)
 
 
 _PROPORTIONAL = 1.1
@@ -235,13 +184,13 @@ def read_strata(path: Path) -> list[Stratum]:
     Raises:
         DataError: it cannot be read, or a line is not such a kind.
     """
-    found = []
-    for line, row in read_table(path, ("stratum", "notes", "reviewed", "leaking")):
-        numbers = (_parse_count(row[name], path, line) for name in ("notes", "reviewed", "leaking"))
-        try:
-            found.append(Stratum(row["stratum"], *numbers))
-        except UsageError as problem:
-            raise FormatError(str(problem), path=path, line=line) from None
+    found, numbers = [], ("notes", "reviewed", "leaking")
+    for line, row in read_table(path, ("stratum", *numbers)):
+        with located(path, line):
+            try:
+                found.append(Stratum(row["stratum"], *whole_numbers(row[name] for name in numbers)))
+            except UsageError as problem:
+                raise FormatError(str(problem)) from None
     if not found:
         raise EmptyInputError("holds no kind of notes: give one a line", path=path)
     if len({stratum.name for stratum in found}) < len(found):
@@ -345,11 +294,12 @@ def read_counts(path: Path) -> list[NoteCount]:
     """
     found = []
     for line, row in read_table(path, NoteCount._fields):
-        count = NoteCount(*(_parse_count(row[name], path, line) for name in NoteCount._fields))
-        if count.leaked > count.tokens:
-            problem = f"{count.leaked} leaked of {count.tokens} tokens: count those hidden and those left as tokens"
-            raise FormatError(problem, path=path, line=line)
-        found.append(count)
+        with located(path, line):
+            count = NoteCount(*whole_numbers(row.values()))
+            if count.leaked > count.tokens:
+                problem = f"{count.leaked} leaked of {count.tokens} tokens: count those hidden and those left as tokens"
+                raise FormatError(problem)
+            found.append(count)
     if not found:
         raise EmptyInputError("holds no counts: give one line for each note that was read", path=path)
     return found

@@ -10,6 +10,7 @@ marks say nothing of another redaction of the same note.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,7 +90,7 @@ def _span(entry: Any, document: Document, path: Path, line: int) -> Span:
     raise FormatError("a mark that is none of its text: do not alter the file", path=path, line=line)
 
 
-def require_current(reviewed: Iterable[Reviewed], notes: Iterable[SampledNote]) -> None:
+def require_current(reviewed: Sequence[Reviewed], notes: Iterable[SampledNote]) -> None:
     """Refuse marks of redacted notes that have changed since; the message lists their lines.
 
     Args:
@@ -100,12 +101,8 @@ def require_current(reviewed: Iterable[Reviewed], notes: Iterable[SampledNote]) 
         DataError: a marked note is missing, or was redacted anew.
     """
     texts = {note.id: note.sha256 for note in notes}
-    absent, outdated = [], []
-    for one in reviewed:
-        if one.document.id not in texts:
-            absent.append(one.source)
-        elif one.sha256 != texts[one.document.id]:
-            outdated.append(one.source)
+    absent = [one.source for one in reviewed if one.document.id not in texts]
+    outdated = [one.source for one in reviewed if texts.get(one.document.id, one.sha256) != one.sha256]
     if outdated:
         problem = f"marks of another redaction: {shorten_list(outdated, between='; ')}"
         raise MismatchError(f"{problem}: these notes have another text now, so read them again, on a new page")
@@ -122,8 +119,6 @@ def strata_of(reviewed: Sequence[Reviewed], plan: SamplingPlan, *, path: Path) -
     """
     require_planned(plan, [SampledNote(one.document.id, "", one.sha256) for one in reviewed], path=path)
     kinds = {note.id: note.kind for note in plan.selected}
-    counts = {kind: [0, 0] for kind in plan.kinds}
-    for one in reviewed:
-        counts[kinds[one.document.id]][0] += 1
-        counts[kinds[one.document.id]][1] += bool(one.missed)
-    return [Stratum(kind, plan.kinds[kind], read, leaking) for kind, (read, leaking) in counts.items()]
+    read = Counter(kinds[one.document.id] for one in reviewed)
+    leaking = Counter(kinds[one.document.id] for one in reviewed if one.missed)
+    return [Stratum(kind, notes, read[kind], leaking[kind]) for kind, notes in plan.kinds.items()]

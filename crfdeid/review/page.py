@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from importlib.resources import files
-from itertools import accumulate
+from itertools import accumulate, zip_longest
 from typing import Any, NamedTuple
 
 from crfdeid.bio import phi_probabilities
@@ -62,17 +62,13 @@ def find_replacements(original: str, redacted: str) -> list[TextChange]:
     if original == redacted:
         return []
     before, after = _PIECE.findall(original), _PIECE.findall(redacted)
-    matcher = SequenceMatcher(_is_space, before, after, autojunk=False)
+    # White space is too frequent to be an anchor.
+    matcher = SequenceMatcher(str.isspace, before, after, autojunk=False)
     changes = [(i, j, k, m) for tag, i, j, k, m in matcher.get_opcodes() if tag != "equal"]
     starts = [0, *accumulate(map(len, before))]
     return [
         TextChange(starts[i], starts[j], "".join(after[k:m])) for i, j, k, m in _filled(changes, len(before)) if i < j
     ]
-
-
-def _is_space(piece: str) -> bool:
-    """True for white space, which is too frequent to be an anchor."""
-    return piece.isspace()
 
 
 def _filled(changes: Sequence[_Change], size: int) -> list[_Change]:
@@ -223,7 +219,7 @@ def _page_data(notes: Sequence[PageNote], side: PageText, unsure: _Uncertain | N
             "id": note.document.id,
             "text": note.document.text,
             "sha256": note.sha256,
-            "spans": [[*span, by] for span, by in zip(note.document.spans, note.by or _nothing(note), strict=True)],
+            "spans": [[*span, by] for span, by in zip_longest(note.document.spans, note.by)],
             "others": [list(span) for span in sorted(note.others)],
             "unchanged": [list(span) for span in note.unchanged],
             "unsure": [list(token) for token in tokens],
@@ -232,7 +228,3 @@ def _page_data(notes: Sequence[PageNote], side: PageText, unsure: _Uncertain | N
     ]
     types = {span.label for note in notes for span in (*note.document.spans, *note.others)}
     return {"types": sorted(types | {"PHI"}), "sided": bool(side.second), "notes": shown}
-
-
-def _nothing(note: PageNote) -> list[None]:
-    return [None] * len(note.document.spans)

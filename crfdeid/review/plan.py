@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from crfdeid.corpora.common import text_digest
 from crfdeid.errors import FormatError, MismatchError, OutputExistsError, SettingError
@@ -20,8 +20,16 @@ from crfdeid.io.sources import NOTE_FORMATS, read_all_notes
 from crfdeid.serialization import DESKTOP_FILES
 from crfdeid.utils.files import read_text, write_files
 from crfdeid.utils.json import parse_json
+from crfdeid.validation import shape_errors
 
 _PLAN_FORMAT_VERSION = 3
+_PLAN = {
+    "plan": int,
+    "seed": int,
+    "kinds": {str: int},
+    "selected": [{"id": str, "kind": str, "sha256": str}],
+    "digest": str,
+}
 _NO_PLAN = "no sampling plan: give the file that crfdeid review plan wrote"
 
 
@@ -154,20 +162,10 @@ def read_plan(path: Path) -> SamplingPlan:
         DataError: it cannot be read, or is none.
     """
     content = parse_json(read_text(path), path=path, otherwise=_NO_PLAN)
-    try:
-        return _plan(content)
-    except (ValueError, KeyError, TypeError):
-        raise FormatError(_NO_PLAN, path=path) from None
-
-
-def _plan(content: Any) -> SamplingPlan:
-    if content["plan"] != _PLAN_FORMAT_VERSION:
-        raise ValueError("another version")
-    kinds = {str(kind): int(size) for kind, size in content["kinds"].items()}
-    selected = tuple(
-        SampledNote(str(note["id"]), str(note["kind"]), str(note["sha256"])) for note in content["selected"]
-    )
-    return SamplingPlan(int(content["seed"]), kinds, selected, str(content["digest"]))
+    if any(shape_errors(content, _PLAN)) or content["plan"] != _PLAN_FORMAT_VERSION:
+        raise FormatError(_NO_PLAN, path=path)
+    selected = tuple(SampledNote(*(note[name] for name in SampledNote._fields)) for note in content["selected"])
+    return SamplingPlan(content["seed"], content["kinds"], selected, content["digest"])
 
 
 def require_only_notes(path: Path) -> None:
@@ -226,16 +224,15 @@ def require_planned(plan: SamplingPlan, read: Sequence[SampledNote], *, path: Pa
         DataError: a note is missing, has another text, or is not in the plan; the message has the number.
     """
     missing, altered = _missing_and_altered(plan, read)
-    if missing:
-        raise MismatchError(
-            f"{missing} of the {len(plan.selected)} notes of the plan are missing: read them all", path=path
-        )
-    if altered:
-        problem = f"{altered} notes of the plan have another text now: draw a new plan, for the old one holds no longer"
-        raise MismatchError(problem, path=path)
-    if len(read) > len(plan.selected):
-        problem = f"{len(read) - len(plan.selected)} notes were read that are not in the plan: leave them out"
-        raise MismatchError(problem, path=path)
+    further = len(read) - len(plan.selected)
+    problems = {
+        f"{missing} of the {len(plan.selected)} notes of the plan are missing: read them all": missing,
+        f"{altered} notes of the plan have another text now: draw a new plan, for the old one holds no longer": altered,
+        f"{further} notes were read that are not in the plan: leave them out": further,
+    }
+    for problem, count in problems.items():
+        if count > 0:
+            raise MismatchError(problem, path=path)
 
 
 def _missing_and_altered(plan: SamplingPlan, found: Sequence[SampledNote]) -> tuple[int, int]:

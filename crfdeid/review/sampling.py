@@ -18,8 +18,6 @@ from heapq import heapify, heappop, heapreplace
 from itertools import chain, islice, zip_longest
 from pathlib import Path
 
-import numpy as np
-
 from crfdeid.bio import phi_probabilities
 from crfdeid.corpora import label_studio, write_corpus
 from crfdeid.documents import Document
@@ -90,12 +88,9 @@ def candidates(
             words = Counter(word.lower() for sentence in group for word in sentence.words)
             missed = None
             if tagger is not None:
-                missed = sum(_expected_misses(phi_probabilities(next(tables), tagger.tags), cut) for _ in group)
+                probable = (phi_probabilities(next(tables), tagger.tags) for _ in group)
+                missed = sum(float(share[share < cut].sum()) for share in probable)
             yield Candidate(document, words, missed)
-
-
-def _expected_misses(probable: np.ndarray, cut: float) -> float:
-    return float(probable[probable < cut].sum())
 
 
 def draw_sample(
@@ -206,26 +201,26 @@ def write_sample(
         UsageError: the folder cannot be exchanged for another.
         DataError: it cannot be written, or the format cannot hold a note.
     """
-    documents = [_shown(one.candidate.document, for_test) for one in drawn]
+    guided = bool(model) and not for_test
+    documents = [one.candidate.document for one in drawn]
+    if for_test:
+        documents = [replace(document, spans=()) for document in documents]
     with whole_folder(folder) as partial:
         target = partial / _FILES[format] if format in _FILES else partial
-        if format == "label-studio" and model and not for_test:
+        if format == "label-studio":
             tasks = (
-                label_studio.to_task(document, annotated=False, model=model, score=one.candidate.p_no_miss)
+                label_studio.to_task(
+                    replace(document, phi_annotated=guided and document.phi_annotated),
+                    annotated=False,
+                    model=model,
+                    score=one.candidate.p_no_miss,
+                )
                 for document, one in zip(documents, drawn, strict=True)
             )
-            write_files({target: "[\n" + ",\n".join(tasks) + "\n]\n"})
-        elif format == "label-studio":
-            bare = (replace(document, phi_annotated=False) for document in documents)
-            tasks = (label_studio.to_task(document, annotated=False) for document in bare)
             write_files({target: "[\n" + ",\n".join(tasks) + "\n]\n"})
         else:
             write_corpus(documents, target, format=format)
         write_files({partial / SAMPLE_LIST: _table(drawn, rated=not for_test)})
-
-
-def _shown(document: Document, for_test: bool) -> Document:
-    return replace(document, spans=()) if for_test else document
 
 
 def _table(drawn: Sequence[Sample], *, rated: bool) -> str:

@@ -141,7 +141,7 @@ def _split(options: SimpleNamespace) -> tuple[list[Document], list[Document]]:
 def _left_out(path: Path) -> Iterator[str]:
     """Ids and texts of a file of --exclude."""
     from crfdeid.corpora import read_corpus  # noqa: PLC0415
-    from crfdeid.review.bounds import read_table  # noqa: PLC0415
+    from crfdeid.utils.tables import read_table  # noqa: PLC0415
 
     if path.suffix.lower() == ".csv":
         yield from (row["note"] for _, row in read_table(path, ("note",)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -102,14 +103,10 @@ def _reading_table(options: SimpleNamespace) -> Iterator[str]:
     yield f"To show that at most {100 * options.target_leak_rate:g} % of the notes leak, one-sided at 95 %:"
     yield "\n| found to leak | notes to read |\n| --: | --: |"
     first = options.leaking
-    for leaking in range(first, first + 4):
-        try:
-            count = _notes_to_read(options, options.corpus_size, leaking)
-        except UsageError:
-            if leaking == first:
-                raise
-            return
-        yield f"| {leaking} | {count:,} |"
+    yield f"| {first} | {_notes_to_read(options, options.corpus_size, first):,} |"
+    with suppress(UsageError):  # No number of notes is enough for so many.
+        for leaking in range(first + 1, first + 4):
+            yield f"| {leaking} | {_notes_to_read(options, options.corpus_size, leaking):,} |"
 
 
 def _draw(options: SimpleNamespace) -> tuple[dict[str, int], list[str]]:

@@ -8,14 +8,13 @@ from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
-from tabulate import tabulate
-
 from crfdeid.cli.corpus_options import ANNOTATED, FORMAT, TYPES, read_annotated
 from crfdeid.cli.options import SEED
 from crfdeid.cli.progress import make_bar
 from crfdeid.cli.share import FOLDER, load_representation
 from crfdeid.cli.shell import Option, command
 from crfdeid.cli.values import file_path, setting
+from crfdeid.utils.tables import markdown_table
 
 _STRONG = 0.75  # of pairs without noise: an adversary that tells fewer is too weak to say anything
 _ADVERSARIES = {
@@ -75,10 +74,7 @@ def attack_bar() -> Iterator[Callable[[str, int, int], None]]:
 
 def render_attacks(card: Mapping[str, Any]) -> str:
     """Render the figures of a card and of chance as a Markdown table, with notes on how to read them."""
-    head = ["attack", "%", "95 % interval", "chance %"]
-    table = tabulate(
-        list(_rows(card)), head, tablefmt="pipe", disable_numparse=True, colalign=["left", "right", "right", "right"]
-    )
+    table = markdown_table(["attack", "%", "95 % interval", "chance %"], list(_rows(card)))
     return "\n\n".join([table, *_notes(card)])
 
 
