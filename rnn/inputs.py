@@ -11,7 +11,7 @@ from typing import Self
 import numpy as np
 
 from crfdeid.crf.feature_index import FeatureIndex
-from crfdeid.crf.weights import escape_for_crfsuite
+from crfdeid.crf.training import escape_for_crfsuite
 from crfdeid.documents import LabelledSentence
 from crfdeid.secrets import hash_word, require_same_key
 from features import FeatureSet

@@ -16,8 +16,7 @@ from crfdeid.cli import run_summary
 from crfdeid.documents import CONCEPT, Document
 from crfdeid.errors import DataError, UsageError
 from crfdeid.io.audit import RunTotals, write_audit
-from crfdeid.io.journal import NoteDone
-from crfdeid.io.output import OutputFolder
+from crfdeid.io.output import NoteDone, OutputFolder
 from crfdeid.io.records import (
     MAX_UTF8_BYTES,
     Columns,
@@ -28,7 +27,6 @@ from crfdeid.io.records import (
     shown_name,
     too_long_failure,
 )
-from crfdeid.io.remote import RemoteNotes
 from crfdeid.io.runner import OutputPlan, process_files, start_workers
 from crfdeid.io.sources import NOTE_FORMATS, note_files, read_file, renaming, require_no_dates, survey_input
 from crfdeid.io.worker import NoteTask
@@ -132,7 +130,7 @@ def run_folder(
         raise UsageError("--output is needed: name a new folder for the results")
     if options.output.suffix.lower() in NOTE_FORMATS:
         raise UsageError(f"--output: {options.output} is the name of a file: name a folder, files keep their names")
-    if engine is local_engine and isinstance(options.notes, RemoteNotes):
+    if engine is local_engine and not isinstance(options.notes, Path):
         raise UsageError(f"{options.notes} is a URL, which needs --spark: name a path")
     _require_places(options, task)
     began = time.monotonic()

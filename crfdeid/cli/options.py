@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from crfdeid.io.worker import NoteTask
     from crfdeid.known_phi.lists import CustomLists
     from crfdeid.pipeline import Deidentifier
-    from crfdeid.redaction.operators import Operators
-    from crfdeid.redaction.policy import Policy
+    from crfdeid.redaction.policy import Operators, Policy
     from crfdeid.serialization import ModelFolder
     from crfdeid.tagger import Tagger
 
@@ -75,7 +74,7 @@ def operators_of(options: SimpleNamespace) -> Operators:
     Raises:
         UsageError: an unknown operator, or two for one type.
     """
-    from crfdeid.redaction.operators import parse_operators  # noqa: PLC0415
+    from crfdeid.redaction.policy import parse_operators  # noqa: PLC0415
 
     return parse_operators(getattr(options, "operator", ()))
 
@@ -104,9 +103,12 @@ RESUMED = Mode("--resume", lambda options: options.resume)
 
 
 def _notes(text: str) -> Any:
-    from crfdeid.io.remote import RemoteNotes, is_url  # noqa: PLC0415
+    if "://" in text:
+        from crfdeid.io.remote import RemoteNotes, is_url  # noqa: PLC0415
 
-    return RemoteNotes(text) if is_url(text) else file_path(text)
+        if is_url(text):
+            return RemoteNotes(text)
+    return file_path(text)
 
 
 # Options of `tag` and `redact`.

@@ -9,8 +9,7 @@ from crfdeid.cli.options import ENCRYPTION_KEY_FILE, FILES, LOCAL, NOTE_OPTIONS,
 from crfdeid.cli.shell import Mode, Option, choice, command
 from crfdeid.cli.values import file_path, names
 from crfdeid.errors import UsageError
-from crfdeid.redaction.operators import ENCRYPT, HASH, OPERATORS, SURROGATE
-from crfdeid.redaction.redact import DATE_ORDERS
+from crfdeid.redaction.policy import DATE_ORDERS, ENCRYPT, HASH, OPERATORS, SURROGATE
 
 _SURROGATES = Mode("--operator surrogate", surrogates)
 _ENCRYPTION = Mode("--operator encrypt", lambda options: operators_of(options).uses(ENCRYPT))
@@ -78,7 +77,7 @@ def run(options: SimpleNamespace) -> int:
     Returns:
         0, or 1 if a note failed.
     """
-    from crfdeid.cli import note_run, spark_run  # noqa: PLC0415
+    from crfdeid.cli import note_run  # noqa: PLC0415
     from crfdeid.cli import options as shared  # noqa: PLC0415
     from crfdeid.io.date_columns import DateColumns  # noqa: PLC0415
     from crfdeid.io.runner import OutputPlan  # noqa: PLC0415
@@ -87,7 +86,12 @@ def run(options: SimpleNamespace) -> int:
 
     one_thread()
     operators = operators_of(options)
-    spark_run.require_fitting(options)
+    engine = note_run.local_engine
+    if options.spark is not None:
+        from crfdeid.cli import spark_run  # noqa: PLC0415
+
+        spark_run.require_fitting(options)
+        engine = spark_run.spark_engine
     dates = DateColumns(
         options.shift_columns,
         options.hash_columns,
@@ -133,9 +137,7 @@ def run(options: SimpleNamespace) -> int:
 
         plan = sidecar_plan(columns)
     task = note_run.RunPlan("redacting", work, plan, settings, secret, sidecar=options.keep_concepts)
-    return note_run.run_folder(
-        options, task, note_run.local_engine if options.spark is None else spark_run.spark_engine
-    )
+    return note_run.run_folder(options, task, engine)
 
 
 def _encryption_key(options: SimpleNamespace) -> bytes | None:

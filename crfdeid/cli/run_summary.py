@@ -9,7 +9,7 @@ from crfdeid.io.audit import RunTotals
 from crfdeid.io.records import Failure
 from crfdeid.io.worker import NoteTask
 from crfdeid.model_card.card import threshold_in
-from crfdeid.redaction.operators import ENCRYPT, KEEP, SURROGATE
+from crfdeid.redaction.policy import ENCRYPT, KEEP, SURROGATE
 
 # Minimum number of notes for the warning that none has PHI: with fewer it may be chance.
 _MANY = 10

@@ -34,8 +34,6 @@ def require_fitting(options: SimpleNamespace) -> None:
     Raises:
         UsageError: there are such options.
     """
-    if options.spark is None:
-        return
     table = None if options.output is None else _failures_file(options.output)
     if table is not None and table.exists() and not options.resume:
         raise UsageError(f"--output: {table} is there already, the table of what failed: name another folder")

@@ -1,7 +1,8 @@
 """Conditional random field: a linear chain over hand-made features, trained by CRFsuite and decoded in NumPy.
 
-tagger.py          `CrfTagger`                         training.py   `CrfSettings`, training with CRFsuite
-feature_index.py   sentences -> rows of weights        weights.py    weights: CRFsuite's file, and ours
+tagger.py          `CrfTagger`
+training.py        `CrfSettings`, training with CRFsuite, and the learned weights
+feature_index.py   sentences -> rows of weights
 decoding.py        Viterbi paths, forward-backward marginals
 """
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from crfdeid.crf.weights import escape_for_crfsuite
+from crfdeid.crf.training import escape_for_crfsuite
 from features.columns import BOS, EOS, Conjunction, Extractor, FeatureValue, SentenceBatch, WordColumn
 from features.tokens import Sentence
 

@@ -14,7 +14,7 @@ the profile "yadav2016" is therefore c1 = 0 and c2 = 1 / (2 C) = 0.5, with a wei
 pairs that do not occur in training (CRF++ expands each template for every tag), every transition, and no frequency
 cut-off.
 
-CRFsuite trains. Its weights are then read (`crfdeid.crf.weights`), and tags and marginals are computed from them in
+CRFsuite trains. Its weights are then read (`crfdeid.crf.training`), and tags and marginals are computed from them in
 NumPy (`crfdeid.crf.decoding`). A saved model is therefore plain arrays, a model is thread-safe, and feature strings can
 be stored as hashes.
 
@@ -34,8 +34,7 @@ import numpy as np
 
 from crfdeid.crf.decoding import best_paths, chain_marginals
 from crfdeid.crf.feature_index import FeatureIndex
-from crfdeid.crf.training import CrfSettings, train_weights
-from crfdeid.crf.weights import CrfWeights
+from crfdeid.crf.training import CrfSettings, CrfWeights, train_weights
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import EmptyInputError, MissingExtraError, NotTrainedError
 from crfdeid.secrets import hash_word

@@ -17,8 +17,7 @@ from crfdeid.io.worker import Result, StartedWorker, Worker, start_worker
 from crfdeid.known_phi.patients import read_columns, warn_unredacted_columns
 from crfdeid.model_card.card import model_digest, read_card, warn_of_low_ppv
 from crfdeid.model_card.pretrained import find_model
-from crfdeid.redaction.operators import ENCRYPT, SURROGATE
-from crfdeid.redaction.policy import Policy
+from crfdeid.redaction.policy import ENCRYPT, SURROGATE, Policy
 from crfdeid.secrets import read_secret
 from crfdeid.serialization import ModelFolder
 from crfdeid.utils.process import collecting_seldom

@@ -3,8 +3,7 @@
 records.py   NoteFile, Note, NoteResult, Failure     text.py jsonl.py csv.py parquet.py   one module a format
 sources.py   files below a folder; NOTE_FORMATS      tables.py        rows of tables, shared by the formats
 remote.py    the same by URL (S3, GCS, Azure, HDFS)  date_columns.py  columns of dates next to surrogates
-worker.py    NoteTask: redaction of batches          patients.py      names of patients in columns
-runner.py    process_files, in several processes     annotations.py   formats of `crfdeid tag`, sidecars
-output.py    output folder: lock, staging, resume    journal.py       run state: configuration and journal
-audit.py     totals of a run, and the audit file
+worker.py    NoteTask: redaction of batches          annotations.py   formats of `crfdeid tag`, sidecars
+runner.py    process_files, in several processes     audit.py         totals of a run, and the audit file
+output.py    output folder: lock, run state, staging, resume
 """

@@ -19,7 +19,7 @@ from crfdeid.corpora import CORPUS_WRITERS, doccano, jsonl, label_studio
 from crfdeid.corpora.layers import select_layer
 from crfdeid.documents import CONCEPT, PHI, Document, Span
 from crfdeid.io import sources
-from crfdeid.io.journal import SIDECARS
+from crfdeid.io.output import SIDECARS
 from crfdeid.io.records import Columns, NoteFile, Record, Writer
 from crfdeid.io.runner import OutputPlan
 from crfdeid.utils.files import write_files, write_parts

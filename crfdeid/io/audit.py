@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from crfdeid.io.journal import FailureEntry, NoteDone
+from crfdeid.io.output import FailureEntry, NoteDone
 from crfdeid.utils.files import write_parts
 
 

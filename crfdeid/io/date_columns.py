@@ -16,7 +16,7 @@ import regex
 
 from crfdeid.errors import DataError, FormatError, OptionConflictError, UsageError
 from crfdeid.known_phi.dates import to_ascii_signs
-from crfdeid.known_phi.placeholders import is_placeholder
+from crfdeid.known_phi.persons import is_placeholder
 from crfdeid.secrets import derive, hash_word
 from features.normal import normal_form
 

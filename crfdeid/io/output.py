@@ -3,15 +3,17 @@
 The run state is in the hidden folder ``.crfdeid``:
 
     lock             locked by the run that writes
-    settings.json    configuration of the run, which --resume must repeat (`crfdeid.io.journal`)
-    finished.jsonl   journal of results and failures (`crfdeid.io.journal`)
+    settings.json    configuration of the run, which --resume must repeat
+    finished.jsonl   journal of notes, failures and finished files, one JSON object a line
     part/            files while they are written
     sidecar/         concepts of each file, until the end of the run joins them
 
 A file is written in ``part``, brought to the disk, renamed, and then listed as finished. A run that is killed, or loses
 power, therefore leaves no partial file under a final name, and redoes at most one file when it resumes.
 
-No link below the output is followed: otherwise another user's file could be overwritten or deleted.
+Only journal entries of finished files count when a run resumes; the rest is redone. Anybody could have changed these
+files: an entry of another form is refused, and so is a name that leads out of the output folder. No link below the
+output is followed, otherwise another user's file could be overwritten or deleted.
 """
 
 from __future__ import annotations
@@ -19,33 +21,279 @@ from __future__ import annotations
 import errno
 import fcntl
 import hashlib
+import json
+import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal, Self, TextIO
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TextIO
 
-from crfdeid.errors import OptionConflictError, OutputExistsError, UsageError, WriteError
-from crfdeid.io.journal import (
-    CONFIG,
-    JOURNAL,
-    SIDECARS,
-    STATE_FOLDER,
-    FailureEntry,
-    FileCompleted,
-    Journal,
-    NoteDone,
-    new_run_config,
-    read_run_config,
-    require_same_config,
+from crfdeid.errors import (
+    IntegrityError,
+    OptionConflictError,
+    OutputExistsError,
+    UsageError,
+    VersionError,
+    WriteError,
 )
-from crfdeid.io.records import Failure, NoteFile, NoteResult
-from crfdeid.io.remote import RemoteNotes
+from crfdeid.io.records import SOURCES, Failure, NoteFile, NoteResult, Sources
 from crfdeid.io.sources import Rename, note_files
-from crfdeid.utils.files import make_folders, open_no_link, sync, write_files
+from crfdeid.model_card.drift import NOTE_MEASURES
+from crfdeid.utils.files import make_folders, naming, open_no_link, sync, write_files
+from crfdeid.utils.json import parse_json
+from crfdeid.validation import shape_errors
+
+if TYPE_CHECKING:
+    from crfdeid.io.remote import RemoteNotes
+
+STATE_FOLDER = ".crfdeid"
+"""Folder of the run state in an output folder."""
+JOURNAL = "finished.jsonl"
+"""File of the journal in it."""
+_SETTINGS = "settings.json"
+SIDECARS = f"{STATE_FOLDER}/sidecar"
+"""Folder of the sidecar files, one for each input file, until the end of the run joins them."""
+_STATE_VERSION = 3
+_DAMAGED = "damaged: name a new --output folder, the input has all that is needed"
+_FAILURE_MARK = '"reason": '  # in the line of each failure, and hardly in another
+_SECRET = "secret"
+
 
 Withdrawn = Literal["keep", "remove"]
 """Treatment of the results of a file that the input no longer has."""
+
+
+def read_run_config(path: Path) -> dict[str, Any] | None:
+    """Read the configuration of a run; None if there is none.
+
+    Raises:
+        VersionError: another version of the library wrote it.
+        DataError: the file is damaged, or a link.
+    """
+    try:
+        with open_no_link(path, "r") as stream:
+            config = parse_json(stream.read(), path=path, otherwise=_DAMAGED)
+    except FileNotFoundError:
+        return None
+    if not isinstance(config, dict):
+        raise IntegrityError(_DAMAGED, path=path)
+    if config.pop("state_version", None) != _STATE_VERSION:
+        raise VersionError("run state of another version of crfdeid: name a new --output folder", path=path)
+    return config
+
+
+def _require_same_settings(before: Mapping[str, Any], now: Mapping[str, Any], folder: Path) -> None:
+    """Check that a resumed run has the settings of the run before, so that results are not mixed."""
+    different = [name for name in {**before, **now} if before.get(name) != now.get(name)]
+    if not different:
+        return
+    if different == [_SECRET] and None in (before.get(_SECRET), now.get(_SECRET)):
+        # Without surrogates, only the audit's hashes depend on the secret.
+        problem = (
+            "with a secret for the audit: give --report and that secret again, or name a new folder"
+            if now.get(_SECRET) is None
+            else "without a secret for the audit, and its results have no hashes: resume without one (no "
+            "--secret-file, CRFDEID_SECRET not set), or name a new folder"
+        )
+    else:
+        problem = f"with another {', '.join(different)}: give the same options, or name a new folder"
+    raise OptionConflictError(f"--resume: {folder} was begun {problem}")
+
+
+class NoteDone(NamedTuple):
+    """Entry of a note with a result.
+
+    Attributes:
+        file: name of its file's results.
+        source_fingerprint: changes with the input file.
+        row: row, from 1; None if the file is the note.
+        hmac: keyed hash of its text, if there is a secret.
+        unsearched: columns of the patient's record that hide nothing, or little, each with the reason.
+
+    The other fields are those of `NoteResult`.
+    """
+
+    file: str
+    source_fingerprint: str
+    row: int | None
+    found: Mapping[str, int]
+    hmac: str | None
+    locale: str | None = None
+    concepts: Mapping[str, int] | None = None
+    left_out: Mapping[str, int] | None = None
+    unsearched: Mapping[str, str] | None = None
+    words: int = 0
+    hidden_words: int = 0
+    drift_warnings: Sequence[str] = ()
+    tokens: int = 0
+    kept: Mapping[str, int] = {}
+    sources: Sources | None = None
+
+
+class FailureEntry(NamedTuple):
+    """Entry of a note, file or folder without a result; the fingerprint is "" without a file."""
+
+    source_fingerprint: str
+    failure: Failure
+
+    @property
+    def ends_file(self) -> bool:
+        """True if the file as a whole has no result, whatever notes of it were done before."""
+        return self.failure.row is None
+
+
+class FileCompleted(NamedTuple):
+    """Entry of a file whose results have their final names."""
+
+    file: str
+    source_fingerprint: str
+    outputs: Sequence[str]
+
+
+JournalEntry = NoteDone | FailureEntry | FileCompleted
+
+
+class Journal:
+    """Journal of a run, in one file.
+
+    Args:
+        path: the file, which may not exist yet.
+
+    Raises:
+        DataError: the file is a link.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._stream = open_no_link(path, "a")
+
+    def entries(self, *, having: str = "") -> Iterator[JournalEntry]:
+        """Read the entries in order; a last line without an end is ignored.
+
+        Args:
+            having: skip lines without this text.
+
+        Raises:
+            IntegrityError: a line is no entry.
+        """
+        with naming(self._path):
+            self._stream.flush()
+        with open_no_link(self._path, "r") as stream:
+            for number, line in enumerate(stream, start=1):
+                if not line.endswith("\n"):
+                    return
+                if having not in line:
+                    continue
+                try:
+                    entry = _read(json.loads(line))
+                except (ValueError, RecursionError):
+                    entry = None
+                if entry is None:
+                    raise IntegrityError(_DAMAGED, path=self._path, line=number)
+                yield entry
+
+    def failures(self) -> Iterator[FailureEntry]:
+        """Read the failures in order, in a tenth of the time of all entries."""
+        return (entry for entry in self.entries(having=_FAILURE_MARK) if isinstance(entry, FailureEntry))
+
+    def accounted(self) -> Iterator[NoteDone | FailureEntry]:
+        """Read the failures, and the notes with results, at the end of a run."""
+        failed = {(one.failure.file, one.source_fingerprint) for one in self.failures() if one.ends_file}
+        for entry in self.entries():
+            if isinstance(entry, FailureEntry) or (
+                isinstance(entry, NoteDone) and (entry.file, entry.source_fingerprint) not in failed
+            ):
+                yield entry
+
+    def keep_only(self, fingerprints: Mapping[str, str]) -> None:
+        """Remove the entries of all files but these, each with its fingerprint."""
+        fresh = self._path.with_suffix(".new")
+        fresh.unlink(missing_ok=True)
+        with naming(fresh), open_no_link(fresh, "a") as stream:
+            for entry in self.entries():
+                file = entry.failure.file if isinstance(entry, FailureEntry) else entry.file
+                if fingerprints.get(file) == entry.source_fingerprint:
+                    stream.write(_line(entry))
+        sync(fresh)
+        self._stream.close()
+        fresh.replace(self._path)
+        sync(self._path.parent)
+        self._stream = open_no_link(self._path, "a")
+
+    def add(self, entry: JournalEntry) -> None:
+        """Write an entry; it is on the disk after the next `sync`."""
+        with naming(self._path):
+            self._stream.write(_line(entry))
+
+    def sync(self) -> None:
+        """Bring the journal to the disk."""
+        with naming(self._path):
+            self._stream.flush()
+            os.fsync(self._stream.fileno())
+
+    def close(self) -> None:
+        """Write buffered entries."""
+        with naming(self._path):
+            self._stream.close()
+
+
+_JSON_NOTE = {
+    "source_fingerprint": str,
+    "file": str,
+    "row": (int, None),
+    "found": {str: int},
+    "hmac": (str, None),
+    "locale?": (str, None),
+    "concepts?": ({str: int}, None),
+    "left_out?": ({str: int}, None),
+    "unsearched?": ({str: str}, None),
+    "words?": int,
+    "hidden_words?": int,
+    "drift_warnings?": [str],
+    "tokens?": int,
+    "kept?": {str: int},
+    "sources?": (SOURCES, None),
+}
+_JSON_FAILURE = {
+    "source_fingerprint": str,
+    "reason": str,
+    "file": str,
+    "row": (int, None),
+    "line": (int, None),
+    "offset": (int, None),
+    "error": str,
+}
+_JSON_COMPLETED = {"source_fingerprint": str, "file": str, "outputs": [str]}
+
+
+def _line(entry: JournalEntry) -> str:
+    """The line of an entry; values of a note that are the default are left out."""
+    if isinstance(entry, FailureEntry):
+        return json.dumps({"source_fingerprint": entry.source_fingerprint, **entry.failure._asdict()}) + "\n"
+    defaults = entry._field_defaults
+    fields = entry._asdict().items()
+    return json.dumps({name: value for name, value in fields if name not in defaults or value != defaults[name]}) + "\n"
+
+
+def _read(line: Any) -> JournalEntry | None:
+    """The entry of a line's object; None if it is none."""
+    if not any(shape_errors(line, _JSON_NOTE)):
+        note = NoteDone(**{name: line[name] for name in NoteDone._fields if name in line})
+        return note if {*note.drift_warnings} <= {*NOTE_MEASURES} else None
+    if not any(shape_errors(line, _JSON_FAILURE)):
+        return FailureEntry(line["source_fingerprint"], Failure(**{name: line[name] for name in Failure._fields}))
+    if not any(shape_errors(line, _JSON_COMPLETED)) and all(map(_is_output, [line["file"], *line["outputs"]])):
+        return FileCompleted(**{name: line[name] for name in FileCompleted._fields})
+    return None
+
+
+def _is_output(name: str) -> bool:
+    """True for the name of a file below the output folder, outside the run state but for sidecars."""
+    parts = PurePosixPath(name).parts
+    if not parts or "\0" in name or name != "/".join(parts) or parts[0] == "/" or ".." in parts:
+        return False
+    return parts[0] != STATE_FOLDER or str(PurePosixPath(name).parent) == SIDECARS
 
 
 class OutputFolder:
@@ -92,7 +340,7 @@ class OutputFolder:
             self.input = rename(self.input).rpartition("/")[2]
         self._state = folder / STATE_FOLDER
         self.part = self._state / "part"
-        self._config = self._state / CONFIG
+        self._config = self._state / _SETTINGS
         if isinstance(source, Path):
             _require_apart(source, folder)
         with ExitStack() as opened:
@@ -133,7 +381,8 @@ class OutputFolder:
         before = read_run_config(self._config)
         if before is None:
             self._require_empty()
-            write_files({self._config: new_run_config(settings)})
+            config = {"state_version": _STATE_VERSION, **settings}
+            write_files({self._config: json.dumps(config, indent=1) + "\n"})
             for path in (self._config, self._state, self.folder):
                 sync(path)
             return
@@ -141,7 +390,7 @@ class OutputFolder:
             raise OutputExistsError(
                 f"--output: {self.folder} is not empty: name a new folder, or continue its run with --resume"
             )
-        require_same_config(before, settings, self.folder)
+        _require_same_settings(before, settings, self.folder)
 
     def _clear(self, withdrawn: Withdrawn | None, on_withdrawn: Callable[[str], None]) -> set[str]:
         """Remove remains of a killed run, and return the names of the results of finished files."""

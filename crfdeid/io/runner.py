@@ -11,10 +11,10 @@ from typing import NamedTuple, TypeVar
 
 from crfdeid.errors import UsageError
 from crfdeid.io.output import OutputFolder
-from crfdeid.io.patients import SimilarPatients
 from crfdeid.io.records import Columns, Failure, Note, NoteFile, NoteResult, Record, Writer
 from crfdeid.io.sources import note_format, open_writer, read_file
 from crfdeid.io.worker import Result, Worker, WorkerTask
+from crfdeid.known_phi.patients import SimilarPatients
 from crfdeid.pipeline import BATCH_CHARACTERS
 from crfdeid.secrets import hash_text
 from crfdeid.utils.process import collecting_seldom, processes

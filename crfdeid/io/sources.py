@@ -9,14 +9,16 @@ from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from crfdeid.errors import DataError, EmptyInputError, MismatchError, MissingExtraError, UnknownNameError, UsageError
 from crfdeid.io.date_columns import FIRST_ROWS
 from crfdeid.io.records import Columns, Failure, FileFormat, Note, NoteFile, Record, Writer
-from crfdeid.io.remote import RemoteNotes
 from crfdeid.secrets import derive, hash_word
 from crfdeid.utils.files import NO_FILE, relative_name
+
+if TYPE_CHECKING:
+    from crfdeid.io.remote import RemoteNotes
 
 NOTE_FORMATS = {
     ".txt": "crfdeid.io.text",
@@ -133,7 +135,7 @@ def note_files(root: Path | RemoteNotes, rename: Rename | None = None) -> Iterat
         root: the folder or file, local or remote.
         rename: gives the results other names; None for the same names.
     """
-    if isinstance(root, RemoteNotes):
+    if not isinstance(root, Path):
         yield from (_renamed(file, rename) for file in root.files())
         return
     if not root.is_dir():

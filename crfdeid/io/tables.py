@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from crfdeid.documents import Document, lone_surrogate
 from crfdeid.errors import DataError
 from crfdeid.io.date_columns import DateGuard
-from crfdeid.io.patients import patient_name
 from crfdeid.io.records import Columns, Failure, Note, NoteFile, Record, with_known_phi
+from crfdeid.known_phi.patients import patient_name
 
 _ID_OR_PATIENT = "the {} column holds neither text nor a number, or a lone surrogate: correct it"
 

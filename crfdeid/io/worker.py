@@ -19,8 +19,7 @@ from crfdeid.errors import DataError, EncodingError, MismatchError, SecretError,
 from crfdeid.io.records import Failure, Note, NoteResult, Sources
 from crfdeid.model_card.card import model_digest, read_card
 from crfdeid.model_card.drift import NoteReader, drift_measures
-from crfdeid.redaction.operators import ENCRYPT, KEEP, LABEL, SURROGATE, Operators
-from crfdeid.redaction.policy import Policy
+from crfdeid.redaction.policy import ENCRYPT, KEEP, LABEL, SURROGATE, Operators, Policy
 from crfdeid.secrets import read_encryption_key, read_secret, secret_fingerprint, vocabulary_key
 from crfdeid.serialization import ModelFolder, has_private_vocabulary, open_model
 from crfdeid.utils.process import one_thread

@@ -18,7 +18,7 @@ from crfdeid.errors import FormatError
 from crfdeid.known_phi.dates import find_date, read_date
 from crfdeid.known_phi.folding import FoldedText, PhraseMatcher, find_number, fold_to_alnum
 from crfdeid.known_phi.names import NameMatcher
-from crfdeid.known_phi.placeholders import MIN_SEARCHED_LENGTH, PLACEHOLDER, unsearched_reason
+from crfdeid.known_phi.persons import MIN_SEARCHED_LENGTH, PLACEHOLDER, unsearched_reason
 from crfdeid.label_schemes import BINARY, TO_SEVEN
 from features.normal import normal_form
 
@@ -57,7 +57,7 @@ class PatientIdentifiers:
         numbers: numbers and codes.
         texts: other values, such as an address; only whole occurrences are marked.
         unsearched: columns whose values are not searched everywhere, each with the reason: `PLACEHOLDER` or `SHORT`
-            (`crfdeid.known_phi.placeholders`).
+            (`crfdeid.known_phi.persons`).
 
     Raises:
         FormatError: a value is invalid for its kind. The message does not contain it.

@@ -10,8 +10,7 @@ import regex
 
 from crfdeid.consistency import LEAST_MISSPELT_LENGTH, within_one_edit
 from crfdeid.known_phi.folding import FoldedText, PhraseMatcher, fold_to_alnum
-from crfdeid.known_phi.persons import NAME_WORD, PARTICLES, TITLES
-from crfdeid.known_phi.placeholders import PLACEHOLDER, is_placeholder_word, unsearched_reason
+from crfdeid.known_phi.persons import NAME_WORD, PARTICLES, PLACEHOLDER, TITLES, is_placeholder_word, unsearched_reason
 from features.lexicons import word_classes, word_set
 
 # Names that are ordinary words in notes.

@@ -1,11 +1,11 @@
 """Redacted text from documents and spans.
 
-operators.py   `Operators`: the operator of each type       redact.py      `redact`: documents and spans -> text
-policy.py      `Policy`: settings of finding and replacing PHI, with a short name
+policy.py      `Operators` of types of PHI, and `Policy`: settings of finding and replacing PHI, with a short name
+redact.py      `redact`: documents and spans -> text       encryption.py  values as tokens, and back
 surrogates/    invented values of the same form, the same for the same value
 """
 
-from crfdeid.redaction.operators import OPERATORS, Operators, parse_operators
+from crfdeid.redaction.policy import OPERATORS, Operators, parse_operators
 from crfdeid.redaction.redact import redact
 
 __all__ = ["OPERATORS", "Operators", "parse_operators", "redact"]

@@ -11,16 +11,24 @@ from io import StringIO
 from typing import NamedTuple
 
 from crfdeid.documents import Document, Evidence, Span, merge, merge_evidence, overlapping
-from crfdeid.errors import DataError, SecretError, UnknownNameError
+from crfdeid.errors import DataError, SecretError
 from crfdeid.known_phi.folding import fully_decoded
 from crfdeid.known_phi.persons import PersonClusterer, parse_name
 from crfdeid.label_schemes import TO_SEVEN, surrogate_kind
-from crfdeid.redaction.operators import ENCRYPT, HASH, KEEP, LABEL, MASK, NUMBERED, REMOVE, SURROGATE, Operators
+from crfdeid.redaction.policy import (
+    ENCRYPT,
+    HASH,
+    KEEP,
+    LABEL,
+    MASK,
+    NUMBERED,
+    REMOVE,
+    SURROGATE,
+    Operators,
+    check_date_order,
+)
 from crfdeid.secrets import derive, hash_value
 from features.normal import normal_form
-
-DATE_ORDERS = ("dmy", "mdy")
-"""Day, month, year; and month, day, year."""
 
 _ASTERISK = "*"
 _NAMES = ("PATIENT", "DOCTOR")
@@ -147,16 +155,6 @@ def redact(
         evidence=evidence,
         never_kept=(),
     )
-
-
-def check_date_order(date_order: str | None) -> None:
-    """Check the name of an order of dates; None is valid.
-
-    Raises:
-        UnknownNameError: an unknown name.
-    """
-    if date_order is not None and date_order not in DATE_ORDERS:
-        raise UnknownNameError(f"unknown order of dates '{date_order}': choose from {', '.join(DATE_ORDERS)}")
 
 
 def _texts(document: Document, parts: Sequence[Replacement], functions: Mapping[str, _Replace]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from crfdeid.corpora.common import text_digest
 from crfdeid.errors import FormatError, MismatchError, OutputExistsError, SettingError
-from crfdeid.io.journal import STATE_FOLDER
+from crfdeid.io.output import STATE_FOLDER
 from crfdeid.io.records import Columns
 from crfdeid.io.sources import NOTE_FORMATS, read_all_notes
 from crfdeid.serialization import DESKTOP_FILES

@@ -13,10 +13,10 @@ from functools import lru_cache
 from pathlib import Path
 
 from crfdeid.documents import Document, Span, merge
-from crfdeid.io.journal import STATE_FOLDER, read_run_config
+from crfdeid.io.output import STATE_FOLDER, read_run_config
 from crfdeid.label_schemes import surrogate_kind
 from crfdeid.pipeline import Deidentifier
-from crfdeid.redaction.operators import SURROGATE, parse_operators
+from crfdeid.redaction.policy import SURROGATE, parse_operators
 from crfdeid.redaction.surrogates import PRESERVED_KINDS, Surrogates, guess_locale
 from crfdeid.redaction.surrogates.locales import ENGLISH
 from crfdeid.review.page import PageNote

@@ -1,6 +1,6 @@
 """Files, processes and pages, for all packages.
 
 files.py    text files, and files that appear whole or not at all    folders.py   the same for folders; the cache
-process.py  worker processes, threads, cores, memory                 signals.py   Ctrl-C and SIGTERM as exceptions
-json.py     JSON without repeated keys, and with checksums           html.py      self-contained HTML pages (base.*)
+process.py  worker processes, threads, cores, memory                 html.py      self-contained HTML pages (base.*)
+json.py     JSON without repeated keys, and with checksums
 """

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfdeid.crf.feature_index import FeatureIndex
-from crfdeid.crf.weights import escape_for_crfsuite
+from crfdeid.crf.training import escape_for_crfsuite
 from crfdeid.secrets import hash_word
 from features.columns import Column, Conjunction, Extractor, SentenceBatch, WordColumn, window_column
 from features.context import ContextWords, FarWords, NGrams

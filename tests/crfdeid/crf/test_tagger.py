@@ -23,8 +23,7 @@ from tiny_notes import tagged
 
 from crfdeid.crf import tagger as crf_module
 from crfdeid.crf.tagger import CrfTagger
-from crfdeid.crf.training import CrfSettings
-from crfdeid.crf.weights import CrfWeights, read_crfsuite_model
+from crfdeid.crf.training import CrfSettings, CrfWeights, read_crfsuite_model
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import (
     DataError,

@@ -16,8 +16,7 @@ from notes_samples import AUDIT_KEY, HideQuill, redact_plan, run
 
 from crfdeid.io import runner, sources
 from crfdeid.io.audit import RunTotals, write_audit
-from crfdeid.io.journal import FailureEntry, Journal, NoteDone
-from crfdeid.io.output import OutputFolder
+from crfdeid.io.output import FailureEntry, Journal, NoteDone, OutputFolder
 from crfdeid.io.records import Failure
 from crfdeid.io.runner import start_workers
 

@@ -9,7 +9,7 @@ import pytest
 from crfdeid import Policy, UsageError
 from crfdeid.errors import OptionConflictError, UnknownNameError
 from crfdeid.known_phi.lists import CustomLists, Term
-from crfdeid.redaction.operators import Operators
+from crfdeid.redaction.policy import Operators
 
 SITE = CustomLists(deny=(Term("Tawn List", "HOSPITAL"),))
 DIFFERENT = [

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from crfdeid.documents import Document, Span, merge
 from crfdeid.errors import DataError, SecretError, UnknownNameError
-from crfdeid.redaction.operators import KEEP, OPERATORS
+from crfdeid.redaction.policy import KEEP, OPERATORS
 from crfdeid.redaction.redact import redact
 
 SECRET = b"sixteen bytes or more"

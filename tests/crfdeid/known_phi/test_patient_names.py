@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 from notes_samples import run, written
 
-from crfdeid.io.patients import SimilarPatients, patient_name
 from crfdeid.io.records import Columns
+from crfdeid.known_phi.patients import SimilarPatients, patient_name
 
 
 @pytest.mark.parametrize("value", ["1", " 1", "1 ", "\t1\n", "1.0", "1.00", 1, 1.0, Decimal("1"), Decimal("1.00")])
