@@ -52,6 +52,13 @@ class Evidence(NamedTuple):
         return {"source": self.source, "score": None if self.score is None else round(self.score, 6)}
 
 
+class Finding(NamedTuple):
+    """PHI as one component marked it, and the component's source: `MODEL`, `RECORD` or `LIST`."""
+
+    span: Span
+    source: str
+
+
 _Mark = TypeVar("_Mark")
 
 
@@ -118,8 +125,8 @@ class Document:
         layers: the spans of further annotation layers, such as "concept", by the layer's name.
         phi_annotated: whether PHI is annotated. If not, as in a corpus of concepts alone, the absence of ``spans``
             means nothing.
-        never_kept: spans as the patient's record and the lists marked them; what shares a character with one is
-            replaced although the operator of its type is "keep". It does not count for equality.
+        findings: PHI as each component marked it, before spans that overlap became one: for the operator "keep". It
+            does not count for equality.
         evidence: the source and score of spans; empty if unknown. It does not count for equality. Entries of other
             spans are left out, so ``replace(document, spans=some)`` keeps those of the remaining ones.
         source: for messages: a file, and the line or record in it; "" for a document made by hand. Messages
@@ -142,7 +149,7 @@ class Document:
     pretokenized: tuple[Sentence, ...] | None = None
     layers: Mapping[str, tuple[Span, ...]] = Layers()
     phi_annotated: bool = True
-    never_kept: tuple[Span, ...] = field(default=(), compare=False, repr=False)
+    findings: tuple[Finding, ...] = field(default=(), compare=False, repr=False)
     evidence: Mapping[Span, Evidence] = field(default_factory=dict, compare=False, repr=False)
     source: str = field(default="", compare=False, repr=False)
 

@@ -19,6 +19,7 @@ from crfdeid.documents import (
     RULE,
     Document,
     Evidence,
+    Finding,
     Span,
     lone_surrogate,
     merge,
@@ -35,7 +36,7 @@ from crfdeid.model_card.card import read_card, read_saved_lists, threshold_in
 from crfdeid.model_card.pretrained import find_model
 from crfdeid.registry import load_tagger
 from crfdeid.serialization import ModelFolder
-from crfdeid.tagger import LayeredTagger, RuleMatch, RuleMatcher, Tagger, find_concepts
+from crfdeid.tagger import LayeredTagger, MemberTagger, RuleMatch, RuleMatcher, Tagger, find_concepts
 from features.normal import NormalText, normal_form
 from features.tokens import Sentence
 
@@ -47,8 +48,9 @@ that memory grows neither with the number of notes nor with the length of one.""
 class Deidentifier:
     """Finder of PHI in notes, by a trained tagger, identifiers of the patient and custom lists.
 
-    The components run in this order: tokens, model, patient record and lists, consistency. It has no state but the
-    model: several threads may use one at once.
+    Its components run in this order: tokens, model, patient record, lists, consistency. Each adds findings with its
+    source; those of the first four are then merged, and consistency adds copies of the merged spans. It has no state
+    but the model: several threads may use one at once.
 
     Args:
         tagger: a trained model.
@@ -57,8 +59,9 @@ class Deidentifier:
         site: lists of what to mark, and what not to mark, regardless of the model.
         concepts: also mark concepts, in a layer of their own, if the model tags them. A model that reads text in which
             PHI is masked gets all marked PHI masked, from whatever source.
-        evidence: give each span its source and score (`Document.evidence`). The model then also computes the
-            probabilities of the sentences in which it found something.
+        evidence: give each span its source and score (`Document.evidence`), and list what each member of a combined
+            model marked (`Document.findings`), as the operator "keep" needs it. The model then reads the sentences in
+            which it found something a second time.
 
     Raises:
         SettingError: the threshold is not a probability.
@@ -183,6 +186,10 @@ class Deidentifier:
             matches = self.tagger.rule_matches([sentence for _, sentence, _ in marked])
             for (note, sentence, spans), own in zip(marked, matches, strict=True):
                 note.evidence.update(_rule_evidence(sentence, spans, own))
+        if isinstance(self.tagger, MemberTagger):
+            members = self.tagger.member_spans([sentence for _, sentence, _ in marked])
+            for (note, _, _), by_members in zip(marked, members, strict=True):
+                note.findings += (Finding(span, MODEL) for span in by_members)
         others = [one for one in marked if not all(span in one[0].evidence for span in one[2])]
         tables = self.tagger.marginals([sentence for _, sentence, _ in others]) if others else []
         for (note, sentence, spans), table in zip(others, tables, strict=True):
@@ -193,9 +200,15 @@ class Deidentifier:
 
     def _finish(self, note: _DocState) -> None:
         """Set the PHI of a document whose sentences are all tagged."""
-        predicted = replace(note.document, spans=tuple(note.found), phi_annotated=True, evidence=note.evidence)
+        predicted = replace(
+            note.document,
+            spans=tuple(note.found),
+            phi_annotated=True,
+            evidence=note.evidence,
+            findings=tuple(note.findings),
+        )
         note.document = self.complete(predicted, note.known, tokens=note.tokens)
-        note.found, note.evidence, note.tokens = [], {}, TokenTable()  # frees their memory
+        note.found, note.findings, note.evidence, note.tokens = [], [], {}, TokenTable()  # frees their memory
 
     def complete(
         self, document: Document, known: PatientIdentifiers | None = None, *, tokens: TokenTable | None = None
@@ -214,29 +227,36 @@ class Deidentifier:
             LimitError: a pattern of the custom lists takes too long.
         """
         labels = identifier_labels({tag[2:] for tag in self.tagger.tags} - {""})
-        first: dict[tuple[int, int], tuple[Span, str]] = {}
-        found = known_spans(document.text, known, self.site, labels)
-        for span, source in found:
-            first.setdefault((span.start, span.end), (span, source))
-        never_kept = tuple(span for span, _ in found)
+        marked = self._merge(document, find_known(document.text, known, self.site, labels))
+        return self._with_copies(marked, tokens) if self.consistent else marked
+
+    def _merge(self, document: Document, known: Sequence[Finding]) -> Document:
+        """Merge the spans of the model, unless the lists allow them, with findings of the record and the lists."""
+        first: dict[tuple[int, int], Finding] = {}
+        for finding in known:
+            first.setdefault((finding.span.start, finding.span.end), finding)
         left = [span for span in self._without_allowed(document) if (span.start, span.end) not in first]
         spans = [*(span for span, _ in first.values()), *left]
         evidence = {}
         if self.evidence or document.evidence:
             of_known = {span: Evidence(source) for span, source in first.values()}
             evidence = merge_evidence(spans, {**document.evidence, **of_known})
-        marked = replace(document, spans=tuple(merge(spans)), evidence=evidence, never_kept=never_kept)
-        if not self.consistent:
-            return marked
-        consistent = make_consistent(marked, tokens)
-        added = set(consistent.spans).difference(marked.spans)
+        findings = (*document.findings, *known)
+        return replace(document, spans=tuple(merge(spans)), evidence=evidence, findings=findings)
+
+    def _with_copies(self, document: Document, tokens: TokenTable | None) -> Document:
+        """Add document consistency: the spans whose values recur, wherever they do."""
+        consistent = make_consistent(document, tokens)
+        added = set(consistent.spans).difference(document.spans)
         if not added:
-            return marked
+            return document
         allowed = added.intersection(self._without_allowed(consistent))
         # A misspelt identifier of the record must not stay either.
-        types = {span.label for span in (*never_kept, *overlapping(marked.spans, never_kept))}
-        copies = (span for span in allowed if span.label in types)
-        return replace(consistent, spans=(*marked.spans, *allowed), never_kept=(*never_kept, *copies))
+        known = [span for span, source in document.findings if source in (RECORD, LIST)]
+        types = {span.label for span in (*known, *overlapping(document.spans, known))}
+        copies = (Finding(span, RECORD) for span in allowed if span.label in types)
+        findings = (*document.findings, *copies)
+        return replace(consistent, spans=(*document.spans, *allowed), findings=findings)
 
     def _with_concepts(self, notes: Sequence[_DocState], tagger: LayeredTagger) -> Iterator[Document]:
         """Yield documents with concepts, which a masking model reads only now that all PHI is known."""
@@ -319,7 +339,8 @@ class _DocState:
         document: the document, at the end with its PHI.
         known: identifiers of its patient.
         found: the predicted PHI so far.
-        evidence: its sources and scores.
+        findings: PHI that members of a combined model marked so far.
+        evidence: sources and scores of the predicted PHI.
         concepts: the predicted concepts so far.
         tokens: the tokens so far, for consistency.
     """
@@ -327,6 +348,7 @@ class _DocState:
     document: Document
     known: PatientIdentifiers | None
     found: list[Span] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
     evidence: dict[Span, Evidence] = field(default_factory=dict)
     concepts: list[Span] = field(default_factory=list)
     tokens: TokenTable = field(default_factory=TokenTable)
@@ -371,10 +393,10 @@ def _spans_within(sentences: Sequence[Sentence], spans: Iterable[Span]) -> list[
     return [span for span in spans if tokens[0].start < span.end and span.start < tokens[-1].end]
 
 
-def known_spans(
+def find_known(
     raw: str, known: PatientIdentifiers | None, site: CustomLists, labels: Mapping[str, str]
-) -> list[tuple[Span, str]]:
-    """Find the known PHI of a text; spans may overlap.
+) -> list[Finding]:
+    """Find the known PHI of a text by the patient's record, then by the lists; findings may overlap.
 
     A text with HTML entities or percent-encoded words is searched twice: raw and decoded.
 
@@ -384,33 +406,26 @@ def known_spans(
         site: the custom lists.
         labels: the type for each kind of identifier, by `identifier_labels`.
 
-    Returns:
-        Spans with their sources, those of the patient's identifiers before those of the lists.
-
     Raises:
         LimitError: a pattern takes too long, or the text is encoded too many times over.
     """
     if known is None and not site:
         return []
-    found = list(_known_spans(normal_form(raw), known, site, labels))
-    for form in decoded_forms(raw):
-        found += _known_spans(_normal_decoded(form), known, site, labels)
-    return found
+    forms = [normal_form(raw), *map(_normal_decoded, decoded_forms(raw))]
+    found = []
+    if known is not None:
+        found += [Finding(_in_raw(span, form), RECORD) for form in forms for span in known.find(form.text, labels)]
+    return found + [Finding(_in_raw(span, form), LIST) for form in forms for span in site.find(form.text)]
 
 
-def _known_spans(
-    form: NormalText, known: PatientIdentifiers | None, site: CustomLists, labels: Mapping[str, str]
-) -> Iterator[tuple[Span, str]]:
-    text, offsets = form
-    of_record = zip(known.find(text, labels) if known else (), repeat(RECORD))
-    for span, source in chain(of_record, zip(site.find(text), repeat(LIST))):
-        if offsets is None:
-            yield span, source
-        else:
-            start, end, label = span
-            while offsets[end] == offsets[end - 1]:  # characters that were one before normalisation
-                end += 1
-            yield Span(offsets[start], offsets[end], label), source
+def _in_raw(span: Span, form: NormalText) -> Span:
+    """Return a span of a normal form with its offsets in the raw text."""
+    start, end, label = span
+    if form.offsets is None:
+        return span
+    while form.offsets[end] == form.offsets[end - 1]:  # characters that were one before normalisation
+        end += 1
+    return Span(form.offsets[start], form.offsets[end], label)
 
 
 def _normal_decoded(form: NormalText) -> NormalText:

@@ -257,6 +257,14 @@ class RuleMatcher(Protocol):
 
 
 @runtime_checkable
+class MemberTagger(Protocol):
+    """Model made of others, which gives each token one type: the types of its members need not show in its tags."""
+
+    def member_spans(self, sentences: Sequence[Sentence]) -> list[list[Span]]:
+        """Return the PHI that any member marks by itself in each sentence."""
+
+
+@runtime_checkable
 class LayeredTagger(Tagger, VocabularyProbe, Protocol):
     """Model that tags further annotation layers, such as concepts, in addition to PHI.
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import shutil
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain, islice, repeat
+from itertools import chain, repeat
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO, ClassVar, Self
@@ -19,10 +19,9 @@ from crfdeid.documents import Span
 from crfdeid.errors import NotTrainedError
 from crfdeid.registry import load_tagger, member_settings, profile_name, tagger_class
 from crfdeid.serialization import MappedFile, ModelFiles, ModelFolder
-from crfdeid.tagger import CombinedSettings, RuleMatch, RuleMatcher, Tagger, Traits
+from crfdeid.tagger import CombinedSettings, MemberTagger, RuleMatch, RuleMatcher, Tagger, Traits
 from features.tokens import Sentence
 
-_SENTENCES_AT_ONCE = 1 << 10
 _EARLIEST = (1980, 1, 1, 0, 0, 0)  # that a zip file can hold: the same members are the same bytes at any time
 
 
@@ -89,6 +88,18 @@ class CombinedTagger(Tagger):
         found = [member.rule_matches(sentences) for member in self.phi_members if isinstance(member, RuleMatcher)]
         return (list(chain.from_iterable(own)) for own in zip(repeat((), len(sentences)), *found, strict=True))
 
+    def member_spans(self, sentences: Sequence[Sentence]) -> list[list[Span]]:
+        """Return the PHI that any member marks by itself in each sentence."""
+        found: list[list[Span]] = [[] for _ in sentences]
+        for member in self.phi_members:
+            if isinstance(member, MemberTagger):
+                spans = member.member_spans(sentences)
+            else:
+                spans = [decode(*pair) for pair in zip(sentences, member.predict(sentences), strict=True)]
+            for all_spans, own in zip(found, spans, strict=True):
+                all_spans.extend(own)
+        return found
+
     def save(self, folder: Path, *, key: bytes | None = None) -> None:
         """Write ``model.json`` and ``members.zip``, with the files of all members."""
         weights = partial(_pack, self._trained(), key=key)
@@ -120,27 +131,6 @@ class CombinedTagger(Tagger):
         if not self._members:
             raise NotTrainedError(f"this {self.model} is not trained: call fit, or load a saved one")
         return self._members
-
-
-def member_spans(tagger: Tagger, sentences: Iterable[Sentence]) -> Iterator[Span]:
-    """Yield the PHI that each member of a combined model marks by itself; nothing for another model.
-
-    A combined model gives each token one type, so the other types that its members gave do not show in its spans.
-
-    Args:
-        tagger: a trained model.
-        sentences: of one document.
-    """
-    if not isinstance(tagger, CombinedTagger):
-        return
-    left = iter(sentences)
-    while some := list(islice(left, _SENTENCES_AT_ONCE)):
-        for member in tagger.phi_members:
-            if isinstance(member, CombinedTagger):
-                yield from member_spans(member, some)
-            else:
-                for sentence, tags in zip(some, member.predict(some), strict=True):
-                    yield from decode(sentence, tags)
 
 
 def normalise_settings(settings: CombinedSettings) -> None:

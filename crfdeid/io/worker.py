@@ -6,7 +6,7 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
 from itertools import repeat
@@ -19,14 +19,13 @@ from crfdeid.errors import DataError, EncodingError, MismatchError, SecretError,
 from crfdeid.io.records import Failure, Note, NoteResult, Sources
 from crfdeid.model_card.card import model_digest, read_card
 from crfdeid.model_card.drift import NoteReader, drift_measures
-from crfdeid.redaction.policy import ENCRYPT, KEEP, LABEL, SURROGATE, Operators, Policy
+from crfdeid.redaction.policy import ENCRYPT, KEEP, SURROGATE, Operators, Policy
 from crfdeid.secrets import read_encryption_key, read_secret, secret_fingerprint, vocabulary_key
 from crfdeid.serialization import ModelFolder, has_private_vocabulary, open_model
 from crfdeid.utils.process import one_thread
 
 if TYPE_CHECKING:
     from crfdeid.review.sampling import Candidate
-    from crfdeid.tagger import Tagger
 
 Result = NoteResult | Failure
 Worker = Callable[[Sequence[Note]], list[Result]]
@@ -139,7 +138,7 @@ class NoteTask:
             consistent=self.policy.consistent,
             site=self.policy.site,
             concepts=self.concepts,
-            evidence=self.evidence,
+            evidence=self.evidence or self.policy.uses(KEEP),
         )
 
         if self.policy.operators is not None:
@@ -148,8 +147,6 @@ class NoteTask:
         def work(notes: Sequence[Note]) -> list[Result]:
             known = [note.known for note in notes]
             documents = list(model.annotate_documents((self._document(note) for note in notes), known=known))
-            if self.policy.uses(KEEP):
-                documents = [self._with_members(document, model.tagger) for document in documents]
             rated: Iterable[Candidate | None] = repeat(None)
             if self.with_completeness:
                 from crfdeid.review.sampling import candidates  # noqa: PLC0415
@@ -173,14 +170,6 @@ class NoteTask:
         if not self.policy.accept_damaged:
             require_no_mojibake(note.text)
         return Document(note.id, note.text)
-
-    def _with_members(self, document: Document, tagger: Tagger) -> Document:
-        """Return a document with what members of a combined model marked as a type that is not kept."""
-        from crfdeid.ensembles.base import member_spans  # noqa: PLC0415
-
-        operators = Operators.of(self.policy.operators or LABEL)
-        others = (span for span in member_spans(tagger, document.each_sentence()) if operators[span.label] != KEEP)
-        return replace(document, never_kept=(*document.never_kept, *others))
 
     def _hide(self, document: Document, note: Note) -> NoteResult:
         found = Counter(span.label for span in document.spans)

@@ -10,7 +10,7 @@ from functools import partial
 from io import StringIO
 from typing import NamedTuple
 
-from crfdeid.documents import Document, Evidence, Span, merge, merge_evidence, overlapping
+from crfdeid.documents import LIST, MODEL, RECORD, Document, Evidence, Span, merge, merge_evidence, overlapping
 from crfdeid.errors import DataError, SecretError
 from crfdeid.known_phi.folding import fully_decoded
 from crfdeid.known_phi.persons import PersonClusterer, parse_name
@@ -48,18 +48,19 @@ def replacements(document: Document, operators: Operators) -> list[Replacement]:
     """Return what `redact` does to each part of a document, by position, without overlaps.
 
     Spans that share a character are one, with the type of the longest, which decides the operator. "keep" is for a span
-    that shares no character with one of another operator and that neither the record nor a list marked
-    (`Document.never_kept`); any other span gets the default operator instead.
+    that shares no character with one of another operator, nor with what the record or a list marked
+    (`Document.findings`); any other span gets the default operator instead.
     """
     spans = merge(document.spans)
     if not operators.uses(KEEP):
         return [Replacement(span, operators[span.label]) for span in spans]
-    others = (span for span in document.spans if operators[span.label] != KEEP)
-    hidden = set(overlapping(spans, (*document.never_kept, *others)))
-    found = ((span, operators[span.label]) for span in spans)
+    found = [(span, MODEL) for span in document.spans] + list(document.findings)
+    others = (span for span, source in found if source in (RECORD, LIST) or operators[span.label] != KEEP)
+    hidden = set(overlapping(spans, others))
+    pairs = ((span, operators[span.label]) for span in spans)
     return [
         Replacement(span, operators.default if operator == KEEP and span in hidden else operator)
-        for span, operator in found
+        for span, operator in pairs
     ]
 
 
@@ -153,7 +154,7 @@ def redact(
         pretokenized=None,
         layers=layers,
         evidence=evidence,
-        never_kept=(),
+        findings=(),
     )
 
 

@@ -15,13 +15,13 @@ from crfdeid.errors import DataError, LimitError
 from crfdeid.known_phi.folding import decoded_forms
 from crfdeid.known_phi.identifiers import PatientIdentifiers, identifier_labels
 from crfdeid.known_phi.lists import CustomLists, Term
-from crfdeid.pipeline import known_spans
+from crfdeid.pipeline import find_known
 
 KNOWN = PatientIdentifiers(names=("José Quill",), dates=("1972-03-14",), numbers=("4822137",))
 
 
 def hidden(text: str, known: PatientIdentifiers = KNOWN, site: CustomLists | None = None) -> str:
-    spans = [span for span, _ in known_spans(text, known, site or CustomLists(), identifier_labels(()))]
+    spans = [span for span, _ in find_known(text, known, site or CustomLists(), identifier_labels(()))]
     return redact(Document("1", text, tuple(spans))).text
 
 
@@ -61,7 +61,7 @@ def test_a_text_that_is_encoded_over_and_over_fails() -> None:
 
 def test_surrogates_are_those_of_the_decoded_name() -> None:
     def written(text: str) -> str:
-        spans = [span for span, _ in known_spans(text, KNOWN, CustomLists(), identifier_labels(()))]
+        spans = [span for span, _ in find_known(text, KNOWN, CustomLists(), identifier_labels(()))]
         document = Document("1", text, tuple(spans))
         return redact(document, "surrogate", secret=b"0" * 16, patient="1", locale="en_US").text
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crfdeid import create
-from crfdeid.bio import encode
-from crfdeid.documents import Document, Span, merge, overlapping
+from crfdeid.bio import decode, encode
+from crfdeid.documents import LIST, Document, Finding, Span, merge, overlapping
 from crfdeid.io.records import Note, NoteResult
 from crfdeid.io.worker import NoteTask
 from crfdeid.known_phi.identifiers import PatientIdentifiers
@@ -76,7 +77,8 @@ TEXT = "".join(map(chr, range(0x4E00, 0x4E00 + 40)))  # each character once, so 
 
 @given(SPANS, SPANS, st.sampled_from(["label", "mask", "remove", "numbered"]))
 def test_an_overlap_never_shows_what_another_component_marked(spans: list[Span], never: list[Span], other: str) -> None:
-    found = redact(Document("1", TEXT, tuple(spans), never_kept=tuple(never)), Operators(other, {"A": "keep"}))
+    findings = tuple(Finding(span, LIST) for span in never)
+    found = redact(Document("1", TEXT, tuple(spans), findings=findings), Operators(other, {"A": "keep"}))
     shown = set(found.text) & set(TEXT)
     for whole in merge(spans):
         parts = [span for span in spans if whole.start <= span.start < whole.end]
@@ -172,6 +174,36 @@ def test_what_a_member_of_a_combined_model_marked_is_hidden_too(tmp_path: Path) 
     text = notes[-1]
     assert Deidentifier(model).annotate(text).spans == (Span(5, 21, "AGE"),)
     model.save(tmp_path / "model")
+    assert redact(Deidentifier(model).annotate(text), {"AGE": "keep"}).text == "aged [AGE]"
     (result,) = NoteTask(tmp_path / "model", Policy({"AGE": "keep"})).start()([Note("1", text, None)])
     assert isinstance(result, NoteResult)
     assert (result.document.text, result.kept) == ("aged [AGE]", {})
+
+
+class Combined(Scripted):
+    """A scripted tagger with members."""
+
+    def __init__(self, labels: dict[str, str], members: list[dict[str, str]]) -> None:
+        super().__init__(labels)
+        self._members = [Scripted(member) for member in members]
+
+    def marginals(self, sentences: list[Sentence]) -> list[np.ndarray]:
+        return [np.full((len(sentence.words), len(self.tags)), 1 / len(self.tags)) for sentence in sentences]
+
+    def member_spans(self, sentences: list[Sentence]) -> list[list[Span]]:
+        found = [[decode(*pair) for pair in zip(sentences, m.predict(sentences), strict=True)] for m in self._members]
+        return [[span for spans in own for span in spans] for own in zip(*found, strict=True)]
+
+
+LABELS = st.dictionaries(st.sampled_from(WORDS), st.sampled_from(Scripted.tags))
+
+
+@given(LABELS, st.lists(LABELS, min_size=1, max_size=3), st.lists(st.sampled_from(WORDS), min_size=1, max_size=12))
+def test_keep_shows_nothing_that_a_member_marked_otherwise(
+    labels: dict[str, str], members: list[dict[str, str]], text: list[str]
+) -> None:
+    model = Deidentifier(Combined(labels, members), consistent=False)  # type: ignore[arg-type]
+    found = redact(model.annotate(" ".join(text)), {"AGE": "keep"}).text.split()
+    marked = {word for word in text if labels.get(word, "O") != "O"}
+    otherwise = {word for member in members for word, tag in member.items() if not tag.endswith(("O", "AGE"))}
+    assert not marked & otherwise & set(found)
