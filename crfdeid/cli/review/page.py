@@ -146,15 +146,18 @@ def _renaming(options: SimpleNamespace) -> Rename | None:
 
 
 def _with_kept(notes: list[PageNote], options: SimpleNamespace, tagger: Tagger | None) -> list[PageNote]:
-    """The notes; those with surrogates also have the values that surrogates leave unchanged."""
+    """The notes; those with surrogates or kept types also have the values that these leave unchanged."""
     from crfdeid.pipeline import Deidentifier  # noqa: PLC0415
-    from crfdeid.review.unchanged import surrogate_settings, with_unchanged  # noqa: PLC0415
+    from crfdeid.redaction.policy import KEEP, SURROGATE  # noqa: PLC0415
+    from crfdeid.review.unchanged import SURROGATES, run_operators, with_unchanged  # noqa: PLC0415
 
-    found, locale = surrogate_settings(options.redacted)
-    if not found and options.locale is None:
-        return notes
+    operators, locale = run_operators(options.redacted)
+    if not operators.uses(SURROGATE, KEEP):
+        if options.locale is None:
+            return notes
+        operators = SURROGATES
     model = None if tagger is None else Deidentifier(tagger, concepts=False, evidence=False)
-    return with_unchanged(notes, locale=options.locale or locale, model=model)
+    return with_unchanged(notes, operators, locale=options.locale or locale, model=model)
 
 
 def _planned(path: Path, folder: Path, after: list[Document]) -> set[str]:

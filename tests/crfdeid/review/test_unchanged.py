@@ -6,6 +6,7 @@ import pytest
 
 from crfdeid.documents import Document, Span
 from crfdeid.errors import UnknownNameError
+from crfdeid.redaction.policy import Operators
 from crfdeid.redaction.redact import redact
 from crfdeid.review.page import redaction_notes
 from crfdeid.review.unchanged import unchanged_spans, with_unchanged
@@ -49,6 +50,15 @@ def test_the_country_that_stays_is_the_locale_s():
     assert found(text, locale="es_MX") == [("México", "country")]
     with pytest.raises(UnknownNameError):
         found(text, locale="xx_XX")
+
+
+def test_values_of_kept_types_stay():
+    text = "Mujer de 64 años, vista el 3/4/2031 por la Dra. Olmo."
+    operators = Operators(by_type={"EDAD_SUJETO_ASISTENCIA": "keep", "FECHAS": "keep"})
+    document = Document("1", text, (Span(27, 35, "FECHAS"), Span(48, 52, "DOCTOR")))
+    spans = unchanged_spans(document, operators, replaced=[Span(48, 52, "DOCTOR")])
+    assert [(text[start:end], kind) for start, end, kind in spans] == [("64 años", "age"), ("3/4/2031", "date")]
+    assert unchanged_spans(document, Operators(), replaced=[]) == ()
 
 
 class Marks:
