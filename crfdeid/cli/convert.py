@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import sys
+from itertools import accumulate
 from types import SimpleNamespace
 
 from crfdeid.cli.corpus_options import ANNOTATED, FORMAT, TYPES, read_annotated
@@ -69,8 +70,9 @@ def run(options: SimpleNamespace) -> None:
     else:
         random.Random(options.seed).shuffle(notes)
         parts, start = {}, 0
-        for end, name in zip(_ends(options.split, len(notes)), PARTS, strict=False):
-            parts[name], start = notes[start:end], end
+        for end, name in zip(accumulate(options.split), PARTS, strict=False):
+            stop = round(end * len(notes))
+            parts[name], start = notes[start:stop], stop
         for name, part in parts.items():
             if not part:
                 raise EmptyInputError(f"too few notes for --split: {name} has none", path=options.notes)
@@ -79,8 +81,3 @@ def run(options: SimpleNamespace) -> None:
     for name, part in parts.items():
         write_corpus(part, paths[name], format=options.output_format)
         print(f"{len(part):,} notes: {paths[name]}", file=sys.stderr)
-
-
-def _ends(fractions: tuple[float, ...], count: int) -> list[int]:
-    """The index after the last note of each part."""
-    return [round(sum(fractions[: number + 1]) * count) for number in range(len(fractions))]

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from typing import Any, Protocol
 
 from crfdeid.cli import run_summary
+from crfdeid.cli.progress import make_bar
 from crfdeid.documents import CONCEPT, Document
 from crfdeid.errors import DataError, UsageError
 from crfdeid.io.audit import RunTotals, write_audit
@@ -134,9 +135,7 @@ def run_folder(
         raise UsageError(f"{options.notes} is a URL, which needs --spark: name a path")
     _require_places(options, task)
     began = time.monotonic()
-    rename = None
-    if options.rename_files and task.secret is not None:
-        rename = renaming(task.secret)
+    rename = renaming(task.secret) if options.rename_files and task.secret is not None else None
     found = survey_input(options.notes, task.plan.targets, rename)
     if found.unknown:
         _say(f"note: files left out because they do not end in {', '.join(NOTE_FORMATS)}: {found.unknown}")
@@ -145,9 +144,14 @@ def run_folder(
     if options.limit is not None:
         first = _First(options.limit)
         files, task = first.files(files), replace(task, plan=replace(task.plan, read=first.read))
-    failures = _Failures()
-    card = _card(task.work)
-    likeness = _likeness(task.work, card)
+    failed = 0
+
+    def fail(failure: Failure) -> None:
+        nonlocal failed
+        failed += 1
+        _say(f"failed: {failure}")
+
+    card, likeness = _card(task.work)
     with (
         _held_places(options, task),
         OutputFolder(
@@ -160,16 +164,20 @@ def run_folder(
             on_withdrawn=lambda name: _say(f"withdrawn: {shown_name(name)}"),
         ) as output,
         engine(options, task) as work,
-        _bar(task.doing, found.size) as shown,
+        make_bar(task.doing, found.size, unit="B", unit_scale=True) as shown,
     ):
+
+        def advance(size: int) -> None:
+            shown.update(size - shown.n)
+
         for failure in output.failures():
-            failures.add(output.with_input_name(failure))
+            fail(output.with_input_name(failure))
         work(
             files,
             found.size,
             output,
-            on_failure=failures.add,
-            on_progress=lambda size: shown.update(size - shown.n),
+            on_failure=fail,
+            on_progress=advance,
             on_measures=likeness.add,
         )
         shown.close()
@@ -188,8 +196,10 @@ def run_folder(
             concat_sidecars(output.sidecars(), task.sidecar)
         if options.report is not None:
             write_audit(options.report, summary, output.accounted)
-        _say_all(run_summary.summary_lines(summary))
-    return failures.conclude()
+        _say("\n".join(run_summary.summary_lines(summary)))
+    if failed:
+        _say(f"error: {failed} notes or files failed and have no output (listed above); the others are done")
+    return min(failed, 1)
 
 
 class _First:
@@ -230,8 +240,7 @@ def _require_places(options: SimpleNamespace, task: RunPlan) -> None:
     places = {"--report": options.report, "--keep-concepts": task.sidecar}
     for option, file in places.items():
         if file is not None:
-            apart_from = (options.notes, options.output)
-            _require_place(option, file, apart_from=apart_from, resume=options.resume)
+            _require_place(option, file, apart_from=(options.notes, options.output), resume=options.resume)
     if options.report is not None and task.sidecar is not None and options.report.resolve() == task.sidecar.resolve():
         raise UsageError(f"--report and --keep-concepts name one file, {task.sidecar}: name two")
 
@@ -252,25 +261,23 @@ def _require_place(option: str, file: Path, *, apart_from: Iterable[Path], resum
         raise UsageError(f"{option}: {file} is there already: name a new file, nothing is overwritten")
     if not (file.parent.is_dir() and os.access(file.parent, os.W_OK)):
         raise UsageError(f"{option}: {file.parent} is no folder that can be written to: name another place")
-    resolved = file.resolve()
-    for folder in (one.resolve() for one in apart_from):
-        if folder in resolved.parents:
-            raise UsageError(f"{option}: {file} lies in {folder}: name a file apart from the notes and the results")
+    for folder in apart_from:
+        if folder.resolve() in file.resolve().parents:
+            problem = f"{file} lies in {folder.resolve()}: name a file apart from the notes and the results"
+            raise UsageError(f"{option}: {problem}")
 
 
-def _card(work: NoteTask) -> dict[str, Any] | None:
-    """The model's card; on the way, a warning where the sensitivity that is asked for costs too much."""
+def _card(work: NoteTask) -> tuple[dict[str, Any] | None, DriftDetector]:
+    """The model's card, and a detector of drift from its development notes.
+
+    On the way, a warning where the sensitivity that is asked for costs too much.
+    """
     from crfdeid.model_card.card import read_card, warn_of_low_ppv  # noqa: PLC0415
 
-    card = read_card(work.model)
-    if work.policy.sensitivity is not None:
-        warn_of_low_ppv(card, work.policy.sensitivity)
-    return card
-
-
-def _likeness(work: NoteTask, card: Mapping[str, Any] | None) -> DriftDetector:
-    """Detector of drift from the model's development notes."""
-    return DriftDetector(None if card is None else card["drift_profile"], raised=work.policy.sensitivity is not None)
+    card, sensitivity = read_card(work.model), work.policy.sensitivity
+    if sensitivity is not None:
+        warn_of_low_ppv(card, sensitivity)
+    return card, DriftDetector(None if card is None else card["drift_profile"], raised=sensitivity is not None)
 
 
 def run_stdin(options: SimpleNamespace, work: NoteTask, settings: Mapping[str, Any]) -> Document:
@@ -286,20 +293,16 @@ def run_stdin(options: SimpleNamespace, work: NoteTask, settings: Mapping[str, A
     """
     text = read_stdin(options.max_chars or None)
     began = time.monotonic()
-    card = _card(work)
+    card, likeness = _card(work)
     (result,) = work.start()([Note("stdin", text, None)])
     if isinstance(result, Failure):
         raise DataError(result.reason, path="standard input", offset=result.offset)
-    likeness = _likeness(work, card)
     likeness.add(result.measures)
     done = {name: value for name, value in result._asdict().items() if name in NoteDone._fields}
     totals = RunTotals.of([NoteDone(file="", source_fingerprint="", row=None, hmac=None, **done)])
     seconds = time.monotonic() - began
-    _say_all(
-        run_summary.summary_lines(
-            run_summary.run_summary(settings, work, card, totals, likeness.differences(), seconds)
-        )
-    )
+    summary = run_summary.run_summary(settings, work, card, totals, likeness.differences(), seconds)
+    _say("\n".join(run_summary.summary_lines(summary)))
     return result.document
 
 
@@ -329,40 +332,10 @@ def write_stdout(text: str) -> None:
     sys.stdout.buffer.write(text.encode("utf-8"))
 
 
-class _Failures:
-    """Lists what fails on standard error, as it comes."""
-
-    def __init__(self) -> None:
-        self._count = 0
-
-    def add(self, failure: Failure) -> None:
-        self._count += 1
-        _say(f"failed: {failure}")
-
-    def conclude(self) -> int:
-        """The exit code; where it is not 0, a last line says why."""
-        if self._count:
-            _say(f"error: {self._count} notes or files failed and have no output (listed above); the others are done")
-        return min(self._count, 1)
-
-
-def _say_all(lines: Iterable[str]) -> None:
-    for line in lines:
-        _say(line)
-
-
-def _say(line: str) -> None:
+def _say(text: str) -> None:
     from tqdm import tqdm  # noqa: PLC0415
 
-    tqdm.write(line, file=sys.stderr)  # Above the progress bar, if there is one.
-
-
-def _bar(doing: str, size: int) -> Any:
-    from crfdeid.cli.progress import make_bar  # noqa: PLC0415
-
-    shown = make_bar(doing, size)
-    shown.unit, shown.unit_scale = "B", True
-    return shown
+    tqdm.write(text, file=sys.stderr)  # Above the progress bar, if there is one.
 
 
 def require_concepts_file(options: SimpleNamespace, model: ModelFolder) -> None:

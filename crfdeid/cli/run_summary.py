@@ -32,7 +32,7 @@ def run_summary(
         work: the work on each note.
         card: the model's, from `crfdeid.model_card.card.read_card`.
         totals: counts of the results.
-        unlike: differences between this run's notes and the training notes, in words.
+        drift_warnings: differences between this run's notes and the training notes, in words.
         seconds: duration of this run; a resumed run counts its own time alone.
     """
     description = work.model.description
@@ -70,20 +70,15 @@ def _unsearched(totals: RunTotals) -> Iterator[dict[str, Any]]:
 
 def _concepts(work: NoteTask, totals: RunTotals) -> dict[str, Any]:
     """Counts of the concepts found and, with redaction, of those left out."""
-    counts = {"concepts": dict(sorted(totals.concepts.items()))}
-    return (
-        counts
-        if work.policy.operators is None
-        else {**counts, "concepts_left_out": dict(sorted(totals.left_out.items()))}
-    )
+    left_out = {} if work.policy.operators is None else {"concepts_left_out": dict(sorted(totals.left_out.items()))}
+    return {"concepts": dict(sorted(totals.concepts.items())), **left_out}
 
 
 def summary_lines(account: Mapping[str, Any]) -> list[str]:
     """The summary as lines of text."""
-    if account["threshold"] is None:
-        point = "the most probable tags"
-    else:
-        point = f"threshold {account['threshold']:g} for a sensitivity of {account['sensitivity']:g}"
+    point, reaches = "the most probable tags", account["threshold"]
+    if reaches is not None:
+        point = f"threshold {reaches:g} for a sensitivity of {account['sensitivity']:g}"
     rules = "with rules" if account["rules"] else "without rules"
     found = [
         f"{account['command']}: {_count(account['notes'], 'note')} in {account['seconds']:.1f} s, nothing found in "
@@ -112,12 +107,14 @@ def summary_lines(account: Mapping[str, Any]) -> list[str]:
             "unlike the development notes, "
             "each by itself: --report lists them"
         )
-    warnings = (
-        *_unsearched_lines(account["unsearched"]),
-        *_much_hidden(account),
-        *_drift_lines(account["drift_warnings"]),
-    )
-    return [*found, *warnings]
+    found += [*_unsearched_lines(account["unsearched"]), *_much_hidden(account)]
+    unlike = account["drift_warnings"]
+    if unlike:
+        found.append(
+            f"warning: these notes are unlike the training notes: {'; '.join(unlike)}. Expect more misses than the "
+            "model's card says: mark some of these notes and measure (crfdeid evaluate), or train on such notes"
+        )
+    return found
 
 
 def _unsearched_lines(columns: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -140,17 +137,6 @@ def _much_hidden(account: Mapping[str, Any]) -> Iterator[str]:
             f"warning: {100 * hidden / words:.0f} % of the words were hidden ({hidden:,} of {words:,}): "
             f"read some results before you hand them on{remedy}"
         )
-
-
-def _drift_lines(drift_warnings: Sequence[str]) -> list[str]:
-    """The warning about notes that differ from the training notes; no line without a difference."""
-    if not drift_warnings:
-        return []
-    differences = "; ".join(drift_warnings)
-    return [
-        f"warning: these notes are unlike the training notes: {differences}. Expect more misses than the model's card "
-        "says: mark some of these notes and measure (crfdeid evaluate), or train on such notes"
-    ]
 
 
 def _concept_lines(account: Mapping[str, Any]) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from types import SimpleNamespace
 from typing import Any
 
@@ -54,22 +54,18 @@ def attack_budget(options: SimpleNamespace) -> Any:
 @contextmanager
 def attack_bar() -> Iterator[Callable[[str, int, int], None]]:
     """Show the current attack: a bar on a terminal, else a line for each."""
-    shown: list[Any] = []
+    with ExitStack() as opened:
+        bars: dict[str, Any] = {}
 
-    def step(what: str, done: int, of: int) -> None:
-        if not shown or shown[0] != what:
-            for bar in shown[1:]:
-                bar.close()
-            shown[:] = [what, make_bar(f"attack: {what}", of)]
-            if shown[1].disable:
-                print(f"attack: {what}", file=sys.stderr, flush=True)
-        shown[1].update(done - shown[1].n)
+        def step(what: str, done: int, of: int) -> None:
+            if what not in bars:
+                opened.close()  # the bar before
+                bars[what] = opened.enter_context(make_bar(f"attack: {what}", of))
+                if bars[what].disable:
+                    print(f"attack: {what}", file=sys.stderr, flush=True)
+            bars[what].update(done - bars[what].n)
 
-    try:
         yield step
-    finally:
-        for bar in shown[1:]:
-            bar.close()
 
 
 def render_attacks(card: Mapping[str, Any]) -> str:
