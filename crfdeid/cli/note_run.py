@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from crfdeid.cli import run_summary
 from crfdeid.cli.progress import make_bar
 from crfdeid.documents import CONCEPT, Document
-from crfdeid.errors import DataError, UsageError
+from crfdeid.errors import DataError, OptionConflictError, UsageError
 from crfdeid.io.audit import RunTotals, write_audit
 from crfdeid.io.output import NoteDone, OutputFolder
 from crfdeid.io.records import (
@@ -36,6 +36,11 @@ from crfdeid.registry import saved_traits
 from crfdeid.secrets import derive
 from crfdeid.serialization import ModelFolder
 from crfdeid.utils.files import decode_text, reserve_file, write_parts
+
+_COLUMN_OPTIONS = (
+    *("text_column", "id_column", "patient_column"),
+    *("drop_columns", "shift_columns", "hash_columns", "allow_columns"),
+)
 
 
 class FileProcessor(Protocol):
@@ -137,6 +142,8 @@ def run_folder(
     began = time.monotonic()
     rename = renaming(task.secret) if options.rename_files and task.secret is not None else None
     found = survey_input(options.notes, task.plan.targets, rename)
+    if not found.tables:
+        _require_no_columns(options)
     if found.unknown:
         _say(f"note: files left out because they do not end in {', '.join(NOTE_FORMATS)}: {found.unknown}")
     require_no_dates(note_files(options.notes, rename), task.plan.columns)
@@ -233,6 +240,17 @@ def _held_places(options: SimpleNamespace, task: RunPlan) -> Iterator[None]:
                 holding.enter_context(reserve_file(file))
         _require_places(options, task)  # again: a run that has just ended may have written them
         yield
+
+
+def _require_no_columns(options: SimpleNamespace) -> None:
+    """Refuse options that name columns, for notes that are no tables.
+
+    Raises:
+        OptionConflictError: there is such an option.
+    """
+    for option in _COLUMN_OPTIONS if options.record_file else (*_COLUMN_OPTIONS, "record_columns"):
+        if getattr(options, option, None) not in (None, (), Columns().text):
+            raise OptionConflictError(f"--{option.replace('_', '-')} is for tables, and NOTES has none: leave it out")
 
 
 def _require_places(options: SimpleNamespace, task: RunPlan) -> None:

@@ -35,10 +35,11 @@ _NO_TARGET = "a link that leads to no file: put the file in its place"
 
 
 class InputSurvey(NamedTuple):
-    """Bytes of all files of notes, and the number of files of unknown formats."""
+    """Bytes of all files of notes, number of files of unknown formats, and number of tables."""
 
     size: int
     unknown: int
+    tables: int
 
 
 def note_format(file: NoteFile) -> FileFormat | None:
@@ -216,7 +217,7 @@ def survey_input(
             raise UnknownNameError(f"NOTES: no such file or folder: {root}")
         if not root.is_file() and not root.is_dir():
             raise UsageError(f"NOTES: {root} is {NO_FILE}; - reads one note from standard input")
-    size = unknown = known = 0
+    size = unknown = known = tables = 0
     folder, taken = "", set[str]()
     for file in note_files(root, rename):
         if isinstance(file, Failure):
@@ -227,6 +228,7 @@ def survey_input(
             continue
         known += 1
         size += file.size
+        tables += file.path.suffix.lower() in _TABLES
         if file.name.rpartition("/")[0] != folder:
             folder = file.name.rpartition("/")[0]
             taken.clear()
@@ -236,7 +238,7 @@ def survey_input(
             taken.add(target)
     if not known:
         raise _no_notes(root)
-    return InputSurvey(size, unknown)
+    return InputSurvey(size, unknown, tables)
 
 
 def read_all_notes(root: Path, columns: Columns | None = None, *, rename: Rename | None = None) -> Iterator[Note]:

@@ -648,3 +648,26 @@ def test_told_to_end_it_leaves_no_process_behind(model: Path, tmp_path: Path) ->
         _, error = process.communicate()  # Ends when no process holds the other end any more.
     assert process.returncode == 143, error
     assert re.fullmatch("error: ended by SIGTERM: run it again.*--resume.*\n", error)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--text-column", "note"),
+        ("--id-column", "key"),
+        ("--patient-column", "mrn"),
+        ("--record-columns", "name"),
+        ("--drop-columns", "name"),
+        ("--hash-columns", "mrn"),
+        ("--operator", "surrogate", "--shift-columns", "born"),
+        ("--operator", "surrogate", "--allow-columns", "born"),
+    ],
+)
+def test_columns_of_notes_without_tables_are_refused(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("CRFDEID_SECRET", SECRET)
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.txt").write_text(NOTE)
+    assert run(model, tmp_path / "in", "--output", tmp_path / "out", *options) == 2
+    assert not (tmp_path / "out").exists()

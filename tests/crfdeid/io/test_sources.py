@@ -48,7 +48,7 @@ def test_one_file_is_nobodys_folder(tmp_path: Path) -> None:
 
 def test_the_survey_counts_what_there_is(tmp_path: Path) -> None:
     touch(tmp_path, "a.txt", "b/c.PARQUET", "b/d.pdf", "README")
-    assert survey_input(tmp_path, names_of) == (2, 2)
+    assert survey_input(tmp_path, names_of) == (2, 2, 1)
 
 
 def test_nothing_to_do_is_an_error(tmp_path: Path) -> None:
