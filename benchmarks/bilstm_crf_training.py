@@ -45,11 +45,10 @@ from crfdeid.documents import PHI, LabelledSentence
 from crfdeid.label_schemes import SEVEN
 from features.tokens import Sentence
 from rnn.batching import Batch, Row, make_batch, make_buckets
-from rnn.inputs import CASINGS
+from rnn.inputs import CASINGS, TokenProcessor
 from rnn.models.bilstm_crf import BilstmCrfSettings, BilstmCrfTagger
 from rnn.training.loop import start_training, train
 from rnn.training.schedules import early_stopping
-from rnn.words import WordProcessor
 
 WORDS, MEDIAN, SPREAD, LONGEST = 20_000, 11, 0.9, 432
 TAGS = ("O", *(f"{mark}-{label}" for label in SEVEN for mark in "BI"))
@@ -73,7 +72,7 @@ def draw_sentences(count: int, seed: int) -> tuple[list[LabelledSentence], list[
     return drawn, [sentence(np.arange(WORDS), np.arange(WORDS) % len(TAGS))]
 
 
-def make_epoch(tagger: BilstmCrfTagger, processor: WordProcessor, rows: Sequence[Row]) -> Callable[[], None]:
+def make_epoch(tagger: BilstmCrfTagger, processor: TokenProcessor, rows: Sequence[Row]) -> Callable[[], None]:
     """What trains our network for one epoch at a call."""
     _, structure, params = tagger.initial(processor)
     phase = next(tagger.schedule(processor, rows))
@@ -90,7 +89,7 @@ def make_epoch(tagger: BilstmCrfTagger, processor: WordProcessor, rows: Sequence
 class TorchBilstmCrf(nn.Module):
     """The same network in PyTorch."""
 
-    def __init__(self, settings: BilstmCrfSettings, processor: WordProcessor) -> None:
+    def __init__(self, settings: BilstmCrfSettings, processor: TokenProcessor) -> None:
         super().__init__()
         self.settings = settings
         self.words = nn.Embedding(len(processor.vocabulary), settings.embedding_dim)
@@ -142,7 +141,7 @@ class TorchBilstmCrf(nn.Module):
         return (torch.logsumexp(total, dim=1).sum() - path) / len(tags)
 
 
-def make_torch_epoch(settings: BilstmCrfSettings, processor: WordProcessor, rows: Sequence[Row]) -> Callable[[], None]:
+def make_torch_epoch(settings: BilstmCrfSettings, processor: TokenProcessor, rows: Sequence[Row]) -> Callable[[], None]:
     """What trains PyTorch's network for one epoch at a call."""
     torch.manual_seed(0)
     network = TorchBilstmCrf(settings, processor)

@@ -30,7 +30,8 @@ from rnn.models.elman import Elman
 from rnn.network import Params, Structure
 from rnn.training.loop import DeviceBatches, start_training, train
 from rnn.training.replicates import train_together
-from rnn.training.schedules import Phase, early_stopping, per_sentence
+from rnn.training.schedules import Phase, early_stopping
+from rnn.training.steps import per_sentence
 
 RATE, DROPOUT = 0.01, 0.5
 PREDICTED_TOKENS = 1_000_000

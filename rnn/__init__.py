@@ -5,7 +5,8 @@
     privacy/         private representations, the files to share, and the attacks on them
     layers/          parts that networks share: windows, recurrence, LSTM, CRF, characters, transformer
     pretrained/      folders of pretrained encoders; fetch_encoder.py fetches a small one
-    network.py       interfaces of networks, scores and processors (sentences to rows of named arrays)
+    network.py       interfaces of networks and scores, and what all networks share
+    saving.py        files of taggers; the interface of processors (sentences to rows of named arrays)
     vocab.py         words to ids
     embeddings/      word vectors that a network can start from
     batching.py      rows to batches of a few fixed shapes
@@ -13,7 +14,7 @@
     decode.py        scores to tags and probabilities, for batches of sentences
     interpret.py     integrated gradients, and summaries of weights
     tagger.py        base class of all taggers: fit, predict, marginals, save, load
-    inputs.py        further inputs of a token: casing class, characters, hand-made features
+    inputs.py        further inputs of a token (casing class, characters, hand-made features), and their processor
     words.py         sentences to word ids, and other parts of taggers with their own word vectors
     settings.py      settings that networks share
     compile_cache.py cache of compiled programs on disk

@@ -1,21 +1,23 @@
-"""Inputs of a token in addition to its word: casing class, characters, hand-made features."""
+"""Inputs of a token in addition to its word (casing class, characters, hand-made features), and their processor."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
 from crfdeid.crf.feature_index import FeatureIndex
 from crfdeid.crf.training import escape_for_crfsuite
-from crfdeid.documents import LabelledSentence
+from crfdeid.documents import PHI, LabelledSentence
 from crfdeid.secrets import hash_word, require_same_key
+from crfdeid.serialization import distinct_names
 from features import FeatureSet
 from features.tokens import Sentence
+from rnn.words import WordProcessor, padded
 
 NO_CHARACTER, UNKNOWN = 0, 1
 _FIRST = 2
@@ -172,3 +174,74 @@ class Features:
         place = np.arange(len(matrix.indices)) - np.repeat(matrix.indptr[:-1], counts)
         table[np.repeat(np.arange(starts[-1]), counts), place] = matrix.indices + 1
         return np.split(table, starts[1:-1]) if len(sentences) else []
+
+
+_MOST_FEATURES = 10_000  # of a token: a larger width means a damaged file, and would be allocated
+
+
+@dataclass(frozen=True)
+class TokenProcessor(WordProcessor):
+    """Converts sentences to rows of word ids and further inputs of the words.
+
+    The further inputs of a row, as far as they are asked for: "casing", [T + 2 margin], "characters" with a further
+    axis C, "features" with a further axis F.
+
+    Args:
+        note: whether the margin holds the words of the note; else it is padding.
+        casing: whether casing classes are an input.
+        characters: the known characters; None for no such input.
+        features: the hand-made features; None for no such input.
+        width: largest number of hand-made features of a training token, F.
+    """
+
+    note: bool = False
+    casing: bool = False
+    characters: Characters | None = None
+    features: Features | None = None
+    width: int = 0
+
+    def inputs(self, sentences: Sequence[Sentence]) -> Iterator[dict[str, np.ndarray]]:
+        """Inputs of each sentence."""
+        features = None if self.features is None else self.features.rows(sentences, self.width)
+        for i, sentence in enumerate(sentences):
+            before, after = sentence.around(self.margin) if self.note else ((), ())
+            words, length = (*before, *sentence.words, *after), len(sentence.tokens) + 2 * self.margin
+            start = self.margin - len(before)
+            found = self.word_inputs(words, length, start)
+            if self.casing:
+                found["casing"] = padded(np.array([*map(casing, words)], np.int32), length, start)
+            if self.characters is not None:
+                found["characters"] = padded(self.characters.rows(words), length, start)
+            if features is not None:
+                found["features"] = padded(features[i], length, self.margin)
+            yield found
+
+    def hashed(self, key: bytes) -> tuple[Self, dict[str, np.ndarray]]:
+        """Hash words and features; see `WordProcessor.hashed`."""
+        found, moved = super().hashed(key)
+        if self.features is None:
+            return found, moved
+        features, old = self.features.hashed(key)
+        return replace(found, features=features), {**moved, "features": old}
+
+    def describe(self) -> dict[str, Any]:
+        """Return words, tags and names as JSON data, for `read`."""
+        return super().describe() | {
+            "characters": None if self.characters is None else list(self.characters.known),
+            "features": None if self.features is None else list(self.features.names),
+            "width": self.width,
+        }
+
+    def read(
+        self, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], key: bytes | None, *, layer: str = PHI
+    ) -> Self:
+        """Restore a processor from `describe` and `arrays`, with this one's settings; see `WordProcessor.read`."""
+        characters, features, width = self.characters, self.features, int(described["width"])
+        if characters is not None:
+            characters = replace(characters, known=distinct_names(described["characters"]))
+        if features is not None:
+            features = replace(features, names=distinct_names(described["features"]), key=key)
+        if not 0 <= width <= _MOST_FEATURES:
+            raise ValueError("a number of features that no token has")
+        found = super().read(described, arrays, key, layer=layer)
+        return replace(found, characters=characters, features=features, width=width)

@@ -28,9 +28,7 @@ from crfdeid.explain.data import Gradients, NearestWords, NetworkSummary, TagMat
 from features.tokens import Sentence
 from rnn.batching import make_batch, padded_length
 from rnn.embeddings.lookup import nearest_rows
-from rnn.inputs import CASINGS
-from rnn.network import Params, Structure, embedding_lookup, full_precision
-from rnn.tagger import TrainedModel
+from rnn.network import Params, Structure, TrainedModel, embedding_lookup, full_precision
 from rnn.vocab import FIRST_WORD, Vocabulary
 
 _PARTS, _POINTS = 8, 8  # parts of the path, and points of a part: 64 points at first
@@ -188,23 +186,12 @@ def token_norms(name: str, weights: np.ndarray, sizes: Mapping[str, int]) -> Ite
     Args:
         name: the array's name.
         weights: those of the first BiLSTM layer, [8H, inputs].
-        sizes: name -> size of the concatenated inputs (`token_sizes`).
+        sizes: name -> size of the concatenated inputs (`rnn.layers.tokens.TokenInputs.sizes`).
     """
     start = 0
     for what, size in sizes.items():
         yield norm(f"{name}, {what}", weights[:, start : start + size])
         start += size
-
-
-def token_sizes(*, dim: int, casing: bool, char_dim: int, char_filters: int, feature_dim: int) -> dict[str, int]:
-    """Sizes of the inputs that `rnn.layers.tokens.TokenInputs` concatenates, by name."""
-    sizes = {
-        "words": dim,
-        "casing": casing * len(CASINGS),
-        "characters": char_filters if char_dim else 0,
-        "features": feature_dim,
-    }
-    return {what: size for what, size in sizes.items() if size}
 
 
 def transitions(tags: Sequence[str], weights: np.ndarray) -> TagMatrix:

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial, wraps
-from typing import Any, NamedTuple, ParamSpec, Protocol, Self, TypeVar
+from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from flax import nnx
 
-from crfdeid.documents import LabelledSentence
-from features.tokens import Sentence
-from rnn.batching import Row
 from rnn.vocab import FIRST_WORD, PAD
 
 _P = ParamSpec("_P")
@@ -91,6 +87,30 @@ class Structure(NamedTuple):
         return nnx.merge(self.graph, jax.tree.unflatten(self.tree, [params[name] for name in self.names]))
 
 
+class TrainedModel(NamedTuple):
+    """Network with parameters, initial or trained.
+
+    Attributes:
+        processor: processor of its sentences.
+        structure: structure of the network.
+        params: parameters by name, with the tables.
+    """
+
+    processor: Any
+    structure: Structure
+    params: Params
+
+    @property
+    def network(self) -> Any:
+        """The network."""
+        return self.structure.network(self.params)
+
+
+def with_tables(tables: Mapping[str, Any], params: Params) -> Params:
+    """Add tables by name to the parameters of a network."""
+    return {**{f"tables.{name}": table for name, table in tables.items()}, **params}
+
+
 def _dotted(path: Any) -> str:
     # Flax appends ".value" to the path of a parameter's array.
     return jax.tree_util.keystr(path, simple=True, separator=".").removesuffix(".value")
@@ -163,48 +183,3 @@ def uniform(key: jax.Array, shape: tuple[int, ...], bound: float | None) -> jax.
 @partial(jax.jit, static_argnames="shape")
 def _first(numbers: jax.Array, shape: tuple[int, ...]) -> jax.Array:
     return numbers[: math.prod(shape)].reshape(shape)
-
-
-class PublicWords:
-    """Mixin of processors whose words are public, so that there is nothing to hash."""
-
-    @property
-    def key(self) -> None:
-        """None: the words are readable."""
-
-    def hashed(self, key: bytes) -> tuple[Self, dict[str, np.ndarray]]:
-        """Return the processor unchanged."""
-        return self, {}
-
-
-class Processor(Protocol):
-    """Converts sentences to the rows that a network reads, and results of rows to results of tokens."""
-
-    @property
-    def tags(self) -> Mapping[str, tuple[str, ...]]:
-        """Tags of each annotation layer."""
-
-    @property
-    def key(self) -> bytes | None:
-        """Key of hashed words; None for readable words."""
-
-    def rows(self, sentences: Sequence[Sentence], targets: Sequence[LabelledSentence] | None = None) -> list[Row]:
-        """Make rows of sentences, in training with the targets of the tagged sentences."""
-
-    def scatter_to_tokens(
-        self, rows: Sequence[Row], values: Iterable[np.ndarray], sentences: Sequence[Sentence]
-    ) -> list[np.ndarray]:
-        """Convert the result of each row, [length, ...], to that of each sentence, [T, ...]."""
-
-    def hashed(self, key: bytes) -> tuple[Processor, Mapping[str, np.ndarray]]:
-        """Hash the words; return the new processor and, for each changed table, the old row of each new one.
-
-        Raises:
-            UsageError: the words are hashed already, with another key.
-        """
-
-    def describe(self) -> dict[str, Any]:
-        """Return JSON data for `NetworkTagger.saved_processor`."""
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        """Return the arrays for `NetworkTagger.saved_processor`."""

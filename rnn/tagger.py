@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import jax
 import numpy as np
 from flax import nnx
 
 from crfdeid.documents import PHI, LabelledSentence
-from crfdeid.errors import EmptyInputError, NotTrainedError, OptionConflictError
-from crfdeid.secrets import require_same_key
-from crfdeid.serialization import READABLE, ModelFiles, ModelFolder, pack_arrays
+from crfdeid.errors import EmptyInputError, NotTrainedError
+from crfdeid.serialization import READABLE, ModelFolder
 from crfdeid.tagger import OnProgress, OnProgressOfMany, Tagger, Traits, require_layers
 from crfdeid.utils.process import keep_freed_memory
 from features.tokens import Sentence
 from rnn.batching import POWER_OF_TWO_PADDING, Batch, PaddingPolicy, Row
 from rnn.compile_cache import keep_compiled
 from rnn.decode import best_tags, iob_constraints, posteriors, run_batches
-from rnn.network import Network, Params, Processor, Structure
+from rnn.network import Network, Structure, TrainedModel, with_tables
+from rnn.saving import Processor, checkpoint, load_tagger, require_known_tags, save_tagger
 from rnn.settings import WordSettings
 from rnn.training.loop import DeviceBatches, Training, copied, start_training, train
 from rnn.training.schedules import Schedule
@@ -32,29 +31,6 @@ from rnn.training.validation import Dev, DevMetric
 
 if TYPE_CHECKING:
     from rnn.embeddings.vectors import WordVectors
-
-_FORMAT_VERSION = 3
-_WEIGHTS_FILE = "weights.npz"
-_PROCESSOR = "processor."  # prefix of its arrays among the weights
-
-
-class TrainedModel(NamedTuple):
-    """Network with parameters, initial or trained.
-
-    Attributes:
-        processor: processor of its sentences.
-        structure: structure of the network.
-        params: parameters by name, with the tables.
-    """
-
-    processor: Any
-    structure: Structure
-    params: Params
-
-    @property
-    def network(self) -> Any:
-        """The network."""
-        return self.structure.network(self.params)
 
 
 class NetworkTagger(Tagger, ABC):
@@ -159,7 +135,7 @@ class NetworkTagger(Tagger, ABC):
         Raises:
             EmptyInputError: ``train`` holds no tokens.
         """
-        processor, rows = self._prepared(train)
+        processor, rows = self.prepare(train)
         self.fit_rows(processor, rows, dev, on_progress=on_progress)
 
     def fit_rows(
@@ -178,7 +154,8 @@ class NetworkTagger(Tagger, ABC):
             dev: development sentences; they may be empty.
             on_progress: called after each epoch.
         """
-        start, training = self._begin(processor, rows, self._dev_metric(processor, dev), DeviceBatches(), on_progress)
+        metric = self.dev_metric(processor, dev) if dev else None
+        start, training = self.begin(processor, rows, metric, DeviceBatches(), on_progress)
         self.learned = start._replace(params=train(training))
 
     @classmethod
@@ -204,24 +181,11 @@ class NetworkTagger(Tagger, ABC):
         if not cls.trains_together:
             super().fit_many(taggers, train, dev, on_progress=on_progress)
             return
-        from rnn.training.replicates import train_together  # noqa: PLC0415
+        from rnn.training.replicates import fit_together  # noqa: PLC0415
 
-        groups: dict[Any, list[int]] = {}
-        for i, tagger in enumerate(taggers):
-            groups.setdefault((tagger.settings, id(tagger._vectors), id(tagger._checkpoint)), []).append(i)
-        for members in groups.values():
-            some, buckets = [taggers[i] for i in members], DeviceBatches()
-            processor, rows = some[0]._prepared(train)
-            metric = some[0]._dev_metric(processor, dev)
-            begun = [
-                tagger._begin(processor, rows, metric, buckets, on_progress and partial(on_progress, i))
-                for i, tagger in zip(members, some, strict=True)
-            ]
-            trained = train_together([training for _, training in begun])
-            for tagger, (start, _), params in zip(some, begun, trained, strict=True):
-                tagger.learned = start._replace(params=params)
+        fit_together(taggers, train, dev, on_progress)
 
-    def _prepared(self, train: Sequence[LabelledSentence]) -> tuple[Any, list[Row]]:
+    def prepare(self, train: Sequence[LabelledSentence]) -> tuple[Any, list[Row]]:
         """Processor and rows of training sentences."""
         train = [item for item in train if item.tags]
         if not train:
@@ -234,10 +198,12 @@ class NetworkTagger(Tagger, ABC):
             require_known_tags(processor, train)
         return processor, processor.rows([item.sentence for item in train], train)
 
-    def _dev_metric(self, processor: Any, dev: Sequence[LabelledSentence]) -> DevMetric | None:
-        return self.dev_metric(processor, dev) if dev else None
+    @property
+    def starts_from(self) -> tuple[Any, ...]:
+        """All that the start of training depends on but the seed; equal for replicates."""
+        return self._settings, id(self._vectors), id(self._checkpoint)
 
-    def _begin(
+    def begin(
         self,
         processor: Any,
         rows: Sequence[Row],
@@ -287,30 +253,14 @@ class NetworkTagger(Tagger, ABC):
         Raises:
             OptionConflictError: the settings of this tagger make a network of another structure.
         """
-        learned = before._trained()
-        described = json.loads(json.dumps(learned.processor.describe()))
-        arrays = {name: np.asarray(array) for name, array in learned.params.items()}
-        try:
-            processor = self.saved_processor(described, learned.processor.arrays(), learned.processor.key)
-            structure, shapes = self.shapes(processor)
-            self._checkpoint = TrainedModel(
-                processor, structure, params_from(shapes, arrays.keys(), arrays.__getitem__)
-            )
-        except (KeyError, TypeError, ValueError):
-            problem = f"with these settings a {self.model} has another structure than the trained one"
-            raise OptionConflictError(f"{problem}: leave out settings that change the network") from None
+        self._checkpoint = checkpoint(self, before._trained())
 
     def initial(self, processor: Any) -> TrainedModel:
         """Initial model of training from scratch: random parameters from the seed."""
         rngs = nnx.Rngs(self._seed)
         tables = self.tables(processor, rngs)
         structure, params = Structure.split(self.network(processor, rngs))
-        return TrainedModel(processor, structure, _with_tables(tables, params))
-
-    def shapes(self, processor: Any) -> tuple[Structure, Params]:
-        """Structure of the network, and the shapes of its parameters without any array."""
-        structure, params = Structure.split(nnx.eval_shape(lambda: self.network(processor, nnx.Rngs(self._seed))))
-        return structure, _with_tables(jax.eval_shape(lambda: self.tables(processor, nnx.Rngs(self._seed))), params)
+        return TrainedModel(processor, structure, with_tables(tables, params))
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """Tag sentences, one tag a token, with the setting ``decoding``."""
@@ -356,25 +306,7 @@ class NetworkTagger(Tagger, ABC):
         Raises:
             UsageError: the words are hashed, and the key is missing or another one.
         """
-        learned = self._trained()
-        processor = learned.processor
-        weights = {name: np.asarray(array) for name, array in sorted(learned.params.items())}
-        require_same_key(processor.key, key)
-        if key is not None:
-            processor, moved = processor.hashed(key)
-            for table, old in moved.items():
-                name = f"tables.{table}"
-                if name in weights:  # a network need not read the words
-                    weights[name] = weights[name][old]
-        weights |= {_PROCESSOR + name: array for name, array in processor.arrays().items()}
-        self._files().save(
-            folder,
-            pack_arrays(weights),
-            settings=self._settings,
-            seed=self._seed,
-            key=key,
-            processor=processor.describe(),
-        )
+        save_tagger(self, self._trained(), folder, key)
 
     @classmethod
     def load(cls, folder: Path | ModelFolder, *, key: bytes | None = None) -> Self:
@@ -384,63 +316,10 @@ class NetworkTagger(Tagger, ABC):
             DataError: the folder holds no such model, one of another version, or a damaged one.
             UsageError: the words are hashed, and the key is missing or another one.
         """
-        saved = cls._files().load(folder, key=key)
-        tagger = cls(saved.settings(cls.settings_class), seed=saved.seed)
-        with saved.refusing_damage():
-            arrays = saved.arrays()
-            parts = {name.removeprefix(_PROCESSOR): arrays[name] for name in arrays if name.startswith(_PROCESSOR)}
-            processor = tagger.saved_processor(saved.description["processor"], parts, saved.key)
-            # Only their shapes: a description that asks for a network of absurd size must not be built.
-            structure, shapes = tagger.shapes(processor)
-            names = [name for name in arrays if not name.startswith(_PROCESSOR)]
-            tagger.learned = TrainedModel(processor, structure, params_from(shapes, names, arrays.__getitem__))
+        tagger: Self = load_tagger(cls, folder, key)
         return tagger
-
-    @classmethod
-    def _files(cls) -> ModelFiles:
-        return ModelFiles(cls.model, _FORMAT_VERSION, _WEIGHTS_FILE, ("jax", "flax"), cls.words_are)
 
     def _trained(self) -> TrainedModel:
         if self.learned is None:
             raise NotTrainedError(f"this {self.model} network is not trained: call fit, or load a saved one")
         return self.learned
-
-
-def _with_tables(tables: Mapping[str, Any], params: Params) -> Params:
-    return {**{f"tables.{name}": table for name, table in tables.items()}, **params}
-
-
-def params_from(shapes: Params, names: Collection[str], read: Callable[[str], np.ndarray]) -> Params:
-    """Put named arrays on the device as parameters, one at a time to save memory.
-
-    Args:
-        shapes: the expected parameters, arrays or their shapes.
-        names: names of the arrays.
-        read: name -> array.
-
-    Raises:
-        ValueError: names, shapes or types differ from the expected ones, or a number is not finite.
-    """
-    if set(names) != set(shapes):
-        raise ValueError("other arrays than the network's")
-
-    def param(name: str) -> jax.Array:
-        array = read(name)
-        if array.dtype != np.float32 or array.shape != shapes[name].shape or not np.isfinite(array).all():
-            raise ValueError("weights that are no numbers, or not as many as the network's")
-        return jax.device_put(array, may_alias=False)  # `jnp.asarray` compiles a program for each shape
-
-    return {name: param(name) for name in shapes}
-
-
-def require_known_tags(processor: Processor, train: Sequence[LabelledSentence]) -> None:
-    """Refuse to fine-tune on sentences with tags that a trained network does not know.
-
-    Raises:
-        OptionConflictError: there is such a tag.
-    """
-    for layer, known in processor.tags.items():
-        found = {tag for item in train if layer in item.annotated for tag in item.layer(layer)}
-        if unknown := sorted(found.difference(known)):
-            problem = f"the notes have the tags {', '.join(unknown)}, which the model to fine-tune lacks"
-            raise OptionConflictError(f"{problem}: it knows {', '.join(known)}; train on all notes anew")

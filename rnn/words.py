@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any
+from typing import Any, Self, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -19,15 +19,13 @@ from features.tokens import Sentence
 from rnn.batching import Row
 from rnn.embeddings.subwords import SubwordVectors
 from rnn.embeddings.vectors import WordVectors, extend, initial_table, matching_scale, unseen_vectors
-from rnn.inputs import Characters, Features, casing
 from rnn.interpret import ExplainsWords
 from rnn.layers.dropout import WordDropout
 from rnn.network import SUBWORD_VECTORS, uniform
 from rnn.settings import WindowSettings, WordSettings
-from rnn.training.schedules import BatchingSpec, Phase, Schedule, early_stopping, per_sentence
+from rnn.training.schedules import BatchingSpec, Phase, Schedule, early_stopping
+from rnn.training.steps import per_sentence
 from rnn.vocab import Vocabulary
-
-_MOST_FEATURES = 10_000  # of a token: a larger width means a damaged file, and would be allocated
 
 
 class SentenceRows:
@@ -42,32 +40,21 @@ class SentenceRows:
 
 @dataclass(frozen=True)
 class WordProcessor(SentenceRows):
-    """Converts sentences to rows of word ids and further inputs, one row a sentence.
+    """Converts sentences to rows of word ids, one row a sentence; `rnn.inputs.TokenProcessor` adds further inputs.
 
-    The inputs of a row: "words", with ``margin`` words before and after the sentence, [T + 2 margin]; optionally
-    "casing" likewise, "characters" with a further axis C, "features" with a further axis F, and "given", the vectors of
-    unknown words, with a further axis D.
+    The inputs of a row: "words", with ``margin`` words before and after the sentence, [T + 2 margin]; with ``subwords``
+    also `rnn.network.SUBWORD_VECTORS`, [T + 2 margin, D].
 
     Args:
         vocabulary: the words.
         tags: tags of each annotation layer.
-        margin: words around the sentence, m.
-        note: whether the margin holds the words of the note; else it is padding.
-        casing: whether casing classes are an input.
-        characters: the known characters; None for no such input.
-        features: the hand-made features; None for no such input.
-        width: largest number of hand-made features of a training token, F.
+        margin: places of padding around the sentence, m.
         subwords: makes vectors of unknown words from their parts; None for those of casing classes alone.
     """
 
     vocabulary: Vocabulary
     tags: Mapping[str, tuple[str, ...]]
     margin: int = 0
-    note: bool = False
-    casing: bool = False
-    characters: Characters | None = None
-    features: Features | None = None
-    width: int = 0
     subwords: SubwordVectors | None = None
 
     @property
@@ -83,8 +70,8 @@ class WordProcessor(SentenceRows):
             targets: in training, the same sentences with tags; None for rows without targets. A row has targets for
                 its sentence's annotated layers.
         """
-        features = None if self.features is None else self.features.rows(sentences, self.width)
-        rows = [self._row(sentence, None if features is None else features[i]) for i, sentence in enumerate(sentences)]
+        pairs = zip(sentences, self.inputs(sentences), strict=True)
+        rows = [Row(inputs, {}, len(sentence.tokens)) for sentence, inputs in pairs]
         if targets is None:
             return rows
         number = {layer: {tag: k for k, tag in enumerate(tags)} for layer, tags in self.tags.items()}
@@ -99,32 +86,20 @@ class WordProcessor(SentenceRows):
             for row, item in zip(rows, targets, strict=True)
         ]
 
-    def _row(self, sentence: Sentence, features: np.ndarray | None) -> Row:
-        words, margin = sentence.words, self.margin
-        before, after = sentence.around(margin) if self.note else ((), ())
-        start, read = margin - len(before), (*before, *words, *after)
-        inputs: dict[str, np.ndarray] = {}
+    def inputs(self, sentences: Sequence[Sentence]) -> Iterator[dict[str, np.ndarray]]:
+        """Inputs of each sentence."""
+        for sentence in sentences:
+            yield self.word_inputs(sentence.words, len(sentence.tokens) + 2 * self.margin, self.margin)
 
-        def put(name: str, values: Any, at: int = start) -> None:
-            array = np.asarray(values, np.int32)
-            inputs[name] = np.zeros((len(words) + 2 * margin, *array.shape[1:]), np.int32)
-            inputs[name][at : at + len(array)] = array
-
-        put("words", self.vocabulary.ids(read))
-        if self.casing:
-            put("casing", [casing(word) for word in read])
-        if self.characters is not None:
-            put("characters", self.characters.rows(read))
-        if features is not None:
-            put("features", features, margin)
+    def word_inputs(self, words: Sequence[str], length: int, start: int) -> dict[str, np.ndarray]:
+        """Inputs of P = ``length`` places, of which the words fill those from ``start`` on."""
+        inputs = {"words": padded(np.array(self.vocabulary.ids(words), np.int32), length, start)}
         if self.subwords is not None:
-            given = np.zeros((len(words) + 2 * margin, self.subwords.dim), np.float32)
-            given[start : start + len(read)] = unseen_vectors(read, self.vocabulary, self.subwords)
-            inputs[SUBWORD_VECTORS] = given
-        return Row(inputs, {}, len(words))
+            inputs[SUBWORD_VECTORS] = padded(unseen_vectors(words, self.vocabulary, self.subwords), length, start)
+        return inputs
 
-    def hashed(self, key: bytes) -> tuple[WordProcessor, dict[str, np.ndarray]]:
-        """Hash words and features; return the new processor and, for each table, the old row of each new one.
+    def hashed(self, key: bytes) -> tuple[Self, dict[str, np.ndarray]]:
+        """Hash the words; return the new processor and, for each table, the old row of each new one.
 
         Raises:
             UsageError: vectors of parts of words cannot be hashed; or the words are hashed already, with another key.
@@ -132,20 +107,14 @@ class WordProcessor(SentenceRows):
         if self.subwords is not None:
             self.subwords.hashed(key)
         vocabulary, words = self.vocabulary.hashed(key)
-        if self.features is None:
-            return replace(self, vocabulary=vocabulary), {"words": words}
-        features, old = self.features.hashed(key)
-        return replace(self, vocabulary=vocabulary, features=features), {"words": words, "features": old}
+        return replace(self, vocabulary=vocabulary), {"words": words}
 
     def describe(self) -> dict[str, Any]:
-        """Return words, tags and names as JSON data, for `read`."""
+        """Return words and tags as JSON data, for `read`."""
         return {
             "tags": {layer: list(tags) for layer, tags in self.tags.items()},
             "words": list(self.vocabulary.words),
             "lower_case": self.vocabulary.lower_case,
-            "characters": None if self.characters is None else list(self.characters.known),
-            "features": None if self.features is None else list(self.features.names),
-            "width": self.width,
         }
 
     def arrays(self) -> dict[str, np.ndarray]:
@@ -154,7 +123,7 @@ class WordProcessor(SentenceRows):
 
     def read(
         self, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], key: bytes | None, *, layer: str = PHI
-    ) -> WordProcessor:
+    ) -> Self:
         """Restore a processor from `describe` and `arrays`, with this one's settings.
 
         Args:
@@ -168,42 +137,36 @@ class WordProcessor(SentenceRows):
             TypeError: a field has another type.
             ValueError: a field is not a list of distinct names, or a number is out of range.
         """
-        vocabulary = replace(
-            self.vocabulary,
-            words=distinct_names(described["words"]),
-            lower_case=bool(described["lower_case"]),
-            key=key,
-        )
-        characters, features = self.characters, self.features
-        if characters is not None:
-            characters = replace(characters, known=distinct_names(described["characters"]))
-        if features is not None:
-            features = replace(features, names=distinct_names(described["features"]), key=key)
+        words, lower_case = distinct_names(described["words"]), bool(described["lower_case"])
         tags = {str(layer): distinct_names(names) for layer, names in dict(described["tags"]).items()}
         if not tags.get(layer):
             raise ValueError("no tags")
-        width = int(described["width"])
-        if not 0 <= width <= _MOST_FEATURES:
-            raise ValueError("a number of features that no token has")
         return replace(
             self,
-            vocabulary=vocabulary,
+            vocabulary=replace(self.vocabulary, words=words, lower_case=lower_case, key=key),
             tags=tags,
-            characters=characters,
-            features=features,
-            width=width,
             subwords=SubwordVectors.from_arrays(arrays) if arrays else None,
         )
 
 
+_Processor = TypeVar("_Processor", bound=WordProcessor)
+
+
+def padded(array: np.ndarray, length: int, start: int) -> np.ndarray:
+    """Place an array [N, ...] at ``start`` among zeros, [length, ...]."""
+    found = np.zeros((length, *array.shape[1:]), array.dtype)
+    found[start : start + len(array)] = array
+    return found
+
+
 def fit_words(
-    blank: WordProcessor,
+    blank: _Processor,
     train: Sequence[LabelledSentence],
     settings: WordSettings,
     vectors: WordVectors | None,
     *,
     layers: Sequence[str] = (PHI,),
-) -> WordProcessor:
+) -> _Processor:
     """Add the words and tags of training sentences to a processor.
 
     Args:
@@ -281,45 +244,18 @@ def word_dropout(
     return {name: WordDropout.of(rows, processor.vocabulary, alpha=alpha, margin=processor.margin, name=name)}
 
 
-def supervised_phases(
-    name: str,
-    settings: WordSettings,
-    rows: Sequence[Row],
-    updates: BatchingSpec,
-    drop: Mapping[str, WordDropout],
-    *,
-    average: float = 0.0,
-) -> Callable[[int, float], Phase]:
-    """Epoch and learning rate -> phase on the same sentences in every epoch.
-
-    Args:
-        name: name of the phases.
-        settings: the model's settings.
-        rows: training rows.
-        updates: division of the rows into updates.
-        drop: see `word_dropout`.
-        average: see `rnn.training.schedules.Phase`.
-    """
-
-    def phase(epoch: int, rate: float) -> Phase:
-        return Phase(
-            name,
-            rows,
-            updates,
-            rate,
-            max_norm=settings.clip_norm,
-            drop=drop,
-            trains=trains(settings),
-            average=average,
-        )
-
-    return phase
+def word_phase(
+    name: str, settings: WordSettings, rows: Sequence[Row], updates: BatchingSpec, drop: Mapping[str, WordDropout]
+) -> Phase:
+    """One epoch on some rows, with word dropout (`word_dropout`), clipping and frozen vectors by the settings."""
+    clip = settings.clip_norm
+    return Phase(name, rows, updates, settings.lr, max_norm=clip, drop=drop, trains=trains(settings))
 
 
-def falling_rate(phase_of: Callable[[int, float], Phase], settings: Any, *, patience: int | None = None) -> Schedule:
+def falling_rate(phase_of: Callable[[int], Phase], settings: Any, *, patience: int | None = None) -> Schedule:
     """One phase an epoch with the learning rate of the settings; see `early_stopping`."""
     return early_stopping(
-        lambda epoch: phase_of(epoch, settings.rate(epoch)), epochs=settings.epochs, patience=patience
+        lambda epoch: phase_of(epoch)._replace(rate=settings.rate(epoch)), epochs=settings.epochs, patience=patience
     )
 
 
@@ -330,5 +266,5 @@ def window_processor(settings: WindowSettings) -> WordProcessor:
 
 def sentence_schedule(name: str, settings: WordSettings, processor: WordProcessor, rows: Sequence[Row]) -> Schedule:
     """Train by one update a sentence, with word dropout; the epochs are all made."""
-    drop = word_dropout(processor, rows, settings)
-    return falling_rate(supervised_phases(name, settings, rows, per_sentence(), drop), settings)
+    phase = word_phase(name, settings, rows, per_sentence(), word_dropout(processor, rows, settings))
+    return falling_rate(lambda epoch: phase, settings)

@@ -2,6 +2,7 @@
 
 - counts: Counts (tp, fp, fn) and Scores (by type, micro, macro).
 - entities: `score_entities`, strict or relaxed; `count_tags`, strict from tags, for use while training.
+- tag_ids: `count_tag_ids`, the counts of `count_tags` from arrays of tag ids.
 - tokens: `score_tokens`, by type or binary; leaks by type; PHI that a model memorised.
 - errors: `find_errors` sorts each erroneous entity into one category, with causes; `in_context` shows it.
 - challenges: the scores of the i2b2 2014 and MEDDOCAN challenges.

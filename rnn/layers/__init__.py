@@ -4,7 +4,5 @@ tokens.py          inputs of each token, with a convolution over characters
 lstm.py            bidirectional LSTM layers
 softmax.py, crf.py scores of the tags: loss, best path, probabilities
 dropout.py         dropout of units and words
-masked.py          the masked embedding layer
-representation.py  the private representation: a BiLSTM with learned noise; gradient reversal
 transformer.py     the encoder of BERT and RoBERTa
 """

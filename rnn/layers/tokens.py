@@ -59,15 +59,29 @@ class TokenInputs(nnx.Module):
     def __init__(
         self, *, dim: int, casing: bool, char_dim: int, char_filters: int, feature_dim: int, rngs: nnx.Rngs
     ) -> None:
-        self.casing, self.feature_dim = casing, feature_dim
+        self.dim, self.casing, self.char_filters, self.feature_dim = dim, casing, char_filters, feature_dim
         self.characters = CharacterCnn(char_dim, char_filters, rngs=rngs) if char_dim else None
-        self.size = dim + casing * len(CASINGS) + bool(char_dim) * char_filters + feature_dim
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Sizes of the inputs that are concatenated, by name."""
+        sizes = {
+            "words": self.dim,
+            "casing": self.casing * len(CASINGS),
+            "characters": 0 if self.characters is None else self.char_filters,
+            "features": self.feature_dim,
+        }
+        return {name: size for name, size in sizes.items() if size}
+
+    @property
+    def size(self) -> int:
+        """Size of a token's row."""
+        return sum(self.sizes.values())
 
     @property
     def tables(self) -> dict[str, str]:
         """Tables of words, and of characters and features if they are inputs; see `rnn.network.Network`."""
-        wanted = {"words": True, "characters": self.characters is not None, "features": self.feature_dim > 0}
-        return {name: name for name, is_wanted in wanted.items() if is_wanted}
+        return {name: name for name in self.sizes if name != "casing"}
 
     def __call__(self, vectors: Mapping[str, jax.Array], inputs: Mapping[str, jax.Array]) -> jax.Array:
         """One row for each of P tokens, [P, size].

@@ -28,13 +28,15 @@ from rnn.decode import posteriors, run_batches
 from rnn.layers.dropout import dropout, split_key
 from rnn.layers.softmax import SoftmaxScores
 from rnn.layers.transformer import Linear, TransformerEncoder
-from rnn.network import Arrays, Network, Params, Structure
+from rnn.network import Arrays, Network, Params, Structure, TrainedModel
 from rnn.pretrained.config import EncoderConfig
 from rnn.pretrained.hub import DISTRIBUTION, LICENCE, PretrainedEncoder, read_encoder, small_encoder
 from rnn.pretrained.subwords import NOT_COUNTED, PIECES, SubwordProcessor
+from rnn.saving import expected_shapes, params_from
 from rnn.settings import TrainingSettings
-from rnn.tagger import NetworkTagger, TrainedModel, params_from
-from rnn.training.schedules import Phase, Schedule, early_stopping, optimiser, per_sentences
+from rnn.tagger import NetworkTagger
+from rnn.training.minibatches import optimiser, per_sentences
+from rnn.training.schedules import Phase, Schedule, early_stopping
 from rnn.words import tags_of
 
 _log = logging.getLogger("crfdeid")
@@ -253,7 +255,7 @@ class BertTagger(NetworkTagger):
 
     def initial(self, processor: SubwordProcessor) -> TrainedModel:
         """Weights of the encoder, and random ones of the map to tags."""
-        structure, shapes = self.shapes(processor)
+        structure, shapes = expected_shapes(self, processor)
         head = Linear(processor.encoder.hidden, len(processor.tags[PHI]), rngs=nnx.Rngs(self._seed))
         arrays = {f"network.head.{name.removeprefix('network.')}": a for name, a in Structure.split(head)[1].items()}
         encoder = PretrainedEncoder(self._folder(), processor.encoder, processor.pieces)

@@ -21,8 +21,8 @@ from features import FEATURE_SETS, feature_set
 from features.tokens import Sentence
 from rnn.batching import Row
 from rnn.embeddings.vectors import WordVectors
-from rnn.inputs import Characters, Features
-from rnn.interpret import token_norms, token_sizes, transitions
+from rnn.inputs import Characters, Features, TokenProcessor
+from rnn.interpret import token_norms, transitions
 from rnn.layers.crf import CrfOutput, CrfScores
 from rnn.layers.dropout import dropout, split_key
 from rnn.layers.lstm import BiLstms
@@ -30,9 +30,10 @@ from rnn.layers.tokens import TokenInputs
 from rnn.network import Arrays, uniform
 from rnn.settings import WordSettings
 from rnn.tagger import NetworkTagger
-from rnn.training.schedules import OPTIMISERS, Phase, Schedule, optimiser, per_sentences, reduce_lr_on_plateau
+from rnn.training.minibatches import OPTIMISERS, optimiser, per_sentences
+from rnn.training.schedules import Phase, Schedule
 from rnn.vocab import PAD, Vocabulary
-from rnn.words import ReadsWords, WordProcessor, falling_rate, fit_words, supervised_phases, word_dropout
+from rnn.words import ReadsWords, falling_rate, fit_words, word_dropout, word_phase
 
 
 class BilstmCrf(nnx.Module):
@@ -215,12 +216,12 @@ BERT.
 
 
 def fit_inputs(
-    blank: WordProcessor,
+    blank: TokenProcessor,
     train: Sequence[LabelledSentence],
     settings: BilstmCrfSettings,
     vectors: WordVectors | None,
     layers: Sequence[str],
-) -> WordProcessor:
+) -> TokenProcessor:
     """Add the words, characters, features and tags of sentences to a processor; see `fit_words`."""
     processor, sentences = fit_words(blank, train, settings, vectors, layers=layers), [item.sentence for item in train]
     if processor.characters is not None:
@@ -238,7 +239,7 @@ def fit_inputs(
     return processor
 
 
-def input_sizes(settings: BilstmCrfSettings, processor: WordProcessor) -> dict[str, Any]:
+def input_sizes(settings: BilstmCrfSettings, processor: TokenProcessor) -> dict[str, Any]:
     """Arguments of `rnn.layers.tokens.TokenInputs`."""
     return {
         "dim": settings.embedding_dim,
@@ -255,12 +256,36 @@ def bilstm_sizes(settings: Any) -> dict[str, Any]:
     return {name: getattr(settings, name) for name in names}
 
 
-def bilstm_schedule(settings: BilstmCrfSettings, phase_of: Callable[[int, float], Phase]) -> Schedule:
+def bilstm_schedule(settings: BilstmCrfSettings, phase_of: Callable[[int], Phase]) -> Schedule:
     """One phase an epoch with a falling learning rate, until F on dev stops rising."""
     if settings.halve_after is None:
         return falling_rate(phase_of, settings, patience=settings.patience)
-    limits: dict[str, Any] = {"epochs": settings.epochs, "patience": settings.patience}
-    return reduce_lr_on_plateau(phase_of, rate=settings.lr, after=settings.halve_after, **limits)
+    return reduce_lr_on_plateau(
+        phase_of, epochs=settings.epochs, rate=settings.lr, after=settings.halve_after, patience=settings.patience
+    )
+
+
+def reduce_lr_on_plateau(
+    phase_of: Callable[[int], Phase], *, epochs: int, rate: float, after: int, patience: int | None
+) -> Schedule:
+    """One phase an epoch, with a learning rate that is halved when F on dev has not risen for some epochs.
+
+    Args:
+        phase_of: epoch, from 0 -> phase; its learning rate is replaced.
+        epochs: largest number of epochs.
+        rate: initial learning rate.
+        after: epochs without a better F before each halving.
+        patience: see `rnn.training.schedules.early_stopping`.
+    """
+    best, since = -1.0, 0
+    for epoch in range(epochs):
+        measured = yield phase_of(epoch)._replace(rate=rate)
+        if measured.f1 is not None:
+            best, since = (measured.f1, 0) if measured.f1 > best else (best, since + 1)
+        if since and since % after == 0:
+            rate /= 2
+        if patience is not None and since >= patience:
+            return
 
 
 class ReadsInputs(ReadsWords):
@@ -272,7 +297,7 @@ class ReadsInputs(ReadsWords):
         """Processor without words."""
         settings = self._settings
         wanted = settings.features in FEATURE_SETS
-        return WordProcessor(
+        return TokenProcessor(
             Vocabulary((), settings.fold_digits),
             {},
             margin=settings.context,
@@ -312,8 +337,7 @@ class ReadsInputs(ReadsWords):
         """Norms of the first layer's weights for each input of a token, in the part that finds PHI."""
         part = self.phi_part(network)
         name = "network.bilstm.layers.0.W" if part is network else "network.phi.bilstm.layers.0.W"
-        sizes = token_sizes(**input_sizes(self._settings, self.phi_processor(self._trained().processor)))
-        return token_norms(name, part.bilstm.layers[0].W[...], sizes)
+        return token_norms(name, part.bilstm.layers[0].W[...], part.tokens.sizes)
 
     def tag_matrices(self, network: Any, sentences: Sequence[Sentence]) -> Iterable[TagMatrix]:
         """Transitions of the CRF layer that finds PHI."""
@@ -371,7 +395,7 @@ class BilstmCrfTagger(ReadsInputs, NetworkTagger):
             "lange2020": BilstmCrfSettings(**LANGE2020),
         }
 
-    def network(self, processor: WordProcessor, rngs: nnx.Rngs) -> BilstmCrf:
+    def network(self, processor: TokenProcessor, rngs: nnx.Rngs) -> BilstmCrf:
         """Create the network."""
         settings = self._settings
         return BilstmCrf(
@@ -382,10 +406,10 @@ class BilstmCrfTagger(ReadsInputs, NetworkTagger):
             rngs=rngs,
         )
 
-    def schedule(self, processor: WordProcessor, rows: Sequence[Row]) -> Schedule:
+    def schedule(self, processor: TokenProcessor, rows: Sequence[Row]) -> Schedule:
         """Train by minibatches of about one length, until F on dev stops rising."""
         settings = self._settings
         updates = per_sentences(settings.batch, optimiser(OPTIMISERS[settings.optimiser]))
-        drop = word_dropout(processor, rows, settings)
-        phase_of = supervised_phases(self.model, settings, rows, updates, drop, average=settings.average)
-        return bilstm_schedule(settings, phase_of)
+        phase = word_phase(self.model, settings, rows, updates, word_dropout(processor, rows, settings))
+        phase = phase._replace(average=settings.average)
+        return bilstm_schedule(settings, lambda epoch: phase)

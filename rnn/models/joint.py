@@ -23,8 +23,9 @@ from rnn.decode import best_of_each_layer, iob_constraints
 from rnn.layers.dropout import WordDropout
 from rnn.models.bilstm_crf import LANGE2020, BilstmCrfSettings, ReadsInputs, bilstm_schedule
 from rnn.network import PHI_TAG_IDS
-from rnn.training.schedules import OPTIMISERS, Phase, Schedule, optimiser, per_sentences
-from rnn.words import trains
+from rnn.training.minibatches import OPTIMISERS, optimiser, per_sentences
+from rnn.training.schedules import Schedule
+from rnn.words import word_phase
 
 _CONCEPT_PART = ("network.concept.", "tables.concept ")
 """Prefixes of the names of parameters that tag concepts alone."""
@@ -90,25 +91,16 @@ class TagsConcepts(ReadsInputs):
     def schedule(self, processor: Any, rows: Sequence[Row]) -> Schedule:
         """Train on PHI alone for ``phi_first`` epochs, then on both, until F on dev stops rising."""
         settings = self._settings
-        with_phi = [row._replace(targets={PHI: row.targets[PHI]}) for row in rows if PHI in row.targets]
         joint = optimiser(joint_optimiser, name=settings.optimiser, concept_rate=settings.concept_rate)
         updates = per_sentences(settings.batch, joint)
-        drop, is_trained = self.dropped(processor, rows), trains(settings)
-
-        def phase(epoch: int, rate: float) -> Phase:
-            alone = epoch < settings.phi_first
-            return Phase(
-                PHI if alone else "both",
-                with_phi if alone else rows,
-                updates,
-                rate,
-                max_norm=settings.clip_norm,
-                drop=drop,
-                trains=lambda name: is_trained(name) and not (alone and name.startswith(_CONCEPT_PART)),
-                average=settings.average,
-            )
-
-        return bilstm_schedule(settings, phase)
+        both = word_phase("both", settings, rows, updates, self.dropped(processor, rows))
+        both = both._replace(average=settings.average)
+        alone = both._replace(
+            name=PHI,
+            rows=[row._replace(targets={PHI: row.targets[PHI]}) for row in rows if PHI in row.targets],
+            trains=lambda name: both.trains(name) and not name.startswith(_CONCEPT_PART),
+        )
+        return bilstm_schedule(settings, lambda epoch: alone if epoch < settings.phi_first else both)
 
     def predict_layers(
         self, sentences: Sequence[Sentence], *, phi: Sequence[Sequence[str]] | None = None

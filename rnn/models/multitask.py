@@ -20,6 +20,7 @@ from crfdeid.documents import CONCEPT, PHI
 from crfdeid.tagger import LayeredTagger
 from crfdeid.validation import require_counts
 from rnn.batching import Row
+from rnn.inputs import TokenProcessor
 from rnn.layers.crf import CrfOutput, CrfScores
 from rnn.layers.dropout import WordDropout, dropout, split_key
 from rnn.layers.lstm import BiLstms
@@ -29,7 +30,7 @@ from rnn.models.joint import LANGE2020_JOINT, JointSettings, TagsConcepts
 from rnn.network import Arrays, uniform
 from rnn.tagger import NetworkTagger
 from rnn.vocab import PAD
-from rnn.words import WordProcessor, word_dropout
+from rnn.words import word_dropout
 
 
 class TaskOutput(nnx.Module):
@@ -143,7 +144,7 @@ class MultitaskTagger(TagsConcepts, NetworkTagger, LayeredTagger):
         """Settings by profile name: "lange2020" is section 4.1, with the library's word vectors and characters."""
         return {"default": MultitaskSettings(), "lange2020": MultitaskSettings(**LANGE2020_JOINT, task_hidden=128)}
 
-    def network(self, processor: WordProcessor, rngs: nnx.Rngs) -> Multitask:
+    def network(self, processor: TokenProcessor, rngs: nnx.Rngs) -> Multitask:
         """Create the network."""
         settings = self._settings
         return Multitask(
@@ -155,7 +156,7 @@ class MultitaskTagger(TagsConcepts, NetworkTagger, LayeredTagger):
             rngs=rngs,
         )
 
-    def dropped(self, processor: WordProcessor, rows: Sequence[Row]) -> Mapping[str, WordDropout]:
+    def dropped(self, processor: TokenProcessor, rows: Sequence[Row]) -> Mapping[str, WordDropout]:
         """Word dropout, the same for both tasks."""
         return word_dropout(processor, rows, self._settings)
 

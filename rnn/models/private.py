@@ -30,13 +30,15 @@ from rnn.batching import Row
 from rnn.inputs import casing
 from rnn.layers.crf import CrfScores
 from rnn.models.bilstm_crf import BilstmCrf, bilstm_sizes
-from rnn.network import Arrays, PublicWords
+from rnn.network import Arrays
 from rnn.privacy.representation import RepresentationModel
 from rnn.privacy.shared_file import SharedNotes
+from rnn.saving import PublicWords
 from rnn.settings import TrainingSettings
 from rnn.tagger import NetworkTagger
-from rnn.training.schedules import OPTIMISERS, Phase, Schedule, early_stopping, optimiser, per_sentences
-from rnn.words import SentenceRows, tags_of
+from rnn.training.minibatches import OPTIMISERS, optimiser, per_sentences
+from rnn.training.schedules import Phase, Schedule
+from rnn.words import SentenceRows, falling_rate, tags_of
 
 VECTORS, CASING = "vectors", "casing"
 """Inputs of a row: each token's representation, [T, D], and its casing class, [T]."""
@@ -286,6 +288,4 @@ class PrivateTagger(NetworkTagger):
             max_norm=settings.clip_norm,
             average=settings.average,
         )
-        return early_stopping(
-            lambda epoch: phase._replace(rate=settings.rate(epoch)), epochs=settings.epochs, patience=settings.patience
-        )
+        return falling_rate(lambda epoch: phase, settings, patience=settings.patience)

@@ -29,19 +29,18 @@ from crfdeid.tagger import LayeredTagger, Traits
 from crfdeid.validation import require_number
 from features.tokens import Sentence
 from rnn.batching import Row
-from rnn.inputs import Characters
+from rnn.inputs import Characters, TokenProcessor
 from rnn.layers.crf import CrfOutput, CrfScores
 from rnn.layers.dropout import WordDropout, dropout, split_key
 from rnn.layers.lstm import BiLstms
-from rnn.layers.masked import MaskedEmbedding, gumbel_softmax
 from rnn.layers.tokens import TokenInputs
 from rnn.models.bilstm_crf import BilstmCrf, bilstm_sizes, fit_inputs, input_sizes
 from rnn.models.joint import LANGE2020_JOINT, JointSettings, TagsConcepts
-from rnn.network import PHI_TAG_IDS, Arrays
+from rnn.network import PHI_TAG_IDS, Arrays, uniform
 from rnn.settings import WordSettings
 from rnn.tagger import NetworkTagger
 from rnn.vocab import FIRST_WORD, PAD, Vocabulary, zero_digits
-from rnn.words import SentenceRows, WordProcessor, tags_of, word_dropout
+from rnn.words import SentenceRows, tags_of, word_dropout
 
 CONCEPT_PREFIX = "concept "
 """Prefix of the names of the concept part's inputs and tables."""
@@ -77,8 +76,8 @@ class StackedProcessor(SentenceRows):
         ValueError: the concept part reads words around a sentence or hand-made features.
     """
 
-    phi: WordProcessor
-    concept: WordProcessor
+    phi: TokenProcessor
+    concept: TokenProcessor
 
     def __post_init__(self) -> None:
         if self.concept.margin or self.concept.note or self.concept.features is not None:
@@ -95,12 +94,12 @@ class StackedProcessor(SentenceRows):
         return self.phi.key
 
     def rows(self, sentences: Sequence[Sentence], targets: Sequence[LabelledSentence] | None = None) -> list[Row]:
-        """Make one row a sentence; see `WordProcessor.rows`."""
+        """Make one row a sentence; see `TokenProcessor.rows`."""
         pairs = zip(self.phi.rows(sentences, targets), self.concept.rows(sentences, targets), strict=True)
         return [Row({**a.inputs, **add_prefix(b.inputs)}, {**a.targets, **b.targets}, a.length) for a, b in pairs]
 
     def hashed(self, key: bytes) -> tuple[StackedProcessor, dict[str, np.ndarray]]:
-        """Hash words and features of both parts; see `WordProcessor.hashed`."""
+        """Hash words and features of both parts; see `TokenProcessor.hashed`."""
         phi, moved = self.phi.hashed(key)
         concept, own_moved = self.concept.hashed(key)
         return StackedProcessor(phi, concept), {**moved, **add_prefix(own_moved)}
@@ -116,7 +115,7 @@ class StackedProcessor(SentenceRows):
     def read(
         self, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], key: bytes | None
     ) -> StackedProcessor:
-        """Restore a processor from `describe` and `arrays`, with this one's settings; see `WordProcessor.read`."""
+        """Restore a processor from `describe` and `arrays`, with this one's settings; see `TokenProcessor.read`."""
         shared = {name: array for name, array in arrays.items() if not name.startswith(CONCEPT_PREFIX)}
         return replace(
             self,
@@ -153,6 +152,73 @@ def exclude_phi_words(vocabulary: Vocabulary, sentences: Sequence[LabelledSenten
     } - seen
     small = {word.lower() for word in hidden} - {word.lower() for word in seen}
     return replace(vocabulary, words=tuple(w for w in vocabulary.words if w not in hidden and w.lower() not in small))
+
+
+def gumbel_softmax(scores: jax.Array, gumbel: jax.Array, temperature: float) -> jax.Array:
+    """y_k = exp((log a_k + G_k) / t) / sum over i of exp((log a_i + G_i) / t): equation 1, [T, K].
+
+    Args:
+        scores: log a_k, the score of each tag, [T, K].
+        gumbel: G_k, samples of Gumbel(0, 1), [T, K]; zeros for no noise.
+        temperature: t; the nearer it is to 0, the nearer y is to a single 1.
+    """
+    return jax.nn.softmax((scores + gumbel) / temperature, axis=1)
+
+
+class MaskedEmbedding(nnx.Module):
+    """Replaces the inputs of tokens with a PHI tag by a trained vector of the PHI type.
+
+    The output is sum over k of y_k v_k with y one-hot at the decided tag: v_k is the token's input for the tag O, and
+    the vector of the tag's type for others. The gradient goes straight through to the soft y (Jang et al. 2017, section
+    2.2).
+
+    Args:
+        tags: the PHI tags, K.
+        size: size of an input, D.
+        rngs: source of the initial vectors.
+    """
+
+    def __init__(self, tags: Sequence[str], size: int, *, rngs: nnx.Rngs) -> None:
+        types = sorted({tag[2:] for tag in tags if tag != OUTSIDE})
+        # Tuples, since the structure of a network is compared and hashed.
+        self.rows = tuple(0 if tag == OUTSIDE else types.index(tag[2:]) for tag in tags)  # [K]
+        self.hides = tuple(tag != OUTSIDE for tag in tags)  # [K]
+        self.E = nnx.Param(uniform(rngs.params(), (max(len(types), 1), size), 0.25))  # [types, D]
+
+    def __call__(self, inputs: jax.Array, decided: jax.Array, soft: jax.Array) -> jax.Array:
+        """Inputs with PHI replaced, [T, D].
+
+        Args:
+            inputs: [T, D].
+            decided: id of each token's tag, [T].
+            soft: probability of each tag, [T, K], for the gradient alone.
+        """
+        vectors = self.E[...][np.array(self.rows)]  # [K, D]
+        return _masked(inputs, vectors, decided, soft, jnp.array(self.hides))
+
+
+@jax.custom_vjp
+def _masked(inputs: jax.Array, vectors: jax.Array, decided: jax.Array, soft: jax.Array, hides: jax.Array) -> jax.Array:
+    # A choice instead of a sum: 0 * x would let infinities, and the sign of zero, through.
+    return jnp.where(hides[decided][:, None], vectors[decided], inputs)
+
+
+def _forward(
+    inputs: jax.Array, vectors: jax.Array, decided: jax.Array, soft: jax.Array, hides: jax.Array
+) -> tuple[jax.Array, tuple[jax.Array, ...]]:
+    return _masked(inputs, vectors, decided, soft, hides), (inputs, vectors, decided, hides)
+
+
+def _backward(kept: tuple[jax.Array, ...], gradient: jax.Array) -> tuple[jax.Array, jax.Array, None, jax.Array, None]:
+    inputs, vectors, decided, hides = kept
+    hidden = hides[decided][:, None]
+    of_vectors = jnp.zeros_like(vectors).at[decided].add(jnp.where(hidden, gradient, 0.0))
+    own = jnp.sum(gradient * inputs, axis=1)[:, None]  # for the tag O
+    of_soft = jnp.where(hides[None], gradient @ vectors.T, own)
+    return jnp.where(hidden, 0.0, gradient), of_vectors, None, of_soft, None
+
+
+_masked.defvjp(_forward, _backward)
 
 
 class ConceptPart(nnx.Module):
@@ -281,10 +347,10 @@ class StackedTagger(TagsConcepts, NetworkTagger, LayeredTagger):
         """Return the traits of a `Tagger`: the concept part does not see PHI."""
         return super().traits(settings)._replace(hides_phi=True)
 
-    def _concept_blank_processor(self) -> WordProcessor:
+    def _concept_blank_processor(self) -> TokenProcessor:
         """Processor of the concept part, without words."""
         characters = Characters(()) if self._settings.char_dim else None
-        return WordProcessor(
+        return TokenProcessor(
             Vocabulary((), self._settings.fold_digits),
             {},
             casing=self._settings.features != "none",
@@ -325,7 +391,7 @@ class StackedTagger(TagsConcepts, NetworkTagger, LayeredTagger):
         settings = self._settings
         return word_dropout(processor.phi, rows, settings) | word_dropout(processor.concept, rows, settings, name=words)
 
-    def phi_processor(self, processor: StackedProcessor) -> WordProcessor:
+    def phi_processor(self, processor: StackedProcessor) -> TokenProcessor:
         """Processor of the part that finds PHI."""
         return processor.phi
 

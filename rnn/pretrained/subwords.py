@@ -22,9 +22,9 @@ from features.sentences import NoteTokens
 from features.tokenizer import Token
 from features.tokens import Sentence
 from rnn.batching import Row
-from rnn.network import PublicWords
 from rnn.pretrained.config import EncoderConfig
 from rnn.pretrained.wordpiece import WordpieceTokenizer
+from rnn.saving import PublicWords
 
 PIECES = "pieces"
 """Name of the input with the ids of a window's pieces, special ones at both ends included, [L]."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
 from flax import nnx
@@ -22,10 +23,10 @@ from rnn.batching import predict_batches
 from rnn.compile_cache import keep_compiled
 from rnn.embeddings.lookup import Lookup
 from rnn.embeddings.vectors import WordVectors
-from rnn.layers.representation import Representation
+from rnn.layers.lstm import BiLstm
 from rnn.network import Params, Structure, full_precision
 from rnn.privacy.settings import PrivateSettings
-from rnn.tagger import params_from
+from rnn.saving import params_from
 
 T = TypeVar("T")
 
@@ -33,6 +34,90 @@ _FILES = ModelFiles("representation", 1, "weights.npz", ("jax", "flax"), PUBLIC)
 _VECTORS = "vectors."  # prefix of the names of their arrays among the weights
 _IN_FLIGHT = 2  # batches that are dispatched before the first is read: host and device work at the same time
 _NETWORK = "network."  # prefix of the names of a module's parameters in `rnn.network.Structure`
+
+
+class GaussianNoise(nnx.Module):
+    """y(t) = x(t) + d * z(t), with z(t) standard normal and d = log(1 + exp(s)).
+
+    The parameter is s, so that a deviation stays above 0 without a bound, and large ones grow as fast as s.
+
+    Args:
+        size: dimensions of x(t).
+        deviation: initial standard deviation, above 0.
+
+    Reference:
+        Friedrich et al. (2019), section 5.2; the paper leaves open how deviations are kept positive.
+    """
+
+    def __init__(self, size: int, deviation: float) -> None:
+        self.s = nnx.Param(jnp.full(size, np.log(np.expm1(deviation)), jnp.float32))
+
+    @property
+    def deviation(self) -> jax.Array:
+        """The standard deviation of each dimension."""
+        return jax.nn.softplus(self.s[...])
+
+    def __call__(self, inputs: jax.Array, normal: jax.Array) -> jax.Array:
+        """The inputs with noise.
+
+        Args:
+            inputs: [T, size].
+            normal: standard normal numbers, [T, size]; zeros for no noise.
+        """
+        return inputs + self.deviation[None] * normal
+
+
+class Representation(nnx.Module):
+    """R = N_out + BiLSTM(E + N_in), equation 1.
+
+    Args:
+        dim: size of a word vector, D.
+        size: size of a token's representation, S; each direction has half of it.
+        deviation: initial standard deviation of the noise.
+        rngs: source of the initial weights.
+    """
+
+    def __init__(self, *, dim: int, size: int, deviation: float, rngs: nnx.Rngs) -> None:
+        self.input_noise = GaussianNoise(dim, deviation)
+        self.layer = BiLstm(dim, size // 2, rngs=rngs)
+        self.output_noise = GaussianNoise(size, deviation)
+
+    def __call__(self, vectors: jax.Array, real: jax.Array, normal_in: jax.Array, normal_out: jax.Array) -> jax.Array:
+        """Representation of a sentence, [T, S]; undefined at padding.
+
+        Args:
+            vectors: vectors of its words, E, [T, D].
+            real: True at words, [T] bool.
+            normal_in: standard normal numbers for N_in, [T, D]; zeros for none.
+            normal_out: for N_out, [T, S].
+        """
+        keep = jnp.ones((2, self.layer.R[...].shape[1]))
+        return self.output_noise(self.layer(self.input_noise(vectors, normal_in), real, keep), normal_out)
+
+
+@partial(jax.custom_vjp, nondiff_argnums=(1,))
+def reverse_gradient(inputs: jax.Array, weight: float) -> jax.Array:
+    """Return the inputs unchanged; multiply their gradient by ``-weight``.
+
+    Args:
+        inputs: an array.
+        weight: lambda, 0 or more.
+
+    Reference:
+        Ganin et al. (2016), JMLR 17, section 4: R(x) = x, dR/dx = -lambda I.
+    """
+    return inputs
+
+
+def _reversal_forward(inputs: jax.Array, weight: float) -> tuple[jax.Array, None]:
+    return inputs, None
+
+
+def _reversal_backward(weight: float, _: None, gradient: jax.Array) -> tuple[jax.Array]:
+    return (-weight * gradient,)
+
+
+reverse_gradient.defvjp(_reversal_forward, _reversal_backward)
 
 
 @dataclass(frozen=True, eq=False)

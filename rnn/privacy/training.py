@@ -29,18 +29,19 @@ from crfdeid.utils.process import keep_freed_memory
 from rnn.batching import Row
 from rnn.compile_cache import keep_compiled
 from rnn.embeddings.vectors import WordVectors
+from rnn.inputs import TokenProcessor
 from rnn.layers.crf import CrfScores
 from rnn.layers.dropout import split_key
-from rnn.layers.representation import Representation, reverse_gradient
 from rnn.models.bilstm_crf import BilstmCrf, bilstm_sizes
 from rnn.network import Arrays, Params, Structure
 from rnn.privacy.adversaries import LOG_2, TASKS, Adversaries, PairIndex, PairVocabulary, Replaceable, both, losses
-from rnn.privacy.representation import RepresentationModel, new_representation
+from rnn.privacy.representation import Representation, RepresentationModel, new_representation, reverse_gradient
 from rnn.privacy.settings import PrivateSettings
 from rnn.training.loop import start_training, train
-from rnn.training.schedules import BatchingSpec, EvalResult, Phase, Schedule, identity, optimiser, per_sentences
+from rnn.training.minibatches import optimiser, per_sentences
+from rnn.training.schedules import BatchingSpec, EvalResult, Phase, Schedule, identity
 from rnn.vocab import PAD
-from rnn.words import WordProcessor, tags_of
+from rnn.words import tags_of
 
 _COMPILING = 40_000  # padded tokens of quadruples that are trained on in the time of compiling one more length
 
@@ -354,7 +355,7 @@ def train_representation(
     keep_freed_memory()
     every = [*train_sentences, *held_out]
     words, tags = PairVocabulary.of(every, vectors, settings.neighbours), tags_of(every)
-    processor = WordProcessor(words.vocabulary, {PHI: tags}, casing=True)
+    processor = TokenProcessor(words.vocabulary, {PHI: tags}, casing=True)
     pairs_seed, *seeds = np.random.SeedSequence(seed).generate_state(4).tolist()
     random = np.random.default_rng(pairs_seed)
     rows, judged = (

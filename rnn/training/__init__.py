@@ -1,9 +1,9 @@
 """Training of a network.
 
-schedules.py   `Phase`, division of rows into updates, schedules of phases
+schedules.py   `Phase`, schedules of phases
 loop.py        phase after phase, scored on dev after each
-steps.py       the compiled steps
+steps.py       the compiled step, and one update a sentence
+minibatches.py one update of an optimiser for several sentences; loss of held-out rows
 validation.py  F on dev sentences
-held_out.py    loss of held-out rows
 replicates.py  several trainings at once, by `jax.vmap` around the step
 """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import jax
@@ -15,9 +14,9 @@ from crfdeid.tagger import FitProgress, OnProgress
 from rnn.batching import Batch, Row, even_batches, make_buckets
 from rnn.layers.dropout import random_key
 from rnn.network import Params, Structure
-from rnn.training.held_out import held_out_loss
-from rnn.training.schedules import BatchingSpec, EvalResult, Phase, Schedule, identity
-from rnn.training.steps import Program, Rates, Run, StepData, TrainState, compiled_step, run_keys
+from rnn.training.minibatches import held_out_loss
+from rnn.training.schedules import BatchingSpec, EvalResult, Phase, Schedule
+from rnn.training.steps import Program, StepData, TrainState, compiled_step, run_keys
 from rnn.training.validation import DevMetric
 
 _KEPT = 3  # lists of rows: the turn of a private representation has three phases
@@ -83,7 +82,8 @@ def start_training(
     Returns:
         The parameters after the best phase; those after the last one without a measurement.
     """
-    state, best, measured = _State(structure, params, seed, buckets or DeviceBatches()), _Best(), None
+    state, measured = _State(structure, params, seed, buckets or DeviceBatches()), None
+    best, highest = None, -np.inf
     for number in range(1, epochs + 1):
         try:
             phase = schedule.send(measured)  # type: ignore[arg-type]
@@ -91,30 +91,17 @@ def start_training(
             break
         loss = yield from state.run(phase, number)
         measured = EvalResult(None if dev is None else dev.f1(structure, state.result), state.held_out_loss(phase))
-        if dev is not None:
-            best.update(measured.f1, state.result)
-        elif lowest == phase.name and measured.loss is not None:
-            best.update(-measured.loss, state.result)
+        score = measured.f1
+        if dev is None and lowest == phase.name and measured.loss is not None:
+            score = -measured.loss
+        if score is not None and (best is None or score > highest):
+            best, highest = copied(state.result), -np.inf if np.isnan(score) else score
         if watch is not None:
             watch(phase, loss / len(phase.rows), measured, state.result)
         if on_progress is not None:
             tokens = sum(row.counted for row in phase.rows)
             on_progress(FitProgress(number, epochs, loss / tokens, measured.f1))
-    return state.result if best.params is None else best.params
-
-
-@dataclass
-class _Best:
-    """The best parameters so far, the first of equals; None before the first `update`."""
-
-    params: Params | None = None
-    _score: float = -np.inf
-
-    def update(self, score: float | None, params: Params) -> None:
-        """Copy the parameters, which the next phase overwrites, if their score is the highest."""
-        if self.params is None or (score is not None and score > self._score):
-            self.params = copied(params)
-            self._score = -np.inf if score is None or np.isnan(score) else score
+    return state.result if best is None else best
 
 
 @jax.jit  # one program, where a copy of each array by itself would be one for each shape
@@ -176,7 +163,7 @@ class _State:
         self._key = random_key(seed)
         self._optimisers: dict[str, Any] = {}  # states by phase name
         self._average: Params = {}  # of parameters that phases with an average trained
-        self._runs = self._updates = 0
+        self._runs = 0
         self._buckets, self._held_out = buckets, DeviceBatches(even=True)
 
     @property
@@ -186,23 +173,20 @@ class _State:
 
     def run(self, phase: Phase, epoch: int) -> Generator[Step, tuple[TrainState, jax.Array], float]:
         """Run one phase; return the summed losses."""
-        require_optimiser(phase)
         updates = phase.updates
-        program = Program(self._structure, phase.loss, phase.reduce, updates.optimiser)
+        program = Program(self._structure, phase.loss, phase.reduce, updates.update)
         buckets = self._buckets.of(phase.rows, updates)
         state, frozen = self._begin(phase)
         losses = jnp.zeros(())
         for i, order, count in shuffled_runs(buckets, updates.run, seed=self._seed, epoch=epoch):
             keys = run_keys(self._key, np.uint32(self._runs), sentences=len(order), inputs=len(phase.drop))
-            run = Run(order, np.int32(count), keys)
-            data = StepData(frozen, buckets[i], dict(phase.drop), run, self._rates(phase))
+            run = (order, np.int32(count), keys)
+            data = StepData(frozen, buckets[i], dict(phase.drop), *run, *self._rates(phase))
             state, loss = yield Step(program, state, data)
             losses, self._runs = losses + loss, self._runs + 1
-            self._updates += program.optimiser is not None
         self._params = {**frozen, **state.params}
         self._average |= state.average
-        if program.optimiser is not None:
-            self._optimisers[phase.name] = state.optimiser
+        self._optimisers[phase.name] = state.optimiser
         return float(losses)
 
     def _begin(self, phase: Phase) -> tuple[TrainState, Params]:
@@ -213,27 +197,19 @@ class _State:
         average = {}
         if phase.average:
             average = {**copied({name: array for name, array in moving.items() if name not in begun}), **begun}
-        optimiser = phase.updates.optimiser
-        if optimiser is not None and phase.name not in self._optimisers:
-            self._optimisers[phase.name] = jax.jit(optimiser.init)(moving)
-        return TrainState(moving, self._optimisers.get(phase.name, ()), average), frozen
+        if phase.name not in self._optimisers:
+            self._optimisers[phase.name] = phase.updates.init(moving)
+        return TrainState(moving, self._optimisers[phase.name], average), frozen
 
-    def _rates(self, phase: Phase) -> Rates:
-        rate = phase.rate(self._updates) if callable(phase.rate) else phase.rate
+    def _rates(self, phase: Phase) -> Iterator[np.float32]:
+        """Learning rate, bound of the norm and decay of the averages."""
+        rate = phase.rate(self._runs) if callable(phase.rate) else phase.rate
         # A smaller decay at first, or the average would hold on to the initial weights.
-        decay = min(phase.average, (1 + self._updates) / (10 + self._updates))
-        return Rates(*map(np.float32, (rate, phase.max_norm, decay)))
+        decay = min(phase.average, (1 + self._runs) / (10 + self._runs))
+        return map(np.float32, (rate, phase.max_norm, decay))
 
     def held_out_loss(self, phase: Phase) -> float | None:
         """Mean loss a held-out row; None for a phase without held-out rows."""
         if not any(row.length for row in phase.held_out):
             return None
         return held_out_loss(self._structure, self.result, phase, self._held_out.of(phase.held_out, phase.updates))
-
-
-def require_optimiser(phase: Phase) -> None:
-    """Refuse averages and losses of several parts for one update a sentence."""
-    if phase.updates.optimiser is None and phase.average:
-        raise ValueError("one update a sentence keeps no average of the weights: cut the updates another way")
-    if phase.updates.optimiser is None and phase.reduce is not identity:
-        raise ValueError("one update a sentence descends no loss of several parts: cut the updates another way")

@@ -13,10 +13,35 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from crfdeid.documents import LabelledSentence
+from crfdeid.tagger import OnProgressOfMany
 from rnn.batching import Batch
 from rnn.network import Params, full_precision
-from rnn.training.loop import Step, Training
+from rnn.training.loop import DeviceBatches, Step, Training
 from rnn.training.steps import Program, StepData, TrainState, step
+
+
+def fit_together(
+    taggers: Sequence[Any],
+    train: Sequence[LabelledSentence],
+    dev: Sequence[LabelledSentence],
+    on_progress: OnProgressOfMany | None,
+) -> None:
+    """Train taggers, those of equal settings and initial weights at once; see `rnn.tagger.NetworkTagger.fit_many`."""
+    groups: dict[Any, list[int]] = {}
+    for i, tagger in enumerate(taggers):
+        groups.setdefault(tagger.starts_from, []).append(i)
+    for members in groups.values():
+        some, buckets = [taggers[i] for i in members], DeviceBatches()
+        processor, rows = some[0].prepare(train)
+        metric = some[0].dev_metric(processor, dev) if dev else None
+        begun = [
+            tagger.begin(processor, rows, metric, buckets, on_progress and partial(on_progress, i))
+            for i, tagger in zip(members, some, strict=True)
+        ]
+        trained = train_together([training for _, training in begun])
+        for tagger, (start, _), params in zip(some, begun, trained, strict=True):
+            tagger.learned = start._replace(params=params)
 
 
 def train_together(trainings: Sequence[Training]) -> list[Params]:

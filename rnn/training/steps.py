@@ -1,4 +1,4 @@
-"""Compiled steps of training: one update for each sentence of a run, or one for all of them.
+"""Compiled steps of training, and the update for each sentence of a run.
 
 The sentences are on the device in a few length buckets; one compiled call takes a run of sentences of one bucket.
 Dropout and noise are drawn in the step from keys of the run.
@@ -15,9 +15,10 @@ import jax.numpy as jnp
 import optax
 from jax import lax
 
+from rnn.batching import Batch
 from rnn.layers.dropout import WordDropout, drop_words
 from rnn.network import Network, Params, Structure, embedding_lookup, full_precision
-from rnn.training.schedules import Loss
+from rnn.training.schedules import BatchingSpec, Loss, identity
 
 
 class Program(NamedTuple):
@@ -27,14 +28,13 @@ class Program(NamedTuple):
         structure: structure of the network.
         loss: loss of one row.
         reduce: see `rnn.training.schedules.Phase`.
-        optimiser: with the hyperparameter ``learning_rate`` (`optax.inject_hyperparams`); None for one update of plain
-            gradient descent a sentence.
+        update: see `rnn.training.schedules.BatchingSpec`.
     """
 
     structure: Structure
     loss: Loss
     reduce: Callable[[jax.Array], jax.Array]
-    optimiser: Any
+    update: Callable[..., Any]
 
 
 class TrainState(NamedTuple):
@@ -51,52 +51,32 @@ class TrainState(NamedTuple):
     average: Params
 
 
-class Run(NamedTuple):
-    """Run of at most R sentences of a bucket.
+class StepData(NamedTuple):
+    """Data of a step, which takes a run of at most R sentences of a bucket.
 
     Attributes:
+        frozen: the parameters that are not trained.
+        batch: the bucket, a `Batch`.
+        drop: word dropout by input.
         order: indices of the sentences, in order, [R].
         count: number of valid entries of ``order``.
         keys: for each sentence a key of the network and one for each input with word dropout, [R, 1 + inputs]; see
             `run_keys`.
-    """
-
-    order: Any
-    count: Any
-    keys: jax.Array
-
-
-class Rates(NamedTuple):
-    """Numbers of a step.
-
-    Attributes:
         learning_rate: learning rate.
         max_norm: Euclidean norm of the gradient of all parameters to which a longer one is clipped (Pascanu et al.
             2013).
         decay: decay of the averages.
     """
 
-    learning_rate: Any
-    max_norm: Any
-    decay: Any
-
-
-class StepData(NamedTuple):
-    """Data of a step.
-
-    Attributes:
-        frozen: the parameters that are not trained.
-        batch: the bucket of the run, a `Batch`.
-        drop: word dropout by input.
-        run: the run.
-        rates: learning rate and other numbers.
-    """
-
     frozen: Params
     batch: Any
     drop: Mapping[str, WordDropout]
-    run: Run
-    rates: Rates
+    order: Any
+    count: Any
+    keys: jax.Array
+    learning_rate: Any
+    max_norm: Any
+    decay: Any
 
 
 @partial(jax.jit, static_argnames=("sentences", "inputs"))
@@ -118,23 +98,45 @@ def step(program: Program, state: TrainState, data: StepData) -> tuple[TrainStat
     Returns:
         The state after, and the sum of the sentences' losses, each before its own update.
     """
-    return (_update_each if program.optimiser is None else _update_once)(program, state, data)
+    found: tuple[TrainState, jax.Array] = program.update(program, state, data)
+    return found
 
 
 compiled_step = partial(jax.jit, static_argnames="program", donate_argnames="state")(full_precision(step))
 
 
-def _update_each(program: Program, state: TrainState, data: StepData) -> tuple[TrainState, jax.Array]:
-    rows, keys = _drawn_rows(data)
+_RUN = 64  # sentences a compiled call: enough to hide the overhead, few enough to mix the lengths well
+_RUN_TOKENS = 65_536  # padded tokens a call, or one sentence
+
+
+def per_sentence() -> BatchingSpec:
+    """One update of plain stochastic gradient descent a sentence (yadav2016, section 3.5).
+
+    An update changes only the looked-up rows of a table.
+    """
+    return BatchingSpec(
+        update_each,
+        lambda params: (),
+        lambda length: max(1, min(_RUN, _RUN_TOKENS // length)),
+        buckets=8,
+        bucket_cost=1000,
+    )
+
+
+def update_each(program: Program, state: TrainState, data: StepData) -> tuple[TrainState, jax.Array]:
+    """Update once for each sentence of a run."""
+    if state.average or program.reduce is not identity:
+        raise ValueError("one update a sentence keeps no average of the weights and has one loss: give minibatches")
+    rows, keys = drawn_rows(data)
 
     def update(i: jax.Array, carry: tuple[Params, jax.Array]) -> tuple[Params, jax.Array]:
         params, total = carry
-        inputs, targets, length = jax.tree.map(lambda array: array[i], rows)
+        inputs, targets, length, _ = jax.tree.map(lambda array: array[i], rows)
         loss = partial(program.loss, inputs=inputs, targets=targets, length=length, key=keys[i])
-        params, value = _descend(program.structure, loss, params, data.frozen, inputs, data.rates)
+        params, value = _descend(program.structure, loss, params, data, inputs)
         return params, total + value
 
-    params, total = lax.fori_loop(0, data.run.count, update, (state.params, jnp.zeros(())))
+    params, total = lax.fori_loop(0, data.count, update, (state.params, jnp.zeros(())))
     return state._replace(params=params), total
 
 
@@ -142,9 +144,8 @@ def _descend(
     structure: Structure,
     loss: Callable[[Network, Params], jax.Array],
     params: Params,
-    frozen: Params,
+    data: StepData,
     inputs: Mapping[str, jax.Array],
-    rates: Rates,
 ) -> tuple[Params, jax.Array]:
     """One update of plain gradient descent by one sentence; returns the loss before it.
 
@@ -155,10 +156,10 @@ def _descend(
         structure: structure of the network.
         loss: network and looked-up vectors -> loss of the sentence.
         params: trained parameters.
-        frozen: the others.
+        data: the other parameters, the learning rate and the bound of the gradient's norm.
         inputs: inputs of the sentence.
-        rates: learning rate and bound of the gradient's norm.
     """
+    frozen = data.frozen
     network: Network = structure.network({**params, **frozen})
     trained = {table: name for table, name in network.tables.items() if f"tables.{table}" in params}
     dense = {name: array for name, array in params.items() if not name.startswith("tables.")}
@@ -173,8 +174,8 @@ def _descend(
     # The norm needs every gradient, so no matrix is updated before its last read: XLA can then update them in place,
     # which saves more time than the norm costs.
     looked_up = [(inputs[name], of_rows[table]) for table, name in trained.items()]
-    norm = _norm(optax.tree.norm(gradients, squared=True), looked_up, rates.max_norm)
-    rate = rates.learning_rate * jnp.minimum(1.0, rates.max_norm / norm)
+    norm = _norm(optax.tree.norm(gradients, squared=True), looked_up, data.max_norm)
+    rate = data.learning_rate * jnp.minimum(1.0, data.max_norm / norm)
     updated = {name: dense[name] - rate * gradient for name, gradient in gradients.items()}
     for table, name in trained.items():
         place = f"tables.{table}"
@@ -213,58 +214,8 @@ def _square_of_rows(ids: jax.Array, gradients: jax.Array) -> jax.Array:
     return jnp.sum(jnp.zeros_like(gradients).at[first].add(gradients) ** 2)
 
 
-def _update_once(program: Program, state: TrainState, data: StepData) -> tuple[TrainState, jax.Array]:
-    run, rates = data.run, data.rates
-    rows, keys = _drawn_rows(data)
-    rows = rows._replace(lengths=jnp.where(jnp.arange(run.order.shape[0]) < run.count, rows.lengths, 0))
-
-    def mean_loss(params: Params) -> jax.Array:
-        total = total_loss(program.structure, program.loss, {**params, **data.frozen}, rows, keys)
-        return program.reduce(total / run.count)
-
-    value, gradients = jax.value_and_grad(mean_loss)(state.params)
-    gradients, _ = optax.clip_by_global_norm(rates.max_norm).update(gradients, optax.EmptyState())
-    before = state.optimiser
-    before = before._replace(hyperparams={**before.hyperparams, "learning_rate": rates.learning_rate})
-    changes, after = program.optimiser.update(gradients, before, state.params)
-    params = optax.apply_updates(state.params, changes)
-    new = {name: params[name] for name in state.average}
-    average = optax.incremental_update(new, state.average, 1.0 - rates.decay)
-    return TrainState(params, after, average), value * run.count
-
-
-class _Rows(NamedTuple):
-    inputs: dict[str, Any]
-    targets: dict[str, Any]
-    lengths: Any
-
-
-def _drawn_rows(data: StepData) -> tuple[_Rows, jax.Array]:
+def drawn_rows(data: StepData) -> tuple[Batch, jax.Array]:
     """Rows of a run after word dropout, [R, ...] each, and a key for each of them."""
-    batch, order = data.batch, data.run.order
-    rows: _Rows = jax.tree.map(
-        lambda array: jnp.asarray(array)[order], _Rows(dict(batch.inputs), dict(batch.targets), batch.lengths)
-    )
-    keys = data.run.keys
-    return rows._replace(inputs=jax.vmap(partial(drop_words, data.drop))(rows.inputs, keys[:, 1:])), keys[:, 0]
-
-
-def total_loss(structure: Structure, loss: Loss, params: Params, rows: Any, keys: jax.Array | None) -> jax.Array:
-    """Summed loss of B rows, or of each of its parts; rows of length 0 do not count.
-
-    Args:
-        structure: structure of the network.
-        loss: loss of one row.
-        params: parameters of the network.
-        rows: a `Batch`, or the like: inputs, targets and lengths, [B, ...] each.
-        keys: a key for each row, [B]; None for no random numbers.
-    """
-    network = structure.network(params)
-    vectors = embedding_lookup(network, params, rows.inputs)
-
-    def of(vectors: Any, inputs: Any, targets: Any, length: jax.Array, key: Any) -> jax.Array:
-        return loss(network, vectors, inputs=inputs, targets=targets, length=length, key=key)
-
-    losses = jax.vmap(of)(vectors, dict(rows.inputs), dict(rows.targets), rows.lengths, keys)
-    real = (rows.lengths > 0).reshape(-1, *[1] * (losses.ndim - 1))
-    return jnp.sum(losses, axis=0, where=real)
+    rows: Batch = jax.tree.map(lambda array: jnp.asarray(array)[data.order], data.batch._replace(real=None))
+    inputs = jax.vmap(partial(drop_words, data.drop))(rows.inputs, data.keys[:, 1:])
+    return rows._replace(inputs=inputs), data.keys[:, 0]

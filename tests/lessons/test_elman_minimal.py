@@ -10,7 +10,7 @@ from tiny_notes import TRAIN
 from rnn import ElmanSettings, ElmanTagger
 from rnn.batching import make_buckets
 from rnn.training.loop import shuffled_runs
-from rnn.training.schedules import per_sentence
+from rnn.training.steps import per_sentence
 
 NAMES = {
     "E": "tables.words",

@@ -15,9 +15,9 @@ from rnn.layers.softmax import SoftmaxScores
 from rnn.network import uniform
 from rnn.settings import WordSettings
 from rnn.tagger import NetworkTagger
-from rnn.training.schedules import optimiser, per_sentences
+from rnn.training.minibatches import optimiser, per_sentences
 from rnn.vocab import PAD, Vocabulary
-from rnn.words import ReadsWords, WordProcessor, falling_rate, supervised_phases, word_dropout
+from rnn.words import ReadsWords, WordProcessor, falling_rate, word_dropout, word_phase
 
 
 class Gru(nnx.Module):
@@ -100,4 +100,5 @@ class GruTagger(ReadsWords, NetworkTagger):
         """Adam on minibatches, with a falling learning rate."""
         updates = per_sentences(self.settings.batch, optimiser(optax.adam))
         drop = word_dropout(processor, rows, self.settings)
-        return falling_rate(supervised_phases(self.model, self.settings, rows, updates, drop), self.settings)
+        phase = word_phase(self.model, self.settings, rows, updates, drop)
+        return falling_rate(lambda epoch: phase, self.settings)

@@ -9,9 +9,9 @@ from crfdeid.documents import LabelledSentence
 from features import feature_set
 from features.sentences import split_sentences
 from features.tokens import Sentence
-from rnn.inputs import CASINGS, Characters, Features, casing
+from rnn.inputs import CASINGS, Characters, Features, TokenProcessor, casing
 from rnn.vocab import Vocabulary
-from rnn.words import WordProcessor, tags_of
+from rnn.words import tags_of
 
 NOTE = split_sentences("HISTORY\nSeen by Dr. Marsh. Mr Quill denies pain.\nMRN: 0301 at FIH\nPlan: rest")
 TAGS, KEY = ("B-DOCTOR", "B-PATIENT", "O"), bytes(range(32))
@@ -19,7 +19,7 @@ EXTRACTED = feature_set("form", pos="none")
 LABELLED = [LabelledSentence(sentence, ("O",) * len(sentence.tokens), "note") for sentence in NOTE]
 FEATURES = Features.build(EXTRACTED, LABELLED, min_count=1)
 MARGIN = 2
-BLANK = WordProcessor(
+BLANK = TokenProcessor(
     Vocabulary(()),
     {},
     margin=MARGIN,
@@ -28,7 +28,7 @@ BLANK = WordProcessor(
     characters=Characters((), most=4),
     features=Features(EXTRACTED, ()),
 )
-PROCESSOR = WordProcessor(
+PROCESSOR = TokenProcessor(
     Vocabulary(("Dr", "pain", "0000", ".")),
     {"phi": TAGS},
     margin=MARGIN,
@@ -116,7 +116,7 @@ def test_a_feature_of_too_few_documents_is_not_known():
 
 
 def test_without_a_note_there_is_padding_around_a_sentence():
-    processor = WordProcessor(Vocabulary(("Dr",)), {}, margin=2)
+    processor = TokenProcessor(Vocabulary(("Dr",)), {}, margin=2)
     np.testing.assert_array_equal(processor.rows(NOTE[:1])[0].inputs["words"][[0, 1, -2, -1]], 0)
     assert list(processor.rows(NOTE[:1])[0].inputs) == ["words"]
     alone = PROCESSOR.rows([Sentence.from_words(["Dr", "Marsh"])])[0]
@@ -136,7 +136,7 @@ def test_targets_are_the_numbers_of_the_tags_of_each_layer():
     )
     layers = {layer: tags_of([item], layer) for layer in ("phi", "concept")}
     assert layers == {"phi": ("B-DOCTOR", "O"), "concept": ("B-SYMPTOM", "O")}
-    (row,) = WordProcessor(Vocabulary(()), layers).rows([item.sentence], [item])
+    (row,) = TokenProcessor(Vocabulary(()), layers).rows([item.sentence], [item])
     assert {layer: ids.tolist() for layer, ids in row.targets.items()} == {"phi": [1, 0, 1], "concept": [1, 1, 0]}
 
 

@@ -10,7 +10,7 @@ from flax import nnx
 
 from crfdeid.documents import PHI
 from features import feature_set
-from rnn.inputs import Features
+from rnn.inputs import Features, TokenProcessor
 from rnn.layers.crf import CrfOutput
 from rnn.layers.dropout import dropout, split_key
 from rnn.layers.transformer import Linear, TransformerEncoder
@@ -18,9 +18,9 @@ from rnn.network import uniform
 from rnn.pretrained.config import EncoderConfig
 from rnn.settings import WordSettings
 from rnn.tagger import NetworkTagger
-from rnn.training.schedules import optimiser, per_sentences
+from rnn.training.minibatches import optimiser, per_sentences
 from rnn.vocab import Vocabulary
-from rnn.words import WordProcessor, falling_rate, fit_words, supervised_phases
+from rnn.words import falling_rate, fit_words, word_phase
 
 
 class TransformerCrf(nnx.Module):
@@ -69,7 +69,7 @@ class TransformerCrfTagger(NetworkTagger):
 
     def _blank(self):
         found = Features(feature_set(self.settings.features, pos="none"), ())
-        return WordProcessor(Vocabulary((), self.settings.fold_digits), {}, features=found)
+        return TokenProcessor(Vocabulary((), self.settings.fold_digits), {}, features=found)
 
     def processor(self, train):
         """Build the processor for training sentences."""
@@ -108,4 +108,5 @@ class TransformerCrfTagger(NetworkTagger):
     def schedule(self, processor, rows):
         """Adam on minibatches, with a falling learning rate."""
         updates = per_sentences(self.settings.batch, optimiser(optax.adam))
-        return falling_rate(supervised_phases(self.model, self.settings, rows, updates, {}), self.settings)
+        phase = word_phase(self.model, self.settings, rows, updates, {})
+        return falling_rate(lambda epoch: phase, self.settings)

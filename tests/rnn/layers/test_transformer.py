@@ -14,7 +14,7 @@ from rnn.layers.dropout import dropout_factors, split_key
 from rnn.layers.transformer import TransformerEncoder
 from rnn.network import Structure
 from rnn.pretrained.hub import PretrainedEncoder, read_encoder, small_folder
-from rnn.tagger import params_from
+from rnn.saving import params_from
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 TEXT = [2, 40, 7, 7, 81, 12, 3]

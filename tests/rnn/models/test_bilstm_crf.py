@@ -22,6 +22,7 @@ from rnn.inputs import CASINGS
 from rnn.layers.dropout import dropout_factors, split_key
 from rnn.layers.lstm import BiLstm
 from rnn.network import inference_scores
+from rnn.saving import expected_shapes
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 
@@ -187,7 +188,7 @@ def test_the_tables_are_those_of_the_inputs_that_are_wanted(changed, tables):
     one = BilstmCrfTagger(BilstmCrfSettings(**settings))
     processor = one.processor(ITEMS)
     (row, *_) = processor.rows(NOTE)
-    structure, shapes = one.shapes(processor)
+    structure, shapes = expected_shapes(one, processor)
     assert set(row.inputs) == tables | ({"casing"} if one.settings.features != "none" else set())
     assert {name.removeprefix("tables.") for name in shapes if name.startswith("tables.")} == tables
     batch = make_batch([row], length=8)

@@ -15,8 +15,14 @@ from crfdeid.registry import load_tagger
 from features.tokens import Sentence
 from rnn.batching import make_batch
 from rnn.embeddings.vectors import WordVectors
-from rnn.layers.masked import gumbel_softmax
-from rnn.models.stacked import StackedSettings, StackedTagger, exclude_phi_words, strip_prefix, without_phi
+from rnn.models.stacked import (
+    StackedSettings,
+    StackedTagger,
+    exclude_phi_words,
+    gumbel_softmax,
+    strip_prefix,
+    without_phi,
+)
 from rnn.network import PHI_TAG_IDS, embedding_lookup, inference_scores
 from rnn.vocab import FIRST_WORD, Vocabulary
 

@@ -5,13 +5,13 @@ import optax
 import pytest
 import tiny_private as tiny
 
+from rnn.inputs import TokenProcessor
 from rnn.privacy.adversaries import PairVocabulary, Replaceable
 from rnn.privacy.training import PHASES, PrivateLoss, Rows, noise_rate_nadam, phases
 from rnn.training.schedules import EvalResult
-from rnn.words import WordProcessor
 
 WORDS = PairVocabulary.of([*tiny.TRAIN, *tiny.HELD_OUT], tiny.vectors(), 3)
-PROCESSOR = WordProcessor(WORDS.vocabulary, {"phi": ("B-DOCTOR", "O")}, casing=True)
+PROCESSOR = TokenProcessor(WORDS.vocabulary, {"phi": ("B-DOCTOR", "O")}, casing=True)
 
 
 TURNS = {"P1": ("P1",), "P2": ("P2",), "P3": ("P3a tagger", "P3a adversaries", "P3b"), "DANN": ("DANN",)}

@@ -16,8 +16,10 @@ from rnn.embeddings import WordVectors
 from rnn.layers.dropout import WordDropout
 from rnn.training import replicates
 from rnn.training.loop import DeviceBatches, start_training, train
+from rnn.training.minibatches import optimiser, per_sentences
 from rnn.training.replicates import train_together
-from rnn.training.schedules import Phase, early_stopping, optimiser, per_sentence, per_sentences
+from rnn.training.schedules import Phase, early_stopping
+from rnn.training.steps import per_sentence
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 

@@ -10,17 +10,10 @@ from tiny_networks import SENTENCES, TAGS, letters, posteriors_by_hand, row_of, 
 from rnn import Elman
 from rnn.batching import make_batch
 from rnn.models.bert import warmup_linear_decay
-from rnn.training.schedules import (
-    EvalResult,
-    Phase,
-    early_stopping,
-    nll_loss,
-    optimiser,
-    per_sentence,
-    per_sentences,
-    reduce_lr_on_plateau,
-)
-from rnn.training.steps import total_loss
+from rnn.models.bilstm_crf import reduce_lr_on_plateau
+from rnn.training.minibatches import optimiser, per_sentences, total_loss
+from rnn.training.schedules import EvalResult, Phase, early_stopping, nll_loss
+from rnn.training.steps import per_sentence
 
 
 def test_runs_of_long_sentences_are_short():
@@ -98,7 +91,7 @@ def test_patience_counts_epochs_without_a_better_f(scores, patience, epochs):
 )
 def test_the_rate_is_halved_when_f_does_not_rise(scores, rates):
     schedule = reduce_lr_on_plateau(
-        lambda epoch, rate: Phase("it", [], per_sentence(), rate), epochs=7, rate=1.0, after=2, patience=5
+        lambda epoch: Phase("it", [], per_sentence(), 0.0), epochs=7, rate=1.0, after=2, patience=5
     )
     assert rates_of(schedule, scores) == rates
 

@@ -12,8 +12,9 @@ from rnn import Elman, Jordan
 from rnn.batching import make_batch
 from rnn.layers.dropout import WordDropout, drop_words, dropout_factors
 from rnn.network import embedding_lookup
-from rnn.training.schedules import identity, nll_loss, optimiser
-from rnn.training.steps import Program, Rates, Run, StepData, TrainState, _square_of_rows, compiled_step, run_keys
+from rnn.training.minibatches import optimiser, per_sentences
+from rnn.training.schedules import identity, nll_loss
+from rnn.training.steps import Program, StepData, TrainState, _square_of_rows, compiled_step, per_sentence, run_keys
 from rnn.vocab import PAD
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
@@ -52,10 +53,12 @@ def run(structure, params, visits, *, key=None, max_norm=np.inf, frozen=(), batc
     copies = {name: jnp.copy(array) for name, array in params.items()}
     fixed = {name: copies.pop(name) for name in frozen}
     key = jax.random.key(0) if key is None else key
-    rates = Rates(*map(np.float32, (RATE, max_norm, 0.0)))
     keys = run_keys(key, NUMBER, sentences=len(order), inputs=len(drop or {}))
-    data = StepData(fixed, batch, drop or {}, Run(order, np.int32(len(visits)), keys), rates)
-    state, loss = compiled_step(Program(structure, nll_loss, identity, None), TrainState(copies, (), {}), data)
+    rates = map(np.float32, (RATE, max_norm, 0.0))
+    data = StepData(fixed, batch, drop or {}, order, np.int32(len(visits)), keys, *rates)
+    state, loss = compiled_step(
+        Program(structure, nll_loss, identity, per_sentence().update), TrainState(copies, (), {}), data
+    )
     return {**state.params, **fixed}, float(loss)
 
 
@@ -154,11 +157,11 @@ def test_both_kinds_of_step_clip_alike():
     sgd = optimiser(optax.sgd)
     keys = run_keys(jax.random.key(0), NUMBER, sentences=1, inputs=0)
     for max_norm in (np.inf, 0.2):
-        rates = Rates(*map(np.float32, (RATE, max_norm, 0.0)))
+        rates = map(np.float32, (RATE, max_norm, 0.0))
         state, loss = compiled_step(
-            Program(structure, nll_loss, identity, sgd),
+            Program(structure, nll_loss, identity, per_sentences(1, sgd).update),
             TrainState(dict(params), sgd.init(params), {}),
-            StepData({}, batch, {}, Run(np.zeros(1, np.int32), np.int32(1), keys), rates),
+            StepData({}, batch, {}, np.zeros(1, np.int32), np.int32(1), keys, *rates),
         )
         params = tiny_crf.start()[1]  # the state is donated
         found, other = run(structure, params, [0], max_norm=max_norm, batch=batch)
@@ -257,8 +260,8 @@ def test_one_update_for_several_sentences_has_random_numbers_for_each():
     drop = {"words": WordDropout(jnp.full(9, 0.5), jnp.full(9, 3))}
     key, sgd = jax.random.key(2), optimiser(optax.sgd)
     order = np.array([2, 0, 1, 0], np.int32)
-    rates = Rates(*map(np.float32, (RATE, np.inf, 0.0)))
-    data = StepData({}, BUCKET, drop, Run(order, np.int32(3), run_keys(key, NUMBER, sentences=4, inputs=1)), rates)
+    rates, keys = map(np.float32, (RATE, np.inf, 0.0)), run_keys(key, NUMBER, sentences=4, inputs=1)
+    data = StepData({}, BUCKET, drop, order, np.int32(3), keys, *rates)
     gradients, losses = [], []
     for place, i in enumerate(order[:3]):
         words_keys, own_key = keys_of(key, place, 1)
@@ -271,6 +274,6 @@ def test_one_update_for_several_sentences_has_random_numbers_for_each():
         losses.append(-np.log(table[np.arange(len(read)), TAGS[i]]).sum())
     expected = {name: params[name] - RATE * sum(one[name] for one in gradients) / 3 for name in params}
     state = TrainState(dict(params), sgd.init(params), {})
-    state, loss = compiled_step(Program(structure, nll_loss, identity, sgd), state, data)
+    state, loss = compiled_step(Program(structure, nll_loss, identity, per_sentences(1, sgd).update), state, data)
     assert float(loss) == pytest.approx(sum(losses), rel=1e-4)
     same(state.params, expected)

@@ -4,13 +4,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import tiny_crf
-from hypothesis import given
-from hypothesis import strategies as st
 
 from crfdeid.evaluation import count_tags
 from rnn.batching import batches
 from rnn.decode import best_tags, iob_constraints
-from rnn.training.validation import Dev, count_tag_ids
+from rnn.training.validation import Dev
 
 TAGS = ("B-ID", "I-ID", "O")
 
@@ -50,18 +48,3 @@ def test_all_right_is_1_and_nothing_found_is_0():
     assert Dev.of(rows, {"phi": gold}, {"phi": TAGS}, "valid").f1(structure, params) == 1.0
     other = [("B-ID", "O", "O"), ("B-ID", "I-ID")]
     assert Dev.of(rows, {"phi": other}, {"phi": TAGS}, "valid").f1(structure, params) == 0.0
-
-
-@given(st.data())
-def test_scores_from_ids_are_those_from_tags(data):
-    tags = ("O", "B-ID", "I-ID", "B-DATE", "I-DATE")
-    lengths = data.draw(st.lists(st.integers(1, 6), min_size=1, max_size=5))
-    ids = st.lists(st.integers(0, len(tags) - 1), min_size=sum(lengths), max_size=sum(lengths))
-    gold, predicted = np.array(data.draw(ids)), np.array(data.draw(ids))
-    ends = np.cumsum(lengths)
-    first = np.isin(np.arange(sum(lengths)), ends - lengths)
-
-    def rows(found):
-        return [tuple(tags[k] for k in part) for part in np.split(found, ends[:-1])]
-
-    assert count_tag_ids(tags, gold, predicted, first) == count_tags(rows(gold), rows(predicted))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from rnn.layers.masked import MaskedEmbedding, gumbel_softmax
+from rnn.models.stacked import MaskedEmbedding, gumbel_softmax
 
 TAGS = ("B-ID", "B-NAME", "I-NAME", "O")
 T, K, D = 5, len(TAGS), 3

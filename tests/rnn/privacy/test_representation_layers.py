@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from flax import nnx
 
-from rnn.layers.representation import GaussianNoise, reverse_gradient
+from rnn.privacy.representation import GaussianNoise, reverse_gradient
 
 T, D = 4, 3
 INPUTS, NORMAL, WEIGHTS = np.random.default_rng(0).normal(size=(3, T, D))
