@@ -12,10 +12,11 @@ Reference:
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from crfdeid.bio import OUTSIDE, phi_probabilities
 from crfdeid.documents import Document, positions_in, tokens_of
@@ -23,6 +24,7 @@ from crfdeid.errors import DataError, UsageError
 from crfdeid.evaluation.counts import Counts
 from crfdeid.evaluation.significance import percentile_interval
 from crfdeid.tagger import Tagger
+from features.tokens import Sentence
 
 _ROUNDING = 1e-9  # 0.99 * 100 is 99, also in binary
 
@@ -196,17 +198,22 @@ class TokenProbabilities(NamedTuple):
     is_phi: np.ndarray
 
 
+def phi_by_sentence(
+    tagger: Tagger, documents: Sequence[Document]
+) -> Iterator[list[tuple[Sentence, NDArray[np.float64]]]]:
+    """For each document its sentences, each with the probability of being PHI of its tokens, [T]."""
+    groups = [document.sentences() for document in documents]
+    tables = iter(tagger.marginals([sentence for group in groups for sentence in group]))
+    return ([(sentence, phi_probabilities(next(tables), tagger.tags)) for sentence in group] for group in groups)
+
+
 def document_probabilities(tagger: Tagger, documents: Sequence[Document]) -> list[TokenProbabilities]:
     """The probability of being PHI, and whether it is, for each token of each annotated document.
 
     A token is PHI where it shares a character with a gold span, also with one that no tags can express.
     """
-    tables = iter(tagger.marginals([sentence for document in documents for sentence in document.sentences()]))
-    notes = []
-    for document in documents:
-        found = [phi_probabilities(next(tables), tagger.tags) for _ in document.sentences()]
-        notes.append(TokenProbabilities(_by_token(document, found), phi_tokens(document)))
-    return notes
+    found = zip(documents, phi_by_sentence(tagger, documents), strict=True)
+    return [TokenProbabilities(_by_token(sentences), phi_tokens(document)) for document, sentences in found]
 
 
 def token_probabilities(tagger: Tagger, documents: Sequence[Document]) -> tuple[np.ndarray, np.ndarray]:
@@ -226,21 +233,21 @@ def concatenate_notes(notes: Sequence[TokenProbabilities]) -> tuple[np.ndarray, 
 
 def default_point(tagger: Tagger, documents: Sequence[Document]) -> OperatingPoint:
     """Operating point of the most probable tags: tokens are hidden where the tag is not O."""
-    tags = iter(tagger.predict([sentence for document in documents for sentence in document.sentences()]))
+    groups = [document.sentences() for document in documents]
+    tags = iter(tagger.predict([sentence for group in groups for sentence in group]))
     counts, tokens = Counts(), 0
-    for document in documents:
-        hidden = [np.array([tag != OUTSIDE for tag in next(tags)], bool) for _ in document.sentences()]
+    for document, group in zip(documents, groups, strict=True):
+        hidden = [(sentence, np.array(next(tags)) != OUTSIDE) for sentence in group]
         is_phi = phi_tokens(document)
-        counts, tokens = counts + _counts(_by_token(document, hidden) > 0, is_phi), tokens + len(is_phi)
+        counts, tokens = counts + _counts(_by_token(hidden) > 0, is_phi), tokens + len(is_phi)
     return OperatingPoint(None, None, counts, tokens)
 
 
-def _by_token(document: Document, values: Sequence[np.ndarray]) -> np.ndarray:
+def _by_token(values: Sequence[tuple[Sentence, np.ndarray]]) -> np.ndarray:
     """Values of the tokens, sentence by sentence, in the order of `tokens_of`: [N]."""
-    if not values:
-        return np.empty(0)
-    starts = [token.start for sentence in document.sentences() for token in sentence.tokens]
-    return np.concatenate(values)[np.argsort(np.array(starts, int), kind="stable")]
+    starts = [token.start for sentence, _ in values for token in sentence.tokens]
+    joined = np.concatenate([np.empty(0), *(part for _, part in values)])
+    return joined[np.argsort(np.array(starts, int), kind="stable")]
 
 
 def phi_tokens(document: Document) -> np.ndarray:

@@ -10,9 +10,9 @@ from importlib.resources import files
 from itertools import accumulate, zip_longest
 from typing import Any, NamedTuple
 
-from crfdeid.bio import phi_probabilities
 from crfdeid.corpora.common import text_digest
 from crfdeid.documents import Document, Span
+from crfdeid.evaluation.operating_points import phi_by_sentence
 from crfdeid.label_schemes import BINARY
 from crfdeid.tagger import Tagger
 from crfdeid.utils.html import render_page
@@ -132,20 +132,15 @@ def redaction_notes(pairs: Iterable[tuple[Document, str]]) -> list[PageNote]:
 
 def uncertain_tokens(tagger: Tagger, documents: Sequence[Document]) -> list[list[tuple[int, int, float]]]:
     """For each note, tokens that a model is unsure of: start, end, and probability of PHI."""
-    groups = [document.sentences() for document in documents]
-    tables = iter(tagger.marginals([sentence for group in groups for sentence in group]))
-    found = []
-    for group in groups:
-        here = []
-        for sentence in group:
-            probable = phi_probabilities(next(tables), tagger.tags).tolist()
-            here += [
-                (token.start, token.end, round(share, 3))
-                for token, share in zip(sentence.tokens, probable, strict=True)
-                if _MIN_UNCERTAIN <= share <= 1 - _MIN_UNCERTAIN and token.start < token.end
-            ]
-        found.append(sorted(here))
-    return found
+    return [
+        sorted(
+            (token.start, token.end, round(share, 3))
+            for sentence, probable in sentences
+            for token, share in zip(sentence.tokens, probable.tolist(), strict=True)
+            if _MIN_UNCERTAIN <= share <= 1 - _MIN_UNCERTAIN and token.start < token.end
+        )
+        for sentences in phi_by_sentence(tagger, documents)
+    ]
 
 
 _Uncertain = Sequence[Sequence[tuple[int, int, float]]]

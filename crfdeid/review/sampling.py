@@ -12,19 +12,20 @@ import io
 import math
 import random
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heapreplace
 from itertools import chain, islice, zip_longest
 from pathlib import Path
 
-from crfdeid.bio import phi_probabilities
 from crfdeid.corpora import label_studio, write_corpus
 from crfdeid.documents import Document
 from crfdeid.errors import OptionConflictError, SettingError, UnknownNameError
+from crfdeid.evaluation.operating_points import phi_by_sentence
 from crfdeid.tagger import Tagger
 from crfdeid.utils.files import write_files
 from crfdeid.utils.folders import whole_folder
+from features.tokens import Sentence
 
 STRATEGIES = ("uncertainty", "coverage", "random", "mixed")
 _RANDOM_SHARE = 0.2
@@ -82,15 +83,16 @@ def candidates(
     cut = 0.5 if threshold is None else threshold
     for start in range(0, len(documents), _BATCH):
         batch = documents[start : start + _BATCH]
-        groups = [document.sentences() for document in batch]
-        tables = iter(tagger.marginals([one for group in groups for one in group]) if tagger is not None else ())
-        for document, group in zip(batch, groups, strict=True):
-            words = Counter(word.lower() for sentence in group for word in sentence.words)
-            missed = None
-            if tagger is not None:
-                probable = (phi_probabilities(next(tables), tagger.tags) for _ in group)
-                missed = sum(float(share[share < cut].sum()) for share in probable)
-            yield Candidate(document, words, missed)
+        if tagger is None:
+            yield from (Candidate(document, _words(document.sentences())) for document in batch)
+            continue
+        for document, found in zip(batch, phi_by_sentence(tagger, batch), strict=True):
+            missed = sum(float(probable[probable < cut].sum()) for _, probable in found)
+            yield Candidate(document, _words(sentence for sentence, _ in found), missed)
+
+
+def _words(sentences: Iterable[Sentence]) -> Counter[str]:
+    return Counter(word.lower() for sentence in sentences for word in sentence.words)
 
 
 def draw_sample(
