@@ -82,7 +82,7 @@ def _i2b2(gold: Sequence[Document], predicted: Predictions) -> Iterator[TableRow
     for score in score_i2b2(gold, predicted):
         name = f"{score.mode}, {score.subset}"
         yield _counted(f"{name}, micro", score.micro)
-        yield _averaged(f"{name}, macro", Averages(score.precision, score.recall, score.f1))
+        yield _averaged(f"{name}, macro", score.macro)
 
 
 def _meddocan(gold: Sequence[Document], predicted: Predictions) -> Iterator[TableRow]:

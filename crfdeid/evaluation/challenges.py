@@ -28,7 +28,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from crfdeid.documents import Document, Span, merge
-from crfdeid.evaluation.counts import Counts
+from crfdeid.evaluation.counts import Averages, Counts
 from crfdeid.evaluation.entities import Predictions, pair_up
 from crfdeid.label_schemes import BINARY, HIPAA, types_without_answer
 
@@ -45,21 +45,13 @@ class I2b2Score(NamedTuple):
         mode: one of `I2B2_MODES`.
         subset: "all PHI" or "HIPAA".
         micro: counts over all notes.
-        precision: the mean of the notes' precisions.
-        recall: the mean of their recalls.
+        macro: means of the notes' precisions and recalls, and the F of these two means.
     """
 
     mode: str
     subset: str
     micro: Counts
-    precision: float
-    recall: float
-
-    @property
-    def f1(self) -> float:
-        """The F of the mean precision and recall."""
-        total = self.precision + self.recall
-        return 2 * self.precision * self.recall / total if total else 0.0
+    macro: Averages
 
 
 def score_i2b2(gold: Sequence[Document], predicted: Predictions) -> list[I2b2Score]:
@@ -117,8 +109,11 @@ _Pair = tuple[str, Sequence[Span], Sequence[Span]]
 
 def _score(mode: str, subset: str, pairs: Sequence[_Pair]) -> I2b2Score:
     notes = [_count(mode, *pair) for pair in pairs]
-    precision, recall = (sum(getattr(note, name) for note in notes) for name in ("precision", "recall"))
-    return I2b2Score(mode, subset, sum(notes, Counts()), precision / max(len(notes), 1), recall / max(len(notes), 1))
+    precision, recall = (
+        sum(getattr(note, name) for note in notes) / max(len(notes), 1) for name in ("precision", "recall")
+    )
+    f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+    return I2b2Score(mode, subset, sum(notes, Counts()), Averages(precision, recall, f1))
 
 
 def _pairs(gold: Sequence[Document], predicted: Predictions) -> list[_Pair]:
@@ -127,11 +122,11 @@ def _pairs(gold: Sequence[Document], predicted: Predictions) -> list[_Pair]:
 
 def _over_hipaa(pairs: Iterable[_Pair]) -> list[_Pair]:
     """Both sides without the spans that HIPAA does not name."""
-    return [(text, _of_hipaa(right), _of_hipaa(found)) for text, right, found in pairs]
 
+    def named(spans: Sequence[Span]) -> list[Span]:
+        return [span for span in spans if HIPAA[span.label]]
 
-def _of_hipaa(spans: Sequence[Span]) -> list[Span]:
-    return [span for span in spans if HIPAA[span.label]]
+    return [(text, named(right), named(found)) for text, right, found in pairs]
 
 
 def _count(mode: str, text: str, gold: Sequence[Span], predicted: Sequence[Span]) -> Counts:
