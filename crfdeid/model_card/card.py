@@ -103,21 +103,30 @@ def read_card(folder: Path | ModelFolder) -> dict[str, Any] | None:
         DataError: it is damaged or missing, or belongs to another model.
     """
     model = open_model(folder)
-    description, path = model.description, model.path / CARD_FILE
-    try:
-        card = model.read_json(CARD_FILE, "model's card")
-    except FileNotFoundError:
-        if "card" in description:
-            raise DataError(f"the model's card is missing: {RETRAIN}", path=path) from None
+    card = _read_part(model, CARD_FILE, "model's card", _CARD_FORMAT_VERSION, expected="card" in model.description)
+    if card is None:
         return None
-    if card.get("schema") != _CARD_FORMAT_VERSION:
-        raise DataError(f"not a model's card of this version: {RETRAIN}", path=path)
-    if card.get("model_sha256") != description["sha256"]:
-        raise DataError(f"the card of another model: {RETRAIN}", path=path)
-    problem = _problem(card)
+    problem = "of another model" if card.get("model_sha256") != model.description["sha256"] else _problem(card)
     if problem is not None:
-        raise DataError(f"not a model's card: {problem}: {RETRAIN}", path=path)
+        raise DataError(f"not the model's card: {problem}: {RETRAIN}", path=model.path / CARD_FILE)
     return card
+
+
+def _read_part(model: ModelFolder, file: str, what: str, version: int, *, expected: bool) -> dict[str, Any] | None:
+    """A JSON file of a model; None where it is missing and not expected.
+
+    Raises:
+        DataError: it is damaged, of another version, or missing.
+    """
+    try:
+        content = model.read_json(file, what)
+    except (FileNotFoundError, NotADirectoryError):
+        if expected:
+            raise DataError(f"the {what} is missing: {RETRAIN}", path=model.path / file) from None
+        return None
+    if content.get("schema") != version:
+        raise DataError(f"not a {what} of this version: {RETRAIN}", path=model.path / file)
+    return content
 
 
 def _problem(card: dict[str, Any]) -> str | None:
@@ -256,19 +265,16 @@ def read_saved_lists(folder: Path | ModelFolder) -> CustomLists:
         DataError: they are damaged, missing, or another model's, or there is no model.
     """
     model = open_model(folder)
-    expected, path = model.description.get("site"), model.path / LISTS_FILE
-    if expected is None:
+    expected = model.description.get("site")
+    content = expected and _read_part(model, LISTS_FILE, _LISTS_NAME, _LISTS_FORMAT_VERSION, expected=True)
+    if not content:
         return CustomLists()
     try:
-        content = model.read_json(LISTS_FILE, _LISTS_NAME)
-    except (FileNotFoundError, NotADirectoryError):
-        raise DataError(f"the model's lists of its site are missing: {RETRAIN}", path=path) from None
-    if content["sha256"] != expected or content.get("schema") != _LISTS_FORMAT_VERSION:
-        raise DataError(f"the lists of another model's site, or of another version: {RETRAIN}", path=path)
-    try:
-        return CustomLists.of(content)
+        if content["sha256"] == expected:
+            return CustomLists.of(content)
     except (DataError, KeyError, TypeError):
-        raise DataError(f"not a site's lists: {RETRAIN}", path=path) from None
+        pass
+    raise DataError(f"not this model's {_LISTS_NAME}: {RETRAIN}", path=model.path / LISTS_FILE)
 
 
 _LISTS_NAME = "file of a site's lists"

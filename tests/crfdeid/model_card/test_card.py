@@ -68,8 +68,9 @@ def test_a_threshold_that_was_changed_is_refused(threshold: str, model: Path) ->
     assert changed != card
     (model / "card.json").write_text(changed)
     for sensitivity in (SENSITIVITY, None):
-        with pytest.raises(DataError, match=r"card\.json: the model's card is damaged.*train it again"):
+        with pytest.raises(DataError) as refused:
             load(model, sensitivity=sensitivity)
+        assert refused.value.path == model / "card.json"
 
 
 @pytest.mark.parametrize(
@@ -99,7 +100,7 @@ def test_a_curve_that_cannot_be_is_refused(changes: dict[str, Any], model: Path)
 
 
 def test_a_threshold_is_a_probability() -> None:
-    with pytest.raises(UsageError, match="from 0 to 1"):
+    with pytest.raises(UsageError):
         Deidentifier(load, threshold=1.0000001)  # type: ignore[arg-type]
 
 
@@ -192,30 +193,34 @@ def place(fields: Any, path: list[Any]) -> Any:
 def test_the_card_of_another_model_is_refused(model: Path, tmp_path: Path) -> None:
     other = made(tmp_path / "other", c1=0.5)
     shutil.copy(other / "card.json", model / "card.json")
-    with pytest.raises(DataError, match="the card of another model: train it again"):
+    with pytest.raises(DataError) as refused:
         load(model)
+    assert refused.value.path == model / "card.json"
 
 
 def test_a_card_that_is_gone_is_missed(model: Path) -> None:
     (model / "card.json").unlink()
     for use in (load, model_digest, read_card):
-        with pytest.raises(DataError, match=r"card\.json: the model's card is missing"):
+        with pytest.raises(DataError) as refused:
             use(model)
+        assert refused.value.path == model / "card.json"
 
 
 @pytest.mark.parametrize("schema", [1, 2, 3, 4, 5, 7, "6"])
 def test_a_card_of_another_version_is_refused(schema: object, model: Path) -> None:
     reseal(model, lambda card: card.update(schema=schema))
-    with pytest.raises(DataError, match="not a model's card of this version: train it again"):
+    with pytest.raises(DataError) as refused:
         read_card(model)
+    assert refused.value.path == model / "card.json"
 
 
 def test_a_card_without_a_checksum_as_earlier_versions_wrote_it_is_refused(model: Path) -> None:
     card = json.loads((model / "card.json").read_text())
     del card["sha256"]
     (model / "card.json").write_text(json.dumps(card | {"schema": 1}))
-    with pytest.raises(DataError, match="of another version of crfdeid: train it again"):
+    with pytest.raises(DataError) as refused:
         load(model, sensitivity=0.9)
+    assert refused.value.path == model / "card.json"
 
 
 @pytest.mark.parametrize("name", ["crf", "hybrid"])

@@ -82,7 +82,8 @@ def test_a_card_with_other_layers_than_names_is_refused_and_one_of_phi_alone_has
     card: Any = read_card(Path("model"))
     assert card.keys().isdisjoint({"layers", "hides_phi"})
     assert "concepts" not in card["dev"]
-    for name, message in (("layers", "a list"), ("hides_phi", "true or false")):
+    for name in ("layers", "hides_phi"):
         write_card(Path("model"), {**card, name: 3})
-        with pytest.raises(DataError, match=f"{name} is not {message}"):
+        with pytest.raises(DataError) as refused:
             read_card(Path("model"))
+        assert refused.value.path == Path("model/card.json")
