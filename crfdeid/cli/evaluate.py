@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from crfdeid.cli import corpus_options
 from crfdeid.cli import options as shared
 from crfdeid.cli.shell import Argument, Mode, Option, choice, command
-from crfdeid.cli.values import file_path
+from crfdeid.cli.values import file_path, names
 from crfdeid.corpora.common import same_notes, shorten_list
 from crfdeid.documents import Document
-from crfdeid.errors import UsageError
+from crfdeid.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
     from crfdeid.evaluation import Predictions
@@ -30,14 +30,6 @@ _BY_MODEL = Mode("a MODEL, without --predicted", lambda options: options.predict
 _PREDICTED = Mode("--predicted", lambda options: options.predicted is not None)
 
 
-def _modes(text: str) -> list[str]:
-    names = text.split(",")
-    for name in names:
-        if name not in SCORE_MODES:
-            raise UsageError(f"unknown mode '{name}': choose from {', '.join(SCORE_MODES)}")
-    return list(dict.fromkeys(names))
-
-
 @command(
     Argument(
         "paths",
@@ -48,7 +40,7 @@ def _modes(text: str) -> list[str]:
     Option("--predicted", file_path, metavar="PATH", help="The same notes with predictions, instead of MODEL."),
     Option(
         "--mode",
-        _modes,
+        names,
         metavar="MODES",
         help=f"Scores, from {','.join(SCORE_MODES)}; default: strict,binary, of concepts strict.",
     ),
@@ -102,7 +94,7 @@ def run(options: SimpleNamespace) -> None:
     from crfdeid.review.page import GOLD, comparison_notes  # noqa: PLC0415
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
-    modes, names = _modes_of(options), ("NOTES", "MODEL" if options.predicted is None else "--predicted")
+    modes, sides = _modes_of(options), ("NOTES", "MODEL" if options.predicted is None else "--predicted")
     if len(options.paths) != 1 + (options.predicted is None):
         raise UsageError("expected MODEL and NOTES, or --predicted and NOTES (--help)")
     notes = file_path(options.paths[-1])
@@ -119,7 +111,7 @@ def run(options: SimpleNamespace) -> None:
         if options.limit is not None:
             wanted = {document.id for document in gold}
             found = [document for document in found if document.id in wanted]
-    predictions = same_notes(gold, found, sides=names, doing="score")
+    predictions = same_notes(gold, found, sides=sides, doing="score")
     for note in _remarks(options, modes, gold, predictions):
         print(f"note: {note}", file=sys.stderr)
     tables = {mode: score_rows(mode, gold, predictions) for mode in modes}
@@ -144,8 +136,8 @@ def _modes_of(options: SimpleNamespace) -> Sequence[str]:
     usual, possible = _LAYERS[options.layer]
     for mode in options.mode or ():
         if mode not in possible:
-            raise UsageError(f"--mode {mode} is for PHI: of concepts there are {', '.join(possible)}")
-    return options.mode or usual
+            raise UnknownNameError(f"--mode {mode}: choose from {', '.join(possible)} for --layer {options.layer}")
+    return tuple(dict.fromkeys(options.mode or usual))
 
 
 def _read(options: SimpleNamespace, path: Path, form: str) -> list[Document]:

@@ -91,7 +91,7 @@ def certify_strata(
     reviewed, leaking, total = (sum(getattr(one, name) for one in strata) for name in ("reviewed", "leaking", "notes"))
     bound = stratified_bound(strata, recall=recall)
     tokens = None if counts is None else _tokens(counts, recall)
-    return Certificate(reviewed, leaking, recall, total, bound, tokens, tuple(strata))
+    return Certificate(reviewed, leaking, recall, total, bound, tokens, tuple(strata) if len(strata) > 1 else ())
 
 
 def _tokens(counts: Sequence[NoteCount], recall: float) -> float | None:

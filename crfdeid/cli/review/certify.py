@@ -114,17 +114,14 @@ def _of_reviews(options: SimpleNamespace) -> Certificate:
     from crfdeid.review.marks import read_marks, require_current, strata_of  # noqa: PLC0415
     from crfdeid.review.plan import list_notes, read_plan, require_unchanged  # noqa: PLC0415
 
-    notes = list_notes(require_path(options.redacted), columns_of(options))
-    reviewed, recall, total = read_marks(options.reviews), options.reviewer_recall, options.corpus_size
+    notes, reviewed = list_notes(require_path(options.redacted), columns_of(options)), read_marks(options.reviews)
     plan = None if options.plan is None else read_plan(options.plan)
     if plan is not None:
         require_unchanged(plan, notes, path=options.redacted)
     require_current(reviewed, notes)
     counts = [one.count for one in reviewed]
-    if plan is not None:
-        strata, total = strata_of(reviewed, plan, path=options.plan), plan.notes
-        if len(strata) > 1:
-            return replace(certify_strata(strata, recall=recall, counts=counts), digest=plan.digest)
-    leaking = sum(bool(one.missed) for one in reviewed)
-    found = certify(len(reviewed), leaking, recall=recall, total=total, counts=counts)
-    return found if plan is None else replace(found, digest=plan.digest)
+    if plan is None:
+        leaking, total = sum(bool(one.missed) for one in reviewed), options.corpus_size
+        return certify(len(reviewed), leaking, recall=options.reviewer_recall, total=total, counts=counts)
+    strata = strata_of(reviewed, plan, path=options.plan)
+    return replace(certify_strata(strata, recall=options.reviewer_recall, counts=counts), digest=plan.digest)
