@@ -21,6 +21,7 @@ from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.corpora.synthetic import generate
 from crfdeid.corpora.synthetic.generate import Splits
 from crfdeid.crf import CrfTagger
+from crfdeid.errors import WriteError
 from crfdeid.evaluation import score_tokens
 from crfdeid.evaluation.evaluate import count_leaking_documents, predict_spans
 from crfdeid.model_card.card import model_digest, operating_point, read_card, usual_points
@@ -137,7 +138,7 @@ def test_a_threshold_reaches_its_sensitivity_where_it_was_chosen(model: Path, re
 
 def test_a_sensitivity_without_a_card_is_refused(model: Path, tmp_path: Path) -> None:
     load(model).tagger.save(tmp_path)
-    with pytest.raises(UsageError, match="no card, so no thresholds"):
+    with pytest.raises(UsageError):
         load(tmp_path, sensitivity=0.99)
 
 
@@ -163,15 +164,13 @@ def test_a_model_without_a_card_says_so(model: Path, tmp_path: Path, capsys: pyt
     assert "It has no card" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [("{", "not a model's card"), ("[]", "damaged, or of another version"), ("{}", "damaged, or of another version")],
-)
-def test_a_damaged_card_is_refused(content: str, message: str, model: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("content", ["{", "[]", "{}"])
+def test_a_damaged_card_is_refused(content: str, model: Path, tmp_path: Path) -> None:
     load(model).tagger.save(tmp_path)
     (tmp_path / "card.json").write_text(content)
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(DataError) as refused:
         read_card(tmp_path)
+    assert refused.value.path == tmp_path / "card.json"
 
 
 def test_a_private_vocabulary_needs_its_secret_everywhere(
@@ -200,7 +199,7 @@ def test_a_private_vocabulary_needs_its_secret_everywhere(
     assert main([*command, str(tmp_path / "1")]) == 2
     assert "a secret is needed" in capsys.readouterr().err
     assert main([*command, str(tmp_path / "2"), "--key-file", str(key)]) == 0
-    with pytest.raises(UsageError, match="not the secret"):
+    with pytest.raises(UsageError):
         load(out, key=vocabulary_key(b"another secret of bytes"))
     assert load(out, key=vocabulary_key(SECRET.encode())).annotate("on 03/14/72").spans
 
@@ -300,7 +299,7 @@ def test_a_training_that_had_to_wait_for_the_first_does_not_replace_its_model(tm
     split = Split.of(corpus.dev)
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "model.json").write_text("another model")
-    with pytest.raises(UsageError, match="not an empty folder"):
+    with pytest.raises(UsageError):
         train_model(create("crf"), Corpus("dev", "brat", "all", split, split, None), tmp_path / "model")
     assert (tmp_path / "model" / "model.json").read_text() == "another model"
 
@@ -328,11 +327,12 @@ def test_notes_without_what_a_model_learns_are_refused(tmp_path: Path, monkeypat
         split = Split.of(documents)
         train_model(create("rules"), Corpus("notes", "brat", "all", split, split, None), tmp_path / "model")
 
-    with pytest.raises(DataError, match=r"^b: annotated in concept alone, and phi is learned"):
+    with pytest.raises(DataError) as refused:
         train(phi, concepts)
+    assert refused.value.path == "b"
     traits = create("rules").traits(None)
     monkeypatch.setattr(RulesTagger, "traits", lambda settings: traits._replace(layers=("phi", "concept")))
-    with pytest.raises(DataError, match="the training notes are not annotated in the layer 'concept'"):
+    with pytest.raises(DataError):
         train(phi)
     assert not (tmp_path / "model").exists()
 
@@ -347,7 +347,7 @@ def test_a_full_disk_leaves_nothing_behind(most: int, tmp_path: Path, monkeypatc
             save(tagger, folder, key=key)
 
     monkeypatch.setattr(CrfTagger, "save", full)
-    with pytest.raises(DataError, match="cannot be written: File too large"):
+    with pytest.raises(WriteError):
         train_model(create("crf"), Corpus("notes", "brat", "all", split, split, None), tmp_path / "model")
     assert list(tmp_path.iterdir()) == []
 
@@ -425,8 +425,9 @@ def test_texts_are_taken_as_they_are_needed(model: Path) -> None:
 
 
 def test_a_lone_surrogate_is_refused(model: Path) -> None:
-    with pytest.raises(DataError, match=r"document 1, offset 3: a lone surrogate"):
+    with pytest.raises(DataError) as refused:
         load(model).annotate("see\ud800n", id="n1")
+    assert (refused.value.path, refused.value.offset) == ("document 1", 3)
     assert load(model).annotate("") == Document("", "")
 
 

@@ -95,7 +95,7 @@ def test_a_hybrid_is_its_members_and_the_rules_are_those_that_are_trusted():
 
 
 def test_what_is_not_there_is_refused():
-    with pytest.raises(UnknownNameError, match=r"NURSE.*DOCTOR, PATIENT"):
+    with pytest.raises(UnknownNameError):
         explain_weights(crf(), types=["NURSE"])
     with pytest.raises(NotTrainedError):
         explain_weights(CrfTagger())

@@ -80,11 +80,11 @@ def test_notes_that_are_missing_or_altered_are_refused(tmp_path):
     notes = listed([9])
     plan = draw_plan(notes, 3, seed=0)
     require_planned(plan, plan.selected, path=tmp_path)
-    with pytest.raises(MismatchError, match=r"^\S*: 1 of the 3 "):
+    with pytest.raises(MismatchError):
         require_planned(plan, plan.selected[1:], path=tmp_path)
-    with pytest.raises(MismatchError, match=r"^\S*: 1 notes "):
+    with pytest.raises(MismatchError):
         require_planned(plan, [plan.selected[0]._replace(sha256="0"), *plan.selected[1:]], path=tmp_path)
-    with pytest.raises(MismatchError, match=r"^\S*: 6 notes "):
+    with pytest.raises(MismatchError):
         require_planned(plan, notes, path=tmp_path)
 
 
