@@ -264,8 +264,8 @@ class Drift:
     """
 
     def __init__(self, train: Sequence[Document], dev: Sequence[Document], *, seed: int = 0) -> None:
-        self._profile = make_profile(train, dev, key=None)
-        self._reader = NoteReader.of(self._profile, None)
+        self._reader = NoteReader.learn(document.text for document in train)
+        self._profile = make_profile(self._reader, dev)
         self._seed = seed
 
     def samples(self, documents: Sequence[Document], *, count: int = 20, size: int = 20) -> list[list[str]]:

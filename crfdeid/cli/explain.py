@@ -44,10 +44,9 @@ _PLAIN = Mode("formats other than html", lambda options: _rendering(options) != 
 
 def _rendering(options: SimpleNamespace) -> str:
     """The format of --output-format, or of the output file's suffix."""
-    if options.output_format is not None:
-        chosen: str = options.output_format
-        return chosen
-    return "text" if options.output is None else _ENDINGS.get(options.output.suffix.lower(), "text")
+    suffix = "" if options.output is None else options.output.suffix.lower()
+    form: str = options.output_format or _ENDINGS.get(suffix, "text")
+    return form
 
 
 @command(
@@ -170,7 +169,7 @@ def _text_of(options: SimpleNamespace) -> str | None:
     from crfdeid.io.records import LONGEST_NOTE  # noqa: PLC0415
     from crfdeid.utils.files import read_text  # noqa: PLC0415
 
-    if options.note is None:
-        found: str | None = options.text
-        return found
-    return read_stdin(LONGEST_NOTE) if options.note == STDIN else read_text(options.note)
+    if options.note == STDIN:
+        return read_stdin(LONGEST_NOTE)
+    text: str | None = options.text if options.note is None else read_text(options.note)
+    return text

@@ -132,11 +132,11 @@ class NoteReader:
         return cls(base64.b64decode(part["words"]), part["characters"], key)
 
     @classmethod
-    def learn(cls, texts: Iterable[str], key: bytes | None) -> NoteReader:
+    def learn(cls, texts: Iterable[str], key: bytes | None = None) -> NoteReader:
         """Learn the words and characters of training notes."""
         words: Counter[str] = Counter()
         characters: Counter[str] = Counter()
-        for text in map(_normalised, texts):
+        for text in (normal_form(text).text for text in texts):
             words.update({word.lower() for word in _WORD.findall(text)})
             characters.update(set(text))
         usual = {c for c, count in characters.items() if count >= _LEAST_NOTES}
@@ -145,7 +145,7 @@ class NoteReader:
     @classmethod
     def knowing(cls, words: Iterable[str]) -> NoteReader:
         """A reader for a model that was trained on no text: it knows the words with vectors."""
-        text = _normalised(" ".join(words))
+        text = normal_form(" ".join(words)).text
         usual = {*text, *text.lower(), *text.upper(), *"0123456789"}  # vectors may know no capitals and one digit
         return cls._knowing(sorted({word.lower() for word in _WORD.findall(text)}), usual, None)
 
@@ -167,7 +167,7 @@ class NoteReader:
         Returns:
             The measures; None where it has no words.
         """
-        text = _normalised(text)
+        text = normal_form(text).text
         count = unknown = capitals = 0
         for match in _WORD.finditer(text):  # one by one: a list of all words takes many times the memory of a long note
             word = match[0]
@@ -268,19 +268,15 @@ def _different(part: DriftProfile, means: Sequence[float], count: int, *, raised
     scale = _standard_errors(count, part)
     for name, mean, usual, deviation in zip(NOTE_MEASURES, means, part["mean"], part["deviation"], strict=True):
         slack = _SLACK_OF_FOUND * usual if name == "found" else _SLACK[name]
-        if abs(mean - usual) > slack + scale * deviation and _says_something(name, more=mean > usual, raised=raised):
+        fewer, more = mean < usual, mean > usual
+        expected = fewer if name in ("unknown", "unusual") else more and raised and name == "found"
+        if abs(mean - usual) > slack + scale * deviation and not expected:
             yield name, mean
 
 
 def _standard_errors(count: int, part: DriftProfile) -> float:
     """The most standard deviations of notes between the mean of some notes and that of the development notes."""
     return _STANDARD_ERRORS * math.sqrt(1 / count + 1 / part["notes"])
-
-
-def _says_something(name: str, *, more: bool, raised: bool) -> bool:
-    if name in ("unknown", "unusual"):
-        return more
-    return not (name == "found" and more and raised)
 
 
 _MESSAGES = {
@@ -302,23 +298,12 @@ def _shown(name: str, value: float) -> str:
     return f"{value:.1f}" if name == "found" else f"{100 * value:.1f} %"
 
 
-def make_profile(train: Sequence[Document], dev: Sequence[Document], *, key: bytes | None) -> DriftProfile:
+def make_profile(reader: NoteReader, dev: Sequence[Document]) -> DriftProfile:
     """The profile of a model.
 
     Args:
-        train: its training notes.
+        reader: knows the words and characters of the training notes.
         dev: the development notes, with the model's predictions as their spans.
-        key: of a private vocabulary.
-    """
-    return profile_by(NoteReader.learn((document.text for document in train), key), dev)
-
-
-def profile_by(reader: NoteReader, dev: Sequence[Document]) -> DriftProfile:
-    """The profile of a model by what measures its notes.
-
-    Args:
-        reader: knows the words that the model knows.
-        dev: as of `make_profile`.
     """
     measured = [reader.measure(document.text, Counter(span.label for span in document.spans)) for document in dev]
     rows = [row for row in measured if row is not None]
@@ -334,10 +319,6 @@ def profile_by(reader: NoteReader, dev: Sequence[Document]) -> DriftProfile:
         "deviation": [pstdev(column) for column in columns],
         "types": {label: [fmean(column), pstdev(column)] for label, column in of_types.items()},
     }
-
-
-def _normalised(text: str) -> str:
-    return normal_form(text).text
 
 
 def _bit_index(word: str, bits: int, key: bytes | None) -> int:

@@ -22,7 +22,7 @@ from crfdeid.evaluation.tokens import Proportion, leaks_by_type
 from crfdeid.known_phi.lists import CustomLists
 from crfdeid.label_schemes import in_order
 from crfdeid.model_card.card import save_lists, write_card
-from crfdeid.model_card.drift import NoteReader, make_profile, profile_by
+from crfdeid.model_card.drift import NoteReader, make_profile
 from crfdeid.tagger import LayeredTagger, OnProgress, Tagger, find_concepts, how_to_give
 from crfdeid.utils.folders import require_new, whole_folder
 
@@ -188,14 +188,14 @@ def make_card(
     name = corpus.name if corpus.is_synthetic else Path(corpus.name).resolve().name
     found = {name: _predict(tagger, split) for name, split in measured.items()}
     marked = _marked(corpus.dev, found["dev"].consistent)
-    profile = make_profile(corpus.train.documents, marked, key=key) if reader is None else profile_by(reader, marked)
+    reader = reader or NoteReader.learn((document.text for document in corpus.train.documents), key)
     return {
         "trained": datetime.now(UTC).isoformat(timespec="seconds"),
         **_layer_facts(tagger),
         "corpus": {**corpus.statistics(), "name": name},
         **{name: _measured(tagger, split, found[name]) for name, split in measured.items()},
         "thresholds": _thresholds(tagger, measured),
-        "drift_profile": profile,
+        "drift_profile": make_profile(reader, marked),
     }
 
 

@@ -24,14 +24,13 @@ from crfdeid.cli.options import (
 from crfdeid.cli.shell import Argument, Mode, Option, choice, command
 from crfdeid.cli.values import file_path, fraction, whole_number
 from crfdeid.errors import UsageError
-from crfdeid.review.sampling import SAMPLE_FORMATS
+from crfdeid.review.sampling import SAMPLE_FORMATS, STRATEGIES
 
 if TYPE_CHECKING:
     from crfdeid.documents import Document
     from crfdeid.review.sampling import Sample
     from crfdeid.tagger import Tagger
 
-_WAYS = ("uncertainty", "coverage", "random", "mixed")
 _MODEL = Mode("--trained", lambda options: options.trained is not None)
 
 
@@ -42,7 +41,7 @@ _MODEL = Mode("--trained", lambda options: options.trained is not None)
     TRAINED.but(only=(Mode("a sample without --blind", lambda options: not options.blind),)),
     choice(
         "--strategy",
-        _WAYS,
+        STRATEGIES,
         metavar="NAME",
         help="Most expected misses (uncertainty) or unseen words (coverage) a minute of reading, the two in turn "
         "(mixed), or random; default: mixed, without --trained coverage.",

@@ -97,14 +97,12 @@ def _rows(card: Mapping[str, Any]) -> Iterator[list[str]]:
 
 
 def _averaging(found: Mapping[str, Any], text: str) -> Iterator[list[str]]:
-    for draws, hits in found["draws"].items():
-        how = "noise off" if draws == "0" else f"the mean of {draws} draws"
+    rows = {
+        "noise off" if draws == "0" else f"the mean of {draws} draws": hits for draws, hits in found["draws"].items()
+    }
+    rows |= {f"{count} encodings published": hits for count, hits in found["published"].items() if count != "1"}
+    for how, hits in {**rows, "its casing known": found["same_casing"]}.items():
         yield [f"{text}: {how}", *_cells(hits["first"]), _percent(hits["chance"])]
-    for count, hits in found["published"].items():
-        if count != "1":
-            yield [f"{text}: {count} encodings published", *_cells(hits["first"]), _percent(hits["chance"])]
-    same = found["same_casing"]
-    yield [f"{text}: its casing known", *_cells(same["first"]), _percent(same["chance"])]
 
 
 def _notes(card: Mapping[str, Any]) -> Iterator[str]:

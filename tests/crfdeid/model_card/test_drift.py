@@ -47,7 +47,13 @@ def note(number: int) -> Document:
 
 
 NOTES = [note(number) for number in range(60)]
-PROFILE = make_profile(NOTES[:40], NOTES[20:40], key=None)
+
+
+def profile_of(train, dev, *, key=None):
+    return make_profile(NoteReader.learn([document.text for document in train], key), dev)
+
+
+PROFILE = profile_of(NOTES[:40], NOTES[20:40])
 
 
 def differences(documents, profile=PROFILE, *, key=None, raised=False):
@@ -109,7 +115,7 @@ FORMS = [
     )
     for number in range(40)
 ]
-FORMS_PROFILE = make_profile(FORMS[:20], FORMS[:20], key=None)
+FORMS_PROFILE = profile_of(FORMS[:20], FORMS[:20])
 
 
 @pytest.mark.parametrize("layout", [name for name in LAYOUTS if name != "unchanged"])
@@ -126,7 +132,7 @@ def test_the_types_that_differ_most_are_named_and_those_that_few_notes_have_are_
     labels = "ABCDE"
     notes = [replace(d, spans=tuple(Span(k, k + 1, label) for k, label in enumerate(labels))) for d in NOTES]
     notes[0] = replace(notes[0], spans=(*notes[0].spans, Span(9, 10, "RARE")))
-    profile = make_profile(notes, notes, key=None)
+    profile = profile_of(notes, notes)
     assert set(profile["types"]) == set(labels)
     (said,) = [line for line in differences(marked(0), profile) if "per 100" in line]
     assert said == "per 100 words were found E 0.0 (4.8), D 0.0 (4.8), C 0.0 (4.8) and 2 more types"
@@ -136,7 +142,7 @@ def test_a_note_by_itself_follows_the_rules_of_a_run():
     assert unlike(marked(3)[0]) == ["found"]
     assert unlike(marked(3)[0], raised=True) == []
     assert unlike(Document("1", "12 / 7")) == [], "nothing to measure"
-    assert unlike(changed(str.upper)[0], make_profile(NOTES[:40], NOTES[20:29], key=None)) == [], "too few notes"
+    assert unlike(changed(str.upper)[0], profile_of(NOTES[:40], NOTES[20:29])) == [], "too few notes"
 
 
 def test_at_a_raised_sensitivity_more_is_found_by_design_but_less_still_says_something():
@@ -149,14 +155,14 @@ def test_invisible_marks_and_spaces_make_no_note_unlike():
 
 
 def test_few_development_notes_say_nothing():
-    profile = make_profile(NOTES[:40], NOTES[20:29], key=None)
+    profile = profile_of(NOTES[:40], NOTES[20:29])
     assert differences(changed(str.upper), profile) == []
     assert DriftDetector(None).differences() == []
 
 
 def test_a_profile_holds_no_word_and_with_a_key_nobody_can_look_one_up():
     secret = b"an invented key of thirty-two by"
-    keyed = make_profile(NOTES[:40], NOTES[20:40], key=secret)
+    keyed = profile_of(NOTES[:40], NOTES[20:40], key=secret)
     text = json.dumps(keyed) + json.dumps(PROFILE)
     assert not any(word in text for word in ("Quillan", "quillan", "clinic"))
     assert keyed["words"] != PROFILE["words"]
@@ -165,7 +171,7 @@ def test_a_profile_holds_no_word_and_with_a_key_nobody_can_look_one_up():
 
 
 def test_a_word_of_one_training_note_alone_is_not_stored():
-    once = make_profile([*NOTES[:40], Document("x", "Zachariasson")], NOTES[20:40], key=None)
+    once = profile_of([*NOTES[:40], Document("x", "Zachariasson")], NOTES[20:40])
     assert base64.b64decode(once["words"]) == base64.b64decode(PROFILE["words"])
 
 
@@ -205,7 +211,7 @@ def test_halves_of_a_corpus_are_like_each_other(seed: int, data_folder: Path):
 @pytest.mark.slow
 def test_synthetic_notes_are_like_their_own_training_notes():
     corpus = generate()
-    profile = make_profile(corpus.train, corpus.dev, key=None)
+    profile = profile_of(corpus.train, corpus.dev)
     for group in (corpus.dev, corpus.test, *batches(corpus.test), *batches(corpus.dev)):
         assert differences(group, profile) == []
     assert differences([replace(d, text=d.text.lower()) for d in corpus.test], profile) != []
@@ -217,7 +223,7 @@ def test_real_notes_are_like_their_own_kind_and_unlike_others(data_folder: Path)
     spanish = [read_corpus(data_folder / "meddocan" / split / "brat") for split in ("train", "dev")]
     queries = [read_corpus(data_folder / "asq-phi" / f"{split}.txt") for split in ("train", "dev")]
     invented = generate()
-    profiles = [make_profile(*pair, key=None) for pair in (spanish, queries, (invented.train, invented.dev))]
+    profiles = [profile_of(*pair) for pair in (spanish, queries, (invented.train, invented.dev))]
     for (_, dev), profile in zip((spanish, queries), profiles, strict=False):
         assert all(differences(group, profile) == [] for group in (dev, *batches(dev)))
         assert all(differences(changed(str.lower, group), profile) for group in batches(dev))
