@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right, insort
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from heapq import heappop, heappush
 from typing import Literal
 
 from crfdeid.bio import Repair, tag_spans
@@ -137,33 +137,21 @@ _MATCHERS = {"strict": _strict, "relaxed": _relaxed}
 def count_overlapping_pairs(gold: Sequence[Span], predicted: Sequence[Span]) -> int:
     """The largest number of (gold, predicted) pairs that overlap, no span being used twice; labels are ignored.
 
-    Go through all spans by their end. Give each that is still free the free, overlapping span of the other side that
-    ends first. This is optimal: every partner of the span S that ends first holds S's last character. Let F be the
-    partner that ends first. Where some best matching pairs S with G and F with T instead, T starts before F ends, so
-    before G ends, and T ends no earlier than S, so T and G overlap: pair S with F and T with G, and lose nothing.
+    Each gold span, by its end, takes the free overlapping prediction that ends first. This is optimal: let the gold
+    span G take P, and a later one, H, need P where G could have had Q. Q starts before G ends, so before H ends, and Q
+    ends no earlier than P, so after H starts: H overlaps Q, and takes it instead.
 
     Example:
         >>> count_overlapping_pairs([Span(0, 9, "DATE")], [Span(0, 4, "DATE"), Span(5, 9, "DATE")])
         1
     """
-    spans = [(span.end, span.start, 0) for span in gold] + [(span.end, span.start, 1) for span in predicted]
-    spans.sort()
-    by_start = sorted(range(len(spans)), key=lambda i: spans[i][1], reverse=True)
-    done = [False] * len(spans)
-    # Spans that have started, by side; an index orders them by end, because ``spans`` is sorted by end.
-    started: tuple[list[int], list[int]] = ([], [])
+    following = sorted(((span.start, span.end) for span in predicted), reverse=True)
+    free: list[int] = []  # the ends of the predictions that start before the gold span ends, sorted
     pairs = 0
-    for i, (end, _, side) in enumerate(spans):
-        if done[i]:
-            continue
-        done[i] = True
-        while by_start and spans[by_start[-1]][1] < end:
-            j = by_start.pop()
-            heappush(started[spans[j][2]], j)
-        partners = started[1 - side]
-        while partners and done[partners[0]]:
-            heappop(partners)
-        if partners:
-            done[heappop(partners)] = True
-            pairs += 1
+    for span in sorted(gold, key=lambda span: span.end):
+        while following and following[-1][0] < span.end:
+            insort(free, following.pop()[1])
+        first = bisect_right(free, span.start)
+        pairs += first < len(free)
+        del free[first : first + 1]
     return pairs

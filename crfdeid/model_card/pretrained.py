@@ -73,22 +73,20 @@ def find_model(name: Path | str | ModelFolder, *, on_progress: OnProgress | None
         with _locked(folder.with_name(f".{folder.name}.lock")):
             model = open_model(folder)
             if not _is_intact(model):  # another process may have made it meanwhile
-                if name == _RULES:
-                    from crfdeid.rules import RulesTagger  # noqa: PLC0415  Only this model needs all rules.
-
-                    write_folder(folder, RulesTagger.untrained().save)
-                else:
-                    _log.info("training it once, for %s", folder)
-                    _train(folder, on_progress)
+                _make(name, folder, on_progress)
                 model = open_model(folder)
     return model
 
 
-def _train(folder: Path, on_progress: OnProgress | None) -> None:
-    """Train the model 'synthetic'; its folder's name follows from the package's files."""
-    # Only training needs the synthetic corpus and the scores.
+def _make(name: str, folder: Path, on_progress: OnProgress | None) -> None:
+    """Make a built-in model. Only this needs all rules, or the synthetic corpus and the scores."""
     from crfdeid.model_card.training import train_model  # noqa: PLC0415
+    from crfdeid.rules import RulesTagger  # noqa: PLC0415
 
+    if name == _RULES:
+        write_folder(folder, RulesTagger.untrained().save)
+        return
+    _log.info("training it once, for %s", folder)
     tagger = create(_BASE_MODEL, overrides=_SETTINGS)
     train_model(tagger, builtin_corpus(), folder, overwrite=True, on_progress=on_progress)
 
@@ -96,16 +94,18 @@ def _train(folder: Path, on_progress: OnProgress | None) -> None:
 @cache
 def build_fingerprint() -> str:
     """A digest of what decides about the model: code and data of the packages that make it, and versions of others."""
-    seen = hashlib.sha256(platform.python_version().encode())
-    for library in _LIBRARIES:
-        seen.update(f"\0{library} {version(library)}".encode())
     root = Path(__file__).parents[2]
-    for package in _PACKAGES:
-        files = (path for path in (root / package).rglob("*") if path.is_file() and path.suffix != ".pyc")
-        for path in sorted(files):
-            content = path.read_bytes()
-            seen.update(f"\0{path.relative_to(root).as_posix()} {len(content)} ".encode() + content)
-    return seen.hexdigest()
+    paths = (path for package in _PACKAGES for path in (root / package).rglob("*") if path.suffix != ".pyc")
+    parts = [
+        platform.python_version(),
+        *(f"{library} {version(library)}" for library in _LIBRARIES),
+        *(
+            f"{path.relative_to(root)} {hashlib.sha256(path.read_bytes()).hexdigest()}"
+            for path in sorted(paths)
+            if path.is_file()
+        ),
+    ]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
 def _is_intact(model: ModelFolder) -> bool:
