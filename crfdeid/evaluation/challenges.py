@@ -24,12 +24,13 @@ Reference:
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from crfdeid.documents import Document, Span, merge
 from crfdeid.evaluation.counts import Averages, Counts
-from crfdeid.evaluation.entities import Predictions, pair_up
+from crfdeid.evaluation.entities import Predictions, count_overlapping_pairs, pair_up
 from crfdeid.label_schemes import BINARY, HIPAA, types_without_answer
 
 _FREE_CHARACTERS = 2
@@ -157,18 +158,12 @@ _ITEMS = {"token": _tokens, "strict": _spans, "relaxed": _spans, "binary token":
 
 
 def _relaxed_pairs(gold: set[Span], predicted: set[Span]) -> int:
-    """One-to-one: gold spans in order of their ends, each with the first end that is near enough and free."""
-    free: dict[tuple[int, str], list[int]] = {}
-    for span in sorted(predicted):
-        free.setdefault((span.start, span.label), []).append(span.end)
-    matched = 0
-    for span in sorted(gold):
-        ends = free.get((span.start, span.label), [])
-        near = next((end for end in ends if abs(end - span.end) <= _FREE_CHARACTERS), None)
-        if near is not None:
-            ends.remove(near)
-            matched += 1
-    return matched
+    """One-to-one pairs, as many as possible, of spans of one start and type whose ends are near enough."""
+    groups: defaultdict[tuple[int, str], tuple[list[Span], list[Span]]] = defaultdict(lambda: ([], []))
+    for side, spans in enumerate((gold, predicted)):
+        for start, end, label in spans:
+            groups[start, label][side].append(Span(end, end + _FREE_CHARACTERS + 1, label))  # near ends overlap
+    return sum(count_overlapping_pairs(*sides) for sides in groups.values())
 
 
 _Offsets = tuple[int, int]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -52,8 +52,10 @@ def run(options: SimpleNamespace) -> None:
     notes = Split.of(read_annotated(options.notes, options))
     write = import_string("rnn.privacy.release:write_shared")
     written = write(notes, representation, options.output, key=key, seed=options.seed)
-    for line in (*_summary(options, written, len(notes.documents)), _attacked(card)):
+    for line in _summary(options, written, len(notes.documents)):
         print(line)
+    found = "this representation has not been attacked yet" if card is None else attack_sentence(card)
+    print(f"{found}: run crfdeid share attack on these notes before you send them")
 
 
 def _summary(options: SimpleNamespace, written: Any, notes: int) -> Iterator[str]:
@@ -76,9 +78,3 @@ def _summary(options: SimpleNamespace, written: Any, notes: int) -> Iterator[str
     yield "encode once: two encodings of one note can be averaged, which takes noise off. Send this file or none"
     if not shared.from_system:
         yield "its noise comes from a seed: the file is marked as a test. Do not send it"
-
-
-def _attacked(card: Mapping[str, Any] | None) -> str:
-    """The provider's attack result for the representation, and the next step."""
-    found = "this representation has not been attacked yet" if card is None else attack_sentence(card)
-    return f"{found}: run crfdeid share attack on these notes before you send them"

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 from crfdeid.cli.corpus_options import DEV, FORMAT, PROFILE, TEST, TYPES
 from crfdeid.cli.options import LISTS, OUTPUT, SEED, SET, custom_lists, require_new_folder
@@ -59,9 +56,12 @@ def run(options: SimpleNamespace) -> None:
     settings = model_settings("private", profile=options.profile, overrides=dict(options.set))
     representation = load_representation(options.representation)
     shared = import_string("rnn.privacy.shared_file:read_shared")(options.shared, representation.digest)
-    corpus = read_held_out(_corpus_name(options.shared), options.dev, options.test, options.format, options.types)
-    for line in _shared_warnings(options.shared, shared):
-        print(line, file=sys.stderr)
+    names = ", ".join(file.name for file in options.shared)
+    corpus = read_held_out(names, options.dev, options.test, options.format, options.types)
+    for path, part in zip(options.shared, shared, strict=True):
+        if not part.from_system:
+            noise = "its noise was drawn from a seed, as for a test: guessing it removes the noise"
+            print(f"{path}: {noise}. Tell who sent it", file=sys.stderr)
     tagger = import_string("rnn.models.private:PrivateTagger")(
         settings, seed=options.seed, representation=representation
     )
@@ -70,16 +70,3 @@ def run(options: SimpleNamespace) -> None:
         card = train_on_shared(tagger, shared, corpus, options.output, site=site, on_progress=step)
     what = f"{_MODEL} on {len(shared)} shared file{'s' * (len(shared) > 1)}"
     print_training(what, options.output, card, time.monotonic() - started)
-
-
-def _corpus_name(files: list[Path]) -> str:
-    return ", ".join(file.name for file in files)
-
-
-def _shared_warnings(paths: list[Path], shared: list[Any]) -> Iterator[str]:
-    for path, part in zip(paths, shared, strict=True):
-        if not part.from_system:
-            yield (
-                f"{path}: its noise was drawn from a seed, as for a test: guessing it removes the noise. "
-                "Tell who sent it"
-            )
