@@ -5,9 +5,21 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
+from commands import error_of
 
 from crfdeid.cli import main
 from crfdeid.cli.review import certify
+from crfdeid.errors import (
+    DataError,
+    EmptyInputError,
+    FormatError,
+    MismatchError,
+    OptionConflictError,
+    ReadError,
+    SettingError,
+    UnknownNameError,
+    UsageError,
+)
 
 
 def said(capsys, *arguments: str) -> dict:
@@ -47,10 +59,9 @@ def test_the_text_names_what_it_rests_on(capsys):
     assert "Signature" in out
 
 
-def test_a_plan_is_not_written_among_the_notes(redacted, capsys):
+def test_a_plan_is_not_written_among_the_notes(redacted):
     plan = redacted / "letters" / "plan.jsonl"
-    said = refused(capsys, "plan", str(redacted), "--output", str(plan), "--count", "3")
-    assert "--output" in said and "lies in the folder of REDACTED" in said
+    assert type(error_of("review", "plan", redacted, "--output", plan, "--count", 3)) is UsageError
     assert not plan.exists()
 
 
@@ -147,24 +158,23 @@ def test_what_reviewers_marked_is_certified_by_kind_of_note(capsys, marked):
     assert plan["digest"] in out
     assert "none was added, removed or changed since the draw" in out
     marks.write_text(marks.read_text().splitlines()[0] + "\n")
-    assert "2 of the 3 notes of the plan are missing" in refused(capsys, *marked)
+    assert error_of("review", *marked).path == Path(marked[5])
     assert said(capsys, *marked[:4])["leaking"] == 1
 
 
 def test_raw_text_in_a_note_that_was_not_drawn_is_refused(capsys, redacted, marked):
     undrawn(redacted, marked[5]).write_text("Seen by Dr. Roe, 1.")
-    found = refused(capsys, *marked)
-    assert "not the notes that the plan was drawn from (a note that was not drawn has another text" in found
-    assert found.count("\n") == 1
+    assert type(error_of("review", *marked)) is MismatchError
+    assert refused(capsys, *marked).count("\n") == 1
 
 
 def test_notes_that_were_added_or_removed_after_the_draw_are_refused(capsys, redacted, marked):
     (redacted / "new.txt").write_text("Seen by Dr. Roe.")
-    assert "10 notes now, 9 then" in refused(capsys, *marked)
+    assert type(error_of("review", *marked)) is MismatchError
     (redacted / "new.txt").unlink()
     assert said(capsys, *marked)["leaking"] == 1
     undrawn(redacted, marked[5]).unlink()
-    assert "8 notes now, 9 then" in refused(capsys, *marked)
+    assert type(error_of("review", *marked)) is MismatchError
 
 
 def test_marks_of_an_older_redaction_are_refused_with_their_lines(capsys, redacted, marked, tmp_path):
@@ -177,13 +187,12 @@ def test_marks_of_an_older_redaction_are_refused_with_their_lines(capsys, redact
     assert "marks.jsonl, line 2: these notes have another text now" in refused(capsys, *marked[:5], str(plan))
 
 
-def test_marks_without_a_digest_are_refused(capsys, marked):
+def test_marks_without_a_digest_are_refused(marked):
     lines = [json.loads(line) for line in Path(marked[1]).read_text().splitlines()]
     del lines[1]["sha256"]
     Path(marked[1]).write_text("".join(json.dumps(line) + "\n" for line in lines))
-    found = refused(capsys, *marked)
-    assert "marks.jsonl, line 2: marks without the digest" in found
-    assert "read the note again" in found
+    found = error_of("review", *marked)
+    assert (type(found), found.path, found.line) == (FormatError, Path(marked[1]), 2)
 
 
 def test_the_text_of_a_table_can_have_another_column(capsys, tmp_path):
@@ -200,62 +209,64 @@ def test_the_text_of_a_table_can_have_another_column(capsys, tmp_path):
     assert "--id-column" in refused(capsys, *certificate, *columns[:2])
 
 
-def test_a_plan_of_notes_that_cannot_all_be_read_is_not_written(capsys, redacted, tmp_path):
+def test_a_plan_of_notes_that_cannot_all_be_read_is_not_written(redacted, tmp_path):
     (redacted / "odd.jsonl").write_text('{"id": "1", "text": "a"}\n{"id": "1", "text": "b"}\n')
     plan = tmp_path / "plan.json"
-    assert "the same id" in refused(capsys, "plan", str(redacted), "--output", str(plan), "--count", "3")
+    assert isinstance(error_of("review", "plan", redacted, "--output", plan, "--count", 3), DataError)
     assert not plan.exists()
 
 
 @pytest.mark.parametrize(
-    ("arguments", "expected"),
+    ("arguments", "error"),
     [
-        ("certify", "needs one of"),
-        ("certify --reviewed 3", "--reviewed needs --leaking"),
-        ("certify --reviewed 3 --leaking 4", "4 leaking notes of 3 read"),
-        ("certify --reviewed 3 --leaking 0 --corpus-size 2", "3 notes read of 2"),
-        ("certify --reviewed 3 --leaking 0 --reviewer-recall 1.2", "--reviewer-recall"),
-        ("certify --counts none.csv --strata none.csv", "--counts and --strata"),
-        ("certify --counts none.csv --leaking 2", "--leaking is for --reviewed"),
-        ("certify --counts none.csv", "none.csv: cannot be read"),
-        ("certify --strata none.csv --corpus-size 9", "--corpus-size"),
-        ("certify marks.jsonl", "REVIEWS needs --redacted"),
-        ("certify marks.jsonl --redacted nowhere", "no such file or folder: nowhere"),
-        ("certify --reviewed 3 --leaking 0 --redacted clean", "--redacted is for REVIEWS"),
-        ("certify --reviewed 3 --leaking 0 --plan plan.json", "--plan is for REVIEWS"),
-        ("certify --reviewed 3 --leaking 0 --text-column body", "--text-column is for REVIEWS"),
-        ("plan", "needs one of"),
-        ("plan --target-leak-rate 0.01 --corpus-size 20 --leaking 3", "too low"),
-        ("plan --target-leak-rate 0.01 --output plan.json", "--output is for REDACTED"),
-        ("plan clean", "needs one of"),
-        ("plan clean --count 3", "REDACTED needs --output"),
-        ("plan clean --count 3 --target-leak-rate 0.1 --output plan.json", "--target-leak-rate and --count"),
-        ("plan clean --count 3 --output plan.json --leaking 1", "--leaking is for --target-leak-rate"),
-        ("plan nowhere --count 3 --output plan.json", "no such file or folder"),
+        ("certify", UsageError),
+        ("certify --reviewed 3", UsageError),
+        ("certify --reviewed 3 --leaking 4", SettingError),
+        ("certify --reviewed 3 --leaking 0 --corpus-size 2", SettingError),
+        ("certify --reviewed 3 --leaking 0 --reviewer-recall 1.2", UsageError),
+        ("certify --counts none.csv --strata none.csv", OptionConflictError),
+        ("certify --counts none.csv --leaking 2", OptionConflictError),
+        ("certify --counts none.csv", ReadError),
+        ("certify --strata none.csv --corpus-size 9", OptionConflictError),
+        ("certify marks.jsonl", UsageError),
+        ("certify marks.jsonl --redacted nowhere", UnknownNameError),
+        ("certify --reviewed 3 --leaking 0 --redacted clean", OptionConflictError),
+        ("certify --reviewed 3 --leaking 0 --plan plan.json", OptionConflictError),
+        ("certify --reviewed 3 --leaking 0 --text-column body", OptionConflictError),
+        ("plan", UsageError),
+        ("plan --target-leak-rate 0.01 --corpus-size 20 --leaking 3", SettingError),
+        ("plan --target-leak-rate 0.01 --output plan.json", OptionConflictError),
+        ("plan clean", UsageError),
+        ("plan clean --count 3", UsageError),
+        ("plan clean --count 3 --target-leak-rate 0.1 --output plan.json", OptionConflictError),
+        ("plan clean --count 3 --output plan.json --leaking 1", OptionConflictError),
+        ("plan nowhere --count 3 --output plan.json", UnknownNameError),
     ],
 )
-def test_options_that_cannot_work_are_refused(capsys, tmp_path, monkeypatch, arguments, expected):
+def test_options_that_cannot_work_are_refused(tmp_path, monkeypatch, arguments, error):
     monkeypatch.chdir(tmp_path)
-    assert expected in refused(capsys, *arguments.split())
+    assert type(error_of("review", *arguments.split())) is error
 
 
 @pytest.mark.parametrize("pair", [*combinations(certify.run.one_of, 2)])
-def test_two_sources_are_refused(capsys, pair):
+def test_two_sources_are_refused(pair):
     values = {"reviews": ["marks.jsonl"], "reviewed": ["--reviewed", "3", "--leaking", "0"]}
     given = [part for name in pair for part in values.get(name, [f"--{name}", "none.csv"])]
-    assert "exclude each other" in refused(capsys, "certify", *given)
+    assert type(error_of("review", "certify", *given)) is OptionConflictError
 
 
 @pytest.mark.parametrize(
-    ("content", "expected"),
+    ("content", "error", "line"),
     [
-        ("leaked,tokens\n", "holds no counts"),
-        ("leaked\n1\n", "line 1: no column tokens"),
-        ("leaked,tokens\n3,2\n", "line 2: 3 leaked of 2 tokens"),
-        ("leaked,tokens\n1,2,3\n", "line 2: 3 fields"),
-        ("leaked,tokens\n\n-1,2\n", "line 3: expected a whole number"),
+        ("leaked,tokens\n", EmptyInputError, None),
+        ("leaked\n1\n", FormatError, 1),
+        ("leaked,tokens\n3,2\n", FormatError, 2),
+        ("leaked,tokens\n1,2,3\n", FormatError, 2),
+        ("leaked,tokens\n\n-1,2\n", FormatError, 3),
     ],
 )
-def test_a_table_that_cannot_be_is_refused_with_its_line(capsys, tmp_path, content, expected):
-    (tmp_path / "counts.csv").write_text(content)
-    assert expected in refused(capsys, "certify", "--counts", str(tmp_path / "counts.csv"))
+def test_a_table_that_cannot_be_is_refused_with_its_line(tmp_path, content, error, line):
+    path = tmp_path / "counts.csv"
+    path.write_text(content)
+    found = error_of("review", "certify", "--counts", path)
+    assert (type(found), found.path, found.line) == (error, path, line)
