@@ -74,47 +74,50 @@ def _concepts(work: NoteTask, totals: RunTotals) -> dict[str, Any]:
     return {"concepts": dict(sorted(totals.concepts.items())), **left_out}
 
 
-def summary_lines(account: Mapping[str, Any]) -> list[str]:
+def summary_lines(account: Mapping[str, Any]) -> Iterator[str]:
     """The summary as lines of text."""
     point, reaches = "the most probable tags", account["threshold"]
     if reaches is not None:
         point = f"threshold {reaches:g} for a sensitivity of {account['sensitivity']:g}"
     rules = "with rules" if account["rules"] else "without rules"
-    found = [
+    yield (
         f"{account['command']}: {_count(account['notes'], 'note')} in {account['seconds']:.1f} s, nothing found in "
-        f"{account['notes_without_phi']:,} of them; {_count(account['failures'], 'failure')}",
-        f"spans: {_counts(account['spans'])}",
-        *_concept_lines(account),
-        f"model: {account['model_folder']} ({account['model_kind']}, {rules}, SHA-256 {account['model'][:12]})",
-        f"found by: {point}",
-    ]
+        f"{account['notes_without_phi']:,} of them; {_count(account['failures'], 'failure')}"
+    )
+    yield f"spans: {_counts(account['spans'])}"
+    if "concepts" in account:
+        yield f"concepts: {_counts(account['concepts'])}"
+    if account.get("concepts_left_out"):
+        yield f"concepts left out, since they overlap hidden text: {_counts(account['concepts_left_out'])}"
+    yield f"model: {account['model_folder']} ({account['model_kind']}, {rules}, SHA-256 {account['model'][:12]})"
+    yield f"found by: {point}"
     if "tokens" in account:
-        found.append(f"encrypted: {_count(account['tokens'], 'value')}")
+        yield f"encrypted: {_count(account['tokens'], 'value')}"
     if "kept" in account:
-        found.append(f"kept: {_counts(account['kept'])}")
+        yield f"kept: {_counts(account['kept'])}"
     if account.get("surrogates"):
         locales = [f"{name} in {_count(notes, 'note')}" for name, notes in account["surrogate_locales"].items()]
         guessed = "; guessed from the text, --locale names another" if account["locale"] is None and locales else ""
-        found.append(f"surrogates: {', '.join(locales) or 'none'}{guessed}")
+        yield f"surrogates: {', '.join(locales) or 'none'}{guessed}"
     if account["notes"] >= _MANY and not account["spans"]:
-        found.append(
+        yield (
             f"warning: no PHI was found in any of {account['notes']:,} notes: are they of the language and kind that "
             "the model was trained on? Read some before you hand them on"
         )
     if account["notes_with_drift"] and account["notes"] > 1:  # of one note, the warning says how it differs
-        found.append(
+        yield (
             f"drift: {account['notes_with_drift']:,} of {_count(account['notes'], 'note')} "
             "unlike the development notes, "
             "each by itself: --report lists them"
         )
-    found += [*_unsearched_lines(account["unsearched"]), *_much_hidden(account)]
+    yield from _unsearched_lines(account["unsearched"])
+    yield from _much_hidden(account)
     unlike = account["drift_warnings"]
     if unlike:
-        found.append(
+        yield (
             f"warning: these notes are unlike the training notes: {'; '.join(unlike)}. Expect more misses than the "
             "model's card says: mark some of these notes and measure (crfdeid evaluate), or train on such notes"
         )
-    return found
 
 
 def _unsearched_lines(columns: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -137,13 +140,6 @@ def _much_hidden(account: Mapping[str, Any]) -> Iterator[str]:
             f"warning: {100 * hidden / words:.0f} % of the words were hidden ({hidden:,} of {words:,}): "
             f"read some results before you hand them on{remedy}"
         )
-
-
-def _concept_lines(account: Mapping[str, Any]) -> Iterator[str]:
-    if "concepts" in account:
-        yield f"concepts: {_counts(account['concepts'])}"
-    if account.get("concepts_left_out"):
-        yield f"concepts left out, since they overlap hidden text: {_counts(account['concepts_left_out'])}"
 
 
 def _counts(counts: Mapping[str, int]) -> str:

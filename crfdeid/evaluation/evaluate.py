@@ -59,10 +59,7 @@ def count_leaking_documents(gold: Sequence[Document], predictions: Mapping[str, 
     Raises:
         DataError: as for `crfdeid.evaluation.score_entities`.
     """
-    return sum(_leaks(document, spans) for document, spans in pair_up(gold, predictions))
-
-
-def _leaks(document: Document, spans: Sequence[Span]) -> bool:
-    """True if a token has a type in gold and none in the prediction."""
-    pairs = count_token_pairs([document], {document.id: spans})
-    return any(right and not found for right, found in pairs)
+    return sum(
+        any(right and not found for right, found in count_token_pairs([document], {document.id: spans}))
+        for document, spans in pair_up(gold, predictions)
+    )

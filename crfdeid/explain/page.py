@@ -13,6 +13,7 @@ from crfdeid.explain.render import (
     TableBlock,
     TextBlock,
     TitleBlock,
+    alignment,
     decision_blocks,
     escape_unprintable,
     reason_text,
@@ -135,7 +136,9 @@ def _block(block: RenderBlock) -> dict[str, Any]:
             return {"kind": "lines", "lines": [escape_unprintable(line) for line in lines]}
         case TableBlock():
             rows = [list(zip(block.written(row), _shades(block, row), strict=True)) for row in block.rows]
-            return {"kind": "table", "title": block.title, "columns": block.columns, "rows": rows}
+            kinds = ("words" if side == "left" else "" for side in alignment(block))
+            columns = list(zip(block.columns, kinds, strict=True))
+            return {"kind": "table", "title": block.title, "columns": columns, "rows": rows}
 
 
 def _shades(table: TableBlock, row: Sequence[Any]) -> list[str]:

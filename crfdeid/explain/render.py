@@ -130,7 +130,7 @@ def _rendered(block: RenderBlock, *, markdown: bool) -> str:
         case TableBlock():
             head, *rows = (map(escaped, row) for row in (block.columns, *map(block.written, block.rows)))
             form = "pipe" if markdown else "simple"
-            table = tabulate(rows, list(head), tablefmt=form, disable_numparse=True, colalign=_align(block))
+            table = tabulate(rows, list(head), tablefmt=form, disable_numparse=True, colalign=alignment(block))
             return f"{escaped(block.title)}:\n\n{table}"
 
 
@@ -138,7 +138,7 @@ def _without_markup(text: str) -> str:
     return _MARKUP.sub(r"\\\1", escape_unprintable(text))
 
 
-def _align(table: TableBlock) -> Sequence[str]:
+def alignment(table: TableBlock) -> Sequence[str]:
     """Alignment of the columns: right for numbers, by the first cell that is not None."""
     columns = zip(*table.rows, strict=True) if table.rows else [()] * len(table.columns)
     firsts = (next((cell for cell in column if cell is not None), "") for column in columns)
