@@ -14,7 +14,7 @@ from crfdeid.cli.values import fraction
 from crfdeid.corpora import CORPUS_WRITERS, write_corpus
 from crfdeid.errors import EmptyInputError, UsageError
 
-PARTS = ("train", "dev", "test")
+_PARTS = ("train", "dev", "test")
 _FILES = {"jsonl": ".jsonl", "doccano": ".jsonl", "label-studio": ".json", "i2b2-2006": ".xml", "conll": ".conll"}
 """Suffix of the formats that hold all notes in one file."""
 _SPLIT = Mode("--split", lambda options: options.split is not None)
@@ -22,7 +22,7 @@ _SPLIT = Mode("--split", lambda options: options.split is not None)
 
 def _fractions(text: str) -> tuple[float, ...]:
     found = tuple(fraction(part) for part in text.split(","))
-    if not 2 <= len(found) <= len(PARTS) or abs(sum(found) - 1) > 1e-9:
+    if not 2 <= len(found) <= len(_PARTS) or abs(sum(found) - 1) > 1e-9:
         raise UsageError(f"'{text}' is not two or three fractions with the sum 1, such as .8,.1,.1")
     return found
 
@@ -44,7 +44,7 @@ def _fractions(text: str) -> tuple[float, ...]:
         "--split",
         _fractions,
         metavar="FRACTIONS",
-        help=f"Fractions of the notes for {', '.join(PARTS)}, such as .8,.1,.1, drawn at random; default: no parts.",
+        help=f"Fractions of the notes for {', '.join(_PARTS)}, such as .8,.1,.1, drawn at random; default: no parts.",
     ),
     SEED.but(only=(_SPLIT,)),
     details="PHI alone is converted, not concepts. A note that the format cannot hold exactly is an error.",
@@ -70,7 +70,7 @@ def run(options: SimpleNamespace) -> None:
     else:
         random.Random(options.seed).shuffle(notes)
         parts, start = {}, 0
-        for end, name in zip(accumulate(options.split), PARTS, strict=False):
+        for end, name in zip(accumulate(options.split), _PARTS, strict=False):
             stop = round(end * len(notes))
             parts[name], start = notes[start:stop], stop
         for name, part in parts.items():

@@ -37,6 +37,7 @@ def run_summary(
     """
     description = work.model.description
     settings, sensitivity = description["settings"], work.policy.sensitivity
+    redacts = work.policy.operators is not None
     parts = {description["model"], settings.get("deid"), *settings.get("members", ())}
     return {
         **command,
@@ -44,8 +45,9 @@ def run_summary(
         "notes_without_phi": totals.without_phi,
         "failures": totals.failures,
         "spans": dict(sorted(totals.spans.items())),
-        **(_concepts(work, totals) if work.concepts else {}),
-        **({} if work.policy.operators is None else {"words": totals.words, "words_hidden": totals.hidden_words}),
+        **({"concepts": dict(sorted(totals.concepts.items()))} if work.concepts else {}),
+        **({"concepts_left_out": dict(sorted(totals.left_out.items()))} if work.concepts and redacts else {}),
+        **({"words": totals.words, "words_hidden": totals.hidden_words} if redacts else {}),
         **({"tokens": totals.tokens} if work.policy.uses(ENCRYPT) else {}),
         **({"kept": dict(sorted(totals.kept.items()))} if work.policy.uses(KEEP) else {}),
         "surrogates": work.policy.uses(SURROGATE),
@@ -66,12 +68,6 @@ def _unsearched(totals: RunTotals) -> Iterator[dict[str, Any]]:
     for (column, why), notes in sorted(totals.unsearched.items()):
         file, row = totals.first_unsearched[column, why]
         yield {"column": column, "why": why, "notes": notes, "file": file, "row": row}
-
-
-def _concepts(work: NoteTask, totals: RunTotals) -> dict[str, Any]:
-    """Counts of the concepts found and, with redaction, of those left out."""
-    left_out = {} if work.policy.operators is None else {"concepts_left_out": dict(sorted(totals.left_out.items()))}
-    return {"concepts": dict(sorted(totals.concepts.items())), **left_out}
 
 
 def summary_lines(account: Mapping[str, Any]) -> Iterator[str]:

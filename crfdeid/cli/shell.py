@@ -161,7 +161,7 @@ HELP = (
     _eager("--help", _show_help, is_flag=True, help="Show the common options and exit."),
     _eager("--help-all", _show_help, is_flag=True, help="Show all options and exit."),
 )
-COMMON = (
+_EVERY_COMMAND = (
     _eager("--config", _read_settings, parse=file_path, metavar="FILE", help="TOML file with values of options."),
     _eager("--verbose", _be_verbose, is_flag=True, help="Report time and memory, and where an error was raised."),
     *HELP,
@@ -212,7 +212,7 @@ class Command(click.Command):
         self.run, self.details, self.examples, self.one_of = run, details, examples, one_of
         super().__init__(
             run.__module__.rpartition(".")[2],
-            params=[*params, *COMMON],
+            params=[*params, *_EVERY_COMMAND],
             help=details,
             add_help_option=False,
             context_settings={"show_default": True, "allow_extra_args": True, "max_content_width": 100},

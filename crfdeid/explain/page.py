@@ -80,23 +80,19 @@ def _of_model(view: ModelView) -> dict[str, Any]:
     # Of occlusion and gradients, which agree, the page shows one.
     wanted = ExplainRequest(methods=[method for method in default_methods(tagger) if method != "gradients"])
     tokens = [
-        _of_token(found)
+        {
+            "tag": found.tag,
+            "contrast_tag": found.contrast_tag,
+            "probability": round(found.probability, 6),
+            "contrast_probability": round(found.contrast_probability, 6),
+            "phi": round(found.phi, 6),
+            "parts": list(_parts(found, "")),
+        }
         for sentence in view.found.document.sentences()
         for found in explain_tokens(tagger, sentence, range(len(sentence.tokens)), wanted)
     ]
     spans = [[*one.span, [reason_text(one, view.found.threshold)]] for one in view.found.decisions]
     return {"name": view.name, "spans": spans, "tokens": tokens}
-
-
-def _of_token(found: Explanation) -> dict[str, Any]:
-    return {
-        "tag": found.tag,
-        "contrast_tag": found.contrast_tag,
-        "probability": round(found.probability, 6),
-        "contrast_probability": round(found.contrast_probability, 6),
-        "phi": round(found.phi, 6),
-        "parts": list(_parts(found, "")),
-    }
 
 
 def _parts(found: Explanation, name: str) -> Iterator[dict[str, Any]]:

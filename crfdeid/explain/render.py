@@ -177,7 +177,16 @@ def prediction_blocks(found: Explanation, *, top: int = 10, level: int = 1) -> I
         level: level of the title.
     """
     yield TitleBlock(f"{found.words[found.token]}: {found.tag}, and not {found.contrast_tag} ({found.model})", level)
-    yield TextBlock(tuple(_facts(found)))
+    facts = [
+        f"P({found.tag}) = {found.probability:.4g}, P({found.contrast_tag}) = {found.contrast_probability:.4g}: "
+        f"log-odds {found.log_odds:+.3f}; probability of being PHI {found.phi:.4g}"
+    ]
+    if other := found.counterfactual:
+        facts.append(
+            f"With other words ({' '.join(other.words)}): {other.tag}, P = {other.probability:.4g}; "
+            f"the log-odds would be {other.log_odds:+.3f}"
+        )
+    yield TextBlock(tuple(facts))
     if found.crf is not None:
         yield from _crf_tables(found.crf, top)
     if found.rules:
@@ -189,20 +198,6 @@ def prediction_blocks(found: Explanation, *, top: int = 10, level: int = 1) -> I
         yield _gradients(found.gradients)
     for member in found.members:
         yield from prediction_blocks(member, top=top, level=level + 1)
-
-
-def _facts(found: Explanation) -> Iterator[str]:
-    yield (
-        f"P({found.tag}) = {found.probability:.4g}, P({found.contrast_tag}) = {found.contrast_probability:.4g}: "
-        f"log-odds {found.log_odds:+.3f}; probability of being PHI {found.phi:.4g}"
-    )
-    if found.counterfactual is not None:
-        words = " ".join(found.counterfactual.words)
-        yield (
-            f"With other words ({words}): {found.counterfactual.tag}, P = {found.counterfactual.probability:.4g}; "
-            "the log-odds would "
-            f"be {found.counterfactual.log_odds:+.3f}"
-        )
 
 
 def _crf_tables(found: CrfSum, top: int) -> Iterator[RenderBlock]:
@@ -218,15 +213,12 @@ def sum_rows(found: CrfSum, top: int) -> Iterator[tuple[_CellValue, ...]]:
     """The terms of a CRF's sum: name, kind, weight for the tag and for its contrast tag, value."""
     shown, rest = found.features[:top], found.features[top:]
     for term in shown:
-        yield _counted(term.name, term.count), term.kind, term.weight, term.contrast_weight, term.value
+        name = term.name if term.count == 1 else f"{term.name} (x {term.count})"
+        yield name, term.kind, term.weight, term.contrast_weight, term.value
     if rest:
         yield f"{len(rest)} further features", "", None, None, sum(term.value for term in rest)
     yield "the words before", "neighbours", None, None, found.before
     yield "the words after", "neighbours", None, None, found.after
-
-
-def _counted(name: str, count: int) -> str:
-    return name if count == 1 else f"{name} (x {count})"
 
 
 def _words(title: str, terms: Sequence[WordTerm]) -> TableBlock:

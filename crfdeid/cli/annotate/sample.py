@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -28,8 +28,6 @@ from crfdeid.review.sampling import SAMPLE_FORMATS, STRATEGIES
 
 if TYPE_CHECKING:
     from crfdeid.documents import Document
-    from crfdeid.review.sampling import Sample
-    from crfdeid.tagger import Tagger
 
 _MODEL = Mode("--trained", lambda options: options.trained is not None)
 
@@ -84,6 +82,8 @@ def run(options: SimpleNamespace) -> None:
         UsageError: an option is invalid, or there are too few notes.
         DataError: notes or a model cannot be read.
     """
+    from crfdeid.model_card.card import model_digest  # noqa: PLC0415
+    from crfdeid.pipeline import Deidentifier  # noqa: PLC0415
     from crfdeid.review.sampling import candidates, draw_sample, write_sample  # noqa: PLC0415
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
@@ -103,7 +103,13 @@ def run(options: SimpleNamespace) -> None:
     )
     model = ""
     if tagger is not None:
-        drawn, model = _tagged(drawn, tagger), _model_name(options)
+        found = Deidentifier(tagger).annotate_documents(one.candidate.document for one in drawn)
+        drawn = [
+            replace(one, candidate=replace(one.candidate, document=document))
+            for one, document in zip(drawn, found, strict=True)
+        ]
+        folder = find_named(options.trained)
+        model = f"{folder.path.name} {model_digest(folder)[:12]}"
     write_sample(drawn, options.output, format=options.output_format, model=model, for_test=options.blind)
     at_random, minutes = sum(one.by == "random" for one in drawn), sum(one.candidate.minutes for one in drawn)
     summary = f"{len(drawn):,} of {len(left):,} notes drawn, {at_random:,} of them at random"
@@ -148,21 +154,3 @@ def _left_out(path: Path) -> Iterator[str]:
     for document in read_corpus(path):
         yield document.id
         yield document.text
-
-
-def _tagged(drawn: Sequence[Sample], tagger: Tagger) -> list[Sample]:
-    """The sample with the model's predictions."""
-    from crfdeid.pipeline import Deidentifier  # noqa: PLC0415
-
-    found = Deidentifier(tagger).annotate_documents(one.candidate.document for one in drawn)
-    return [
-        replace(one, candidate=replace(one.candidate, document=document))
-        for one, document in zip(drawn, found, strict=True)
-    ]
-
-
-def _model_name(options: SimpleNamespace) -> str:
-    from crfdeid.model_card.card import model_digest  # noqa: PLC0415
-
-    model = find_named(options.trained)
-    return f"{model.path.name} {model_digest(model)[:12]}"

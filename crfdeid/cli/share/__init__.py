@@ -10,7 +10,7 @@ from crfdeid.cli.values import file_path
 
 REPRESENTATION = "representation"
 """Name in a representation's files where other folders name a model."""
-FOLDER = Argument("representation", file_path, help="Folder of a representation, from its provider.")
+REPRESENTATION_FOLDER = Argument("representation", file_path, help="Folder of a representation, from its provider.")
 
 
 def load_representation(folder: Path) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 from crfdeid.cli.corpus_options import ANNOTATED, FORMAT, TYPES, read_annotated
 from crfdeid.cli.options import SEED
 from crfdeid.cli.progress import make_bar
-from crfdeid.cli.share import FOLDER, load_representation
+from crfdeid.cli.share import REPRESENTATION_FOLDER, load_representation
 from crfdeid.cli.shell import Option, command
 from crfdeid.cli.values import file_path, setting
 from crfdeid.utils.tables import markdown_table
@@ -134,7 +134,7 @@ def _percent(fraction: float | None) -> str:
 
 
 @command(
-    FOLDER,
+    REPRESENTATION_FOLDER,
     ANNOTATED.but(help="Annotated notes to share; the attacker knows the text of half of them."),
     Option(
         "--attacker-notes",

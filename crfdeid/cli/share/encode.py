@@ -8,7 +8,7 @@ from typing import Any
 
 from crfdeid.cli.corpus_options import ANNOTATED, FORMAT, TYPES, read_annotated
 from crfdeid.cli.options import OUTPUT, SECRET_FILE, SEED, require_new_file
-from crfdeid.cli.share import FOLDER, load_representation
+from crfdeid.cli.share import REPRESENTATION_FOLDER, load_representation
 from crfdeid.cli.share.attack import attack_sentence
 from crfdeid.cli.shell import command
 from crfdeid.secrets import SECRET_VARIABLE
@@ -17,7 +17,7 @@ _SUFFIX = ".npz"
 
 
 @command(
-    FOLDER,
+    REPRESENTATION_FOLDER,
     ANNOTATED,
     OUTPUT.but(help="New file to send, NAME.npz. A record next to it, not to be sent, refuses the same notes again."),
     FORMAT,

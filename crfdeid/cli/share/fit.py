@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 from crfdeid.cli.corpus_options import DEV, FORMAT, PROFILE, TEST, TYPES
 from crfdeid.cli.options import LISTS, OUTPUT, SEED, SET, custom_lists, require_new_folder
-from crfdeid.cli.share import FOLDER, load_representation
+from crfdeid.cli.share import REPRESENTATION_FOLDER, load_representation
 from crfdeid.cli.shell import Argument, command
 from crfdeid.cli.values import file_path
 
@@ -16,7 +16,7 @@ _MODEL = "bilstm-crf"
 
 
 @command(
-    FOLDER.but(help="Folder of the representation that made the files; the model's folder will hold it."),
+    REPRESENTATION_FOLDER.but(help="Representation that made the files; the model's folder will hold it."),
     Argument("shared", file_path, nargs=-1, required=True, metavar="FILES...", help="Files of crfdeid share encode."),
     OUTPUT.but(help="New folder for the model."),
     DEV.but(required=True, help="Annotated notes with their text, to choose epoch and thresholds."),
