@@ -42,7 +42,6 @@ NETWORK_RULES = (
         ("tawn-clinic.org", "see [portal.tawn.co.uk/notes/4].", "quill.com"),
         ("well.Es", "p.es", "done.in time", "e.g. this"),
         words=_ENDINGS,
-        sign=r"\.[a-z]{2}",
     ),
     Rule(
         "IP address",
@@ -51,8 +50,6 @@ NETWORK_RULES = (
         ("10.0.7.255", "10.0.7.25:8080", "10.0.0.0/8"),
         ("10.0.7.256", "1.2.3", "1.2.3.4.5"),
         words=(".",),
-        digits=4,
-        sign=r"\.\d{1,3}\.\d",
         check=is_ip,
     ),
     Rule(
@@ -62,8 +59,6 @@ NETWORK_RULES = (
         ("2001:db8:0:0:0:0:0:1", "2001:db8::8a2e:7", "fe80::1", "2001:DB8::1/64", "fd12:3456:789a::1"),
         ("12:30:45", "a: b:: c", "edad::93", "1::2"),
         words=(":",),
-        digits=2,
-        sign=r":[0-9a-fA-F]{0,4}:",
         check=is_ip,
     ),
     Rule(
@@ -73,8 +68,6 @@ NETWORK_RULES = (
         ("00:1b:44:11:3a:b7", "00-1B-44-11-3A-B7"),
         ("10:20:30:40:50:60", "00:1b:44:11:3a", "10-20-30-40-50-60"),
         words=(":", "-"),
-        digits=3,
-        sign=r"[:-][0-9a-fA-F]{2}[:-][0-9a-fA-F]{2}[:-]",
     ),
 )
 
@@ -114,7 +107,6 @@ CONTACT_RULES = (
         ("Fax: [(555) 555-0134]", "fax [914 555 013]", "fax number is [+1 555-555-0134]"),
         ("fax it", "fax 12"),
         left_context=("fax", "telefax"),
-        digits=4,
     ),
     Rule(
         "telephone",
@@ -129,7 +121,6 @@ CONTACT_RULES = (
             *("020 7946 0958", "+44(0)20 7946 0958", "01 82 21 34 48", "+15555550134"),
         ),
         ("555-01", "120/80", "5 555", "10-20-30"),
-        digits=7,
     ),
     Rule(
         "telephone after a word for it",
@@ -148,7 +139,6 @@ CONTACT_RULES = (
             *("phone", "telephone", "tel", "tlf", "tlfno", "telf", "tfno", "teléfono", "telefono", "pager", "beeper"),
             *("móvil", "movil", "mobile", "cell:", "cell phone", "contact number", "call", "callback", "whatsapp"),
         ),
-        digits=5,
     ),
     Rule(
         "telephone in one run",
@@ -156,8 +146,6 @@ CONTACT_RULES = (
         _PHONES,
         ("5552550134", "914555013", "02079460958"),
         ("555013", "1234", "0.5552550134"),
-        token=r"\d{9}",
-        digits=9,
     ),
     Rule(
         "postal code after a word for it",
@@ -177,7 +165,6 @@ CONTACT_RULES = (
             "código postal",
             "codigo postal",
         ),
-        digits=5,
     ),
     Rule(
         "US postal code after a state",
@@ -185,8 +172,6 @@ CONTACT_RULES = (
         _PLACES,
         ("MA [02139]", "NY, [10001-1234]", "Quilltown, Ohio [48221]", "APO AE [09048]"),
         ("MA 0213", "12345", "in 12345 cases", "de 12345"),
-        token=r"\d{5}",
-        digits=5,
     ),
     Rule(
         "British postcode",
@@ -194,9 +179,6 @@ CONTACT_RULES = (
         _PLACES,
         ("SW1A 9QX", "QUILLTON [M4 8QT]", "EC1Y 8QX", "W1T4QX"),
         ("T4 8MG", "QX1 2AB", "sw1a 9qx", "L5 10ML", "B12 5MG"),
-        token=r"[A-Z]{2}(?!\w)",
-        digits=2,
-        sign=r"[A-Z]\d[A-Z\d]? ?\d[A-Z]{2}",
     ),
     Rule(
         "Canadian postal code",
@@ -204,9 +186,6 @@ CONTACT_RULES = (
         _PLACES,
         ("K8R 4T2", "ON [M4B 8R2]"),
         ("D8R 4T2", "T4N2M1", "G1P0A1"),
-        token=r"(?<!\w)[A-Z](?:\d|$)",
-        digits=3,
-        sign=r"[A-Z]\d[A-Z] \d[A-Z]\d",
     ),
     Rule(
         "street with a number",
@@ -223,7 +202,6 @@ CONTACT_RULES = (
         ),
         ("2 weeks with Dr. Quill", "10 AM Dr. Quill", "5 Street", "Visit 2 Cardiology Dr. Quill", "48 quill street"),
         words=tuple(map(str.lower, _WAYS)),
-        digits=1,
     ),
     Rule(
         "post office box",
@@ -232,7 +210,6 @@ CONTACT_RULES = (
         ("P.O. Box 482", "PO Box 48221", "PSC 4822, Box 134", "apartado de correos 48"),
         ("box 4", "po 5"),
         words=("box", "apartado"),
-        digits=1,
     ),
     Rule(
         "coordinates",
@@ -240,8 +217,5 @@ CONTACT_RULES = (
         ("LOCATION-OTHER", "GEOGRAPHIC_LOCATION", "LOCATION"),
         ("48.22134, -7.48221", "48.2213° N, 7.4822° W"),
         ("3.5, 4.2", "48.22134"),
-        token=r"\d{4}",
-        digits=10,
-        sign=r"\.\d{4}",
     ),
 )

@@ -23,7 +23,6 @@ DATE_RULES = (
         _DATES,
         ("1972-03-14T10:22:48Z", "1972-03-14T10:22", "1972-03-14T10:22:48.123+01:00"),
         ("T10:22", "1972-03T10:22"),
-        digits=12,
     ),
     Rule(
         "date in digits",
@@ -32,8 +31,6 @@ DATE_RULES = (
         ("03/14/72", "1972-03-14", "14-03-1972", "1.2.1972"),
         ("120/80", "3.5", "93-12-23-7", "7.36/12/02", "10-0-10", "40-30-20"),
         words=("/", "-", "."),
-        digits=4,
-        sign=r"\d[-/.]\d{1,2}[-/.]\d",
     ),
     Rule(
         "date",
@@ -42,7 +39,6 @@ DATE_RULES = (
         ("14 de marzo de 1972", "March 14, 1972", "on [3 Mar]. Then home"),
         ("in may", "14 de 1972"),
         words=_MONTHS,
-        digits=1,
     ),
     Rule(
         "month and year",
@@ -51,7 +47,6 @@ DATE_RULES = (
         ("March 1972", "marzo de 1972"),
         ("in may", "march on"),
         words=_MONTHS,
-        digits=2,
     ),
     Rule(
         "month and year in digits",
@@ -60,9 +55,6 @@ DATE_RULES = (
         ("since [03/1972]",),
         ("13/197", "13/1972", "1/2048"),
         words=("/", "-"),
-        token=r"\d{4}",
-        digits=5,
-        sign=r"\d[-/](?:19|20)\d",
     ),
     Rule(
         "date of birth after its name",
@@ -74,7 +66,6 @@ DATE_RULES = (
             *("dob", "d.o.b", "date of birth", "birth date", "birthdate", "birthday", "born", "born on"),
             *("fecha de nacimiento", "nacimiento"),
         ),
-        digits=4,
     ),
     Rule(
         "age over 89 after its name",
@@ -83,7 +74,6 @@ DATE_RULES = (
         ("aged [101]", "edad: [95 años]", "Age [93]"),
         ("age 89", "aged 930"),
         left_context=("age", "aged", "edad"),
-        digits=2,
     ),
     Rule(
         "age over 89",
@@ -92,8 +82,5 @@ DATE_RULES = (
         ("[93] years", "a [101]-year-old", "[93] y.o.", "[93]yo", "de [95 años]"),
         ("89 years", "193 years", "93 mg", "page 93"),
         words=("year", "years", "yr", "yrs", "y", "yo", "años"),
-        token=r"(?i)year|yr|yo|y/o|y\.o|años|^o$",  # "y" alone is a word of Spanish
-        digits=2,
-        sign=r"9\d|1[01]\d",
     ),
 )

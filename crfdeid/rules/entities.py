@@ -41,7 +41,6 @@ INSTITUTION_RULES = (
             *("en otros Centros", "Instituto", "Colegio", "Residencia habitual", "Universidad, Avda. Quill"),
         ),
         words=(*_SPANISH, "ciudad", "palacio", "servicio"),
-        token=rf"(?={CAPITAL})(?i:{'|'.join(_SPANISH)}|ciudad|palacio|servicio)",
     ),
     Rule(
         "health centre",
@@ -185,7 +184,6 @@ PERSONAL_DETAIL_RULES = (
             *("a los 2 años de la cirugía", "a los 3 meses", "desde los años"),
         ),
         words=("edad", "vida", "años", *_SOMEBODY, *(f"{word}s" for word in _SOMEBODY)),
-        token=r"(?i)año|mes|semana|día|hora",
         requires_support=True,
     ),
     Rule(
@@ -196,8 +194,6 @@ PERSONAL_DETAIL_RULES = (
         ("a [42]-year-old man", "[8] months old", "[42] y/o", "[42]yo", "at the age of [12]", "Age: [12]"),
         ("42 years ago", "2 weeks", "age group 2"),
         words=("old", "yo", "y", "o", "age", "aged"),
-        token=r"(?i)old|yo|y/o|y\.o|age|^o$",  # "y" alone is a word of Spanish
-        digits=1,
         requires_support=True,
     ),
     Rule(
@@ -220,7 +216,6 @@ PERSONAL_DETAIL_RULES = (
             *("trabajador autónomo", "cambio de profesión"),
         ),
         words=("profesión", "ocupación", "como", "años"),
-        token=rf"(?i)profesión|ocupación|trabaj|ejerc|emple|^(?:{'|'.join(_TRADES)})",
         requires_support=True,
     ),
     Rule(
@@ -322,7 +317,6 @@ MANUFACTURER_RULES = (
             *("(3 mg, Quill)", "(tawn, quill and zann)", "born in Tawn, England", "(seen in England)"),
         ),
         words=("®", "™", "("),
-        sign=rf"[®™]|\([^()]*{CAPITAL}",
         requires_support=True,
     ),
 )

@@ -24,7 +24,6 @@ LABELLED_NUMBER_RULES = (
         ("SSN: [482213448]", "social security no. [982 21 3448]", "SSN is [078-05-1120]"),
         ("SSN unknown", "SSN 4822"),
         left_context=("ssn", "social security", "tax number", "taxpayer number", "itin"),
-        digits=9,
     ),
     Rule(
         "Spanish social security number after its name",
@@ -33,7 +32,6 @@ LABELLED_NUMBER_RULES = (
         ("NASS: [28 48221344 07]", "nº SS [284822134407]", "NUSS [28/48221344/07]"),
         ("NASS: no", "NASS 28"),
         left_context=("nass", "nuss", "nss", "number ss", "seguridad social"),
-        digits=9,
     ),
     Rule(
         "Spanish identity number after its name",
@@ -42,7 +40,6 @@ LABELLED_NUMBER_RULES = (
         ("DNI: [48221344Q]", "DNI [48221344 Q]", "NIE [X4822134Q]", "DNI [48221344] y acude", "D.N.I. [48.221.344-Q]"),
         ("DNI 48", "DNI: no consta"),
         left_context=("dni", "d.n.i", "nif", "n.i.f", "nie", "n.i.e"),
-        digits=7,
     ),
     Rule(
         "record number",
@@ -60,7 +57,6 @@ LABELLED_NUMBER_RULES = (
             *("historia clinica", "historia number"),
             *("number historia", "number de historia", "number de historia clínica", "number de historia clinica"),
         ),
-        digits=2,
     ),
     Rule(
         "health plan number",
@@ -79,7 +75,6 @@ LABELLED_NUMBER_RULES = (
             *("medicare number", "medicaid number", "medicare beneficiary number", "póliza", "poliza", "insurance"),
             *("tarjeta sanitaria", "beneficiary"),
         ),
-        digits=2,
     ),
     Rule(
         "account number",
@@ -92,7 +87,6 @@ LABELLED_NUMBER_RULES = (
             *("number de cuenta", "cuenta corriente", "cuenta bancaria", "routing number", "card number"),
             *("credit card", "debit card"),
         ),
-        digits=2,
     ),
     Rule(
         "licence or certificate number",
@@ -111,7 +105,6 @@ LABELLED_NUMBER_RULES = (
             *("certificate number", "certification number", "registration number", "npi", "dea", "gmc", "license"),
             *("carnet de conducir", "permiso de conducir", "licencia de conducir"),
         ),
-        digits=2,
     ),
     Rule(
         "Spanish college number",
@@ -129,7 +122,6 @@ LABELLED_NUMBER_RULES = (
             "nºcol",
             "colegiado",
         ),
-        digits=4,
     ),
     Rule(
         "number of an episode",
@@ -141,7 +133,6 @@ LABELLED_NUMBER_RULES = (
             *("episodio", "episode number", "encounter number", "visit number", "accession number", "specimen number"),
             *("case number", "claim number", "order number", "reference number"),
         ),
-        digits=4,
     ),
     Rule(
         "passport or identity number",
@@ -158,7 +149,6 @@ LABELLED_NUMBER_RULES = (
             "identity card",
             "employee number",
         ),
-        digits=2,
     ),
     Rule(
         "vehicle or licence plate",
@@ -170,7 +160,6 @@ LABELLED_NUMBER_RULES = (
             *("vin", "license plate", "licence plate", "number plate", "plate number", "vehicle number", "matrícula"),
             *("matricula", "vehicle tag", "license tag"),
         ),
-        digits=2,
     ),
     Rule(
         "number of a device",
@@ -184,7 +173,6 @@ LABELLED_NUMBER_RULES = (
             *("pacemaker serial", "number de serie"),
             *("biometric number", "mac address"),
         ),
-        digits=2,
     ),
 )
 
@@ -196,7 +184,6 @@ CHECKSUM_RULES = (
         SECURITY_TYPES,
         ("482-21-3448", "482 21 3448"),
         ("482-21-344", "1482-21-3448", "000-21-3448", "666-21-3448", "982-21-3448", "482-00-3448", "482-21-0000"),
-        digits=9,
         check=lambda value: stdnum_check("us.ssn")(value.replace(" ", "-")),
     ),
     Rule(
@@ -210,7 +197,6 @@ CHECKSUM_RULES = (
             "NL79QXTW0482213448",
         ),
         ("ES8721004822134482210033", "GB12 QXTW", "QX12 4822 1344 8221"),
-        digits=10,
         check=stdnum_check("iban", check_country=False),
         has_checksum=True,
     ),
@@ -224,7 +210,6 @@ CHECKSUM_RULES = (
             *("30560824628199", "6011482199351819097", "4929378657973", "[4929 5260 1815 9081] 123"),
         ),
         ("4929526018159082", "4929 5260 1815 9082", "0929 5260 1815 9081", "4929 5260 18159081"),
-        digits=13,
         check=is_card,
         has_checksum=True,
     ),
@@ -234,8 +219,6 @@ CHECKSUM_RULES = (
         ACCOUNT_TYPES,
         ("1K1fPg9fFQ5qHK8CtgpYZQk4fQCqqFMHnt", "0x48221344a48221344b48221344c48221344d4822"),
         ("1K1fPg9fFQ5qHK8CtgpYZQk4fQCqqFMHnu", "0x48221344"),
-        digits=3,
-        sign=r"[13]\w{25}|bc1|0[xX]",
         check=lambda value: value.startswith("0x") or stdnum_check("bitcoin")(value),
         has_checksum=True,
     ),
@@ -245,8 +228,6 @@ CHECKSUM_RULES = (
         VEHICLE_TYPES,
         ("1TTWX4827KA482213", "5txtw221xlb048221"),
         ("1TTWX4820KA482213", "48221344822134482", "1TTWX4827KA48221"),
-        digits=6,
-        sign=r"\b\w{17}",
         check=is_vin,
     ),
     Rule(
@@ -255,8 +236,6 @@ CHECKSUM_RULES = (
         LICENCE_TYPES,
         ("BQ4822133", "F94822133"),
         ("BQ4822134", "BQ482213", "bq4822133"),
-        token=r"\d{7}",
-        digits=7,
         check=is_dea,
     ),
     Rule(
@@ -265,9 +244,6 @@ CHECKSUM_RULES = (
         RECORD_TYPES[2:],
         ("48221344G", "48221344-G", "48.221.344-G", "X4822134T", "Y-0748221-E"),
         ("48221344H", "X4822134A", "48221344", "482213G"),
-        token=r"\d{3}",
-        digits=7,
-        sign=r"\d{7}|\.\d{3}\.",
         check=lambda value: stdnum_check("es.nie" if value[0].isalpha() else "es.dni")(value.replace(".", "")),
     ),
     Rule(
@@ -276,8 +252,6 @@ CHECKSUM_RULES = (
         ("ID_ASEGURAMIENTO", "SSN", "HEALTHPLAN", "IDNUM", "ID"),
         ("284822134462", "28 48221344 62", "28/48221344/62"),
         ("284822134463", "28 48221344"),
-        token=r"\d{8}",
-        digits=12,
         check=is_nss,
     ),
     Rule(
@@ -286,8 +260,6 @@ CHECKSUM_RULES = (
         RECORD_TYPES,
         ("4822134407", "482 213 4407"),
         ("4822134408", "482 213 440"),
-        token=r"\d{3}",
-        digits=10,
         check=stdnum_check("gb.nhs"),
     ),
     Rule(
@@ -296,8 +268,6 @@ CHECKSUM_RULES = (
         LICENCE_TYPES,
         ("1482213448",),
         ("1482213449", "148221344"),
-        token=r"\d{10}",
-        digits=10,
         check=is_npi,
     ),
 )

@@ -1,8 +1,9 @@
 """All rules, and the matcher that finds their values in sentences.
 
 The rules are tried on each sentence with one space for any white space, in the order of `RULES`; a later rule never
-matches tokens that an earlier one has matched. Prefilters skip most rules in most sentences: the digits and tokens
-that a sentence must contain for a rule to match.
+matches tokens that an earlier one has matched. `Prefilter` skips most rules in most sentences: those whose words a
+sentence lacks, and those that match nothing without a digit (`requires_digit`) where it has none. Without it, redaction
+with a hybrid takes half as long again.
 """
 
 from __future__ import annotations
@@ -10,11 +11,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, groupby
 from operator import itemgetter
-from typing import NamedTuple
+from re import _parser  # type: ignore[attr-defined]  # Python's parser of expressions has no public name
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -56,10 +58,70 @@ def _cue_words(rule: Rule) -> frozenset[str]:
     return frozenset(starts - {"number"} | (_NUMBER_WORDS if "number" in starts else set())) or frozenset(rule.words)
 
 
+# A match is no part of a longer word, number or chain of numbers.
+_BEFORE, _AFTER = r"(?<![\w@])(?<!\d[-/.])", r"(?!\w)(?![-/.]\d)"
+# Between the name of a field and its value: "no.", ":", "#", "is".
+_NUMBER = r"(?:numbers?|(?:num|nr|no|n[º°])\.?|n\.[ºo°]|número|numero|id|code|card|#)"
+_GAP = rf"(?<![^\W\d_](?=[^\W\d_]))(?:\s?[#:;|.,º°=-]|\s?(?:{_NUMBER}|is|was|es)(?!\w)){{0,4}}\s?\(??"
+
+
+def _expression(rule: Rule) -> str:
+    """The expression of a rule with its field names and boundaries."""
+    if not rule.left_context:
+        return f"{_BEFORE}(?:{rule.form}){_AFTER}"
+    plain = (re.escape(name).replace("\\ ", " ?").replace("'", "['’]") for name in rule.left_context)
+    names = (name.replace("number", _NUMBER) for name in plain)
+    value = rule.form if "?P<value>" in rule.form else f"(?P<value>{rule.form})"
+    return f"{_BEFORE}(?:{'|'.join(names)}){_GAP}(?:{value}){_AFTER}"
+
+
+def requires_digit(form: str) -> bool:
+    r"""Test if an expression matches nothing without a digit in the match or its context; False where it may.
+
+    Example:
+        >>> [requires_digit(form) for form in (r"MRN ?\d{4,6}|\d\d-[a-z]", r"[a-z]\d*", "[a-z0-9]{9}")]
+        [True, False, False]
+    """
+    return _has_digit(_parser.parse(form))
+
+
+def _has_digit(sequence: Iterable[tuple[Any, Any]]) -> bool:
+    """True if an item of a parsed sequence matches nothing without a digit."""
+    for kind, content in sequence:
+        match kind:
+            case _parser.LITERAL | _parser.IN:
+                found = _is_digit(kind, content)
+            case _parser.BRANCH:
+                found = all(map(_has_digit, content[1]))
+            case _parser.MAX_REPEAT | _parser.MIN_REPEAT | _parser.POSSESSIVE_REPEAT:
+                found = content[0] > 0 and _has_digit(content[2])
+            case _parser.SUBPATTERN | _parser.ASSERT:
+                found = _has_digit(content[-1])
+            case _parser.ATOMIC_GROUP:
+                found = _has_digit(content)
+            case _:
+                found = False
+        if found:
+            return True
+    return False
+
+
+def _is_digit(kind: Any, content: Any) -> bool:
+    """True if a parsed character, or a set of characters, matches digits alone."""
+    match kind:
+        case _parser.LITERAL:
+            return chr(content).isdecimal()
+        case _parser.RANGE:
+            return chr(content[0]) >= "0" and chr(content[1]) <= "9"
+        case _parser.IN:
+            return all(_is_digit(*one) for one in content)
+    return content is _parser.CATEGORY_DIGIT
+
+
 class Prefilter(dict[str, int]):
     r"""Conditions of rules that each token meets, a bit for each condition; a cache by token.
 
-    The conditions are: a digit, one of a rule's words, and a rule's ``token`` expression; 63 at most.
+    The conditions are a digit, and one of a rule's words; 63 at most.
 
     Args:
         rules: the rules.
@@ -70,7 +132,7 @@ class Prefilter(dict[str, int]):
         cue: the bit of tokens at which rules with ``starts_with_word`` start.
 
     Example:
-        >>> room = Rule("room", r"\d{3}[a-d]?", ("ROOM",), (), (), left_context=("room",), digits=3)
+        >>> room = Rule("room", r"\d{3}[a-d]?", ("ROOM",), (), (), left_context=("room",))
         >>> prefilter = Prefilter([room])
         >>> prefilter.of_rules["room"], [prefilter[token] for token in ("Room", "214", "b")]
         ((1, 2), [2, 1, 0])
@@ -81,23 +143,19 @@ class Prefilter(dict[str, int]):
     def __init__(self, rules: Sequence[Rule], *, capacity: int = 1 << 16) -> None:
         self._capacity = capacity
         self._by_word: dict[str, int] = defaultdict(int)
-        self._by_form: list[tuple[Callable[[str], object], int]] = []
-        self._bits: dict[frozenset[str] | str, int] = {}
-        self._of_form(_DIGIT.pattern)
+        self._bits: dict[frozenset[str], int] = {frozenset(): _HAS_DIGIT}
         cues = [rule for rule in rules if rule.starts_with_word]
         self.cue = self._of_words(frozenset(word for rule in cues for word in rule.words)) if cues else 0
         self.of_rules = {rule.name: tuple(self._of_rule(rule)) for rule in rules}
 
     def _of_rule(self, rule: Rule) -> Iterator[int]:
         """The bits that a rule needs."""
-        if rule.digits:
+        if requires_digit(_expression(rule)):
             yield _HAS_DIGIT
         if rule.starts_with_word:
             yield self.cue
         elif _cue_words(rule):
             yield self._of_words(_cue_words(rule))
-        if rule.token:
-            yield self._of_form(rule.token)
 
     def _of_words(self, words: frozenset[str]) -> int:
         """The bit of tokens among some words."""
@@ -107,18 +165,8 @@ class Prefilter(dict[str, int]):
                 self._by_word[word] |= self._bits[words]
         return self._bits[words]
 
-    def _of_form(self, form: str) -> int:
-        """The bit of tokens that contain a match of an expression."""
-        if form not in self._bits:
-            self._bits[form] = 1 << len(self._bits)
-            self._by_form.append((re.compile(form).search, self._bits[form]))
-        return self._bits[form]
-
     def __missing__(self, token: str) -> int:
-        bits = self._by_word.get(token.lower(), 0)
-        for found, bit in self._by_form:
-            if found(token):
-                bits |= bit
+        bits = self._by_word.get(token.lower(), 0) | (_HAS_DIGIT if _DIGIT.search(token) else 0)
         if len(self) >= self._capacity:
             self.clear()
         self[token] = bits
@@ -142,23 +190,6 @@ class Prefilter(dict[str, int]):
         return found, cues
 
 
-# A match is no part of a longer word, number or chain of numbers.
-_BEFORE, _AFTER = r"(?<![\w@])(?<!\d[-/.])", r"(?!\w)(?![-/.]\d)"
-# Between the name of a field and its value: "no.", ":", "#", "is".
-_NUMBER = r"(?:numbers?|(?:num|nr|no|n[º°])\.?|n\.[ºo°]|número|numero|id|code|card|#)"
-_GAP = rf"(?<![^\W\d_](?=[^\W\d_]))(?:\s?[#:;|.,º°=-]|\s?(?:{_NUMBER}|is|was|es)(?!\w)){{0,4}}\s?\(??"
-
-
-def _expression(rule: Rule) -> str:
-    """The expression of a rule with its field names and boundaries."""
-    if not rule.left_context:
-        return f"{_BEFORE}(?:{rule.form}){_AFTER}"
-    plain = (re.escape(name).replace("\\ ", " ?").replace("'", "['’]") for name in rule.left_context)
-    names = (name.replace("number", _NUMBER) for name in plain)
-    value = rule.form if "?P<value>" in rule.form else f"(?P<value>{rule.form})"
-    return f"{_BEFORE}(?:{'|'.join(names)}){_GAP}(?:{value}){_AFTER}"
-
-
 class _Compiled(NamedTuple):
     """A rule, its compiled expression and its prefilters.
 
@@ -166,7 +197,6 @@ class _Compiled(NamedTuple):
         rule: the rule.
         form: its whole expression.
         small: match against the lower-case text (`features.patterns.lower_for_patterns`), which is faster.
-        sign: `Rule.sign`, compiled.
         needs: bits of `Prefilter`; the tokens of a sentence need one of each.
         at: for a group of rules with `Rule.starts_with_word`, by lower-case cue word: the rules with their numbers and
             expressions.
@@ -175,7 +205,6 @@ class _Compiled(NamedTuple):
     rule: Rule
     form: re.Pattern[str]
     small: bool
-    sign: re.Pattern[str] | None
     needs: Sequence[int]
     at: Mapping[str, Sequence[tuple[int, Rule, re.Pattern[str]]]]
 
@@ -185,10 +214,10 @@ _CASE_SENSITIVE = re.compile(r"\(\?-i:|(?<!\\)(?<!\(\?)[A-ZÀ-ÖØ-Þ]")
 
 
 def _compiled(rule: Rule) -> _Compiled:
-    form, sign = _expression(rule), re.compile(rule.sign) if rule.sign else None
+    form = _expression(rule)
     small = not _CASE_SENSITIVE.search(form)
     compiled = re.compile(form) if small else re.compile(form, re.IGNORECASE)
-    return _Compiled(rule, compiled, small, sign, _PREFILTER.of_rules[rule.name], {})
+    return _Compiled(rule, compiled, small, _PREFILTER.of_rules[rule.name], {})
 
 
 def _rows() -> Iterator[_Compiled]:
@@ -207,7 +236,6 @@ def _rows() -> Iterator[_Compiled]:
 
 _PREFILTER = Prefilter(RULES)
 _COMPILED = tuple(_rows())
-_MOST_DIGITS = max(rule.digits for rule in RULES)  # larger counts make no difference
 
 
 def find_rules(sentence: Sentence) -> Iterator[tuple[Rule, int, int]]:
@@ -226,18 +254,17 @@ def find_rules_in(sentences: Sequence[Sentence]) -> Iterator[list[tuple[Rule, in
     all_bits, all_cues = _PREFILTER.scan([sentence.tokens for sentence in sentences])
     for number, (sentence, bits) in enumerate(zip(sentences, all_bits, strict=True)):
         # Half of all sentences are skipped here, before their text is built.
-        possible = _possible(bits, _MOST_DIGITS if bits & _HAS_DIGIT else 0)
-        yield list(_found(sentence, bits, all_cues.get(number, ()))) if possible else []
+        possible = _possible(bits)
+        yield list(_found(sentence, possible, all_cues.get(number, ()))) if possible else []
 
 
-def _found(sentence: Sentence, bits: int, cues: Sequence[int]) -> Iterator[tuple[Rule, int, int]]:
-    """Matches of the rules in a sentence, from its tokens' `Prefilter` bits and the places of `Prefilter.cue`."""
+def _found(sentence: Sentence, possible: Sequence[_Compiled], cues: Sequence[int]) -> Iterator[tuple[Rule, int, int]]:
+    """Matches of the possible rules in a sentence, given the places of `Prefilter.cue`."""
     text = sentence.spaced
-    digits = min(len(_DIGIT.findall(text)), _MOST_DIGITS) if bits & _HAS_DIGIT else 0
     ends = sentence.token_ends() if cues else []
     words = [(sentence.tokens[index][0], ends[index]) for index in cues]
     taken: set[int] = set()
-    for rule, start, end in _matches(text, _possible(bits, digits), words):
+    for rule, start, end in _matches(text, possible, words):
         ends = ends or sentence.token_ends()
         found = range(bisect_right(ends, start), bisect_right(ends, end - 1) + 1)
         if taken.isdisjoint(found):
@@ -250,15 +277,13 @@ def _matches(text: str, rules: Sequence[_Compiled], cues: Sequence[tuple[str, in
 
     Args:
         text: a sentence with normalised white space.
-        rules: the rules that its tokens and digits allow.
+        rules: the rules that its tokens allow.
         cues: the words at which rules with ``starts_with_word`` are tried, and the end of each.
     """
     lower = ""
-    for rule, form, small, sign, _, at in rules:
+    for rule, form, small, _, at in rules:
         if at:
             yield from _matches_at(text, at, cues)
-            continue
-        if sign and not sign.search(text):
             continue
         lower = lower or lower_for_patterns(text)
         for match in form.finditer(lower if small else text):
@@ -283,9 +308,9 @@ def _matches_at(
 
 
 @lru_cache(maxsize=1 << 14)
-def _possible(bits: int, digits: int) -> Sequence[_Compiled]:
-    """The rules that can match in a sentence with these bits and this number of digits."""
-    return tuple(item for item in _COMPILED if digits >= item.rule.digits and all(bits & need for need in item.needs))
+def _possible(bits: int) -> Sequence[_Compiled]:
+    """The rules that can match in a sentence with these bits."""
+    return tuple(item for item in _COMPILED if all(bits & need for need in item.needs))
 
 
 def _right_end(rule: Rule, text: str, start: int, end: int) -> int:

@@ -382,8 +382,6 @@ NAME_RULES = (
             *("Staff: [Jane Quill], MD", "[JANE QUILL], DO"),
         ),
         ("an MD", "Attending MD", "Cardiology, NP", "Stable, RN aware", "Plan PT", "MD, PhD"),
-        sign=rf"\w\.?,? (?:{'|'.join(_DEGREES)}|M\.D|Ph\.D)|, ?(?:{'|'.join(_AFTER_COMMA)})",
-        token=rf"^(?:{'|'.join(_DEGREES)}|NP|PA|DO|PT|DPT|MS|OT|RD|RPh|M|Ph)$",
         check=is_after_word,
     ),
 )

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class Rule(NamedTuple):
-    r"""An expression for one kind of PHI, its examples, and prefilters that skip sentences without a match.
+    r"""An expression for one kind of PHI, and its examples.
 
     Attributes:
         name: the kind of value.
@@ -20,11 +20,9 @@ class Rule(NamedTuple):
         positive_examples: texts with the value in brackets; without brackets the whole text is the value.
         negative_examples: texts without a match.
         left_context: names of fields, one of which must precede the value ("MRN: 4822"); empty: no field needed.
-        words: prefilter: lower-case tokens, one of which is in every match; taken from ``left_context`` if that is set.
-        token: prefilter: case-sensitive expression found in a token of every match. It may be slow: results are cached.
+        words: lower-case tokens, one of which is in every match, so that the rule is tried in sentences with one; taken
+            from ``left_context`` if that is set.
         starts_with_word: a match starts with one of ``words``; the rule is tried at those words only.
-        digits: prefilter: least number of digits in a match.
-        sign: prefilter: fast case-sensitive expression found in every match.
         check: validates a value, such as by its checksum. If a match fails, the part before its last space, hyphen or
             comma is tried.
         has_checksum: ``check`` hardly passes by chance, so that a match is PHI even if annotators missed it.
@@ -32,7 +30,7 @@ class Rule(NamedTuple):
             only, such as words for relatives.
 
     Example:
-        >>> Rule("room", r"\d{3}[a-d]?", ("ROOM",), ("room [214b]",), ("room to move",), ("room",), digits=3).name
+        >>> Rule("room", r"\d{3}[a-d]?", ("ROOM",), ("room [214b]",), ("room to move",), ("room",)).name
         'room'
     """
 
@@ -43,10 +41,7 @@ class Rule(NamedTuple):
     negative_examples: tuple[str, ...]
     left_context: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
-    token: str = ""
     starts_with_word: bool = False
-    digits: int = 0
-    sign: str = ""
     check: Callable[[str], bool] | None = None
     has_checksum: bool = False
     requires_support: bool = False
