@@ -3,9 +3,10 @@
 A path y through a sentence of T tokens scores ``sum_t E[t, y_t] + sum_(t>0) A[y_(t-1), y_t]``, with emissions E [T, K]
 and transitions A [K, K]. Padded positions are never read, so that a sentence's result does not depend on its batch.
 
-Viterbi runs on part of the tokens only; on all of them, redaction with a CRF takes a tenth longer. Most tokens are clearly outside: the most frequent tag, r, leads there by more
-than any transition can make up. Let D[a, b] = A[a, b] - A[r, r], and p and q such that p[r] = q[r] = 0 and
-p[a] + q[b] >= D[a, b]. A path with other tags on the tokens i to j, and r before and after them, scores at most
+Viterbi runs on part of the tokens only; on all of them, redaction with a CRF takes a tenth longer. Most tokens are
+clearly outside: the most frequent tag, r, leads there by more than any transition can make up. Let
+D[a, b] = A[a, b] - A[r, r], and p and q such that p[r] = q[r] = 0 and p[a] + q[b] >= D[a, b]. A path with other tags on
+the tokens i to j, and r before and after them, scores at most
 
     sum over t from i to j of g[t],    g[t] = max over k other than r of E[t, k] + q[k] + p[k] - E[t, r],
 
