@@ -21,10 +21,8 @@ def file_path(text: str) -> Path:
         raise UsageError("an empty name: name a file or a folder")
     if "://" in text:
         raise UsageError("a URL: name a path")  # A URL may hold a key: no message quotes it.
-    try:
-        text.encode("utf-8")  # The results name it.
-    except UnicodeEncodeError:
-        raise UsageError(f"{text!r} is not UTF-8: rename it, or give a path relative to it") from None
+    if any("\ud800" <= character <= "\udfff" for character in text):  # bytes of a name; the results name it
+        raise UsageError(f"{text!r} is not UTF-8: rename it, or give a path relative to it")
     return Path(text)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from crfdeid.augmentation import NO_COPIES, augment_corpus
 from crfdeid.consistency import make_consistent
@@ -187,7 +187,7 @@ def make_card(
     # A path can name people, a hospital or a project: only its last part is stored.
     name = corpus.name if corpus.is_synthetic else Path(corpus.name).resolve().name
     found = {name: _predict(tagger, split) for name, split in measured.items()}
-    marked = _marked(corpus.dev, found["dev"].consistent)
+    marked = _marked(corpus.dev, found["dev"]["consistent"])
     reader = reader or NoteReader.learn((document.text for document in corpus.train.documents), key)
     return {
         "trained": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -199,16 +199,14 @@ def make_card(
     }
 
 
-class _Predictions(NamedTuple):
-    """Predicted spans by note id, alone and with document consistency."""
-
-    alone: Mapping[str, Sequence[Span]]
-    consistent: Mapping[str, Sequence[Span]]
+_Predictions = Mapping[str, Mapping[str, Sequence[Span]]]  # "alone", "consistent" -> document id -> spans
 
 
 def _predict(tagger: Tagger, split: Split) -> _Predictions:
+    """The spans of each document, of the model alone and with document consistency."""
     alone = predict_spans(tagger, split)
-    return _Predictions(alone, {document.id: make_consistent(document).spans for document in _marked(split, alone)})
+    consistent = {document.id: make_consistent(document).spans for document in _marked(split, alone)}
+    return {"alone": alone, "consistent": consistent}
 
 
 def _marked(split: Split, found: Mapping[str, Sequence[Span]]) -> list[Document]:
@@ -219,11 +217,8 @@ def _marked(split: Split, found: Mapping[str, Sequence[Span]]) -> list[Document]
 def _measured(tagger: Tagger, split: Split, found: _Predictions) -> dict[str, Any]:
     """The scores in some notes: of PHI, each way of using the model, and of concepts where it finds them."""
     gold = split.annotated(PHI).documents
-    phi = {
-        way: _scores(gold, {document.id: spans[document.id] for document in gold})
-        for way, spans in found._asdict().items()
-    }
-    return {**phi, **concept_scores(tagger, split, found.consistent)}
+    phi = {way: _scores(gold, {document.id: spans[document.id] for document in gold}) for way, spans in found.items()}
+    return {**phi, **concept_scores(tagger, split, found["consistent"])}
 
 
 def _thresholds(tagger: Tagger, measured: Mapping[str, Split]) -> dict[str, Any]:
