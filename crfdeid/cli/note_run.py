@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Protocol
@@ -150,7 +151,7 @@ def run_folder(
     files = note_files(options.notes, rename)
     if options.limit is not None:
         first = _First(options.limit)
-        files, task = first.files(files), replace(task, plan=replace(task.plan, read=first.read))
+        files, task = takewhile(lambda _: first.left, files), replace(task, plan=replace(task.plan, read=first.read))
     failed = 0
 
     def fail(failure: Failure) -> None:
@@ -210,24 +211,17 @@ def run_folder(
 
 
 class _First:
-    """The first notes of all files, which are read in order."""
+    """Reader of the first notes of all files, in order; ``left`` is the number of notes to come."""
 
     def __init__(self, limit: int) -> None:
-        self._left = limit
-
-    def files(self, files: Iterable[NoteFile | Failure]) -> Iterator[NoteFile | Failure]:
-        """The files up to the last of the notes."""
-        for file in files:
-            if not self._left:
-                return
-            yield file
+        self.left = limit
 
     def read(self, file: NoteFile, columns: Columns) -> Iterator[Record]:
         """The rows of a file up to the last of the notes."""
         for record in read_file(file, columns):
             yield record
-            self._left -= record.content is not None
-            if not self._left:
+            self.left -= record.content is not None
+            if not self.left:
                 return
 
 

@@ -94,18 +94,20 @@ def pair_up(gold: Sequence[Document], predicted: Predictions) -> Iterator[tuple[
     for number, document in enumerate(gold, start=1):
         source = document.source or f"document {number}"
         if document.id in sources:
-            problem = f"the same id as {sources[document.id]}: give each gold document its own"
-            raise MismatchError(problem, path=source)
+            raise MismatchError(f"the same id as {sources[document.id]}: give each gold document its own", path=source)
         if document.id not in predicted:
-            problem = "no prediction for this document: give an empty list where nothing was found"
-            raise MismatchError(problem, path=source)
+            raise MismatchError(
+                "no prediction for this document: give an empty list where nothing was found", path=source
+            )
         document.layer(PHI)  # Documents without annotation would count as free of PHI.
         _require_inside(document, predicted[document.id], source)
         sources[document.id] = source
     for number, name in enumerate(predicted, start=1):
         if name not in sources:
-            problem = "of a document that is not among the gold ones: score a system on one corpus"
-            raise MismatchError(problem, path=f"prediction {number}")
+            raise MismatchError(
+                "of a document that is not among the gold ones: score a system on one corpus",
+                path=f"prediction {number}",
+            )
     return ((document, predicted[document.id]) for document in gold)
 
 
@@ -113,8 +115,11 @@ def _require_inside(document: Document, spans: Sequence[Span], path: str) -> Non
     size = len(document.text)
     for start, end, label in spans:
         if not 0 <= start < end <= size:
-            problem = f"the predicted {label} span [{start}, {end}) is empty or outside the text of {size} characters"
-            raise SpanError(problem, path=path, offset=start)
+            raise SpanError(
+                f"the predicted {label} span [{start}, {end}) is empty or outside the text of {size} characters",
+                path=path,
+                offset=start,
+            )
 
 
 def _strict(gold: Sequence[Span], predicted: Sequence[Span]) -> list[str]:

@@ -217,14 +217,15 @@ def words_only_phi(sentences: Iterable[LabelledSentence]) -> list[str]:
         >>> words_only_phi([LabelledSentence(sentence, ("B-NAME", "I-NAME", "O", "O", "O"))])
         ['Quill']
     """
-    phi: set[str] = set()
-    other: set[str] = set()
-    for item in sentences:
-        annotated = PHI in item.annotated
-        for word, tag in zip(item.sentence.words, item.tags, strict=True):
-            (phi if annotated and tag != OUTSIDE else other).add(word)
-    folded = {word.casefold() for word in other}
-    return sorted(word for word in phi if word.casefold() not in folded and any(map(str.isalpha, word)))
+    words = {
+        (word, PHI in item.annotated and tag != OUTSIDE)
+        for item in sentences
+        for word, tag in zip(item.sentence.words, item.tags, strict=True)
+    }
+    elsewhere = {word.casefold() for word, is_phi in words if not is_phi}
+    return sorted(
+        word for word, is_phi in words if is_phi and word.casefold() not in elsewhere and any(map(str.isalpha, word))
+    )
 
 
 def memorised_phi_rate(model: VocabularyProbe, train: Iterable[LabelledSentence]) -> Proportion:

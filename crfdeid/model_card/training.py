@@ -129,8 +129,10 @@ def _require_annotated(tagger: Tagger, splits: Mapping[str, Split]) -> None:
                 raise DataError(f"{problem}: {how_to_give(layer)}")
         for document in split.documents:
             if not set(learned).intersection(document.annotated):
-                problem = f"annotated in {', '.join(document.annotated)} alone, and {', '.join(learned)} is learned"
-                raise DataError(problem, path=document.source)
+                raise DataError(
+                    f"annotated in {', '.join(document.annotated)} alone, and {', '.join(learned)} is learned",
+                    path=document.source,
+                )
 
 
 def write_model(

@@ -297,8 +297,9 @@ def read_counts(path: Path) -> list[NoteCount]:
         with located(path, line):
             count = NoteCount(*whole_numbers(row.values()))
             if count.leaked > count.tokens:
-                problem = f"{count.leaked} leaked of {count.tokens} tokens: count those hidden and those left as tokens"
-                raise FormatError(problem)
+                raise FormatError(
+                    f"{count.leaked} leaked of {count.tokens} tokens: count those hidden and those left as tokens"
+                )
             found.append(count)
     if not found:
         raise EmptyInputError("holds no counts: give one line for each note that was read", path=path)

@@ -30,15 +30,17 @@ def read_table(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[s
         header = [name.strip() for name in next(reader, [])]
         missing = [name for name in columns if name not in header]
         if missing:
-            problem = (
-                f"no column {', '.join(missing)}: the first line names the columns, {', '.join(columns)} among them"
+            raise FormatError(
+                f"no column {', '.join(missing)}: the first line names the columns, {', '.join(columns)} among them",
+                path=path,
+                line=1,
             )
-            raise FormatError(problem, path=path, line=1)
         require_unique(header, path=path, line=1)
         for row in filter(None, reader):
             if len(row) != len(header):
-                problem = f"{len(row)} fields, where the first line has {len(header)}"
-                raise FormatError(problem, path=path, line=reader.line_num)
+                raise FormatError(
+                    f"{len(row)} fields, where the first line has {len(header)}", path=path, line=reader.line_num
+                )
             named = dict(zip(header, (field.strip() for field in row), strict=True))
             yield reader.line_num, {name: named[name] for name in columns}
     except csv.Error:
