@@ -45,8 +45,7 @@ _PLAIN = Mode("formats other than html", lambda options: _rendering(options) != 
 def _rendering(options: SimpleNamespace) -> str:
     """The format of --output-format, or of the output file's suffix."""
     suffix = "" if options.output is None else options.output.suffix.lower()
-    form: str = options.output_format or _ENDINGS.get(suffix, "text")
-    return form
+    return str(options.output_format or _ENDINGS.get(suffix, "text"))
 
 
 @command(

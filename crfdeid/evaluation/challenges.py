@@ -239,8 +239,7 @@ def _merged(text: str, spans: Iterable[Span]) -> set[_Offsets]:
 
 
 def _as_published(text: str, gold: Sequence[Span], predicted: Sequence[Span]) -> Counts:
-    as_they_are = _places(gold) & _places(predicted)
-    right = as_they_are | (_merged(text, gold) & _merged(text, predicted))
+    right = (_places(gold) & _places(predicted)) | (_merged(text, gold) & _merged(text, predicted))
 
     def outside(spans: set[_Offsets]) -> int:
         return sum(not any(a <= start and end <= b for a, b in right) for start, end in spans)

@@ -107,8 +107,7 @@ def randomisation_test(a: _CountArray, b: _CountArray, *, permutations: int = 10
         raise SettingError(f"permutations {permutations}: at least 1 is needed")
     if a.shape != b.shape:
         raise ValueError(f"counts of shapes {a.shape} and {b.shape}: the two systems must have the same documents")
-    categories = range(a.shape[1])
-    return np.array([_p_value(_terms(a[:, c]), _terms(b[:, c]), permutations, seed) for c in categories])
+    return np.array([_p_value(_terms(a[:, c]), _terms(b[:, c]), permutations, seed) for c in range(a.shape[1])])
 
 
 def _p_value(a: _FloatArray, b: _FloatArray, permutations: int, seed: int) -> float:

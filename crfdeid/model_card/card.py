@@ -156,8 +156,7 @@ def model_digest(folder: Path | ModelFolder) -> str:
     """
     model = open_model(folder)
     description, card = verify(model), read_card(model)
-    digest: str = (description if card is None else card)["sha256"]
-    return digest
+    return str((description if card is None else card)["sha256"])
 
 
 USUAL_SENSITIVITIES = (0.99, 0.997, 0.999)
@@ -208,7 +207,7 @@ def operating_point(card: Mapping[str, Any], sensitivity: float) -> dict[str, An
     """
     from crfdeid.evaluation.operating_points import ThresholdCosts  # noqa: PLC0415  Redaction needs no scores.
 
-    parts = dict(_thresholds(card))
+    parts = _thresholds(card)
     curve, index = parts.pop("curve"), _index(parts["dev"], sensitivity)
     points = {
         name: ThresholdCosts(**costs).point(index, curve[index], sensitivity).to_dict() for name, costs in parts.items()
@@ -222,11 +221,10 @@ def usual_points(card: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [operating_point(card, share) for share in USUAL_SENSITIVITIES if tokens >= _least_tokens(share)]
 
 
-def _thresholds(card: Mapping[str, Any] | None) -> Mapping[str, Any]:
+def _thresholds(card: Mapping[str, Any] | None) -> dict[str, Any]:
     if card is None:
         raise UsageError("the model has no card, so no thresholds: train it with crfdeid train")
-    thresholds: Mapping[str, Any] = card["thresholds"]
-    return thresholds
+    return dict(card["thresholds"])
 
 
 def _index(dev: Mapping[str, Any], sensitivity: float) -> int:

@@ -98,10 +98,9 @@ def _cost(point: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _concept_counts(split: Mapping[str, Any]) -> Mapping[str, Any]:
+def _concept_counts(split: Mapping[str, Any]) -> dict[str, Any]:
     """The counts of the concepts of some notes, as the card has them; empty without annotations."""
-    counts: Mapping[str, Any] = split.get("layers", {}).get(CONCEPT, {})
-    return counts
+    return dict(split.get("layers", {}).get(CONCEPT, {}))
 
 
 _WITHOUT_CARD = (

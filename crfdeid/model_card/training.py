@@ -96,8 +96,7 @@ def train_model(
         raise UsageError("a site's lists would stand in the clear beside a private vocabulary: give them to redact")
 
     def fit() -> dict[str, Any]:
-        learned = augment_corpus(corpus.train, augment)
-        tagger.fit(learned.sentences, corpus.dev.sentences, on_progress=on_progress)
+        tagger.fit(augment_corpus(corpus.train, augment).sentences, corpus.dev.sentences, on_progress=on_progress)
         card = {**make_card(tagger, corpus, key=key), "augment": augment}
         return card if base_model_sha256 is None else {**card, "base_model_sha256": base_model_sha256}
 

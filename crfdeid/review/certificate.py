@@ -73,8 +73,7 @@ def certify(
         counts: the PHI tokens of each note read; None where they were not counted.
     """
     notes = upper_bound(reviewed, leaking, recall=recall, total=total)
-    tokens = None if counts is None else _tokens(counts, recall)
-    return Certificate(reviewed, leaking, recall, total, notes, tokens)
+    return Certificate(reviewed, leaking, recall, total, notes, _tokens(counts, recall))
 
 
 def certify_strata(
@@ -90,13 +89,13 @@ def certify_strata(
     """
     reviewed, leaking, total = (sum(getattr(one, name) for one in strata) for name in ("reviewed", "leaking", "notes"))
     bound = stratified_bound(strata, recall=recall)
-    tokens = None if counts is None else _tokens(counts, recall)
-    return Certificate(reviewed, leaking, recall, total, bound, tokens, tuple(strata) if len(strata) > 1 else ())
+    kinds = tuple(strata) if len(strata) > 1 else ()
+    return Certificate(reviewed, leaking, recall, total, bound, _tokens(counts, recall), kinds)
 
 
-def _tokens(counts: Sequence[NoteCount], recall: float) -> float | None:
-    """The bound of tokens; None where there are none."""
-    return leaked_tokens_bound(counts, recall=recall) if any(count.tokens for count in counts) else None
+def _tokens(counts: Sequence[NoteCount] | None, recall: float) -> float | None:
+    """The bound of tokens; None where none were counted."""
+    return leaked_tokens_bound(counts, recall=recall) if counts and any(count.tokens for count in counts) else None
 
 
 def render_certificate(certificate: Certificate) -> str:

@@ -135,5 +135,4 @@ def columns_of(options: SimpleNamespace) -> Columns:
     """Columns of tables of redacted notes: the kind of a note takes the column of its patient."""
     from crfdeid.io.records import Columns  # noqa: PLC0415
 
-    kind = getattr(options, "kind_column", None)
-    return Columns(options.text_column, options.id_column, kind, use_id_key=True)
+    return Columns(options.text_column, options.id_column, getattr(options, "kind_column", None), use_id_key=True)
