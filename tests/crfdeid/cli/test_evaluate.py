@@ -116,7 +116,7 @@ def test_types_that_cannot_match_are_pointed_out(tmp_path: Path, capsys: pytest.
     assert "| strict, HIPAA, micro         | 100.00 |" in printed
 
 
-def test_formats_can_be_named_for_both_or_each(paths: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_formats_can_be_named_for_both_or_each(paths: tuple[str, str]) -> None:
     common = ["evaluate", paths[0], "--predicted", paths[1]]
     assert main([*common, "--format", "jsonl", "--predicted-format", "brat"]) == 0
     assert main([*common, "--format", "jsonl"]) == 1  # there is none in the folder of predictions

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from commands import error_of
 
 from crfdeid import Document, Span, load, write_corpus
 from crfdeid.cli import main
+from crfdeid.errors import NotFoundError, OptionConflictError, SecretError, UsageError
 from crfdeid.model_card.card import model_digest, read_card
 from crfdeid.registry import load_tagger
 from crfdeid.secrets import read_secret, vocabulary_key
@@ -32,10 +34,12 @@ def notes(path: Path, names: tuple[str, ...], label: str = "DOCTOR", word: str =
     return path
 
 
+def command(folder: Path, out: str, *more: str) -> list[str]:
+    return ["train", "--dev", str(folder / "dev.jsonl"), "--output", str(folder / out), "--augment", "none", *more]
+
+
 def train(folder: Path, out: str, *more: str) -> int:
-    return main(
-        ["train", "--dev", str(folder / "dev.jsonl"), "--output", str(folder / out), "--augment", "none", *more]
-    )
+    return main(command(folder, out, *more))
 
 
 @pytest.fixture(scope="module")
@@ -99,16 +103,17 @@ def test_tags_that_it_lacks_are_named_and_nothing_is_written(folder: Path, capsy
     assert not (folder / "refused").exists()
 
 
-def test_no_model_and_one_that_is_no_network_are_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_model_and_one_that_is_no_network_are_refused(folder: Path) -> None:
     more = [str(folder / "there.jsonl")]
-    assert train(folder, "refused", "--finetune-from", str(folder), *more) == 1
-    assert "this folder holds no saved model" in capsys.readouterr().err
+    assert type(error_of(*command(folder, "refused", "--finetune-from", str(folder), *more))) is NotFoundError
     assert train(folder, "crf", *more, "--model", "crf", "--set", "max_iterations=5") == 0
-    assert train(folder, "refused", "--finetune-from", str(folder / "crf"), *more) == 2
-    assert "a crf is always trained from scratch; only networks" in capsys.readouterr().err
+    assert (
+        type(error_of(*command(folder, "refused", "--finetune-from", str(folder / "crf"), *more)))
+        is OptionConflictError
+    )
 
 
-def test_hashed_words_stay_hashed_under_the_same_secret(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_hashed_words_stay_hashed_under_the_same_secret(folder: Path) -> None:
     secrets = {name: folder / name for name in ("secret", "other")}
     for name, path in secrets.items():
         path.write_text(name * 8)
@@ -116,10 +121,8 @@ def test_hashed_words_stay_hashed_under_the_same_secret(folder: Path, capsys: py
     key = vocabulary_key(read_secret(secrets["secret"]))
     load_tagger(folder / "model").save(folder / "hashed", key=key)
     more = ["--finetune-from", str(folder / "hashed"), str(folder / "there.jsonl"), "--set", "epochs=5"]
-    assert train(folder, "refused", *more) == 2
-    assert "a secret is needed" in capsys.readouterr().err
-    assert train(folder, "refused", *more, "--key-file", str(secrets["other"])) == 2
-    assert "not the secret that this model was trained with" in capsys.readouterr().err
+    assert type(error_of(*command(folder, "refused", *more))) is SecretError
+    assert type(error_of(*command(folder, "refused", *more, "--key-file", str(secrets["other"])))) is SecretError
     assert not (folder / "refused").exists()
     assert train(folder, "kept", *more, "--key-file", str(secrets["secret"])) == 0
     assert train(folder, "plain", "--finetune-from", str(folder / "model"), *more[2:]) == 0
@@ -133,7 +136,6 @@ def test_hashed_words_stay_hashed_under_the_same_secret(folder: Path, capsys: py
         np.testing.assert_allclose(hashed, readable, rtol=0, atol=1e-5)
 
 
-def test_a_secret_for_words_that_can_be_read_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_secret_for_words_that_can_be_read_is_refused(folder: Path) -> None:
     more = ["--finetune-from", str(folder / "model"), str(folder / "there.jsonl"), "--key-file", "x"]
-    assert train(folder, "refused", *more) == 2
-    assert "--key-file is for a private vocabulary" in capsys.readouterr().err
+    assert type(error_of(*command(folder, "refused", *more))) is UsageError

@@ -5,12 +5,14 @@ import json
 from pathlib import Path
 
 import pytest
+from commands import error_of
 from notes_samples import tiny_model, written
 
 from crfdeid.cli import main
 from crfdeid.cli.annotate import sample
 from crfdeid.corpora import read_corpus, write_corpus
 from crfdeid.documents import Document
+from crfdeid.errors import OutputExistsError, UsageError
 
 
 @pytest.fixture(scope="module")
@@ -108,17 +110,15 @@ def test_options_that_cannot_work_are_refused(notes, tmp_path, capsys, arguments
     assert not (tmp_path / "out").exists()
 
 
-def test_a_folder_with_something_in_it_is_left_alone(notes, tmp_path, capsys):
+def test_a_folder_with_something_in_it_is_left_alone(notes, tmp_path):
     there = tmp_path / "there"
     there.mkdir()
     (there / "a").write_text("x")
-    assert run(notes, "--output", there, "--count", 3) == 2
-    assert "is not an empty folder" in capsys.readouterr().err
+    assert type(error_of("annotate", "sample", notes, "--output", there, "--count", 3)) is OutputExistsError
     assert written(there).keys() == {"a"}
 
 
-def test_a_sample_among_the_notes_is_refused(notes, capsys):
+def test_a_sample_among_the_notes_is_refused(notes):
     before = written(notes)
-    assert run(notes, "--output", notes / "drawn", "--count", 1) == 2
-    assert "lies in the folder of NOTES" in capsys.readouterr().err
+    assert type(error_of("annotate", "sample", notes, "--output", notes / "drawn", "--count", 1)) is UsageError
     assert written(notes) == before

@@ -9,10 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from commands import error_of
 from tiny_sharing import NAMES, tiny_notes, tiny_representation
 
 from crfdeid import Document, Span, write_corpus
 from crfdeid.cli import main
+from crfdeid.errors import EmptyInputError, IntegrityError, MismatchError, NotFoundError, OutputExistsError, UsageError
 from crfdeid.model_card.card import model_digest, read_card
 from crfdeid.model_card.drift import DriftDetector, NoteReader
 from crfdeid.secrets import SECRET_VARIABLE
@@ -45,8 +47,12 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def encoding(house: Path, notes: str, out: Path, *more: str) -> list[str]:
+    return ["share", "encode", str(house / "representation"), str(house / notes), "--output", str(out), *more]
+
+
 def encode(house: Path, notes: str, out: Path, *more: str) -> int:
-    return main(["share", "encode", str(house / "representation"), str(house / notes), "--output", str(out), *more])
+    return main(encoding(house, notes, out, *more))
 
 
 @pytest.fixture(scope="module")
@@ -60,9 +66,13 @@ def files(house: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return [folder / "a.npz", folder / "b.npz"]
 
 
-def train(house: Path, files: list[Path], out: Path, *more: str) -> int:
+def fitting(house: Path, files: list[Path], out: Path, *more: str) -> list[str]:
     fixed = [str(house / "representation"), *map(str, files), "--dev", str(house / "dev.jsonl"), "--output", str(out)]
-    return main(["share", "fit", *fixed, *QUICK, *more])
+    return ["share", "fit", *fixed, *QUICK, *more]
+
+
+def train(house: Path, files: list[Path], out: Path, *more: str) -> int:
+    return main(fitting(house, files, out, *more))
 
 
 @pytest.fixture(scope="module")
@@ -97,33 +107,25 @@ def test_what_the_provider_found_is_said(house: Path, tmp_path: Path, capsys: py
     assert main([*arguments, "--output", str(tmp_path / "a.npz")]) == 0
     assert "right about 52.00 % of pairs of sentences (at most 61.50 %" in capsys.readouterr().out
     (representation / "attacks.json").unlink()
-    assert main([*arguments, "--output", str(tmp_path / "b.npz")]) == 1
-    assert "card of attacks is missing" in capsys.readouterr().err
+    assert type(error_of(*[*arguments, "--output", str(tmp_path / "b.npz")])) is NotFoundError
 
 
-def test_the_same_notes_are_refused_a_second_time(
-    house: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_same_notes_are_refused_a_second_time(house: Path, tmp_path: Path) -> None:
     assert encode(house, "a.jsonl", tmp_path / "ours.npz") == 0
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    assert encode(house, "a.jsonl", tmp_path / "again.npz") == 2
-    assert "10 of these 10 notes were encoded" in capsys.readouterr().err
-    assert encode(house, "b.jsonl", tmp_path / "ours.npz") == 2
-    assert "nothing is overwritten" in capsys.readouterr().err
+    assert type(error_of(*encoding(house, "a.jsonl", tmp_path / "again.npz"))) is OutputExistsError
+    assert type(error_of(*encoding(house, "b.jsonl", tmp_path / "ours.npz"))) is UsageError
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
     assert encode(house, "b.jsonl", tmp_path / "more.npz") == 0
     assert SharedNotes.load(tmp_path / "more.npz").statistics()["spans_by_type"] == {"DATE": 10}  # new days, old names
 
 
-def test_where_nothing_is_new_nothing_is_shared(
-    house: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_where_nothing_is_new_nothing_is_shared(house: Path, tmp_path: Path) -> None:
     assert encode(house, "a.jsonl", tmp_path / "ours.npz") == 0
     lines = NOTES[0].text.splitlines()
     again = Document("x", "\n".join([lines[0], *reversed(lines)]), (Span(12, 17, "DOCTOR"),))
     write_corpus([again], tmp_path / "again.jsonl", format="jsonl")
-    assert encode(house, str(tmp_path / "again.jsonl"), tmp_path / "again.npz") == 1
-    assert "there is nothing to share" in capsys.readouterr().err
+    assert type(error_of(*encoding(house, str(tmp_path / "again.jsonl"), tmp_path / "again.npz"))) is EmptyInputError
     assert not (tmp_path / "again.npz").exists()
 
 
@@ -258,16 +260,13 @@ def test_half_of_the_options_is_refused(
 
 
 def test_files_of_another_representation_and_files_given_twice_are_refused(
-    house: Path, files: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    house: Path, files: list[Path], tmp_path: Path
 ) -> None:
     tiny_representation(seed=5).save(tmp_path / "representation")
     write_corpus(NOTES[20:], tmp_path / "dev.jsonl", format="jsonl")
-    assert train(tmp_path, files, tmp_path / "model") == 1
-    assert "another representation made these vectors" in capsys.readouterr().err
+    assert type(error_of(*fitting(tmp_path, files, tmp_path / "model"))) is MismatchError
     (tmp_path / "copy.npz").write_bytes(files[0].read_bytes())
-    assert train(house, [files[0], tmp_path / "copy.npz"], tmp_path / "model") == 1
-    assert "the same notes as" in capsys.readouterr().err
+    assert type(error_of(*fitting(house, [files[0], tmp_path / "copy.npz"], tmp_path / "model"))) is MismatchError
     (tmp_path / "copy.npz").write_bytes(files[0].read_bytes()[:-200])
-    assert train(house, [tmp_path / "copy.npz"], tmp_path / "model") == 1
-    assert "not a file of shared notes, or damaged" in capsys.readouterr().err
+    assert type(error_of(*fitting(house, [tmp_path / "copy.npz"], tmp_path / "model"))) is IntegrityError
     assert not (tmp_path / "model").exists()
