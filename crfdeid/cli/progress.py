@@ -7,6 +7,7 @@ import logging
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
@@ -16,17 +17,13 @@ if TYPE_CHECKING:
 
 
 def duration(seconds: float) -> str:
-    """A time in words.
+    """A time in hours, minutes and seconds.
 
     Example:
-        >>> duration(0.4), duration(75), duration(7260)
-        ('0 s', '1 min 15 s', '2 h 1 min')
+        >>> duration(75.4), duration(7260)
+        ('0:01:15', '2:01:00')
     """
-    minutes, rest = divmod(round(seconds), 60)
-    if not minutes:
-        return f"{rest} s"
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+    return str(timedelta(seconds=round(seconds)))
 
 
 @contextmanager

@@ -74,8 +74,7 @@ def run(options: SimpleNamespace) -> None:
     found: _Tokens = {}
 
     def fill(folder: Path) -> None:
-        for name, row, tokens in _restore_files(options, key, folder):
-            found[name, row] = tokens
+        found.update(_restore_files(options, key, folder))
         if expected is not None:
             _compare(expected, found)
 
@@ -83,8 +82,8 @@ def run(options: SimpleNamespace) -> None:
     print(f"reveal: {sum(found.values()):,} values in {len(found):,} notes", file=sys.stderr)
 
 
-def _restore_files(options: SimpleNamespace, key: bytes, folder: Path) -> Iterator[tuple[str, int | None, int]]:
-    """Write each file with its values; yield the file, row and number of values of each note."""
+def _restore_files(options: SimpleNamespace, key: bytes, folder: Path) -> Iterator[tuple[tuple[str, int | None], int]]:
+    """Write each file with its values; yield the file and row of each note, and its number of values."""
     from crfdeid.io.records import Columns, Failure  # noqa: PLC0415
     from crfdeid.io.sources import note_files, note_format, open_writer, read_file  # noqa: PLC0415
     from crfdeid.redaction.encryption import reveal as restore  # noqa: PLC0415
@@ -105,7 +104,7 @@ def _restore_files(options: SimpleNamespace, key: bytes, folder: Path) -> Iterat
                 if note is not None:
                     revealed = restore(note.text, key, path=file.name)
                     document = Document(note.id, revealed.text)
-                    yield file.name, record.number, revealed.tokens
+                    yield (file.name, record.number), revealed.tokens
                 writer.write(record, document)
 
 

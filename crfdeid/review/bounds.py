@@ -234,19 +234,14 @@ def stratified_bound(strata: Sequence[Stratum], *, recall: float = 1.0, level: f
     """
     if len(strata) == 1:
         return strata[0].bound(recall=recall, level=level)
-    weight = _weight(strata)
+    notes, reviewed, leaking = (sum(getattr(one, name) for one in strata) for name in ("notes", "reviewed", "leaking"))
+    # The largest ratio of a kind's share of the notes to its share of those read.
+    weight = max(one.notes * reviewed / (one.reviewed * notes) if one.reviewed else math.inf for one in strata)
     if weight > _PROPORTIONAL:
         return _combined(strata, recall, level)
-    reviewed, leaking = sum(one.reviewed for one in strata), sum(one.leaking for one in strata)
     bound = upper_bound(reviewed, leaking, level=level)
     # So near to 1, Hoeffding's theorem says nothing.
     return 1.0 if reviewed * bound < leaking + 1 else min(1.0, weight * bound / recall)
-
-
-def _weight(strata: Sequence[Stratum]) -> float:
-    """The largest ratio of a kind's share of the notes to its share of those read."""
-    notes, reviewed = sum(one.notes for one in strata), sum(one.reviewed for one in strata)
-    return max(one.notes * reviewed / (one.reviewed * notes) if one.reviewed else math.inf for one in strata)
 
 
 def _combined(strata: Sequence[Stratum], recall: float, level: float) -> float:

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from crfdeid.cli import progress
-from crfdeid.cli.progress import duration, training_bar
+from crfdeid.cli.progress import training_bar
 from crfdeid.tagger import FitProgress
 
 
@@ -47,11 +47,3 @@ def test_a_short_training_says_nothing(capsys: pytest.CaptureFixture[str]) -> No
     with training_bar("training crf") as step:
         step(FitProgress(step=1, total=1))
     assert capsys.readouterr() == ("", "")
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(0, "0 s"), (59.4, "59 s"), (59.6, "1 min 0 s"), (61, "1 min 1 s"), (3599.6, "1 h 0 min"), (7322, "2 h 2 min")],
-)
-def test_a_duration_in_words(seconds: float, text: str) -> None:
-    assert duration(seconds) == text
