@@ -87,7 +87,7 @@ class TorchTagger(BertTagger):
 
     def marginals(self, sentences: Sequence[Sentence]) -> list[np.ndarray]:
         """As of ours."""
-        processor = self._trained().processor
+        processor = self.trained().processor
         rows = processor.rows(sentences)
         order = sorted(range(len(rows)), key=lambda i: rows[i].length)
         found: list[Any] = [None] * len(rows)
@@ -123,7 +123,7 @@ class TorchTagger(BertTagger):
                 )
                 adam.zero_grad()
                 (loss / len(cut[i])).backward()
-                torch.nn.utils.clip_grad_norm_(parameters, settings.clip_norm)
+                torch.nn.utils.clip_grad_norm_(parameters, settings.max_norm or float("inf"))
                 adam.step()
 
         return epoch

@@ -153,7 +153,7 @@ def make_torch_epoch(settings: BilstmCrfSettings, processor: TokenProcessor, row
         for i in torch.randperm(len(data)).tolist():
             optimiser.zero_grad()
             network.loss(*data[i]).backward()
-            nn.utils.clip_grad_norm_(network.parameters(), settings.clip_norm)
+            nn.utils.clip_grad_norm_(network.parameters(), settings.max_norm or float("inf"))
             optimiser.step()
 
     return epoch

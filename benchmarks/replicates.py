@@ -25,9 +25,10 @@ from flax import nnx
 from crfdeid.documents import PHI
 from rnn.batching import Batch, Row
 from rnn.decode import ANY, best_tags, run_batches
+from rnn.interfaces import Params
 from rnn.layers.dropout import WordDropout
 from rnn.models.elman import Elman
-from rnn.network import Params, Structure
+from rnn.network import Structure
 from rnn.training.loop import DeviceBatches, start_training, train
 from rnn.training.replicates import train_together
 from rnn.training.schedules import Phase, early_stopping

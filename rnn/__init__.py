@@ -5,8 +5,9 @@
     privacy/         private representations, the files to share, and the attacks on them
     layers/          parts that networks share: windows, recurrence, LSTM, CRF, characters, transformer
     pretrained/      folders of pretrained encoders; fetch_encoder.py fetches a small one
-    network.py       interfaces of networks and scores, and what all networks share
-    saving.py        files of taggers; the interface of processors (sentences to rows of named arrays)
+    interfaces.py    of networks, scores and processors (sentences to rows of named arrays)
+    network.py       structure and parameters of networks
+    saving.py        files of taggers
     vocab.py         words to ids
     embeddings/      word vectors that a network can start from
     batching.py      rows to batches of a few fixed shapes

@@ -104,23 +104,11 @@ def make_buckets(rows: Sequence[Row], *, buckets: int, cost: int) -> list[Batch]
 
     Rows without tokens are left out. Rows of different structure (`group_by_structure`) do not share a batch.
     """
-    return [make_batch(some, length=length) for some, length in _by_length(rows, buckets=buckets, cost=cost)]
+    return [make_batch(some, length=length) for some, length in rows_by_length(rows, buckets=buckets, cost=cost)]
 
 
-def even_batches(rows: Sequence[Row], *, buckets: int, cost: int) -> Iterator[Batch]:
-    """Split the batches of `make_buckets` into batches of `MANY_TOKENS` padded tokens, or of one row."""
-    for some, length in _by_length(rows, buckets=buckets, cost=cost):
-        size = min(max(MANY_TOKENS // length, 1), len(some))
-        for start in range(0, len(some), size):
-            yield make_batch(some[start : start + size], length=length, size=size)
-
-
-def bucket_sizes(rows: Sequence[Row], *, buckets: int, cost: int) -> list[int]:
-    """Number of rows in each of `make_buckets`."""
-    return [len(some) for some, _ in _by_length(rows, buckets=buckets, cost=cost)]
-
-
-def _by_length(rows: Sequence[Row], *, buckets: int, cost: int) -> Iterator[tuple[list[Row], int]]:
+def rows_by_length(rows: Sequence[Row], *, buckets: int, cost: int) -> Iterator[tuple[list[Row], int]]:
+    """Group rows for `make_buckets`: rows with their padded length."""
     for some in group_by_structure(rows):
         lengths = np.array([row.length for row in some])
         limits = bucket_lengths(lengths[lengths > 0], buckets=buckets, cost=cost)

@@ -13,7 +13,8 @@ import numpy as np
 from crfdeid.bio import valid_transitions
 from crfdeid.documents import PHI
 from rnn.batching import POWER_OF_TWO_PADDING, Batch, PaddingPolicy, Row, batches
-from rnn.network import PHI_TAG_IDS, Params, Structure, full_precision, inference_scores
+from rnn.interfaces import Params
+from rnn.network import PHI_TAG_IDS, Structure, full_precision, inference_scores
 
 ANY = -1  # in `iob_constraints`: a tag that may follow every tag
 

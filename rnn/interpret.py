@@ -28,7 +28,8 @@ from crfdeid.explain.data import Gradients, NearestWords, NetworkSummary, TagMat
 from features.tokens import Sentence
 from rnn.batching import make_batch, padded_length
 from rnn.embeddings.lookup import nearest_rows
-from rnn.network import Params, Structure, TrainedModel, embedding_lookup, full_precision
+from rnn.interfaces import Params
+from rnn.network import Structure, TrainedModel, embedding_lookup, full_precision
 from rnn.vocab import FIRST_WORD, Vocabulary
 
 _PARTS, _POINTS = 8, 8  # parts of the path, and points of a part: 64 points at first
@@ -231,20 +232,20 @@ def _frequent(vocabulary: Vocabulary) -> list[str]:
 class ExplainsWords:
     """Mixin of `rnn.tagger.NetworkTagger` that explains a network with its own word vectors."""
 
-    _trained: Callable[[], TrainedModel]
+    trained: Callable[[], TrainedModel]
 
     def stores(self, words: Sequence[str]) -> list[bool]:
         """Report for each word whether the vocabulary has it."""
-        vocabulary = self._trained().processor.vocabulary
+        vocabulary = self.trained().processor.vocabulary
         return [number >= FIRST_WORD for number in vocabulary.ids(words)]
 
     def integrated_gradients(self, sentence: Sentence, token: int, tag: str, contrast_tag: str) -> Gradients:
         """Attribute the log-odds of two tags at a token to the vectors of the words (`rnn.interpret`)."""
-        return integrated_gradients(self._trained(), sentence, token, tag, contrast_tag)
+        return integrated_gradients(self.trained(), sentence, token, tag, contrast_tag)
 
     def contents(self, words: Sequence[str], sentences: Sequence[Sentence], *, top: int) -> NetworkSummary:
         """Summarise the weights; see `crfdeid.explain.data.SupportsWeightSummary`."""
-        learned = self._trained()
+        learned = self.trained()
         arrays = {name: np.asarray(array, float) for name, array in learned.params.items()}
         network, vocabulary = learned.structure.network(arrays), self.phi_processor(learned.processor).vocabulary
         return NetworkSummary(

@@ -1,64 +1,21 @@
-"""Interfaces of networks (scores of one sentence from vectors, inputs and a random key) and of their processors."""
+"""Structure and parameters of networks, their tables, initial weights and deterministic scores."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
 from functools import partial, wraps
-from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import jax
 import jax.numpy as jnp
 from flax import nnx
 
+from rnn.interfaces import Arrays, Logits, Network, Params
 from rnn.vocab import FIRST_WORD, PAD
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-
-Arrays = Mapping[str, jax.Array]
-
-Params = dict[str, Any]
-"""Parameters by name: "tables.words", "network.layers.0.W", …"""
-
-
-class Logits(Protocol):
-    """Scores of the tags of one annotation layer in a sentence: `rnn.layers.softmax` or `rnn.layers.crf`."""
-
-    def loss(self, tags: jax.Array, length: jax.Array) -> jax.Array:
-        """Negative log-likelihood of the tags, [T], in nats; tokens from ``length`` on do not count."""
-
-    def best_path(self, length: jax.Array, begins: jax.Array) -> jax.Array:
-        """Ids of the best tags, [T], within `rnn.decode.iob_constraints`; undefined from ``length`` on."""
-
-    def probabilities(self, length: jax.Array) -> jax.Array:
-        """Probability of each tag at each token, [T, K]."""
-
-    def log_odds(self, length: jax.Array, token: jax.Array, tag: jax.Array, other: jax.Array) -> jax.Array:
-        """Log-odds of two tags at a token, in nats."""
-
-
-class Network(Protocol):
-    """Network that tags: a `flax.nnx.Module` of `nnx.Param` alone.
-
-    It reads one sentence; training and prediction batch it by `jax.vmap`. The tables of word vectors are outside the
-    network: it names them and receives the rows that a sentence looks up, so that an update can touch these rows alone.
-    """
-
-    tables: Mapping[str, str]
-    """Table -> the input of row indices, such as {"words": "words"}."""
-
-    def scores(
-        self, vectors: Arrays, inputs: Arrays, length: jax.Array, key: jax.Array | None = None
-    ) -> Mapping[str, Logits]:
-        """Scores of each annotation layer.
-
-        Args:
-            vectors: rows of each table that the sentence looks up, [T + padding, ..., D].
-            inputs: the sentence's other arrays from its processor.
-            length: number of real tokens.
-            key: source of dropout and noise; None for a deterministic result.
-        """
 
 
 class Structure(NamedTuple):
@@ -162,7 +119,7 @@ def full_precision(function: Callable[_P, _R]) -> Callable[_P, _R]:
     return precise
 
 
-_MANY = 1 << 22  # from this size on, no surplus numbers are made
+_FEW, _MANY = 1 << 17, 1 << 22  # between these sizes, surplus numbers are made
 
 
 def uniform(key: jax.Array, shape: tuple[int, ...], bound: float | None) -> jax.Array:
@@ -176,7 +133,7 @@ def uniform(key: jax.Array, shape: tuple[int, ...], bound: float | None) -> jax.
     """
     limit = (6.0 / sum(shape)) ** 0.5 if bound is None else bound
     size = math.prod(shape)
-    padded = size if size > _MANY else 1 << (size - 1).bit_length()
+    padded = size if size > _MANY else max(_FEW, 1 << (size - 1).bit_length())
     return _first(jax.random.uniform(key, (padded,), minval=-limit, maxval=limit), shape)
 
 

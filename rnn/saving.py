@@ -1,60 +1,29 @@
-"""Files of network taggers: the processors and weights in them, which training can start from too."""
+"""Files of network taggers, whose weights training can start from."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Self
 
 import jax
 import numpy as np
 from flax import nnx
 
-from crfdeid.documents import LabelledSentence
+from crfdeid.documents import PHI, LabelledSentence
 from crfdeid.errors import OptionConflictError
 from crfdeid.secrets import require_same_key
-from crfdeid.serialization import ModelFiles, ModelFolder, pack_arrays
-from features.tokens import Sentence
-from rnn.batching import Row
-from rnn.network import Params, Structure, TrainedModel, with_tables
+from crfdeid.serialization import ModelFiles, ModelFolder, distinct_names, pack_arrays
+from rnn.embeddings.subwords import SubwordVectors
+from rnn.interfaces import Params, Processor
+from rnn.network import Structure, TrainedModel, with_tables
+from rnn.vocab import Vocabulary
 
 _FORMAT_VERSION = 3
 _WEIGHTS_FILE = "weights.npz"
 _PROCESSOR = "processor."  # prefix of its arrays among the weights
-
-
-class Processor(Protocol):
-    """Converts sentences to the rows that a network reads, and results of rows to results of tokens."""
-
-    @property
-    def tags(self) -> Mapping[str, tuple[str, ...]]:
-        """Tags of each annotation layer."""
-
-    @property
-    def key(self) -> bytes | None:
-        """Key of hashed words; None for readable words."""
-
-    def rows(self, sentences: Sequence[Sentence], targets: Sequence[LabelledSentence] | None = None) -> list[Row]:
-        """Make rows of sentences, in training with the targets of the tagged sentences."""
-
-    def scatter_to_tokens(
-        self, rows: Sequence[Row], values: Iterable[np.ndarray], sentences: Sequence[Sentence]
-    ) -> list[np.ndarray]:
-        """Convert the result of each row, [length, ...], to that of each sentence, [T, ...]."""
-
-    def hashed(self, key: bytes) -> tuple[Processor, Mapping[str, np.ndarray]]:
-        """Hash the words; return the new processor and, for each changed table, the old row of each new one.
-
-        Raises:
-            UsageError: the words are hashed already, with another key.
-        """
-
-    def describe(self) -> dict[str, Any]:
-        """Return JSON data for `NetworkTagger.saved_processor`."""
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        """Return the arrays for `NetworkTagger.saved_processor`."""
 
 
 class PublicWords:
@@ -69,62 +38,156 @@ class PublicWords:
         return self, {}
 
 
-def save_tagger(tagger: Any, learned: TrainedModel, folder: Path, key: bytes | None) -> None:
-    """Write ``model.json`` and ``weights.npz``; see `rnn.tagger.NetworkTagger.save`."""
-    processor = learned.processor
-    weights = {name: np.asarray(array) for name, array in sorted(learned.params.items())}
-    require_same_key(processor.key, key)
-    if key is not None:
-        processor, moved = processor.hashed(key)
-        for table, old in moved.items():
-            name = f"tables.{table}"
-            if name in weights:  # a network need not read the words
-                weights[name] = weights[name][old]
-    weights |= {_PROCESSOR + name: array for name, array in processor.arrays().items()}
-    _files(type(tagger)).save(
-        folder,
-        pack_arrays(weights),
-        settings=tagger.settings,
-        seed=tagger.seed,
-        key=key,
-        processor=processor.describe(),
-    )
+class SavedWords:
+    """Base of `rnn.words.WordProcessor`: its data in a file, with words or their hashes."""
+
+    vocabulary: Vocabulary
+    tags: Mapping[str, tuple[str, ...]]
+    subwords: SubwordVectors | None
+
+    @property
+    def key(self) -> bytes | None:
+        """Key of hashed words and features; None for readable ones."""
+        return self.vocabulary.key
+
+    def hashed(self, key: bytes) -> tuple[Self, dict[str, np.ndarray]]:
+        """Hash the words; return the new processor and, for each table, the old row of each new one.
+
+        Raises:
+            UsageError: vectors of parts of words cannot be hashed; or the words are hashed already, with another key.
+        """
+        if self.subwords is not None:
+            self.subwords.hashed(key)
+        vocabulary, words = self.vocabulary.hashed(key)
+        found: Self = replace(self, vocabulary=vocabulary)  # type: ignore[type-var]
+        return found, {"words": words}
+
+    def describe(self) -> dict[str, Any]:
+        """Return words and tags as JSON data, for `read`."""
+        return {
+            "tags": {layer: list(tags) for layer, tags in self.tags.items()},
+            "words": list(self.vocabulary.words),
+            "lower_case": self.vocabulary.lower_case,
+        }
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return the vectors of parts of words, for `read`."""
+        return {} if self.subwords is None else self.subwords.arrays()
+
+    def read(
+        self, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], key: bytes | None, *, layer: str = PHI
+    ) -> Self:
+        """Restore a processor from `describe` and `arrays`, with this one's settings.
+
+        Args:
+            described: JSON data of a saved model.
+            arrays: its arrays.
+            key: key of hashed words and features; None for readable ones.
+            layer: annotation layer that must have tags.
+
+        Raises:
+            KeyError: a field is missing.
+            TypeError: a field has another type.
+            ValueError: a field is not a list of distinct names, or a number is out of range.
+        """
+        words, lower_case = distinct_names(described["words"]), bool(described["lower_case"])
+        tags = {str(layer): distinct_names(names) for layer, names in dict(described["tags"]).items()}
+        if not tags.get(layer):
+            raise ValueError("no tags")
+        return replace(  # type: ignore[type-var]
+            self,
+            vocabulary=replace(self.vocabulary, words=words, lower_case=lower_case, key=key),
+            tags=tags,
+            subwords=SubwordVectors.from_arrays(arrays) if arrays else None,
+        )
 
 
-def load_tagger(cls: Any, folder: Path | ModelFolder, key: bytes | None) -> Any:
-    """Read a tagger that `save_tagger` wrote; see `rnn.tagger.NetworkTagger.load`."""
-    saved = _files(cls).load(folder, key=key)
-    tagger = cls(saved.settings(cls.settings_class), seed=saved.seed)
-    with saved.refusing_damage():
-        arrays = saved.arrays()
-        parts = {name.removeprefix(_PROCESSOR): arrays[name] for name in arrays if name.startswith(_PROCESSOR)}
-        processor = tagger.saved_processor(saved.description["processor"], parts, saved.key)
-        names = [name for name in arrays if not name.startswith(_PROCESSOR)]
-        tagger.learned = _model_from(tagger, processor, names, arrays.__getitem__)
-    return tagger
+class SavedTagger:
+    """Mixin of `rnn.tagger.NetworkTagger` with its files, and further training from its weights."""
 
+    model: ClassVar[str]
+    settings_class: ClassVar[type[Any]]
+    words_are: ClassVar[str]
+    learned: TrainedModel | None
+    trained: Callable[[], TrainedModel]
+    saved_processor: Callable[..., Processor]
+    settings: Any
+    seed: Any
+    _checkpoint: TrainedModel | None
 
-def checkpoint(tagger: Any, before: TrainedModel) -> TrainedModel:
-    """Copy a trained model for another tagger to start from; see `rnn.tagger.NetworkTagger.init_from`."""
-    described = json.loads(json.dumps(before.processor.describe()))
-    arrays = {name: np.asarray(array) for name, array in before.params.items()}
-    try:
-        processor = tagger.saved_processor(described, before.processor.arrays(), before.processor.key)
-        return _model_from(tagger, processor, arrays.keys(), arrays.__getitem__)
-    except (KeyError, TypeError, ValueError):
-        problem = f"with these settings a {tagger.model} has another structure than the trained one"
-        raise OptionConflictError(f"{problem}: leave out settings that change the network") from None
+    def save(self, folder: Path, *, key: bytes | None = None) -> None:
+        """Write ``model.json`` (settings, tags, vocabulary, checksum) and ``weights.npz``.
 
+        Without a key, the vocabulary holds words of the training notes: the folder is as confidential as the notes.
 
-def _model_from(
-    tagger: Any, processor: Processor, names: Collection[str], read: Callable[[str], np.ndarray]
-) -> TrainedModel:
-    structure, shapes = expected_shapes(tagger, processor)
-    return TrainedModel(processor, structure, params_from(shapes, names, read))
+        Raises:
+            UsageError: the words are hashed, and the key is missing or another one.
+        """
+        learned = self.trained()
+        processor = learned.processor
+        weights = {name: np.asarray(array) for name, array in sorted(learned.params.items())}
+        require_same_key(processor.key, key)
+        if key is not None:
+            processor, moved = processor.hashed(key)
+            for table, old in moved.items():
+                name = f"tables.{table}"
+                if name in weights:  # a network need not read the words
+                    weights[name] = weights[name][old]
+        weights |= {_PROCESSOR + name: array for name, array in processor.arrays().items()}
+        self._files().save(
+            folder,
+            pack_arrays(weights),
+            settings=self.settings,
+            seed=self.seed,
+            key=key,
+            processor=processor.describe(),
+        )
 
+    @classmethod
+    def load(cls, folder: Path | ModelFolder, *, key: bytes | None = None) -> Self:
+        """Read a model that `save` wrote.
 
-def _files(cls: Any) -> ModelFiles:
-    return ModelFiles(cls.model, _FORMAT_VERSION, _WEIGHTS_FILE, ("jax", "flax"), cls.words_are)
+        Raises:
+            DataError: the folder holds no such model, one of another version, or a damaged one.
+            UsageError: the words are hashed, and the key is missing or another one.
+        """
+        saved = cls._files().load(folder, key=key)
+        make: Callable[..., Self] = cls
+        tagger = make(saved.settings(cls.settings_class), seed=saved.seed)
+        with saved.refusing_damage():
+            arrays = saved.arrays()
+            parts = {name.removeprefix(_PROCESSOR): arrays[name] for name in arrays if name.startswith(_PROCESSOR)}
+            processor = tagger.saved_processor(saved.description["processor"], parts, saved.key)
+            names = [name for name in arrays if not name.startswith(_PROCESSOR)]
+            tagger.learned = tagger._with(processor, names, arrays.__getitem__)
+        return tagger
+
+    def init_from(self, before: Self) -> None:
+        """Let `fit` start from another tagger of this model, with its tags, words and features.
+
+        Args:
+            before: a trained tagger; it is not changed.
+
+        Raises:
+            OptionConflictError: the settings of this tagger make a network of another structure.
+        """
+        learned = before.trained()
+        described = json.loads(json.dumps(learned.processor.describe()))
+        arrays = {name: np.asarray(array) for name, array in learned.params.items()}
+        try:
+            processor = self.saved_processor(described, learned.processor.arrays(), learned.processor.key)
+            self._checkpoint = self._with(processor, arrays.keys(), arrays.__getitem__)
+        except (KeyError, TypeError, ValueError):
+            problem = f"with these settings a {self.model} has another structure than the trained one"
+            raise OptionConflictError(f"{problem}: leave out settings that change the network") from None
+
+    def _with(self, processor: Processor, names: Collection[str], read: Callable[[str], np.ndarray]) -> TrainedModel:
+        structure, shapes = expected_shapes(self, processor)
+        return TrainedModel(processor, structure, params_from(shapes, names, read))
+
+    @classmethod
+    def _files(cls) -> ModelFiles:
+        return ModelFiles(cls.model, _FORMAT_VERSION, _WEIGHTS_FILE, ("jax", "flax"), cls.words_are)
 
 
 def expected_shapes(tagger: Any, processor: Processor) -> tuple[Structure, Params]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -49,15 +48,6 @@ class TrainingSettings:
         if self.max_norm is not None:
             require_positive(self, "max_norm")
         require_choice(self, "decoding", DECODINGS)
-
-    def rate(self, epoch: int) -> float:
-        """Learning rate of an epoch, counted from 0."""
-        return self.lr * (1.0 + (self.final_lr - 1.0) * epoch / max(self.epochs - 1, 1))
-
-    @property
-    def clip_norm(self) -> float:
-        """``max_norm``; infinity for None."""
-        return math.inf if self.max_norm is None else self.max_norm
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,6 @@ import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import jax
@@ -15,25 +14,26 @@ from flax import nnx
 
 from crfdeid.documents import PHI, LabelledSentence
 from crfdeid.errors import EmptyInputError, NotTrainedError
-from crfdeid.serialization import READABLE, ModelFolder
+from crfdeid.serialization import READABLE
 from crfdeid.tagger import OnProgress, OnProgressOfMany, Tagger, Traits, require_layers
 from crfdeid.utils.process import keep_freed_memory
 from features.tokens import Sentence
 from rnn.batching import POWER_OF_TWO_PADDING, Batch, PaddingPolicy, Row
 from rnn.compile_cache import keep_compiled
 from rnn.decode import best_tags, iob_constraints, posteriors, run_batches
-from rnn.network import Network, Structure, TrainedModel, with_tables
-from rnn.saving import Processor, checkpoint, load_tagger, require_known_tags, save_tagger
+from rnn.interfaces import DevMetric, Network, Processor
+from rnn.network import Structure, TrainedModel, with_tables
+from rnn.saving import SavedTagger, require_known_tags
 from rnn.settings import WordSettings
 from rnn.training.loop import DeviceBatches, Training, copied, start_training, train
 from rnn.training.schedules import Schedule
-from rnn.training.validation import Dev, DevMetric
+from rnn.training.validation import Dev
 
 if TYPE_CHECKING:
     from rnn.embeddings.vectors import WordVectors
 
 
-class NetworkTagger(Tagger, ABC):
+class NetworkTagger(SavedTagger, Tagger, ABC):
     """Base class of taggers; a subclass adds the network, its processor and its training schedule.
 
     Attributes:
@@ -61,6 +61,7 @@ class NetworkTagger(Tagger, ABC):
             self._settings = dataclasses.replace(self._settings, embedding_dim=vectors.dim)
         self.learned: TrainedModel | None = None
         self._checkpoint: TrainedModel | None = None
+        keep_compiled()
 
     @classmethod
     @abstractmethod
@@ -70,13 +71,8 @@ class NetworkTagger(Tagger, ABC):
     @classmethod
     def traits(cls, settings: Any) -> Traits:
         """Return the traits of a `Tagger`."""
-        return Traits(
-            uses_seed=True,
-            is_trained=True,
-            accelerated=True,
-            takes_vectors=issubclass(cls.settings_class, WordSettings),
-            public_vocabulary=False,
-        )
+        vectors = issubclass(cls.settings_class, WordSettings)
+        return Traits(uses_seed=True, is_trained=True, accelerated=True, takes_vectors=vectors, public_vocabulary=False)
 
     @abstractmethod
     def processor(self, train: Sequence[LabelledSentence]) -> Processor:
@@ -146,14 +142,7 @@ class NetworkTagger(Tagger, ABC):
         *,
         on_progress: OnProgress | None = None,
     ) -> None:
-        """Train on rows, of sentences or of shared vectors.
-
-        Args:
-            processor: processor of the rows and of the dev sentences.
-            rows: training rows.
-            dev: development sentences; they may be empty.
-            on_progress: called after each epoch.
-        """
+        """Train on rows, of sentences or of shared vectors; the processor also reads the dev sentences."""
         metric = self.dev_metric(processor, dev) if dev else None
         start, training = self.begin(processor, rows, metric, DeviceBatches(), on_progress)
         self.learned = start._replace(params=train(training))
@@ -167,17 +156,7 @@ class NetworkTagger(Tagger, ABC):
         *,
         on_progress: OnProgressOfMany | None = None,
     ) -> None:
-        """Train several taggers, and seeds of the same settings at once if the model `trains_together`.
-
-        Args:
-            taggers: the taggers.
-            train: training sentences.
-            dev: development sentences.
-            on_progress: called after each epoch of each tagger with its index in ``taggers``.
-
-        Raises:
-            EmptyInputError: ``train`` holds no tokens.
-        """
+        """Train several taggers, and seeds of the same settings at once if the model `trains_together`."""
         if not cls.trains_together:
             super().fit_many(taggers, train, dev, on_progress=on_progress)
             return
@@ -212,23 +191,14 @@ class NetworkTagger(Tagger, ABC):
         on_progress: OnProgress | None,
     ) -> tuple[TrainedModel, Training]:
         """Initial model, and its training."""
-        keep_compiled()
         keep_freed_memory()  # before JAX starts its threads, in most processes: a thread keeps its first heap
         if self._checkpoint is None:
             start = self.initial(processor)
         else:
             start = self._checkpoint._replace(params=copied(self._checkpoint.params))
-        training = start_training(
-            start.structure,
-            start.params,
-            self.schedule(processor, rows),
-            seed=self._seed,
-            epochs=self._settings.epochs,
-            dev=dev,
-            buckets=buckets,
-            on_progress=on_progress,
-        )
-        return start, training
+        schedule, epochs = self.schedule(processor, rows), self._settings.epochs
+        how: dict[str, Any] = {"seed": self._seed, "dev": dev, "buckets": buckets, "on_progress": on_progress}
+        return start, start_training(start.structure, start.params, schedule, epochs=epochs, **how)
 
     @property
     def padding(self) -> PaddingPolicy:
@@ -242,18 +212,7 @@ class NetworkTagger(Tagger, ABC):
             layer: [item.layer(layer) if layer in item.annotated else None for item in dev] for layer in processor.tags
         }
         hides = self.traits(self._settings).hides_phi
-        return Dev.of(rows, gold, processor.tags, self._settings.decoding, hides_phi=hides)
-
-    def init_from(self, before: Self) -> None:
-        """Let `fit` start from another tagger of this model, with its tags, words and features.
-
-        Args:
-            before: a trained tagger; it is not changed.
-
-        Raises:
-            OptionConflictError: the settings of this tagger make a network of another structure.
-        """
-        self._checkpoint = checkpoint(self, before._trained())
+        return Dev(rows, gold, processor.tags, self._settings.decoding, hides_phi=hides)
 
     def initial(self, processor: Any) -> TrainedModel:
         """Initial model of training from scratch: random parameters from the seed."""
@@ -264,7 +223,7 @@ class NetworkTagger(Tagger, ABC):
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """Tag sentences, one tag a token, with the setting ``decoding``."""
-        learned, names = self._trained(), np.array(self.tags, object)
+        learned, names = self.trained(), np.array(self.tags, object)
         begins = {PHI: iob_constraints(self.tags, self._settings.decoding)}
 
         def ask(batch: Batch) -> jax.Array:
@@ -275,7 +234,7 @@ class NetworkTagger(Tagger, ABC):
 
     def marginals(self, sentences: Sequence[Sentence]) -> list[np.ndarray]:
         """Probability of each tag at each token, for each sentence: [T, K], rows sum to 1."""
-        learned = self._trained()
+        learned = self.trained()
         ask = partial(posteriors, learned.structure, learned.params, layer=PHI)
         return self._run_batches(sentences, ask, nothing=np.empty((0, len(self.tags)), np.float32))
 
@@ -287,39 +246,18 @@ class NetworkTagger(Tagger, ABC):
         nothing: np.ndarray,
         rows: Sequence[Row] | None = None,
     ) -> list[np.ndarray]:
-        """Apply ``ask``, batch -> [B, T, ...], to sentences: [T, ...] each, ``nothing`` for one without tokens.
-
-        The processor makes the rows of the sentences unless ``rows`` are given.
-        """
-        keep_compiled()
-        processor = self._trained().processor
+        """Apply ``ask``, batch -> [B, T, ...], to sentences: [T, ...] each, ``nothing`` for one without tokens."""
+        processor = self.trained().processor
         rows = processor.rows(sentences) if rows is None else rows
-        return processor.scatter_to_tokens(
-            rows, run_batches(rows, ask, nothing=nothing, padding=self.padding), sentences
-        )
+        found = run_batches(rows, ask, nothing=nothing, padding=self.padding)
+        return processor.scatter_to_tokens(rows, found, sentences)
 
-    def save(self, folder: Path, *, key: bytes | None = None) -> None:
-        """Write ``model.json`` (settings, tags, vocabulary, checksum) and ``weights.npz``.
-
-        Without a key, the vocabulary holds words of the training notes: the folder is as confidential as the notes.
+    def trained(self) -> TrainedModel:
+        """Return the trained model.
 
         Raises:
-            UsageError: the words are hashed, and the key is missing or another one.
+            NotTrainedError: there is none.
         """
-        save_tagger(self, self._trained(), folder, key)
-
-    @classmethod
-    def load(cls, folder: Path | ModelFolder, *, key: bytes | None = None) -> Self:
-        """Read a model that `save` wrote.
-
-        Raises:
-            DataError: the folder holds no such model, one of another version, or a damaged one.
-            UsageError: the words are hashed, and the key is missing or another one.
-        """
-        tagger: Self = load_tagger(cls, folder, key)
-        return tagger
-
-    def _trained(self) -> TrainedModel:
         if self.learned is None:
             raise NotTrainedError(f"this {self.model} network is not trained: call fit, or load a saved one")
         return self.learned

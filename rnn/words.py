@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -14,16 +14,16 @@ import numpy as np
 from flax import nnx
 
 from crfdeid.documents import PHI, LabelledSentence
-from crfdeid.serialization import distinct_names
 from features.tokens import Sentence
 from rnn.batching import Row
 from rnn.embeddings.subwords import SubwordVectors
-from rnn.embeddings.vectors import WordVectors, extend, initial_table, matching_scale, unseen_vectors
+from rnn.embeddings.vectors import WordVectors, extend, initial_table, scaled_subwords, unseen_vectors
 from rnn.interpret import ExplainsWords
 from rnn.layers.dropout import WordDropout
 from rnn.network import SUBWORD_VECTORS, uniform
+from rnn.saving import SavedWords
 from rnn.settings import WindowSettings, WordSettings
-from rnn.training.schedules import BatchingSpec, Phase, Schedule, early_stopping
+from rnn.training.schedules import BatchingSpec, Phase, Schedule, falling_rate
 from rnn.training.steps import per_sentence
 from rnn.vocab import Vocabulary
 
@@ -39,7 +39,7 @@ class SentenceRows:
 
 
 @dataclass(frozen=True)
-class WordProcessor(SentenceRows):
+class WordProcessor(SentenceRows, SavedWords):
     """Converts sentences to rows of word ids, one row a sentence; `rnn.inputs.TokenProcessor` adds further inputs.
 
     The inputs of a row: "words", with ``margin`` words before and after the sentence, [T + 2 margin]; with ``subwords``
@@ -56,11 +56,6 @@ class WordProcessor(SentenceRows):
     tags: Mapping[str, tuple[str, ...]]
     margin: int = 0
     subwords: SubwordVectors | None = None
-
-    @property
-    def key(self) -> bytes | None:
-        """Key of hashed words and features; None for readable ones."""
-        return self.vocabulary.key
 
     def rows(self, sentences: Sequence[Sentence], targets: Sequence[LabelledSentence] | None = None) -> list[Row]:
         """Make one row a sentence.
@@ -97,56 +92,6 @@ class WordProcessor(SentenceRows):
         if self.subwords is not None:
             inputs[SUBWORD_VECTORS] = padded(unseen_vectors(words, self.vocabulary, self.subwords), length, start)
         return inputs
-
-    def hashed(self, key: bytes) -> tuple[Self, dict[str, np.ndarray]]:
-        """Hash the words; return the new processor and, for each table, the old row of each new one.
-
-        Raises:
-            UsageError: vectors of parts of words cannot be hashed; or the words are hashed already, with another key.
-        """
-        if self.subwords is not None:
-            self.subwords.hashed(key)
-        vocabulary, words = self.vocabulary.hashed(key)
-        return replace(self, vocabulary=vocabulary), {"words": words}
-
-    def describe(self) -> dict[str, Any]:
-        """Return words and tags as JSON data, for `read`."""
-        return {
-            "tags": {layer: list(tags) for layer, tags in self.tags.items()},
-            "words": list(self.vocabulary.words),
-            "lower_case": self.vocabulary.lower_case,
-        }
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        """Return the vectors of parts of words, for `read`."""
-        return {} if self.subwords is None else self.subwords.arrays()
-
-    def read(
-        self, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], key: bytes | None, *, layer: str = PHI
-    ) -> Self:
-        """Restore a processor from `describe` and `arrays`, with this one's settings.
-
-        Args:
-            described: JSON data of a saved model.
-            arrays: its arrays.
-            key: key of hashed words and features; None for readable ones.
-            layer: annotation layer that must have tags.
-
-        Raises:
-            KeyError: a field is missing.
-            TypeError: a field has another type.
-            ValueError: a field is not a list of distinct names, or a number is out of range.
-        """
-        words, lower_case = distinct_names(described["words"]), bool(described["lower_case"])
-        tags = {str(layer): distinct_names(names) for layer, names in dict(described["tags"]).items()}
-        if not tags.get(layer):
-            raise ValueError("no tags")
-        return replace(
-            self,
-            vocabulary=replace(self.vocabulary, words=words, lower_case=lower_case, key=key),
-            tags=tags,
-            subwords=SubwordVectors.from_arrays(arrays) if arrays else None,
-        )
 
 
 _Processor = TypeVar("_Processor", bound=WordProcessor)
@@ -185,10 +130,7 @@ def fit_words(
     )
     subwords = None
     if vectors is not None:
-        vocabulary, subwords = extend(vocabulary, vectors), vectors.subwords
-        if subwords is not None:
-            spread = settings.embedding_range / 3**0.5  # standard deviation of the random table
-            subwords = subwords.scaled(matching_scale(vectors, np.array([-spread, spread])))
+        vocabulary, subwords = extend(vocabulary, vectors), scaled_subwords(vectors, settings.embedding_range)
     tags = {layer: tags_of(train, layer) for layer in layers}
     return replace(blank, vocabulary=vocabulary, tags=tags, subwords=subwords)
 
@@ -248,15 +190,7 @@ def word_phase(
     name: str, settings: WordSettings, rows: Sequence[Row], updates: BatchingSpec, drop: Mapping[str, WordDropout]
 ) -> Phase:
     """One epoch on some rows, with word dropout (`word_dropout`), clipping and frozen vectors by the settings."""
-    clip = settings.clip_norm
-    return Phase(name, rows, updates, settings.lr, max_norm=clip, drop=drop, trains=trains(settings))
-
-
-def falling_rate(phase_of: Callable[[int], Phase], settings: Any, *, patience: int | None = None) -> Schedule:
-    """One phase an epoch with the learning rate of the settings; see `early_stopping`."""
-    return early_stopping(
-        lambda epoch: phase_of(epoch)._replace(rate=settings.rate(epoch)), epochs=settings.epochs, patience=patience
-    )
+    return Phase(name, rows, updates, settings.lr, max_norm=settings.max_norm, drop=drop, trains=trains(settings))
 
 
 def window_processor(settings: WindowSettings) -> WordProcessor:

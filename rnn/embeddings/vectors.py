@@ -212,6 +212,14 @@ def matching_scale(vectors: WordVectors, random_table: npt.ArrayLike) -> float:
     return float(wanted / given) if wanted > 0 and given > 0 else 1.0
 
 
+def scaled_subwords(vectors: WordVectors, bound: float) -> SubwordVectors | None:
+    """Vectors of parts of words in the scale of `initial_table`, whose random numbers are from -bound to bound."""
+    if vectors.subwords is None:
+        return None
+    deviation = bound / 3**0.5
+    return vectors.subwords.scaled(matching_scale(vectors, np.array([-deviation, deviation])))
+
+
 def unseen_vectors(words: Sequence[str], vocabulary: Vocabulary, subwords: SubwordVectors) -> npt.NDArray[np.float32]:
     """Vectors of unknown words from their parts, [N, D]; words are folded as the vocabulary reads them."""
     spelt = [zero_digits(word) if vocabulary.fold_digits else word for word in words]

@@ -24,7 +24,7 @@ _NEVER = -1e9  # score of a forbidden tag
 
 
 class CrfScores(NamedTuple):
-    """Scores of a CRF; see `rnn.network.Logits`.
+    """Scores of a CRF; see `rnn.interfaces.Logits`.
 
     Attributes:
         emissions: score of each tag at each token, [T, K].

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 from jax.extend.random import define_prng_impl
 
 from rnn.batching import Row
@@ -17,9 +18,9 @@ from rnn.vocab import PAD, Vocabulary
 
 def _mix(x: jax.Array) -> jax.Array:
     # Wellons's lowbias32: each bit of the input changes each bit of the result with a probability of about a half.
-    x = (x ^ (x >> 16)) * jnp.uint32(0x7FEB352D)
-    x = (x ^ (x >> 15)) * jnp.uint32(0x846CA68B)
-    return x ^ (x >> 16)
+    for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B)):
+        x = lax.mul(lax.bitwise_xor(x, lax.shift_right_logical(x, jnp.uint32(shift))), jnp.uint32(factor))
+    return lax.bitwise_xor(x, lax.shift_right_logical(x, jnp.uint32(16)))
 
 
 def _words(key: jax.Array, start: jax.Array | int, count: int) -> jax.Array:
@@ -116,7 +117,8 @@ class WordDropout(NamedTuple):
 
     def __call__(self, ids: jax.Array, key: jax.Array) -> jax.Array:
         """Replace some ids, never padding."""
-        dropped = (jax.random.uniform(key, ids.shape) < self.chance[ids]) & (ids != PAD)
+        number = jax.random.bits(key, ids.shape) >> 9  # 23 bits, which a float32 holds
+        dropped = (number.astype(jnp.float32) < self.chance[ids] * 2**23) & (ids != PAD)
         return jnp.where(dropped, self.unknown[ids], ids)
 
 

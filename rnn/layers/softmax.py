@@ -6,14 +6,13 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-import optax
 from jax import lax
 
 from rnn.decode import ANY
 
 
 class SoftmaxScores(NamedTuple):
-    """Scores before a softmax; see `rnn.network.Logits`.
+    """Scores before a softmax; see `rnn.interfaces.Logits`.
 
     Attributes:
         emissions: [T, K].
@@ -23,8 +22,11 @@ class SoftmaxScores(NamedTuple):
 
     def loss(self, tags: jax.Array, length: jax.Array) -> jax.Array:
         """Negative log-likelihood of the tags in nats, summed over tokens (yadav2016, section 3.5)."""
-        losses = optax.softmax_cross_entropy_with_integer_labels(self.emissions, tags)  # [T]
-        return jnp.sum(losses, where=jnp.arange(tags.shape[0]) < length)
+        token = jnp.arange(tags.shape[0])
+        highest = lax.stop_gradient(jnp.max(self.emissions, axis=1))
+        normaliser = jnp.log(jnp.sum(jnp.exp(self.emissions - highest[:, None]), axis=1)) + highest
+        losses = normaliser - self.emissions.at[token, tags].get(mode="promise_in_bounds")  # [T]
+        return jnp.sum(losses, where=token < length)
 
     def best_path(self, length: jax.Array, begins: jax.Array) -> jax.Array:
         """Most probable tag sequence within the constraints, [T]."""

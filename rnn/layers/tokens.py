@@ -80,7 +80,7 @@ class TokenInputs(nnx.Module):
 
     @property
     def tables(self) -> dict[str, str]:
-        """Tables of words, and of characters and features if they are inputs; see `rnn.network.Network`."""
+        """Tables of words, and of characters and features if they are inputs; see `rnn.interfaces.Network`."""
         return {name: name for name in self.sizes if name != "casing"}
 
     def __call__(self, vectors: Mapping[str, jax.Array], inputs: Mapping[str, jax.Array]) -> jax.Array:

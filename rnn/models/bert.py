@@ -23,12 +23,13 @@ from crfdeid.serialization import PUBLIC
 from crfdeid.tagger import Traits
 from crfdeid.validation import require_counts, require_number, require_shares
 from features.tokens import Sentence
-from rnn.batching import PaddingPolicy, Row, bucket_sizes
+from rnn.batching import PaddingPolicy, Row, rows_by_length
 from rnn.decode import posteriors, run_batches
+from rnn.interfaces import Arrays, Network, Params
 from rnn.layers.dropout import dropout, split_key
 from rnn.layers.softmax import SoftmaxScores
 from rnn.layers.transformer import Linear, TransformerEncoder
-from rnn.network import Arrays, Network, Params, Structure, TrainedModel
+from rnn.network import Structure, TrainedModel
 from rnn.pretrained.config import EncoderConfig
 from rnn.pretrained.hub import DISTRIBUTION, LICENCE, PretrainedEncoder, read_encoder, small_encoder
 from rnn.pretrained.subwords import NOT_COUNTED, PIECES, SubwordProcessor
@@ -114,7 +115,7 @@ def chosen_tags(tables: Sequence[np.ndarray], tags: Sequence[str], decoding: str
 
 @dataclass(frozen=True)
 class DevNotes:
-    """Development sentences as a `rnn.training.validation.DevMetric`: windows are merged before words are tagged.
+    """Development sentences as a `rnn.interfaces.DevMetric`: windows are merged before words are tagged.
 
     Args:
         sentences: the sentences with gold tags.
@@ -267,8 +268,8 @@ class BertTagger(NetworkTagger):
         """Train on the same windows in every epoch, with a learning rate by the update."""
         settings = self._settings
         cut = per_sentences(settings.batch, optimiser(optax.adam))
-        sizes = bucket_sizes(rows, buckets=cut.buckets, cost=cut.bucket_cost)
-        updates = settings.epochs * sum(-(-size // settings.batch) for size in sizes)
+        buckets = rows_by_length(rows, buckets=cut.buckets, cost=cut.bucket_cost)
+        updates = settings.epochs * sum(-(-len(some) // settings.batch) for some, _ in buckets)
         warm = round(settings.warmup * updates)
         phase = Phase(
             self.model,
@@ -276,7 +277,7 @@ class BertTagger(NetworkTagger):
             cut,
             warmup_linear_decay(settings.lr, updates=updates, warm=warm, last=settings.final_lr),
             loss=first_pieces_loss,
-            max_norm=settings.clip_norm,
+            max_norm=settings.max_norm,
         )
         return early_stopping(lambda epoch: phase, epochs=settings.epochs, patience=None)
 

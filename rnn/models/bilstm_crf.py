@@ -22,18 +22,19 @@ from features.tokens import Sentence
 from rnn.batching import Row
 from rnn.embeddings.vectors import WordVectors
 from rnn.inputs import Characters, Features, TokenProcessor
+from rnn.interfaces import Arrays
 from rnn.interpret import token_norms, transitions
 from rnn.layers.crf import CrfOutput, CrfScores
 from rnn.layers.dropout import dropout, split_key
 from rnn.layers.lstm import BiLstms
 from rnn.layers.tokens import TokenInputs
-from rnn.network import Arrays, uniform
+from rnn.network import uniform
 from rnn.settings import WordSettings
 from rnn.tagger import NetworkTagger
 from rnn.training.minibatches import OPTIMISERS, optimiser, per_sentences
-from rnn.training.schedules import Phase, Schedule
+from rnn.training.schedules import Phase, Schedule, falling_rate
 from rnn.vocab import PAD, Vocabulary
-from rnn.words import ReadsWords, falling_rate, fit_words, word_dropout, word_phase
+from rnn.words import ReadsWords, fit_words, word_dropout, word_phase
 
 
 class BilstmCrf(nnx.Module):
@@ -341,7 +342,7 @@ class ReadsInputs(ReadsWords):
 
     def tag_matrices(self, network: Any, sentences: Sequence[Sentence]) -> Iterable[TagMatrix]:
         """Transitions of the CRF layer that finds PHI."""
-        return [transitions(self._trained().processor.tags[PHI], self.phi_output(network).A[...])]
+        return [transitions(self.trained().processor.tags[PHI], self.phi_output(network).A[...])]
 
 
 @final

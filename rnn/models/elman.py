@@ -17,10 +17,11 @@ from crfdeid.documents import PHI
 from crfdeid.explain.data import WeightNorm
 from crfdeid.validation import require_counts
 from rnn.batching import Row
+from rnn.interfaces import Arrays
 from rnn.interpret import window_norms
 from rnn.layers.dropout import dropout
 from rnn.layers.softmax import SoftmaxScores
-from rnn.network import Arrays, uniform
+from rnn.network import uniform
 from rnn.settings import YADAV2016, WindowSettings
 from rnn.tagger import NetworkTagger
 from rnn.training.schedules import Schedule
@@ -38,7 +39,7 @@ def context_windows(vectors: jax.Array, width: int) -> jax.Array:
         One row for each token, from the leftmost word of its window to the rightmost, [T, width * D].
     """
     length = vectors.shape[0] - width + 1
-    return jnp.concatenate([vectors[offset : offset + length] for offset in range(width)], axis=1)
+    return jnp.concatenate([lax.slice_in_dim(vectors, start, start + length) for start in range(width)], axis=1)
 
 
 class WindowNetwork(nnx.Module):

@@ -111,7 +111,7 @@ class TagsConcepts(ReadsInputs):
             OptionConflictError: ``phi`` marks PHI, and the model was trained on notes without any.
             ValueError: ``phi`` does not hold exactly one tag a token.
         """
-        learned = self._trained()
+        learned = self.trained()
         tags = {layer: learned.processor.tags[layer] for layer in self.traits(self._settings).layers}
         begins = {layer: iob_constraints(names, self._settings.decoding) for layer, names in tags.items()}
         hides = self.traits(self._settings).hides_phi

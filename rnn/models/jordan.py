@@ -150,7 +150,7 @@ class JordanTagger(ReadsWords, NetworkTagger):
 
     def _states(self, network: Jordan, sentences: Sequence[Sentence]) -> np.ndarray:
         """Hidden states of all tokens by equation 12, from the network's posteriors: [N, H]."""
-        learned, states = self._trained(), []
+        learned, states = self.trained(), []
         for row, posteriors in zip(learned.processor.rows(sentences), self.marginals(sentences), strict=True):
             vectors = embedding_lookup(network, learned.params, jax.tree.map(jnp.asarray, dict(row.inputs)))["words"]
             windows = np.asarray(context_windows(vectors, self._settings.window), float)  # [T, W * D]

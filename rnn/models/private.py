@@ -28,17 +28,17 @@ from crfdeid.validation import require_counts, require_shares
 from features.tokens import Sentence
 from rnn.batching import Row
 from rnn.inputs import casing
+from rnn.interfaces import Arrays
 from rnn.layers.crf import CrfScores
 from rnn.models.bilstm_crf import BilstmCrf, bilstm_sizes
-from rnn.network import Arrays
 from rnn.privacy.representation import RepresentationModel
 from rnn.privacy.shared_file import SharedNotes
 from rnn.saving import PublicWords
 from rnn.settings import TrainingSettings
 from rnn.tagger import NetworkTagger
 from rnn.training.minibatches import OPTIMISERS, optimiser, per_sentences
-from rnn.training.schedules import Phase, Schedule
-from rnn.words import SentenceRows, falling_rate, tags_of
+from rnn.training.schedules import Phase, Schedule, falling_rate
+from rnn.words import SentenceRows, tags_of
 
 VECTORS, CASING = "vectors", "casing"
 """Inputs of a row: each token's representation, [T, D], and its casing class, [T]."""
@@ -285,7 +285,7 @@ class PrivateTagger(NetworkTagger):
             rows,
             per_sentences(settings.batch, optimiser(OPTIMISERS["nadam"])),
             settings.lr,
-            max_norm=settings.clip_norm,
+            max_norm=settings.max_norm,
             average=settings.average,
         )
         return falling_rate(lambda epoch: phase, settings, patience=settings.patience)

@@ -30,13 +30,14 @@ from crfdeid.validation import require_number
 from features.tokens import Sentence
 from rnn.batching import Row
 from rnn.inputs import Characters, TokenProcessor
+from rnn.interfaces import Arrays
 from rnn.layers.crf import CrfOutput, CrfScores
 from rnn.layers.dropout import WordDropout, dropout, split_key
 from rnn.layers.lstm import BiLstms
 from rnn.layers.tokens import TokenInputs
 from rnn.models.bilstm_crf import BilstmCrf, bilstm_sizes, fit_inputs, input_sizes
 from rnn.models.joint import LANGE2020_JOINT, JointSettings, TagsConcepts
-from rnn.network import PHI_TAG_IDS, Arrays, uniform
+from rnn.network import PHI_TAG_IDS, uniform
 from rnn.settings import WordSettings
 from rnn.tagger import NetworkTagger
 from rnn.vocab import FIRST_WORD, PAD, Vocabulary, zero_digits
@@ -263,13 +264,7 @@ class ConceptPart(nnx.Module):
         self.crf = CrfOutput(2 * hidden, tags, rngs=rngs)
 
     def __call__(
-        self,
-        vectors: Arrays,
-        inputs: Arrays,
-        *,
-        decided: jax.Array,
-        soft: jax.Array,
-        key: jax.Array | None = None,
+        self, vectors: Arrays, inputs: Arrays, *, decided: jax.Array, soft: jax.Array, key: jax.Array | None = None
     ) -> CrfScores:
         """Scores of a sentence's concepts, from the ids of its PHI tags, [T], and each tag's probability, [T, K]."""
         layers_key, output_key = split_key(key, 2)
@@ -397,7 +392,7 @@ class StackedTagger(TagsConcepts, NetworkTagger, LayeredTagger):
 
     def stores(self, words: Sequence[str]) -> list[bool]:
         """Report for each word whether the concept part's vocabulary has it."""
-        processor: Any = self._trained().processor
+        processor: Any = self.trained().processor
         return [number >= FIRST_WORD for number in processor.concept.vocabulary.ids(words)]
 
     def phi_part(self, network: Stacked) -> BilstmCrf:

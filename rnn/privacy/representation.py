@@ -23,8 +23,9 @@ from rnn.batching import predict_batches
 from rnn.compile_cache import keep_compiled
 from rnn.embeddings.lookup import Lookup
 from rnn.embeddings.vectors import WordVectors
+from rnn.interfaces import Params
 from rnn.layers.lstm import BiLstm
-from rnn.network import Params, Structure, full_precision
+from rnn.network import Structure, full_precision
 from rnn.privacy.settings import PrivateSettings
 from rnn.saving import params_from
 

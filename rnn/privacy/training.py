@@ -30,10 +30,11 @@ from rnn.batching import Row
 from rnn.compile_cache import keep_compiled
 from rnn.embeddings.vectors import WordVectors
 from rnn.inputs import TokenProcessor
+from rnn.interfaces import Arrays, Params
 from rnn.layers.crf import CrfScores
 from rnn.layers.dropout import split_key
 from rnn.models.bilstm_crf import BilstmCrf, bilstm_sizes
-from rnn.network import Arrays, Params, Structure
+from rnn.network import Structure
 from rnn.privacy.adversaries import LOG_2, TASKS, Adversaries, PairIndex, PairVocabulary, Replaceable, both, losses
 from rnn.privacy.representation import Representation, RepresentationModel, new_representation, reverse_gradient
 from rnn.privacy.settings import PrivateSettings
@@ -73,7 +74,7 @@ class PrivateNetwork(nnx.Module):
         """Scores of a sentence by the tagger.
 
         Args:
-            vectors: see `rnn.network.Network.scores`, also for the next three.
+            vectors: see `rnn.interfaces.Network.scores`, also for the next three.
             inputs: inputs of the row.
             length: number of real tokens.
             key: source of noise and dropout; None for neither.

@@ -11,13 +11,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from crfdeid.tagger import FitProgress, OnProgress
-from rnn.batching import Batch, Row, even_batches, make_buckets
+from rnn.batching import Batch, Row, make_buckets
+from rnn.interfaces import DevMetric, Params
 from rnn.layers.dropout import random_key
-from rnn.network import Params, Structure
-from rnn.training.minibatches import held_out_loss
+from rnn.network import Structure
+from rnn.training.minibatches import even_batches, held_out_loss
 from rnn.training.schedules import BatchingSpec, EvalResult, Phase, Schedule
 from rnn.training.steps import Program, StepData, TrainState, compiled_step, run_keys
-from rnn.training.validation import DevMetric
 
 _KEPT = 3  # lists of rows: the turn of a private representation has three phases
 
@@ -177,17 +177,18 @@ class _State:
         program = Program(self._structure, phase.loss, phase.reduce, updates.update)
         buckets = self._buckets.of(phase.rows, updates)
         state, frozen = self._begin(phase)
-        losses = jnp.zeros(())
+        losses = []
         for i, order, count in shuffled_runs(buckets, updates.run, seed=self._seed, epoch=epoch):
-            keys = run_keys(self._key, np.uint32(self._runs), sentences=len(order), inputs=len(phase.drop))
+            keys = run_keys(self._key, np.uint32(self._runs), sentences=updates.run(1), inputs=len(phase.drop))
             run = (order, np.int32(count), keys)
             data = StepData(frozen, buckets[i], dict(phase.drop), *run, *self._rates(phase))
             state, loss = yield Step(program, state, data)
-            losses, self._runs = losses + loss, self._runs + 1
+            losses.append(loss)
+            self._runs += 1
         self._params = {**frozen, **state.params}
         self._average |= state.average
         self._optimisers[phase.name] = state.optimiser
-        return float(losses)
+        return float(sum(map(np.asarray, losses), np.float32(0.0)))  # read here: the device need not wait before
 
     def _begin(self, phase: Phase) -> tuple[TrainState, Params]:
         """State of the trained parameters, and the others; averages begin, or end if the phase has none."""
@@ -206,7 +207,8 @@ class _State:
         rate = phase.rate(self._runs) if callable(phase.rate) else phase.rate
         # A smaller decay at first, or the average would hold on to the initial weights.
         decay = min(phase.average, (1 + self._runs) / (10 + self._runs))
-        return map(np.float32, (rate, phase.max_norm, decay))
+        longest = np.inf if phase.max_norm is None else phase.max_norm
+        return map(np.float32, (rate, longest, decay))
 
     def held_out_loss(self, phase: Phase) -> float | None:
         """Mean loss a held-out row; None for a phase without held-out rows."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from typing import Any
 
@@ -10,10 +10,11 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from rnn.batching import Batch
+from rnn.batching import MANY_TOKENS, Batch, Row, make_batch, rows_by_length
+from rnn.interfaces import Loss, Params
 from rnn.layers.dropout import random_key
-from rnn.network import Params, Structure, embedding_lookup, full_precision
-from rnn.training.schedules import BatchingSpec, Loss, Phase
+from rnn.network import Structure, embedding_lookup, full_precision
+from rnn.training.schedules import BatchingSpec, Phase
 from rnn.training.steps import Program, StepData, TrainState, drawn_rows
 
 
@@ -87,6 +88,14 @@ def total_loss(structure: Structure, loss: Loss, params: Params, rows: Batch, ke
     losses = jax.vmap(of)(vectors, dict(rows.inputs), dict(rows.targets), rows.lengths, keys)
     real = (rows.lengths > 0).reshape(-1, *[1] * (losses.ndim - 1))
     return jnp.sum(losses, axis=0, where=real)
+
+
+def even_batches(rows: Sequence[Row], *, buckets: int, cost: int) -> Iterator[Batch]:
+    """Split the batches of `rnn.batching.make_buckets` into batches of `MANY_TOKENS` padded tokens, or of one row."""
+    for some, length in rows_by_length(rows, buckets=buckets, cost=cost):
+        size = min(max(MANY_TOKENS // length, 1), len(some))
+        for start in range(0, len(some), size):
+            yield make_batch(some[start : start + size], length=length, size=size)
 
 
 def held_out_loss(structure: Structure, params: Params, phase: Phase, held_out: Sequence[Batch]) -> float:

@@ -16,7 +16,8 @@ import jax.numpy as jnp
 from crfdeid.documents import LabelledSentence
 from crfdeid.tagger import OnProgressOfMany
 from rnn.batching import Batch
-from rnn.network import Params, full_precision
+from rnn.interfaces import Params
+from rnn.network import full_precision
 from rnn.training.loop import DeviceBatches, Step, Training
 from rnn.training.steps import Program, StepData, TrainState, step
 

@@ -3,30 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from rnn.batching import Row
+from rnn.interfaces import Arrays, Loss, Network, Params
 from rnn.layers.dropout import WordDropout
-from rnn.network import Arrays, Network, Params
-
-
-class Loss(Protocol):
-    """Loss of one row in nats, or several parts of it (`Phase.reduce`)."""
-
-    def __call__(
-        self,
-        network: Network,
-        vectors: Arrays,
-        *,
-        inputs: Arrays,
-        targets: Arrays,
-        length: jax.Array,
-        key: jax.Array | None,
-    ) -> jax.Array:
-        """Compute the loss; ``targets`` are by annotation layer, the rest is that of `Network.scores`."""
+from rnn.settings import TrainingSettings
 
 
 class BatchingSpec(NamedTuple):
@@ -76,7 +61,7 @@ class Phase(NamedTuple):
         loss: loss of one row; an update descends its mean over the update's rows.
         reduce: reduction of a mean loss of several parts, [parts], to the number that is minimised; the held-out loss
             is reduced likewise. For minibatches.
-        max_norm: Euclidean norm to which a longer gradient is clipped (Pascanu et al. 2013).
+        max_norm: Euclidean norm to which a longer gradient is clipped (Pascanu et al. 2013); None for no clipping.
         drop: word dropout, drawn anew for each update, by the input of word ids.
         trains: parameter name ("tables.words", "network.U") -> whether it is trained; others stay, bit for bit.
         average: decay of the moving average of the weights, such as 0.999; 0 for no average. The average is measured on
@@ -92,7 +77,7 @@ class Phase(NamedTuple):
     rate: float | Callable[[int], Any]
     loss: Loss = nll_loss
     reduce: Callable[[jax.Array], jax.Array] = identity
-    max_norm: float = float("inf")
+    max_norm: float | None = None
     drop: Mapping[str, WordDropout] = {}
     trains: Callable[[str], bool] = every_parameter
     average: float = 0.0
@@ -131,3 +116,17 @@ def early_stopping(phase_of: Callable[[int], Phase], *, epochs: int, patience: i
             best, since = (measured.f1, 0) if measured.f1 > best else (best, since + 1)
         if patience is not None and since >= patience:
             return
+
+
+def linear_rate(settings: TrainingSettings, epoch: int) -> float:
+    """Learning rate of an epoch, counted from 0: linear from ``lr`` to ``final_lr`` times it."""
+    return settings.lr * (1.0 + (settings.final_lr - 1.0) * epoch / max(settings.epochs - 1, 1))
+
+
+def falling_rate(phase_of: Callable[[int], Phase], settings: TrainingSettings, patience: int | None = None) -> Schedule:
+    """One phase an epoch with the `linear_rate`; see `early_stopping`."""
+
+    def phase(epoch: int) -> Phase:
+        return phase_of(epoch)._replace(rate=linear_rate(settings, epoch))
+
+    return early_stopping(phase, epochs=settings.epochs, patience=patience)

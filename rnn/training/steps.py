@@ -16,9 +16,10 @@ import optax
 from jax import lax
 
 from rnn.batching import Batch
+from rnn.interfaces import Loss, Network, Params
 from rnn.layers.dropout import WordDropout, drop_words
-from rnn.network import Network, Params, Structure, embedding_lookup, full_precision
-from rnn.training.schedules import BatchingSpec, Loss, identity
+from rnn.network import Structure, embedding_lookup, full_precision
+from rnn.training.schedules import BatchingSpec, identity
 
 
 class Program(NamedTuple):
@@ -60,8 +61,8 @@ class StepData(NamedTuple):
         drop: word dropout by input.
         order: indices of the sentences, in order, [R].
         count: number of valid entries of ``order``.
-        keys: for each sentence a key of the network and one for each input with word dropout, [R, 1 + inputs]; see
-            `run_keys`.
+        keys: for each sentence, and others to spare, a key of the network and one for each input with word dropout,
+            [R or more, 1 + inputs]; see `run_keys`.
         learning_rate: learning rate.
         max_norm: Euclidean norm of the gradient of all parameters to which a longer one is clipped (Pascanu et al.
             2013).
@@ -81,13 +82,9 @@ class StepData(NamedTuple):
 
 @partial(jax.jit, static_argnames=("sentences", "inputs"))
 def run_keys(key: jax.Array, number: Any, *, sentences: int, inputs: int) -> jax.Array:
-    """Keys of a run, [R, 1 + inputs].
+    """Keys of the run with this number within the training, [R, 1 + inputs], for R sentences and word dropout of inputs.
 
-    Args:
-        key: key of the training.
-        number: number of the run within the training.
-        sentences: R.
-        inputs: inputs with word dropout.
+    The keys of fewer sentences are the first ones.
     """
     return jax.random.split(jax.random.fold_in(key, number), (sentences, 1 + inputs))
 
@@ -147,17 +144,10 @@ def _descend(
     data: StepData,
     inputs: Mapping[str, jax.Array],
 ) -> tuple[Params, jax.Array]:
-    """One update of plain gradient descent by one sentence; returns the loss before it.
+    """One update of plain gradient descent by the inputs of one sentence; returns the loss before it.
 
     This step is not optax's: it adds to the looked-up rows of a table alone, where a dense one would write the whole
-    table, 20,000 x 300 numbers, for each sentence.
-
-    Args:
-        structure: structure of the network.
-        loss: network and looked-up vectors -> loss of the sentence.
-        params: trained parameters.
-        data: the other parameters, the learning rate and the bound of the gradient's norm.
-        inputs: inputs of the sentence.
+    table, 20,000 x 300 numbers, for each sentence. ``loss`` takes the network and the looked-up vectors.
     """
     frozen = data.frozen
     network: Network = structure.network({**params, **frozen})
@@ -187,12 +177,8 @@ def _norm(dense: jax.Array, looked_up: Sequence[tuple[jax.Array, jax.Array]], ma
     """Norm of a gradient, or an upper bound of it that is not above ``max_norm``.
 
     Repeated words sum their rows, so that the norm of P rows is at most sqrt(P) times that of the rows as they stand.
-    The norm itself takes longer, since it compares all pairs of ids.
-
-    Args:
-        dense: squared norm of all but the tables.
-        looked_up: for each table ids, [P, ...], and gradients of its looked-up rows, [P, ..., D].
-        max_norm: longest norm that needs no clipping.
+    The norm itself takes longer, since it compares all pairs of ids. ``dense`` is the squared norm of all but the
+    tables, ``looked_up`` holds for each table ids, [P, ...], and the gradients of its looked-up rows, [P, ..., D].
     """
     bound = dense + sum((ids.size * jnp.sum(gradients**2) for ids, gradients in looked_up), jnp.zeros(()))
 
@@ -203,12 +189,7 @@ def _norm(dense: jax.Array, looked_up: Sequence[tuple[jax.Array, jax.Array]], ma
 
 
 def _square_of_rows(ids: jax.Array, gradients: jax.Array) -> jax.Array:
-    """Squared norm of a table's gradient from those of its looked-up rows: rows of one id are summed first.
-
-    Args:
-        ids: [P, ...].
-        gradients: [P, ..., D].
-    """
+    """Squared norm of a table's gradient from those of its looked-up rows: rows of one id are summed first."""
     ids, gradients = ids.reshape(-1), gradients.reshape(-1, gradients.shape[-1])
     first = jnp.argmax(ids[:, None] == ids[None], axis=1)  # of the rows with the same id; XLA stores no [P, P]
     return jnp.sum(jnp.zeros_like(gradients).at[first].add(gradients) ** 2)
@@ -217,5 +198,5 @@ def _square_of_rows(ids: jax.Array, gradients: jax.Array) -> jax.Array:
 def drawn_rows(data: StepData) -> tuple[Batch, jax.Array]:
     """Rows of a run after word dropout, [R, ...] each, and a key for each of them."""
     rows: Batch = jax.tree.map(lambda array: jnp.asarray(array)[data.order], data.batch._replace(real=None))
-    inputs = jax.vmap(partial(drop_words, data.drop))(rows.inputs, data.keys[:, 1:])
-    return rows._replace(inputs=inputs), data.keys[:, 0]
+    keys = data.keys[: data.order.shape[0]]
+    return rows._replace(inputs=jax.vmap(partial(drop_words, data.drop))(rows.inputs, keys[:, 1:])), keys[:, 0]

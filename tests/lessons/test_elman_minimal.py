@@ -10,6 +10,7 @@ from tiny_notes import TRAIN
 from rnn import ElmanSettings, ElmanTagger
 from rnn.batching import make_buckets
 from rnn.training.loop import shuffled_runs
+from rnn.training.schedules import linear_rate
 from rnn.training.steps import per_sentence
 
 NAMES = {
@@ -44,7 +45,7 @@ def test_its_losses_and_weights_are_the_librarys():
             for i in run[:count]
         ]
         assert sorted(order) == list(range(len(TRAIN)))
-        params, mean = elman_minimal.epoch(params, examples, order, settings.rate(number))
+        params, mean = elman_minimal.epoch(params, examples, order, linear_rate(settings, number))
         assert mean == pytest.approx(losses[number], rel=1e-5)
     for name, own in NAMES.items():
         np.testing.assert_allclose(params[name], tagger.learned.params[own], rtol=2e-4, atol=1e-6)

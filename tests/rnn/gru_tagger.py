@@ -16,8 +16,9 @@ from rnn.network import uniform
 from rnn.settings import WordSettings
 from rnn.tagger import NetworkTagger
 from rnn.training.minibatches import optimiser, per_sentences
+from rnn.training.schedules import falling_rate
 from rnn.vocab import PAD, Vocabulary
-from rnn.words import ReadsWords, WordProcessor, falling_rate, word_dropout, word_phase
+from rnn.words import ReadsWords, WordProcessor, word_dropout, word_phase
 
 
 class Gru(nnx.Module):

@@ -13,12 +13,12 @@ from rnn.batching import (
     Row,
     batches,
     bucket_lengths,
-    even_batches,
     make_batch,
     make_buckets,
     padded_length,
     predict_batches,
 )
+from rnn.training.minibatches import even_batches
 
 LENGTHS = st.lists(st.integers(1, 12), min_size=1, max_size=12)
 
@@ -106,7 +106,7 @@ def test_rows_that_are_not_alike_are_in_buckets_of_their_own():
 
 @pytest.mark.parametrize("many", [1, 4, 7, 100])
 def test_even_batches_hold_every_row_once_and_few_shapes(monkeypatch, many):
-    monkeypatch.setattr("rnn.batching.MANY_TOKENS", many)
+    monkeypatch.setattr("rnn.training.minibatches.MANY_TOKENS", many)
     rows = [Row({"words": np.full(length, i + 1)}, {}, length) for i, length in enumerate([2, 3, 0, 3, 1, 2, 3])]
     found = list(even_batches(rows, buckets=2, cost=0))
     assert sorted(n for batch in found for n in batch.inputs["words"][batch.lengths > 0, 0]) == [1, 2, 4, 5, 6, 7]

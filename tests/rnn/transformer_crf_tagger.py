@@ -19,8 +19,9 @@ from rnn.pretrained.config import EncoderConfig
 from rnn.settings import WordSettings
 from rnn.tagger import NetworkTagger
 from rnn.training.minibatches import optimiser, per_sentences
+from rnn.training.schedules import falling_rate
 from rnn.vocab import Vocabulary
-from rnn.words import falling_rate, fit_words, word_phase
+from rnn.words import fit_words, word_phase
 
 
 class TransformerCrf(nnx.Module):

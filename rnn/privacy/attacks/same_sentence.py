@@ -25,15 +25,17 @@ from flax import nnx
 from crfdeid.documents import LabelledSentence
 from crfdeid.evaluation.tokens import Proportion
 from crfdeid.utils.process import keep_freed_memory
-from rnn.batching import Batch, Row, even_batches
+from rnn.batching import Batch, Row
 from rnn.compile_cache import keep_compiled
 from rnn.embeddings.vectors import WordVectors
-from rnn.network import Arrays, Params, Structure, embedding_lookup, full_precision
+from rnn.interfaces import Arrays, Params
+from rnn.network import Structure, embedding_lookup, full_precision
 from rnn.privacy.adversaries import TASKS, Adversaries, PairIndex, PairVocabulary, Replaceable, both
 from rnn.privacy.attacks.encoders import SentenceEncoder
 from rnn.privacy.settings import PrivateSettings
 from rnn.privacy.training import ADVERSARIES, PrivateLoss, updates
 from rnn.training.loop import start_training, train
+from rnn.training.minibatches import even_batches
 from rnn.training.schedules import EvalResult, Phase, Schedule
 
 AVERAGE = "average"

@@ -176,7 +176,7 @@ def test_the_papers_settings():
     paper = BertTagger.profiles()["johnson2020"]
     assert (paper.lr, paper.warmup, paper.epochs, paper.dropout) == (5e-5, 0.4, 3, 0.1)
     assert (paper.window, paper.overlap, paper.decoding) == (100, 40, "argmax")
-    assert paper.clip_norm == np.inf
+    assert paper.max_norm is None
 
 
 def test_the_learning_rate_rises_and_falls_over_the_updates_of_all_epochs():

@@ -10,13 +10,13 @@ from tiny_networks import V, row_of
 from tiny_networks import start as start_window_network
 
 from rnn import Elman
-from rnn.batching import even_batches, make_buckets
+from rnn.batching import make_buckets
 from rnn.layers.dropout import random_key
 from rnn.settings import WordSettings
 from rnn.training import loop
 from rnn.training.loop import DeviceBatches, shuffled_runs, start_training, train
-from rnn.training.minibatches import optimiser, per_sentences
-from rnn.training.schedules import Phase, early_stopping, nll_loss
+from rnn.training.minibatches import even_batches, optimiser, per_sentences
+from rnn.training.schedules import Phase, early_stopping, linear_rate, nll_loss
 from rnn.training.steps import per_sentence
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
@@ -78,7 +78,7 @@ def by_hand(*phases):
         words = [row.inputs["words"] for row in one.rows]
         gradient = mean_gradient(moving, fixed, words, [row.targets["phi"] for row in one.rows])
         norm = np.sqrt(sum(float((array**2).sum()) for array in gradient.values()))
-        gradient = {name: array * min(1.0, one.max_norm / norm) for name, array in gradient.items()}
+        gradient = {name: array * min(1.0, (one.max_norm or np.inf) / norm) for name, array in gradient.items()}
         steps, states[one.name] = nadam.update(gradient, states.get(one.name) or nadam.init(moving), moving)
         params = {**fixed, **{name: np.asarray(moving[name] + steps[name]) for name in moving}}
         yield params
@@ -437,7 +437,9 @@ def test_every_epoch_has_the_rates_of_its_phase():
     settings = WordSettings(lr=0.4, final_lr=0.5, epochs=3)
     structure, params = start_window_network(Elman)
     schedule = early_stopping(
-        lambda epoch: Phase("it", ROWS, per_sentence(), settings.rate(epoch), max_norm=9.0), epochs=3, patience=None
+        lambda epoch: Phase("it", ROWS, per_sentence(), linear_rate(settings, epoch), max_norm=9.0),
+        epochs=3,
+        patience=None,
     )
     training, seen = start_training(structure, params, schedule, seed=1, epochs=3), []
     step = next(training)

@@ -26,7 +26,7 @@ def dev():
 def test_it_is_strict_f_also_for_tags_that_training_never_saw(dev, decoding):
     rows, gold = dev
     begins, scores = {"phi": iob_constraints(TAGS, decoding)}, []
-    measure = Dev.of(rows, {"phi": gold}, {"phi": TAGS}, decoding)
+    measure = Dev(rows, {"phi": gold}, {"phi": TAGS}, decoding)
     for seed in range(6):
         structure, params = tiny_crf.start(seed)
         predicted = [() for _ in rows]
@@ -45,6 +45,6 @@ def test_all_right_is_1_and_nothing_found_is_0():
     params["network.A"] = jnp.zeros_like(params["network.A"])
     rows = [tiny_crf.row_of([2, 0, 1]), tiny_crf.row_of([2, 2])]
     gold = [("O", "B-ID", "I-ID"), ("O", "O")]
-    assert Dev.of(rows, {"phi": gold}, {"phi": TAGS}, "valid").f1(structure, params) == 1.0
+    assert Dev(rows, {"phi": gold}, {"phi": TAGS}, "valid").f1(structure, params) == 1.0
     other = [("B-ID", "O", "O"), ("B-ID", "I-ID")]
-    assert Dev.of(rows, {"phi": other}, {"phi": TAGS}, "valid").f1(structure, params) == 0.0
+    assert Dev(rows, {"phi": other}, {"phi": TAGS}, "valid").f1(structure, params) == 0.0
