@@ -82,7 +82,7 @@ class StepData(NamedTuple):
 
 @partial(jax.jit, static_argnames=("sentences", "inputs"))
 def run_keys(key: jax.Array, number: Any, *, sentences: int, inputs: int) -> jax.Array:
-    """Keys of the run with this number within the training, [R, 1 + inputs], for R sentences and word dropout of inputs.
+    """Keys of the run with this number within the training, for R sentences: [R, 1 + inputs with word dropout].
 
     The keys of fewer sentences are the first ones.
     """
