@@ -127,8 +127,8 @@ class Document:
             means nothing.
         findings: PHI as each component marked it, before spans that overlap became one: for the operator "keep". It
             does not count for equality.
-        evidence: the source and score of spans; empty if unknown. It does not count for equality. Entries of other
-            spans are left out, so ``replace(document, spans=some)`` keeps those of the remaining ones.
+        evidence: source and score of spans of any layer; empty if unknown. It does not count for equality. Entries of
+            other spans are left out, so ``replace(document, spans=some)`` keeps those of the remaining ones.
         source: for messages: a file, and the line or record in it; "" for a document made by hand. Messages
             never contain the id, which can be PHI, such as a record number or a name.
 
@@ -160,7 +160,12 @@ class Document:
         for spans in (self.spans, *self.layers.values()):
             self._require_inside(spans)
         if self.evidence:
-            known = {span: self.evidence[span] for span in self.spans if span in self.evidence}
+            known = {
+                span: self.evidence[span]
+                for spans in (self.spans, *self.layers.values())
+                for span in spans
+                if span in self.evidence
+            }
             object.__setattr__(self, "evidence", known)
         if self.spans and not self.phi_annotated:
             raise SpanError("PHI is marked, but the document is declared to have no PHI annotation", path=self.source)

@@ -268,7 +268,9 @@ class Deidentifier:
                 for (note, _), spans in zip(batch, found, strict=True):
                     note.concepts += spans
         for note in notes:
-            yield replace(note.document, layers={**note.document.layers, CONCEPT: tuple(note.concepts)})
+            layers = {**note.document.layers, CONCEPT: tuple(note.concepts)}
+            evidence = dict.fromkeys(note.concepts, Evidence(MODEL)) if self.evidence else {}
+            yield replace(note.document, layers=layers, evidence={**evidence, **note.document.evidence})
 
     def _without_allowed(self, document: Document) -> list[Span]:
         return [span for span in document.spans if not self.site.allows(document.text[span.start : span.end])]

@@ -13,11 +13,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Protocol
 
-from crfdeid.cli import run_summary
 from crfdeid.cli.progress import make_bar
 from crfdeid.documents import CONCEPT, Document
 from crfdeid.errors import DataError, OptionConflictError, UsageError
-from crfdeid.io.audit import RunTotals, write_audit
+from crfdeid.io.audit import RunTotals, run_summary, summary_lines, write_audit
 from crfdeid.io.output import NoteDone, OutputFolder
 from crfdeid.io.records import (
     MAX_UTF8_BYTES,
@@ -197,14 +196,14 @@ def run_folder(
             "jobs": options.jobs,
         }
         totals, seconds = RunTotals.of(output.accounted()), time.monotonic() - began
-        summary = run_summary.run_summary(asked, task.work, card, totals, likeness.differences(), seconds)
+        summary = run_summary(asked, task.work, card, totals, likeness.differences(), seconds)
         if task.sidecar is not None:
             from crfdeid.io.annotations import concat_sidecars  # noqa: PLC0415
 
             concat_sidecars(output.sidecars(), task.sidecar)
         if options.report is not None:
             write_audit(options.report, summary, output.accounted)
-        _say("\n".join(run_summary.summary_lines(summary)))
+        _say("\n".join(summary_lines(summary)))
     if failed:
         _say(f"error: {failed} notes or files failed and have no output (listed above); the others are done")
     return min(failed, 1)
@@ -313,8 +312,8 @@ def run_stdin(options: SimpleNamespace, work: NoteTask, settings: Mapping[str, A
     done = {name: value for name, value in result._asdict().items() if name in NoteDone._fields}
     totals = RunTotals.of([NoteDone(file="", source_fingerprint="", row=None, hmac=None, **done)])
     seconds = time.monotonic() - began
-    summary = run_summary.run_summary(settings, work, card, totals, likeness.differences(), seconds)
-    _say("\n".join(run_summary.summary_lines(summary)))
+    summary = run_summary(settings, work, card, totals, likeness.differences(), seconds)
+    _say("\n".join(summary_lines(summary)))
     return result.document
 
 

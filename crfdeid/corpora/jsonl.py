@@ -50,7 +50,8 @@ def _document(record: Any, path: Path, number: int) -> Document:
             )
     phi = layers.pop(PHI, None)
     document = build_document(str(identity), text, phi, path=path, line=number, layers=layers)
-    entries: Any = rest.get("spans", ())
+    further: Any = rest.get("layers", {})
+    entries: list[Any] = [entry for found in (rest.get("spans", ()), *further.values()) for entry in found]
     evidence = {_span(entry, path, number): found for entry in entries if (found := _evidence(entry)) is not None}
     return replace(document, evidence=evidence) if evidence else document
 
@@ -90,9 +91,10 @@ def to_files(documents: Sequence[Document], path: Path) -> dict[Path, str]:
 def to_line(document: Document) -> str:
     """A document as a line of such a file."""
     layers = {name: [span._asdict() for span in document.layer(name)] for name in document.annotated}
-    for span, entry in zip(document.spans, layers.get(PHI, ()), strict=False):
-        if span in document.evidence:
-            entry.update(document.evidence[span].as_json())
+    for name, entries in layers.items():
+        for span, entry in zip(document.layer(name), entries, strict=True):
+            if span in document.evidence:
+                entry.update(document.evidence[span].as_json())
     phi = {"spans": layers.pop(PHI)} if PHI in layers else {}
     record = {"id": document.id, "text": document.text, **phi, **({"layers": layers} if layers else {})}
     return json.dumps(record, ensure_ascii=False) + "\n"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from crfdeid.documents import Document, lone_surrogate
+from crfdeid.documents import lone_surrogate
 from crfdeid.errors import DataError
 from crfdeid.io.date_columns import DateGuard
-from crfdeid.io.records import Columns, Failure, Note, NoteFile, Record, with_known_phi
+from crfdeid.io.records import Columns, Failure, Note, NoteFile, with_known_phi
 from crfdeid.known_phi.patients import patient_name
 
 _ID_OR_PATIENT = "the {} column holds neither text nor a number, or a lone surrogate: correct it"
@@ -157,35 +156,3 @@ def _id(value: Any) -> str | None:
     if isinstance(value, (list, dict, bytes, bool)) or _no_unicode(str(value)):
         raise ValueError("no id")
     return str(value)
-
-
-class Passthrough(NamedTuple):
-    """A line of text in three parts.
-
-    Attributes:
-        before: the line up to the note's field.
-        field: that field, as spelled in the file.
-        after: the rest of the line.
-        spell: gives the spelling of another text in this field.
-    """
-
-    before: str
-    field: str = ""
-    after: str = ""
-    spell: Callable[[str], str] = str
-
-
-class LineWriter:
-    """Writer of lines whose notes have new texts; everything else stays the same to the byte."""
-
-    def __init__(self, target: Path) -> None:
-        self._stream = target.open("wb")
-        self.close = self._stream.close
-
-    def write(self, row: Record, document: Document | None) -> None:
-        """Write a line."""
-        before, field, after, spell = row.passthrough
-        if document is not None and isinstance(row.content, Note) and document.text != row.content.text:
-            field = spell(document.text)
-        # Only the header of a CSV file, or a blank line, can hold bytes that are not UTF-8.
-        self._stream.write(f"{before}{field}{after}".encode("utf-8", errors="surrogateescape"))

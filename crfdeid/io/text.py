@@ -1,14 +1,50 @@
-"""Text files of notes: a ``.txt`` file is one note. A byte-order mark is passed on, and is not part of the note."""
+"""Text files of notes: a ``.txt`` file is one note. Lines of text formats, of which all but the note stays unchanged.
+
+A byte-order mark is passed on, and is not part of the note.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
+from crfdeid.documents import Document
 from crfdeid.errors import FormatError
 from crfdeid.io.records import MAX_UTF8_BYTES, Columns, Note, NoteFile, Record, too_long_failure, with_known_phi
-from crfdeid.io.tables import LineWriter, Passthrough
 from crfdeid.utils.files import BYTE_ORDER_MARK, read_text
+
+
+class Passthrough(NamedTuple):
+    """A line of text in three parts.
+
+    Attributes:
+        before: the line up to the note's field.
+        field: that field, as spelled in the file.
+        after: the rest of the line.
+        spell: gives the spelling of another text in this field.
+    """
+
+    before: str
+    field: str = ""
+    after: str = ""
+    spell: Callable[[str], str] = str
+
+
+class LineWriter:
+    """Writer of lines whose notes have new texts; everything else stays the same to the byte."""
+
+    def __init__(self, target: Path) -> None:
+        self._stream = target.open("wb")
+        self.close = self._stream.close
+
+    def write(self, row: Record, document: Document | None) -> None:
+        """Write a line."""
+        before, field, after, spell = row.passthrough
+        if document is not None and isinstance(row.content, Note) and document.text != row.content.text:
+            field = spell(document.text)
+        # Only the header of a CSV file, or a blank line, can hold bytes that are not UTF-8.
+        self._stream.write(f"{before}{field}{after}".encode("utf-8", errors="surrogateescape"))
 
 
 def read(file: NoteFile, columns: Columns) -> Iterator[Record]:

@@ -214,7 +214,7 @@ class NoteTask:
 
 def _sources(document: Document) -> Sources:
     scores: dict[str, list[float | None]] = {}
-    for evidence in document.evidence.values():
+    for evidence in (document.evidence[span] for span in document.spans if span in document.evidence):
         scores.setdefault(evidence.source, []).append(evidence.as_json()["score"])
     return {
         source: {"spans": len(some), "lowest_score": min((x for x in some if x is not None), default=None)}

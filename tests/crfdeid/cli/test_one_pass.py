@@ -16,7 +16,7 @@ from crfdeid.known_phi.lists import CustomLists, Term
 from crfdeid.model_card.card import save_lists, write_card
 from crfdeid.model_card.training import make_card
 from crfdeid.pipeline import load
-from crfdeid.registry import load_tagger
+from crfdeid.registry import create, load_tagger
 
 # Runs a command, and prints the names of the opened files of a folder and the number of our modules.
 RUN = """
@@ -56,6 +56,19 @@ def test_a_command_opens_each_file_of_the_model_once_and_few_modules(command: st
     opened, modules = json.loads(done.stdout.splitlines()[-1])
     assert Counter(opened) == dict.fromkeys(("model.json", "weights.npz", "card.json", "site.json"), 1)
     assert modules <= 80 or command == "tag"  # which also needs the corpus formats
+
+
+@pytest.mark.parametrize("name", ["rules", "hybrid"])
+def test_a_model_with_rules_executes_few_modules(name: str, tmp_path: Path) -> None:
+    notes = [Document(str(i), f"Seen on 3/{i}/2031 by Dr. Quill.", (Span(8, 16, "DATE"),)) for i in range(1, 10)]
+    tagger = create(name)
+    tagger.fit(Split.of(notes).sentences, [])
+    tagger.save(tmp_path / "model")
+    (tmp_path / "note.txt").write_text("Seen by Dr. Quill.\n")
+    options = [tmp_path / "model", tmp_path / "note.txt", "--output", tmp_path / "out"]
+    arguments = [sys.executable, "-c", RUN, "", "redact", *options]
+    done = subprocess.run([*map(str, arguments)], capture_output=True, text=True, check=True, timeout=300)
+    assert json.loads(done.stdout.splitlines()[-1])[1] <= 80
 
 
 def test_the_report_has_the_number_and_lowest_score_of_each_source(model: Path, tmp_path: Path) -> None:
