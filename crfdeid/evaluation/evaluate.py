@@ -28,11 +28,12 @@ def decode_split(tags: Iterable[Sequence[str]], split: Split) -> dict[str, list[
         split: the documents.
     """
     following = iter(tags)
-    found = {}
-    for document, encoded in zip(split.documents, split.encoded, strict=True):
-        spans = (decode(labelled.sentence, next(following), REPAIR) for labelled in encoded.sentences)
-        found[document.id] = [span for sentence_spans in spans for span in sentence_spans]
-    return found
+    return {
+        document.id: [
+            span for labelled in encoded.sentences for span in decode(labelled.sentence, next(following), REPAIR)
+        ]
+        for document, encoded in zip(split.documents, split.encoded, strict=True)
+    }
 
 
 def score_all(gold: Sequence[Document], predictions: Mapping[str, Sequence[Span]]) -> dict[str, Any]:
