@@ -29,7 +29,7 @@ from experiments.options import (
     share,
     vector_settings,
 )
-from experiments.running.embeddings import KINDS
+from experiments.running.embeddings import EMBEDDING_KINDS
 from experiments.running.joint.systems import PERMUTATIONS, SMALL, SMALL_SHARE, SYSTEMS, JointExperiment, completed
 
 DESCRIPTION = """\
@@ -178,7 +178,7 @@ def _add_systems(parser: argparse.ArgumentParser) -> None:
         type=embeddings,
         default=[],
         metavar="NAMES|PATHS",
-        help=f"Table 4: kinds of word vectors, separated by commas ({', '.join(KINDS)}), or files of them",
+        help=f"Table 4: kinds of word vectors, separated by commas ({', '.join(EMBEDDING_KINDS)}), or files of them",
     )
     add_unlabelled(parser)
     parser.add_argument(

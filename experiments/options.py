@@ -20,7 +20,7 @@ from crfdeid.validation import MOST_SEED
 from experiments.arguments import Parser, add_compilation_cache, file_path, whole_number
 from experiments.results.folder import require_empty
 from experiments.running.device import DEVICES
-from experiments.running.embeddings import KINDS, embedding_name
+from experiments.running.embeddings import EMBEDDING_KINDS, embedding_name
 from experiments.running.joint.systems import JOINT
 from experiments.running.settings import RANDOM, CorpusSettings, OutputSettings, VectorSettings
 
@@ -63,7 +63,7 @@ def _some_of(text: str, known: Collection[str], what: str) -> list[str]:
 
 def vector_source(text: str) -> str:
     """A kind of word vectors, or a file of them."""
-    return text if text in KINDS else str(file_path(text))
+    return text if text in EMBEDDING_KINDS else str(file_path(text))
 
 
 def fractions(text: str) -> list[float]:
@@ -263,8 +263,8 @@ def check(options: argparse.Namespace) -> None:
     names = ("train", "dev", "test", *_CONCEPT_PATHS)
     inputs = [(_option(name), path) for name in names if (path := getattr(options, name, None)) is not None]
     inputs += [("--unlabelled", path) for path in options.unlabelled]
-    inputs += [("--embeddings", Path(name)) for name in options.embeddings if name not in KINDS]
-    if getattr(options, "neighbours_from", None) not in (None, *KINDS):
+    inputs += [("--embeddings", Path(name)) for name in options.embeddings if name not in EMBEDDING_KINDS]
+    if getattr(options, "neighbours_from", None) not in (None, *EMBEDDING_KINDS):
         inputs.append(("--neighbours-from", Path(options.neighbours_from)))
     check_work(options, inputs)
 
@@ -308,7 +308,9 @@ def _option(name: str) -> str:
 
 def _kinds(option: str) -> str:
     return (
-        f"; other than files, there are {', '.join(KINDS)}" if option in ("--embeddings", "--neighbours-from") else ""
+        f"; other than files, there are {', '.join(EMBEDDING_KINDS)}"
+        if option in ("--embeddings", "--neighbours-from")
+        else ""
     )
 
 

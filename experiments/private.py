@@ -32,7 +32,7 @@ from experiments.options import (
     vector_settings,
 )
 from experiments.running.embeddings import RECIPES
-from experiments.running.private.systems import KINDS, SIZES, PrivateExperiment, Sizes
+from experiments.running.private.systems import SIZES, SYSTEM_KINDS, PrivateExperiment, Sizes
 from experiments.running.settings import Point
 
 DESCRIPTION = """\
@@ -149,10 +149,10 @@ def _add_sizes(group: argparse.ArgumentParser) -> None:
     add_seeds(group, default=None, usual=_usual(lambda sizes: [sizes.seeds]))
     group.add_argument(
         "--systems",
-        type=systems(KINDS),
-        default=list(KINDS),
+        type=systems(SYSTEM_KINDS),
+        default=list(SYSTEM_KINDS),
         metavar="NAMES",
-        help=f"the systems of Table 2 and of the figures, separated by commas (default: {','.join(KINDS)})",
+        help=f"the systems of Table 2 and of the figures, separated by commas (default: {','.join(SYSTEM_KINDS)})",
     )
     group.add_argument(
         "--neighbours",

@@ -28,7 +28,7 @@ from experiments.options import (
     share,
 )
 from experiments.running.transfer.corpora import BUILT_IN, source_of
-from experiments.running.transfer.systems import BINARY, SAMPLES, TYPES, TransferExperiment
+from experiments.running.transfer.systems import BINARY, COMPARED_TYPES, SAMPLES, TransferExperiment
 from experiments.running.transfer.systems import MODELS as USUAL
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def _add_corpora(parser: Parser) -> None:
     )
     group.add_argument(
         "--types",
-        choices=TYPES,
+        choices=COMPARED_TYPES,
         default=BINARY,
         help="types that Table 4 compares: PHI or not, PHI of the right category, or names alone (default: binary)",
     )

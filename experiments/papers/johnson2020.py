@@ -14,7 +14,7 @@ from typing import NamedTuple
 from experiments.papers.paper import Paper, Printed, SystemRow, SystemTable
 
 
-class Row(NamedTuple):
+class PrintedRow(NamedTuple):
     """Three printed numbers, in the paper's order: positive predictive value, sensitivity, F1."""
 
     ppv: float
@@ -25,28 +25,28 @@ class Row(NamedTuple):
 MODELS = {"BERT base": "bert"}
 """The paper's name of its model -> this library's."""
 
-TABLE_2: dict[str, tuple[Row, Row | None]] = {
-    "BERT large": (Row(98.66, 98.15, 98.40), Row(99.08, 98.57, 98.82)),
-    "BERT large, cased": (Row(98.56, 97.77, 98.16), Row(99.00, 98.20, 98.60)),
-    "BERT base": (Row(98.61, 97.90, 98.25), Row(98.98, 98.27, 98.62)),
-    "BERT base, cased": (Row(98.36, 97.38, 97.87), Row(98.90, 97.91, 98.40)),
-    "SciBERT, own vocabulary": (Row(98.34, 97.88, 98.11), Row(98.80, 98.33, 98.57)),
-    "SciBERT, BERT's vocabulary": (Row(98.25, 98.06, 98.15), Row(98.66, 98.47, 98.57)),
-    "BioBERT": (Row(95.27, 91.60, 93.36), Row(96.95, 93.18, 95.03)),
-    "Dernoncourt et al.": (Row(98.16, 98.32, 98.23), Row(97.92, 97.83, 97.88)),
-    "Hartman et al.": (Row(85.7, 99.1, 91.7), None),
-    "Liu et al.": (Row(97.94, 96.04, 96.98), Row(99.30, 97.28, 98.28)),
+TABLE_2: dict[str, tuple[PrintedRow, PrintedRow | None]] = {
+    "BERT large": (PrintedRow(98.66, 98.15, 98.40), PrintedRow(99.08, 98.57, 98.82)),
+    "BERT large, cased": (PrintedRow(98.56, 97.77, 98.16), PrintedRow(99.00, 98.20, 98.60)),
+    "BERT base": (PrintedRow(98.61, 97.90, 98.25), PrintedRow(98.98, 98.27, 98.62)),
+    "BERT base, cased": (PrintedRow(98.36, 97.38, 97.87), PrintedRow(98.90, 97.91, 98.40)),
+    "SciBERT, own vocabulary": (PrintedRow(98.34, 97.88, 98.11), PrintedRow(98.80, 98.33, 98.57)),
+    "SciBERT, BERT's vocabulary": (PrintedRow(98.25, 98.06, 98.15), PrintedRow(98.66, 98.47, 98.57)),
+    "BioBERT": (PrintedRow(95.27, 91.60, 93.36), PrintedRow(96.95, 93.18, 95.03)),
+    "Dernoncourt et al.": (PrintedRow(98.16, 98.32, 98.23), PrintedRow(97.92, 97.83, 97.88)),
+    "Hartman et al.": (PrintedRow(85.7, 99.1, 91.7), None),
+    "Liu et al.": (PrintedRow(97.94, 96.04, 96.98), PrintedRow(99.30, 97.28, 98.28)),
 }
 """Model -> seven categories, and PHI or not, on the test part of i2b2 2014."""
 
 TABLE_3 = {
-    "AGE": (789, Row(97.12, 98.23, 97.67), Row(98.97, 97.60, 98.28)),
-    "CONTACT": (648, Row(98.31, 98.46, 98.38), Row(98.80, 98.33, 98.57)),
-    "DATE": (8022, Row(99.43, 99.26, 99.35), Row(99.06, 99.52, 99.29)),
-    "ID": (1455, Row(96.73, 97.66, 97.20), Row(99.29, 98.76, 99.02)),
-    "LOCATION": (3027, Row(97.14, 94.12, 95.60), Row(95.96, 95.74, 95.85)),
-    "NAME": (5387, Row(99.12, 98.29, 98.70), Row(98.22, 99.15, 98.68)),
-    "PROFESSION": (346, Row(96.39, 92.49, 94.40), Row(87.99, 79.71, 83.64)),
+    "AGE": (789, PrintedRow(97.12, 98.23, 97.67), PrintedRow(98.97, 97.60, 98.28)),
+    "CONTACT": (648, PrintedRow(98.31, 98.46, 98.38), PrintedRow(98.80, 98.33, 98.57)),
+    "DATE": (8022, PrintedRow(99.43, 99.26, 99.35), PrintedRow(99.06, 99.52, 99.29)),
+    "ID": (1455, PrintedRow(96.73, 97.66, 97.20), PrintedRow(99.29, 98.76, 99.02)),
+    "LOCATION": (3027, PrintedRow(97.14, 94.12, 95.60), PrintedRow(95.96, 95.74, 95.85)),
+    "NAME": (5387, PrintedRow(99.12, 98.29, 98.70), PrintedRow(98.22, 99.15, 98.68)),
+    "PROFESSION": (346, PrintedRow(96.39, 92.49, 94.40), PrintedRow(87.99, 79.71, 83.64)),
 }
 """Category -> tokens of the test part, BERT base, and Dernoncourt et al."""
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class Printed(NamedTuple):
+class LanguageScores(NamedTuple):
     """F on the English and on the Spanish corpora; None where the paper prints none."""
 
     english: float | None
@@ -21,21 +21,21 @@ class Printed(NamedTuple):
 
 
 TABLE_2 = {
-    "pipeline": Printed(96.1, 96.8),
-    "stacked": Printed(95.9, 96.8),
-    "multitask": Printed(95.2, 96.7),
+    "pipeline": LanguageScores(96.1, 96.8),
+    "stacked": LanguageScores(95.9, 96.8),
+    "multitask": LanguageScores(95.2, 96.7),
 }
 """De-identification: system -> F."""
 
 TABLE_3 = {
-    "pipeline": Printed(88.0, 89.6),
-    "stacked": Printed(88.7, 90.0),
-    "multitask": Printed(88.9, 90.3),
-    "alone": Printed(None, 89.7),
+    "pipeline": LanguageScores(88.0, 89.6),
+    "stacked": LanguageScores(88.7, 90.0),
+    "multitask": LanguageScores(88.9, 90.3),
+    "alone": LanguageScores(None, 89.7),
 }
 """Concepts: system -> F. The last one is the first row of Table 5."""
 
-TABLE_4 = {"fasttext": Printed(81.5, 78.7), "concatenated": Printed(88.1, 89.7)}
+TABLE_4 = {"fasttext": LanguageScores(81.5, 78.7), "concatenated": LanguageScores(88.1, 89.7)}
 """Embedding -> F of concepts in unchanged text; only embeddings that are comparable with ours."""
 
 TABLE_5 = {

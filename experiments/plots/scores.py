@@ -24,7 +24,7 @@ from experiments.tables.frames import (
     score_frame,
     summary_frame,
 )
-from experiments.tables.transfer import COMPARED, MEASURES, matrix_frame
+from experiments.tables.transfer import CLINICAL_MEASURES, COMPARED, matrix_frame
 
 _BARS_IN_A_ROW = 80
 _AXIS_WIDTH = 8.2  # inches
@@ -194,8 +194,8 @@ def _matrices(results: Results, frame: pd.DataFrame, model: str) -> Figure:
     """F, sensitivity and PPV of a model by the corpus that it was trained on and tested on, side by side."""
     names = list(results["matrix"][model])
     longest = CHARACTER * max(map(len, names))
-    figure, panels = canvas(0.7 + 0.45 * len(names) + longest, columns=len(MEASURES))
-    for column, (panel, (measure, title)) in enumerate(zip(panels, MEASURES.items(), strict=True)):
+    figure, panels = canvas(0.7 + 0.45 * len(names) + longest, columns=len(CLINICAL_MEASURES))
+    for column, (panel, (measure, title)) in enumerate(zip(panels, CLINICAL_MEASURES.items(), strict=True)):
         found = frame[(frame["model"] == model) & (frame["measure"] == measure)]
         table = found.pivot_table(index="trained_on", columns="tested_on", values="value").loc[names, names]
         texts = table.map(lambda value: percent(value, 1))

@@ -16,14 +16,13 @@ from crfdeid.errors import IntegrityError, MismatchError
 from crfdeid.evaluation import ERROR_CATEGORIES, ERROR_CAUSES, EntityError
 from experiments.reporting.explanations import page_name
 from experiments.results.folder import Folder
+from experiments.tables.errors import Spans
 from experiments.tables.frames import Results
 from features.sentences import split_sentences
 from features.tokens import Sentence
 
 # Characters shown on either side of a place: its sentence, but no less and no more than this.
 LEAST_CONTEXT, MOST_CONTEXT = 40, 160
-
-Spans = Mapping[str, Sequence[Span]]
 
 
 class SystemRun(NamedTuple):

@@ -10,9 +10,7 @@ from typing import Any
 
 from experiments.papers import PAPERS, Paper
 from experiments.tables.cells import percent
-from experiments.tables.frames import OVERALL
-
-Results = Mapping[str, Any]
+from experiments.tables.frames import OVERALL, Results
 
 _ERRORS = {
     "missed": "missed entities",

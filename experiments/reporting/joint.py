@@ -6,10 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from experiments.tables.cells import percent
-from experiments.tables.frames import OVERALL
+from experiments.tables.frames import OVERALL, Results
 from experiments.tables.layers import LAYERS
-
-Results = Mapping[str, Any]
 
 
 def joint_sentences(results: Results) -> list[str]:

@@ -103,7 +103,7 @@ def _transfer_examples(results: Results, texts: Mapping[str, str], folder: Folde
     return {"table-6": example_table(results, texts, folder.gold(), folder.predictions)}
 
 
-KINDS = {
+REPORT_KINDS = {
     COMPARE: Kind(tables=comparison_tables, plots="experiments.plots:comparison_plots", sentences=sentences),
     JOINT: Kind(
         tables=joint_tables,
@@ -136,7 +136,7 @@ KINDS = {
 
 def report_kind(results: Results) -> Kind:
     """The kind of experiment that results are of."""
-    return KINDS[kind_of(results)]
+    return REPORT_KINDS[kind_of(results)]
 
 
 def setup_tables(results: Results) -> Tables:

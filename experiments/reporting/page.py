@@ -19,9 +19,8 @@ from experiments.reporting.kinds import report_kind
 from experiments.results.folder import Folder
 from experiments.tables import Table
 from experiments.tables.cells import percent
+from experiments.tables.frames import Results
 from experiments.tables.layers import LAYERS
-
-Results = Mapping[str, Any]
 
 
 class TablePart(NamedTuple):

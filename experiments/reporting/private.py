@@ -6,9 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from experiments.tables.cells import percent
-from experiments.tables.frames import OVERALL
-
-Results = Mapping[str, Any]
+from experiments.tables.frames import OVERALL, Results
 
 HIDDEN = 0.55
 """Highest end of the 95 % interval of the worst fresh adversary's accuracy for a representation that hides."""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from experiments.tables.cells import percent
+from experiments.tables.frames import Results
 from experiments.tables.transfer import COMPARED, own_scores
-
-Results = Mapping[str, Any]
 
 
 def transfer_sentences(results: Results) -> list[str]:

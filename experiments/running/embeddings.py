@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 Words = Sequence[Sequence[str]]  # of sentences
 OnStep = Callable[[str, int, int], None]
 """Called with a name, the number of finished steps, and the number of all steps."""
-SEED = 0  # of vectors trained here: the same for every seed of the networks that start from them
+EMBEDDING_SEED = 0  # of vectors trained here: the same for every seed of the networks that start from them
 
 
-class Recipe(NamedTuple):
+class EmbeddingRecipe(NamedTuple):
     """Training of one kind of word vectors. Names are text, as in `crfdeid.registry.MODELS`, and imported on use.
 
     Attributes:
@@ -45,17 +45,21 @@ class Recipe(NamedTuple):
 
 # A new kind of word vectors is one more row; the command line, the tables and the cache go over them.
 RECIPES = {
-    "rnnlm": Recipe("rnn.embeddings:RnnlmSettings", "rnn.embeddings:train_rnnlm", ("jax", "jaxlib", "optax", "numpy")),
-    "cbow": Recipe("rnn.embeddings:CbowSettings", "rnn.embeddings:train_cbow", ("gensim", "numpy")),
-    "fasttext": Recipe("rnn.embeddings:FasttextSettings", "rnn.embeddings:train_fasttext", ("gensim", "numpy")),
+    "rnnlm": EmbeddingRecipe(
+        "rnn.embeddings:RnnlmSettings", "rnn.embeddings:train_rnnlm", ("jax", "jaxlib", "optax", "numpy")
+    ),
+    "cbow": EmbeddingRecipe("rnn.embeddings:CbowSettings", "rnn.embeddings:train_cbow", ("gensim", "numpy")),
+    "fasttext": EmbeddingRecipe(
+        "rnn.embeddings:FasttextSettings", "rnn.embeddings:train_fasttext", ("gensim", "numpy")
+    ),
 }
-KINDS = (RANDOM, *RECIPES)
+EMBEDDING_KINDS = (RANDOM, *RECIPES)
 """Every kind of word vectors; any other name is a file of them."""
 
 
 def embedding_name(source: str) -> str:
     """Name of word vectors in tables: their kind, or their file's name without suffixes."""
-    return source if source in KINDS else Path(source).name.split(".")[0] or Path(source).name
+    return source if source in EMBEDDING_KINDS else Path(source).name.split(".")[0] or Path(source).name
 
 
 @dataclass(frozen=True)
@@ -156,16 +160,18 @@ def _train(kind: str, text: Words, what: str, on_step: OnStep) -> WordVectors:
     train = import_string(recipe.train)
 
     def make() -> WordVectors:
-        return train(text, settings, seed=SEED, on_progress=lambda done, *_: on_step(what, done, settings.epochs))
+        return train(
+            text, settings, seed=EMBEDDING_SEED, on_progress=lambda done, *_: on_step(what, done, settings.epochs)
+        )
 
-    return cached(kind, [settings, SEED, text], make, libraries=recipe.libraries)
+    return cached(kind, [settings, EMBEDDING_SEED, text], make, libraries=recipe.libraries)
 
 
 def _facts(source: str, vectors: WordVectors, counts: Mapping[str, Counter[str]]) -> dict[str, Any]:
     from rnn.embeddings import out_of_vocabulary  # noqa: PLC0415
 
     return {
-        "kind": "pretrained" if source not in KINDS and Path(source).exists() else source,
+        "kind": "pretrained" if source not in EMBEDDING_KINDS and Path(source).exists() else source,
         "words": len(vectors),
         "dim": vectors.dim,
         "subword_buckets": 0 if vectors.subwords is None else len(vectors.subwords),

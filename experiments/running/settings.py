@@ -77,7 +77,7 @@ class VectorSettings:
     """Sources of word vectors, for networks and for the nearest words of pseudonyms.
 
     Args:
-        sources: name in tables -> kind of vectors (`experiments.running.embeddings.KINDS`), or a file of them.
+        sources: name in tables -> kind of vectors, one of `EMBEDDING_KINDS`, or a file of them.
         unlabelled: more text to train vectors on.
         unlabelled_notes: number of generated notes to train them on too, for a synthetic corpus.
         neighbours: source of the vectors for `CorpusSettings.pseudonymise`, as in ``sources``.

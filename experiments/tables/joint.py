@@ -187,7 +187,7 @@ def _differing(significance: Mapping[str, Any]) -> set[str]:
     return {pair["b"] for pair in significance["pairs"] if pair["category"] == OVERALL and pair["p_holm"] <= level}
 
 
-def _printed(printed: lange2020.Printed | None) -> dict[str, str]:
+def _printed(printed: lange2020.LanguageScores | None) -> dict[str, str]:
     english, spanish = printed or (None, None)
     columns = {"Published English": english, "Published Spanish": spanish}
     return {name: NO_VALUE if value is None else f"{value:.1f}" for name, value in columns.items()}

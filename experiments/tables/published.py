@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from experiments.papers import Paper, johnson2020
-from experiments.papers.johnson2020 import Row
+from experiments.papers.johnson2020 import PrintedRow
 from experiments.papers.paper import Printed, SystemRow, SystemTable, TypeTable
 from experiments.tables.cells import NO_VALUE, Table, hipaa_notes, percent, run_counts
 from experiments.tables.frames import HIPAA_TOKENS, MEASURES, OVERALL, SCORES, Results, score_frame, summary_frame
@@ -168,5 +168,5 @@ def printed_points() -> Table:
     return Table("Published: operating points (Table 5 of johnson2020)", cells, notes, cells)
 
 
-def _texts(row: Row | None) -> list[str]:
+def _texts(row: PrintedRow | None) -> list[str]:
     return [NO_VALUE] * 3 if row is None else [f"{value:.2f}" for value in row]

@@ -15,7 +15,7 @@ from experiments.tables.frames import Results, corpus_frame, rows_of
 from experiments.tables.published import printed_matrix, printed_points, with_printed_categories, with_printed_models
 from experiments.tables.setting import time_table
 
-MEASURES = {"f1": "F1", "recall": "Sensitivity", "precision": "PPV"}
+CLINICAL_MEASURES = {"f1": "F1", "recall": "Sensitivity", "precision": "PPV"}
 """The three blocks of Table 4."""
 
 COMPARED = {
@@ -29,13 +29,15 @@ _ROW = dict[str, str]
 
 def transfer_tables(results: Results, *, published: bool) -> dict[str, Table]:
     """Every table that the results have data for, by name, in order."""
-    found = {f"table-4-{measure}": matrix_table(results, measure) for measure in MEASURES}
+    found = {f"table-4-{measure}": matrix_table(results, measure) for measure in CLINICAL_MEASURES}
     found["table-2"] = model_table(results, published=published)
     found["table-3"] = category_table(results, published=published)
     found["table-5"] = point_table(results)
     found["missed"] = missed_table(results)
     if published:
-        found |= {f"published-table-4-{measure}": printed_matrix(measure, name) for measure, name in MEASURES.items()}
+        found |= {
+            f"published-table-4-{measure}": printed_matrix(measure, name) for measure, name in CLINICAL_MEASURES.items()
+        }
         found["published-table-5"] = printed_points()
     return found | {"time": time_table(results)}
 
@@ -78,7 +80,7 @@ def matrix_frame(results: Results) -> pd.DataFrame:
     for model, by_trained in results["matrix"].items():
         for trained, by_tested in by_trained.items():
             for tested, cell in by_tested.items():
-                for measure in MEASURES:
+                for measure in CLINICAL_MEASURES:
                     prefix = "" if measure == "f1" else f"{measure}_"
                     ends = cell[f"{prefix}low"], cell[f"{prefix}high"]
                     rows.append((model, trained, tested, measure, cell[measure], *ends))
@@ -100,7 +102,7 @@ def matrix_table(results: Results, measure: str) -> Table:
         f"[ ]: {100 * (1 - results['level']):g} % intervals by drawing test documents, {results['samples']:,} times.",
         *run_notes(results, "Over"),
     )
-    title = f"{MEASURES[measure]} by corpus in % (Table 4 of johnson2020)"
+    title = f"{CLINICAL_MEASURES[measure]} by corpus in % (Table 4 of johnson2020)"
     return Table(title, pd.DataFrame.from_dict(rows, orient="index"), notes, frame)
 
 

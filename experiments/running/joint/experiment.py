@@ -37,7 +37,7 @@ from experiments.running.settings import RANDOM
 from experiments.running.significance import compare_systems
 from experiments.running.systems import Cell, System, Vectors, make_tagger, plain_cells, profile_of, traits_of
 
-Spans = dict[str, list[Span]]
+PredictedSpans = dict[str, list[Span]]
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class JointPlan:
         }
         return Run(cell, record, found)
 
-    def _scores(self, gold: Mapping[str, list[Document]], spans: Mapping[str, Spans]) -> dict[str, Any]:
+    def _scores(self, gold: Mapping[str, list[Document]], spans: Mapping[str, PredictedSpans]) -> dict[str, Any]:
         """Every kind of score of each layer; concepts again without the regions that have no annotation."""
         scores = {layer: score_all(gold[layer], spans[layer]) for layer in spans}
         if self.unsourced is not None:
@@ -117,7 +117,7 @@ def to_learn(tagger: Tagger, sentences: Sequence[LabelledSentence]) -> list[Labe
     return [as_concept_sentence(item, item.sentence) for item in with_layer(sentences, CONCEPT)]
 
 
-def spans_of(tagger: Tagger, split: Split, system: System) -> dict[str, Spans]:
+def spans_of(tagger: Tagger, split: Split, system: System) -> dict[str, PredictedSpans]:
     """Predicted spans in each layer of a system, by document id; only documents with gold annotation of the layer."""
     sentences = [item.sentence for item in split.sentences]
     if isinstance(tagger, LayeredTagger):

@@ -13,7 +13,7 @@ from experiments.running.settings import CommonSettings, CorpusSettings, Point, 
 from experiments.running.systems import Cell, System
 
 RAW, PSEUDONYMS, REPRESENTATION, DANN = "non-private", "pseudonyms", "representation", "dann"
-KINDS = (RAW, PSEUDONYMS, REPRESENTATION, DANN)
+SYSTEM_KINDS = (RAW, PSEUDONYMS, REPRESENTATION, DANN)
 """Kinds of training sentences, in the order of Table 2."""
 
 
@@ -80,7 +80,7 @@ class PrivateExperiment(CommonSettings):
     Args:
         corpus: the documents.
         vectors: the embeddings; each system is trained with each of them.
-        kinds: kinds of systems of Table 2 and of the figures, of `KINDS`.
+        kinds: kinds of systems of Table 2 and of the figures, of `SYSTEM_KINDS`.
         neighbours: N of Table 2.
         pseudonyms: further N of pseudonyms, Figure 4.
         representations: further N of representations, Figure 5; none to leave that figure out.
@@ -92,7 +92,7 @@ class PrivateExperiment(CommonSettings):
 
     corpus: CorpusSettings = field(default_factory=CorpusSettings)
     vectors: VectorSettings = field(default_factory=VectorSettings)
-    kinds: tuple[str, ...] = KINDS
+    kinds: tuple[str, ...] = SYSTEM_KINDS
     neighbours: int = 100
     pseudonyms: tuple[int, ...] = ()
     representations: tuple[int, ...] = ()

@@ -70,7 +70,7 @@ def counts_of(pairs: Mapping[tuple[str, str], int], types: str) -> Counts:
 
     Args:
         pairs: gold and predicted type -> tokens.
-        types: the compared types, one of `experiments.running.transfer.systems.TYPES`.
+        types: the compared types, one of `experiments.running.transfer.systems.COMPARED_TYPES`.
     """
     if types == BINARY:
         return token_scores(pairs, binary=True).micro

@@ -12,7 +12,7 @@ from experiments.running.settings import RANDOM, CommonSettings, Point
 from experiments.running.systems import System, make_systems, require_phi_alone, require_profile
 
 BINARY, CATEGORIES, NAME = "binary", "categories", "name"
-TYPES = (BINARY, CATEGORIES, NAME)
+COMPARED_TYPES = (BINARY, CATEGORIES, NAME)
 """Compared types: PHI or not; PHI of the right category; names alone."""
 
 MODELS = ("crf",)
@@ -58,7 +58,7 @@ class TransferExperiment(CommonSettings):
         sources: the corpora.
         models: names in `crfdeid.registry.MODELS`.
         encoders: folders of encoders; the model bert is trained from each. None for its own.
-        types: the compared types, one of `TYPES`.
+        types: the compared types, one of `COMPARED_TYPES`.
         changes: settings that replace the profile's, in every model that has them.
         share: the share of each corpus's training documents to use.
         samples: corpora drawn for an interval.

@@ -13,7 +13,7 @@ from experiments.papers.johnson2020 import (
     TABLE_4,
     TABLE_5,
     TEST_TOKENS,
-    Row,
+    PrintedRow,
 )
 
 PRINTED = [row for both in TABLE_2.values() for row in both if row] + [
@@ -28,7 +28,7 @@ def f1(ppv: float, se: float) -> float:
 
 
 @pytest.mark.parametrize("row", PRINTED)
-def test_f_follows_from_the_other_two(row: Row) -> None:
+def test_f_follows_from_the_other_two(row: PrintedRow) -> None:
     assert (row.f1 == pytest.approx(f1(row.ppv, row.se), abs=0.016)) == (row not in OFF)
 
 

@@ -15,7 +15,7 @@ import pytest
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import Document
 from crfdeid.errors import FormatError
-from experiments.running.embeddings import KINDS, RECIPES, Recipe, embedding_name, prepare_embeddings
+from experiments.running.embeddings import EMBEDDING_KINDS, RECIPES, EmbeddingRecipe, embedding_name, prepare_embeddings
 from experiments.running.runs import Plan
 from experiments.running.settings import VectorSettings
 from experiments.running.systems import Cell, System, make_tagger
@@ -45,8 +45,8 @@ def _counts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     module = ModuleType("count_vectors")
     module.Settings, module.train = CountSettings, train_counts  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "count_vectors", module)
-    monkeypatch.setitem(RECIPES, "counts", Recipe("count_vectors:Settings", "count_vectors:train", ("numpy",)))
-    monkeypatch.setattr("experiments.running.embeddings.KINDS", (*KINDS, "counts"))
+    monkeypatch.setitem(RECIPES, "counts", EmbeddingRecipe("count_vectors:Settings", "count_vectors:train", ("numpy",)))
+    monkeypatch.setattr("experiments.running.embeddings.EMBEDDING_KINDS", (*EMBEDDING_KINDS, "counts"))
     monkeypatch.setenv("CRFDEID_CACHE", str(tmp_path / "cache"))
 
 
