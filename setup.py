@@ -15,6 +15,8 @@ EXTRAS = {
     "parquet": _PARQUET,
     "pos": _POS,
     "encoders": [*_RNN, "safetensors>=0.4", "tokenizers>=0.20"],
+    "spacy": ["spacy>=3.8"],
+    "presidio": ["presidio-analyzer>=2.2.360", "presidio-anonymizer>=2.2.360"],
     "spark": [*_PARQUET, "pyspark[connect]>=4.0"],
 }
 
@@ -48,7 +50,10 @@ setup(
     ],
     keywords=["de-identification", "PHI", "clinical NLP", "named entity recognition", "CRF", "JAX"],
     python_requires=">=3.11",
-    entry_points={"console_scripts": ["crfdeid=crfdeid.cli:main"]},
+    entry_points={
+        "console_scripts": ["crfdeid=crfdeid.cli:main"],
+        "spacy_factories": ["crfdeid=crfdeid.integrations.spacy:make_component"],
+    },
     packages=find_packages(include=["crfdeid*", "features*", "rnn*", "experiments*"]),
     package_data={
         "crfdeid": ["py.typed"],

@@ -22,7 +22,9 @@ _EXTRAS = {
     **dict.fromkeys(("matplotlib", "pandas"), "experiments"),
     **dict.fromkeys(("nltk", "textblob"), "pos"),
     **dict.fromkeys(("safetensors", "tokenizers"), "encoders"),
+    **dict.fromkeys(("presidio_analyzer", "presidio_anonymizer"), "presidio"),
     **dict.fromkeys(("py4j", "pyspark"), "spark"),
+    **dict.fromkeys(("spacy", "srsly"), "spacy"),
     "cryptography": "crypto",
     "pyarrow": "parquet",
 }

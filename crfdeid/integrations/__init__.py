@@ -1,5 +1,8 @@
 """Adapters for other tools.
 
 arrow.py   RedactBatches: Arrow record batches, for DuckDB, Polars, Ray and Dask
+model.py   model of a component that another library creates, saves and sends to processes
+presidio.py  CrfdeidRecognizer, for AnalyzerEngine
+spacy.py   the component "crfdeid" of pipelines
 spark/     redact: data frames of Spark; files of notes on a cluster
 """

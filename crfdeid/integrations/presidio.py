@@ -1,0 +1,143 @@
+"""Recogniser for Presidio: PHI that a trained model finds, with scores, sources and Presidio's types."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from crfdeid.documents import Evidence
+from crfdeid.errors import NotFoundError, UnknownNameError, missing_extra
+from crfdeid.integrations.model import IntegratedModel
+from crfdeid.label_schemes import SURROGATE_KINDS
+
+try:
+    from presidio_analyzer import AnalysisExplanation, LocalRecognizer, RecognizerResult
+except ModuleNotFoundError as error:
+    raise missing_extra(error) from None
+
+__all__ = ["MODEL_VARIABLE", "CrfdeidRecognizer", "presidio_type"]
+
+MODEL_VARIABLE = "CRFDEID_MODEL"
+"""Environment variable with the model of recognisers that name none."""
+
+# Kind of surrogate of a type (`crfdeid.label_schemes`) -> Presidio's entity. Other types keep their own names.
+_ENTITIES = {
+    "age": "AGE",
+    "date": "DATE_TIME",
+    "hospital": "ORGANIZATION",
+    "licence": "ID",
+    "mail": "EMAIL_ADDRESS",
+    "net": "IP_ADDRESS",
+    "number": "ID",
+    "person": "PERSON",
+    "place": "LOCATION",
+    "street": "LOCATION",
+    "telephone": "PHONE_NUMBER",
+    "town": "LOCATION",
+    "web": "URL",
+}
+_LEAST_SCORE = 1e-6
+"""Presidio drops results with a score of 0, and their text would not be redacted."""
+
+
+def presidio_type(label: str) -> str:
+    """Return Presidio's entity for a type of PHI.
+
+    Example:
+        >>> presidio_type("PATIENT"), presidio_type("PROFESSION")
+        ('PERSON', 'PROFESSION')
+    """
+    return _ENTITIES.get(SURROGATE_KINDS.get(label, ""), label)
+
+
+class CrfdeidRecognizer(LocalRecognizer):
+    """Recogniser of Presidio that marks PHI with a trained model.
+
+    It needs neither tokens nor entities of Presidio's own engine: use `NoOpNlpEngine`. A score is the lowest
+    probability of being PHI among the tokens of a span, for a rule its precision, and 1.0 where nothing was measured.
+
+    Presidio's registry drops the key ``model`` of a recogniser in a YAML file. Name the model in the environment
+    variable `MODEL_VARIABLE` there; without a model, the recogniser refuses to start.
+
+    Args:
+        model: a model's folder, or a built-in model; "" takes it from `MODEL_VARIABLE`.
+        sensitivity: share of PHI tokens to find; None for the most probable tags.
+        consistent: mark a value that is found once wherever it recurs in its text.
+        types: Presidio's entities for types of PHI, in place of those of `presidio_type`.
+        supported_entities: entities to report; None for all that the model's types map to.
+        supported_language: language in which Presidio calls this recogniser.
+        name: its name in results.
+        context: not used, since the model reads the context itself; Presidio's registry gives it.
+
+    Raises:
+        NotFoundError: no model was named, or there is none.
+        UnknownNameError: ``supported_entities`` has one that no type maps to.
+        DataError, UsageError: as for `crfdeid.load`.
+
+    Example:
+        >>> engine = AnalyzerEngine(nlp_engine=NoOpNlpEngine(), registry=registry)  # doctest: +SKIP
+        >>> engine.registry.add_recognizer(CrfdeidRecognizer("model/"))  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        model: str | Path = "",
+        *,
+        sensitivity: float | None = None,
+        consistent: bool = True,
+        types: Mapping[str, str] | None = None,
+        supported_entities: Iterable[str] | None = None,
+        supported_language: str = "en",
+        name: str = "crfdeid",
+        context: list[str] | None = None,
+    ) -> None:
+        chosen = str(model) or os.environ.get(MODEL_VARIABLE, "")
+        if not chosen:
+            raise NotFoundError(f"no model: give its folder, or set {MODEL_VARIABLE}")
+        options = {"sensitivity": sensitivity, "consistent": consistent, "concepts": False}
+        self._model = IntegratedModel(chosen, options)
+        self._types = dict(types or {})
+        entities = sorted({self._entity(label) for label in self._model.deidentifier.types})
+        wanted = entities if supported_entities is None else list(supported_entities)
+        unknown = set(wanted).difference(entities)
+        if unknown:
+            raise UnknownNameError(f"no entity {min(unknown)} of this model: choose from {', '.join(entities)}")
+        super().__init__(wanted, name=name, supported_language=supported_language)
+
+    def load(self) -> None:
+        """Do nothing: the model is loaded before Presidio asks for the supported entities."""
+
+    def analyze(self, text: str, entities: list[str], nlp_artifacts: Any = None) -> list[RecognizerResult]:
+        """Return the PHI of a text, by position.
+
+        Args:
+            text: the text.
+            entities: Presidio's entities to return; empty for all.
+            nlp_artifacts: not used.
+
+        Raises:
+            EncodingError: the text has a lone surrogate.
+        """
+        document = self._model.deidentifier.annotate(text)
+        wanted = set(entities or self.supported_entities).intersection(self.supported_entities)
+        found = [(span, self._entity(span.label)) for span in document.spans]
+        return [
+            self._result(span.start, span.end, entity, document.evidence.get(span, Evidence("")))
+            for span, entity in found
+            if entity in wanted
+        ]
+
+    def _result(self, start: int, end: int, entity: str, evidence: Evidence) -> RecognizerResult:
+        measured = evidence.as_json()["score"]
+        score = 1.0 if measured is None else max(measured, _LEAST_SCORE)
+        explanation = AnalysisExplanation(self.name, score, textual_explanation=evidence.source)
+        metadata = {
+            RecognizerResult.RECOGNIZER_NAME_KEY: self.name,
+            RecognizerResult.RECOGNIZER_IDENTIFIER_KEY: self.id,
+        }
+        return RecognizerResult(entity, start, end, score, explanation, metadata)
+
+    def _entity(self, label: str) -> str:
+        return self._types.get(label, presidio_type(label))

@@ -1,0 +1,122 @@
+"""The recogniser for Presidio, in its own engines: offsets, mapped types and scores are those of Python."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+import crfdeid
+from crfdeid.corpora.splits import Split
+from crfdeid.corpora.synthetic import generate_notes
+from crfdeid.documents import Document
+from crfdeid.errors import NotFoundError, UnknownNameError
+from crfdeid.label_schemes import SEVEN
+from crfdeid.registry import create
+
+pytest.importorskip("presidio_analyzer", reason="the extra presidio is not installed")
+from presidio_analyzer import AnalyzerEngine, BatchAnalyzerEngine, RecognizerRegistry, RecognizerResult
+from presidio_analyzer.nlp_engine import NoOpNlpEngine
+from presidio_analyzer.recognizer_registry import RecognizerRegistryProvider
+from presidio_anonymizer import AnonymizerEngine, OperatorConfig
+
+from crfdeid.integrations.presidio import MODEL_VARIABLE, CrfdeidRecognizer, presidio_type
+
+NOTES = [note.text for note in generate_notes(200, seed=3)]
+ENTITIES = {
+    "PATIENT": "PERSON",
+    "DOCTOR": "PERSON",
+    "HOSPITAL": "ORGANIZATION",
+    "LOCATION": "LOCATION",
+    "PHONE": "PHONE_NUMBER",
+    "ID": "ID",
+    "DATE": "DATE_TIME",
+}
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A CRF trained on a few synthetic notes."""
+    folder = tmp_path_factory.mktemp("presidio") / "model"
+    tagger = create("crf", overrides={"max_iterations": 30})
+    tagger.fit(Split.of(generate_notes(40, seed=4)).sentences, [])
+    tagger.save(folder)
+    return folder
+
+
+def engine(*recognizers: CrfdeidRecognizer, language: str = "en") -> AnalyzerEngine:
+    registry = RecognizerRegistry(recognizers=recognizers, supported_languages=[language])
+    nothing = NoOpNlpEngine([{"lang_code": language, "model_name": "none"}])
+    return AnalyzerEngine(registry=registry, nlp_engine=nothing, supported_languages=[language])
+
+
+def found(results: list[RecognizerResult]) -> set[tuple[int, int, str, float]]:
+    return {(result.start, result.end, result.entity_type, result.score) for result in results}
+
+
+def expected(document: Document) -> set[tuple[int, int, str, float]]:
+    scores = {span: document.evidence[span].as_json()["score"] for span in document.spans}
+    return {(span.start, span.end, ENTITIES[span.label], scores[span] or 1.0) for span in document.spans}
+
+
+def test_results_are_those_of_python(model: Path) -> None:
+    analyser = engine(CrfdeidRecognizer(model))
+    plain = list(crfdeid.load(model).annotate_all(NOTES))
+    assert sum(len(document.spans) for document in plain) > 1000
+    for text, document in zip(NOTES, plain, strict=True):
+        assert found(analyser.analyze(text, language="en")) == expected(document)
+    batch = BatchAnalyzerEngine(analyser).analyze_iterator(NOTES[:20], language="en")
+    assert [found(results) for results in batch] == [expected(document) for document in plain[:20]]
+
+
+@pytest.mark.skipif("CRFDEID_DATA" not in os.environ, reason="CRFDEID_DATA is not set: no real corpora")
+def test_results_on_meddocan_are_those_of_python(model: Path) -> None:
+    texts = [note.text for note in crfdeid.read_corpus(Path(os.environ["CRFDEID_DATA"], "meddocan/dev/brat"))]
+    analyser = engine(CrfdeidRecognizer(model, supported_language="es"), language="es")
+    for text, document in zip(texts, crfdeid.load(model).annotate_all(texts), strict=True):
+        assert found(analyser.analyze(text, language="es")) == expected(document)
+
+
+def test_the_anonymizer_writes_our_labels(model: Path) -> None:
+    analyser = engine(CrfdeidRecognizer(model, types={label: label for label in SEVEN}))
+    labels = {label: OperatorConfig("replace", {"new_value": f"[{label}]"}) for label in SEVEN}
+    for document in crfdeid.load(model).annotate_all(NOTES):
+        results = analyser.analyze(document.text, language="en")
+        text = AnonymizerEngine().anonymize(document.text, results, labels, merge_entities_with_spaces=False).text
+        assert text == crfdeid.redact(document).text
+
+
+def test_an_explanation_names_the_source(model: Path) -> None:
+    results = engine(CrfdeidRecognizer(model)).analyze(NOTES[0], language="en", return_decision_process=True)
+    sources = {result.analysis_explanation.textual_explanation for result in results}
+    assert sources and sources <= {"model", "consistency"}
+
+
+def test_requested_entities_alone_are_returned(model: Path) -> None:
+    results = engine(CrfdeidRecognizer(model)).analyze(NOTES[0], language="en", entities=["PERSON"])
+    assert {result.entity_type for result in results} == {"PERSON"}
+    with pytest.raises(UnknownNameError):
+        CrfdeidRecognizer(model, supported_entities=["CREDIT_CARD"])
+
+
+@pytest.mark.parametrize(("label", "entity"), [*ENTITIES.items(), ("AGE", "AGE"), ("PROFESSION", "PROFESSION")])
+def test_types_of_phi_have_entities_of_presidio(label: str, entity: str) -> None:
+    assert presidio_type(label) == entity
+
+
+def test_a_registry_from_yaml_takes_the_model_from_the_environment(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "registry.yaml"
+    file.write_text(
+        "supported_languages: [en]\nglobal_regex_flags: 26\nrecognizers:\n"
+        "  - {name: CrfdeidRecognizer, type: predefined, supported_languages: [en], model: elsewhere/}\n"
+    )
+    monkeypatch.setenv(MODEL_VARIABLE, str(model))
+    registry = RecognizerRegistryProvider(conf_file=file).create_recognizer_registry()
+    (recogniser,) = registry.get_recognizers(language="en", all_fields=True)
+    assert recogniser.analyze(NOTES[0], [])
+    monkeypatch.delenv(MODEL_VARIABLE)
+    with pytest.raises(NotFoundError):
+        RecognizerRegistryProvider(conf_file=file).create_recognizer_registry()

@@ -1,0 +1,173 @@
+"""The component for spaCy, found by spaCy itself: exact offsets, scores, saving, processes; it never shows PHI."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from collections.abc import Iterator
+from multiprocessing import set_start_method
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import crfdeid
+from crfdeid.corpora.splits import Split
+from crfdeid.corpora.synthetic import generate_notes
+from crfdeid.documents import Document, Span
+from crfdeid.errors import DataError, FormatError, IntegrityError, MismatchError, NotFoundError
+from crfdeid.registry import create
+
+spacy = pytest.importorskip("spacy", reason="the extra spacy is not installed")
+from spacy.tokens import Doc, DocBin  # noqa: E402
+from spacy.util import filter_spans  # noqa: E402
+
+from crfdeid.integrations.spacy import mark  # noqa: E402
+
+NOTES = [note.text for note in generate_notes(200, seed=3)]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A CRF trained on a few synthetic notes."""
+    folder = tmp_path_factory.mktemp("spacy") / "model"
+    tagger = create("crf", overrides={"max_iterations": 30})
+    tagger.fit(Split.of(generate_notes(40, seed=4)).sentences, [])
+    tagger.save(folder)
+    return folder
+
+
+@pytest.fixture
+def nlp(model: Path) -> spacy.Language:
+    pipeline = spacy.blank("en")
+    pipeline.add_pipe("crfdeid", config={"model": str(model)})
+    return pipeline
+
+
+def found(doc: Doc) -> list[tuple[list[int], str, float | None, str]]:
+    group = doc.spans["phi"]
+    labels = [span.label_ for span in group]
+    return list(zip(group.attrs["offsets"], labels, group.attrs["scores"], group.attrs["sources"], strict=True))
+
+
+def expected(document: Document) -> list[tuple[list[int], str, float | None, str]]:
+    evidence = [document.evidence[span].as_json() for span in document.spans]
+    return [
+        ([span.start, span.end], span.label, own["score"], own["source"])
+        for span, own in zip(document.spans, evidence, strict=True)
+    ]
+
+
+def test_spans_scores_and_redacted_text_are_those_of_python(nlp: spacy.Language, model: Path) -> None:
+    plain = list(crfdeid.load(model).annotate_all(NOTES))
+    docs = list(nlp.pipe(NOTES))
+    assert sum(len(document.spans) for document in plain) > 1000
+    for doc, document in zip(docs, plain, strict=True):
+        assert found(doc) == expected(document)
+        assert doc._.redacted == crfdeid.redact(document).text
+    assert found(nlp(NOTES[0])) == expected(plain[0])
+
+
+@pytest.mark.skipif("CRFDEID_DATA" not in os.environ, reason="CRFDEID_DATA is not set: no real corpora")
+def test_spans_of_meddocan_are_those_of_python(model: Path) -> None:
+    texts = [note.text for note in crfdeid.read_corpus(Path(os.environ["CRFDEID_DATA"], "meddocan/dev/brat"))]
+    nlp = spacy.blank("es")
+    nlp.add_pipe("crfdeid", config={"model": str(model)})
+    plain = crfdeid.load(model).annotate_all(texts)
+    for doc, document in zip(nlp.pipe(texts), plain, strict=True):
+        assert found(doc) == expected(document)
+        assert doc._.redacted == crfdeid.redact(document).text
+
+
+@given(st.text(alphabet="Ab1 .-\n\u0301é👩", max_size=30), st.data())
+def test_phi_inside_a_token_is_marked_and_never_shown(text: str, data: st.DataObject) -> None:
+    ends = st.integers(0, len(text))
+    pairs = data.draw(st.lists(st.tuples(ends, ends).filter(lambda pair: pair[0] < pair[1]), max_size=4, unique=True))
+    document = Document("", text, tuple(Span(*pair, "ID") for pair in sorted(pairs)))
+    doc = mark(spacy.blank("en")(text), document)
+    assert [list(pair) for pair in sorted(pairs)] == doc.spans["phi"].attrs["offsets"]
+    for (start, end), span in zip(sorted(pairs), doc.spans["phi"], strict=True):
+        inside = {i for i in range(start, end) if not text[i].isspace()}
+        assert inside <= set(range(span.start_char, span.end_char))
+    assert doc._.redacted == crfdeid.redact(document).text
+    assert list(doc.ents) == sorted(filter_spans(doc.spans["phi"]), key=lambda span: span.start)
+
+
+def test_entities_of_others_stay_where_no_phi_is(model: Path) -> None:
+    nlp = spacy.blank("en")
+    ruler = nlp.add_pipe("entity_ruler")
+    ruler.add_patterns([{"label": "DRUG", "pattern": "aspirin"}, {"label": "ORG", "pattern": "Dr. Quill"}])
+    doc = nlp("Dr. Quill gave aspirin.")
+    mark(doc, Document("", doc.text, (Span(4, 9, "DOCTOR"),)))
+    assert [(entity.text, entity.label_) for entity in doc.ents] == [("Quill", "DOCTOR"), ("aspirin", "DRUG")]
+
+
+def test_a_saved_pipeline_needs_no_other_folder(nlp: spacy.Language, tmp_path: Path, model: Path) -> None:
+    nlp.to_disk(tmp_path / "pipeline")
+    moved = (tmp_path / "pipeline").rename(tmp_path / "moved")
+    config = moved / "config.cfg"
+    config.write_text(config.read_text().replace(str(model), "gone/"))
+    loaded = [spacy.load(moved), spacy.blank("en")]
+    loaded[1].add_pipe("crfdeid")
+    loaded[1].from_bytes(nlp.to_bytes())
+    for other in loaded:
+        assert found(other(NOTES[0])) == found(nlp(NOTES[0]))
+
+
+def test_a_damaged_or_foreign_model_is_refused(nlp: spacy.Language, tmp_path: Path) -> None:
+    nlp.to_disk(tmp_path / "pipeline")
+    (weights,) = (path for path in (tmp_path / "pipeline" / "crfdeid").iterdir() if path.suffix != ".json")
+    content = bytearray(weights.read_bytes())
+    content[len(content) // 2] ^= 1
+    weights.write_bytes(content)
+    with pytest.raises(IntegrityError):
+        spacy.load(tmp_path / "pipeline")
+    component = nlp.get_pipe("crfdeid")
+    files = component.model.pack()
+    import srsly  # noqa: PLC0415
+
+    with pytest.raises(FormatError):
+        component.from_bytes(srsly.msgpack_dumps({"../model.json": files["model.json"]}))
+    with pytest.raises(DataError):
+        component.from_bytes(srsly.msgpack_dumps({**files, "more.pkl": pickle.dumps("x")}))
+
+
+def test_without_a_model_nothing_is_returned() -> None:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("crfdeid")
+    with pytest.raises(NotFoundError):
+        nlp(NOTES[0])
+    with pytest.raises(NotFoundError):
+        list(nlp.pipe(NOTES[:2]))
+
+
+def test_a_document_that_was_not_marked_has_no_redacted_text(nlp: spacy.Language) -> None:
+    with pytest.raises(MismatchError):
+        _ = spacy.blank("en")(NOTES[0])._.redacted
+    doc = nlp(NOTES[0])
+    doc.spans["phi"] = list(doc.spans["phi"])[:-1]
+    with pytest.raises(MismatchError):
+        _ = doc._.redacted
+
+
+def test_doc_bin_keeps_scores_and_offsets(nlp: spacy.Language) -> None:
+    docs = list(nlp.pipe(NOTES[:5]))
+    stored = DocBin(docs=docs).to_bytes()
+    for doc, other in zip(docs, DocBin().from_bytes(stored).get_docs(nlp.vocab), strict=True):
+        assert found(other) == found(doc)
+        assert other._.redacted == doc._.redacted
+
+
+@pytest.fixture(params=["fork", "spawn"])
+def start_method(request: pytest.FixtureRequest) -> Iterator[None]:
+    set_start_method(request.param, force=True)
+    yield
+    set_start_method(None, force=True)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("start_method")
+def test_two_processes_give_what_one_gives(nlp: spacy.Language) -> None:
+    one = [found(doc) for doc in nlp.pipe(NOTES[:20])]
+    assert [found(doc) for doc in nlp.pipe(NOTES[:20], n_process=2, batch_size=5)] == one
