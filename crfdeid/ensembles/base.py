@@ -145,8 +145,10 @@ def normalise_settings(settings: CombinedSettings) -> None:
 
 
 def create_members(settings: CombinedSettings, *, seed: int) -> list[Tagger]:
-    """Create untrained members."""
-    return [tagger_class(name)(own, seed=seed) for name, own in member_settings(settings)]
+    """Create untrained members; several of one model have the seeds that follow."""
+    members = member_settings(settings)
+    names = [name for name, _ in members]
+    return [tagger_class(name)(own, seed=seed + names[:i].count(name)) for i, (name, own) in enumerate(members)]
 
 
 def _pack(members: Sequence[Tagger], stream: BinaryIO, *, key: bytes | None) -> None:

@@ -32,7 +32,7 @@ class EnsembleSettings(CombinedSettings):
     """Settings of an ensemble.
 
     Args:
-        members: the models, names in `crfdeid.registry.MODELS`.
+        members: the models, names in `crfdeid.registry.MODELS`. A repeated one has other seeds.
         combine: "union": all spans of all members; overlapping spans become one, with the type of the longest. "vote":
             the most frequent tag of each token, in a tie the first member's. "mean": the most probable valid tag
             sequence by the mean of the members' marginals.

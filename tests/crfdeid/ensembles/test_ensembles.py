@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfdeid.documents import LabelledSentence
+from crfdeid.ensembles.base import create_members
 from crfdeid.ensembles.ensemble import EnsembleSettings, EnsembleTagger
 from crfdeid.ensembles.hybrid import HybridSettings, HybridTagger
 from crfdeid.errors import UsageError
@@ -143,3 +144,8 @@ def test_a_rule_makes_nothing_less_probable() -> None:
 def test_settings_that_cannot_work_are_refused(settings: type, change: dict[str, object], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         settings(**change)
+
+
+def test_a_repeated_member_has_other_seeds() -> None:
+    settings = EnsembleSettings(members=("elman", "crf", "elman"), options={"elman": {"epochs": 1}})
+    assert [member._seed for member in create_members(settings, seed=5)] == [5, 5, 6]
