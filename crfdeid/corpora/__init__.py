@@ -135,11 +135,13 @@ def recognise(path: Path | str) -> str:
         raise EmptyInputError("empty: there are no documents to read", path=path)
     names = matching_formats(path)
     if not names:
-        problem = f"{path} is in none of the known formats: name it with --format ({', '.join(CORPUS_FORMATS)})"
-        raise UnknownNameError(problem)
+        raise UnknownNameError(
+            f"{path} is in none of the known formats: name it with --format ({', '.join(CORPUS_FORMATS)})"
+        )
     if len(names) > 1:
-        problem = f"{path} could be {' or '.join(names)}: choose one with --format, or name a subfolder"
-        raise OptionConflictError(problem)
+        raise OptionConflictError(
+            f"{path} could be {' or '.join(names)}: choose one with --format, or name a subfolder"
+        )
     return names[0]
 
 
@@ -189,8 +191,11 @@ def _require_printable_labels(documents: Sequence[Document]) -> None:
     for document in documents:
         for span in (span for name in document.annotated for span in document.layer(name)):
             if not span.label.isprintable():
-                problem = "a label holds a line end or control character: rename the type"
-                raise FormatError(problem, path=document.source, offset=span.start)
+                raise FormatError(
+                    "a label holds a line end or control character: rename the type",
+                    path=document.source,
+                    offset=span.start,
+                )
 
 
 def _require_unique_ids(documents: Sequence[Document]) -> None:

@@ -69,8 +69,9 @@ def _document(block: list[str], document_id: str, path: Path, first_line: int) -
     for label, value in sorted(tags, key=lambda tag: -len(tag[1])):
         found = _places(text, value)
         if not found:
-            problem = f"the {label} value is not in its query: correct the value"
-            raise SpanError(problem, path=path, line=tags[label, value])
+            raise SpanError(
+                f"the {label} value is not in its query: correct the value", path=path, line=tags[label, value]
+            )
         free = [(start, end) for start, end in found if not any(start < s.end and end > s.start for s in spans)]
         # A value that occurs only inside others becomes a nested span: it is never dropped.
         spans += [Span(start, end, label) for start, end in free or found]

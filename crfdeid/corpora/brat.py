@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
-from crfdeid.corpora.common import build_document, document_file, find_files, relative_stem
+from crfdeid.corpora.common import build_document, document_file, find_files, parse_lines, relative_stem
 from crfdeid.documents import Document, Span
 from crfdeid.errors import FormatError, NotFoundError, SpanError
 from crfdeid.utils.files import read_text
@@ -45,34 +46,24 @@ def read(path: Path) -> list[Document]:
             )
         if file.suffix.lower() == ".txt":
             text = read_text(file, keep_mark=True)
-            documents.append(build_document(relative_stem(file, path), text, _spans(other, text), path=other))
+            spans = parse_lines(other, partial(_span, text=text), ignored=_OTHER_KINDS)
+            documents.append(build_document(relative_stem(file, path), text, spans, path=other))
     return documents
 
 
-def _spans(path: Path, text: str) -> list[Span]:
-    spans = []
-    for number, line in enumerate(read_text(path).split("\n"), start=1):
-        if not line.strip() or line.startswith(_OTHER_KINDS):
-            continue
-        if _DISCONTINUOUS.match(line):
-            raise SpanError(
-                "a discontinuous span (start end;start end): split it into one span for each part",
-                path=path,
-                line=number,
-            )
-        entity = _ENTITY.fullmatch(line.removesuffix("\r"))
-        if entity is None:
-            raise FormatError("not a brat line: expected T1<tab>TYPE start end<tab>text", path=path, line=number)
-        span = Span(int(entity[2]), int(entity[3]), entity[1])
-        if text[span.start : span.end].translate(_ON_ONE_LINE) != entity[4]:
-            raise SpanError(
-                f"the text column is not the text at [{span.start}, {span.end}): offsets count Unicode characters of "
-                "the .txt file, with line ends and any byte-order mark",
-                path=path,
-                line=number,
-            )
-        spans.append(span)
-    return spans
+def _span(line: str, text: str) -> Span:
+    if _DISCONTINUOUS.match(line):
+        raise SpanError("a discontinuous span (start end;start end): split it into one span for each part")
+    entity = _ENTITY.fullmatch(line.removesuffix("\r"))
+    if entity is None:
+        raise FormatError("not a brat line: expected T1<tab>TYPE start end<tab>text")
+    span = Span(int(entity[2]), int(entity[3]), entity[1])
+    if text[span.start : span.end].translate(_ON_ONE_LINE) != entity[4]:
+        raise SpanError(
+            f"the text column is not the text at [{span.start}, {span.end}): offsets count Unicode characters of "
+            "the .txt file, with line ends and any byte-order mark"
+        )
+    return span
 
 
 def to_files(documents: Sequence[Document], path: Path) -> dict[Path, str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
@@ -87,6 +87,38 @@ def json_lines(file: Path) -> Iterator[tuple[int, Any]]:
             yield number, parse_json(line, path=file, line=number, otherwise=NOT_A_LINE)
 
 
+def read_json_lines(path: Path, suffixes: Iterable[str], parse: Callable[[Any, Path, int], Document]) -> list[Document]:
+    """The documents of a file of JSON Lines, or of all such files of a folder, in order; errors name file and line.
+
+    Args:
+        path: the file or folder.
+        suffixes: the endings of the files in a folder.
+        parse: the document of a line, from its JSON value, its file and its number.
+    """
+    documents = []
+    for file in find_files(path, *suffixes):
+        for number, record in json_lines(file):
+            with located(file, number):
+                documents.append(parse(record, file, number))
+    return documents
+
+
+def parse_lines(path: Path, parse: Callable[[str], Span], *, ignored: tuple[str, ...] = ()) -> list[Span]:
+    """The spans of a file with one in each line; errors name file and line.
+
+    Args:
+        path: the file.
+        parse: the span of a line.
+        ignored: beginnings of lines without a span; so are blank lines.
+    """
+    spans = []
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        if line.strip() and not line.startswith(ignored):
+            with located(path, number):
+                spans.append(parse(line))
+    return spans
+
+
 def build_document(
     document_id: str,
     text: str,
@@ -128,8 +160,11 @@ def require_characters(document: Document) -> None:
     for value in (document.text, document.id, *document.layers, *labels):
         offset = lone_surrogate(value)
         if offset is not None:
-            problem = f"a lone surrogate ({value[offset]!r}), which is no Unicode character: remove or replace it"
-            raise EncodingError(problem, path=document.source, offset=offset)
+            raise EncodingError(
+                f"a lone surrogate ({value[offset]!r}), which is no Unicode character: remove or replace it",
+                path=document.source,
+                offset=offset,
+            )
 
 
 def document_file(folder: Path, document: Document, suffix: str) -> Path:
@@ -142,8 +177,10 @@ def document_file(folder: Path, document: Document, suffix: str) -> Path:
     hidden = any(part.startswith(".") for part in name.parts)  # ".." among them
     plain = document.id == name.as_posix() and not name.is_absolute() and not hidden
     if not name.parts or not plain or "\\" in document.id or not document.id.isprintable():
-        problem = "its id cannot be a file's name below a folder, in plain characters: rename the document"
-        raise FormatError(problem, path=document.source)
+        raise FormatError(
+            "its id cannot be a file's name below a folder, in plain characters: rename the document",
+            path=document.source,
+        )
     return folder / f"{document.id}{suffix}"
 
 
@@ -261,8 +298,11 @@ def require_unaltered(record: Mapping[str, Any], text: str, *, path: Path, line:
         DataError: the text was altered.
     """
     if DIGEST_KEY in record and record[DIGEST_KEY] != text_digest(text):
-        problem = "the text is not the one that was exported: the tool altered it, so that no offset can be trusted"
-        raise IntegrityError(problem, path=path, line=line)
+        raise IntegrityError(
+            "the text is not the one that was exported: the tool altered it, so that no offset can be trusted",
+            path=path,
+            line=line,
+        )
 
 
 _LAST_OF_ONE = "\uffff"  # all characters up to it are one unit in UTF-16, those above two

@@ -107,8 +107,9 @@ def _require_tagged(columns: list[str], path: Path, number: int) -> None:
     if len(columns) < 2 or not columns[0]:
         raise FormatError("expected a token and its tag, with white space between", path=path, line=number)
     if not _TAG.fullmatch(columns[-1]):
-        problem = "the last column is no tag: expected O, or B-, I-, E-, S-, L- or U- and a type"
-        raise FormatError(problem, path=path, line=number)
+        raise FormatError(
+            "the last column is no tag: expected O, or B-, I-, E-, S-, L- or U- and a type", path=path, line=number
+        )
 
 
 def _document(part: _Part, source: str) -> Document:
@@ -149,18 +150,23 @@ def to_files(documents: Sequence[Document], path: Path) -> dict[Path, str]:
 def _block(document: Document) -> str:
     encoded = bio.encode(document)
     if encoded.unaligned:
-        problem = "columns cannot hold a span that does not fit the tokens: write brat or jsonl"
-        raise SpanError(problem, path=document.source, offset=encoded.unaligned[0].start)
+        raise SpanError(
+            "columns cannot hold a span that does not fit the tokens: write brat or jsonl",
+            path=document.source,
+            offset=encoded.unaligned[0].start,
+        )
     if not document.id or document.id in _FILLERS or _BREAKS_LINE.search(document.id):
-        problem = "its id fits no column, as one with a line end does not: rename the document"
-        raise FormatError(problem, path=document.source)
+        raise FormatError(
+            "its id fits no column, as one with a line end does not: rename the document", path=document.source
+        )
     rows = [f"{_DOCUMENT_START}\t{document.id}\tO\n\n"]
     for labelled in encoded.sentences:
         for token, tag in zip(labelled.sentence.tokens, labelled.tags, strict=True):
             word = document.text[token.start : token.end]  # as it came, not in normal form
             if not word or word == _DOCUMENT_START or _BREAKS_LINE.search(word):
-                problem = "a token that columns cannot hold: write jsonl"
-                raise FormatError(problem, path=document.source, offset=token.start)
+                raise FormatError(
+                    "a token that columns cannot hold: write jsonl", path=document.source, offset=token.start
+                )
             if not _TAG.fullmatch(tag):
                 raise FormatError("columns cannot hold an empty label or one with white space", path=document.source)
             rows.append(f"{word}\t{tag}\n")

@@ -17,12 +17,11 @@ from crfdeid.corpora.common import (
     Utf16,
     build_document,
     exported_keys,
-    find_files,
-    json_lines,
+    read_json_lines,
     require_unaltered,
 )
 from crfdeid.documents import Document, Span
-from crfdeid.errors import FormatError, located
+from crfdeid.errors import FormatError
 from crfdeid.utils.files import read_head
 
 SUFFIXES: tuple[str, ...] = (".jsonl", ".ndjson")
@@ -47,37 +46,33 @@ def read(path: Path) -> list[Document]:
     Raises:
         DataError: a line is not such a record, an offset is none of its text, or its text is not the exported one.
     """
-    files = find_files(path, *SUFFIXES)
-    return [_document(record, file, number) for file in files for number, record in json_lines(file)]
+    return read_json_lines(path, SUFFIXES, _document)
 
 
 def _document(record: Any, path: Path, number: int) -> Document:
     found = [key for key in _LABELS if key in record] if isinstance(record, dict) else []
     if len(found) > 1:
-        problem = f'"{found[0]}" and "{found[1]}", which both list labels: leave one out'
-        raise FormatError(problem, path=path, line=number)
+        raise FormatError(f'"{found[0]}" and "{found[1]}", which both list labels: leave one out')
     labels = record[found[0]] if found else None
     if not isinstance(labels, list) or not isinstance(record.get("text"), str):
-        problem = 'expected {"text": text, "label": [[start, end, type]]} ("label": [] says that nothing is marked)'
-        raise FormatError(problem, path=path, line=number)
-    text, identifier = record["text"], record.get(NOTE_KEY, record.get("id", number))
+        raise FormatError(
+            'expected {"text": text, "label": [[start, end, type]]} ("label": [] says that nothing is marked)'
+        )
+    text, offsets = record["text"], Utf16(record["text"])
     require_unaltered(record, text, path=path, line=number)
-    with located(path, number):
-        offsets = Utf16(text)
-        spans = [_span(entry, offsets) for entry in labels]
-    return build_document(str(identifier), text, spans, path=path, line=number)
+    spans = [_span(entry, offsets) for entry in labels]
+    return build_document(str(record.get(NOTE_KEY, record.get("id", number))), text, spans, path=path, line=number)
 
 
 def _span(entry: Any, offsets: Utf16) -> Span:
     match entry:
-        case [int(start), int(end), str(label)]:
-            pass
-        case {"start_offset": int(start), "end_offset": int(end), "label": str(label)}:
-            pass
-        case _:
-            raise FormatError("expected a label as [start, end, type]")
-    if label and type(start) is type(end) is int:  # true is no offset
-        return offsets.span(start, end, label)
+        case [int(start), int(end), str(label)] | {
+            "start_offset": int(start),
+            "end_offset": int(end),
+            "label": str(label),
+        }:
+            if label and type(start) is type(end) is int:  # true is no offset
+                return offsets.span(start, end, label)
     raise FormatError("expected a label as [start, end, type]")
 
 

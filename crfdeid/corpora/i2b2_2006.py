@@ -47,8 +47,11 @@ def _document(record: Element, path: str) -> Document:
     for phi in text_element:
         covered, label = phi.text or "", phi.get("TYPE")
         if phi.tag != "PHI" or len(phi) or not label:
-            problem = "expected <PHI TYPE=...> with nothing nested in it, found other markup: correct it"
-            raise FormatError(problem, path=path, offset=end)
+            raise FormatError(
+                "expected <PHI TYPE=...> with nothing nested in it, found other markup: correct it",
+                path=path,
+                offset=end,
+            )
         spans.append(Span(end, end + len(covered), label))
         pieces += [covered, phi.tail or ""]
         end += len(covered) + len(phi.tail or "")

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
-from crfdeid.corpora.common import build_document, document_file, find_files, relative_stem
+from crfdeid.corpora.common import build_document, document_file, find_files, parse_lines, relative_stem
 from crfdeid.documents import Document, Span
 from crfdeid.errors import FormatError, NotFoundError, SpanError
 from crfdeid.utils.files import read_text
@@ -46,8 +47,9 @@ def read(path: Path) -> list[Document]:
     texts = {text for text, _ in pairs.values()}
     for file in files:
         if file not in pairs and file not in texts:
-            problem = "there is no .con file for it: add it (an empty one says that nothing is marked)"
-            raise NotFoundError(problem, path=file)
+            raise NotFoundError(
+                "there is no .con file for it: add it (an empty one says that nothing is marked)", path=file
+            )
     return [_document(file, *pair) for file, pair in pairs.items()]
 
 
@@ -73,30 +75,21 @@ def _place_of(file: Path, root: Path) -> tuple[Path, str]:
 
 def _document(file: Path, text_file: Path, document_id: str) -> Document:
     text = read_text(text_file, keep_mark=True)
-    return build_document(document_id, text, list(_spans(file, text)), path=file)
+    spans = parse_lines(file, partial(_span, text=text, rows=_tokens(text)))
+    return build_document(document_id, text, spans, path=file)
 
 
-def _spans(path: Path, text: str) -> Iterator[Span]:
-    lines = _tokens(text)
-    for number, line in enumerate(read_text(path).split("\n"), start=1):
-        if line.strip():
-            yield _span(line.strip(), lines, text, path, number)
-
-
-def _span(line: str, lines: Sequence[Sequence[tuple[int, int]]], text: str, path: Path, number: int) -> Span:
-    match = _LINE.fullmatch(line)
+def _span(line: str, text: str, rows: Sequence[Sequence[tuple[int, int]]]) -> Span:
+    match = _LINE.fullmatch(line.strip())
     if match is None:
-        problem = 'not a line of i2b2 2010: expected c="concept" line:token line:token||t="type"'
-        raise FormatError(problem, path=path, line=number)
+        raise FormatError('not a line of i2b2 2010: expected c="concept" line:token line:token||t="type"')
     first, last = ((int(match[n]), int(match[n + 1])) for n in (2, 4))
     for row, token in (first, last):
-        if not 1 <= row <= len(lines) or token >= len(lines[row - 1]):
-            problem = f"there is no token {row}:{token}: lines count from 1, tokens, between white space, from 0"
-            raise SpanError(problem, path=path, line=number)
-    start, end = lines[first[0] - 1][first[1]][0], lines[last[0] - 1][last[1]][1]
+        if not 1 <= row <= len(rows) or token >= len(rows[row - 1]):
+            raise SpanError(f"there is no token {row}:{token}: lines count from 1, tokens, between white space, from 0")
+    start, end = rows[first[0] - 1][first[1]][0], rows[last[0] - 1][last[1]][1]
     if last < first or _folded(text[start:end]) != _folded(match[1]):
-        problem = f"the concept in it is not what stands at {first[0]}:{first[1]} to {last[0]}:{last[1]}"
-        raise SpanError(problem, path=path, line=number)
+        raise SpanError(f"the concept in it is not what stands at {first[0]}:{first[1]} to {last[0]}:{last[1]}")
     return Span(start, end, match[6])
 
 
@@ -134,8 +127,11 @@ def _lines(document: Document) -> Iterator[str]:
     starts, ends = ({one[side]: one[2] for one in offsets} for side in (0, 1))
     for start, end, label in document.spans:
         if start not in starts or end not in ends:
-            problem = f"the {label} span [{start}, {end}) does not begin and end with a token between white space"
-            raise SpanError(problem, path=document.source, offset=start)
+            raise SpanError(
+                f"the {label} span [{start}, {end}) does not begin and end with a token between white space",
+                path=document.source,
+                offset=start,
+            )
         if not label or not label.isprintable() or '"' in label or "|" in label:
             raise FormatError(
                 "an i2b2 2010 label cannot be empty or hold a quote or bar: rename it", path=document.source

@@ -83,8 +83,7 @@ def _parsed(source: str, path: Path, document_id: str) -> Document:
 def _span(tag: Element, text: str, path: Path) -> Span:
     start, end, label = (tag.get(name, "") for name in ("start", "end", "TYPE"))
     if not (_OFFSET.fullmatch(start) and _OFFSET.fullmatch(end) and label):
-        problem = "a tag in TAGS without a TYPE, or whose start or end is no offset: correct it"
-        raise FormatError(problem, path=path)
+        raise FormatError("a tag in TAGS without a TYPE, or whose start or end is no offset: correct it", path=path)
     span = Span(int(start), int(end), label)
     covered = tag.get("text")
     if covered is not None and text[span.start : span.end].translate(_AS_ATTRIBUTE) != covered.translate(_AS_ATTRIBUTE):

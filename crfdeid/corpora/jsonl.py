@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from crfdeid.corpora import doccano
-from crfdeid.corpora.common import build_document, find_files, json_lines
+from crfdeid.corpora.common import build_document, read_json_lines
 from crfdeid.documents import PHI, Document, Evidence, Span
 from crfdeid.errors import FormatError
 
@@ -34,46 +34,41 @@ def read(path: Path) -> list[Document]:
     Raises:
         DataError: a line is not JSON, or not such a document.
     """
-    files = find_files(path, *SUFFIXES)
-    return [_document(record, file, number) for file in files for number, record in json_lines(file)]
+    return read_json_lines(path, SUFFIXES, _document)
 
 
 def _document(record: Any, path: Path, number: int) -> Document:
     match record:
         case {"id": str() | int() as identity, "text": str(text), **rest} if "spans" in rest or "layers" in rest:
-            layers = _layers(rest, path, number)
+            layers = _layers(rest)
         case _:
             raise FormatError(
-                'expected {"id": text, "text": text, "spans": [...]} ("spans": [] says that nothing is marked)',
-                path=path,
-                line=number,
+                'expected {"id": text, "text": text, "spans": [...]} ("spans": [] says that nothing is marked)'
             )
     phi = layers.pop(PHI, None)
     document = build_document(str(identity), text, phi, path=path, line=number, layers=layers)
-    further: Any = rest.get("layers", {})
-    entries: list[Any] = [entry for found in (rest.get("spans", ()), *further.values()) for entry in found]
-    evidence = {_span(entry, path, number): found for entry in entries if (found := _evidence(entry)) is not None}
+    entries: Any = rest.get("spans", ())
+    evidence = {_span(entry): found for entry in entries if (found := _evidence(entry)) is not None}
     return replace(document, evidence=evidence) if evidence else document
 
 
-def _layers(record: Mapping[Any, Any], path: Path, number: int) -> dict[str, tuple[Span, ...]]:
+def _layers(record: Mapping[Any, Any]) -> dict[str, tuple[Span, ...]]:
     """The spans of each annotation layer; those of PHI are ``spans``, or a layer like the others."""
     further = record.get("layers", {})
     phi = {PHI: record["spans"]} if "spans" in record else {}
     lists = [*further.values(), *phi.values()] if isinstance(further, dict) else [None]
     if not all(isinstance(found, list) for found in lists):
-        problem = 'expected "spans" as a list, and "layers", where there are any, as {"concept": [...]}'
-        raise FormatError(problem, path=path, line=number)
+        raise FormatError('expected "spans" as a list, and "layers", where there are any, as {"concept": [...]}')
     if PHI in further and phi:
-        raise FormatError('PHI is given twice, as "spans" and in "layers": leave one out', path=path, line=number)
-    return {name: tuple(_span(entry, path, number) for entry in found) for name, found in {**phi, **further}.items()}
+        raise FormatError('PHI is given twice, as "spans" and in "layers": leave one out')
+    return {name: tuple(map(_span, found)) for name, found in {**phi, **further}.items()}
 
 
-def _span(entry: Any, path: Path, number: int) -> Span:
+def _span(entry: Any) -> Span:
     match entry:
         case {"start": int(start), "end": int(end), "label": str(label)} if label and type(start) is type(end) is int:
             return Span(start, end, label)
-    raise FormatError('expected a span as {"start": number, "end": number, "label": text}', path=path, line=number)
+    raise FormatError('expected a span as {"start": number, "end": number, "label": text}')
 
 
 def _evidence(entry: Any) -> Evidence | None:

@@ -65,8 +65,9 @@ def _document(task: Any, file: Path, number: int) -> Document:
         case {"data": {"text": str(text)} as data, "annotations": list(annotations)}:
             pass
         case _:
-            problem = 'expected {"data": {"text": text}, "annotations": [...]}: export as JSON, not as JSON-MIN'
-            raise FormatError(problem, path=path)
+            raise FormatError(
+                'expected {"data": {"text": text}, "annotations": [...]}: export as JSON, not as JSON-MIN', path=path
+            )
     require_unaltered(data, text, path=Path(path))
     regions = _only_annotation(annotations, path)
     spans = [span for region in regions for span in _spans(region, text, path)]
@@ -100,8 +101,11 @@ def _spans(region: Any, text: str, path: str) -> list[Span]:
             return []
     covered = rest.get("text")
     if isinstance(covered, str) and _squeezed(covered) != _squeezed(text[start:end]):
-        problem = f"the text of a region is not the text at [{start}, {end}): offsets count Unicode characters"
-        raise SpanError(problem, path=path, offset=start)
+        raise SpanError(
+            f"the text of a region is not the text at [{start}, {end}): offsets count Unicode characters",
+            path=path,
+            offset=start,
+        )
     return [Span(start, end, label) for label in labels]
 
 

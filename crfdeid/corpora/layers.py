@@ -132,8 +132,9 @@ def concat_corpora(phi: Sequence[Document], concepts: Sequence[Document]) -> lis
     for document in concepts:
         for what, known in (("id", ids.get(document.id)), ("text", texts.get(document.text))):
             if known is not None:
-                problem = f"the same {what} as {known}: two corpora must not share a document"
-                raise MismatchError(problem, path=document.source)
+                raise MismatchError(
+                    f"the same {what} as {known}: two corpora must not share a document", path=document.source
+                )
     others = (
         replace(document, spans=(), layers={CONCEPT: document.spans}, phi_annotated=False) for document in concepts
     )

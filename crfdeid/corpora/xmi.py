@@ -71,8 +71,10 @@ def _document(path: Path, corpus: Path) -> Document:
     for element in root:
         if element.tag.startswith(_OTHER_LAYER):
             layer = element.tag.removeprefix(_OTHER_LAYER)
-            problem = f"something is marked in the layer {layer}, which is not read: mark PHI in the layer Named entity"
-            raise FormatError(problem, path=path)
+            raise FormatError(
+                f"something is marked in the layer {layer}, which is not read: mark PHI in the layer Named entity",
+                path=path,
+            )
     text, offsets = texts[0].attrib["sofaString"], Utf16(texts[0].attrib["sofaString"])
     entities = root.findall("ner:NamedEntity", _NAMESPACES)
     spans = [_span(one, offsets, path, texts[0].get(_ID, "")) for one in entities]
@@ -96,8 +98,9 @@ def _span(entity: Element, offsets: Utf16, path: Path, sofa: str) -> Span:
     if entity.get("sofa") != sofa or not (_OFFSET.fullmatch(start) and _OFFSET.fullmatch(end)):
         raise FormatError("a named entity of another text, or whose begin or end is not an offset", path=path)
     if not label:
-        problem = f"a named entity without a value at [{start}, {end}): choose a type for it in the tool"
-        raise FormatError(problem, path=path)
+        raise FormatError(
+            f"a named entity without a value at [{start}, {end}): choose a type for it in the tool", path=path
+        )
     with located(path):
         return offsets.span(int(start), int(end), label)
 
