@@ -78,10 +78,7 @@ class FileRun:
                     if len(waiting) > _JOBS:
                         self._finish(waiting.popleft().result())
                 while waiting:
-                    reports = waiting.popleft().result()
-                    if not waiting:
-                        self._jobs.finish()
-                    self._finish(reports)
+                    self._finish(waiting.popleft().result())
             except BaseException:
                 self._stopped = True
                 threads.shutdown(wait=False, cancel_futures=True)

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
-from threading import Thread
 from typing import TYPE_CHECKING, Any, final
 from weakref import WeakKeyDictionary
 
@@ -22,7 +21,6 @@ from crfdeid.errors import MissingExtraError, UsageError
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatch
-    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
 CONNECT = "sc://"
@@ -193,10 +191,9 @@ class Jobs(ABC):
         own: stop Spark at the end, since it was started for these jobs.
     """
 
-    def __init__(self, spark: SparkContext | SparkSession, *, own: bool = False) -> None:
-        self._spark = spark
-        # Spark takes a second to stop, in which its driver can do other work.
-        self._end = Thread(target=self._stop_spark) if own else None
+    def __init__(self, spark: Any, *, own: bool = False) -> None:
+        self._spark, self._own = spark, own
+        self._tag = f"crfdeid-{secrets.token_hex(8)}"
 
     @abstractmethod
     def slots(self) -> int:
@@ -236,45 +233,31 @@ class Jobs(ABC):
     def interrupt(self) -> None:
         """Cancel all of these jobs; do nothing if Spark has ended."""
 
-    def finish(self) -> None:
-        """Begin to stop Spark, if it was started for these jobs; no more jobs follow."""
-        if self._end is not None and self._end.ident is None:
-            self._end.start()
-
     def stop(self) -> None:
         """Stop Spark, if it was started for these jobs."""
-        self.finish()
-        if self._end is not None:
-            self._end.join()
-
-    def _stop_spark(self) -> None:
-        with suppress(Exception):  # Spark, or the connection to it, has ended already.
-            self._spark.stop()
+        if self._own:
+            with suppress(Exception):  # Spark, or the connection to it, has ended already.
+                self._spark.stop()
 
 
 @final
 class ContextJobs(Jobs):
     """Jobs of classic Spark. They are not queries: without planning and compiling, Java starts in half the time."""
 
-    def __init__(self, context: SparkContext, *, own: bool = False) -> None:
-        super().__init__(context, own=own)
-        self._context = context
-        self._tag = f"crfdeid-{secrets.token_hex(8)}"
-
     def slots(self) -> int:
         """Number of tasks that the workers do at a time."""
-        return int(self._context.defaultParallelism)
+        return int(self._spark.defaultParallelism)
 
     def ship(self, folder: Path, digest: str) -> Callable[[], Path]:
         """Give all workers a model; a local Spark has it already."""
-        if _LOCAL.fullmatch(self._context.master or ""):
+        if _LOCAL.fullmatch(self._spark.master or ""):
             return partial(Path, folder.absolute())
         return super().ship(folder, digest)
 
     def run(self, function: Callable[[Any], str], tasks: Sequence[Any]) -> list[str]:
         """Return a function's reports of the tasks."""
-        self._context.addJobTag(self._tag)  # of this thread's jobs
-        numbers = self._context.parallelize(range(len(tasks)), len(tasks))
+        self._spark.addJobTag(self._tag)  # of this thread's jobs
+        numbers = self._spark.parallelize(range(len(tasks)), len(tasks))
         return list(numbers.mapPartitions(worker_function(_Tasks.of(function, tasks).reports)).collect())
 
     def is_alive(self) -> bool:
@@ -287,44 +270,40 @@ class ContextJobs(Jobs):
     def interrupt(self) -> None:
         """Cancel all of these jobs."""
         with suppress(Exception):
-            self._context.cancelJobsWithTag(self._tag)
+            self._spark.cancelJobsWithTag(self._tag)
 
 
 @final
 class ConnectJobs(Jobs):
     """Jobs of Spark Connect, which has data frames only."""
 
-    def __init__(self, session: SparkSession, *, own: bool = False) -> None:
-        super().__init__(session, own=own)
-        self._session, self._own = session, own
-
     def slots(self) -> int:
         """Number of tasks that the workers do at a time: Spark's default number of partitions."""
         from pyspark.sql.functions import spark_partition_id  # noqa: PLC0415
 
-        rows = self._session.range(1 << 10).select(spark_partition_id()).collect()  # distinct() is another stage
+        rows = self._spark.range(1 << 10).select(spark_partition_id()).collect()  # distinct() is another stage
         return len({slot for (slot,) in rows})
 
     def run(self, function: Callable[[Any], str], tasks: Sequence[Any]) -> list[str]:
         """Return a function's reports of the tasks."""
         work = worker_function(_Tasks.of(function, tasks).batches)
-        numbers = self._session.range(0, len(tasks), 1, len(tasks))
+        numbers = self._spark.range(0, len(tasks), 1, len(tasks))
         rows = numbers.mapInArrow(work, "task long, report string").collect()
         return [row["report"] for row in sorted(rows, key=lambda row: row["task"])]
 
     def is_alive(self) -> bool:
         """True while Spark works."""
         if self._own:  # The call that failed has waited for the server already.
-            _set_retries(self._session, 0)
+            _set_retries(self._spark, 0)
         try:
-            alive = bool(self._session.range(1).count() == 1)
+            alive = bool(self._spark.range(1).count() == 1)
         except Exception:  # of Spark, of the connection to it, or of the network
             return False
         if self._own:
-            _set_retries(self._session, _SERVER_RETRIES)
+            _set_retries(self._spark, _SERVER_RETRIES)
         return alive
 
     def interrupt(self) -> None:
         """Cancel all jobs of this session."""
         with suppress(Exception):
-            self._session.interruptAll()
+            self._spark.interruptAll()

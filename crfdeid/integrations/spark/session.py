@@ -7,8 +7,7 @@ import re
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from threading import Thread
+from contextlib import contextmanager
 
 from crfdeid.errors import MissingExtraError, UsageError
 from crfdeid.integrations.spark.jobs import CONNECT, ConnectJobs, ContextJobs, Jobs, connect, is_connect
@@ -68,7 +67,6 @@ def _start(master: str) -> Jobs:
         conf.set("spark.ui.enabled", "false")
     local = _LOCAL.fullmatch(master)
     conf.setMaster(f"local[{local[1] or 1},{_TASK_TRIES}]" if local else master)
-    Thread(target=_import_pandas).start()
     try:
         # Signals wait: a Java process that is abandoned while it starts would stay, and Spark handles Ctrl-C itself.
         with signals_held():
@@ -76,9 +74,3 @@ def _start(master: str) -> Jobs:
         return ContextJobs(context, own=True)
     except (PySparkException, Py4JError):
         raise UsageError(_NO_JAVA) from None
-
-
-def _import_pandas() -> None:
-    """Import pandas while Java starts; otherwise PySpark would, for a third of a second, and Java would wait."""
-    with suppress(ImportError):
-        import pandas  # noqa: F401, PLC0415

@@ -21,7 +21,6 @@ from crfdeid.cli import main
 from crfdeid.errors import DataError
 from crfdeid.integrations.spark import files, session, slices, tasks
 from crfdeid.integrations.spark.jobs import ConnectJobs, ContextJobs
-from crfdeid.io.output import OutputFolder
 from crfdeid.io.remote import RemoteNotes
 from crfdeid.secrets import SECRET_VARIABLE
 
@@ -220,29 +219,6 @@ def test_copies_lie_where_spark_keeps_its_own_and_clears_up_after_workers_that_a
     assert places
     assert all(place.is_relative_to(own) for place in places)
     assert not any(own.iterdir())
-
-
-def test_spark_ends_while_the_last_results_are_put_in_their_places(
-    model: Path, notes: Path, tmp_path: Path, spark: Callable[[Job], NoSpark], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    happened: list[str] = []
-
-    def job(function: Callable[[Any], str], group: Sequence[Any]) -> list[str]:
-        happened.append("job")
-        return in_this_process(function, group)
-
-    monkeypatch.setattr(NoSpark, "finish", lambda self: happened.append("finish"))
-    commit = OutputFolder.commit
-    monkeypatch.setattr(OutputFolder, "commit", lambda *given: happened.append("committed") or commit(*given))
-    monkeypatch.setattr(slices.SliceAssignment, "tasks", 1)
-    spark(job)
-    assert redact(model, notes, tmp_path / "many", *ON_SPARK) == 1
-    assert happened.count("job") > 2
-    assert happened.count("finish") == 1
-    before, after = happened[: happened.index("finish")], happened[happened.index("finish") :]
-    assert "job" not in after
-    assert "committed" in before
-    assert "committed" in after
 
 
 @pytest.mark.parametrize(
@@ -503,6 +479,4 @@ def test_a_spark_that_has_died_ends_without_a_traceback(jobs: Callable[..., Cont
         def stop(self) -> None:
             raise ConnectionRefusedError
 
-    ended = jobs(Died(), own=True)
-    ended.finish()
-    ended.stop()
+    jobs(Died(), own=True).stop()
