@@ -93,8 +93,7 @@ def require_new(folder: Path) -> None:
     """
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            problem = f"{folder} is not an empty folder: name a new one, nothing is overwritten"
-            raise OutputExistsError(problem)
+            raise OutputExistsError(f"{folder} is not an empty folder: name a new one, nothing is overwritten")
     except OSError as error:
         raise SettingError(f"{folder} cannot be used: {error.strerror}") from None
 
@@ -147,8 +146,9 @@ def _take(partial: Path, folder: Path) -> int:
     try:
         return take_lock(partial / LOCK_FILE)
     except BlockingIOError:
-        problem = "another process is writing this folder: wait for it, or name another one"
-        raise WriteError(problem, path=folder) from None
+        raise WriteError(
+            "another process is writing this folder: wait for it, or name another one", path=folder
+        ) from None
 
 
 def _clear(partial: Path) -> None:

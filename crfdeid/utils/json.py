@@ -80,8 +80,9 @@ def require_unique(names: Sequence[str], *, path: Path | str, line: int | None =
     first: dict[str, int] = {}
     for column, name in enumerate(names, start=1):
         if name and first.setdefault(name, column) < column:
-            problem = f"columns {first[name]} and {column} have the same name: rename or remove one"
-            raise FormatError(problem, path=path, line=line)
+            raise FormatError(
+                f"columns {first[name]} and {column} have the same name: rename or remove one", path=path, line=line
+            )
 
 
 def _line_of_repeat(text: str) -> int:
