@@ -6,7 +6,7 @@ import base64
 import json
 import re
 import shlex
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from importlib.resources import files
 from typing import Any, NamedTuple
 
@@ -120,21 +120,35 @@ def command_line(command: Mapping[str, Any], experiment: str = "compare") -> str
     """
     words = ["python", "-m", f"experiments.{experiment}"]
     for name, value in command.items():
-        if value is None or value is False or value == []:
+        if value is None or value is False or (value == [] and name not in _BARE):
             continue
         words.append(f"--{name.replace('_', '-')}")
         if name == "sweep":
             words += [f"{setting}={','.join(map(_written, values))}" for setting, values in value]
         elif name in ("set", "tagger"):
-            words += [f"{setting}={_written(setting_value)}" for setting, setting_value in value]
+            words += map(_pair, value)
+        elif name == "pooling":
+            words += [",".join(map(_pair, point)) for point in value]
         elif name in ("unlabelled", "corpora"):
             words += value
+        elif value == []:
+            continue
         elif isinstance(value, list):
             # One seed alone would be read as a number of seeds.
             words.append(",".join(map(str, value)) + ("," if name == "seeds" and len(value) == 1 else ""))
         elif value is not True:
             words.append(str(value))
     return shlex.join(words)
+
+
+_BARE = ("figure_5", "pooling")
+"""Options that have a meaning without a value."""
+
+
+def _pair(pair: Sequence[Any]) -> str:
+    """A setting and its value in the syntax of ``--set``."""
+    name, value = pair
+    return f"{name}={','.join(map(str, value)) if name == 'attack_epochs' else _written(value)}"
 
 
 def _written(value: Any) -> str:

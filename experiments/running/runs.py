@@ -122,8 +122,9 @@ class Trained(NamedTuple):
     known_words: frozenset[str]
 
     def curve(self) -> list[dict[str, Any]]:
-        """Loss and F on dev, step by step."""
-        return [{"step": p.step, "loss": _finite(p.loss), "dev_f1": p.dev_f1} for p in self.progress]
+        """Loss and F on dev, step by step; nothing of steps that give neither."""
+        steps = ({"step": p.step, "loss": _finite(p.loss), "dev_f1": p.dev_f1} for p in self.progress)
+        return [step for step in steps if step["loss"] is not None or step["dev_f1"] is not None]
 
     def tagged(self, predict: Callable[[Tagger, Split], _Spans], scored: Split) -> tuple[dict[str, Any], _Spans]:
         """Tag the scored split in one call; return the start of the run's record, and the predicted spans."""

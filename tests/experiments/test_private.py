@@ -1,5 +1,6 @@
 """``experiments.private``: its options, and a whole run on an invented corpus."""
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from crfdeid.corpora.splits import Corpus
 from crfdeid.errors import UsageError
 from crfdeid.registry import create
 from experiments.private import main, parse
+from experiments.reporting.page import command_line
 from experiments.results.folder import Folder
 from experiments.running.private import experiment
 from experiments.running.private.attacks import NAMES
@@ -158,3 +160,16 @@ def test_systems_can_be_left_out(chosen: str, corpus_folder: Path, tmp_path: Pat
     assert (tmp_path / "out" / "report.html").is_file()
     assert (tmp_path / "out" / "tables" / "neighbours.md").exists() == ("representation" in chosen)
     assert not (tmp_path / "out" / "plots" / "figure-4.png").exists()
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["--figure-5", "--pooling"],
+        ["--figure-5", "5,9", "--pooling", "deviation=0.1,weight=1", "deviation=0.5"],
+        ["--set", "attack_epochs=20,50", "size=40", "--tagger", "epochs=2", "--figure-4", "3,4"],
+    ],
+)
+def test_the_report_can_say_the_command_again(argv: list[str]) -> None:
+    asked = parse(argv)
+    assert parse(shlex.split(command_line(asked.command, "private"))[3:]) == asked

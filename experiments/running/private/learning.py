@@ -144,8 +144,8 @@ def trained_representation(
     settings, steps = recipe.private_settings(cell.system), count(1)
     most = settings.epochs + settings.adversary_epochs + 3 * settings.rounds
 
-    def follow(epoch: Epoch) -> None:
-        on_epoch(FitProgress(next(steps), most, epoch.loss))
+    def follow(_: Epoch) -> None:  # its losses are of several kinds: `history_of` has them
+        on_epoch(FitProgress(next(steps), most))
 
     vectors = recipe.vectors_of(cell.system)
     return train_representation(
