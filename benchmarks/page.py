@@ -199,7 +199,7 @@ _TABLES: Mapping[str, Mapping[str, Callable[[_Cells], str]]] = {
         "training, min": lambda cells: _number(_over(cells, "training", "processor_seconds"), ".1f", 1 / 60),
         "memory, MB": lambda cells: _number(_over(cells, "training", "peak_megabytes")[:1], ".0f"),
         "disk, MB": lambda cells: _number(_over(cells, "megabytes_on_disk"), ".1f"),
-        "notes/s/core": lambda cells: "" if _rate(cells) is None else f"{_rate(cells):.3g}",
+        "notes/s/core": lambda cells: "" if _rate(cells) is None else f"{_rate(cells):,.0f}",
         "dollars": _dollars,
     },
     "Names by frequency": {name: partial(_share, measure="names_by_frequency", row=name) for name in FREQUENCIES},

@@ -123,7 +123,7 @@ def results_of(table: Mapping[str, Any], cells: Sequence[dict[str, Any]]) -> dic
     }
 
 
-def provenance() -> dict[str, Any]:
+def provenance(command: str) -> dict[str, Any]:
     """Command, machine and versions of a run."""
     versions = {}
     for name in _LIBRARIES:
@@ -135,7 +135,7 @@ def provenance() -> dict[str, Any]:
     lines = info.read_text().splitlines() if info.exists() else []
     cpu = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.machine())
     machine = {"processor": cpu, "system": platform.system(), "python": platform.python_version()}
-    return {"command": " ".join(["python", *sys.argv]), "machine": machine, "versions": versions}
+    return {"command": command, "machine": machine, "versions": versions}
 
 
 def run_corpus(name: str, table: Mapping[str, Any], args: argparse.Namespace) -> None:
@@ -148,7 +148,10 @@ def run_corpus(name: str, table: Mapping[str, Any], args: argparse.Namespace) ->
         for seed in seeds_of(model, args.seeds)
     ]
     args.results.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(provenance() | results_of(table, cells), indent=1)
+    words = ["python benchmarks/run.py", *(["--corpora DIR"] if args.corpora else []), f"--only {name}"]
+    words += [f"--models {' '.join(args.models)}"] if args.models else []
+    command = " ".join([*words, f"--seeds {args.seeds}"])
+    text = json.dumps(provenance(command) | results_of(table, cells), indent=1)
     (args.results / f"{name}.json").write_text(text + "\n")
 
 
