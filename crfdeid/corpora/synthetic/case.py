@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
-from typing import NamedTuple, NoReturn, TypeVar
+from typing import NamedTuple, TypeVar
 
 from crfdeid.corpora.marked_text import MarkedText, join_parts
 from crfdeid.corpora.synthetic.concepts import CONCEPT_FIELDS, Terms
@@ -97,7 +97,7 @@ def draw_case(source: CastSource, rng: Random, *, stay: bool) -> Case:
     hospital_cast = source.pick(rng)
     doctors: list[Person] = []
     while len(doctors) < 8:
-        doctors = list(dict.fromkeys([*doctors, _doctor(source, rng)]))
+        doctors = list(dict.fromkeys([*doctors, _often_first(source.pick(rng).doctors, rng)]))
     if rng.random() < 0.05:  # A doctor with the patient's surname: only the context tells them apart.
         doctors[rng.randrange(3)] = doctors[0]._replace(last=patient.last)
     town = rng.choice(source.pick(rng).towns)
@@ -136,7 +136,7 @@ def draw_case(source: CastSource, rng: Random, *, stay: bool) -> Case:
             key: fill_pattern(rng.choice(sections("names.txt")[f"{key} patterns"]), rng)
             for key in ("mrn", "account", "job", "user")
         },
-        {key: _settled(rng.choice(facts[key]), rng) for key in SETTLED_FACTS},
+        {key: render(rng.choice(facts[key]), _NO_FIELDS.__getitem__, rng).text for key in SETTLED_FACTS},
         {key: rng.choice(DATE_HABITS[key]) for key in _HABIT_SHARES},
     )
 
@@ -146,17 +146,8 @@ def _often_first(items: Sequence[_T], rng: Random) -> _T:
     return items[int(len(items) * rng.random() ** 2)]
 
 
-def _settled(template: str, rng: Random) -> str:
-    """A fact with its choices made; it may hold numbers, but no field and so no PHI."""
-
-    def refuse(name: str) -> NoReturn:
-        raise ValueError(f"no field may stand in a fact that is worded once: {name}")
-
-    return render(template, refuse, rng).text
-
-
-def _doctor(source: CastSource, rng: Random) -> Person:
-    return _often_first(source.pick(rng).doctors, rng)
+_NO_FIELDS: dict[str, FieldValue] = {}
+"""Fields of a fact that is worded once: it may hold numbers, but no field and so no PHI."""
 
 
 def _age_days(spec: str, rng: Random) -> int:
@@ -338,13 +329,8 @@ class Fields:
         street = f"{rng.randint(2, 980)} {case.places['street']} {rng.choice(names['street kinds'])}"
         if key == "street":
             return street
-        code = rng.choice(names["state codes"])
-        return rng.choice(
-            (
-                f"{street}, {case.places['town']}, {code}",
-                f"{street}, {case.places['town']}, {code} 0{rng.randint(1000, 9999)}",
-            )
-        )
+        address = f"{street}, {case.places['town']}, {rng.choice(names['state codes'])}"
+        return rng.choice((address, f"{address} 0{rng.randint(1000, 9999)}"))
 
     def _date(self, date: dt.date, form: str) -> str:
         case, rng = self._case, self._rng

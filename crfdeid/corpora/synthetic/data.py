@@ -71,12 +71,11 @@ def text_pools() -> Mapping[str, tuple[str, ...]]:
     ``\\n`` in an entry is a line end, ``\\t`` a tabulator.
     """
     files = ("words.txt", "queries.txt", "messages.txt", "general.txt")
-    pools = {name: entries for file in files for name, entries in sections(file).items()}
-    return {name: tuple(map(_unescaped, entries)) for name, entries in pools.items()}
-
-
-def _unescaped(entry: str) -> str:
-    return entry.replace("\\n", "\n").replace("\\t", "\t")
+    return {
+        name: tuple(entry.replace("\\n", "\n").replace("\\t", "\t") for entry in entries)
+        for file in files
+        for name, entries in sections(file).items()
+    }
 
 
 @cache

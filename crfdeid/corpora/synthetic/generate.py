@@ -169,8 +169,9 @@ def generate_concepts(profile: str = "default", *, seed: int = 0, fine: bool = F
 
 def _plan(profile: str) -> Profile:
     if profile not in PROFILES:
-        problem = f"unknown profile '{profile}' of the synthetic corpus: choose from {', '.join(PROFILES)}"
-        raise UnknownNameError(problem)
+        raise UnknownNameError(
+            f"unknown profile '{profile}' of the synthetic corpus: choose from {', '.join(PROFILES)}"
+        )
     return PROFILES[profile]
 
 

@@ -107,8 +107,7 @@ def draft_note(source: CastSource, rng: Random, *, fine: bool = False, vocabular
     kind = rng.choices(kinds, [kind.weight for kind in kinds])[0]
     case = draw_case(source, rng, stay=kind.stay)
     house = _draw_house_style(rng)
-    terms = None if vocabulary is None else Terms(vocabulary, rng)
-    writer = _Writer(case, house, rng, fine=fine, terms=terms)
+    writer = _Writer(case, house, rng, fine=fine, terms=None if vocabulary is None else Terms(vocabulary, rng))
     planned = [plan for plan in kind.sections if rng.random() < plan.chance]
     return Draft(rng.choice(kind.titles), tuple(writer.section(plan) for plan in planned), house)
 
@@ -156,8 +155,7 @@ class _Writer:
     def _entries(self, pool: str) -> tuple[str, ...]:
         """The pool of the scenario's own group ("infant open", "head rad body") if there is one, else the general."""
         facts = self._case.facts
-        owners = (*facts.get("group", ()), *facts.get("imaging", ()))
-        names = (*(f"{owner} {pool}" for owner in owners), pool)
+        names = (*(f"{owner} {pool}" for key in ("group", "imaging") for owner in facts.get(key, ())), pool)
         return next(self._pools[name] for name in names if name in self._pools)
 
     def _holds(self, tag: str) -> bool:
@@ -177,8 +175,7 @@ class _Writer:
         if facts is None or match[1] in _FIXED_FACTS:
             return match[0]
         fact = self._rng.choice(facts)
-        whole = match[0] == match.string
-        return fact if whole else _split_tags(fact)[1].partition(_FALLBACK)[0]
+        return fact if match[0] == match.string else _split_tags(fact)[1].partition(_FALLBACK)[0]
 
     def _block(self, template: str) -> NoteBlock:
         required = template.startswith("!")
@@ -215,11 +212,7 @@ def finish_note(draft: Draft, left_out: Collection[tuple[int, int]]) -> MarkedTe
     house = draft.house
     parts = [MarkedText(draft.title)] if draft.title else []
     for i, section in enumerate(draft.sections):
-        blocks = [
-            block.fallback if (i, j) in left_out else block.piece
-            for j, block in enumerate(section.blocks)
-            if (i, j) not in left_out or block.fallback
-        ]
+        blocks = (block.fallback if (i, j) in left_out else block.piece for j, block in enumerate(section.blocks))
         pieces = [piece for piece in blocks if piece is not None]
         if pieces:
             parts.append(_set_section(section, pieces, house))
@@ -239,11 +232,10 @@ def _set_section(section: Section, pieces: Sequence[MarkedText], house: HouseSty
         pieces = [join_parts((MarkedText(house.bullet.format(i + 1)), piece)) for i, piece in enumerate(pieces)]
     if not house.full_stops and section.style in ("lines", "list"):
         pieces = [piece.without_full_stop() for piece in pieces]
-    if section.style in ("prose", "inline"):
-        body = join_parts(pieces, " ")
-        body = wrap_part(body, house.width) if house.width else body
-    else:
-        body = join_parts(pieces, "\n")
+    running = section.style in ("prose", "inline")
+    body = join_parts(pieces, " " if running else "\n")
+    if running and house.width:
+        body = wrap_part(body, house.width)
     if not section.heading:
         return body
     same_line = section.style == "inline" or (

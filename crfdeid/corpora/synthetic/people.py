@@ -107,8 +107,7 @@ def typo(name: str, rng: Random) -> str:
     i = rng.randrange(1, len(name) - 1)
     swapped = name[:i] + name[i + 1] + name[i] + name[i + 2 :]
     slips = (swapped, name[:i] + name[i + 1 :], name[: i + 1] + name[i:])
-    different = [slip for slip in slips if slip != name]
-    return rng.choice(different)
+    return rng.choice([slip for slip in slips if slip != name])
 
 
 def fill_pattern(pattern: str, rng: Random) -> str:
@@ -117,14 +116,8 @@ def fill_pattern(pattern: str, rng: Random) -> str:
     Any other character is literal; ``\\`` quotes the next character.
     """
     ranges = {"9": "0123456789", "1": "123456789", "A": "ABCDEGHJKLMNPRSTVWXZ", "a": "abcdefghjklmnprstvw"}
-    out, literal = [], False
-    for mark in pattern:
-        if mark == "\\" and not literal:
-            literal = True
-            continue
-        out.append(mark if literal or mark not in ranges else rng.choice(ranges[mark]))
-        literal = False
-    return "".join(out)
+    marks = regex.findall(r"\\?.", pattern)
+    return "".join(rng.choice(ranges[mark]) if mark in ranges else mark[-1] for mark in marks)
 
 
 SplitName = Literal["train", "dev", "test"]
@@ -153,8 +146,7 @@ def make_casts(seed: int) -> dict[SplitName, Cast]:
     """The lists of the three splits; no name, town or hospital is in two of them."""
     rng = Random(f"pools {seed}")
     names = sections("names.txt")
-    months = names["months as surnames"]
-    surnames = deal(_surnames(seed, rng), rng, keep_in_train=months)
+    surnames = deal(_surnames(seed, rng), rng, keep_in_train=names["months as surnames"])
     female = deal(_given_names(seed, "female"), rng, keep_in_train=("May", "April", "June"))
     male = deal(_given_names(seed, "male"), rng, keep_in_train=("August",))
     towns = deal(_towns(rng), rng)
@@ -167,8 +159,7 @@ def make_casts(seed: int) -> dict[SplitName, Cast]:
         words = {"town": towns[split], "surname": surnames[split], "odd": odd[split], "saint": saints[split]}
         # Names that are also words are drawn three times as often as others.
         ambiguous = [name for name in surnames[split] if name in names["ambiguous surnames"]]
-        people = (*surnames[split], *ambiguous * 2)
-        cast = Cast(people, female[split], male[split], towns[split], regions[split])
+        cast = Cast((*surnames[split], *ambiguous * 2), female[split], male[split], towns[split], regions[split])
         casts[split] = cast._replace(
             doctors=tuple(draw_person(cast, rng, female=rng.random() < 0.5) for _ in range(12 * share)),
             hospitals=tuple(_hospitals(names["hospital patterns"], words, 4 * share, rng, used)),
@@ -228,8 +219,7 @@ def _towns(rng: Random) -> list[str]:
 
 def _invented_words(rng: Random, count: int) -> Iterator[str]:
     """Words that no one has seen, such as "Chaberd" or "Tolk"."""
-    names = sections("names.txt")
-    starts, middles, ends = (names[f"syllable {part}"] for part in ("starts", "middles", "ends"))
+    starts, middles, ends = (sections("names.txt")[f"syllable {part}"] for part in ("starts", "middles", "ends"))
     for _ in range(count):
         syllables = rng.choice((1, 1, 2, 2, 2))
         word = "".join(rng.choice(starts) + rng.choice(middles) for _ in range(syllables)) + rng.choice(ends)

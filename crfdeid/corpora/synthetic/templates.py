@@ -57,8 +57,7 @@ def expand(template: str, rng: Random) -> str:
         ' pain'
     """
     while match := _INNER_CHOICE.search(template):
-        choice = rng.choice(match[1].split("|"))
-        template = template[: match.start()] + choice + template[match.end() :]
+        template = template[: match.start()] + rng.choice(match[1].split("|")) + template[match.end() :]
     return template
 
 

@@ -163,14 +163,10 @@ class PlaceFields:
         return rng.choice(sections("words.txt")["hospital forms"]).format(**words)
 
 
+@cache
 def _is_english(road: str) -> bool:
     """True for a street whose last word is one of English street names."""
-    return road.rsplit(maxsplit=1)[-1].lower() in _english_roads()
-
-
-@cache
-def _english_roads() -> frozenset[str]:
-    return frozenset(word.lower() for word in sections("words.txt")["english roads"])
+    return road.rsplit(maxsplit=1)[-1].lower() in map(str.lower, sections("words.txt")["english roads"])
 
 
 # People, by the type of their names; those outside a clinic are filed as patients. Each is one person through a text,
@@ -273,8 +269,7 @@ class TextFields:
         label, rng = _ROLES[role], self._rng
         if role not in self._people or role == "other":
             self._people[role] = self._person(female=self._sex if role == "patient" else rng.random() < 0.5)
-        person = self._people[role]
-        return FieldValue(_TEXT_NAME_FORMS[form or rng.choice(_NAME_FORMS[label])](person), label)
+        return FieldValue(_TEXT_NAME_FORMS[form or rng.choice(_NAME_FORMS[label])](self._people[role]), label)
 
     def _person(self, *, female: bool) -> Person:
         rng, world = self._rng, self._world
@@ -306,8 +301,7 @@ class TextFields:
         number = str(self._faker.credit_card_number())
         if len(number) != 16 or self._rng.random() < 0.5:
             return number
-        mark = self._rng.choice((" ", "-"))
-        return mark.join(number[i : i + 4] for i in range(0, 16, 4))
+        return self._rng.choice((" ", "-")).join(number[i : i + 4] for i in range(0, 16, 4))
 
 
 class TextPart(NamedTuple):
@@ -394,9 +388,10 @@ def _draw(name: str, fields: TextFields, rng: Random) -> MarkedText:
 
 
 def _text(style: TextStyle, fields: TextFields, rng: Random) -> MarkedText:
-    pools = text_pools()
     chosen = [
-        template for pool, least, most in style.parts for template in rng.sample(pools[pool], rng.randint(least, most))
+        template
+        for pool, least, most in style.parts
+        for template in rng.sample(text_pools()[pool], rng.randint(least, most))
     ]
     return join_parts((_tidy(render(template, fields, rng)) for template in chosen), rng.choice(style.joints))
 
@@ -411,5 +406,4 @@ def _table(fields: TextFields, rng: Random) -> MarkedText:
 
 def _tidy(piece: MarkedText) -> MarkedText:
     """Without spaces at its end, where a choice was empty."""
-    text = piece.text.rstrip()
-    return MarkedText(text, piece.spans)
+    return MarkedText(piece.text.rstrip(), piece.spans)

@@ -47,18 +47,15 @@ def make_worlds(seed: int) -> dict[SplitName, World]:
     rng = Random(f"world {seed}")
     fakers = {locale: seeded_faker(locale, seed) for locale in _LOCALES}
     names = sections("words.txt")
-    first = deal(_drawn(fakers, lambda faker: faker.first_name(), names["given names"], rng), rng)
-    last = deal(_drawn(fakers, lambda faker: faker.last_name(), names["family names"], rng), rng)
-    towns = deal([*names["large towns"], *_towns(fakers)], rng)
-    streets = deal(_streets(fakers), rng)
-    organisations = deal([*names["organisations"], *_organisations(fakers)], rng)
-    hospitals = deal(names["hospitals"], rng)
-    return {
-        split: World(
-            cast, first[split], last[split], towns[split], streets[split], organisations[split], hospitals[split]
-        )
-        for split, cast in make_casts(seed).items()
-    }
+    dealt = (  # in the order of the fields of `World`
+        deal(_drawn(fakers, lambda faker: faker.first_name(), names["given names"], rng), rng),
+        deal(_drawn(fakers, lambda faker: faker.last_name(), names["family names"], rng), rng),
+        deal([*names["large towns"], *_towns(fakers)], rng),
+        deal([fakers[locale].street_name() for locale in _STREET_LOCALES for _ in range(90)], rng),
+        deal([*names["organisations"], *_organisations(fakers)], rng),
+        deal(names["hospitals"], rng),
+    )
+    return {split: World(cast, *(part[split] for part in dealt)) for split, cast in make_casts(seed).items()}
 
 
 def _drawn(
@@ -87,10 +84,6 @@ def strip_accents(text: str) -> str:
 def _towns(fakers: Mapping[str, Faker]) -> list[str]:
     drawn = [fakers[locale].city() for locale in _TOWN_LOCALES for _ in range(60)]
     return [*(town.strip() for town in drawn), *(fakers["en_US"].location_on_land()[2] for _ in range(400))]
-
-
-def _streets(fakers: Mapping[str, Faker]) -> list[str]:
-    return [fakers[locale].street_name() for locale in _STREET_LOCALES for _ in range(90)]
 
 
 def _organisations(fakers: Mapping[str, Faker]) -> list[str]:
