@@ -90,10 +90,7 @@ def _respelt(train: Split, kinds: set[str]) -> Iterator[Document]:
 def _laid_out(train: Split) -> Iterator[Document]:
     labels = {span.label for document in train.annotated(PHI).documents for span in document.layer(PHI)}
     rewrite = LayoutRewriter(labels, seed=_COPIES_SEED)
-    for document in _shuffled(train)[::_LAYOUT_EVERY]:
-        copy = rewrite(document)
-        if copy is not None:
-            yield copy
+    yield from filter(None, map(rewrite, _shuffled(train)[::_LAYOUT_EVERY]))
 
 
 def _shuffled(train: Split) -> list[Document]:

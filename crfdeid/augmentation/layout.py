@@ -83,8 +83,7 @@ class LayoutRewriter:
             return None
         note = _Note(document, self._random)
         layouts = _LAYOUTS if note.has_header else _LAYOUTS_WITHOUT_HEADER
-        weights = [weight for _, weight in layouts]
-        layout = self._random.choices([layout for layout, _ in layouts], weights)[0]
+        (layout,) = self._random.choices(list(layouts), list(layouts.values()))
         copy = _assembled(document, layout(self, note))
         is_wrapped = layout is LayoutRewriter._unchanged or self._random.random() < _SHARE_WRAPPED
         return _cut_at_lines(self._wrapped(copy) if is_wrapped else copy)
@@ -230,19 +229,19 @@ _SEPARATORS = (
 _SHARE_WRAPPED = 0.3
 _SHARE_WITHOUT_PHI = 0.35
 _Layout = Callable[[LayoutRewriter, "_Note"], Iterator[MarkedText]]
-_LAYOUTS: Sequence[tuple[_Layout, float]] = (
-    (LayoutRewriter._separated, 0.2),
-    (LayoutRewriter._unnamed, 0.28),
-    (LayoutRewriter._in_sentences, 0.08),
-    (LayoutRewriter._prose, 0.27),
-    (LayoutRewriter._joined, 0.05),
-    (LayoutRewriter._unchanged, 0.12),
-)
-_LAYOUTS_WITHOUT_HEADER: Sequence[tuple[_Layout, float]] = (
-    (LayoutRewriter._unchanged, 0.4),
-    (LayoutRewriter._prose, 0.4),
-    (LayoutRewriter._joined, 0.2),
-)
+_LAYOUTS: Mapping[_Layout, float] = {
+    LayoutRewriter._separated: 0.2,
+    LayoutRewriter._unnamed: 0.28,
+    LayoutRewriter._in_sentences: 0.08,
+    LayoutRewriter._prose: 0.27,
+    LayoutRewriter._joined: 0.05,
+    LayoutRewriter._unchanged: 0.12,
+}
+_LAYOUTS_WITHOUT_HEADER: Mapping[_Layout, float] = {
+    LayoutRewriter._unchanged: 0.4,
+    LayoutRewriter._prose: 0.4,
+    LayoutRewriter._joined: 0.2,
+}
 
 
 class _Note:
@@ -258,14 +257,14 @@ class _Note:
         self._all = sorted(span for spans in self._spans.values() for span in spans)
         self._chance = chance
         self.fields = list(self._fields())
-        self.header = [field for field in self.fields if field.is_short and self._is_header(field)]
-        self.body = [field for field in self.fields if not (field.is_short and self._is_header(field))]
+        self.header = [field for field in self.fields if self._is_header(field)]
+        self.body = [field for field in self.fields if not self._is_header(field)]
         self.has_header = sum(bool(field.name) for field in self.header) >= 3
         self.values = self._values()
         self.language = _language(document.text)
 
     def _is_header(self, field: _Field) -> bool:
-        return bool(field.name) or self.overlaps(*field.sentences[0])
+        return field.is_short and (bool(field.name) or self.overlaps(*field.sentences[0]))
 
     def part(self, start: int, end: int) -> MarkedText:
         """A range of the text with the spans inside it."""
@@ -343,14 +342,17 @@ class _Note:
     def _values(self) -> dict[str, list[tuple[str, str]]]:
         """The note's values with their types, by slot; a patient's first and last name as one value too."""
         found: dict[str, list[tuple[str, str]]] = {}
-        for start, end, label in self.document.spans:
-            text = " ".join(self.document.text[start:end].split())
-            for slot in _slots(label):
-                found.setdefault(slot, []).append((text, label))
+        for span in self.document.spans:
+            for slot in _slots(span.label):
+                found.setdefault(slot, []).append((self._words(span), span.label))
         first = self._first_and_last()
         if first is not None:
             found["PATIENT"] += [first] * len(found["PATIENT"])
         return found
+
+    def _words(self, span: Span) -> str:
+        """The text of a span, with single spaces."""
+        return " ".join(self.document.text[span.start : span.end].split())
 
     def _first_and_last(self) -> tuple[str, str] | None:
         """The patient's name as one value where two neighbouring fields hold its parts."""
@@ -358,8 +360,7 @@ class _Note:
         for one, other in pairwise(names):
             between = self.document.text[one.end : other.start]
             if one.label == other.label and len(between) < 30 and ":" in between:
-                texts = [" ".join(self.document.text[span.start : span.end].split()) for span in (one, other)]
-                return " ".join(texts), one.label
+                return f"{self._words(one)} {self._words(other)}", one.label
         return None
 
 

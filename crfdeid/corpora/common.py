@@ -254,14 +254,13 @@ def spans_in(document: Document, other: Document, *, problem: str) -> list[Span]
         >>> spans_in(read, found, problem="the texts differ")
         [Span(start=1, end=4, label='DOCTOR')]
     """
-    texts = document.text, other.text
-    marks = [text.startswith(BYTE_ORDER_MARK) for text in texts]
-    if texts[0].removeprefix(BYTE_ORDER_MARK) != texts[1].removeprefix(BYTE_ORDER_MARK):
-        bare = [text.removeprefix(BYTE_ORDER_MARK) for text in texts]
-        pairs = enumerate(zip(*bare, strict=False))
-        offset = next((i for i, (a, b) in pairs if a != b), min(map(len, bare)))
-        raise MismatchError(problem, path=document.source, offset=offset + marks[0])
-    shift = marks[0] - marks[1]
+    here, there = (text.removeprefix(BYTE_ORDER_MARK) for text in (document.text, other.text))
+    mark = len(document.text) - len(here)
+    if here != there:
+        differing = (i for i, (a, b) in enumerate(zip(here, there, strict=False)) if a != b)
+        offset = mark + next(differing, min(len(here), len(there)))
+        raise MismatchError(problem, path=document.source, offset=offset)
+    shift = mark - (len(other.text) - len(there))
     moved = ((max(start + shift, 0), end + shift, label) for start, end, label in other.spans)
     return [Span(*span) for span in moved if span[1] > 0]
 

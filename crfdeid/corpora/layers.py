@@ -56,12 +56,9 @@ def read_concepts(path: Path, *, format: str = "auto", ignored_types: Iterable[s
     Raises:
         UsageError, DataError: as of `read_corpus`.
     """
-    dropped, documents, count = set(ignored_types), [], 0
-    for document in concept_documents(read_corpus(path, format=format)):
-        remaining = tuple(span for span in document.spans if span.label not in dropped)
-        count += len(document.spans) - len(remaining)
-        documents.append(replace(document, spans=remaining))
-    return documents, count
+    found, ignored = concept_documents(read_corpus(path, format=format)), set(ignored_types)
+    count = sum(span.label in ignored for document in found for span in document.spans)
+    return [replace(one, spans=tuple(span for span in one.spans if span.label not in ignored)) for one in found], count
 
 
 def concept_documents(documents: Iterable[Document]) -> list[Document]:

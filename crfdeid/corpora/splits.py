@@ -113,12 +113,12 @@ def _share(documents: Sequence[Document], *, path: Path) -> tuple[list[Document]
 
 def _overlap_notice(splits: dict[str, list[Document]]) -> list[str]:
     known = {document.text for document in splits["train"]}
-    notices = []
-    for name in ("dev", "test"):
-        shared = sum(document.text in known for document in splits.get(name, []))
-        if shared:
-            notices.append(f"{shared} of the {len(splits[name])} {name} documents stand in the training set too.")
-    return notices
+    shared = {name: sum(one.text in known for one in splits.get(name, ())) for name in ("dev", "test")}
+    return [
+        f"{count} of the {len(splits[name])} {name} documents stand in the training set too."
+        for name, count in shared.items()
+        if count
+    ]
 
 
 @dataclass(frozen=True)
@@ -157,8 +157,7 @@ class Split:
 
     def annotated(self, layer: str) -> Split:
         """The documents that are annotated in a layer."""
-        pairs = zip(self.documents, self.encoded, strict=True)
-        chosen = [pair for pair in pairs if layer in pair[0].annotated]
+        chosen = [pair for pair in zip(self.documents, self.encoded, strict=True) if layer in pair[0].annotated]
         return Split(tuple(document for document, _ in chosen), tuple(encoded for _, encoded in chosen))
 
     def statistics(self) -> dict[str, Any]:
@@ -184,12 +183,11 @@ class Split:
         """Counts of the spans of a layer, and of the documents that are annotated in it."""
         split = self.annotated(layer)
         by_type = Counter(span.label for document in split.documents for span in document.layer(layer))
-        unaligned = sum(len(encoded.left_over(layer)) for encoded in split.encoded)
         return {
             "documents": len(split.documents),
             "spans": by_type.total(),
             "spans_by_type": dict(sorted(by_type.items())),
-            "unaligned": unaligned,
+            "unaligned": sum(len(encoded.left_over(layer)) for encoded in split.encoded),
         }
 
 
@@ -247,7 +245,6 @@ class Corpus:
 
     def statistics(self) -> dict[str, Any]:
         """Name, types, counts by split and a hash of the content: the ``corpus`` part of results.json."""
-        splits = {name: split.statistics() for name, split in self.splits.items()}
         return {
             "name": self.name,
             "format": self.format,
@@ -255,7 +252,7 @@ class Corpus:
             "types": self.types,
             "test": self.scored_name,
             "notices": list(self.notices),
-            "splits": splits,
+            "splits": {name: split.statistics() for name, split in self.splits.items()},
             "sha256": self.sha256(),
         }
 

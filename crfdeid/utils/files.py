@@ -291,20 +291,15 @@ def write_stream(path: Path, write: Write) -> None:
         WriteError: it cannot be written.
     """
     try:
-        _write_atomically(path, write)
+        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=TEMPORARY)
+        try:
+            with os.fdopen(descriptor, "wb") as stream:
+                write(stream)
+            Path(name).replace(path)
+        finally:
+            Path(name).unlink(missing_ok=True)
     except OSError as error:
         raise WriteError(f"cannot be written: {error.strerror}", path=path) from None
-
-
-def _write_atomically(path: Path, write: Write) -> None:
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=TEMPORARY)
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
-            write(stream)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def relative_name(file: Path, root: Path) -> str:
