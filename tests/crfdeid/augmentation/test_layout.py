@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfdeid.augmentation import ALL_COPIES, COPY_KINDS, NO_COPIES, LayoutRewriter, augment_corpus, parse_copy_kinds
+from crfdeid.augmentation import ALL_COPIES, NO_COPIES, LayoutRewriter, augment_corpus, parse_copy_kinds
 from crfdeid.augmentation.layout import KINSHIP_TYPE
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import CONCEPT, Document, Span
@@ -125,7 +125,7 @@ def test_kinds_of_copies_are_named_in_one_order(text, kinds):
 
 @pytest.mark.parametrize("text", ["", "both", "case,", "none,case", "Layout"])
 def test_other_names_of_copies_are_refused(text):
-    with pytest.raises(ValueError, match=", ".join(COPY_KINDS)):
+    with pytest.raises(ValueError):
         parse_copy_kinds(text)
 
 

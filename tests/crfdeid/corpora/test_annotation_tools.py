@@ -78,25 +78,42 @@ def test_label_studio_may_fold_white_space_in_the_text_of_a_region(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("tasks", "message"),
+    ("tasks", "place"),
     [
-        ([task(labels(ROE + 1, ROE + 4, "DOCTOR", text="Roe"))], r"task 1, offset \d+: the text of a region is not"),
-        ([{"id": 1, "text": "x", "label": []}], "export as JSON, not as JSON-MIN"),
-        ([{"id": 1, "data": {"text": "x"}, "annotations": []}], "task 1: it has no annotation"),
+        (
+            [task(labels(ROE + 1, ROE + 4, "DOCTOR", text="Roe"))],
+            (SpanError, "project-1-at-2026.json, task 1", None, 11),
+        ),
+        ([{"id": 1, "text": "x", "label": []}], (FormatError, "project-1-at-2026.json, task 1", None, None)),
+        (
+            [{"id": 1, "data": {"text": "x"}, "annotations": []}],
+            (FormatError, "project-1-at-2026.json, task 1", None, None),
+        ),
         (
             [{"id": 1, "data": {"text": "x"}, "annotations": [{"was_cancelled": True, "result": []}]}],
-            "it has no annotation",
+            (FormatError, "project-1-at-2026.json, task 1", None, None),
         ),
-        ([{"id": 1, "data": {"text": "x"}, "annotations": [{"result": []}] * 2}], "2 people annotated it"),
-        ([{"id": 1, "data": {"text": "x"}, "annotations": [{"result": None}]}], 'annotation without "result"'),
-        ([task(labels(0, 99, "DOCTOR", text=TEXT))], "outside the text"),
-        ([task(labels(0, 2))], "a region that is no labelled text"),
-        ([task(labels(0, 2, "X", type="hypertextlabels"))], "a region that is no labelled text"),
+        (
+            [{"id": 1, "data": {"text": "x"}, "annotations": [{"result": []}] * 2}],
+            (FormatError, "project-1-at-2026.json, task 1", None, None),
+        ),
+        (
+            [{"id": 1, "data": {"text": "x"}, "annotations": [{"result": None}]}],
+            (FormatError, "project-1-at-2026.json, task 1", None, None),
+        ),
+        ([task(labels(0, 99, "DOCTOR", text=TEXT))], (SpanError, "project-1-at-2026.json, task 1", None, 0)),
+        ([task(labels(0, 2))], (FormatError, "project-1-at-2026.json, task 1", None, None)),
+        (
+            [task(labels(0, 2, "X", type="hypertextlabels"))],
+            (FormatError, "project-1-at-2026.json, task 1", None, None),
+        ),
     ],
 )
-def test_a_task_that_cannot_be_trusted_is_refused(tmp_path, tasks, message):
-    with pytest.raises(DataError, match=message) as caught:
+def test_a_task_that_cannot_be_trusted_is_refused(tmp_path, tasks, place):
+    with pytest.raises(DataError) as caught:
         read_corpus(label_studio(tmp_path, *tasks), format="label-studio")
+    error = caught.value
+    assert (type(error), str(error.path).replace(f"{tmp_path}/", ""), error.line, error.offset) == place
     assert "Roe" not in str(caught.value)
 
 
@@ -139,20 +156,22 @@ def test_a_long_first_line_is_recognised(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("record", "message"),
+    ("record", "place"),
     [
-        ({"text": TEXT, "label": [[1, 4, "X"]]}, "line 1: the offset 1 lies within a character"),
-        ({"text": "Roe", "label": [[0, 4, "X"]]}, "line 1: an offset of 4 in a text of 3 UTF-16 code units"),
-        ({"text": "Roe", "label": [[2, 2, "X"]]}, "empty"),
-        ({"text": "Roe", "label": [[0, 3]]}, "expected a label as"),
-        ({"text": "Roe", "label": ["X"]}, "expected a label as"),
-        ({"text": "Roe"}, "expected {"),
-        ({"text": "Roe ", "label": [], "sha256": text_digest("Roe")}, "the text is not the one that was exported"),
+        ({"text": TEXT, "label": [[1, 4, "X"]]}, (SpanError, "admin.jsonl", 1, None)),
+        ({"text": "Roe", "label": [[0, 4, "X"]]}, (SpanError, "admin.jsonl", 1, None)),
+        ({"text": "Roe", "label": [[2, 2, "X"]]}, (SpanError, "admin.jsonl", 1, 2)),
+        ({"text": "Roe", "label": [[0, 3]]}, (FormatError, "admin.jsonl", 1, None)),
+        ({"text": "Roe", "label": ["X"]}, (FormatError, "admin.jsonl", 1, None)),
+        ({"text": "Roe"}, (FormatError, "admin.jsonl", 1, None)),
+        ({"text": "Roe ", "label": [], "sha256": text_digest("Roe")}, (IntegrityError, "admin.jsonl", 1, None)),
     ],
 )
-def test_a_doccano_record_that_cannot_be_trusted_is_refused(tmp_path, record, message):
-    with pytest.raises(DataError, match=message) as caught:
+def test_a_doccano_record_that_cannot_be_trusted_is_refused(tmp_path, record, place):
+    with pytest.raises(DataError) as caught:
         read_corpus(doccano(tmp_path, record), format="doccano")
+    error = caught.value
+    assert (type(error), str(error.path).replace(f"{tmp_path}/", ""), error.line, error.offset) == place
     assert "Roe" not in str(caught.value)
 
 
@@ -196,21 +215,47 @@ def test_an_xmi_anywhere_else_is_called_by_its_file(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("value", "more", "message"),
+    ("value", "more", "place"),
     [
-        ("", "", r"a named entity without a value at \[7, 10\)"),
-        (' value="X"', '<custom:Phi xmi:id="9" sofa="1" begin="0" end="2"/>', "in the layer Phi, which is not read"),
-        (' value="X"', "<broken", "not well-formed"),
-        (' value="X"', '<type6:NamedEntity xmi:id="9" sofa="1" begin="a" end="2"/>', "not an offset"),
-        (' value="X"', '<type6:NamedEntity xmi:id="9" sofa="8" begin="0" end="2"/>', "of another text"),
-        (' value="X"', '<type6:NamedEntity xmi:id="9" sofa="1" begin="0" end="1" value="X"/>', "within a character"),
-        (' value="X"', '<type6:NamedEntity xmi:id="9" sofa="1" begin="7" end="99" value="X"/>', "an offset of 99"),
-        (' value="X"', '<cas:Sofa xmi:id="8" sofaString="y"/>', "with one text"),
+        ("", "", (FormatError, "note 4.txt/webanno123export/anna.xmi", None, None)),
+        (
+            ' value="X"',
+            '<custom:Phi xmi:id="9" sofa="1" begin="0" end="2"/>',
+            (FormatError, "note 4.txt/webanno123export/anna.xmi", None, None),
+        ),
+        (' value="X"', "<broken", (FormatError, "note 4.txt/webanno123export/anna.xmi", 10, None)),
+        (
+            ' value="X"',
+            '<type6:NamedEntity xmi:id="9" sofa="1" begin="a" end="2"/>',
+            (FormatError, "note 4.txt/webanno123export/anna.xmi", None, None),
+        ),
+        (
+            ' value="X"',
+            '<type6:NamedEntity xmi:id="9" sofa="8" begin="0" end="2"/>',
+            (FormatError, "note 4.txt/webanno123export/anna.xmi", None, None),
+        ),
+        (
+            ' value="X"',
+            '<type6:NamedEntity xmi:id="9" sofa="1" begin="0" end="1" value="X"/>',
+            (SpanError, "note 4.txt/webanno123export/anna.xmi", None, None),
+        ),
+        (
+            ' value="X"',
+            '<type6:NamedEntity xmi:id="9" sofa="1" begin="7" end="99" value="X"/>',
+            (SpanError, "note 4.txt/webanno123export/anna.xmi", None, None),
+        ),
+        (
+            ' value="X"',
+            '<cas:Sofa xmi:id="8" sofaString="y"/>',
+            (FormatError, "note 4.txt/webanno123export/anna.xmi", None, None),
+        ),
     ],
 )
-def test_an_xmi_that_cannot_be_trusted_is_refused(tmp_path, value, more, message):
-    with pytest.raises(DataError, match=message) as caught:
+def test_an_xmi_that_cannot_be_trusted_is_refused(tmp_path, value, more, place):
+    with pytest.raises(DataError) as caught:
         read_corpus(inception(tmp_path, value, more))
+    error = caught.value
+    assert (type(error), str(error.path).replace(f"{tmp_path}/", ""), error.line, error.offset) == place
     assert "Roe" not in str(caught.value)
 
 

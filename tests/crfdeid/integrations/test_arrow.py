@@ -400,7 +400,7 @@ def test_what_a_sensitivity_costs_is_said_once_where_the_work_begins(
 
 
 def test_two_columns_of_one_name_are_refused(model: Path) -> None:
-    with pytest.raises(UnknownNameError, match="'note'"):
+    with pytest.raises(UnknownNameError):
         RedactBatches(model, Policy(), "note")(pa.table([["a"], ["b"]], names=["note", "note"]))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import stat
 import subprocess
@@ -12,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from crfdeid.errors import OutputExistsError, SettingError, UsageError, WriteError
+from crfdeid.errors import OutputExistsError, SettingError, WriteError
 from crfdeid.utils.folders import make_private, require_new, whole_folder, write_folder
 
 
@@ -171,7 +170,7 @@ def test_the_current_folder_and_mount_points_are_refused(tmp_path: Path, monkeyp
     monkeypatch.chdir(tmp_path)
     for folder in (Path(), Path("/"), Path("/proc")):
         if folder.exists():
-            with pytest.raises(UsageError, match=re.escape(str(folder))), whole_folder(folder):
+            with pytest.raises(SettingError), whole_folder(folder):
                 pass
     assert names(tmp_path) == []
 
@@ -187,8 +186,9 @@ def test_what_cannot_be_made_is_found_before_the_work(parent: str, tmp_path: Pat
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_a_folder_that_may_not_be_written_to_is_found_before_the_work(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
-    with pytest.raises(WriteError, match="Permission denied"), whole_folder(tmp_path / "model"):
+    with pytest.raises(WriteError) as refused, whole_folder(tmp_path / "model"):
         pytest.fail("the work was begun")
+    assert refused.value.path == tmp_path / "model"
     tmp_path.chmod(0o700)
 
 
