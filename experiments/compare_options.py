@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import re
+import tomllib
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from crfdeid.augmentation import NO_COPIES
 from crfdeid.ensembles.ensemble import COMBINATIONS
-from crfdeid.errors import OptionConflictError, SettingError
-from crfdeid.registry import profile_name
-from experiments.arguments import Parser, copy_kinds, positive_number, setting, whole_number
+from crfdeid.errors import FormatError, OptionConflictError, SettingError, UsageError
+from crfdeid.registry import model_settings, profile_name
+from crfdeid.utils.files import read_text
+from experiments.arguments import Parser, copy_kinds, file_path, positive_number, setting, whole_number
 from experiments.options import (
     add_corpus,
     add_seeds,
@@ -37,6 +41,7 @@ from experiments.running.settings import (
     UNLABELLED_NOTES,
     Experiment,
     ModelSettings,
+    Variant,
 )
 
 DESCRIPTION = """\
@@ -48,6 +53,8 @@ examples:
       on the built-in synthetic corpus, in minutes
   python -m experiments.compare --train notes/train --dev notes/dev --test notes/test --format brat --output results/
       on your own annotated corpus; tables, scores, predictions and models are written to results/
+  python -m experiments.compare --variants variants.toml --seeds 3
+      named settings of models side by side; a table each: [wide], model = "elman", window = 11
   python -m experiments.compare --models elman --hidden 50 --epochs 10 --seeds 3
       one model with settings of your own, three times
   python -m experiments.compare --models crf,elman,jordan --embeddings random,rnnlm,cbow --seeds 3 --output results/
@@ -55,6 +62,7 @@ examples:
 
 exit codes: 0 done, 1 unreadable data, 2 invalid option, 130 interrupted"""
 
+_NAME = re.compile(r"[\w.-]+")
 # Options that replace the setting of the same name in every model that has one.
 SETTINGS = ("features", "pos", "window", "hidden", "epochs", "lr", "freeze_embeddings")
 
@@ -66,23 +74,61 @@ def parse(argv: Sequence[str] | None) -> Experiment:
         UsageError: an option, or a combination of options, is invalid.
     """
     options = _parser().parse_args(argv)
-    options.models = options.models or list(PAPERS.get(options.profile, CORE).models.values())
+    variants = read_variants(options.variants, profile=options.profile) if options.variants else ()
+    if options.models is None:
+        options.models = [] if variants else list(PAPERS.get(options.profile, CORE).models.values())
+    _require_names(variants, options.models)
+    tagged = [*options.models, *(variant.model for variant in variants)]
     if options.train is not None and options.unlabelled_notes is not None:
         raise OptionConflictError(
             "--unlabelled-notes is for the synthetic corpus: leave it out, or give --unlabelled files"
         )
     if options.combine is not None and len(options.models) < 2:
         raise OptionConflictError("--combine joins several models: name two or more in --models")
-    if options.published and not papers_on(options.models):
-        raise OptionConflictError(
-            f"--published: no paper here prints scores of {', '.join(options.models)}: leave it out"
-        )
+    if options.published and not papers_on(tagged):
+        raise OptionConflictError(f"--published: no paper here prints scores of {', '.join(tagged)}: leave it out")
     _check_neighbours(options)
     check(options)
-    return _experiment(options)
+    return _experiment(options, variants)
 
 
-def _experiment(options: argparse.Namespace) -> Experiment:
+def read_variants(path: Path, *, profile: str) -> tuple[Variant, ...]:
+    """Read a TOML file with a table a variant: "model", and settings that replace the profile's.
+
+    Raises:
+        DataError: the file cannot be read, is no TOML, or a table names no model; the message has the file.
+        UsageError: a table has an unknown model or setting, or an invalid value; the message has file and table.
+    """
+    try:
+        tables = tomllib.loads(read_text(path))
+    except tomllib.TOMLDecodeError as problem:
+        raise FormatError(f"no TOML: {problem}", path=path) from None
+    found = []
+    for name, table in tables.items():
+        if not isinstance(table, dict) or not isinstance(table.get("model"), str):
+            raise FormatError(f'[{name}] needs a line such as model = "crf"', path=path)
+        settings = {key: value for key, value in table.items() if key != "model"}
+        try:
+            phi_models(table["model"])
+            model_settings(table["model"], profile=profile, overrides=settings)
+        except (UsageError, argparse.ArgumentTypeError) as problem:
+            raise SettingError(f"{path}: [{name}]: {problem}") from None
+        found.append(Variant(name, table["model"], tuple(settings.items())))
+    if not found:
+        raise FormatError("no variants: add a table for each, such as [wide]", path=path)
+    return tuple(found)
+
+
+def _require_names(variants: Sequence[Variant], models: Sequence[str]) -> None:
+    """Refuse a variant with the name of a compared model, or one that is no name of a file."""
+    for variant in variants:
+        if variant.name in models:
+            raise OptionConflictError(f"--variants: [{variant.name}] has the name of a model in --models: rename it")
+        if not _NAME.fullmatch(variant.name):
+            raise SettingError(f"--variants: [{variant.name}]: a name of letters, digits, '.', '_' and '-' is needed")
+
+
+def _experiment(options: argparse.Namespace, variants: tuple[Variant, ...]) -> Experiment:
     return Experiment(
         models=ModelSettings(
             models=tuple(options.models),
@@ -90,6 +136,7 @@ def _experiment(options: argparse.Namespace) -> Experiment:
             combine=options.combine,
             fractions=tuple(options.fractions),
             sweep=tuple((name, tuple(values)) for name, values in options.sweep),
+            variants=variants,
         ),
         corpus=corpus_settings(
             options,
@@ -151,6 +198,15 @@ def _add_models(group: argparse.ArgumentParser) -> None:
         type=phi_models,
         metavar="NAMES",
         help=f"models to compare, separated by commas, from {known} (default: those of the profile's paper, or {core})",
+    )
+    group.add_argument(
+        "--variants",
+        type=file_path,
+        metavar="FILE",
+        help=(
+            'TOML file with named settings to compare, a table each: [wide], model = "elman", window = 11; with '
+            "--models, next to these"
+        ),
     )
     group.add_argument(
         "--combine",

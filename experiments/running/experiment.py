@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from crfdeid.corpora.splits import Corpus
+from crfdeid.registry import select
 from crfdeid.tagger import Traits
 from experiments.running.device import choose_device, choose_jobs
 from experiments.running.embeddings import OnStep, embedding_name, prepare_embeddings
@@ -125,7 +126,11 @@ def possible_traits(models: ModelSettings) -> Iterator[Traits]:
 
 def _systems(models: ModelSettings, embeddings: Sequence[str]) -> tuple[System, ...]:
     changes = dict(models.changes)
-    systems = make_systems(models.models, embeddings, changes)
+    systems = make_systems(models.models, embeddings, changes) if models.models else []
+    for variant in models.variants:
+        own = {**select(variant.model, changes), **dict(variant.settings)}
+        made = make_systems([variant.model], embeddings, own)
+        systems += (replace(one, name=variant.name + one.name.removeprefix(variant.model)) for one in made)
     if models.combine is not None:
         systems.append(make_ensemble(models.models, models.combine, changes))
     return tuple(systems)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from crfdeid.augmentation import NO_COPIES
 from crfdeid.corpora.layers import ConceptPaths
@@ -16,6 +16,14 @@ RANDOM = "random"  # word vectors that each network draws for itself
 
 Point = tuple[tuple[str, Any], ...]
 """Settings of a model by name, hashable."""
+
+
+class Variant(NamedTuple):
+    """A model with settings of its own, under a name for tables."""
+
+    name: str
+    model: str
+    settings: Point
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +37,7 @@ class ModelSettings:
             none.
         fractions: further shares of the training documents to train on.
         sweep: settings and the values to try, each with each.
+        variants: further systems, a model with settings of its own, which take precedence over ``changes``.
     """
 
     models: tuple[str, ...]
@@ -36,6 +45,7 @@ class ModelSettings:
     combine: str | None = None
     fractions: tuple[float, ...] = ()
     sweep: tuple[tuple[str, tuple[Any, ...]], ...] = ()
+    variants: tuple[Variant, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -276,6 +276,22 @@ def test_a_value_that_the_model_refuses_is_one_line_and_exit_code_2(
     assert says in capsys.readouterr().err
 
 
+def test_variants_are_systems_with_settings_of_their_own(corpus_folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "variants.toml"
+    file.write_text(
+        '[loose]\nmodel = "crf"\nc2 = 1.5\n[paper]\nmodel = "crf"\nfeatures = "paper"\nmax_iterations = 3\n'
+    )
+    options = [*corpus_options(corpus_folder), "--variants", str(file), "--set", "max_iterations=2"]
+    assert main([*options, "--models", "crf", "--output", str(tmp_path / "out")]) == 0
+    results = read_results(tmp_path / "out")
+    assert {name: found["model"] for name, found in results["models"].items()} == dict.fromkeys(
+        ("crf", "loose", "paper"), "crf"
+    )
+    settings = results["settings"]["models"]
+    assert [settings[name]["max_iterations"] for name in ("crf", "loose", "paper")] == [2, 2, 3]
+    assert (settings["loose"]["c2"], settings["paper"]["features"]) == (1.5, "paper")
+
+
 def test_types_that_cannot_be_split_into_seven_are_refused(
     corpus_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

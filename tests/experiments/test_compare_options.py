@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from crfdeid.errors import OutputExistsError, SettingError
+from crfdeid.errors import FormatError, OptionConflictError, OutputExistsError, SettingError
 from experiments.compare import main
 from experiments.compare_options import parse
 from experiments.running.settings import CorpusSettings, ModelSettings, OutputSettings, VectorSettings
@@ -182,3 +182,26 @@ def test_a_wrong_option_is_answered_before_anything_heavy_is_imported() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "2 []\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "error"),
+    [
+        ("x = 1", FormatError),
+        ("[a", FormatError),
+        ("", FormatError),
+        ("[a]\nwindow = 3", FormatError),
+        ('[a]\nmodel = "crff"', SettingError),
+        ('[a]\nmodel = "multitask"', SettingError),
+        ('[a]\nmodel = "crf"\nwindow = 3', SettingError),
+        ('[a]\nmodel = "crf"\nc1 = -1', SettingError),
+        ('["a/b"]\nmodel = "crf"', SettingError),
+        ('[elman]\nmodel = "crf"', OptionConflictError),
+    ],
+)
+def test_variants_that_cannot_work_are_refused(content: str, error: type[Exception], tmp_path: Path) -> None:
+    file = tmp_path / "variants.toml"
+    file.write_text(content)
+    with pytest.raises(error) as refused:
+        parse(["--variants", str(file), "--models", "elman"])
+    assert getattr(refused.value, "path", file) == file
