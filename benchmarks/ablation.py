@@ -1,29 +1,21 @@
-"""Scores on development notes with one part or setting changed.
+"""Scores on development notes with one part changed.
 
     python benchmarks/ablation.py features
-    python benchmarks/ablation.py settings crf c1=0.05,c2=0.05 features=paper
-    python benchmarks/ablation.py settings bilstm-crf char_dim=0 features=casing word_dropout=0.0 --seeds 3
     python benchmarks/ablation.py rules --train asq-phi/train.txt --dev asq-phi/dev.txt --types all --on-train
     python benchmarks/ablation.py features --train notes/train --dev notes/dev --format brat --types seven
 
-`features` trains the default CRF without each extractor of STRONG, and with each extractor that STRONG leaves out.
-`settings` trains a model's profile and each variant; figures are means over seeds, and ± their standard deviation.
-Both print Markdown tables of strict entity scores in per cent. `rules` prints for each rule its matches in the
-development notes; in per cent, those that touch PHI and those that equal a span of the commonest type; whether a
-trained hybrid uses the rule; and the PHI tokens and other tokens that it adds to a CRF. With ``--on-train`` the first
-columns count the training notes too. The first line has the rules' time in per cent of the CRF's. The development
-notes also choose a network's epoch; no test notes are read.
+`features` trains the default CRF without each extractor of STRONG, and with each extractor that STRONG leaves out, and
+prints strict entity scores in per cent. `rules` prints for each rule its matches in the development notes; in per cent,
+those that touch PHI and those that equal a span of the commonest type; whether a trained hybrid uses the rule; and the
+PHI tokens and other tokens that it adds to a CRF. With ``--on-train`` the first columns count the training notes too.
+The first line has the rules' time in per cent of the CRF's. No test notes are read.
 """
 
 from __future__ import annotations
 
-import argparse
-import ast
 import dataclasses
-import statistics
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from typing import Any
 
 from common import add_corpus, chosen_corpus, make_parser, take_turns
 from tabulate import tabulate
@@ -34,12 +26,9 @@ from crfdeid.crf import tagger as crf
 from crfdeid.documents import LabelledSentence
 from crfdeid.evaluation import Counts, score_entities
 from crfdeid.evaluation.evaluate import predict_spans
-from crfdeid.registry import MODELS, create
+from crfdeid.registry import create
 from crfdeid.rules import RulesSettings, RulesTagger
 from crfdeid.rules.matcher import RULES, find_rules, find_rules_in
-from experiments.running import device
-from experiments.running.runs import Plan
-from experiments.running.systems import Cell, System
 from features import STRONG_FEATURES, Extractor, FeatureSet
 from features.lexicons import Gazetteers, WordClusters, make_clusters
 from features.pos import PosFeatures, TextBlobTagger
@@ -71,41 +60,6 @@ def _score(parts: tuple[Extractor, ...], corpus: Corpus) -> Counts:
 def _show(name: str, counts: Counts, whole: Counts) -> None:
     figures = " | ".join(f"{100 * value:.2f}" for value in (counts.precision, counts.recall, counts.f1))
     print(f"| {name} | {figures} | {100 * (counts.f1 - whole.f1):+.2f} |", flush=True)
-
-
-def settings_table(args: argparse.Namespace, corpus: Corpus) -> None:
-    shared = parse_settings(args.set)
-    print("| settings | P | R | F | ± | best epoch | seconds |\n| --- | --- | --- | --- | --- | --- | --- |")
-    for variant in ["", *args.variants]:
-        settings = {**parse_settings(variant), **shared}
-        rows = [_measure(args.model, settings, seed, corpus, args.profile) for seed in range(args.seeds)]
-        p, r, f, epoch, seconds = (statistics.mean(column) for column in zip(*rows, strict=True))
-        spread = f"{statistics.stdev(row[2] for row in rows):.2f}" if len(rows) > 1 else ""
-        name = variant or f"({args.profile} profile)"
-        print(f"| {name} | {p:.2f} | {r:.2f} | {f:.2f} | {spread} | {epoch:.0f} | {seconds:.0f} |", flush=True)
-
-
-def parse_settings(text: str) -> dict[str, Any]:
-    """Settings from "lr=0.02,init_range=None"; a value that is no Python literal is text."""
-    values: dict[str, Any] = {}
-    for item in filter(None, text.split(",")):
-        name, _, value = item.partition("=")
-        try:
-            values[name] = ast.literal_eval(value)
-        except (SyntaxError, ValueError):
-            values[name] = value
-    return values
-
-
-def _measure(model: str, settings: dict[str, Any], seed: int, corpus: Corpus, profile: str) -> list[float]:
-    cell = Cell(System(model, model, settings=tuple(settings.items())), seed)
-    # Without test notes, the development notes are scored.
-    (run,) = Plan(profile).run([cell], dataclasses.replace(corpus, test=None), lambda cell, progress: None)
-    micro = run.record["scores"]["entity_strict"]["micro"]
-    steps = run.record["learning_curve"]
-    curve = [step["dev_f1"] for step in steps if step["dev_f1"] is not None]
-    best = curve.index(max(curve)) + 1 if curve else len(steps)
-    return [*(100 * micro[name] for name in ("precision", "recall", "f1")), best, run.record["fit_seconds"]]
 
 
 @dataclasses.dataclass
@@ -173,24 +127,15 @@ def rules_table(corpus: Corpus, with_train: bool) -> None:
 def main() -> None:
     parser = make_parser(__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    for name in ("features", "settings", "rules"):
+    for name in ("features", "rules"):
         command = commands.add_parser(name)
-        if name == "settings":
-            command.add_argument("model", choices=list(MODELS))
-            command.add_argument("variants", nargs="*", help="settings to change: name=value,name=value")
-            command.add_argument("--profile", default="default")
-            command.add_argument("--seeds", type=int, default=1, help="average over seeds 0 to N-1 (default: 1)")
-            command.add_argument("--set", default="", metavar="NAME=VALUE,…", help="settings of every row")
         if name == "rules":
             command.add_argument("--on-train", action="store_true", help="count matches in the training notes too")
         add_corpus(command)
     args = parser.parse_args()
-    device.choose_device("cpu", ())
     corpus = chosen_corpus(args)
     if args.command == "features":
         features_table(corpus)
-    elif args.command == "settings":
-        settings_table(args, corpus)
     else:
         rules_table(corpus, args.on_train)
 

@@ -47,6 +47,8 @@ def test_every_compare_command_has_options_that_exist(page, tmp_path, monkeypatc
                 Path(value).mkdir(parents=True, exist_ok=True)
             elif option == "--embeddings" and value.endswith(".vec"):
                 Path(value).touch()
+            elif option == "--variants":
+                Path(value).write_text('[variant]\nmodel = "crf"\n')
         for model in parse(arguments).models.models:
             model_settings(model, profile=parse(arguments).profile)
 
