@@ -43,8 +43,7 @@ def read(path: Path) -> list[Document]:
 def _documents(path: Path, name: str) -> list[Document]:
     lines = [line.removesuffix("\r") for line in read_text(path).split("\n")]
     starts = [number for number, line in enumerate(lines) if line == _QUERY]
-    before = lines[: starts[0]] if starts else lines
-    if any(line.strip() for line in before):
+    if any(line.strip() for line in (lines[: starts[0]] if starts else lines)):
         raise FormatError(f"expected {_QUERY} before anything else", path=path, line=1)
     return [
         _document(lines[start:stop], f"{name}:{number}", path, start + 1)

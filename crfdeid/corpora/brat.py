@@ -7,7 +7,7 @@ normalisations and notes are ignored. See docs/formats.md.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -79,10 +79,8 @@ def to_files(documents: Sequence[Document], path: Path) -> dict[Path, str]:
     return contents
 
 
-def _lines(document: Document) -> list[str]:
-    lines = []
+def _lines(document: Document) -> Iterator[str]:
     for number, (start, end, label) in enumerate(document.spans, start=1):
         if label.split() != [label]:
             raise FormatError("a brat label cannot be empty or hold white space: rename the type", path=document.source)
-        lines.append(f"T{number}\t{label} {start} {end}\t{document.text[start:end].translate(_ON_ONE_LINE)}\n")
-    return lines
+        yield f"T{number}\t{label} {start} {end}\t{document.text[start:end].translate(_ON_ONE_LINE)}\n"

@@ -18,6 +18,7 @@ from crfdeid.corpora.common import build_document, find_files, relative_stem
 from crfdeid.corpora.markup import cdata, keep_returns, parse_xml, xml_files
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError, FormatError, SpanError
+from crfdeid.label_schemes import TO_CATEGORY, types_in
 from crfdeid.utils.files import read_head, read_text
 
 SUFFIXES: tuple[str, ...] = (".xml",)
@@ -26,20 +27,8 @@ _OFFSET = re.compile(r"\d{1,18}", re.ASCII)
 # An attribute's line ends and tabs are read as spaces unless they were escaped (XML 1.0, section 3.3.3).
 _AS_ATTRIBUTE = str.maketrans("\r\n\t", "   ")
 
-# The categories of the 2014 challenge and their types; a type of another scheme goes under OTHER.
-_CATEGORIES = {
-    "NAME": ("PATIENT", "DOCTOR", "USERNAME"),
-    "PROFESSION": ("PROFESSION",),
-    "LOCATION": (
-        *("ROOM", "DEPARTMENT", "HOSPITAL", "ORGANIZATION", "STREET", "CITY", "STATE", "COUNTRY", "ZIP"),
-        *("LOCATION", "LOCATION-OTHER"),
-    ),
-    "AGE": ("AGE",),
-    "DATE": ("DATE",),
-    "CONTACT": ("PHONE", "FAX", "EMAIL", "URL", "IPADDR", "IPADDRESS"),
-    "ID": (*("ID", "SSN", "MEDICALRECORD", "HEALTHPLAN", "ACCOUNT", "LICENSE", "VEHICLE", "DEVICE", "BIOID", "IDNUM"),),
-}
-_CATEGORY_OF = {label: category for category, labels in _CATEGORIES.items() for label in labels}
+# A type of another scheme goes under OTHER.
+_CATEGORY_OF = {label: TO_CATEGORY[label] for year in ("2006", "2014") for label in types_in(year)}
 
 
 def looks_like(file: Path) -> bool:
@@ -105,17 +94,16 @@ def to_files(documents: Sequence[Document], path: Path) -> dict[Path, str]:
 
 
 def _xml(document: Document) -> str:
-    tags = "".join(_tag(document, number) for number in range(len(document.spans)))
+    tags = "".join(_tag(document, number, span) for number, span in enumerate(document.spans))
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         f"<deIdi2b2>\n<TEXT>{cdata(document.text)}</TEXT>\n<TAGS>\n{tags}</TAGS>\n</deIdi2b2>\n"
     )
 
 
-def _tag(document: Document, number: int) -> str:
-    start, end, label = document.spans[number]
-    category = _CATEGORY_OF.get(label, "OTHER")
-    covered = quoteattr(document.text[start:end])
+def _tag(document: Document, number: int, span: Span) -> str:
+    covered, label = quoteattr(document.text[span.start : span.end]), quoteattr(span.label)
     return (
-        f'<{category} id="P{number}" start="{start}" end="{end}" text={covered} TYPE={quoteattr(label)} comment=""/>\n'
+        f'<{_CATEGORY_OF.get(span.label, "OTHER")} id="P{number}" start="{span.start}" end="{span.end}" '
+        f'text={covered} TYPE={label} comment=""/>\n'
     )

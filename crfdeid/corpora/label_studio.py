@@ -69,10 +69,8 @@ def _document(task: Any, file: Path, number: int) -> Document:
                 'expected {"data": {"text": text}, "annotations": [...]}: export as JSON, not as JSON-MIN', path=path
             )
     require_unaltered(data, text, path=Path(path))
-    regions = _only_annotation(annotations, path)
-    spans = [span for region in regions for span in _spans(region, text, path)]
-    identifier = data.get(NOTE_KEY, task.get("id", number))
-    return build_document(str(identifier), text, spans, path=path)
+    spans = [span for region in _only_annotation(annotations, path) for span in _spans(region, text, path)]
+    return build_document(str(data.get(NOTE_KEY, task.get("id", number))), text, spans, path=path)
 
 
 def _only_annotation(annotations: Sequence[Any], path: str) -> list[Any]:

@@ -59,8 +59,7 @@ def keep_returns(source: str) -> str:
 
 def cdata(text: str) -> str:
     """A text as CDATA sections that every parser reads back exactly."""
-    safe = text.replace("]]>", "]]]]><![CDATA[>").replace("\r", _CDATA_RETURN)
-    return f"<![CDATA[{safe}]]>"
+    return "<![CDATA[" + text.replace("]]>", "]]]]><![CDATA[>").replace("\r", _CDATA_RETURN) + "]]>"
 
 
 def require_xml_characters(document: Document) -> None:

@@ -278,7 +278,7 @@ class Fields:
             "dr": lambda key, form: FieldValue(self._doctor),
             "mr": lambda key, form: FieldValue(case.title),
             "person": lambda key, form: FieldValue(self._person_words()),
-            "age": lambda key, form: FieldValue(_age_text(case.age_days)),
+            "age": lambda key, form: FieldValue(str(case.age_days // 365 or f"{case.age_days} days")),
             "consult": lambda key, form: self._name(self._rng.choice(case.consultants), form, "DOCTOR"),
         }
         table |= dict.fromkeys(SETTLED_FACTS, lambda key, form: FieldValue(case.words[key]))
@@ -347,8 +347,3 @@ class Fields:
         """A day before the admission, never before the birth."""
         age = max(self._case.age_days, 1)
         return self._case.admit - dt.timedelta(self._rng.randint(min(least, age), min(most, age)))
-
-
-def _age_text(age_days: int) -> str:
-    years = age_days // 365
-    return str(years) if years else f"{age_days} days"

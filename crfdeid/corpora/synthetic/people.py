@@ -195,20 +195,20 @@ def _fresh(words: Iterable[str]) -> list[str]:
 
 def _surnames(seed: int, rng: Random) -> list[str]:
     """Ambiguous names of our own, common ones from Faker in several languages, and invented ones."""
-    found = list(sections("names.txt")["ambiguous surnames"])
-    for locale, count in _LOCALES.items():
-        faker = seeded_faker(locale, seed)
-        found += _fresh(name for name in (faker.last_name() for _ in range(count)) if _NAME.fullmatch(name))
-    return found + _fresh(_invented_words(rng, 250))
+    found = sections("names.txt")["ambiguous surnames"]
+    return [*found, *_drawn("last_name", _LOCALES, seed), *_fresh(_invented_words(rng, 250))]
 
 
 def _given_names(seed: int, sex: Literal["female", "male"]) -> list[str]:
-    found = list(sections("names.txt")[f"ambiguous given names, {sex}"])
-    for locale, count in {"en_US": 160, "es_MX": 25, "fr_FR": 15, "en_IN": 15}.items():
-        faker = seeded_faker(locale, seed)
-        draw = faker.first_name_female if sex == "female" else faker.first_name_male
-        found += _fresh(name for name in (draw() for _ in range(count)) if _NAME.fullmatch(name))
-    return found
+    found = sections("names.txt")[f"ambiguous given names, {sex}"]
+    return [*found, *_drawn(f"first_name_{sex}", {"en_US": 160, "es_MX": 25, "fr_FR": 15, "en_IN": 15}, seed)]
+
+
+def _drawn(kind: str, locales: Mapping[str, int], seed: int) -> Iterator[str]:
+    """Faker's names of a kind, a number from each locale, without words of the templates."""
+    for locale, count in locales.items():
+        draw = getattr(seeded_faker(locale, seed), kind)
+        yield from _fresh(name for name in (draw() for _ in range(count)) if _NAME.fullmatch(name))
 
 
 def _towns(rng: Random) -> list[str]:
