@@ -8,10 +8,12 @@ offsets, never the text of a note, since they are logged.
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import ClassVar
+
+_MOST_NAMES = 5  # in a message
 
 # Packages whose functions a message may name.
 _OURS = ("features", "crfdeid", "rnn")
@@ -193,6 +195,18 @@ def located(path: Path | str, line: int | None = None) -> Iterator[None]:
         yield
     except DataError as error:
         raise type(error)(error.problem, path=path, line=line, offset=error.offset) from None
+
+
+def shorten_list(names: Iterable[str], *, between: str = ", ") -> str:
+    """The first five names, and the number of the others.
+
+    Example:
+        >>> shorten_list("abcdefgh")
+        'a, b, c, d, e and 3 more'
+    """
+    found = list(names)
+    more = f" and {len(found) - _MOST_NAMES} more" if len(found) > _MOST_NAMES else ""
+    return between.join(found[:_MOST_NAMES]) + more
 
 
 def missing_extra(error: ModuleNotFoundError) -> MissingExtraError | ModuleNotFoundError:

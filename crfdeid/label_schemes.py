@@ -26,7 +26,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from crfdeid.documents import PHI, Document, merge, merge_evidence
-from crfdeid.errors import SettingError, UnknownNameError
+from crfdeid.errors import SettingError, UnknownNameError, shorten_list
 
 _TABLE = """
 PATIENT                           2006+2014           PATIENT   NAME        A  person
@@ -226,8 +226,7 @@ def _relabelled(documents: Sequence[Document], table: Mapping[str, str | None], 
     found = Counter(span.label for document in documents for span in document.spans)
     unknown = [label for label, _ in found.most_common() if label not in table]
     if unknown:
-        names = ", ".join(unknown[:5]) + (f" and {len(unknown) - 5} more" if len(unknown) > 5 else "")
-        raise UnknownNameError(f"the types {names} {problem}")
+        raise UnknownNameError(f"the types {shorten_list(unknown)} {problem}")
     return [_relabelled_document(document, table) for document in documents]
 
 

@@ -13,9 +13,9 @@ from crfdeid.cli import corpus_options
 from crfdeid.cli import options as shared
 from crfdeid.cli.shell import Argument, Mode, Option, choice, command
 from crfdeid.cli.values import file_path, names
-from crfdeid.corpora.common import same_notes, shorten_list
+from crfdeid.corpora.common import same_notes
 from crfdeid.documents import Document
-from crfdeid.errors import UnknownNameError, UsageError
+from crfdeid.errors import UnknownNameError, UsageError, shorten_list
 
 if TYPE_CHECKING:
     from crfdeid.evaluation import Predictions

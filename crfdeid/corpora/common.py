@@ -23,6 +23,7 @@ from crfdeid.errors import (
     ReadError,
     SpanError,
     located,
+    shorten_list,
 )
 from crfdeid.utils.files import BYTE_ORDER_MARK, read_text, relative_name, require_file
 from crfdeid.utils.json import NOT_A_LINE, parse_json
@@ -184,9 +185,6 @@ def document_file(folder: Path, document: Document, suffix: str) -> Path:
     return folder / f"{document.id}{suffix}"
 
 
-_MOST_NAMES = 5
-
-
 def pair_by_id(
     first: Sequence[Document], second: Sequence[Document], *, sides: tuple[str, str], remedy: str
 ) -> list[tuple[Document, Document]]:
@@ -263,18 +261,6 @@ def spans_in(document: Document, other: Document, *, problem: str) -> list[Span]
     shift = mark - (len(other.text) - len(there))
     moved = ((max(start + shift, 0), end + shift, label) for start, end, label in other.spans)
     return [Span(*span) for span in moved if span[1] > 0]
-
-
-def shorten_list(names: Iterable[str], *, between: str = ", ") -> str:
-    """The first five names, and the number of the others.
-
-    Example:
-        >>> shorten_list("abcdefgh")
-        'a, b, c, d, e and 3 more'
-    """
-    found = list(names)
-    more = f" and {len(found) - _MOST_NAMES} more" if len(found) > _MOST_NAMES else ""
-    return between.join(found[:_MOST_NAMES]) + more
 
 
 NOTE_KEY, DIGEST_KEY = "note", "sha256"

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from crfdeid.corpora import read_corpus
-from crfdeid.corpora.common import DIGEST_KEY, json_lines, shorten_list
+from crfdeid.corpora.common import DIGEST_KEY, json_lines
 from crfdeid.documents import Document, Span, positions_in, tokens_of
-from crfdeid.errors import EmptyInputError, FormatError, MismatchError
+from crfdeid.errors import EmptyInputError, FormatError, MismatchError, shorten_list
 from crfdeid.review.bounds import NoteCount, Stratum
 from crfdeid.review.plan import SampledNote, SamplingPlan, require_planned
 
