@@ -76,10 +76,12 @@ def quickly_compiled() -> Iterator[None]:
     name = "jax_disable_most_optimizations"
     before = jax.config.values[name]
     jax.config.update(name, True)
+    jax.clear_caches()  # what other tests compiled in this process, with all optimisations
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(name.upper(), "1")
         yield
     jax.config.update(name, before)
+    jax.clear_caches()
 
 
 @pytest.fixture(scope="session")
