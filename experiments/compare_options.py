@@ -62,7 +62,7 @@ examples:
 
 exit codes: 0 done, 1 unreadable data, 2 invalid option, 130 interrupted"""
 
-_NAME = re.compile(r"[\w.-]+")
+_NAME = re.compile(r"\w[\w.-]*")
 # Options that replace the setting of the same name in every model that has one.
 SETTINGS = ("features", "pos", "window", "hidden", "epochs", "lr", "freeze_embeddings")
 
@@ -107,7 +107,9 @@ def read_variants(path: Path, *, profile: str) -> tuple[Variant, ...]:
     for name, table in tables.items():
         if not isinstance(table, dict) or not isinstance(table.get("model"), str):
             raise FormatError(f'[{name}] needs a line such as model = "crf"', path=path)
-        settings = {key: value for key, value in table.items() if key != "model"}
+        settings = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in table.items() if key != "model"
+        }
         try:
             phi_models(table["model"])
             model_settings(table["model"], profile=profile, overrides=settings)
@@ -125,7 +127,9 @@ def _require_names(variants: Sequence[Variant], models: Sequence[str]) -> None:
         if variant.name in models:
             raise OptionConflictError(f"--variants: [{variant.name}] has the name of a model in --models: rename it")
         if not _NAME.fullmatch(variant.name):
-            raise SettingError(f"--variants: [{variant.name}]: a name of letters, digits, '.', '_' and '-' is needed")
+            raise SettingError(
+                f"--variants: [{variant.name}]: name it by letters, digits, '.', '_', '-', no '.' or '-' first"
+            )
 
 
 def _experiment(options: argparse.Namespace, variants: tuple[Variant, ...]) -> Experiment:

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from crfdeid.corpora.splits import Corpus
-from crfdeid.registry import select
+from crfdeid.errors import OptionConflictError
 from crfdeid.tagger import Traits
 from experiments.running.device import choose_device, choose_jobs
 from experiments.running.embeddings import OnStep, embedding_name, prepare_embeddings
 from experiments.running.prepared import Prepared, models_folder, plain_settings, read_corpus
 from experiments.running.runs import Plan, Run
-from experiments.running.settings import RANDOM, Experiment, ModelSettings, Point
+from experiments.running.settings import RANDOM, Experiment, ModelSettings, Point, Variant
 from experiments.running.systems import (
     Cell,
     System,
     choose,
     make_ensemble,
-    make_systems,
     make_tagger,
+    make_variants,
     plain_cells,
     require_phi_alone,
     settle,
@@ -126,13 +127,13 @@ def possible_traits(models: ModelSettings) -> Iterator[Traits]:
 
 def _systems(models: ModelSettings, embeddings: Sequence[str]) -> tuple[System, ...]:
     changes = dict(models.changes)
-    systems = make_systems(models.models, embeddings, changes) if models.models else []
-    for variant in models.variants:
-        own = {**select(variant.model, changes), **dict(variant.settings)}
-        made = make_systems([variant.model], embeddings, own)
-        systems += (replace(one, name=variant.name + one.name.removeprefix(variant.model)) for one in made)
+    variants = [*(Variant(model, model) for model in models.models), *models.variants]
+    systems = make_variants(variants, embeddings, changes)
     if models.combine is not None:
         systems.append(make_ensemble(models.models, models.combine, changes))
+    for name, count in Counter(system.name for system in systems).items():
+        if count > 1:
+            raise OptionConflictError(f"--variants: two systems would be named '{name}': rename a variant")
     return tuple(systems)
 
 

@@ -23,7 +23,7 @@ class Variant(NamedTuple):
 
     name: str
     model: str
-    settings: Point
+    settings: Point = ()
 
 
 @dataclass(frozen=True, kw_only=True)

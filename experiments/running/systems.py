@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from crfdeid.documents import PHI
 from crfdeid.errors import OptionConflictError, UnknownNameError
 from crfdeid.registry import create, model_settings, require_known, select, setting_names, tagger_class
-from experiments.running.settings import RANDOM, Point
+from experiments.running.settings import RANDOM, Point, Variant
 
 if TYPE_CHECKING:
     from crfdeid.tagger import Tagger, Traits
@@ -77,17 +77,27 @@ def make_systems(models: Iterable[str], embeddings: Sequence[str], settings: Map
     Raises:
         UsageError: none of the models has one of the settings.
     """
-    models = list(models)
+    return make_variants([Variant(model, model) for model in models], embeddings, settings)
+
+
+def make_variants(variants: Iterable[Variant], embeddings: Sequence[str], settings: Mapping[str, Any]) -> list[System]:
+    """Every variant with every embedding that its model can start from; its settings take precedence over the others.
+
+    Raises:
+        UsageError: none of the models has one of the settings.
+    """
+    variants = list(variants)
+    models = list(dict.fromkeys(variant.model for variant in variants))
     require_known(settings, frozenset().union(*(setting_names(m, settings) for m in models)), of=", ".join(models))
     found = []
-    for model in models:
-        own = tuple(select(model, settings).items())
-        if not traits_of(System(model, model, None, own)).takes_vectors:
-            found.append(System(model, model, None, own))
+    for name, model, changes in variants:
+        own = tuple({**select(model, settings), **dict(changes)}.items())
+        if not traits_of(System(name, model, None, own)).takes_vectors:
+            found.append(System(name, model, None, own))
         elif len(embeddings) == 1:
-            found.append(System(model, model, embeddings[0], own))
+            found.append(System(name, model, embeddings[0], own))
         else:
-            found += [System(f"{model}-{embedding}", model, embedding, own) for embedding in embeddings]
+            found += [System(f"{name}-{embedding}", model, embedding, own) for embedding in embeddings]
     return found
 
 

@@ -196,6 +196,7 @@ def test_a_wrong_option_is_answered_before_anything_heavy_is_imported() -> None:
         ('[a]\nmodel = "crf"\nwindow = 3', SettingError),
         ('[a]\nmodel = "crf"\nc1 = -1', SettingError),
         ('["a/b"]\nmodel = "crf"', SettingError),
+        ('[".."]\nmodel = "crf"', SettingError),
         ('[elman]\nmodel = "crf"', OptionConflictError),
     ],
 )
@@ -205,3 +206,10 @@ def test_variants_that_cannot_work_are_refused(content: str, error: type[Excepti
     with pytest.raises(error) as refused:
         parse(["--variants", str(file), "--models", "elman"])
     assert getattr(refused.value, "path", file) == file
+
+
+def test_a_list_of_a_variant_is_a_value_of_its_system(tmp_path: Path) -> None:
+    file = tmp_path / "variants.toml"
+    file.write_text('[both]\nmodel = "ensemble"\nmembers = ["crf", "rules"]\n')
+    (variant,) = parse(["--variants", str(file)]).models.variants
+    assert variant.settings == (("members", ("crf", "rules")),)

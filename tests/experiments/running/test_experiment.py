@@ -12,7 +12,7 @@ from crfdeid.documents import Document, Span
 from crfdeid.errors import OptionConflictError, UnknownNameError
 from experiments.running.experiment import full_settings, prepare
 from experiments.running.runs import Plan
-from experiments.running.settings import CorpusSettings, Experiment, ModelSettings, VectorSettings
+from experiments.running.settings import CorpusSettings, Experiment, ModelSettings, Variant, VectorSettings
 from experiments.running.systems import System
 
 
@@ -53,3 +53,23 @@ def test_a_system_with_word_vectors_says_which() -> None:
 def test_models_that_need_concepts_are_sent_to_the_experiment_that_has_them(model: str) -> None:
     with pytest.raises(OptionConflictError):
         prepare(Experiment(models=ModelSettings(models=("crf", model))), on_step=lambda *step: None)
+
+
+@pytest.mark.parametrize(
+    "models",
+    [
+        ModelSettings(models=("elman",), variants=(Variant("elman-cbow", "crf"),)),
+        ModelSettings(models=(), variants=(Variant("wide", "elman"), Variant("wide-cbow", "crf"))),
+        ModelSettings(models=("crf", "rules"), combine="vote", variants=(Variant("vote", "crf"),)),
+    ],
+)
+def test_a_variant_named_as_another_system_is_refused(models: ModelSettings) -> None:
+    experiment = Experiment(models=models, vectors=VectorSettings(sources={"random": "random", "cbow": "cbow"}))
+    with pytest.raises(OptionConflictError):
+        prepare(experiment, on_step=lambda *step: None)
+
+
+def test_a_setting_that_no_variant_has_is_refused() -> None:
+    models = ModelSettings(models=(), changes=(("window", 3),), variants=(Variant("plain", "crf"),))
+    with pytest.raises(UnknownNameError):
+        prepare(Experiment(models=models), on_step=lambda *step: None)

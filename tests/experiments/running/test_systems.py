@@ -8,6 +8,7 @@ import pytest
 
 from crfdeid.errors import UnknownNameError
 from crfdeid.registry import member_settings
+from experiments.running.settings import Variant
 from experiments.running.systems import (
     Cell,
     System,
@@ -16,6 +17,7 @@ from experiments.running.systems import (
     make_ensemble,
     make_systems,
     make_tagger,
+    make_variants,
     plain_cells,
     settle,
     sweep_cells,
@@ -145,3 +147,15 @@ def test_members_take_what_a_sweep_chose_for_their_models() -> None:
     assert own["jordan"].hidden == make_tagger(Cell(JORDAN, 0), "default", {}).settings.hidden
     *_, settled = settle([cbow, vote], {cbow: (("hidden", 5),)})
     assert dict(member_settings(make_tagger(Cell(settled, 0), "default", {}).settings))["elman"].hidden == 5
+
+
+def test_a_variants_own_settings_take_precedence_over_the_shared_ones() -> None:
+    variants = [Variant("wide", "elman", (("window", 11),)), Variant("usual", "elman"), Variant("plain", "crf")]
+    found = make_variants(variants, ["random", "cbow"], {"window": 7})
+    assert {system.name: dict(system.settings) for system in found} == {
+        "wide-random": {"window": 11},
+        "wide-cbow": {"window": 11},
+        "usual-random": {"window": 7},
+        "usual-cbow": {"window": 7},
+        "plain": {},
+    }
