@@ -63,12 +63,15 @@ def processes(jobs: int, start: Callable[..., object], *args: Any, ended: str) -
     others = set(multiprocessing.active_children())
     # Spawned, not forked: a fork of a process with JAX's threads can deadlock.
     executor = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin, (start, args))
+    results: Any = executor._result_queue
     try:
         yield _Processes(executor)
     except BaseException as problem:
         executor.shutdown(wait=False, cancel_futures=True)
         for process in set(multiprocessing.active_children()) - others:
             process.kill()
+        # A result that a killed process has half written would be waited for as long as this end is open.
+        results._writer.close()
         if isinstance(problem, BrokenProcessPool):
             raise LimitError(ended) from None
         raise
