@@ -27,7 +27,7 @@ def explain_document(
         [('j.doe@example.org', 'rule:e-mail')]
     """
     threshold = deidentifier.threshold
-    model = Deidentifier(deidentifier.tagger, threshold=threshold, consistent=False, concepts=False)
+    model = Deidentifier(deidentifier.tagger, threshold=threshold, consistent=False, concepts=False, members=False)
     predicted = model.annotate(text)
     document = deidentifier.complete(predicted, known)
     decisions = tuple(Decision(span, text[span.start : span.end], *document.evidence[span]) for span in document.spans)

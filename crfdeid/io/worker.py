@@ -139,6 +139,7 @@ class NoteTask:
             site=self.policy.site,
             concepts=self.concepts,
             evidence=self.evidence or self.policy.uses(KEEP),
+            members=self.policy.uses(KEEP),
         )
 
         if self.policy.operators is not None:
