@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-import weakref
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from crfdeid.errors import FormatError, NotFoundError
@@ -21,80 +20,64 @@ from crfdeid.utils.files import read_bytes
 
 @dataclass(eq=False)
 class IntegratedModel:
-    """Trained model of a component that other libraries create, copy, save and send to processes.
+    """Trained model of a component that other libraries create, save and send to processes.
 
-    It is loaded at first use. The key of a private vocabulary comes from ``CRFDEID_SECRET``. Another process gets the
-    model's files as bytes, and checks them against their checksums when it loads them.
+    It is loaded at first use, and its files are checked against their checksums then. The key of a private vocabulary
+    comes from ``CRFDEID_SECRET``. Another process gets the model's files as bytes.
 
     Args:
-        name: a model's folder, or a built-in model; "" for one whose files come later (`unpack`).
+        name: a model's folder, or a built-in model; "" for none.
         options: options of `crfdeid.load`.
+        files: the content of the model's files, by name, in place of a folder (`pack`).
+
+    Raises:
+        FormatError: ``files`` has a name that is no plain file name.
     """
 
-    name: str
+    name: Path | str
     options: Mapping[str, Any] = field(default_factory=dict)
+    files: Mapping[str, bytes] | None = None
+
+    def __post_init__(self) -> None:
+        if any(name != Path(name).name for name in self.files or ()):
+            raise FormatError("a packed model with a file in another folder: it was not packed here")
 
     @cached_property
     def deidentifier(self) -> Deidentifier:
         """The loaded model.
 
         Raises:
-            NotFoundError: there is no model.
+            NotFoundError: no model was named, or there is none.
             DataError, UsageError: as for `crfdeid.load`.
         """
-        folder = self.folder
-        key = vocabulary_key(read_secret()) if has_private_vocabulary(folder) else None
-        return load(folder, key=key, **self.options)
+        with self._folder() as folder:
+            key = vocabulary_key(read_secret()) if has_private_vocabulary(folder) else None
+            return load(folder, key=key, members=False, **self.options)
 
-    @cached_property
-    def folder(self) -> ModelFolder:
-        """Folder of the model.
-
-        Raises:
-            NotFoundError: no model was named.
-        """
-        if not self.name:
-            raise NotFoundError("no model: give the folder of a trained one, or the name of a built-in model")
-        return find_model(self.name)
-
-    def pack(self) -> dict[str, bytes]:
+    def pack(self) -> Mapping[str, bytes]:
         """Return the model's files by name, after checking them.
 
         Raises:
             DataError: there is no model, or a damaged one.
         """
-        verify(self.folder)
-        return {path.name: read_bytes(path) for path in sorted(self.folder.path.iterdir()) if path.is_file()}
+        if self.files is not None:
+            return self.files
+        with self._folder() as folder:
+            verify(folder)
+            return {path.name: read_bytes(path) for path in sorted(folder.path.iterdir()) if path.is_file()}
 
-    def unpack(self, files: Mapping[str, bytes]) -> None:
-        """Take a model from its packed files, and check them.
-
-        Raises:
-            FormatError: a name is no plain file name.
-            DataError: the files are no model, or damaged.
-        """
-        for name in files:
-            if name != Path(name).name:
-                raise FormatError("a packed model with a file name that names a folder: it was not packed here")
-        temporary = Path(mkdtemp(prefix="crfdeid-model-"))
-        weakref.finalize(self, shutil.rmtree, temporary, ignore_errors=True)
-        for name, content in files.items():
-            (temporary / name).write_bytes(content)
-        self.open(temporary)
-
-    def open(self, folder: Path) -> None:
-        """Take the model in a folder, and check it.
-
-        Raises:
-            DataError: the folder has no model, or a damaged one.
-        """
-        verify(folder)
-        self.__dict__.pop("deidentifier", None)
-        self.folder = ModelFolder(folder)
+    @contextmanager
+    def _folder(self) -> Iterator[ModelFolder]:
+        """Open the model's folder; packed files are in one while they are read, so that no copy of them stays."""
+        if self.files is None:
+            if not self.name:
+                raise NotFoundError("no model: give the folder of a trained one, or the name of a built-in model")
+            yield find_model(self.name)
+            return
+        with TemporaryDirectory(prefix="crfdeid-model-") as temporary:
+            for name, content in self.files.items():
+                Path(temporary, name).write_bytes(content)
+            yield ModelFolder(Path(temporary))
 
     def __getstate__(self) -> dict[str, Any]:
         return {"name": self.name, "options": self.options, "files": self.pack()}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.name, self.options = state["name"], state["options"]
-        self.unpack(state["files"])

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from crfdeid.documents import PHI, Document, Evidence, Span
-from crfdeid.errors import MismatchError, missing_extra
+from crfdeid.errors import FormatError, MismatchError, missing_extra
 from crfdeid.integrations.model import IntegratedModel
 from crfdeid.redaction import redact
 from crfdeid.utils.folders import write_folder
@@ -104,23 +104,30 @@ class PhiComponent:
         """Take the model from a folder of a saved pipeline, after checking its checksums; nothing is unpickled.
 
         Raises:
-            DataError: the folder has no model, or a damaged one.
+            DataError, UsageError: as for `crfdeid.load`.
         """
-        self.model.open(Path(path))
-        return self
+        return self._take(IntegratedModel(Path(path), self.model.options))
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """Return the model's files as one MessagePack mapping."""
-        packed: bytes = srsly.msgpack_dumps(self.model.pack())
+        packed: bytes = srsly.msgpack_dumps(dict(self.model.pack()))
         return packed
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> PhiComponent:
         """Take the model from `to_bytes`, after checking its checksums; nothing is unpickled.
 
         Raises:
-            DataError: it is no model, or a damaged one.
+            DataError, UsageError: as for `crfdeid.load`; or the bytes are no packed model.
         """
-        self.model.unpack(srsly.msgpack_loads(data))
+        try:
+            files = {str(name): bytes(content) for name, content in srsly.msgpack_loads(data).items()}
+        except Exception:  # each way of damage has its own class of error
+            raise FormatError("bytes that are no packed model: they were not written by to_bytes") from None
+        return self._take(IntegratedModel("", self.model.options, files))
+
+    def _take(self, model: IntegratedModel) -> PhiComponent:
+        _ = model.deidentifier  # checks it
+        self.model = model
         return self
 
 

@@ -8,12 +8,10 @@ from pathlib import Path
 import pytest
 
 import crfdeid
-from crfdeid.corpora.splits import Split
 from crfdeid.corpora.synthetic import generate_notes
 from crfdeid.documents import Document
 from crfdeid.errors import NotFoundError, UnknownNameError
 from crfdeid.label_schemes import SEVEN
-from crfdeid.registry import create
 
 pytest.importorskip("presidio_analyzer", reason="the extra presidio is not installed")
 from presidio_analyzer import AnalyzerEngine, BatchAnalyzerEngine, RecognizerRegistry, RecognizerResult
@@ -35,16 +33,6 @@ ENTITIES = {
 }
 
 
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A CRF trained on a few synthetic notes."""
-    folder = tmp_path_factory.mktemp("presidio") / "model"
-    tagger = create("crf", overrides={"max_iterations": 30})
-    tagger.fit(Split.of(generate_notes(40, seed=4)).sentences, [])
-    tagger.save(folder)
-    return folder
-
-
 def engine(*recognizers: CrfdeidRecognizer, language: str = "en") -> AnalyzerEngine:
     registry = RecognizerRegistry(recognizers=recognizers, supported_languages=[language])
     nothing = NoOpNlpEngine([{"lang_code": language, "model_name": "none"}])
@@ -60,9 +48,9 @@ def expected(document: Document) -> set[tuple[int, int, str, float]]:
     return {(span.start, span.end, ENTITIES[span.label], scores[span] or 1.0) for span in document.spans}
 
 
-def test_results_are_those_of_python(model: Path) -> None:
-    analyser = engine(CrfdeidRecognizer(model))
-    plain = list(crfdeid.load(model).annotate_all(NOTES))
+def test_results_are_those_of_python(few_notes_model: Path) -> None:
+    analyser = engine(CrfdeidRecognizer(few_notes_model))
+    plain = list(crfdeid.load(few_notes_model).annotate_all(NOTES))
     assert sum(len(document.spans) for document in plain) > 1000
     for text, document in zip(NOTES, plain, strict=True):
         assert found(analyser.analyze(text, language="en")) == expected(document)
@@ -71,33 +59,33 @@ def test_results_are_those_of_python(model: Path) -> None:
 
 
 @pytest.mark.skipif("CRFDEID_DATA" not in os.environ, reason="CRFDEID_DATA is not set: no real corpora")
-def test_results_on_meddocan_are_those_of_python(model: Path) -> None:
+def test_results_on_meddocan_are_those_of_python(few_notes_model: Path) -> None:
     texts = [note.text for note in crfdeid.read_corpus(Path(os.environ["CRFDEID_DATA"], "meddocan/dev/brat"))]
-    analyser = engine(CrfdeidRecognizer(model, supported_language="es"), language="es")
-    for text, document in zip(texts, crfdeid.load(model).annotate_all(texts), strict=True):
+    analyser = engine(CrfdeidRecognizer(few_notes_model, supported_language="es"), language="es")
+    for text, document in zip(texts, crfdeid.load(few_notes_model).annotate_all(texts), strict=True):
         assert found(analyser.analyze(text, language="es")) == expected(document)
 
 
-def test_the_anonymizer_writes_our_labels(model: Path) -> None:
-    analyser = engine(CrfdeidRecognizer(model, types={label: label for label in SEVEN}))
+def test_the_anonymizer_writes_our_labels(few_notes_model: Path) -> None:
+    analyser = engine(CrfdeidRecognizer(few_notes_model, types={label: label for label in SEVEN}))
     labels = {label: OperatorConfig("replace", {"new_value": f"[{label}]"}) for label in SEVEN}
-    for document in crfdeid.load(model).annotate_all(NOTES):
+    for document in crfdeid.load(few_notes_model).annotate_all(NOTES):
         results = analyser.analyze(document.text, language="en")
         text = AnonymizerEngine().anonymize(document.text, results, labels, merge_entities_with_spaces=False).text
         assert text == crfdeid.redact(document).text
 
 
-def test_an_explanation_names_the_source(model: Path) -> None:
-    results = engine(CrfdeidRecognizer(model)).analyze(NOTES[0], language="en", return_decision_process=True)
+def test_an_explanation_names_the_source(few_notes_model: Path) -> None:
+    results = engine(CrfdeidRecognizer(few_notes_model)).analyze(NOTES[0], language="en", return_decision_process=True)
     sources = {result.analysis_explanation.textual_explanation for result in results}
     assert sources and sources <= {"model", "consistency"}
 
 
-def test_requested_entities_alone_are_returned(model: Path) -> None:
-    results = engine(CrfdeidRecognizer(model)).analyze(NOTES[0], language="en", entities=["PERSON"])
+def test_requested_entities_alone_are_returned(few_notes_model: Path) -> None:
+    results = engine(CrfdeidRecognizer(few_notes_model)).analyze(NOTES[0], language="en", entities=["PERSON"])
     assert {result.entity_type for result in results} == {"PERSON"}
     with pytest.raises(UnknownNameError):
-        CrfdeidRecognizer(model, supported_entities=["CREDIT_CARD"])
+        CrfdeidRecognizer(few_notes_model, supported_entities=["CREDIT_CARD"])
 
 
 @pytest.mark.parametrize(("label", "entity"), [*ENTITIES.items(), ("AGE", "AGE"), ("PROFESSION", "PROFESSION")])
@@ -106,14 +94,14 @@ def test_types_of_phi_have_entities_of_presidio(label: str, entity: str) -> None
 
 
 def test_a_registry_from_yaml_takes_the_model_from_the_environment(
-    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    few_notes_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "registry.yaml"
     file.write_text(
         "supported_languages: [en]\nglobal_regex_flags: 26\nrecognizers:\n"
         "  - {name: CrfdeidRecognizer, type: predefined, supported_languages: [en], model: elsewhere/}\n"
     )
-    monkeypatch.setenv(MODEL_VARIABLE, str(model))
+    monkeypatch.setenv(MODEL_VARIABLE, str(few_notes_model))
     registry = RecognizerRegistryProvider(conf_file=file).create_recognizer_registry()
     (recogniser,) = registry.get_recognizers(language="en", all_fields=True)
     assert recogniser.analyze(NOTES[0], [])

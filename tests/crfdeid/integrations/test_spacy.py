@@ -13,11 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import crfdeid
-from crfdeid.corpora.splits import Split
 from crfdeid.corpora.synthetic import generate_notes
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError, FormatError, IntegrityError, MismatchError, NotFoundError
-from crfdeid.registry import create
 
 spacy = pytest.importorskip("spacy", reason="the extra spacy is not installed")
 from spacy.tokens import Doc, DocBin  # noqa: E402
@@ -28,20 +26,10 @@ from crfdeid.integrations.spacy import mark  # noqa: E402
 NOTES = [note.text for note in generate_notes(200, seed=3)]
 
 
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A CRF trained on a few synthetic notes."""
-    folder = tmp_path_factory.mktemp("spacy") / "model"
-    tagger = create("crf", overrides={"max_iterations": 30})
-    tagger.fit(Split.of(generate_notes(40, seed=4)).sentences, [])
-    tagger.save(folder)
-    return folder
-
-
 @pytest.fixture
-def nlp(model: Path) -> spacy.Language:
+def nlp(few_notes_model: Path) -> spacy.Language:
     pipeline = spacy.blank("en")
-    pipeline.add_pipe("crfdeid", config={"model": str(model)})
+    pipeline.add_pipe("crfdeid", config={"model": str(few_notes_model)})
     return pipeline
 
 
@@ -59,8 +47,8 @@ def expected(document: Document) -> list[tuple[list[int], str, float | None, str
     ]
 
 
-def test_spans_scores_and_redacted_text_are_those_of_python(nlp: spacy.Language, model: Path) -> None:
-    plain = list(crfdeid.load(model).annotate_all(NOTES))
+def test_spans_scores_and_redacted_text_are_those_of_python(nlp: spacy.Language, few_notes_model: Path) -> None:
+    plain = list(crfdeid.load(few_notes_model).annotate_all(NOTES))
     docs = list(nlp.pipe(NOTES))
     assert sum(len(document.spans) for document in plain) > 1000
     for doc, document in zip(docs, plain, strict=True):
@@ -70,11 +58,11 @@ def test_spans_scores_and_redacted_text_are_those_of_python(nlp: spacy.Language,
 
 
 @pytest.mark.skipif("CRFDEID_DATA" not in os.environ, reason="CRFDEID_DATA is not set: no real corpora")
-def test_spans_of_meddocan_are_those_of_python(model: Path) -> None:
+def test_spans_of_meddocan_are_those_of_python(few_notes_model: Path) -> None:
     texts = [note.text for note in crfdeid.read_corpus(Path(os.environ["CRFDEID_DATA"], "meddocan/dev/brat"))]
     nlp = spacy.blank("es")
-    nlp.add_pipe("crfdeid", config={"model": str(model)})
-    plain = crfdeid.load(model).annotate_all(texts)
+    nlp.add_pipe("crfdeid", config={"model": str(few_notes_model)})
+    plain = crfdeid.load(few_notes_model).annotate_all(texts)
     for doc, document in zip(nlp.pipe(texts), plain, strict=True):
         assert found(doc) == expected(document)
         assert doc._.redacted == crfdeid.redact(document).text
@@ -94,7 +82,7 @@ def test_phi_inside_a_token_is_marked_and_never_shown(text: str, data: st.DataOb
     assert list(doc.ents) == sorted(filter_spans(doc.spans["phi"]), key=lambda span: span.start)
 
 
-def test_entities_of_others_stay_where_no_phi_is(model: Path) -> None:
+def test_entities_of_others_stay_where_no_phi_is(few_notes_model: Path) -> None:
     nlp = spacy.blank("en")
     ruler = nlp.add_pipe("entity_ruler")
     ruler.add_patterns([{"label": "DRUG", "pattern": "aspirin"}, {"label": "ORG", "pattern": "Dr. Quill"}])
@@ -103,11 +91,11 @@ def test_entities_of_others_stay_where_no_phi_is(model: Path) -> None:
     assert [(entity.text, entity.label_) for entity in doc.ents] == [("Quill", "DOCTOR"), ("aspirin", "DRUG")]
 
 
-def test_a_saved_pipeline_needs_no_other_folder(nlp: spacy.Language, tmp_path: Path, model: Path) -> None:
+def test_a_saved_pipeline_needs_no_other_folder(nlp: spacy.Language, tmp_path: Path, few_notes_model: Path) -> None:
     nlp.to_disk(tmp_path / "pipeline")
     moved = (tmp_path / "pipeline").rename(tmp_path / "moved")
     config = moved / "config.cfg"
-    config.write_text(config.read_text().replace(str(model), "gone/"))
+    config.write_text(config.read_text().replace(str(few_notes_model), "gone/"))
     loaded = [spacy.load(moved), spacy.blank("en")]
     loaded[1].add_pipe("crfdeid")
     loaded[1].from_bytes(nlp.to_bytes())
@@ -131,6 +119,19 @@ def test_a_damaged_or_foreign_model_is_refused(nlp: spacy.Language, tmp_path: Pa
         component.from_bytes(srsly.msgpack_dumps({"../model.json": files["model.json"]}))
     with pytest.raises(DataError):
         component.from_bytes(srsly.msgpack_dumps({**files, "more.pkl": pickle.dumps("x")}))
+    for damaged in (b"", b"\xc1", srsly.msgpack_dumps(["model.json"]), srsly.msgpack_dumps({"model.json": "text"})):
+        with pytest.raises(FormatError):
+            component.from_bytes(damaged)
+    assert found(nlp(NOTES[0]))  # the component keeps the model that it had
+
+
+def test_packed_files_leave_no_copy(nlp: spacy.Language, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    component = nlp.get_pipe("crfdeid")
+    other = spacy.blank("en").add_pipe("crfdeid").from_bytes(component.to_bytes())
+    again = pickle.loads(pickle.dumps(other))
+    assert found(again(spacy.blank("en")(NOTES[0]))) == found(nlp(NOTES[0]))
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_without_a_model_nothing_is_returned() -> None:
