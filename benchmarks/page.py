@@ -11,11 +11,12 @@ from typing import Any
 
 from measure import FREQUENCIES, ORIGINS
 
+from experiments.running.significance import OVERALL
+
 ROOT = Path(__file__).parents[1]
 PAGE, README = ROOT / "docs" / "benchmarks.md", ROOT / "README.md"
 PRICE = 0.05
 """Dollars for an hour of a core."""
-_LEVEL = 0.05
 
 _BEGIN, _END = "<!-- benchmarks -->", "<!-- end of benchmarks -->"
 _Cells = Sequence[Mapping[str, Any]]
@@ -62,7 +63,7 @@ def with_table(readme: str, results: Mapping[str, Mapping[str, Any]]) -> str:
     if not mark:
         raise ValueError(f"the README needs the lines {_BEGIN} and {_END} around its table of scores")
     plain = {name: result for name, result in results.items() if "concepts" not in result["table"]}
-    found = {name: _by_model(result["cells"]) for name, result in plain.items()}
+    found = {name: _by_model(result) for name, result in plain.items()}
     models = list(dict.fromkeys(model for cells in found.values() for model in cells if model != "presidio"))
     rows = [[name, *(_score(cells.get(model, ()), "f1") for model in models)] for name, cells in found.items()]
     table = _markdown(["", *models], rows)
@@ -71,7 +72,7 @@ def with_table(readme: str, results: Mapping[str, Mapping[str, Any]]) -> str:
 
 def _corpus(name: str, result: Mapping[str, Any], published: _Cells) -> Iterator[str]:
     """The section of one corpus."""
-    models = _by_model(result["cells"])
+    models = _by_model(result)
     dates = sorted({cell["date"] for cell in result["cells"]})
     commits = sorted({cell["commit"] for cell in result["cells"]})
     machine = result["machine"]
@@ -96,27 +97,30 @@ def _corpus(name: str, result: Mapping[str, Any], published: _Cells) -> Iterator
 
 
 def _significance(result: Mapping[str, Any]) -> Iterator[str]:
-    """A sentence: the model with the highest F, and those that it does not differ from."""
-    scored = {model: cells for model, cells in _by_model(result["cells"]).items() if "scores" in cells[0]}
+    """A sentence: the model with the highest F, and the models that it does not differ from."""
+    scored = {model: cells for model, cells in _by_model(result).items() if "scores" in cells[0]}
     if len(scored) < 2:
         return
     means = {model: statistics.fmean(_over(cells, "scores", "micro", "f1")) for model, cells in scored.items()}
     best = max(means, key=lambda model: means[model])
-    equal = [b if a == best else a for a, b, p in result["significance"] if best in (a, b) and p > _LEVEL]
+    tested = result["significance"]
+    pairs = [pair for pair in tested["pairs"] if best in (pair["a"], pair["b"]) and pair["p_holm"] > tested["level"]]
+    equal = [pair["b"] if pair["a"] == best else pair["a"] for pair in pairs]
     yield f"Highest F: {best}; no worse: {', '.join(equal) or 'none'}\n"
 
 
-def _by_model(cells: _Cells) -> dict[str, list[Mapping[str, Any]]]:
-    """The successful measures of each model."""
+def _by_model(result: Mapping[str, Any]) -> dict[str, list[Mapping[str, Any]]]:
+    """The successful measures of each model, with the interval of its F."""
+    intervals = (result["significance"] or {"intervals": {}})["intervals"]
     found: dict[str, list[Mapping[str, Any]]] = {}
-    for cell in cells:
+    for cell in result["cells"]:
         if "failed" not in cell:
-            found.setdefault(cell["model"], []).append(cell)
+            found.setdefault(cell["model"], []).append(cell | intervals.get(cell["model"], {}))
     return found
 
 
 def _over(cells: _Cells, *keys: str) -> list[Any]:
-    """A value of each seed, by its path in the measures; without those that lack it."""
+    """A value of each seed, by its path in the measures; seeds without it are left out."""
     found = []
     for cell in cells:
         value: Any = cell
@@ -141,9 +145,8 @@ def _score(cells: _Cells, measure: str, average: str = "micro") -> str:
 
 
 def _interval(cells: _Cells) -> str:
-    return (
-        " to ".join(f"{100 * end:.2f}" for end in _over(cells[:1], "f1_interval")[0]) if cells[0].get("scores") else ""
-    )
+    overall = _over(cells[:1], OVERALL)
+    return f"{100 * overall[0]['low']:.2f} to {100 * overall[0]['high']:.2f}" if overall else ""
 
 
 def _concepts(cells: _Cells) -> str:

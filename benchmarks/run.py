@@ -4,7 +4,7 @@
     python benchmarks/run.py --only synthetic asq-phi --models crf rules --seeds 1
     python benchmarks/run.py --check
 
-corpora.toml lists the corpora; those that are not in ``--corpora`` are left out. Each model and seed is measured by
+corpora.toml lists the corpora; what is not in ``--corpora`` is left out. Each model and seed is measured by
 `measure.py` in a process of its own, one at a time. What is measured is kept in ``--work``, so that the command may be
 interrupted and given again; measurements of another commit are made anew. ``--check`` measures nothing, and fails if
 the page or the README's table is not what the results give.
@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import platform
 import subprocess
 import sys
@@ -22,7 +21,6 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +28,8 @@ import numpy as np
 from common import make_parser
 from page import PAGE, README, render_page, with_table
 
-from crfdeid.evaluation import bootstrap_f1, holm, percentile_interval, randomisation_test
 from crfdeid.registry import tagger_class
+from experiments.running.significance import compare_counts
 
 HERE = Path(__file__).parent
 PATHS = ("train", "dev", "test", "concepts")
@@ -68,7 +66,7 @@ def _of_paths(table: Mapping[str, Any]) -> list[str]:
 
 
 def models_for(table: Mapping[str, Any], chosen: Sequence[str] | None) -> list[str]:
-    """The models to measure on a corpus: with a concept layer, those that learn it; on English text two more."""
+    """The models to measure on a corpus: with a concept layer, models that learn it; on English text two more."""
     if "concepts" in table:
         models = list(JOINT_MODELS)
     else:
@@ -109,17 +107,10 @@ def results_of(table: Mapping[str, Any], cells: Sequence[dict[str, Any]]) -> dic
     for cell in cells:
         if "document_counts" in cell:
             counts.setdefault(cell["model"], []).append(np.array(cell.pop("document_counts")))
-    scale = math.lcm(*map(len, counts.values())) if counts else 1
-    means = {model: sum(of_seeds) * (scale // len(of_seeds)) for model, of_seeds in counts.items()}
-    for cell in cells:
-        if cell["model"] in means:
-            cell["f1_interval"] = [end[0].item() for end in percentile_interval(bootstrap_f1(means[cell["model"]]))]
-    pairs = list(combinations(means, 2))
-    p = holm([randomisation_test(means[a], means[b])[0] for a, b in pairs])
     return {
         "table": {key: value for key, value in table.items() if key not in PATHS},
         "cells": list(cells),
-        "significance": [[a, b, value.item()] for (a, b), value in zip(pairs, p, strict=True)],
+        "significance": compare_counts(counts) if counts else None,
     }
 
 

@@ -64,7 +64,28 @@ def compare_systems(
     """
     types = {span.label for document in gold for span in document.spans}
     categories = [OVERALL, *(in_order(types) if by_type else ())]
-    counts = _averaged_counts(gold, predictions, categories[1:])
+    counts = {name: [document_counts(gold, run, categories[1:]) for run in runs] for name, runs in predictions.items()}
+    return compare_counts(
+        counts, categories, permutations=permutations, samples=samples, seed=seed, level=level, pairs=pairs
+    )
+
+
+def compare_counts(
+    counts_of_runs: Mapping[str, Sequence[NDArray[np.int64]]],
+    categories: Sequence[str] = (OVERALL,),
+    *,
+    permutations: int = 10_000,
+    samples: int = 10_000,
+    seed: int = 0,
+    level: float = 0.05,
+    pairs: Sequence[Pair] | None = None,
+) -> dict[str, Any]:
+    """Compare systems as `compare_systems` does, given the counts of each run: [N, C, 3] (`document_counts`).
+
+    Raises:
+        UsageError: a system has no runs, or a number is out of range.
+    """
+    counts = _averaged_counts(counts_of_runs)
     f1 = {name: f1_scores(found.sum(axis=0)) for name, found in counts.items()}
     resampled = {name: bootstrap_f1(found, samples=samples, seed=seed) for name, found in counts.items()}
     pairs = list(itertools.combinations(counts, 2)) if pairs is None else pairs
@@ -82,22 +103,17 @@ def compare_systems(
     }
 
 
-def _averaged_counts(
-    gold: Sequence[Document], predictions: Mapping[str, Sequence[Predictions]], types: Sequence[str]
-) -> dict[str, NDArray[np.int64]]:
+def _averaged_counts(counts_of_runs: Mapping[str, Sequence[NDArray[np.int64]]]) -> dict[str, NDArray[np.int64]]:
     """Each system's counts, [N, C, 3], averaged over its runs, times one number that makes them whole for all systems.
 
     The factor changes no F. Sums of whole numbers are exact, so that no digit of the results depends on the order in
     which a machine adds.
     """
-    for name, runs in predictions.items():
+    for name, runs in counts_of_runs.items():
         if not runs:
             raise UnknownNameError(f"the system '{name}' has no predictions: give those of at least one run")
-    scale = math.lcm(*(len(runs) for runs in predictions.values()))
-    return {
-        name: np.sum([document_counts(gold, run, types) for run in runs], axis=0) * (scale // len(runs))
-        for name, runs in predictions.items()
-    }
+    scale = math.lcm(*(len(runs) for runs in counts_of_runs.values()))
+    return {name: np.sum(runs, axis=0) * (scale // len(runs)) for name, runs in counts_of_runs.items()}
 
 
 def _pair_rows(
