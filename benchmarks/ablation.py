@@ -6,7 +6,7 @@
 
 `features` trains the default CRF without each extractor of STRONG, and with each extractor that STRONG leaves out, and
 prints strict entity scores in per cent. `rules` prints for each rule its matches in the development notes; in per cent,
-those that touch PHI and those that equal a span of the commonest type; whether a trained hybrid uses the rule; and the
+the matches that touch PHI and that equal a span of the commonest type; whether a trained hybrid uses the rule; and the
 PHI tokens and other tokens that it adds to a CRF. With ``--on-train`` the first columns count the training notes too.
 The first line has the rules' time in per cent of the CRF's. No test notes are read.
 """

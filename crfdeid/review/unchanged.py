@@ -1,4 +1,4 @@
-"""Values that redaction leaves: those of kept types, and those that surrogates keep.
+"""Values that redaction leaves: of kept types, and what surrogates keep.
 
 Surrogates keep sex, kin, ages under 90, common occupations and the country of the notes. Readers take such values for
 misses unless the page shows them. The rules of `crfdeid.rules.matcher` find them in any note, and a model finds more.

@@ -1,8 +1,8 @@
 """All rules, and the matcher that finds their values in sentences.
 
 The rules are tried on each sentence with one space for any white space, in the order of `RULES`; a later rule never
-matches tokens that an earlier one has matched. `Prefilter` skips most rules in most sentences: those whose words a
-sentence lacks, and those that match nothing without a digit (`requires_digit`) where it has none. Without it, redaction
+matches tokens that an earlier one has matched. `Prefilter` skips most rules in most sentences: rules whose words a
+sentence lacks, and rules that match nothing without a digit (`requires_digit`) where it has none. Without it, redaction
 with a hybrid takes half as long again.
 """
 
@@ -87,22 +87,22 @@ def requires_digit(form: str) -> bool:
 
 def _has_digit(sequence: Iterable[tuple[Any, Any]]) -> bool:
     """True if an item of a parsed sequence matches nothing without a digit."""
-    for kind, content in sequence:
-        match kind:
-            case _parser.LITERAL | _parser.IN:
-                found = _is_digit(kind, content)
-            case _parser.BRANCH:
-                found = all(map(_has_digit, content[1]))
-            case _parser.MAX_REPEAT | _parser.MIN_REPEAT | _parser.POSSESSIVE_REPEAT:
-                found = content[0] > 0 and _has_digit(content[2])
-            case _parser.SUBPATTERN | _parser.ASSERT:
-                found = _has_digit(content[-1])
-            case _parser.ATOMIC_GROUP:
-                found = _has_digit(content)
-            case _:
-                found = False
-        if found:
-            return True
+    return any(_needs_digit(*item) for item in sequence)
+
+
+def _needs_digit(kind: Any, content: Any) -> bool:
+    """True if a parsed item matches nothing without a digit."""
+    match kind:
+        case _parser.LITERAL | _parser.IN:
+            return _is_digit(kind, content)
+        case _parser.BRANCH:
+            return all(map(_has_digit, content[1]))
+        case _parser.MAX_REPEAT | _parser.MIN_REPEAT | _parser.POSSESSIVE_REPEAT:
+            return content[0] > 0 and _has_digit(content[2])
+        case _parser.SUBPATTERN | _parser.ASSERT:
+            return _has_digit(content[-1])
+        case _parser.ATOMIC_GROUP:
+            return _has_digit(content)
     return False
 
 

@@ -148,11 +148,13 @@ _BARE = ("figure_5", "pooling")
 def _pair(pair: Sequence[Any]) -> str:
     """A setting and its value in the syntax of ``--set``."""
     name, value = pair
-    return f"{name}={','.join(map(str, value)) if name == 'attack_epochs' else _written(value)}"
+    return f"{name}={_written(value)}"
 
 
 def _written(value: Any) -> str:
-    """A setting's value in the syntax of `crfdeid.cli.values.json_value`."""
+    """A setting's value in the syntax of `crfdeid.cli.values.json_value`; the items of a list with commas."""
+    if isinstance(value, list):
+        return ",".join(map(_written, value))
     return value if isinstance(value, str) else json.dumps(value)
 
 

@@ -140,6 +140,14 @@ def test_a_network_whose_description_does_not_fit_is_refused(changes, saved, tmp
         load_tagger(folder)
 
 
+@pytest.mark.parametrize("width", [10**9, -1])
+def test_a_network_with_features_of_a_width_that_no_token_has_is_refused(width, saved, tmp_path: Path) -> None:
+    folder = copied(saved("bilstm-crf"), tmp_path)
+    rewrite(folder, processor={"width": width})
+    with pytest.raises(IntegrityError):
+        load_tagger(folder)
+
+
 @pytest.mark.parametrize(
     "change", [lambda a: a * np.nan, lambda a: a.astype(np.int32), lambda a: a[..., :1], lambda a: a.astype("U")]
 )
