@@ -155,15 +155,22 @@ def main() -> None:
     parser.add_argument("--corpora", type=Path, metavar="DIR", help="folder of corpora (default: synthetic ones only)")
     parser.add_argument("--results", type=Path, metavar="DIR", default=HERE / "results", help="the JSON files")
     parser.add_argument("--work", type=Path, metavar="DIR", default=Path("build/benchmarks"), help="finished measures")
-    parser.add_argument("--only", nargs="+", metavar="CORPUS", help="names in corpora.toml (default: all)")
+    parser.add_argument(
+        "--only", nargs="*", metavar="CORPUS", help="names in corpora.toml (default: all); none to make the page again"
+    )
     parser.add_argument("--models", nargs="+", metavar="MODEL", help="models to measure (default: all)")
     parser.add_argument("--seeds", type=int, default=3, metavar="N", help="seeds of each network (default: 3)")
     parser.add_argument("--check", action="store_true", help="measure nothing; fail if page or README are out of date")
     args = parser.parse_args()
     if not args.check:
-        for name, table in corpora(args.corpora).items():
-            if args.only is None or name in args.only:
-                run_corpus(name, table, args)
+        found = corpora(args.corpora)
+        known = {model for table in found.values() for model in models_for(table, None)}
+        for option, names, choices in (("--only", args.only, found), ("--models", args.models, known)):
+            for name in names or ():
+                if name not in choices:
+                    parser.error(f"{option}: no {name} here: choose from {', '.join(sorted(choices))}")
+        for name in found if args.only is None else args.only:
+            run_corpus(name, found[name], args)
     results = {path.stem: json.loads(path.read_text()) for path in sorted(args.results.glob("*.json"))}
     written = {PAGE: render_page(results), README: with_table(README.read_text(), results)}
     stale = [path.name for path, text in written.items() if not path.exists() or path.read_text() != text]
