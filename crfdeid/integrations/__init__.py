@@ -1,6 +1,7 @@
 """Adapters for other tools.
 
 arrow.py   RedactBatches: Arrow record batches, for DuckDB, Polars, Ray and Dask
+entities.py  Presidio's entities and scores
 model.py   model of a component that another library creates, saves and sends to processes
 presidio.py  CrfdeidRecognizer, for AnalyzerEngine
 spacy.py   the component "crfdeid" of pipelines

@@ -9,47 +9,18 @@ from typing import Any
 
 from crfdeid.documents import Evidence
 from crfdeid.errors import NotFoundError, UnknownNameError, missing_extra
+from crfdeid.integrations.entities import presidio_score, presidio_type
 from crfdeid.integrations.model import IntegratedModel
-from crfdeid.label_schemes import SURROGATE_KINDS
 
 try:
     from presidio_analyzer import AnalysisExplanation, LocalRecognizer, RecognizerResult
 except ModuleNotFoundError as error:
     raise missing_extra(error) from None
 
-__all__ = ["MODEL_VARIABLE", "CrfdeidRecognizer", "presidio_type"]
+__all__ = ["MODEL_VARIABLE", "CrfdeidRecognizer"]
 
 MODEL_VARIABLE = "CRFDEID_MODEL"
 """Environment variable with the model of recognisers that name none."""
-
-# Kind of surrogate of a type (`crfdeid.label_schemes`) -> Presidio's entity. Other types keep their own names.
-_ENTITIES = {
-    "age": "AGE",
-    "date": "DATE_TIME",
-    "hospital": "ORGANIZATION",
-    "licence": "ID",
-    "mail": "EMAIL_ADDRESS",
-    "net": "IP_ADDRESS",
-    "number": "ID",
-    "person": "PERSON",
-    "place": "LOCATION",
-    "street": "LOCATION",
-    "telephone": "PHONE_NUMBER",
-    "town": "LOCATION",
-    "web": "URL",
-}
-_LEAST_SCORE = 1e-6
-"""Presidio drops results with a score of 0, and their text would not be redacted."""
-
-
-def presidio_type(label: str) -> str:
-    """Return Presidio's entity for a type of PHI.
-
-    Example:
-        >>> presidio_type("PATIENT"), presidio_type("PROFESSION")
-        ('PERSON', 'PROFESSION')
-    """
-    return _ENTITIES.get(SURROGATE_KINDS.get(label, ""), label)
 
 
 class CrfdeidRecognizer(LocalRecognizer):
@@ -130,8 +101,7 @@ class CrfdeidRecognizer(LocalRecognizer):
         ]
 
     def _result(self, start: int, end: int, entity: str, evidence: Evidence) -> RecognizerResult:
-        measured = evidence.as_json()["score"]
-        score = 1.0 if measured is None else max(measured, _LEAST_SCORE)
+        score = presidio_score(evidence)
         explanation = AnalysisExplanation(self.name, score, textual_explanation=evidence.source)
         metadata = {
             RecognizerResult.RECOGNIZER_NAME_KEY: self.name,
