@@ -17,6 +17,7 @@ EXTRAS = {
     "encoders": [*_RNN, "safetensors>=0.4", "tokenizers>=0.20"],
     "spacy": ["spacy>=3.8"],
     "presidio": ["presidio-analyzer>=2.2.360", "presidio-anonymizer>=2.2.360"],
+    "serve": ["starlette>=0.46", "uvicorn>=0.34", "presidio-anonymizer>=2.2.360"],
     "spark": [*_PARQUET, "pyspark[connect]>=4.0"],
 }
 

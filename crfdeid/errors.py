@@ -27,6 +27,7 @@ _EXTRAS = {
     **dict.fromkeys(("presidio_analyzer", "presidio_anonymizer"), "presidio"),
     **dict.fromkeys(("py4j", "pyspark"), "spark"),
     **dict.fromkeys(("spacy", "srsly"), "spacy"),
+    **dict.fromkeys(("starlette", "uvicorn"), "serve"),
     "cryptography": "crypto",
     "pyarrow": "parquet",
 }

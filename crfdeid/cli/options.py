@@ -43,6 +43,9 @@ SENSITIVITY = Option(
 )
 LISTS = Option("--lists", file_path, metavar="FILE", help="TOML file: values always hidden and never, of a site.")
 NO_CONSISTENCY = flag("--no-consistency", rare=True, help="Mark a value only where the model finds it.")
+ALLOW_MOJIBAKE = flag(
+    "--allow-mojibake", rare=True, help="Accept notes in mojibake (UTF-8 read as Latin-1), which else fail."
+)
 KEY_FILE = Option(
     "--key-file",
     file_path,
@@ -160,7 +163,7 @@ NOTE_OPTIONS = (
         help="CSV file with --record-columns, and a column 'patient' or 'file'.",
     ),
     NO_CONSISTENCY,
-    flag("--allow-mojibake", rare=True, help="Accept notes in mojibake (UTF-8 read as Latin-1), which else fail."),
+    ALLOW_MOJIBAKE,
     Option(
         "--max-chars",
         whole_number(0),

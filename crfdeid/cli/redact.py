@@ -14,13 +14,7 @@ from crfdeid.redaction.policy import DATE_ORDERS, ENCRYPT, HASH, OPERATORS, SURR
 _SURROGATES = Mode("--operator surrogate", surrogates)
 _ENCRYPTION = Mode("--operator encrypt", lambda options: operators_of(options).uses(ENCRYPT))
 
-
-def _columns(name: str, help: str, *only: Mode) -> Option:
-    return Option(name, names, only=(FILES, *only), rare=True, default=(), metavar="NAMES", help=help)
-
-
-@command(
-    *NOTE_OPTIONS,
+POLICY_OPTIONS = (
     Option(
         "--operator",
         multiple=True,
@@ -43,6 +37,17 @@ def _columns(name: str, help: str, *only: Mode) -> Option:
         help="Order of day and month in ambiguous dates; default: that of the locale.",
     ),
     ENCRYPTION_KEY_FILE.but(only=(_ENCRYPTION, LOCAL), rare=True),
+)
+"""Replacement of PHI."""
+
+
+def _columns(name: str, help: str, *only: Mode) -> Option:
+    return Option(name, names, only=(FILES, *only), rare=True, default=(), metavar="NAMES", help=help)
+
+
+@command(
+    *NOTE_OPTIONS,
+    *POLICY_OPTIONS,
     _columns("--drop-columns", "Columns or keys to leave out, such as name,birth_date."),
     _columns("--shift-columns", "Columns of dates to shift as the dates of the note's patient.", _SURROGATES, LOCAL),
     _columns("--hash-columns", "Columns to replace by keyed hashes, equal for equal values.", LOCAL),
@@ -108,7 +113,7 @@ def run(options: SimpleNamespace) -> int:
         options,
         operators=operators,
         secret=secret if operators.uses(SURROGATE, HASH) else None,
-        encryption_key=_encryption_key(options),
+        encryption_key=encryption_key(options),
         locale=options.locale,
         date_order=options.date_order,
     )
@@ -140,8 +145,13 @@ def run(options: SimpleNamespace) -> int:
     return note_run.run_folder(options, task, engine)
 
 
-def _encryption_key(options: SimpleNamespace) -> bytes | None:
-    """The key of encrypted values; None without the operator."""
+def encryption_key(options: SimpleNamespace) -> bytes | None:
+    """The key of encrypted values; None without the operator.
+
+    Raises:
+        UsageError: there is none, or it is too short.
+        DataError: it cannot be read.
+    """
     from crfdeid.secrets import read_encryption_key  # noqa: PLC0415
 
     if not _ENCRYPTION.holds(options):

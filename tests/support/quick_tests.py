@@ -25,6 +25,7 @@ QUICK = {
     "crfdeid.redaction.surrogates": "crfdeid/redaction/surrogates/test_generator.py",
     "crfdeid.review": "crfdeid/review/test_bounds.py",
     "crfdeid.rules": "crfdeid/rules/test_tagger.py",
+    "crfdeid.serve": "crfdeid/integrations/test_serve.py",
     "crfdeid.utils": "crfdeid/utils/test_json.py",
     "experiments": "experiments/test_terminal.py",
     "experiments.papers": "experiments/papers/test_yadav2016.py",

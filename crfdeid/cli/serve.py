@@ -1,0 +1,138 @@
+"""`crfdeid serve`: a model as an HTTP service with Presidio's interface."""
+
+from __future__ import annotations
+
+import sys
+from types import SimpleNamespace
+
+from crfdeid.cli.options import (
+    ALLOW_MOJIBAKE,
+    KEY_FILE,
+    LISTS,
+    MODEL,
+    NO_CONSISTENCY,
+    SECRET_FILE,
+    SENSITIVITY,
+    operators_of,
+)
+from crfdeid.cli.redact import POLICY_OPTIONS, encryption_key
+from crfdeid.cli.shell import Mode, Option, command, flag
+from crfdeid.cli.values import file_path, names, positive_number, whole_number
+from crfdeid.errors import OptionConflictError
+from crfdeid.redaction.policy import HASH, KEEP, SURROGATE
+
+_SECRET = Mode("surrogates and hashes", lambda options: operators_of(options).uses(SURROGATE, HASH))
+_FIRST_TEXT = "Seen by Dr. Quill on 3 May."
+
+
+@command(
+    MODEL,
+    SENSITIVITY,
+    LISTS,
+    *POLICY_OPTIONS,
+    SECRET_FILE.but(only=(_SECRET,)),
+    Option("--host", default="127.0.0.1", metavar="ADDRESS", help="Address to listen on; default: this machine alone."),
+    Option("--port", whole_number(0, 65535), default=3000, metavar="N", help="Port; 0 for a free one."),
+    Option("--languages", names, default="en", metavar="NAMES", help="Languages of the texts, such as en,es."),
+    Option("--token-file", file_path, metavar="FILE", help="File with the token that clients send; default: none."),
+    Option("--certificate", file_path, metavar="FILE", help="Certificate chain for TLS, as PEM."),
+    Option("--private-key", file_path, metavar="FILE", help="Private key of the certificate, as PEM."),
+    flag("--behind-tls-proxy", help="Accept an address without TLS, since a proxy before it has TLS."),
+    Option(
+        "--allowed-hosts",
+        names,
+        default=(),
+        metavar="NAMES",
+        help="Names by which clients reach the service, besides its address and localhost.",
+    ),
+    Option(
+        "--reveal-token-file",
+        file_path,
+        rare=True,
+        metavar="FILE",
+        help="File with another token, for /deanonymize; default: no /deanonymize.",
+    ),
+    Option("--max-bytes", whole_number(1), rare=True, default=1_000_000, metavar="N", help="Size of a request."),
+    Option("--max-connections", whole_number(1), rare=True, default=100, metavar="N", help="Connections at a time."),
+    Option("--timeout", positive_number, rare=True, default=60.0, metavar="SECONDS", help="Time for a request."),
+    NO_CONSISTENCY,
+    ALLOW_MOJIBAKE,
+    KEY_FILE,
+    details="POST /redact uses the policy of the options; /analyze and /anonymize are Presidio's. SIGTERM and "
+    "Ctrl-C end the service after the requests that it took.",
+    examples=(
+        "crfdeid serve model/ --port 3000",
+        "crfdeid serve model/ --host 0.0.0.0 --token-file token --certificate cert.pem --private-key key.pem",
+    ),
+)
+def run(options: SimpleNamespace) -> None:
+    """Serve the model.
+
+    Args:
+        options: values of the options.
+
+    Raises:
+        UsageError: options that cannot work, or an address that is not safe.
+        DataError: the model or a file cannot be read.
+    """
+    from crfdeid.cli import options as shared  # noqa: PLC0415
+    from crfdeid.pipeline import load  # noqa: PLC0415
+    from crfdeid.secrets import read_secret  # noqa: PLC0415
+    from crfdeid.serve.app import Access, make_app  # noqa: PLC0415
+    from crfdeid.serve.server import Listener, run_server  # noqa: PLC0415
+    from crfdeid.serve.service import Service  # noqa: PLC0415
+    from crfdeid.utils.process import one_thread  # noqa: PLC0415
+
+    one_thread()
+    certificate, private_key = (
+        None if path is None else shared.require_path(path) for path in (options.certificate, options.private_key)
+    )
+    listener = Listener(
+        options.host,
+        options.port,
+        certificate=certificate,
+        private_key=private_key,
+        connections=options.max_connections,
+        seconds=options.timeout,
+    )
+    listener.require_safe(token=options.token_file is not None, behind_proxy=options.behind_tls_proxy)
+    token, reveal_token = (
+        None if path is None else read_secret(path) for path in (options.token_file, options.reveal_token_file)
+    )
+    if token is not None and token == reveal_token:
+        raise OptionConflictError("--token-file and --reveal-token-file have one token: make another for one of them")
+    operators = operators_of(options)
+    secret = read_secret(options.secret_file) if _SECRET.holds(options) else None
+    values_key = encryption_key(options)
+    policy = shared.model_policy(
+        options,
+        accept_damaged=options.allow_mojibake,
+        operators=operators,
+        locale=options.locale,
+        date_order=options.date_order,
+    )
+    with listener.bind() as bound:
+        folder = shared.find_named(options.model)
+        model = load(
+            folder,
+            key=shared.read_key(folder, options.key_file),
+            sensitivity=policy.sensitivity,
+            consistent=policy.consistent,
+            site=policy.site,
+            concepts=False,
+            members=policy.uses(KEEP),
+        )
+        operators.require_types(model.types)
+        service = Service(model, policy, secret=secret, encryption_key=values_key)
+        model.annotate(_FIRST_TEXT)
+        hosts = {"localhost", "127.0.0.1", "::1", options.host.lower(), *map(str.lower, options.allowed_hosts)}
+        access = Access(frozenset(hosts), options.max_bytes, options.languages, token, reveal_token)
+        host, port = bound.getsockname()[:2]
+        address = f"{'https' if certificate else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
+        run_server(
+            make_app(service, access),
+            listener,
+            bound,
+            lambda: print(f"ready: {address}", file=sys.stderr, flush=True),
+        )
+        service.close()

@@ -1,0 +1,356 @@
+"""The service's routes: Presidio's requests and answers, and redaction by our policy.
+
+A request is answered as a whole or refused as a whole. No answer to a refused request, and no message of the log, has
+text of the request.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import logging
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from crfdeid.documents import Document, Evidence, Span
+from crfdeid.errors import DataError, UsageError, missing_extra, raised_at
+from crfdeid.integrations.entities import presidio_score, presidio_type
+from crfdeid.serve.service import Service
+from crfdeid.utils.json import DECODER
+
+try:
+    from presidio_anonymizer import AnonymizerEngine, DeanonymizeEngine
+    from presidio_anonymizer.entities import InvalidParamError
+    from presidio_anonymizer.services.app_entities_convertor import AppEntitiesConvertor
+    from starlette.applications import Starlette
+    from starlette.exceptions import HTTPException
+    from starlette.requests import ClientDisconnect, Request
+    from starlette.responses import JSONResponse, PlainTextResponse, Response
+    from starlette.routing import Route
+except ModuleNotFoundError as error:
+    raise missing_extra(error) from None
+
+_Handler = Callable[[Request], Awaitable[Response]]
+_log = logging.getLogger(__name__)
+
+_NAME = "crfdeid"
+_HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+}
+# Presidio's, without those that run a client's code or send text to another service.
+_ANONYMIZERS = ("encrypt", "hash", "keep", "mask", "redact", "replace")
+_DEANONYMIZERS = ("decrypt", "deanonymize_keep")
+_MOST_RESULTS = 5_000
+"""Results of a request to Presidio's engine, whose time grows with their square."""
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+
+
+def _are_objects(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, dict) for one in value)
+
+
+def _is_text_or_texts(value: Any) -> bool:
+    return _is_text(value) or _are_texts(value)
+
+
+# The fields of each request, with the test of a value. A field of _REFUSED would change the result in Presidio: a
+# client's regular expressions could take all our time, and to ignore one could leave PHI.
+_ANALYZE: Mapping[str, Callable[[Any], bool]] = {
+    "text": _is_text_or_texts,
+    "language": _is_text,
+    "entities": _are_texts,
+    "correlation_id": _is_text,
+    "score_threshold": lambda value: type(value) in (int, float) and 0 <= value <= 1,
+    "return_decision_process": lambda value: isinstance(value, bool),
+    "allow_list": _are_texts,
+    "allow_list_match": lambda value: value == "exact",
+}
+_REFUSED = ("ad_hoc_recognizers", "context", "regex_flags")
+_ANONYMIZE = {"text": _is_text, "analyzer_results": _are_objects, "anonymizers": lambda value: isinstance(value, dict)}
+_DEANONYMIZE = {
+    "text": _is_text,
+    "anonymizer_results": _are_objects,
+    "deanonymizers": lambda value: isinstance(value, dict),
+}
+_REDACT = {"text": _is_text_or_texts, "patient": _is_text}
+
+
+@dataclass(frozen=True)
+class Access:
+    """Who may ask for what.
+
+    Args:
+        hosts: names by which clients may address the service, without port.
+        max_bytes: size of the body of a request.
+        languages: languages of the texts, as clients name them.
+        token: the token of all requests but that for the state; None for none.
+        reveal_token: the token of `/deanonymize`; None to switch it off.
+    """
+
+    hosts: Collection[str]
+    max_bytes: int
+    languages: Collection[str] = ("en",)
+    token: bytes | None = None
+    reveal_token: bytes | None = None
+
+
+def make_app(service: Service, access: Access) -> Starlette:
+    """The application, for a server of ASGI.
+
+    Args:
+        service: the model and the policy.
+        access: who may ask for what.
+    """
+    app = Starlette(routes=_Api(service, access).routes(), exception_handlers={HTTPException: _refusal})
+    app.router.redirect_slashes = False  # A redirection would name the host of the request.
+    return app
+
+
+async def _refusal(_: Request, refused: Exception) -> Response:
+    status, detail = (refused.status_code, refused.detail) if isinstance(refused, HTTPException) else (500, "")
+    more = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
+    return _answer({"error": detail}, status, more)
+
+
+def _answer(content: Any, status: int = 200, more: Mapping[str, str] | None = None) -> Response:
+    return JSONResponse(content, status, {**_HEADERS, **(more or {})})
+
+
+class _Api:
+    """The routes; arguments as of `make_app`."""
+
+    def __init__(self, service: Service, access: Access) -> None:
+        self.service, self.access = service, access
+        self.entities = {label: presidio_type(label) for label in service.model.types}
+
+    def routes(self) -> list[Route]:
+        token = self.access.token
+        found = [
+            self._route("/health", self.health, None, "GET"),
+            self._route("/recognizers", self.recognizers, token, "GET"),
+            self._route("/supportedentities", self.supported_entities, token, "GET"),
+            self._route("/anonymizers", self.anonymizers, token, "GET"),
+            self._route("/analyze", self.analyze, token),
+            self._route("/anonymize", self.anonymize, token),
+            self._route("/redact", self.redact, token),
+        ]
+        if self.access.reveal_token is None:
+            return found
+        reveal = self.access.reveal_token
+        return [
+            *found,
+            self._route("/deanonymizers", self.deanonymizers, reveal, "GET"),
+            self._route("/deanonymize", self.deanonymize, reveal),
+        ]
+
+    def _route(self, path: str, handle: _Handler, token: bytes | None, method: str = "POST") -> Route:
+        async def answer(request: Request) -> Response:
+            try:
+                self._admit(request, token)
+                return await handle(request)
+            except (HTTPException, ClientDisconnect):
+                raise
+            except (DataError, UsageError) as problem:
+                return _answer({"error": str(problem), "code": problem.code}, 400)
+            except Exception as problem:  # Its message may have text of the request.
+                _log.error("%s: %s", path, raised_at(problem))
+                return _answer({"error": "Internal server error"}, 500)
+
+        return Route(path, answer, methods=[method])
+
+    def _admit(self, request: Request, token: bytes | None) -> None:
+        try:
+            host = urlsplit(f"//{request.headers.get('host', '')}").hostname
+        except ValueError:
+            host = None
+        if host not in self.access.hosts:
+            raise HTTPException(421, "another host: name it with --allowed-hosts")
+        if token is not None:
+            kind, _, given = request.headers.get("authorization", "").partition(" ")
+            right = hmac.compare_digest(given.strip().encode("latin-1", "replace"), token)
+            if not right or kind.lower() != "bearer":
+                raise HTTPException(401, "a token is needed: Authorization: Bearer TOKEN")
+
+    async def _fields(
+        self, request: Request, known: Mapping[str, Callable[[Any], bool]], refused: Collection[str] = ()
+    ) -> dict[str, Any]:
+        """The fields of a request's JSON object that have a value."""
+        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+            raise HTTPException(415, "Content-Type is not application/json")
+        body = bytearray()
+        async for part in request.stream():
+            body += part
+            if len(body) > self.access.max_bytes:
+                raise HTTPException(413, f"more than {self.access.max_bytes:,} bytes")
+        try:
+            fields = DECODER.decode(body.decode("utf-8"))
+            json.dumps(fields, ensure_ascii=False).encode()  # refuses lone surrogates
+        except (ValueError, RecursionError):
+            fields = None
+        if not isinstance(fields, dict) or not fields:
+            raise HTTPException(400, "Invalid request json")
+        for name in refused:
+            if fields.pop(name, None):
+                raise HTTPException(400, f"{name} is not supported: leave it out")
+        fields = {name: value for name, value in fields.items() if value is not None}
+        if not fields.keys() <= known.keys():
+            raise HTTPException(400, f"an unknown field: there are {', '.join(known)}")
+        for name, value in fields.items():
+            if not known[name](value):
+                raise HTTPException(400, f"{name} has no valid value")
+        if "text" not in fields:
+            raise HTTPException(400, "No text provided")
+        return fields
+
+    def _require_language(self, language: str | None) -> None:
+        if language not in self.access.languages:
+            raise HTTPException(400, f"language is none of this service: {', '.join(self.access.languages)}")
+
+    async def health(self, _: Request) -> Response:
+        return PlainTextResponse(f"{_NAME} service is up", headers=_HEADERS)
+
+    async def recognizers(self, request: Request) -> Response:
+        self._query_language(request)
+        return _answer([_NAME])
+
+    async def supported_entities(self, request: Request) -> Response:
+        self._query_language(request)
+        return _answer(sorted(set(self.entities.values())))
+
+    def _query_language(self, request: Request) -> None:
+        if "language" in request.query_params:
+            self._require_language(request.query_params["language"])
+
+    async def anonymizers(self, _: Request) -> Response:
+        return _answer(_ANONYMIZERS)
+
+    async def deanonymizers(self, _: Request) -> Response:
+        return _answer(_DEANONYMIZERS)
+
+    async def analyze(self, request: Request) -> Response:
+        asked = await self._fields(request, _ANALYZE, _REFUSED)
+        if "language" not in asked:
+            raise HTTPException(400, "No language provided")
+        self._require_language(asked["language"])
+        wanted = set(asked.get("entities", ())) or set(self.entities.values())
+        if not wanted <= set(self.entities.values()):
+            raise HTTPException(400, "entities has one that this model does not find: see /supportedentities")
+        text = asked["text"]
+        documents = await self.service.annotate([text] if isinstance(text, str) else text)
+        found = [self._results(document, wanted, asked) for document in documents]
+        return _answer(found[0] if isinstance(text, str) else found)
+
+    def _results(self, document: Document, wanted: set[str], asked: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Results as Presidio's analyzer writes them, by position."""
+        allowed, least = set(asked.get("allow_list", ())), asked.get("score_threshold", 0)
+        evidence = {span: document.evidence.get(span, Evidence("")) for span in document.spans}
+        return [
+            _result(span, self.entities[span.label], found, explained=asked.get("return_decision_process", False))
+            for span, found in evidence.items()
+            if self.entities[span.label] in wanted
+            and presidio_score(found) >= least
+            and document.text[span.start : span.end] not in allowed
+        ]
+
+    async def anonymize(self, request: Request) -> Response:
+        asked = await self._fields(request, _ANONYMIZE)
+        results, operators = asked.get("analyzer_results"), asked.get("anonymizers", {})
+        self._require_few(results or (), operators)
+        _require_operators(operators, "anonymizers", _ANONYMIZERS)
+
+        def work() -> str:
+            return AnonymizerEngine().anonymize(
+                asked["text"],
+                AppEntitiesConvertor.analyzer_results_from_json(results),
+                AppEntitiesConvertor.operators_config_from_json(operators),
+            ).to_json()  # fmt: skip
+
+        return await self._by_presidio(work)
+
+    async def deanonymize(self, request: Request) -> Response:
+        asked = await self._fields(request, _DEANONYMIZE)
+        operators = asked.get("deanonymizers", {})
+        self._require_few(asked.get("anonymizer_results", ()), operators)
+        _require_operators(operators, "deanonymizers", _DEANONYMIZERS)
+
+        def work() -> str:
+            return DeanonymizeEngine().deanonymize(
+                asked["text"],
+                AppEntitiesConvertor.deanonymize_entities_from_json(asked),
+                AppEntitiesConvertor.operators_config_from_json(operators),
+            ).to_json()  # fmt: skip
+
+        return await self._by_presidio(work)
+
+    def _require_few(self, results: Collection[Any], operators: Mapping[str, Any]) -> None:
+        """Refuse what would take Presidio's engine long, or a multiple of the request's memory."""
+        values = (one.get("new_value", "") for one in operators.values() if isinstance(one, dict))
+        longest = max((len(str(value)) for value in values), default=0)
+        if len(results) > _MOST_RESULTS or len(results) * longest > self.access.max_bytes:
+            raise HTTPException(413, f"more than {_MOST_RESULTS:,} results, or results that become too long")
+
+    async def _by_presidio(self, work: Callable[[], str]) -> Response:
+        try:
+            content = await self.service.run(work)
+        except (InvalidParamError, AttributeError, KeyError, TypeError, ValueError):
+            # Its message may quote a parameter.
+            raise HTTPException(422, "offsets outside the text, or an operator without a valid parameter") from None
+        return Response(content, media_type="application/json", headers=_HEADERS)
+
+    async def redact(self, request: Request) -> Response:
+        asked = await self._fields(request, _REDACT)
+        text = asked["text"]
+        texts = [text] if isinstance(text, str) else text
+        documents = await self.service.redact(texts, patient=asked.get("patient"))
+        found = [_redacted(document) for document in documents]
+        return _answer(found[0] if isinstance(text, str) else found)
+
+
+def _require_operators(operators: Mapping[str, Any], field: str, known: Collection[str]) -> None:
+    for one in operators.values():
+        kind = one.get("type") if isinstance(one, dict) else None
+        if kind not in known:
+            status = 400 if kind == "custom" else 422  # as Presidio
+            raise HTTPException(
+                status, f"{field} has an operator that is not supported: choose from {', '.join(known)}"
+            )
+
+
+def _result(span: Span, entity: str, evidence: Evidence, *, explained: bool) -> dict[str, Any]:
+    score = presidio_score(evidence)
+    explanation = {
+        "recognizer": _NAME,
+        "pattern_name": None,
+        "pattern": None,
+        "original_score": score,
+        "score": score,
+        "textual_explanation": evidence.source,
+        "score_context_improvement": 0,
+        "supportive_context_word": "",
+        "validation_result": None,
+        "regex_flags": None,
+    }
+    return {
+        "analysis_explanation": explanation if explained else None,
+        "end": span.end,
+        "entity_type": entity,
+        "score": score,
+        "start": span.start,
+    }
+
+
+def _redacted(document: Document) -> dict[str, Any]:
+    """A redacted text with its replacements, in the form of `crfdeid tag`."""
+    spans = [{**span._asdict(), **document.evidence.get(span, Evidence("")).as_json()} for span in document.spans]
+    return {"text": document.text, "spans": spans}

@@ -1,0 +1,577 @@
+"""The service over loopback: Presidio's answers, our redaction, and requests that mean harm."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import http.client
+import json
+import os
+import re
+import secrets
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import error_of
+from hypothesis import given
+from hypothesis import strategies as st
+
+import crfdeid
+from crfdeid.corpora.synthetic import generate_notes
+from crfdeid.documents import Document
+from crfdeid.errors import EncodingError, OptionConflictError, SecretError, SettingError, UnknownNameError
+from crfdeid.integrations.entities import presidio_type
+from crfdeid.pipeline import Deidentifier
+from crfdeid.redaction.policy import Policy
+
+pytest.importorskip("starlette", reason="the extra serve is not installed")
+from presidio_anonymizer import AnonymizerEngine, OperatorConfig, RecognizerResult
+
+from crfdeid.serve.service import Service
+
+NOTES = [note.text for note in generate_notes(200, seed=3)]
+WORD = "Zarathustrova"  # of each hostile request: neither an answer nor the log may have it
+NOTE = f"Seen by Dr. {WORD} on 3/14/72."
+RESULT = {"start": 12, "end": 25, "score": 0.8, "entity_type": "PERSON"}
+JSON = {"Content-Type": "application/json"}
+COMMAND = [sys.executable, "-c", "import sys; from crfdeid.cli import main; sys.exit(main())"]
+
+
+@dataclass
+class Server:
+    """A service in a process of its own."""
+
+    process: subprocess.Popen[str]
+    port: int
+    log: list[str]
+    reader: threading.Thread
+
+    def ask(
+        self, path: str, content: Any = None, *, method: str = "", headers: dict[str, str] | None = None, **more: str
+    ) -> tuple[int, Any]:
+        """Status and content of the answer to one request."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        body = content if content is None or isinstance(content, (bytes, str)) else json.dumps(content)
+        connection.request(method or ("GET" if body is None else "POST"), path, body, JSON | (headers or {}) | more)
+        answer = connection.getresponse()
+        found = answer.read().decode()
+        connection.close()
+        is_json = answer.headers["content-type"] == "application/json"
+        return answer.status, json.loads(found) if is_json and found else found
+
+    def memory(self) -> int:
+        """Bytes in memory."""
+        pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+
+    def end(self) -> int:
+        """Exit status after SIGTERM."""
+        self.process.send_signal(signal.SIGTERM)
+        status = self.process.wait(60)
+        self.reader.join()
+        self.process.stderr.close()
+        return status
+
+
+def start(model: Path, *options: object) -> Server:
+    command = [*COMMAND, "serve", *map(str, (model, "--port", 0, *options))]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    log: list[str] = []
+    assert process.stderr is not None
+    for line in process.stderr:
+        log.append(line)
+        if found := re.match(r"ready: https?://.*:(\d+)$", line):
+            break
+    else:
+        raise AssertionError(log)
+    reader = threading.Thread(target=log.extend, args=(process.stderr,), daemon=True)
+    reader.start()
+    return Server(process, int(found[1]), log, reader)
+
+
+@pytest.fixture(scope="module")
+def server(few_notes_model: Path) -> Iterator[Server]:
+    found = start(few_notes_model)
+    yield found
+    assert found.end() == 0
+
+
+@pytest.fixture(scope="module")
+def tokens(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Files with a token for all requests, one for revealing, and the secret of surrogates; and their contents."""
+    folder = tmp_path_factory.mktemp("tokens")
+    found = {}
+    for name in ("token", "reveal", "secret"):
+        found[name] = secrets.token_hex(16)
+        (folder / name).write_text(found[name])
+        (folder / name).chmod(0o600)
+    return {"folder": str(folder), **found}
+
+
+@pytest.fixture(scope="module")
+def guarded(few_notes_model: Path, tokens: dict[str, str]) -> Iterator[Server]:
+    """A service with tokens, surrogates, and little patience."""
+    folder = Path(tokens["folder"])
+    found = start(
+        few_notes_model,
+        *("--token-file", folder / "token", "--reveal-token-file", folder / "reveal"),
+        *("--operator", "surrogate", "--secret-file", folder / "secret", "--locale", "en_US"),
+        *("--timeout", 1, "--max-connections", 20, "--languages", "es,en"),
+    )
+    yield found
+    assert found.end() == 0
+
+
+def results(document: Document) -> list[dict[str, Any]]:
+    """What Presidio's interface says of a document."""
+    return [
+        {
+            "analysis_explanation": None,
+            "entity_type": presidio_type(span.label),
+            "start": span.start,
+            "end": span.end,
+            "score": document.evidence[span].as_json()["score"],
+        }
+        for span in document.spans
+    ]
+
+
+def test_results_and_redacted_text_are_those_of_python_and_the_command(
+    server: Server, few_notes_model: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "notes").mkdir()
+    for number, text in enumerate(NOTES):
+        (tmp_path / "notes" / f"{number}.txt").write_text(text, newline="")
+    folders = [few_notes_model, tmp_path / "notes", "--output", tmp_path / "clean"]
+    subprocess.run([*COMMAND, "redact", *map(str, folders)], check=True, capture_output=True)
+    plain = list(crfdeid.load(few_notes_model).annotate_all(NOTES))
+    with ThreadPoolExecutor(8) as clients:
+        found = list(clients.map(lambda text: server.ask("/analyze", {"text": text, "language": "en"}), NOTES))
+        redacted = list(clients.map(lambda text: server.ask("/redact", {"text": text}), NOTES))
+    assert sum(len(document.spans) for document in plain) > 1000
+    assert found == [(200, results(document)) for document in plain]
+    for number, (status, answer) in enumerate(redacted):
+        assert (status, answer["text"]) == (200, (tmp_path / "clean" / f"{number}.txt").read_bytes().decode())
+        assert [(span["label"], answer["text"][span["start"] : span["end"]]) for span in answer["spans"]] == [
+            (span.label, f"[{span.label}]") for span in plain[number].spans
+        ]
+    assert server.ask("/analyze", {"text": NOTES[:9], "language": "en"}) == (200, [one for _, one in found[:9]])
+    assert server.ask("/redact", {"text": NOTES[:9]}) == (200, [one for _, one in redacted[:9]])
+
+
+@pytest.mark.skipif("CRFDEID_DATA" not in os.environ, reason="CRFDEID_DATA is not set: no real corpora")
+def test_results_on_meddocan_are_those_of_python(server: Server, few_notes_model: Path) -> None:
+    texts = [note.text for note in crfdeid.read_corpus(Path(os.environ["CRFDEID_DATA"], "meddocan/dev/brat"))]
+    for text, document in zip(texts, crfdeid.load(few_notes_model).annotate_all(texts), strict=True):
+        assert server.ask("/analyze", {"text": text, "language": "en"}) == (200, results(document))
+        assert server.ask("/redact", {"text": text})[1]["text"] == crfdeid.redact(document).text
+
+
+def test_surrogates_are_those_of_python(guarded: Server, few_notes_model: Path, tokens: dict[str, str]) -> None:
+    authorization = {"Authorization": f"Bearer {tokens['token']}"}
+    for document in crfdeid.load(few_notes_model).annotate_all(NOTES[:20]):
+        for patient in (None, "7"):
+            made = crfdeid.redact(
+                document, "surrogate", secret=tokens["secret"].encode(), patient=patient, locale="en_US"
+            )
+            asked = {"text": document.text, "patient": patient}
+            assert guarded.ask("/redact", asked, headers=authorization)[1]["text"] == made.text
+
+
+def test_options_of_presidio_choose_among_the_results(server: Server) -> None:
+    _, everything = server.ask("/analyze", {"text": NOTES[0], "language": "en"})
+
+    def ask(**more: Any) -> Any:
+        status, found = server.ask("/analyze", {"text": NOTES[0], "language": "en", **more})
+        assert status == 200
+        return found
+
+    assert ask(entities=["PERSON"]) == [one for one in everything if one["entity_type"] == "PERSON"]
+    assert ask(entities=[], correlation_id="7", regex_flags=None, ad_hoc_recognizers=[]) == everything
+    least = sorted(one["score"] for one in everything)[1]
+    assert ask(score_threshold=least) == [one for one in everything if one["score"] >= least]
+    value = NOTES[0][everything[0]["start"] : everything[0]["end"]]
+    assert ask(allow_list=[value], allow_list_match="exact") == [
+        one for one in everything if NOTES[0][one["start"] : one["end"]] != value
+    ]
+    explanations = [one["analysis_explanation"] for one in ask(return_decision_process=True)]
+    assert {one["textual_explanation"] for one in explanations} <= {"model", "consistency"}
+
+
+def test_lists_are_those_of_presidio(server: Server) -> None:
+    status, entities = server.ask("/supportedentities?language=en")
+    assert status == 200 and {"PERSON", "DATE_TIME", "LOCATION"} <= set(entities)
+    assert server.ask("/recognizers") == (200, ["crfdeid"])
+    assert server.ask("/recognizers?language=xx")[0] == 400
+    assert set(server.ask("/anonymizers")[1]) == {"encrypt", "hash", "keep", "mask", "redact", "replace"}
+    assert server.ask("/health")[0] == 200
+
+
+OPERATORS: list[dict[str, Any]] = [
+    {},
+    {"PERSON": {"type": "replace", "new_value": "ANON"}},
+    {"DEFAULT": {"type": "redact"}},
+    {"PERSON": {"type": "mask", "masking_char": "*", "chars_to_mask": 4, "from_end": True}},
+    {"PERSON": {"type": "hash", "hash_type": "sha512", "salt": "0123456789abcdef"}},
+    {"PERSON": {"type": "keep"}},
+]
+
+
+@pytest.mark.parametrize("operators", OPERATORS)
+def test_anonymize_writes_what_presidio_does(server: Server, operators: dict[str, Any]) -> None:
+    _, found = server.ask("/analyze", {"text": NOTES[1], "language": "en"})
+    asked = {"text": NOTES[1], "analyzer_results": found, "anonymizers": operators}
+    status, answer = server.ask("/anonymize", asked)
+    theirs = AnonymizerEngine().anonymize(
+        NOTES[1],
+        [RecognizerResult(one["entity_type"], one["start"], one["end"], one["score"]) for one in found],
+        {
+            name: OperatorConfig(one["type"], {k: v for k, v in one.items() if k != "type"})
+            for name, one in operators.items()
+        },
+    )
+    assert status == 200
+    assert answer == json.loads(theirs.to_json())
+
+
+def test_only_the_token_for_revealing_reveals(guarded: Server, server: Server, tokens: dict[str, str]) -> None:
+    one, other = ({"Authorization": f"Bearer {tokens[name]}"} for name in ("token", "reveal"))
+    key = {"type": "encrypt", "key": secrets.token_hex(8)}
+    asked = {"text": NOTE, "analyzer_results": [RESULT], "anonymizers": {"PERSON": key}}
+    status, hidden = guarded.ask("/anonymize", asked, headers=one)
+    assert status == 200 and WORD not in hidden["text"]
+    asked = {
+        "text": hidden["text"],
+        "anonymizer_results": hidden["items"],
+        "deanonymizers": {"DEFAULT": {"type": "decrypt", "key": key["key"]}},
+    }
+    assert guarded.ask("/deanonymize", asked, headers=other)[1]["text"] == NOTE
+    assert guarded.ask("/deanonymize", asked, headers=one)[0] == 401
+    assert guarded.ask("/deanonymizers", headers=other)[0] == 200
+    assert server.ask("/deanonymize", asked)[0] == 404
+
+
+@pytest.mark.parametrize(
+    "authorization", [None, "", "Bearer", "Bearer x", "Basic {token}", "{token}", "Bearer {token}x", "Bearer {reveal}"]
+)
+def test_another_token_is_refused(guarded: Server, tokens: dict[str, str], authorization: str | None) -> None:
+    headers = {} if authorization is None else {"Authorization": authorization.format(**tokens)}
+    assert guarded.ask("/redact", {"text": NOTE}, headers=headers)[0] == 401
+    assert guarded.ask(f"/supportedentities?token={tokens['token']}", headers=headers)[0] == 401
+    assert guarded.ask("/health", headers=headers)[0] == 200
+
+
+ANALYZE = {"text": NOTE, "language": "en"}
+
+
+def hiding(*found: dict[str, Any], **operator: Any) -> dict[str, Any]:
+    """A request to hide results in `NOTE`."""
+    return {"text": NOTE, "analyzer_results": found, "anonymizers": {"PERSON": operator} if operator else {}}
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "status"),
+    [
+        ("/analyze", {"text": NOTE}, 400),
+        ("/analyze", {"language": "en"}, 400),
+        ("/analyze", {"text": NOTE, "language": "xx"}, 400),
+        ("/analyze", ANALYZE | {"ad_hoc_recognizers": [{"patterns": [{"regex": "(a+)+$"}]}]}, 400),
+        ("/analyze", ANALYZE | {"allow_list": ["a"], "allow_list_match": "regex"}, 400),
+        ("/analyze", ANALYZE | {"context": ["name"]}, 400),
+        ("/analyze", ANALYZE | {"regex_flags": 26}, 400),
+        ("/analyze", ANALYZE | {"score_treshold": 0.5}, 400),
+        ("/analyze", ANALYZE | {"score_threshold": float("nan")}, 400),
+        ("/analyze", ANALYZE | {"score_threshold": True}, 400),
+        ("/analyze", ANALYZE | {"entities": ["CREDIT_CARD"]}, 400),
+        ("/analyze", ANALYZE | {"text": [NOTE, 3]}, 400),
+        ("/redact", {"text": f"{WORD} JosÃ©"}, 400),
+        ("/redact", {"text": f"{WORD} \ud800"}, 400),
+        ("/redact", [NOTE], 400),
+        ("/redact", {}, 400),
+        ("/redact", f'{{"text": "{WORD}", "text": "{WORD}"}}', 400),
+        ("/redact", f'{{"text": "{WORD}"', 400),
+        ("/redact", f'{{"text": "{WORD}"}}'.encode("utf-16"), 400),
+        ("/redact", '{"text": ' + "[" * 100_000, 400),
+        ("/redact", '{"text": 1' + "0" * 10_000 + "}", 400),
+        ("/redact", {"text": "x" * 2_000_000}, 413),
+        ("/anonymize", {"text": NOTE}, 422),
+        ("/anonymize", hiding(RESULT | {"end": 900}), 422),
+        ("/anonymize", hiding(RESULT | {"start": "a"}), 422),
+        ("/anonymize", hiding({}), 422),
+        ("/anonymize", hiding(RESULT, type=WORD), 422),
+        ("/anonymize", hiding(RESULT, type="custom"), 400),
+        ("/anonymize", hiding(RESULT, type="encrypt", key=WORD), 422),
+        ("/anonymize", hiding(*[RESULT] * 6_000), 413),
+        ("/anonymize", hiding(*[RESULT] * 50, type="replace", new_value="x" * 90_000), 413),
+    ],
+)
+def test_a_bad_request_has_the_status_of_its_fault(server: Server, path: str, content: Any, status: int) -> None:
+    found, answer = server.ask(path, content)
+    assert found == status
+    assert WORD not in json.dumps(answer)
+    assert answer.keys() <= {"error", "code"}
+
+
+@pytest.mark.parametrize("name", ["ad_hoc_recognizers", "context", "regex_flags"])
+def test_a_field_that_is_not_honoured_is_named(server: Server, name: str) -> None:
+    assert name in server.ask("/analyze", ANALYZE | {name: ["a"]})[1]["error"]
+
+
+def test_other_types_hosts_and_methods_are_refused(server: Server) -> None:
+    body = json.dumps({"text": NOTE})
+    for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=a", ""):
+        assert server.ask("/redact", body, headers={"Content-Type": kind})[0] == 415
+    assert server.ask("/redact", body, headers={"Content-Type": "application/json; charset=utf-8"})[0] == 200
+    for host in ("evil.example", "evil.example:80", "localhost.evil.example", "[::1", "127.0.0.1.evil.example"):
+        assert server.ask("/health", headers={"Host": host})[0] == 421
+    for host in ("LOCALHOST", "localhost:9", "[::1]:80"):
+        assert server.ask("/health", headers={"Host": host})[0] == 200
+    assert server.ask("/redact", method="GET")[0] == 405
+    assert server.ask("/redact", {"text": NOTE}, method="OPTIONS", headers={"Origin": "http://evil.example"})[0] == 405
+    assert server.ask("/redact/", {"text": NOTE})[0] == 404
+
+
+def raw(server: Server, content: bytes, *, patience: float = 20) -> bytes:
+    """What comes back for some bytes, until the service closes the connection."""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=patience) as connection:
+        connection.sendall(content)
+        found = b""
+        while part := connection.recv(1 << 16):
+            found += part
+    return found
+
+
+HEAD = b"POST /redact HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+
+
+def test_slow_requests_are_cut_and_the_others_are_answered(guarded: Server) -> None:
+    for content in (
+        b"",
+        HEAD,
+        HEAD + b"Content-Length: 100\r\n\r\n{",
+        b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\nGE",
+    ):
+        began = time.monotonic()
+        with contextlib.suppress(ConnectionResetError):
+            raw(guarded, content)
+        assert 0.5 < time.monotonic() - began < 10
+    assert guarded.ask("/health")[0] == 200
+
+
+def test_connections_are_limited(guarded: Server) -> None:
+    held = [socket.create_connection(("127.0.0.1", guarded.port)) for _ in range(25)]
+    assert guarded.ask("/health")[0] == 503
+    for connection in held:
+        connection.close()
+    time.sleep(0.5)
+    assert guarded.ask("/health")[0] == 200
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        HEAD + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        HEAD + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\n{}",
+        HEAD + b"Content-Length: -1\r\n\r\n{}",
+        HEAD + b"Host: evil.example\r\nContent-Length: 2\r\n\r\n{}",
+        HEAD + b"X: a\r\n b\0\r\nContent-Length: 2\r\n\r\n{}",
+        HEAD + b"X: " + b"a" * 100_000 + b"\r\n\r\n",
+        b"POST /redact HTTP/1.0\r\n\r\n",
+        b"POST http://evil.example/redact HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01" + WORD.encode(),
+    ],
+)
+def test_tricks_with_headers_get_no_answer_of_the_model(server: Server, content: bytes) -> None:
+    found = raw(server, content)
+    assert re.match(rb"HTTP/1.1 4\d\d ", found) and WORD.encode() not in found
+
+
+_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.just(NOTE),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
+    max_leaves=10,
+)
+_FIELDS = st.sampled_from(
+    [*ANALYZE, *hiding(), "entities", "score_threshold", "allow_list", "patient", "context", "ad_hoc_recognizers", WORD]
+)
+_PATHS = st.sampled_from(["/analyze", "/anonymize", "/redact"])
+
+
+@given(path=_PATHS, content=st.dictionaries(_FIELDS, _values, max_size=5), valid=st.booleans())
+def test_requests_of_any_json_are_answered_or_refused(
+    server: Server, path: str, content: dict[str, Any], valid: bool
+) -> None:
+    asked = content | ({"text": NOTE, "language": "en"} if valid else {})
+    status, answer = server.ask(path, asked)
+    assert status in (200, 400, 413, 422)
+    assert status == 200 or WORD not in json.dumps(answer)
+
+
+@given(path=_PATHS, content=st.binary(max_size=200) | st.text().map(lambda text: f'{{"text": {text}'.encode()))
+def test_requests_of_any_bytes_are_answered_or_refused(server: Server, path: str, content: bytes) -> None:
+    assert server.ask(path, content)[0] in (200, 400, 422)
+
+
+def test_hostile_requests_leave_the_service_as_it_was(server: Server) -> None:
+    server.ask("/redact", {"text": NOTES})
+    before = server.memory()
+    large = b'{"text": "' + WORD.encode() * 1_600_000  # 20 MB
+
+    def attack(number: int) -> None:
+        with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
+            if number % 40 == 0:
+                with contextlib.suppress(OSError):
+                    connection.sendall(HEAD + b"Content-Length: %d\r\n\r\n" % (len(large) + 2) + large + b'"}')
+                    connection.recv(100)
+            elif number % 3 == 0:  # hangs up before the answer
+                body = json.dumps({"text": NOTE * 50}).encode()
+                connection.sendall(HEAD + b"Content-Length: %d\r\n\r\n" % len(body) + body)
+            elif number % 3 == 1:  # hangs up in the body
+                connection.sendall(HEAD + b"Content-Length: 1000\r\n\r\n" + NOTE.encode())
+            else:
+                connection.sendall(HEAD + b"Content-Length: 30\r\n\r\n" + WORD.encode() * 3)
+                connection.recv(100)
+
+    with ThreadPoolExecutor(8) as clients:
+        list(clients.map(attack, range(400)))
+    end = time.monotonic() + 60
+    while server.ask("/health")[0] == 503 and time.monotonic() < end:  # busy with those who hung up
+        time.sleep(0.1)
+    assert server.ask("/redact", {"text": NOTE})[1]["text"] == "Seen by Dr. [DOCTOR] on [DATE]."
+    assert server.memory() - before < 200e6
+    assert WORD not in "".join(server.log) and "Traceback" not in "".join(server.log)
+
+
+class _Failing(Deidentifier):
+    """A pipeline that fails at some texts, and counts its calls."""
+
+    calls = 0
+
+    def annotate_all(self, texts: Any) -> Iterator[Document]:
+        found = list(texts)
+        self.calls += 1
+        if any("bad" in text for text in found):
+            raise RuntimeError(found)
+        return super().annotate_all(found)
+
+
+def test_a_text_that_fails_does_not_fail_those_that_wait_with_it(few_notes_model: Path) -> None:
+    model = _Failing(crfdeid.load(few_notes_model).tagger)
+
+    async def ask() -> list[Any]:
+        service = Service(model, Policy())
+        texts = [[NOTES[0]], [NOTES[1]], ["bad"], [NOTES[2], "bad"], [NOTES[3]]]
+        return await asyncio.gather(*map(service.redact, texts), return_exceptions=True)
+
+    first, second, *failed, last = asyncio.run(ask())
+    assert [type(one) for one in failed] == [RuntimeError, RuntimeError]
+    plain = crfdeid.load(few_notes_model)
+    for found, text in zip((first, second, last), (NOTES[0], NOTES[1], NOTES[3]), strict=True):
+        assert [document.text for document in found] == [crfdeid.redact(plain.annotate(text)).text]
+
+
+def test_texts_that_wait_together_are_tagged_together(few_notes_model: Path) -> None:
+    model = _Failing(crfdeid.load(few_notes_model).tagger)
+
+    async def ask() -> None:
+        service = Service(model, Policy())
+        await asyncio.gather(*(service.annotate([text]) for text in NOTES))
+
+    asyncio.run(ask())
+    assert model.calls < 20
+
+
+def test_the_end_waits_for_the_requests_that_were_taken(few_notes_model: Path) -> None:
+    server = start(few_notes_model)
+    texts = NOTES[:100]
+    with ThreadPoolExecutor(4) as clients:
+        found = [clients.submit(server.ask, "/redact", {"text": texts}) for _ in range(3)]
+        time.sleep(0.3)
+        assert not any(one.done() for one in found)
+        assert server.end() == 0
+        assert [one.result()[0] for one in found] == [200] * 3
+        assert all(len(one.result()[1]) == len(texts) for one in found)
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (["--host", "0.0.0.0"], OptionConflictError),
+        (["--host", "0.0.0.0", "--behind-tls-proxy"], OptionConflictError),
+        (["--host", "example.org", "--token-file", "{folder}/token"], OptionConflictError),
+        (["--certificate", "{folder}/token"], OptionConflictError),
+        (["--certificate", "{folder}/absent", "--private-key", "{folder}/token"], UnknownNameError),
+        (["--token-file", "{folder}/token", "--reveal-token-file", "{folder}/token"], OptionConflictError),
+        (["--token-file", "{folder}/short"], SecretError),
+        (["--host", "203.0.113.1", "--token-file", "{folder}/token", "--behind-tls-proxy"], SettingError),
+    ],
+)
+def test_options_that_are_not_safe_are_refused(
+    few_notes_model: Path, tokens: dict[str, str], options: list[str], error: type[Exception]
+) -> None:
+    Path(tokens["folder"], "short").write_text("short")
+    assert type(error_of("serve", few_notes_model, *(one.format(**tokens) for one in options))) is error
+
+
+def test_tls_encrypts_the_connection(few_notes_model: Path, tokens: dict[str, str], tmp_path: Path) -> None:
+    make_certificate(tmp_path)
+    files = ("--certificate", tmp_path / "cert.pem", "--private-key", tmp_path / "key.pem")
+    server = start(few_notes_model, *files, "--host", "0.0.0.0", "--token-file", Path(tokens["folder"], "token"))
+    trust = ssl.create_default_context(cafile=str(tmp_path / "cert.pem"))
+    connection = http.client.HTTPSConnection("localhost", server.port, context=trust, timeout=30)
+    connection.request(
+        "POST", "/redact", json.dumps({"text": NOTE}), JSON | {"Authorization": f"Bearer {tokens['token']}"}
+    )
+    assert json.loads(connection.getresponse().read())["text"] == "Seen by Dr. [DOCTOR] on [DATE]."
+    connection.close()
+    assert server.end() == 0
+
+
+def make_certificate(folder: Path) -> None:
+    """Write a certificate for localhost, and its key."""
+    from datetime import UTC, datetime, timedelta  # noqa: PLC0415
+
+    from cryptography import x509  # noqa: PLC0415
+    from cryptography.hazmat.primitives import hashes, serialization  # noqa: PLC0415
+    from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415
+
+    key, name = (
+        ec.generate_private_key(ec.SECP256R1()),
+        x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")]),
+    )
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    private = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    (folder / "cert.pem").write_bytes(certificate.public_bytes(pem))
+    (folder / "key.pem").write_bytes(private)
+
+
+def test_a_lone_surrogate_is_refused_by_the_service(few_notes_model: Path) -> None:
+    async def ask() -> None:
+        await Service(crfdeid.load(few_notes_model), Policy()).redact(["\ud800"])
+
+    with pytest.raises(EncodingError):
+        asyncio.run(ask())
