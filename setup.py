@@ -64,6 +64,7 @@ setup(
         "crfdeid.utils": ["*.css", "*.html"],
         "crfdeid.review": ["templates/*"],
         "crfdeid.rules": ["*.txt"],
+        "crfdeid.serve": ["templates/*"],
         "experiments": ["py.typed", "templates/*"],
         "features": ["py.typed"],
         "rnn": ["py.typed"],

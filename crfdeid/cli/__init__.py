@@ -27,7 +27,7 @@ COMMANDS: Texts = {
     "explain": "Explain the features of a model, or why it hides the spans of a text.",
     "tag": "Find the PHI in notes and write its spans.",
     "redact": "Replace the PHI in notes by labels, surrogates or other operators.",
-    "serve": "Serve a model over HTTP, with Presidio's interface.",
+    "serve": "Serve a model over HTTP, with Presidio's interface and a page to try it.",
     "reveal": "Restore encrypted values in redacted notes.",
     "review": {
         "": "Plan a review of redacted notes, mark leaks, and bound their share.",

@@ -58,8 +58,8 @@ _FIRST_TEXT = "Seen by Dr. Quill on 3 May."
     NO_CONSISTENCY,
     ALLOW_MOJIBAKE,
     KEY_FILE,
-    details="POST /redact uses the policy of the options; /analyze and /anonymize are Presidio's. SIGTERM and "
-    "Ctrl-C end the service after the requests that it took.",
+    details="POST /redact uses the policy of the options; /analyze and /anonymize are Presidio's. Open the address in "
+    "a browser to try the model. SIGTERM and Ctrl-C end the service after the requests that it took.",
     examples=(
         "crfdeid serve model/ --port 3000",
         "crfdeid serve model/ --host 0.0.0.0 --token-file token --certificate cert.pem --private-key key.pem",
@@ -76,6 +76,7 @@ def run(options: SimpleNamespace) -> None:
         DataError: the model or a file cannot be read.
     """
     from crfdeid.cli import options as shared  # noqa: PLC0415
+    from crfdeid.model_card.card import read_card  # noqa: PLC0415
     from crfdeid.pipeline import load  # noqa: PLC0415
     from crfdeid.secrets import read_secret  # noqa: PLC0415
     from crfdeid.serve.app import Access, make_app  # noqa: PLC0415
@@ -123,7 +124,7 @@ def run(options: SimpleNamespace) -> None:
             members=policy.uses(KEEP),
         )
         operators.require_types(model.types)
-        service = Service(model, policy, secret=secret, encryption_key=values_key)
+        service = Service(model, policy, card=read_card(folder), secret=secret, encryption_key=values_key)
         model.annotate(_FIRST_TEXT)
         hosts = {"localhost", "127.0.0.1", "::1", options.host.lower(), *map(str.lower, options.allowed_hosts)}
         access = Access(frozenset(hosts), options.max_bytes, options.languages, token, reveal_token)

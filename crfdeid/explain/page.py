@@ -21,7 +21,9 @@ from crfdeid.explain.render import (
     word_rows,
 )
 from crfdeid.pipeline import Deidentifier
+from crfdeid.tagger import Tagger
 from crfdeid.utils.html import render_page
+from features.tokens import Sentence
 
 _SHADES = 5  # on either side of 0
 _FEATURES = 8  # features of a CRF's sum on the page; the others are one row
@@ -76,10 +78,20 @@ def text_page(views: Sequence[ModelView], *, warning: str, chosen: int | None = 
 
 def _of_model(view: ModelView) -> dict[str, Any]:
     """Page data of a model: its spans with their reason, and each token's explanation."""
-    tagger = view.model.tagger
+    tokens = [
+        found
+        for sentence in view.found.document.sentences()
+        for found in word_data(view.model.tagger, sentence, range(len(sentence.tokens)))
+    ]
+    spans = [[*one.span, [reason_text(one, view.found.threshold)]] for one in view.found.decisions]
+    return {"name": view.name, "spans": spans, "tokens": tokens}
+
+
+def word_data(tagger: Tagger, sentence: Sentence, words: Sequence[int]) -> list[dict[str, Any]]:
+    """Page data of the explanations of some words, by their positions in a sentence."""
     # Of occlusion and gradients, which agree, the page shows one.
     wanted = ExplainRequest(methods=[method for method in default_methods(tagger) if method != "gradients"])
-    tokens = [
+    return [
         {
             "tag": found.tag,
             "contrast_tag": found.contrast_tag,
@@ -88,11 +100,8 @@ def _of_model(view: ModelView) -> dict[str, Any]:
             "phi": round(found.phi, 6),
             "parts": list(_parts(found, "")),
         }
-        for sentence in view.found.document.sentences()
-        for found in explain_tokens(tagger, sentence, range(len(sentence.tokens)), wanted)
+        for found in explain_tokens(tagger, sentence, words, wanted)
     ]
-    spans = [[*one.span, [reason_text(one, view.found.threshold)]] for one in view.found.decisions]
-    return {"name": view.name, "spans": spans, "tokens": tokens}
 
 
 def _parts(found: Explanation, name: str) -> Iterator[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""The service's routes: Presidio's requests and answers, and redaction by our policy.
+"""The service's routes: Presidio's requests and answers, redaction by our policy, and the page to try a model.
 
 A request is answered as a whole or refused as a whole. No answer to a refused request, and no message of the log, has
 text of the request.
@@ -11,6 +11,7 @@ import json
 import logging
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -18,6 +19,7 @@ from crfdeid.documents import Document, Evidence, Span
 from crfdeid.errors import DataError, UsageError, missing_extra, raised_at
 from crfdeid.integrations.entities import presidio_score, presidio_type
 from crfdeid.serve.service import Service
+from crfdeid.utils.html import render_page
 from crfdeid.utils.json import DECODER
 
 try:
@@ -27,7 +29,7 @@ try:
     from starlette.applications import Starlette
     from starlette.exceptions import HTTPException
     from starlette.requests import ClientDisconnect, Request
-    from starlette.responses import JSONResponse, PlainTextResponse, Response
+    from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
     from starlette.routing import Route
 except ModuleNotFoundError as error:
     raise missing_extra(error) from None
@@ -84,6 +86,8 @@ _DEANONYMIZE = {
     "deanonymizers": lambda value: isinstance(value, dict),
 }
 _REDACT = {"text": _is_text_or_texts, "patient": _is_text}
+_PREVIEW = {"text": _is_text}
+_EXPLAIN = {"text": _is_text, "offset": lambda value: type(value) is int}
 
 
 @dataclass(frozen=True)
@@ -94,7 +98,7 @@ class Access:
         hosts: names by which clients may address the service, without port.
         max_bytes: size of the body of a request.
         languages: languages of the texts, as clients name them.
-        token: the token of all requests but that for the state; None for none.
+        token: the token of all requests but those for the page and the state; None for none.
         reveal_token: the token of `/deanonymize`; None to switch it off.
     """
 
@@ -133,10 +137,13 @@ class _Api:
     def __init__(self, service: Service, access: Access) -> None:
         self.service, self.access = service, access
         self.entities = {label: presidio_type(label) for label in service.model.types}
+        page = files("crfdeid.serve") / "templates"
+        self.page = render_page(page, "serve", needs_token=access.token is not None)
 
     def routes(self) -> list[Route]:
         token = self.access.token
         found = [
+            self._route("/", self.show_page, None, "GET"),
             self._route("/health", self.health, None, "GET"),
             self._route("/recognizers", self.recognizers, token, "GET"),
             self._route("/supportedentities", self.supported_entities, token, "GET"),
@@ -144,6 +151,8 @@ class _Api:
             self._route("/analyze", self.analyze, token),
             self._route("/anonymize", self.anonymize, token),
             self._route("/redact", self.redact, token),
+            self._route("/preview", self.preview, token),
+            self._route("/explain", self.explain, token),
         ]
         if self.access.reveal_token is None:
             return found
@@ -216,6 +225,9 @@ class _Api:
     def _require_language(self, language: str | None) -> None:
         if language not in self.access.languages:
             raise HTTPException(400, f"language is none of this service: {', '.join(self.access.languages)}")
+
+    async def show_page(self, _: Request) -> Response:
+        return HTMLResponse(self.page, headers=_HEADERS)
 
     async def health(self, _: Request) -> Response:
         return PlainTextResponse(f"{_NAME} service is up", headers=_HEADERS)
@@ -315,6 +327,14 @@ class _Api:
         documents = await self.service.redact(texts, patient=asked.get("patient"))
         found = [_redacted(document) for document in documents]
         return _answer(found[0] if isinstance(text, str) else found)
+
+    async def preview(self, request: Request) -> Response:
+        asked = await self._fields(request, _PREVIEW)
+        return _answer(await self.service.run(self.service.preview, asked["text"]))
+
+    async def explain(self, request: Request) -> Response:
+        asked = await self._fields(request, _EXPLAIN)
+        return _answer(await self.service.run(self.service.explain, asked["text"], asked.get("offset", 0)))
 
 
 def _require_operators(operators: Mapping[str, Any], field: str, known: Collection[str]) -> None:

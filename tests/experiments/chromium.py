@@ -90,15 +90,15 @@ class Browser:
         message, _, self._buffer = self._buffer.partition(b"\0")
         return dict(json.loads(message))
 
-    def open(self, path: Path, fragment: str = "", **view: Any) -> Page:
-        """A new tab with a file in it, loaded; ``view`` as for `Page.view`."""
+    def open(self, path: Path | str, fragment: str = "", **view: Any) -> Page:
+        """A new tab with a file, or an address, in it, loaded; ``view`` as for `Page.view`."""
         target = self.send("Target.createTarget", url="about:blank")["targetId"]
         session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         page = Page(self, target, session)
         for domain in ("Page", "Runtime", "Log", "Network"):
             page.send(f"{domain}.enable")
         page.view(**view)
-        page.load(path.resolve().as_uri() + fragment)
+        page.load((path if isinstance(path, str) else path.resolve().as_uri()) + fragment)
         return page
 
 
@@ -162,7 +162,7 @@ class Page:
 
     def press(self, key: str, text: str = "") -> None:
         """Press and release a key, such as "Tab", or "a" with the text "a"."""
-        code = {"Tab": 9, "Enter": 13, "ArrowDown": 40, "End": 35}.get(key, 0)
+        code = {"Tab": 9, "Enter": 13, "ArrowRight": 39, "ArrowDown": 40, "End": 35}.get(key, 0)
         typed = {"text": text} if text else {}
         self.send("Input.dispatchKeyEvent", type="keyDown", key=key, code=key, windowsVirtualKeyCode=code, **typed)
         self.send("Input.dispatchKeyEvent", type="keyUp", key=key, code=key, windowsVirtualKeyCode=code)

@@ -16,22 +16,26 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import chromium
 import pytest
+from chromium import Browser, Page
 from commands import error_of
 from hypothesis import given
 from hypothesis import strategies as st
 
 import crfdeid
+from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.corpora.synthetic import generate_notes
 from crfdeid.documents import Document
 from crfdeid.errors import EncodingError, OptionConflictError, SecretError, SettingError, UnknownNameError
 from crfdeid.integrations.entities import presidio_type
+from crfdeid.model_card.training import train_model
 from crfdeid.pipeline import Deidentifier
 from crfdeid.redaction.policy import Policy
 
@@ -297,6 +301,8 @@ def hiding(*found: dict[str, Any], **operator: Any) -> dict[str, Any]:
         ("/analyze", ANALYZE | {"text": [NOTE, 3]}, 400),
         ("/redact", {"text": f"{WORD} JosÃ©"}, 400),
         ("/redact", {"text": f"{WORD} \ud800"}, 400),
+        ("/preview", {"text": WORD * 2_000}, 400),
+        ("/explain", {"text": NOTE, "offset": 900}, 400),
         ("/redact", [NOTE], 400),
         ("/redact", {}, 400),
         ("/redact", f'{{"text": "{WORD}", "text": "{WORD}"}}', 400),
@@ -403,9 +409,9 @@ _values = st.recursive(
     max_leaves=10,
 )
 _FIELDS = st.sampled_from(
-    [*ANALYZE, *hiding(), "entities", "score_threshold", "allow_list", "patient", "context", "ad_hoc_recognizers", WORD]
+    [*ANALYZE, *hiding(), "entities", "score_threshold", "allow_list", "patient", "context", "offset", WORD]
 )
-_PATHS = st.sampled_from(["/analyze", "/anonymize", "/redact"])
+_PATHS = st.sampled_from(["/analyze", "/anonymize", "/redact", "/preview", "/explain"])
 
 
 @given(path=_PATHS, content=st.dictionaries(_FIELDS, _values, max_size=5), valid=st.booleans())
@@ -575,3 +581,128 @@ def test_a_lone_surrogate_is_refused_by_the_service(few_notes_model: Path) -> No
 
     with pytest.raises(EncodingError):
         asyncio.run(ask())
+
+
+# The page to try a model, as its reader has it.
+
+
+def in_chromium(test: Any) -> Any:
+    """A test that needs Chromium."""
+    return pytest.mark.browser(pytest.mark.skipif(chromium.COMMAND is None, reason="there is no Chromium here")(test))
+
+
+TRIED = f"🙂 Seen by Dr. {WORD}\non 3/14/72, <b onclick='x'>room</b>. Call 617-555-0142."
+VIEWS = {"wide": {}, "phone": {"width": 360, "height": 740}, "zoomed": {"width": 640, "height": 450, "scale": 2}}
+
+
+@pytest.fixture(scope="module")
+def validated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A CRF with a card, so with thresholds."""
+    folder = tmp_path_factory.mktemp("validated") / "model"
+    train, dev = (Split.of(generate_notes(40, seed=seed)) for seed in (4, 5))
+    tagger = crfdeid.create("crf", overrides={"max_iterations": 30})
+    train_model(tagger, Corpus("invented", "jsonl", "all", train, dev, None), folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def tried(validated: Path, tokens: dict[str, str]) -> Iterator[Server]:
+    found = start(validated, "--sensitivity", 0.98, "--token-file", Path(tokens["folder"], "token"))
+    yield found
+    assert found.end() == 0
+    assert WORD not in "".join(found.log)
+
+
+@pytest.fixture
+def open_page(browser: Browser, tried: Server) -> Iterator[Callable[..., Page]]:
+    """Opens the page; afterwards, nothing may have gone wrong in it, and it has asked the service alone."""
+    opened: list[Page] = []
+
+    def open_one(**view: Any) -> Page:
+        opened.append(browser.open(f"http://127.0.0.1:{tried.port}/", **view))
+        return opened[-1]
+
+    yield open_one
+    for page in opened:
+        assert page.complaints() == []
+        assert all(url.startswith(f"http://127.0.0.1:{tried.port}/") for url in page.requests())
+        assert page.evaluate("localStorage.length + sessionStorage.length + document.cookie.length") == 0
+        page.close()
+
+
+def try_by_keyboard(page: Page, token: str) -> None:
+    """Write token and note, and ask for the PHI, without a mouse."""
+    for text in ("", token, TRIED):  # the link to the content, the token, the note
+        page.press("Tab")
+        if text:
+            page.type(text)
+    page.press("Tab")
+    page.press("Enter", "\r")
+    page.wait(lambda: not page.evaluate("document.getElementById('result').hidden"))
+
+
+def marked(page: Page) -> list[list[str]]:
+    """Text and title of each mark."""
+    return page.evaluate("[...document.querySelectorAll('#text mark')].map((mark) => [mark.textContent, mark.title])")
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("dark", [False, True])
+@in_chromium
+def test_the_page_is_used_by_keyboard_alone(
+    open_page: Callable[..., Page], validated: Path, tokens: dict[str, str], view: str, dark: bool
+) -> None:
+    page = open_page(**VIEWS[view], dark=dark)
+    try_by_keyboard(page, tokens["token"])
+    before, after = (crfdeid.load(validated, sensitivity=share).annotate(TRIED).spans for share in (0.98, 0.99))
+    assert [text for text, _ in marked(page)] == [TRIED[start:end] + label for start, end, label in before]
+    assert all(title.startswith(span.label) for (_, title), span in zip(marked(page), before, strict=True))
+    page.press("Tab")  # the file
+    page.press("Tab")  # the slider
+    assert page.evaluate("document.activeElement.id") == "step"
+    page.press("ArrowRight")
+    assert [text for text, _ in marked(page)] == [TRIED[start:end] + label for start, end, label in after]
+    page.press("Tab")  # what is shown
+    page.press("Tab")  # the first word
+    page.press("ArrowDown")
+    at = page.evaluate("Number(document.activeElement.dataset.start)")
+    assert at in {span.start for span in after}
+    page.press("Enter", "\r")
+    page.wait(lambda: page.evaluate("!!document.querySelector('#why h3')"))
+    why = page.evaluate("document.getElementById('why').textContent")
+    assert page.evaluate("document.activeElement.textContent") in why and "log-odds" in why
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@in_chromium
+def test_the_page_shows_labels_masks_and_surrogates(
+    open_page: Callable[..., Page], validated: Path, tokens: dict[str, str]
+) -> None:
+    page = open_page()
+    try_by_keyboard(page, tokens["token"])
+    document = crfdeid.load(validated, sensitivity=0.98).annotate(TRIED)
+    shown = {}
+    for operator in ("original", "label", "mask", "surrogate"):
+        page.evaluate(
+            f"(() => {{ const one = document.getElementById('shown'); one.value = '{operator}'; "
+            "one.dispatchEvent(new Event('change')); })()"
+        )
+        shown[operator] = page.evaluate(
+            "(() => { const note = document.getElementById('text').cloneNode(true); "
+            "note.querySelectorAll('.tag').forEach((tag) => tag.remove()); return note.textContent; })()"
+        )
+    assert shown["original"] == TRIED
+    for operator in ("label", "mask"):
+        assert shown[operator] == crfdeid.redact(document, operator).text
+    assert WORD not in shown["surrogate"] and "[DOCTOR]" not in shown["surrogate"]
+    assert page.evaluate("document.querySelectorAll('#text b').length") == 0
+
+
+@in_chromium
+def test_the_page_says_why_it_shows_nothing(browser: Browser, tried: Server) -> None:
+    page = browser.open(f"http://127.0.0.1:{tried.port}/")
+    page.evaluate("document.getElementById('note').value = 'a'; document.getElementById('form').requestSubmit()")
+    page.wait(lambda: page.evaluate("document.getElementById('status').className === 'bad'"))
+    assert "token" in page.evaluate("document.getElementById('status').textContent")
+    assert page.evaluate("document.getElementById('result').hidden")
+    page.close()
