@@ -80,9 +80,10 @@ class Listener:
             SettingError: it cannot be taken.
         """
         try:
-            family, *_, address = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)[0]
+            family, kind, protocol, _, address = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)[0]
             with ExitStack() as on_error:
-                found = on_error.enter_context(socket.socket(family, socket.SOCK_STREAM))
+                # Without its protocol, asyncio would leave Nagle's algorithm on, which delays answers by 40 ms.
+                found = on_error.enter_context(socket.socket(family, kind, protocol))
                 found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 found.bind(address)
                 on_error.pop_all()

@@ -18,6 +18,7 @@ from crfdeid.model_card.card import threshold_in
 from crfdeid.pipeline import BATCH_CHARACTERS, Deidentifier
 from crfdeid.redaction.policy import LABEL, MASK, SURROGATE, Policy
 from crfdeid.redaction.redact import redact
+from crfdeid.utils.process import collecting_seldom
 
 _Args = ParamSpec("_Args")
 _Value = TypeVar("_Value")
@@ -128,7 +129,8 @@ class Service:
     def _annotate(self, texts: Sequence[str]) -> list[Document | Exception]:
         """Documents, or the errors of the texts that fail, which are tagged again one by one."""
         try:
-            return list(self.model.annotate_all(texts))
+            with collecting_seldom():
+                return list(self.model.annotate_all(texts))
         except Exception as problem:  # It is raised to the caller of its text alone.
             if len(texts) == 1:
                 return [problem]
