@@ -6,13 +6,14 @@ text of the request.
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import json
 import logging
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from crfdeid.documents import Document, Evidence, Span
@@ -34,6 +35,7 @@ try:
 except ModuleNotFoundError as error:
     raise missing_extra(error) from None
 
+_Value = TypeVar("_Value")
 _Handler = Callable[[Request], Awaitable[Response]]
 _log = logging.getLogger(__name__)
 
@@ -259,7 +261,8 @@ class _Api:
         if not wanted <= set(self.entities.values()):
             raise HTTPException(400, "entities has one that this model does not find: see /supportedentities")
         text = asked["text"]
-        documents = await self.service.annotate([text] if isinstance(text, str) else text)
+        work = self.service.annotate([text] if isinstance(text, str) else text)
+        documents = await _while_connected(request, work)
         found = [self._results(document, wanted, asked) for document in documents]
         return _answer(found[0] if isinstance(text, str) else found)
 
@@ -324,7 +327,7 @@ class _Api:
         asked = await self._fields(request, _REDACT)
         text = asked["text"]
         texts = [text] if isinstance(text, str) else text
-        documents = await self.service.redact(texts, patient=asked.get("patient"))
+        documents = await _while_connected(request, self.service.redact(texts, patient=asked.get("patient")))
         found = [_redacted(document) for document in documents]
         return _answer(found[0] if isinstance(text, str) else found)
 
@@ -335,6 +338,19 @@ class _Api:
     async def explain(self, request: Request) -> Response:
         asked = await self._fields(request, _EXPLAIN)
         return _answer(await self.service.run(self.service.explain, asked["text"], asked.get("offset", 0)))
+
+
+async def _while_connected(request: Request, work: Coroutine[Any, Any, _Value]) -> _Value:
+    """Return the result of work, which is given up if the client hangs up; the body of the request has been read."""
+    task, gone = asyncio.create_task(work), asyncio.create_task(request.receive())
+    try:
+        await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            raise ClientDisconnect
+        return task.result()
+    finally:
+        task.cancel()
+        gone.cancel()
 
 
 def _require_operators(operators: Mapping[str, Any], field: str, known: Collection[str]) -> None:

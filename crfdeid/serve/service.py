@@ -115,11 +115,13 @@ class Service:
         while self._waiting:
             batch, characters = [], 0
             while self._waiting and characters < BATCH_CHARACTERS:
-                batch.append(self._waiting.popleft())
-                characters += len(batch[-1][0])
+                text, future = self._waiting.popleft()
+                if not future.done():  # Its caller waits.
+                    batch.append((text, future))
+                    characters += len(text)
             results = await self.run(self._annotate, [text for text, _ in batch])
             for (_, future), found in zip(batch, results, strict=True):
-                if future.done():  # Its caller has gone.
+                if future.done():  # Its caller has gone meanwhile.
                     continue
                 if isinstance(found, Document):
                     future.set_result(found)
