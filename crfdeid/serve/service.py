@@ -73,8 +73,7 @@ class Service:
             EncodingError: a text is not Unicode, or in mojibake that the policy does not accept.
             LimitError: a pattern of the custom lists takes too long.
         """
-        for text in () if self.policy.accept_damaged else texts:
-            require_no_mojibake(text)
+        self._require_intact(texts)
         loop = asyncio.get_running_loop()
         futures: list[asyncio.Future[Document]] = [loop.create_future() for _ in texts]
         self._waiting.extend(zip(texts, futures, strict=True))
@@ -109,6 +108,10 @@ class Service:
             ]
 
         return await self.run(work)
+
+    def _require_intact(self, texts: Sequence[str]) -> None:
+        for text in () if self.policy.accept_damaged else texts:
+            require_no_mojibake(text)
 
     async def _work(self) -> None:
         """Tag what waits, batch by batch, until nothing does."""
@@ -152,6 +155,7 @@ class Service:
         """
         if len(text) > _LONGEST_TRIAL:
             raise LimitError(f"more than {_LONGEST_TRIAL:,} characters: use /redact for longer notes")
+        self._require_intact([text])
         steps = [
             {"sensitivity": share, "spans": self._spans_at(limit, text)} for share, limit in self._thresholds.items()
         ]

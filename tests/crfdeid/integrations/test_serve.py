@@ -42,6 +42,7 @@ from crfdeid.redaction.policy import Policy
 pytest.importorskip("starlette", reason="the extra serve is not installed")
 from presidio_anonymizer import AnonymizerEngine, OperatorConfig, RecognizerResult
 
+from crfdeid.serve.server import Listener
 from crfdeid.serve.service import Service
 
 NOTES = [note.text for note in generate_notes(200, seed=3)]
@@ -213,6 +214,19 @@ def test_options_of_presidio_choose_among_the_results(server: Server) -> None:
     assert {one["textual_explanation"] for one in explanations} <= {"model", "consistency"}
 
 
+def test_results_have_the_fields_of_presidio(server: Server) -> None:
+    presidio = pytest.importorskip("presidio_analyzer", reason="the extra presidio is not installed")
+    _, found = server.ask("/analyze", {"text": NOTE, "language": "en", "return_decision_process": True})
+    theirs = presidio.RecognizerResult("PERSON", 0, 1, 0.5, presidio.AnalysisExplanation("a", 0.5)).to_dict()
+    assert found[0].keys() == theirs.keys() - {"recognition_metadata"}
+    assert found[0]["analysis_explanation"].keys() == theirs["analysis_explanation"].to_dict().keys()
+
+
+def test_nobody_is_answered_before_the_server_runs() -> None:
+    with Listener(port=0).bind() as bound, pytest.raises(ConnectionRefusedError):
+        socket.create_connection(bound.getsockname())
+
+
 def test_lists_are_those_of_presidio(server: Server) -> None:
     status, entities = server.ask("/supportedentities?language=en")
     assert status == 200 and {"PERSON", "DATE_TIME", "LOCATION"} <= set(entities)
@@ -302,6 +316,7 @@ def hiding(*found: dict[str, Any], **operator: Any) -> dict[str, Any]:
         ("/redact", {"text": f"{WORD} JosÃ©"}, 400),
         ("/redact", {"text": f"{WORD} \ud800"}, 400),
         ("/preview", {"text": WORD * 2_000}, 400),
+        ("/preview", {"text": f"{WORD} JosÃ©"}, 400),
         ("/explain", {"text": NOTE, "offset": 900}, 400),
         ("/redact", [NOTE], 400),
         ("/redact", {}, 400),
@@ -436,7 +451,7 @@ def test_hostile_requests_leave_the_service_as_it_was(server: Server) -> None:
 
     def attack(number: int) -> None:
         with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
-            if number % 40 == 0:
+            if number % 200 == 0:
                 with contextlib.suppress(OSError):
                     connection.sendall(HEAD + b"Content-Length: %d\r\n\r\n" % (len(large) + 2) + large + b'"}')
                     connection.recv(100)
@@ -450,7 +465,7 @@ def test_hostile_requests_leave_the_service_as_it_was(server: Server) -> None:
                 connection.recv(100)
 
     with ThreadPoolExecutor(8) as clients:
-        list(clients.map(attack, range(400)))
+        list(clients.map(attack, range(2_000)))
     assert server.ask("/redact", {"text": NOTE})[1]["text"] == "Seen by Dr. [DOCTOR] on [DATE]."
     assert server.memory() - before < 200e6
     assert WORD not in "".join(server.log) and "Traceback" not in "".join(server.log)
