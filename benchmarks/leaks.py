@@ -56,7 +56,7 @@ from crfdeid.model_card.card import USUAL_SENSITIVITIES
 from crfdeid.pipeline import Deidentifier
 from crfdeid.registry import MODELS, create
 from crfdeid.tagger import Tagger
-from experiments.arguments import setting
+from experiments.core.options import setting
 
 _LEAST = 3
 _IDENTIFIERS = {"PATIENT": "name", "DATE": "date", "ID": "number"}

@@ -69,7 +69,7 @@ from crfdeid.pipeline import Deidentifier
 from crfdeid.registry import MODELS, create, load_tagger
 from crfdeid.tagger import Tagger
 from crfdeid.utils.process import one_thread
-from experiments.arguments import setting
+from experiments.core.options import setting
 
 _SPELLING_HEAD = ["model", "text", "token R", "names R", "strict F", "consistent: token R", "names R", "strict F"]
 _NAMES = ("PATIENT", "DOCTOR")

@@ -29,7 +29,7 @@ from common import make_parser
 from page import PAGE, README, render_page, with_table
 
 from crfdeid.registry import tagger_class
-from experiments.running.significance import compare_counts
+from experiments.core.significance import compare_counts
 
 HERE = Path(__file__).parent
 PATHS = ("train", "dev", "test", "concepts")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from crfdeid.cli.run import run_command
 from crfdeid.errors import OptionConflictError
-from experiments.arguments import Parser, whole_number
+from experiments.core.options import Parser, whole_number
 
 DESCRIPTION = """\
 Make the tables, the plots and report.html of a results folder again, from its results.json, predictions and errors.
@@ -31,8 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _report(options: argparse.Namespace) -> None:
     # A slow import, after the options are checked.
-    from experiments.reporting.explanations import MOST_PAGES  # noqa: PLC0415
-    from experiments.reporting.files import REPORT_FILES, write_report  # noqa: PLC0415
+    from experiments.reporting.files import MOST_PAGES, REPORT_FILES, write_report  # noqa: PLC0415
 
     if options.explain and options.without_text:
         raise OptionConflictError("--explain makes pages of text: leave it or --without-text out")

@@ -16,7 +16,7 @@ from crfdeid.documents import CONCEPT, PHI, Document
 from crfdeid.registry import profile_name
 from crfdeid.utils.folders import require_new
 from crfdeid.validation import MOST_SEED
-from experiments.arguments import Parser, file_path, whole_number
+from experiments.core.options import Parser, file_path, whole_number
 
 
 def marked(document: Document) -> str:

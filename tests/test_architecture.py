@@ -22,16 +22,22 @@ from crfdeid.model_card.training import train_model
 ROOT = Path(__file__).parents[1]
 LAYERS = ("features", "crfdeid", "rnn", "experiments")
 JAX = {"jax", "jaxlib", "flax", "optax", "orbax"}
-# Where options are read and results printed: the command line of crfdeid, the modules at the root of experiments, and
+# Where options are read and results printed: the command line of crfdeid, the commands and options of experiments, and
 # what fetches an encoder.
 COMMANDS = ("crfdeid.cli",)
-COMMAND_MODULES = {f"experiments.{path.stem}" for path in (ROOT / "experiments").glob("*.py")} | {"rnn.fetch_encoder"}
 NAMEDTUPLE_METHODS = {"_asdict", "_fields", "_make", "_replace"}
 
 
 def module_name(path: Path) -> str:
     parts = path.relative_to(ROOT).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+COMMAND_MODULES = {
+    *(module_name(path) for path in (ROOT / "experiments").glob("*.py")),
+    *(module_name(path) for path in (ROOT / "experiments").glob("*/options.py")),
+    *("experiments.core.command", "experiments.core.experiment", "rnn.fetch_encoder"),
+}
 
 
 def imports(source: str, module: str, *, package: bool = False) -> Iterator[str]:

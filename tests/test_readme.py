@@ -9,7 +9,7 @@ import pytest
 from crfdeid import write_corpus
 from crfdeid.corpora.synthetic import generate_notes
 from crfdeid.registry import model_settings
-from experiments.compare_options import parse
+from experiments.core.command import parse
 
 ROOT = Path(__file__).parents[1]
 PAGES = [*ROOT.glob("*.md"), *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "benchmarks").rglob("*.md"))]
@@ -35,7 +35,9 @@ def commands(text: str) -> list[list[str]]:
 
 def test_the_main_job_compares_the_core_models():
     (command,) = block("main-job")
-    assert [parse(arguments).models.models for arguments in commands(command)] == [("crf", "elman", "jordan")]
+    assert [parse("compare", arguments).models.models for arguments in commands(command)] == [
+        ("crf", "elman", "jordan")
+    ]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -49,8 +51,8 @@ def test_every_compare_command_has_options_that_exist(page, tmp_path, monkeypatc
                 Path(value).touch()
             elif option == "--variants":
                 Path(value).write_text('[variant]\nmodel = "crf"\n')
-        for model in parse(arguments).models.models:
-            model_settings(model, profile=parse(arguments).profile)
+        for model in parse("compare", arguments).models.models:
+            model_settings(model, profile=parse("compare", arguments).profile)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

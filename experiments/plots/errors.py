@@ -11,9 +11,10 @@ from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
 from experiments.plots.style import CHARACTER, INK, canvas, finish, heat_map, readable_on
+from experiments.results.views import View
 from experiments.tables.cells import count, run_counts
 from experiments.tables.errors import ERROR_NAMES
-from experiments.tables.frames import BOUNDARY, MISSED, SPURIOUS, Results, confusion_frame, error_frame
+from experiments.tables.frames import BOUNDARY, MISSED, SPURIOUS, confusion_frame, error_frame
 
 # Inches: with the name of a type above it, or with the name standing upright.
 _WIDEST_CELL, _NARROW_CELL = 1.0, 0.5
@@ -21,9 +22,9 @@ _WIDEST_CELL, _NARROW_CELL = 1.0, 0.5
 _CATEGORY_COLOURS = {"missed": "#0b3c78", "wrong": "#c4520d", "boundary": "#4795da", "spurious": "#909090"}
 
 
-def error_plot(results: Results) -> Figure:
+def error_plot(view: View) -> Figure:
     """The errors of each system in one bar, stacked by category."""
-    frame, runs = error_frame(results), run_counts(results)
+    frame, runs = error_frame(view), run_counts(view)
     totals = frame[frame["cause"] == ""].groupby(["category", "system"])["count"].sum()
     means = {c: np.array([totals[c, system] / runs[system] for system in runs]) for c in _CATEGORY_COLOURS}
     ends = sum(means.values(), start=np.zeros(len(runs)))
@@ -53,7 +54,7 @@ def error_plot(results: Results) -> Figure:
     panel.set_xlabel("entities in error")
     names = {category: name.partition(" (")[0] for category, name in ERROR_NAMES.items()}
     handles = [Patch(facecolor=colour, label=names[category]) for category, colour in _CATEGORY_COLOURS.items()]
-    caption = f"Each erroneous entity of the {results['corpus']['test']} split stands in one category"
+    caption = f"Each erroneous entity of the {view['dataset']['test']} split stands in one category"
     caption += "; means over seeds." if max(runs.values()) > 1 else "."
     return finish(figure, "Errors by category", caption, handles)
 
@@ -63,9 +64,9 @@ def _counts(values: NDArray[np.float64], runs: Mapping[str, int]) -> list[str]:
     return [count(value, mean=several > 1) for value, several in zip(values, runs.values(), strict=True)]
 
 
-def confusion_plot(results: Results, system: str) -> Figure:
+def confusion_plot(view: View, system: str) -> Figure:
     """Gold types against predicted types of one system, shaded by the share of the row."""
-    frame = confusion_frame(results, system)
+    frame = confusion_frame(view, system)
     counts = frame.to_numpy(dtype=float)
     sums = counts.sum(axis=1, keepdims=True)
     shares = np.divide(counts, sums, out=np.zeros_like(counts), where=sums > 0)
@@ -75,7 +76,7 @@ def confusion_plot(results: Results, system: str) -> Figure:
     cell = longest + 0.1 if longest < _WIDEST_CELL else _NARROW_CELL
     is_upright = cell == _NARROW_CELL
     figure, [panel] = canvas(0.5 + 0.36 * size + is_upright * longest, width=max(6.5, longest + 0.6 + cell * size))
-    mean = run_counts(results)[system] > 1
+    mean = run_counts(view)[system] > 1
     # Square roots, so that the few confusions are visible next to the many hits.
     heat_map(panel, frame.map(lambda value: count(value, mean=mean) if value else ""), np.sqrt(shares))
     panel.tick_params(axis="x", rotation=90 if is_upright else 0)

@@ -12,11 +12,11 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
-from experiments.plots.style import CHARACTER, INK, Look, canvas, finish, heat_map, looks, model_look
-from experiments.tables.cells import MARK, interval_name, percent, run_counts
+from experiments.plots.style import CHARACTER, INK, Look, canvas, finish, looks, model_look
+from experiments.results.views import View
+from experiments.tables.cells import interval_name, run_counts
 from experiments.tables.frames import (
     OVERALL,
-    Results,
     curve_frame,
     fraction_frame,
     interval_frame,
@@ -24,7 +24,6 @@ from experiments.tables.frames import (
     score_frame,
     summary_frame,
 )
-from experiments.tables.transfer import CLINICAL_MEASURES, COMPARED, matrix_frame
 
 _BARS_IN_A_ROW = 80
 _AXIS_WIDTH = 8.2  # inches
@@ -37,19 +36,19 @@ class Spread(NamedTuple):
     meaning: str
 
 
-def score_plot(results: Results) -> Figure:
+def score_plot(view: View) -> Figure:
     """F of each type, in bars grouped by type, one bar for each system."""
-    frame = score_frame(results)
+    frame = score_frame(view)
     summary = rows_of(summary_frame(frame[frame["measure"] == "f1"], "system", "category"))
     means = {(row["system"], row["category"]): row["mean"] for row in summary}
-    systems, style = list(results["models"]), looks(results)
+    systems, style = list(view["systems"]), looks(view)
     present = {category for _, category in means}
-    categories = [*(label for label in results["corpus"]["types"] if label in present), OVERALL]
+    categories = [*(label for label in view["dataset"]["types"] if label in present), OVERALL]
     in_a_row = max(1, _BARS_IN_A_ROW // len(systems))
     rows = [categories[at : at + in_a_row] for at in range(0, len(categories), in_a_row)]
     is_tight = max(map(len, categories)) * CHARACTER > _AXIS_WIDTH / len(rows[0])
     figure, axes = canvas((3.4 if is_tight else 2.8) * len(rows), rows=len(rows))
-    spread = _spread(results, means)
+    spread = _spread(view, means)
     for panel, shown in zip(axes, rows, strict=True):
         _bars(panel, shown, means, spread, {system: style[system] for system in systems})
         panel.set_xlim(-0.5, len(rows[0]) - 0.5)
@@ -57,7 +56,7 @@ def score_plot(results: Results) -> Figure:
             panel.tick_params(axis="x", rotation=30, labelsize=9)
             for label in panel.get_xticklabels():
                 label.set(ha="right", rotation_mode="anchor")
-    caption = f"Strict entity F on the {results['corpus']['test']} split of {results['corpus']['name']}{spread.meaning}"
+    caption = f"Strict entity F on the {view['dataset']['test']} split of {view['dataset']['name']}{spread.meaning}"
     return finish(figure, "F by type of entity", caption, _patches(style))
 
 
@@ -88,16 +87,16 @@ def _bars(
     panel.tick_params(axis="x", length=0)
 
 
-def _spread(results: Results, means: Mapping[tuple[str, str], float]) -> Spread:
+def _spread(view: View, means: Mapping[tuple[str, str], float]) -> Spread:
     """Bootstrap intervals where there are any, else the standard deviation over seeds, else nothing."""
     ends = {key: (mean, mean) for key, mean in means.items()}
-    if results["significance"]:
-        found = rows_of(interval_frame(results))
+    if view["comparison"]:
+        found = rows_of(interval_frame(view))
         ends |= {(row["system"], row["category"]): (row["low"], row["high"]) for row in found}
-        return Spread(ends, f"; lines: {interval_name(results)} over documents.")
-    if max(run_counts(results).values()) == 1:
+        return Spread(ends, f"; lines: {interval_name(view)} over documents.")
+    if max(run_counts(view).values()) == 1:
         return Spread({}, ".")
-    frame = score_frame(results)
+    frame = score_frame(view)
     for row in rows_of(summary_frame(frame[frame["measure"] == "f1"], "system", "category").fillna({"sd": 0.0})):
         ends[row["system"], row["category"]] = (row["mean"] - row["sd"], row["mean"] + row["sd"])
     return Spread(ends, "; lines: standard deviation over seeds.")
@@ -110,42 +109,42 @@ def _patches(style: Mapping[str, Look]) -> list[Patch]:
     ]
 
 
-def embedding_plot(results: Results) -> Figure:
+def embedding_plot(view: View) -> Figure:
     """Overall F of each embedding, one line a network; dots for the seeds."""
-    frame = score_frame(results)
+    frame = score_frame(view)
     frame = frame[(frame["category"] == OVERALL) & (frame["measure"] == "f1")]
-    names = list(results["embeddings"])
+    names = list(view["embeddings"])
     networks: dict[str, dict[str, pd.Series]] = {}
-    for system, found in results["models"].items():
+    for system, found in view["systems"].items():
         if found["embedding"] is not None:
             networks.setdefault(found["model"], {})[found["embedding"]] = frame[frame["system"] == system]["value"]
     figure, [panel] = canvas(3.2, width=6.5)
     for number, (model, values) in enumerate(networks.items()):
-        look = model_look(results, model)
+        look = model_look(view, model)
         positions = [names.index(name) + 0.16 * (number - (len(networks) - 1) / 2) for name in values]
         means = [found.mean() for found in values.values()]
         panel.plot(positions, means, color=look.colour, marker=look.marker, markersize=8, linewidth=1, label=model)
         for position, found in zip(positions, values.values(), strict=True):
             panel.scatter([position + 0.06] * len(found), found, s=10, color=look.colour)
-    panel.set_xticks(range(len(names)), [f"{name}\n{results['embeddings'][name]['dim']}" for name in names])
+    panel.set_xticks(range(len(names)), [f"{name}\n{view['embeddings'][name]['dim']}" for name in names])
     panel.set_xlim(-0.5, len(names) - 0.5)
     panel.set_xlabel("embedding, and its dimension")
     panel.set_ylabel("overall F (%)")
     panel.yaxis.set_major_formatter(PercentFormatter(xmax=1, symbol=""))
-    caption = f"Strict entity F on the {results['corpus']['test']} split; large: mean over seeds, small: one seed."
+    caption = f"Strict entity F on the {view['dataset']['test']} split; large: mean over seeds, small: one seed."
     caption += " The axis does not begin at 0."
     return finish(figure, "F by embedding", caption, panel.get_legend_handles_labels()[0])
 
 
-def fraction_plot(results: Results) -> Figure:
+def fraction_plot(view: View) -> Figure:
     """Overall F against the share of the training data, one line a system, with a band from worst to best seed."""
-    frame = fraction_frame(results)
+    frame = fraction_frame(view)
     frame = frame[(frame["category"] == OVERALL) & (frame["measure"] == "f1")]
     summary = summary_frame(frame, "system", "fraction")
-    style = looks(results)
+    style = looks(view)
     figure, [panel] = canvas(3.4)
     lines = []
-    for system in results["fractions"]:
+    for system in view["systems"]:
         found = summary[summary["system"] == system].sort_values("fraction")
         lines += draw_line(panel, found.rename(columns={"fraction": "x"}), system, style[system])
     ticks = sorted(frame["fraction"].unique())
@@ -156,14 +155,14 @@ def fraction_plot(results: Results) -> Figure:
     panel.set_xlabel("share of the training data, and its documents")
     panel.set_ylabel("overall F (%)")
     panel.yaxis.set_major_formatter(PercentFormatter(xmax=1, symbol=""))
-    caption = f"Strict entity F on the whole {results['corpus']['test']} split; line: mean over seeds, band: from the "
+    caption = f"Strict entity F on the whole {view['dataset']['test']} split; line: mean over seeds, band: from the "
     caption += "worst seed to the best. The axis of F does not begin at 0."
     return finish(figure, "F by amount of training data", caption, lines)
 
 
-def curve_plot(results: Results) -> Figure:
+def curve_plot(view: View) -> Figure:
     """Training loss and F on dev against the epoch, in two panels; systems without them are left out."""
-    frame, style = curve_frame(results), looks(results)
+    frame, style = curve_frame(view), looks(view)
     figure, [loss, score] = canvas(3.4, columns=2)
     lines = {}
     for panel, measure in ((loss, "loss"), (score, "dev_f1")):
@@ -178,39 +177,10 @@ def curve_plot(results: Results) -> Figure:
     loss.set_ylim(bottom=0)
     score.set_title("F on dev (%)")
     score.yaxis.set_major_formatter(PercentFormatter(xmax=1, symbol=""))
-    left_out = [system for system in results["models"] if system not in lines]
+    left_out = [system for system in view["systems"] if system not in lines]
     caption = "Line: mean over seeds, band: from the lowest seed to the highest. F: strict entity F."
     caption += f" Not shown, for it has no epochs: {', '.join(left_out)}." if left_out else ""
-    return finish(figure, "Learning curves", caption, [lines[s] for s in results["models"] if s in lines])
-
-
-def transfer_plots(results: Results) -> dict[str, Figure]:
-    """A figure for each model, by the name of its files."""
-    frame = matrix_frame(results)
-    return {f"transfer-{model}": _matrices(results, frame, model) for model in results["matrix"]}
-
-
-def _matrices(results: Results, frame: pd.DataFrame, model: str) -> Figure:
-    """F, sensitivity and PPV of a model by the corpus that it was trained on and tested on, side by side."""
-    names = list(results["matrix"][model])
-    longest = CHARACTER * max(map(len, names))
-    figure, panels = canvas(0.7 + 0.45 * len(names) + longest, columns=len(CLINICAL_MEASURES))
-    for column, (panel, (measure, title)) in enumerate(zip(panels, CLINICAL_MEASURES.items(), strict=True)):
-        found = frame[(frame["model"] == model) & (frame["measure"] == measure)]
-        table = found.pivot_table(index="trained_on", columns="tested_on", values="value").loc[names, names]
-        texts = table.map(lambda value: percent(value, 1))
-        for name in names:
-            texts.loc[name, name] += MARK
-        heat_map(panel, texts, table.to_numpy())
-        panel.tick_params(axis="x", rotation=90)
-        panel.set_xlabel(f"{title}: tested on")
-        panel.xaxis.set_label_position("top")
-        if column:
-            panel.set_yticklabels([])
-        else:
-            panel.set_ylabel("trained on")
-    caption = f"Tokens, {COMPARED[results['types']]}, in per cent; {MARK}: tested on the corpus it was trained on."
-    return finish(figure, f"{model} between corpora", caption)
+    return finish(figure, "Learning curves", caption, [lines[s] for s in view["systems"] if s in lines])
 
 
 def draw_line(panel: Axes, found: pd.DataFrame, system: str, look: Look) -> list[Line2D]:

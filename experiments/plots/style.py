@@ -25,7 +25,7 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from numpy.typing import NDArray
 
-from experiments.tables.frames import Results
+from experiments.results.views import View
 
 WIDTH = 9.0  # inches
 CHARACTER = 0.085  # inches of width, at the size of ticks and legends
@@ -87,13 +87,13 @@ class Look(NamedTuple):
     marker: str
 
 
-def looks(results: Results) -> dict[str, Look]:
+def looks(view: View) -> dict[str, Look]:
     """Each system's look: the hue of its model, and a shade by its position among the systems of that model."""
-    sizes = Counter(found["model"] for found in results["models"].values())
+    sizes = Counter(found["model"] for found in view["systems"].values())
     models = list(sizes)
     counters = {model: count() for model in models}
     found = {}
-    for system, about in results["models"].items():
+    for system, about in view["systems"].items():
         model, number = models.index(about["model"]), next(counters[about["model"]])
         hue = HUES[model % len(HUES)]
         found[system] = Look(
@@ -105,9 +105,9 @@ def looks(results: Results) -> dict[str, Look]:
     return found
 
 
-def model_look(results: Results, model: str) -> Look:
+def model_look(view: View, model: str) -> Look:
     """Look of a line for all systems of a model."""
-    models = list(dict.fromkeys(found["model"] for found in results["models"].values()))
+    models = list(dict.fromkeys(found["model"] for found in view["systems"].values()))
     number = models.index(model)
     return Look(HUES[number % len(HUES)][1], "", "-", _MARKERS[number % len(_MARKERS)])
 

@@ -14,15 +14,24 @@ from typing import Any, NamedTuple
 from crfdeid.documents import Span
 from crfdeid.errors import IntegrityError, MismatchError
 from crfdeid.evaluation import ERROR_CATEGORIES, ERROR_CAUSES, EntityError
-from experiments.reporting.explanations import page_name
 from experiments.results.folder import Folder
+from experiments.results.schema import is_plain
+from experiments.results.views import Results, View, dataset_of_layer
 from experiments.tables.errors import Spans
-from experiments.tables.frames import Results
 from features.sentences import split_sentences
 from features.tokens import Sentence
 
 # Characters shown on either side of a place: its sentence, but no less and no more than this.
 LEAST_CONTEXT, MOST_CONTEXT = 40, 160
+
+
+EXPLANATIONS = "explanations"
+"""Folder of the pages that explain the tags of documents."""
+
+
+def page_name(number: int) -> str:
+    """Name of the page that explains a document's tags: its number, because its id can be PHI."""
+    return f"{EXPLANATIONS}/{number}.html"
 
 
 class SystemRun(NamedTuple):
@@ -57,7 +66,7 @@ def browser_data(
         types: the order of the types; others follow by name.
         texts: the documents' texts by id; None to show no text, and numbers instead of the documents' ids, because
             ids of real corpora (file names) can hold names and record numbers.
-        explained: the pages of explanations that exist (`experiments.reporting.explanations`).
+        explained: the pages of explanations that exist (`experiments.reporting.files`).
 
     Returns:
         "types", "categories", "causes": the names in use, in order; "runs": [system, seed] each; "places": in the order
@@ -212,13 +221,18 @@ def _context(place: Mapping[str, Any], text: str | None, sentences: Sequence[Sen
 
 
 def browsed(
-    folder: Folder, views: Mapping[str, Results], texts: Mapping[str, str] | None, explained: Collection[str] = ()
+    folder: Folder,
+    results: Results,
+    views: Mapping[str, View],
+    texts: Mapping[str, str] | None,
+    explained: Collection[str] = (),
 ) -> dict[str, Any]:
     """The error browser's data (`browser_data`) of a results folder.
 
     Args:
         folder: with predictions and errors.
-        views: the results of each annotation layer. The browser covers the systems that have all of them; the spans of
+        results: the content of results.json.
+        views: the scored systems by annotation layer. The browser covers the systems that have all layers; the spans of
             all layers share one text.
         texts: as for `browser_data`.
         explained: as for `browser_data`.
@@ -226,22 +240,27 @@ def browsed(
     Raises:
         DataError: a file is missing or damaged, or the files do not belong together.
     """
-    models = [seen["models"] for seen in views.values()]
+    first, *others = (list(seen["systems"]) for seen in views.values())
+    shown = [name for name in first if all(name in other for other in others)]
     runs = []
-    for system in (name for name in models[0] if all(name in found for found in models)):
-        for same in zip(*(found[system]["runs"] for found in models), strict=True):
-            seed = same[0]["seed"]
-            errors = [error for layer in views for error in folder.errors(system, seed, layer)]
-            counts = Counter(error.category for error in errors)
-            expected = sum((Counter(run["errors"]["categories"]) for run in same), Counter())
-            if +counts != +expected:
-                problem = "not the errors that results.json counts: run the experiment again"
-                raise MismatchError(problem, path=folder.errors_file(system, str(seed)))
-            found = _together([folder.predictions(system, seed, layer) for layer in views])
-            runs.append(SystemRun(system, seed, found, errors))
-    types = [label for seen in views.values() for label in seen["corpus"]["types"]]
+    plain = (run for run in results["runs"] if run["system"] in shown and is_plain(run))
+    for run in sorted(plain, key=lambda run: shown.index(run["system"])):
+        system, seed = run["system"], run["seed"]
+        errors = [error for layer in views for error in folder.errors(system, seed, layer)]
+        counted = (found["errors"]["categories"] for found in run["evaluations"] if found["layer"] in views)
+        if Counter(error.category for error in errors) != +sum(map(Counter, counted), Counter()):
+            problem = "not the errors that results.json counts: run the experiment again"
+            raise MismatchError(problem, path=folder.errors_file(system, str(seed)))
+        found = _together([folder.predictions(system, seed, layer) for layer in views])
+        runs.append(SystemRun(system, seed, found, errors))
+    types = dict.fromkeys(
+        label
+        for layer in views
+        for dataset in results["datasets"].values()
+        for label in dataset_of_layer(dataset, layer)["types"]
+    )
     gold = _together([folder.gold(layer) for layer in views])
-    return browser_data(gold, runs, types=types, texts=texts, explained=explained)
+    return browser_data(gold, runs, types=list(types), texts=texts, explained=explained)
 
 
 def _together(layers: Sequence[Mapping[str, Sequence[Span]]]) -> dict[str, list[Span]]:

@@ -1,7 +1,8 @@
-"""Findings of a comparison, as sentences computed from the results: the first screen of the report."""
+"""Findings of a comparison, as sentences computed from a view: the first screen of the report."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -9,8 +10,10 @@ from statistics import fmean
 from typing import Any
 
 from experiments.papers import PAPERS, Paper
+from experiments.results.schema import is_plain
+from experiments.results.views import Results, View
 from experiments.tables.cells import percent
-from experiments.tables.frames import OVERALL, Results
+from experiments.tables.frames import OVERALL
 
 _ERRORS = {
     "missed": "missed entities",
@@ -45,51 +48,60 @@ class Standing:
     holds: bool | None
 
 
-def ranking(results: Results) -> list[Standing]:
+def ranking(view: View) -> list[Standing]:
     """Systems by strict entity F, the best first."""
-    f1 = {system: _mean(found, "entity_strict", "f1") for system, found in results["models"].items()}
+    f1 = {system: _mean(found, "entity_strict", "f1") for system, found in view["systems"].items()}
     best = max(f1, key=lambda system: f1[system])
     return [
         Standing(
             system,
-            len(results["models"][system]["runs"]),
+            len(view["systems"][system]["runs"]),
             f1[system],
-            _interval(results, system),
-            1 - _mean(results["models"][system], "token_binary", "recall"),
+            _interval(view, system),
+            1 - _mean(view["systems"][system], "token_binary", "recall"),
             f1[best] - f1[system],
-            p := _p(results, best, system),
-            None if p is None else p <= results["significance"]["level"],
+            p := _p(view, best, system),
+            None if p is None else p <= view["comparison"]["level"],
         )
         for system in sorted(f1, key=lambda system: -f1[system])
     ]
 
 
-def sentences(results: Results) -> list[str]:
+def sentences(view: View) -> list[str]:
     """Sentences on the systems, the best one, the significance of differences, leaks and common errors."""
-    standings = ranking(results)
-    found = [_compared(results), *_best(results, standings), *_against_papers(results, standings)]
-    return [*found, _leaks(standings), *_hardest(results, standings[0]), *_commonest(results, standings[0])]
+    standings = ranking(view)
+    found = [_compared(view), *_best(view, standings), *_against_papers(view, standings)]
+    return [*found, _leaks(standings), *_hardest(view, standings[0]), *_commonest(view, standings[0])]
 
 
 def cautions(results: Results) -> list[str]:
-    """Limits of the experiment that its reader must know."""
-    corpus = results["corpus"]
+    """Limits of any experiment that its reader must know."""
     found = []
-    if corpus["format"] == "synthetic":
+    if any(dataset["format"] == "synthetic" for dataset in results["datasets"].values()):
         found.append(
             "The corpus is synthetic: cleaner and more regular than real notes. It compares models; it does not show "
             "how well they would do on a hospital's notes."
         )
-    found += corpus["notices"]
-    unaligned = corpus["splits"][corpus["test"]]["unaligned"]
+    found += notices(results)
+    unaligned = sum(dataset["splits"][dataset["test"]]["unaligned"] for dataset in results["datasets"].values())
     if unaligned:
         found.append(f"{unaligned:,} of the scored entities fit no tokens: every system misses them.")
-    if all(len(system["runs"]) == 1 for system in results["models"].values()):
+    if all(count == 1 for count in Counter(run["system"] for run in results["runs"] if is_plain(run)).values()):
         found.append(
             "Each system was trained once. A network trained with another seed gives other scores; how much they "
             "spread is not in these results."
         )
     return found
+
+
+def notices(results: Results) -> list[str]:
+    """Remarks on the corpora, each with its corpus's name where there are several."""
+    several = len(results["datasets"]) > 1
+    return [
+        f"{name}: {notice}" if several else notice
+        for name, dataset in results["datasets"].items()
+        for notice in dataset["notices"]
+    ]
 
 
 def probability(p: float) -> str:
@@ -106,22 +118,22 @@ def _mean(system: Mapping[str, Any], match: str, measure: str) -> float:
     return fmean(run["scores"][match]["micro"][measure] for run in system["runs"])
 
 
-def _interval(results: Results, system: str) -> tuple[float, float] | None:
-    significance = results["significance"]
+def _interval(view: View, system: str) -> tuple[float, float] | None:
+    significance = view["comparison"]
     found = significance and significance["intervals"].get(system, {}).get(OVERALL)
     return (found["low"], found["high"]) if found else None
 
 
-def _p(results: Results, best: str, other: str) -> float | None:
-    pairs = results["significance"]["pairs"] if results["significance"] else []
+def _p(view: View, best: str, other: str) -> float | None:
+    pairs = view["comparison"]["pairs"] if view["comparison"] else []
     for pair in pairs:
         if {pair["a"], pair["b"]} == {best, other} and pair["category"] == OVERALL:
             return float(pair["p_holm"])
     return None
 
 
-def _compared(results: Results) -> str:
-    corpus, systems = results["corpus"], results["models"]
+def _compared(view: View) -> str:
+    corpus, systems = view["dataset"], view["systems"]
     scored = corpus["splits"][corpus["test"]]
     one = len(systems) == 1
     return (
@@ -131,13 +143,13 @@ def _compared(results: Results) -> str:
     )
 
 
-def _best(results: Results, standings: Sequence[Standing]) -> Iterator[str]:
+def _best(view: View, standings: Sequence[Standing]) -> Iterator[str]:
     best, *others = standings
     mean = f", the mean of {best.seeds} seeds" if best.seeds > 1 else ""
     between = f" (95 % interval {percent(best.interval[0])} to {percent(best.interval[1])})" if best.interval else ""
     yield f"Best overall: {best.system}, strict entity F {percent(best.f1)} %{between}{mean}."
     if others and any(other.holds is not None for other in others):
-        yield _lead(results["significance"], best, others)
+        yield _lead(view["comparison"], best, others)
     elif others:
         yield "Whether its lead holds was not tested."
 
@@ -155,9 +167,9 @@ def _lead(significance: Mapping[str, Any], best: Standing, others: Sequence[Stan
     return f"Its lead over {_names(beaten)} holds; over {_names(open_)} it may be chance {basis}."
 
 
-def _against_papers(results: Results, standings: Sequence[Standing]) -> Iterator[str]:
+def _against_papers(view: View, standings: Sequence[Standing]) -> Iterator[str]:
     """Sentences on the papers' orders: of models, each with its best embedding, and of each model's embeddings."""
-    about = results["models"]
+    about = view["systems"]
     best = {about[standing.system]["model"]: standing for standing in reversed(standings)}
     with_embedding = {
         (about[standing.system]["model"], about[standing.system]["embedding"]): standing for standing in standings
@@ -165,14 +177,14 @@ def _against_papers(results: Results, standings: Sequence[Standing]) -> Iterator
     for paper in PAPERS.values():
         for order in paper.orders:
             if order.what == "models":
-                yield from _order(results, paper, "models", {name: best.get(name) for name in order.names})
+                yield from _order(view, paper, "models", {name: best.get(name) for name in order.names})
                 continue
             for model in paper.models.values():
                 there = {name: with_embedding.get((model, name)) for name in order.names}
-                yield from _order(results, paper, f"embeddings for {model}", there)
+                yield from _order(view, paper, f"embeddings for {model}", there)
 
 
-def _order(results: Results, paper: Paper, what: str, standings: Mapping[str, Standing | None]) -> Iterator[str]:
+def _order(view: View, paper: Paper, what: str, standings: Mapping[str, Standing | None]) -> Iterator[str]:
     """One sentence on the systems of a paper's order that were compared, the worst first; none for fewer than two."""
     named = {name: standing for name, standing in standings.items() if standing is not None}
     if len(named) < 2:
@@ -180,8 +192,8 @@ def _order(results: Results, paper: Paper, what: str, standings: Mapping[str, St
     steps = []
     for worse, better in pairwise(named.values()):
         sign = "<" if worse.f1 < better.f1 else ">" if worse.f1 > better.f1 else "="
-        p = _p(results, worse.system, better.system)
-        known = "not tested" if p is None else "holds" if p <= results["significance"]["level"] else "may be chance"
+        p = _p(view, worse.system, better.system)
+        known = "not tested" if p is None else "holds" if p <= view["comparison"]["level"] else "may be chance"
         steps.append(f"{worse.system} {sign} {better.system} ({known})")
     holds = all(worse.f1 < better.f1 for worse, better in pairwise(named.values()))
     same = "the same" if holds else "not the same"
@@ -196,12 +208,12 @@ def _leaks(standings: Sequence[Standing]) -> str:
     return f"{lead}{', the least of all' if len(standings) > 1 else ''}."
 
 
-def _hardest(results: Results, best: Standing) -> Iterator[str]:
-    runs = results["models"][best.system]["runs"]
-    in_gold = results["corpus"]["splits"][results["corpus"]["test"]]["spans_by_type"]
+def _hardest(view: View, best: Standing) -> Iterator[str]:
+    runs = view["systems"][best.system]["runs"]
+    in_gold = view["dataset"]["splits"][view["dataset"]["test"]]["spans_by_type"]
     f1 = {
         label: fmean(run["scores"]["entity_strict"]["by_type"].get(label, {"f1": 0.0})["f1"] for run in runs)
-        for label in results["corpus"]["types"]
+        for label in view["dataset"]["types"]
         if in_gold.get(label)
     }
     if len(f1) > 1:
@@ -210,8 +222,8 @@ def _hardest(results: Results, best: Standing) -> Iterator[str]:
         yield f"Hardest type for {best.system}: {hard} (F {percent(f1[hard])} %); {easiest}."
 
 
-def _commonest(results: Results, best: Standing) -> Iterator[str]:
-    runs = [run["errors"] for run in results["models"][best.system]["runs"]]
+def _commonest(view: View, best: Standing) -> Iterator[str]:
+    runs = [run["errors"] for run in view["systems"][best.system]["runs"]]
     counts = {name: fmean(run["categories"][name] for run in runs) for name in _ERRORS}
     total, most = sum(counts.values()), max(counts, key=lambda name: counts[name])
     if total:

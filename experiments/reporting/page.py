@@ -13,14 +13,13 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from crfdeid.utils.html import render_page
+from experiments.core.experiment import Report
 from experiments.reporting.error_browser import browsed
 from experiments.reporting.findings import cautions, probability, ranking
-from experiments.reporting.kinds import report_kind
 from experiments.results.folder import Folder
+from experiments.results.views import LAYERS, Results, is_synthetic
 from experiments.tables import Table
 from experiments.tables.cells import percent
-from experiments.tables.frames import Results
-from experiments.tables.layers import LAYERS
 
 
 class TablePart(NamedTuple):
@@ -48,6 +47,7 @@ class Picture(NamedTuple):
 def report_html(
     folder: Folder,
     results: Results,
+    report: Report,
     tables: Mapping[str, Table],
     pictures: Mapping[str, Picture],
     *,
@@ -59,55 +59,60 @@ def report_html(
     Args:
         folder: for predictions, errors, and texts if it has them.
         results: the content of results.json.
+        report: the findings, and the views for the error browser.
         tables: the tables to show, by name.
         pictures: the plots to show, by name.
         with_text: show text where the folder has texts.
-        explained: the pages of explanations in the folder (`experiments.reporting.explanations`).
+        explained: the pages of explanations in the folder (`experiments.reporting.files`).
 
     Raises:
         DataError: a file is missing or damaged, or the files do not belong together.
     """
     texts = folder.texts() if with_text else None
-    kind = report_kind(results)
-    views = kind.views(results)
-    layer, seen = next((layer, seen) for layer, seen in views.items() if seen["models"])
+    layer, seen = next((layer, seen) for layer, seen in report.views.items() if seen["systems"])
     neighbours = None if texts is None else folder.neighbours()
     return _render(
-        title=kind.heading(results),
+        title=report.heading,
         text=_kind_of_text(results, texts),
         sections=_sections(pictures, neighbours),
-        sentences=kind.sentences(results),
+        sentences=report.findings,
         layer=LAYERS[layer],
-        standings=ranking(seen) if kind.ranks else [],
-        cautions=[*cautions(seen), *kind.cautions(results)],
+        standings=ranking(seen) if report.ranks else [],
+        cautions=[*cautions(results), *report.cautions],
         tables=[_table_part(name, table) for name, table in tables.items()],
         pictures={_identifier(name): picture for name, picture in pictures.items()},
         neighbours=neighbours,
         provenance=provenance(results),
-        browser=browsed(folder, views, texts, explained),
+        browser=browsed(folder, results, report.views, texts, explained),
     )
 
 
 def provenance(results: Results) -> list[tuple[str, str]]:
     """Facts needed to repeat the experiment: (name, value)."""
-    corpus, environment = results["corpus"], results["environment"]
-    counts = (f"{name} {split['documents']:,}" for name, split in corpus["splits"].items())
+    environment = results["environment"]
     packages = (f"{name} {version}" for name, version in environment["packages"].items())
     return [
-        ("Command", command_line(results["settings"]["command"], results["experiment"])),
+        ("Command", command_line(results["command"], results["experiment"])),
         ("Commit", environment.get("commit") or "not known"),
-        ("Corpus", f"{corpus['name']}, format {corpus['format']}, types {corpus['type_map']}"),
-        ("Documents", ", ".join(counts)),
-        ("Corpus hash (SHA-256)", corpus["sha256"]),
-        ("Seeds", ", ".join(map(str, results["settings"]["command"]["seeds"]))),
-        ("Invalid tags", f"read by the policy '{results['settings']['repair']}'"),
+        *(fact for dataset in results["datasets"].values() for fact in _facts(dataset)),
+        ("Seeds", ", ".join(map(str, results["command"]["seeds"]))),
+        ("Invalid tags", f"read by the policy '{results['repair']}'"),
         ("Device", f"{environment['device']}, {environment['cores']} cores"),
         ("Python", f"{environment['python']} on {environment['platform']}"),
         ("Packages", ", ".join(packages)),
     ]
 
 
-def command_line(command: Mapping[str, Any], experiment: str = "compare") -> str:
+def _facts(dataset: Mapping[str, Any]) -> list[tuple[str, str]]:
+    counts = (f"{name} {split['documents']:,}" for name, split in dataset["splits"].items())
+    return [
+        ("Corpus", f"{dataset['name']}, format {dataset['format']}, types {dataset['type_map']}"),
+        ("Documents", ", ".join(counts)),
+        ("Corpus hash (SHA-256)", dataset["sha256"]),
+    ]
+
+
+def command_line(command: Mapping[str, Any], experiment: str) -> str:
     """The command with the options of an experiment; unset options are left out.
 
     Args:
@@ -115,7 +120,8 @@ def command_line(command: Mapping[str, Any], experiment: str = "compare") -> str
         experiment: the name of its module in `experiments`.
 
     Example:
-        >>> command_line({"models": ["crf", "elman"], "seeds": [3], "train": None, "sweep": [["window", [7, 9]]]})
+        >>> command = {"models": ["crf", "elman"], "seeds": [3], "train": None, "sweep": [["window", [7, 9]]]}
+        >>> command_line(command, "compare")
         'python -m experiments.compare --models crf,elman --seeds 3, --sweep window=7,9'
     """
     words = ["python", "-m", f"experiments.{experiment}"]
@@ -161,7 +167,7 @@ def _written(value: Any) -> str:
 def _kind_of_text(results: Results, texts: Mapping[str, str] | None) -> str:
     if texts is None:
         return "none"
-    return "invented" if results["corpus"]["format"] == "synthetic" else "real"
+    return "invented" if is_synthetic(results) else "real"
 
 
 def _sections(pictures: Mapping[str, Picture], neighbours: object) -> list[tuple[str, str]]:

@@ -1,7 +1,6 @@
 """The results of an experiment as data.
 
-assemble.py       results.json of a comparison           schema.py        shape of results.json
-private.py, joint.py, transfer.py  likewise, of these experiments
-checks.py         validation of results.json             lines.py         reading and writing of JSON and JSON Lines
-store.py          finished runs, for --resume            folder.py        files of an experiment's folder
+schema.py     shape of results.json, and its validation      assemble.py   results.json of an experiment
+views.py      systems scored on one dataset and layer        lines.py      reading and writing of JSON and JSON Lines
+folder.py     files of a results folder, for readers and for the run that writes them
 """

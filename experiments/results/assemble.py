@@ -15,14 +15,13 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from crfdeid.corpora.splits import Corpus
+from crfdeid.documents import PHI
+from crfdeid.errors import IntegrityError
 from crfdeid.evaluation.evaluate import REPAIR
-from experiments.results.schema import COMPARE, SCHEMA
-from experiments.running.experiment import Comparison, ResolvedSystems, Sweep
-from experiments.running.prepared import Prepared, compare_runs
-from experiments.running.runs import Run
-from experiments.running.settings import Point
-from experiments.running.systems import System
+from experiments.core.experiment import Evaluated, Prepared
+from experiments.core.systems import System
+from experiments.core.training import Run
+from experiments.results.schema import SCHEMA, damage
 
 PACKAGES = (
     "crfdeid",
@@ -40,105 +39,72 @@ PACKAGES = (
 )
 
 
-def assemble(prepared: Comparison, resolved: ResolvedSystems, runs: Sequence[Run]) -> dict[str, Any]:
-    """A finished experiment as plain data."""
-    return {
-        **describe_common(COMPARE, prepared, resolved.settings),
-        "models": {system.name: describe_runs(system, runs) for system in resolved.systems},
-        "fractions": describe_fractions(runs, prepared.corpus),
-        "sweep": None if resolved.sweep is None else describe_sweep(resolved.sweep),
-        "significance": compare_runs(prepared, resolved.systems, runs),
-    }
-
-
-def describe_common(
-    kind: str, prepared: Prepared[Any, Any], settings: Mapping[str, Mapping[str, Any]] | None = None
-) -> dict[str, Any]:
-    """Parts of results.json that every experiment has: corpus, settings, environment and embeddings.
+def describe_start(name: str, prepared: Prepared[Any, Any]) -> dict[str, Any]:
+    """Entries of results.json that are known before the training.
 
     Args:
-        kind: of the experiment, a key of `experiments.results.schema.SHAPES`.
+        name: of the experiment.
         prepared: the experiment.
-        settings: each system's full settings by its name; None for those before a sweep.
+
+    Raises:
+        IntegrityError: they have another shape, a fault of the experiment that training would only delay.
     """
-    return {
-        "experiment": kind,
+    found = {
+        "experiment": name,
         "schema": SCHEMA,
-        "corpus": dict(prepared.facts),
-        "settings": describe_settings(prepared, settings or prepared.settings),
+        "command": dict(prepared.settings.command),
+        "repair": REPAIR,
+        "datasets": {dataset: dict(facts) for dataset, facts in prepared.datasets.items()},
+        "embeddings": {embedding: dict(facts) for embedding, facts in prepared.embeddings.facts.items()},
+        "systems": {system.name: _describe_system(system, prepared) for system in prepared.systems},
+    }
+    for problem in damage(found, started=True):
+        raise IntegrityError(f"the results of this experiment could not be read back: {problem}")
+    return found
+
+
+def assemble(name: str, prepared: Prepared[Any, Any], runs: Sequence[Run], evaluated: Evaluated) -> dict[str, Any]:
+    """A finished experiment as plain data: the content of results.json."""
+    start = describe_start(name, prepared)
+    systems = {system: {**about, **evaluated.systems.get(system, {})} for system, about in start["systems"].items()}
+    return {
+        **start,
         "environment": describe_environment(
             device=prepared.device,
             jobs=prepared.jobs,
             corpus_seconds=prepared.corpus_seconds,
             total_seconds=time.perf_counter() - prepared.started,
         ),
-        "embeddings": {name: dict(facts) for name, facts in prepared.embeddings.facts.items()},
+        "systems": systems,
+        "runs": [run.record for run in runs],
+        "comparisons": dict(evaluated.comparisons),
     }
 
 
-def identity(kind: str, prepared: Prepared[Any, Any]) -> dict[str, Any]:
-    """Facts that must be equal for --resume to continue an experiment: command, settings, data, vectors, libraries."""
+def identity(start: Mapping[str, Any], device: str) -> dict[str, Any]:
+    """Facts that must be equal for --resume to continue an experiment: command, settings, data, vectors, libraries.
+
+    Args:
+        start: from `describe_start`.
+        device: of networks, in words.
+    """
     return {
-        "experiment": kind,
-        "schema": SCHEMA,
-        "command": dict(prepared.experiment.command),
-        "models": dict(prepared.settings),
-        "corpus": prepared.facts["sha256"],
-        "embeddings": {name: facts.get("sha256") for name, facts in prepared.embeddings.facts.items()},
-        "environment": {**describe_libraries(), "device": prepared.device},
+        **{entry: start[entry] for entry in ("experiment", "schema", "command")},
+        "systems": {system: about["settings"] for system, about in start["systems"].items()},
+        "datasets": {dataset: facts["sha256"] for dataset, facts in start["datasets"].items()},
+        "embeddings": {embedding: facts.get("sha256") for embedding, facts in start["embeddings"].items()},
+        "environment": {**describe_libraries(), "device": device},
     }
 
 
-def describe_settings(prepared: Prepared[Any, Any], settings: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """The ``settings`` part: the options, the repair of invalid tags, and each system's full settings."""
+def _describe_system(system: System, prepared: Prepared[Any, Any]) -> dict[str, Any]:
     return {
-        "command": dict(prepared.experiment.command),
-        "repair": REPAIR,
-        "models": {name: dict(found) for name, found in settings.items()},
-    }
-
-
-def describe_runs(system: System, runs: Sequence[Run]) -> dict[str, Any]:
-    """A system's entry of the ``models`` part: its runs on all training documents."""
-    records = [run.record for run in runs if run.cell.is_plain and run.cell.system == system]
-    return {"model": system.model, "embedding": system.embedding, "runs": records}
-
-
-def describe_sweep(sweep: Sweep) -> dict[str, Any]:
-    """The ``sweep`` part: every point, and each system's choice."""
-    points: dict[tuple[System, Point], list[dict[str, Any]]] = {}
-    for run in sweep.runs:
-        result = {name: run.record[name] for name in ("seed", "dev_f1")}
-        points.setdefault((run.cell.system, run.cell.point), []).append(result)
-    return {
-        "names": list(sweep.grid),
-        "points": [
-            {"system": system.name, "values": dict(point), "runs": found} for (system, point), found in points.items()
-        ],
-        "chosen": {system.name: dict(point) for system, point in sweep.chosen.items()},
-    }
-
-
-def describe_fractions(runs: Sequence[Run], corpus: Corpus) -> dict[str, list[dict[str, Any]]]:
-    """The ``fractions`` part: the scores of each system by share of the training documents; empty without shares."""
-    shares = sorted({run.cell.fraction for run in runs})
-    if shares == [1.0]:
-        return {}
-    sizes = {share: corpus.part(share).statistics() for share in shares}
-    return {
-        system: [
-            {
-                "fraction": share,
-                **{name: sizes[share][name] for name in ("documents", "sentences", "tokens")},
-                "runs": [
-                    {name: run.record[name] for name in ("seed", "dev_f1", "scores")}
-                    for run in runs
-                    if (run.cell.system.name, run.cell.fraction) == (system, share)
-                ],
-            }
-            for share in shares
-        ]
-        for system in dict.fromkeys(run.cell.system.name for run in runs)
+        "model": system.model,
+        "embedding": system.embedding,
+        "settings": dict(prepared.full_settings[system.name]),
+        "trained_on": next(iter(prepared.datasets)),
+        "tags": [PHI],
+        **prepared.about.get(system.name, {}),
     }
 
 

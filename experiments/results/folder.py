@@ -1,4 +1,4 @@
-"""A results folder: the path of each file, and functions that read it.
+"""A results folder: the path of each file, its readers, and the store by which --resume continues an experiment.
 
 results.json                   the experiment as data (`experiments.results`), written last
 experiment.json                settings, so that `--resume` continues the same experiment
@@ -10,22 +10,52 @@ texts.jsonl, neighbours.json   the scored texts, and words with their nearest wo
 models/SYSTEM/SEED/            fitted models
 parts/SEED/                    finished parts of models that are made of several, until all are (`experiments.joint`)
 tables.md, tables/, plots/, report.html
+
+A cell's ``runs/SYSTEM/NAME.json`` is written last and atomically: if it exists, the cell's predictions, errors and
+model do too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import fcntl
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from crfdeid.corpora.splits import Corpus
 from crfdeid.documents import PHI, Span
-from crfdeid.errors import EmptyInputError, IntegrityError, NotFoundError, OutputExistsError, SettingError, VersionError
+from crfdeid.errors import (
+    EmptyInputError,
+    IntegrityError,
+    NotFoundError,
+    OptionConflictError,
+    OutputExistsError,
+    SettingError,
+    VersionError,
+)
 from crfdeid.evaluation import EntityError
+from crfdeid.utils.files import TEMPORARY, write_files
 from crfdeid.validation import shape_errors
-from experiments.results.checks import damage
-from experiments.results.lines import AGAIN, damaged, read_errors, read_json, read_spans, read_texts
-from experiments.results.schema import SCHEMA
+from experiments.core.embeddings import Embeddings
+from experiments.core.settings import OutputSettings
+from experiments.core.systems import Cell
+from experiments.core.training import Found, Run
+from experiments.results.lines import (
+    AGAIN,
+    damaged,
+    errors_jsonl,
+    read_errors,
+    read_json,
+    read_spans,
+    read_texts,
+    spans_jsonl,
+    texts_jsonl,
+    to_json,
+)
+from experiments.results.schema import RUN, SCHEMA, damage
 
 LOCK = ".lock"  # held by the run that writes
 
@@ -182,3 +212,148 @@ def _required(read: Callable[[Path], _Value], path: Path) -> _Value:
         return read(path)
     except FileNotFoundError:
         raise NotFoundError(f"no such file: {AGAIN}", path=path) from None
+
+
+@contextmanager
+def open_store(output: OutputSettings, experiment: Mapping[str, Any]) -> Iterator[Store | None]:
+    """Open and lock the folder of an experiment until the end; None without an output folder.
+
+    Args:
+        output: the folder, and whether to continue the experiment in it.
+        experiment: the identity of the experiment, as JSON data.
+
+    Raises:
+        UsageError: the folder cannot be used, is in use, is not empty, or holds another experiment.
+    """
+    if output.folder is None:
+        yield None
+        return
+    with closing(Store(output.folder, experiment, resume=output.resume)) as store:
+        yield store
+
+
+def write_results(
+    folder: Folder, results: Mapping[str, Any], corpus: Corpus, embeddings: Embeddings, *, include_text: bool
+) -> None:
+    """Write the gold spans, the texts and neighbouring words where they may be shown, and results.json last.
+
+    Raises:
+        DataError: a file cannot be written.
+    """
+    documents = corpus.scored.documents
+    gold = {
+        layer: {document.id: document.layer(layer) for document in documents if layer in document.annotated}
+        for layer in dict.fromkeys(layer for system in results["systems"].values() for layer in system["tags"])
+    }
+    write_files({folder.gold_file: spans_jsonl(gold)})
+    if corpus.is_synthetic or include_text:
+        texts = {document.id: document.text for document in documents}
+        write_files({folder.texts_file: texts_jsonl(texts), folder.neighbours_file: to_json(embeddings.neighbours)})
+    write_files({folder.results_file: to_json(results)})
+
+
+class Store:
+    """The folder of one experiment, locked by this process until it ends.
+
+    Args:
+        path: the folder; made if it does not exist.
+        experiment: the identity of the experiment, as JSON data; a folder of another identity is refused.
+        resume: accept a folder that an interrupted run left; otherwise it must be empty.
+
+    Raises:
+        UsageError: the folder cannot be used, is in use, is not empty, or holds another experiment.
+    """
+
+    def __init__(self, path: Path, experiment: Mapping[str, Any], *, resume: bool) -> None:
+        self.folder = Folder(path)
+        try:
+            make_folder(path)
+            # Held until the process ends, however it ends.
+            self._lock = os.open(path / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise OutputExistsError(f"--output: {path} is in use by another run: name a new folder") from None
+        except OSError as error:
+            raise SettingError(f"--output: {path} cannot be written to: {error.strerror}") from None
+        try:
+            self._begin(dict(experiment), resume=resume)
+        except BaseException:
+            self.close()
+            raise
+
+    def _begin(self, experiment: dict[str, Any], *, resume: bool) -> None:
+        file = self.folder.path / "experiment.json"
+        try:
+            before = read_json(file)
+        except FileNotFoundError:
+            require_empty(self.folder.path)
+            write_files({file: to_json(experiment)})
+            return
+        if not resume:
+            raise OutputExistsError(
+                f"--output: {self.folder.path} is not empty: name a new folder, or give --resume to go on"
+            )
+        different = _different(before, experiment)
+        if different:
+            raise OptionConflictError(
+                f"--resume: {self.folder.path} holds another experiment, which differs in {', '.join(different)}: "
+                "give the same command, or name a new folder"
+            )
+        for left_over in self.folder.path.rglob(f"{TEMPORARY}*"):
+            left_over.unlink()
+
+    def finished(self, cells: Iterable[Cell]) -> list[Run]:
+        """Runs of the finished ones of these cells.
+
+        Raises:
+            DataError: a file of a finished cell is damaged.
+        """
+        return [run for cell in cells if (run := self._load(cell)) is not None]
+
+    def _load(self, cell: Cell) -> Run | None:
+        try:
+            record = read_json(self.folder.run_file(cell.system.name, cell.name))
+            if any(shape_errors(record, RUN)) or record["seed"] != cell.seed:
+                raise damaged(self.folder.run_file(cell.system.name, cell.name))
+            if not cell.is_plain:
+                return Run(cell, record)
+            predictions = read_spans(self.folder.predictions_file(cell.system.name, cell.name))
+            errors = read_errors(self.folder.errors_file(cell.system.name, cell.name))
+        except FileNotFoundError:
+            return None
+        found = {layer: Found(spans, tuple(errors.get(layer, ()))) for layer, spans in predictions.items()}
+        return Run(cell, record, found)
+
+    def save(self, run: Run) -> None:
+        """Write a finished cell.
+
+        Raises:
+            DataError: it cannot be written.
+        """
+        system, name = run.cell.system.name, run.cell.name
+        if run.cell.is_plain:
+            write_files(
+                {
+                    self.folder.predictions_file(system, name): spans_jsonl(
+                        {layer: found.predictions for layer, found in run.layers.items()}
+                    ),
+                    self.folder.errors_file(system, name): errors_jsonl(
+                        {layer: found.errors for layer, found in run.layers.items()}
+                    ),
+                }
+            )
+        write_files({self.folder.run_file(system, name): to_json(run.record)})
+
+    def close(self) -> None:
+        """Release the lock of the folder."""
+        os.close(self._lock)
+
+
+def _different(before: Any, now: Any, key: str = "") -> list[str]:
+    """Names (with dots) of the keys in which two experiments differ; values are not shown."""
+    if not (isinstance(before, dict) and isinstance(now, dict)):
+        return [] if before == now else [key or "everything"]
+    found = []
+    for name in dict.fromkeys([*before, *now]):
+        found += _different(before.get(name), now.get(name), f"{key}.{name}" if key else name)
+    return found

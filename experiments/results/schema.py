@@ -1,17 +1,20 @@
-"""Shape of results.json, written like the data for `crfdeid.validation.shape_errors`; other keys may occur.
+"""Shape of results.json, written like the data for `crfdeid.validation.shape_errors`, and its validation.
 
-All experiments share `COMMON`. A comparison and the experiments joint, private and transfer add the rest of `SHAPES`.
+``systems`` lists what was trained, ``runs`` each training of it, and a run's ``evaluations`` its scores, one for each
+dataset and annotation layer. Further entries of an experiment are those of its `Extras`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
-COMPARE, JOINT, PRIVATE, TRANSFER = "compare", "joint", "private", "transfer"
-"""Value of the key ``experiment``."""
+from crfdeid.validation import shape_errors
+from experiments import EXPERIMENTS
 
-SCHEMA = 3
+SCHEMA = 4
 """Value of the key ``schema``: version of the shape."""
 
 SPLITS = ("train", "dev", "test")
@@ -26,7 +29,7 @@ _SPLIT: Shape = {
     "spans_by_type": {str: int},
     "unaligned": int,  # spans that fit no tokens
 }
-_CORPUS: Shape = {
+_DATASET: Shape = {
     "name": str,
     "format": str,
     "type_map": str,
@@ -35,6 +38,7 @@ _CORPUS: Shape = {
     "notices": [str],
     "splits": {str: _SPLIT},
     "sha256": str,
+    "fractions?": [{"fraction": float, "documents": int, "sentences": int, "tokens": int}],  # sizes of shares
 }
 _EMBEDDING: Shape = {
     "kind": str,
@@ -45,35 +49,6 @@ _EMBEDDING: Shape = {
     "notices": [str],
     "fit_seconds": float,
 }
-COMMON: Shape = {
-    "experiment": str,
-    "schema": int,
-    "corpus": _CORPUS,
-    "settings": {
-        "command": {
-            "profile": str,
-            "seeds": [int],
-            "augment?": str,
-            "pseudonymise?": (int, None),
-            "neighbours_from?": (str, None),
-        },
-        "repair": str,
-        "models": {str: {str: Any}},
-    },
-    "environment": {
-        "python": str,
-        "platform": str,
-        "packages": {str: str},
-        "commit": (str, None),
-        "device": str,
-        "cores": (int, None),
-        "jobs": int,
-        "corpus_seconds": float,
-        "total_seconds": float,
-    },
-    "embeddings": {str: _EMBEDDING},
-}
-
 _MEASURES: Shape = {"precision": float, "recall": float, "f1": float}
 _COUNTS: Shape = {**_MEASURES, "tp": int, "fp": int, "fn": int}
 _SCORED: Shape = {"micro": _COUNTS, "macro": _MEASURES, "by_type": {str: _COUNTS}}
@@ -85,7 +60,7 @@ _SCORES: Shape = {
     "token_binary_hipaa?": _SCORED,  # where types say which identifier of HIPAA they are
 }
 _INTERVAL: Shape = {"f1": float, "low": float, "high": float}
-_SIGNIFICANCE: Shape = {
+COMPARISON: Shape = {
     "test": str,
     "permutations": int,
     "samples": int,
@@ -117,117 +92,6 @@ _ERRORS: Shape = {
     "causes": _CAUSES,
     "confusions": [{"gold": str, "predicted": str, "count": int}],
 }
-_TIMED_RUN: Shape = {
-    "seed": int,
-    "fit_seconds": float,
-    "predict_seconds": float,
-    "tokens_per_second": float,
-    "learning_curve": [{"step": int, "loss": (float, None), "dev_f1": (float, None)}],
-}
-_RUN: Shape = {**_TIMED_RUN, "dev_f1": float, "scores": _SCORES, "errors": _ERRORS}
-_SYSTEM: Shape = {"model": str, "embedding": (str, None), "runs": [_RUN]}
-_TRIED: Shape = {"seed": int, "dev_f1": float}
-_COMPARISON: Shape = {
-    **COMMON,
-    "models": {str: _SYSTEM},
-    "fractions": {
-        str: [
-            {
-                "fraction": float,
-                "documents": int,
-                "sentences": int,
-                "tokens": int,
-                "runs": [{**_TRIED, "scores": _SCORES}],
-            }
-        ]
-    },
-    "sweep": (
-        {
-            "names": [str],
-            "points": [{"system": str, "values": {str: Any}, "runs": [_TRIED]}],
-            "chosen": {str: {str: Any}},
-        },
-        None,
-    ),
-    "significance": (_SIGNIFICANCE, None),
-}
-
-_JOINT_RUN: Shape = {  # by annotation layer
-    **_TIMED_RUN,
-    "dev_f1": {str: float},
-    "scores": {str: _SCORES},
-    "errors": {str: _ERRORS},
-    # Words that occur in training only as PHI, and the number of them that the model of concepts has stored.
-    "phi_held": ({"held": int, "words": int}, None),
-}
-_JOINT: Shape = {
-    **COMMON,
-    "layers": [str],
-    "models": {str: {"model": str, "embedding": (str, None), "hides_phi": bool, "runs": [_JOINT_RUN]}},
-    "tables": {
-        "compared": [str],
-        "table_4": {str: str},
-        "table_5": {str: {"learns_from": str, "reads": str}},
-    },
-    "significance": {str: _SIGNIFICANCE},  # by layer, and of Table 5
-}
-
-_ACCURACY: Shape = {"accuracy": float, "low": float, "high": float}
-_AVERAGED: Shape = {str: {"top1": float, "top10": float, "chance": float}}
-_PRIVATE_SYSTEM: Shape = {
-    "name": str,
-    "kind": str,
-    "neighbours": (int, None),
-    "embedding": (str, None),
-    "size": (int, None),
-    "seeds": int,
-    # None where the types do not allow this kind of score.
-    "scores": {"binary_hipaa": {"f1": (float, None)}, "entity_strict": {"f1": (float, None)}},
-    "attacks": {  # None for an attack that does not apply
-        "fresh": (_ACCURACY, None),
-        "continued": (_ACCURACY, None),
-        "zeroed": (_ACCURACY, None),
-        "no_noise": (_ACCURACY, None),
-        "averaging": (_AVERAGED, None),
-        "averaging_names": (_AVERAGED, None),
-        "linking": ({"auc": (float, None)}, None),
-        "inversion": (
-            {
-                "recovered": (float, None),
-                "by_frequency": (float, None),
-                "others_recovered": (float, None),
-                "others_by_frequency": (float, None),
-            },
-            None,
-        ),
-    },
-    "remains": ({"unchanged": float, "containing": float, "neighbours_that_contain": float}, None),
-}
-_PRIVATE: Shape = {
-    **_COMPARISON,
-    "systems": [_PRIVATE_SYSTEM],
-    "pooling": (
-        {"systems": [_PRIVATE_SYSTEM], "models": {str: _SYSTEM}, "significance": _SIGNIFICANCE},
-        None,
-    ),
-}
-
-_CELL: Shape = {
-    **_MEASURES,
-    "low": float,  # ends of the interval of F
-    "high": float,
-    "precision_low": float,
-    "precision_high": float,
-    "recall_low": float,
-    "recall_high": float,
-}
-_TESTED: Shape = {  # counts are over all runs, but for "tokens"
-    "tokens": int,
-    "multi_class": _COUNTS,
-    "binary": _COUNTS,
-    "by_category": {str: _COUNTS},
-    "missed": {"tokens": int, "adjacent_found": int},
-}
 _POINT: Shape = {  # without a required sensitivity, of the most probable tags
     "required": (float, None),
     "threshold": (float, None),
@@ -237,17 +101,135 @@ _POINT: Shape = {  # without a required sensitivity, of the most probable tags
     "false_negatives_per_1000": float,
     "false_positives_per_1000": float,
 }
-_TRANSFER_RUN: Shape = {**_TIMED_RUN, "dev_f1": float, "errors": _ERRORS, "operating_points": [_POINT]}
-_TRANSFER: Shape = {
-    **COMMON,
-    "types": str,
-    "level": float,
-    "samples": int,
-    "matrix": {str: {str: {str: _CELL}}},  # by model, training corpus and test corpus
-    "scores": {str: {str: {str: _TESTED}}},
-    "corpora": {str: _CORPUS},
-    "models": {str: {"model": str, "label": str, "trained_on": str, "runs": [_TRANSFER_RUN]}},
+_EVALUATION: Shape = {  # a point of a sweep has F on dev alone
+    "dataset": str,
+    "layer": str,
+    "dev_f1?": float,
+    "scores?": _SCORES,
+    "errors?": _ERRORS,
+    "missed?": {"tokens": int, "adjacent_found": int},  # unmarked tokens of PHI
+    "operating_points?": [_POINT],
+}
+RUN: Shape = {
+    "system": str,
+    "seed": int,
+    "fraction": float,
+    "point": {str: Any},
+    "fit_seconds": float,
+    "predict_seconds?": float,
+    "tokens_per_second?": float,
+    "learning_curve": [{"step": int, "loss": (float, None), "dev_f1": (float, None)}],
+    "evaluations": [_EVALUATION],
+}
+SYSTEM: Shape = {
+    "model": str,
+    "embedding": (str, None),
+    "settings": {str: Any},
+    "trained_on": str,
+    "tags": [str],  # annotation layers
+}
+START: Shape = {
+    "experiment": str,
+    "schema": int,
+    "command": {"profile": str, "seeds": [int]},
+    "repair": str,
+    "datasets": {str: _DATASET},
+    "embeddings": {str: _EMBEDDING},
+    "systems": {str: SYSTEM},
+}
+"""Entries that are known before the training."""
+END: Shape = {
+    "environment": {
+        "python": str,
+        "platform": str,
+        "packages": {str: str},
+        "commit": (str, None),
+        "device": str,
+        "cores": (int, None),
+        "jobs": int,
+        "corpus_seconds": float,
+        "total_seconds": float,
+    },
+    "runs": [RUN],
+    "comparisons": {str: COMPARISON},
 }
 
-SHAPES = {COMPARE: _COMPARISON, JOINT: _JOINT, PRIVATE: _PRIVATE, TRANSFER: _TRANSFER}
-"""Experiment -> shape of its results."""
+
+@dataclass(frozen=True, kw_only=True)
+class Extras:
+    """Shapes of an experiment's own entries.
+
+    Args:
+        command: of the options that its report reads.
+        system: in each system.
+        run: in each run.
+        check: function that yields the problems of the references of these entries.
+    """
+
+    command: Shape = field(default_factory=dict)
+    system: Shape = field(default_factory=dict)
+    run: Shape = field(default_factory=dict)
+    check: Callable[[Mapping[str, Any]], Iterable[str]] = field(default=lambda results: ())
+
+
+def damage(results: Any, *, started: bool = False) -> Iterator[str]:
+    """Problems of the data of a results.json: of its shape, or else of its references; none for valid data.
+
+    Args:
+        results: the data.
+        started: the data are those of an experiment before its training.
+    """
+    if not isinstance(results, dict) or results.get("experiment") not in [*EXPERIMENTS]:
+        yield f"experiment is none of {', '.join(EXPERIMENTS)}"
+        return
+    extras: Extras = import_module(EXPERIMENTS[results["experiment"]]).EXTRAS
+    shape = {
+        **START,
+        "command": {**START["command"], **extras.command},
+        "systems": {str: SYSTEM if started else {**SYSTEM, **extras.system}},
+    }
+    if not started:
+        shape |= {**END, "runs": [{**RUN, **extras.run}]}
+    problems = list(shape_errors(results, shape)) or list(_loose_ends(results, started=started))
+    yield from problems or ([] if started else extras.check(results))
+
+
+def _loose_ends(results: Mapping[str, Any], *, started: bool) -> Iterator[str]:
+    for name, dataset in results["datasets"].items():
+        yield from (
+            f"datasets.{name}.splits.{split} is none of {', '.join(SPLITS)}"
+            for split in {*dataset["splits"]} - {*SPLITS}
+        )
+        if dataset["test"] not in dataset["splits"]:
+            yield f"datasets.{name}.test names no split"
+    if not results["systems"]:
+        yield "systems is empty"
+    for name, system in results["systems"].items():
+        if system["embedding"] not in (None, *results["embeddings"]):
+            yield f"systems.{name}.embedding is not among embeddings"
+        if system["trained_on"] not in results["datasets"]:
+            yield f"systems.{name}.trained_on is not among datasets"
+    if not started:
+        yield from _loose_runs(results)
+
+
+def _loose_runs(results: Mapping[str, Any]) -> Iterator[str]:
+    """Systems without a whole run, and runs of no system or of no dataset."""
+    for name in results["systems"].keys() - {run["system"] for run in results["runs"] if is_plain(run)}:
+        yield f"runs has none of {name}"
+    for number, run in enumerate(results["runs"]):
+        if run["system"] not in results["systems"]:
+            yield f"runs.{number}.system is not among systems"
+        for place, evaluation in enumerate(run["evaluations"]):
+            if evaluation["dataset"] not in results["datasets"]:
+                yield f"runs.{number}.evaluations.{place}.dataset is not among datasets"
+            if "scores" not in evaluation and not run["point"]:
+                yield f"runs.{number}.evaluations.{place} has no scores"
+    for name, comparison in results["comparisons"].items():
+        if not {pair[side] for pair in comparison["pairs"] for side in "ab"} <= results["systems"].keys():
+            yield f"comparisons.{name} has a pair of other systems"
+
+
+def is_plain(run: Mapping[str, Any]) -> bool:
+    """True for a run of a system as compared: all training data, no point of a sweep."""
+    return run["fraction"] == 1.0 and not run["point"]

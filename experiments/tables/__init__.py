@@ -1,21 +1,22 @@
-"""The tables of an experiment: data frames first, then cells of text, then a format.
+"""Tables of scored systems: data frames first, then cells of text, then a format.
 
-All functions read the dictionary of results.json, so tables can be made again from the file. Scores are fractions in
-frames and CSV, and per cent in cells.
+All functions read a view of the results (`experiments.results.views`), so tables can be made again from results.json.
+Scores are fractions in frames and CSV, and per cent in cells.
 
-- `comparison_tables`: every table of a comparison; `experiments.reporting.kinds` has those of every experiment.
+- `comparison_tables`: every table of a comparison. The tables of one paper are in the folder of its experiment.
 - `to_text`, `to_markdown`, `to_latex`, `to_csv`: a `Table` as text.
-- frames: one fact a row. cells: `Table`, texts of cells, shared notes. setting, scores, errors, published: the tables;
-  private, joint, transfer: those of these experiments. layers: results of one annotation layer. formats: text formats.
+- frames: one fact a row. cells: `Table`, texts of cells, shared notes. setting, scores, errors, published: the tables.
+  formats: text formats.
 """
 
 from __future__ import annotations
 
 from experiments.papers import papers_on
+from experiments.results.views import View
 from experiments.tables.cells import Table, score_notes
 from experiments.tables.errors import ERROR_NAMES, confusion_table, error_table, example_table
 from experiments.tables.formats import to_csv, to_latex, to_markdown, to_text
-from experiments.tables.frames import OVERALL, Results
+from experiments.tables.frames import OVERALL
 from experiments.tables.published import published_tables
 from experiments.tables.scores import (
     embedding_table,
@@ -31,7 +32,6 @@ from experiments.tables.setting import corpus_table, settings_table, sweep_table
 __all__ = [
     "ERROR_NAMES",
     "OVERALL",
-    "Results",
     "Table",
     "comparison_tables",
     "confusion_table",
@@ -58,29 +58,28 @@ __all__ = [
 ]
 
 
-def comparison_tables(results: Results, *, published: bool) -> dict[str, Table]:
-    """Tables of trained models that the results have data for, by name, in order.
+def comparison_tables(view: View, *, published: bool) -> dict[str, Table]:
+    """Tables of trained models that a view has data for, by name, in order.
 
     Args:
-        results: the content of results.json.
+        view: the scored systems.
         published: add the scores that papers print of these models.
     """
-    embeddings, significance = results["embeddings"], results["significance"]
-    systems = results["models"]
+    comparison, systems = view["comparison"], view["systems"]
     makers = {
         "scores": (score_table, True),
         "matches": (overview_table, True),
         "replicates": (replicate_table, any(len(found["runs"]) > 1 for found in systems.values())),
-        "intervals": (interval_table, bool(significance and significance["intervals"])),
-        "significance": (pair_table, bool(significance and significance["pairs"])),
-        "embeddings": (embedding_table, bool(embeddings)),
-        "vocabulary": (vocabulary_table, bool(embeddings)),
-        "fractions": (fraction_table, bool(results["fractions"])),
-        "sweep": (sweep_table, bool(results["sweep"])),
+        "intervals": (interval_table, bool(comparison and comparison["intervals"])),
+        "significance": (pair_table, bool(comparison and comparison["pairs"])),
+        "embeddings": (embedding_table, bool(view["embeddings"])),
+        "vocabulary": (vocabulary_table, bool(view["embeddings"])),
+        "fractions": (fraction_table, bool(view["fractions"])),
+        "sweep": (sweep_table, bool(view["sweep"])),
         "errors": (error_table, True),
         "time": (time_table, True),
     }
-    tables = {name: make(results) for name, (make, asked) in makers.items() if asked}
+    tables = {name: make(view) for name, (make, asked) in makers.items() if asked}
     if published:
-        tables |= published_tables(results, papers_on({found["model"] for found in systems.values()}))
-    return tables | {f"confusions-{system}": confusion_table(results, system) for system in systems}
+        tables |= published_tables(view, papers_on({found["model"] for found in systems.values()}))
+    return tables | {f"confusions-{system}": confusion_table(view, system) for system in systems}

@@ -9,7 +9,8 @@ from typing import Any
 import pandas as pd
 
 from crfdeid.label_schemes import approximate_types
-from experiments.tables.frames import HIPAA_TOKENS, MEASURES, OVERALL, Results, rows_of, score_frame, summary_frame
+from experiments.results.views import View
+from experiments.tables.frames import HIPAA_TOKENS, MEASURES, OVERALL, rows_of, score_frame, summary_frame
 
 NO_VALUE = "-"
 MARK = "*"
@@ -60,9 +61,9 @@ def long_form(cells: pd.DataFrame, row: str, column: str) -> pd.DataFrame:
     return cells.rename_axis(row).reset_index().melt(id_vars=row, var_name=column, value_name="value")
 
 
-def run_counts(results: Results) -> dict[str, int]:
+def run_counts(view: View) -> dict[str, int]:
     """Number of runs of each system."""
-    return {system: len(found["runs"]) for system, found in results["models"].items()}
+    return {system: len(found["runs"]) for system, found in view["systems"].items()}
 
 
 def side_by_side(
@@ -91,23 +92,24 @@ def side_by_side(
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
-def overall_f(results: Results) -> dict[str, dict[str, Any]]:
+def overall_f(view: View) -> dict[str, dict[str, Any]]:
     """Each system's row of `summary_frame` for the strict F of all types together."""
-    frame = score_frame(results)
+    frame = score_frame(view)
     frame = frame[(frame["category"] == OVERALL) & (frame["measure"] == "f1")]
     return {row["system"]: row for row in rows_of(summary_frame(frame, "system"))}
 
 
-def score_notes(results: Results) -> tuple[str, ...]:
+def score_notes(view: View) -> tuple[str, ...]:
     """Notes for the reader of any score: split, types, repair policy and features."""
-    corpus = results["corpus"]
+    corpus = view["dataset"]
     scored = corpus["splits"][corpus["test"]]
     notes = [
         f"Scored on the {corpus['test']} split of {corpus['name']}: {scored['documents']} documents, "
         f"{scored['spans']} spans; types: {corpus['type_map']}.",
-        f"Tags that are not valid IOB2 are read by the policy '{results['settings']['repair']}'.",
+        f"Tags that are not valid IOB2 are read by the policy '{view['repair']}'.",
     ]
-    for system, settings in results["settings"]["models"].items():
+    for system, about in view["systems"].items():
+        settings = about["settings"]
         if "pos" in settings:
             pos = settings["pos"]
             pos_text = "no POS and chunk features" if pos == "none" else f"POS and chunk tags by {pos}"
@@ -115,21 +117,21 @@ def score_notes(results: Results) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def hipaa_notes(results: Results) -> tuple[str, ...]:
+def hipaa_notes(view: View) -> tuple[str, ...]:
     """Notes for the reader of scores over HIPAA's types; empty without such scores."""
-    if not any(HIPAA_TOKENS in run["scores"] for found in results["models"].values() for run in found["runs"]):
+    if not any(HIPAA_TOKENS in run["scores"] for found in view["systems"].values() for run in found["runs"]):
         return ()
     tokens = "PHI that HIPAA names: token by token, as the 2014 i2b2 challenge cuts and counts them."
-    approximate = approximate_types(results["corpus"]["types"])
+    approximate = approximate_types(view["dataset"]["types"])
     if not approximate:
         return (tokens,)
     more = f" and {len(approximate) - 3} more" if len(approximate) > 3 else ""
     return (tokens, f"Approximate: that challenge has no {', '.join(approximate[:3])}{more}.")
 
 
-def run_notes(results: Results, what: str = "Mean ± standard deviation of") -> tuple[str, ...]:
+def run_notes(view: View, what: str = "Mean ± standard deviation of") -> tuple[str, ...]:
     """Number of runs behind each value, and the systems with fewer, because no seed changes them."""
-    counts = run_counts(results)
+    counts = run_counts(view)
     most = max(counts.values(), default=1)
     if most == 1:
         return ()
@@ -142,26 +144,26 @@ def _times(runs: int) -> str:
     return "once" if runs == 1 else f"{runs} times"
 
 
-def name_of_test(results: Results) -> str:
+def name_of_test(view: View) -> str:
     """The significance test, and its level.
 
     Example: "approximate randomisation on documents, 10,000 permutations, Holm-adjusted p ≤ 0.05".
     """
-    significance = results["significance"]
+    significance = view["comparison"]
     return (
         f"{significance['test']} on documents, {significance['permutations']:,} permutations, "
         f"Holm-adjusted p ≤ {significance['level']:g}"
     )
 
 
-def interval_name(results: Results) -> str:
+def interval_name(view: View) -> str:
     """The kind of interval, such as "95 % bootstrap interval"."""
-    return f"{100 * (1 - results['significance']['level']):g} % bootstrap interval"
+    return f"{100 * (1 - view['comparison']['level']):g} % bootstrap interval"
 
 
-def holding(results: Results) -> frozenset[tuple[str, str, str]]:
+def holding(view: View) -> frozenset[tuple[str, str, str]]:
     """Every (system, other system, category) whose F differ by the paired test, in both orders."""
-    significance = results.get("significance")
+    significance = view["comparison"]
     if not significance:
         return frozenset()
     held = [pair for pair in significance["pairs"] if pair["p_holm"] <= significance["level"]]

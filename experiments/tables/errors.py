@@ -10,13 +10,13 @@ import pandas as pd
 from crfdeid.documents import Document, Span, tokens_of
 from crfdeid.evaluation import ERROR_CAUSES
 from crfdeid.evaluation.tokens import missed_tokens, token_types
+from experiments.results.views import Results, View
 from experiments.tables.cells import Table, count, long_form, run_counts, run_notes, score_notes
 from experiments.tables.frames import (
     ALL_ERRORS,
     BOUNDARY,
     MISSED,
     SPURIOUS,
-    Results,
     confusion_frame,
     error_frame,
 )
@@ -35,9 +35,9 @@ AROUND = 2
 Spans = Mapping[str, Sequence[Span]]
 
 
-def error_table(results: Results) -> Table:
+def error_table(view: View) -> Table:
     """Error categories by system, with causes and the most frequent confusions of types."""
-    frame, runs = error_frame(results), run_counts(results)
+    frame, runs = error_frame(view), run_counts(view)
     totals = frame.groupby(["category", "cause", "system"])["count"].sum().to_dict()
 
     def row(category: str, cause: str) -> list[str]:
@@ -50,7 +50,7 @@ def error_table(results: Results) -> Table:
             rows[f"{name}: {cause}"] = row(category, cause)
     rows[ALL_ERRORS] = row(ALL_ERRORS, "")
     cells = pd.DataFrame.from_dict(rows, orient="index", columns=list(runs))
-    notes = ("One error can have several causes, or none.", *run_notes(results, "Means of"), *score_notes(results))
+    notes = ("One error can have several causes, or none.", *run_notes(view, "Means of"), *score_notes(view))
     return Table("Errors: entities by category and cause", cells, notes, frame)
 
 
@@ -61,9 +61,9 @@ def _shown_causes(frame: pd.DataFrame, category: str) -> list[str]:
     return [*causes, *counts.drop(index=causes).nlargest(TOP_CONFUSIONS).index]
 
 
-def confusion_table(results: Results, system: str) -> Table:
+def confusion_table(view: View, system: str) -> Table:
     """Gold types against predicted types of one system, with margins so that it adds up to the strict scores."""
-    frame, mean = confusion_frame(results, system), len(results["models"][system]["runs"]) > 1
+    frame, mean = confusion_frame(view, system), len(view["systems"][system]["runs"]) > 1
     with_sums = frame.assign(Gold=frame.sum(axis=1))
     types = [label for label in frame.index if label not in (BOUNDARY, SPURIOUS)]
     with_sums.loc["Predicted"] = with_sums.sum(axis=0)
@@ -76,7 +76,7 @@ def confusion_table(results: Results, system: str) -> Table:
         "the right place with another type.",
         f"{BOUNDARY}: an overlap with other boundaries; {MISSED}: gold that no prediction touches; {SPURIOUS}: a "
         "prediction that touches no gold. A row adds up to its type's gold spans, a column to its predictions.",
-        *run_notes({"models": {system: results["models"][system]}}, "Means of"),
+        *run_notes({"systems": {system: view["systems"][system]}}, "Means of"),
     )
     data = long_form(frame, "gold", "predicted").rename(columns={"value": "count"})
     impossible = ~data["gold"].isin(types) & data["predicted"].isin([BOUNDARY, MISSED])
@@ -103,8 +103,8 @@ def example_table(
         predictions: returns a system's predicted spans with a seed, by document id.
     """
     found = {}
-    for system, about in results["models"].items():
-        every = predictions(system, about["runs"][0]["seed"])
+    for system, about in results["systems"].items():
+        every = predictions(system, next(run["seed"] for run in results["runs"] if run["system"] == system))
         found[system] = {name: spans for name, spans in every.items() if name.startswith(f"{about['trained_on']}/")}
     columns = [*(f"{n} before" for n in range(AROUND, 0, -1)), "missed", *(f"{n} after" for n in range(1, AROUND + 1))]
     rows = {

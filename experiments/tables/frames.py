@@ -1,4 +1,4 @@
-"""Results as data frames: one fact a row, scores as fractions, nothing rounded. Tables, plots and CSV start from these.
+"""Views as data frames: one fact a row, scores as fractions, nothing rounded. Tables, plots and CSV start from these.
 
 A *system* is a model with its embedding, a *run* one system with one seed; systems may have different numbers of runs.
 """
@@ -10,8 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-Results = Mapping[str, Any]
-"""The content of results.json."""
+from experiments.results.views import View
 
 HIPAA_TOKENS = "token_binary_hipaa"
 SCORES = {
@@ -39,23 +38,22 @@ def corpus_frame(corpus: Mapping[str, Any]) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def settings_frame(settings: Mapping[str, Any]) -> pd.DataFrame:
+def settings_frame(systems: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     """Settings (rows) of each system (columns); missing for a setting that a system does not have."""
-    systems = settings["models"]
+    systems = {name: about["settings"] for name, about in systems.items()}
     names = list(dict.fromkeys(name for own in systems.values() for name in own))
     columns = {system: [own.get(name) for name in names] for system, own in systems.items()}
     return pd.DataFrame(columns, index=names, dtype=object)
 
 
-def score_frame(results: Results, match: str = "entity_strict") -> pd.DataFrame:
+def score_frame(view: View, match: str = "entity_strict") -> pd.DataFrame:
     """Every score: system, seed, category (a type, `OVERALL` or `MACRO`), measure, value.
 
-    A run without this kind of score has no rows: scores over HIPAA's types need types that map to them, and older
-    results have none.
+    A run without this kind of score has no rows: scores over HIPAA's types need types that map to them.
     """
     rows = [
         (system, run["seed"], *score)
-        for system, found in results["models"].items()
+        for system, found in view["systems"].items()
         for run in found["runs"]
         if match in run["scores"]
         for score in _scores_of(run["scores"][match])
@@ -85,36 +83,40 @@ def summary_frame(frame: pd.DataFrame, *keys: str) -> pd.DataFrame:
     return summary.reset_index()
 
 
-def fraction_frame(results: Results) -> pd.DataFrame:
+def fraction_frame(view: View) -> pd.DataFrame:
     """F by amount of training data: system, fraction, documents, sentences, tokens, seed, category, measure, value."""
     rows = [
         (system, part["fraction"], part["documents"], part["sentences"], part["tokens"], run["seed"], *score)
-        for system, parts in results["fractions"].items()
-        for part in parts
+        for system in view["systems"]
+        for part in view["fractions"]
         for run in part["runs"]
+        if run["system"] == system
         for score in _scores_of(run["scores"]["entity_strict"])
     ]
     sizes = ["fraction", "documents", "sentences", "tokens"]
     return pd.DataFrame(rows, columns=["system", *sizes, "seed", "category", "measure", "value"])
 
 
-def sweep_frame(results: Results) -> pd.DataFrame:
+def sweep_frame(view: View) -> pd.DataFrame:
     """Every run of a sweep: system, one column for each setting, seed, value (F on dev), chosen."""
-    sweep = results["sweep"]
-    names = sweep["names"]
+    names = sweep_names(view)
     rows = [
-        (point["system"], *values, run["seed"], run["dev_f1"], sweep["chosen"].get(point["system"]) == point["values"])
-        for point in sweep["points"]
-        for values in [[point["values"].get(name) for name in names]]
-        for run in point["runs"]
+        (run["system"], *map(run["point"].get, names), run["seed"], run["dev_f1"], chosen == run["point"])
+        for run in view["sweep"]
+        for chosen in [view["systems"][run["system"]].get("chosen")]
     ]
     return pd.DataFrame(rows, columns=["system", *names, "seed", "value", "chosen"])
 
 
-def error_frame(results: Results) -> pd.DataFrame:
+def sweep_names(view: View) -> list[str]:
+    """Settings of a sweep, in the order of its option."""
+    return [name for name, _ in view["command"]["sweep"]]
+
+
+def error_frame(view: View) -> pd.DataFrame:
     """Errors: system, seed, category (or `ALL_ERRORS`), cause ("" for all causes), count."""
     rows = []
-    for system, found in results["models"].items():
+    for system, found in view["systems"].items():
         for run in found["runs"]:
             errors = run["errors"]
             rows.append((system, run["seed"], ALL_ERRORS, "", sum(errors["categories"].values())))
@@ -127,7 +129,7 @@ def error_frame(results: Results) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["system", "seed", "category", "cause", "count"])
 
 
-def confusion_frame(results: Results, system: str) -> pd.DataFrame:
+def confusion_frame(view: View, system: str) -> pd.DataFrame:
     """Gold type (rows) against predicted type (columns), as means over a system's runs.
 
     The sum of a row is the number of gold spans of its type, the sum of a column the predictions of its type. With tp,
@@ -135,9 +137,9 @@ def confusion_frame(results: Results, system: str) -> pd.DataFrame:
     after hits, confusions and `SPURIOUS`; an error of one side alone (causes "merged" and "split") is counted on that
     side.
     """
-    runs = results["models"][system]["runs"]
+    runs = view["systems"][system]["runs"]
     found = {label for run in runs for label in run["scores"]["entity_strict"]["by_type"]}
-    types = [label for label in results["corpus"]["types"] if label in found]
+    types = [label for label in view["dataset"]["types"] if label in found]
     first, *others = (_confusions(run, types) for run in runs)
     return sum(others, start=first) / len(runs)
 
@@ -161,39 +163,39 @@ def _confusions(run: Mapping[str, Any], types: Sequence[str]) -> pd.DataFrame:
     return matrix
 
 
-def vocabulary_frame(results: Results) -> pd.DataFrame:
+def vocabulary_frame(view: View) -> pd.DataFrame:
     """Out-of-vocabulary rates: embedding, kind, words, dim, split, tokens and types (shares)."""
     rows = [
         (name, found["kind"], found["words"], found["dim"], split, rates["tokens"], rates["types"])
-        for name, found in results["embeddings"].items()
+        for name, found in view["embeddings"].items()
         for split, rates in found["out_of_vocabulary"].items()
     ]
     return pd.DataFrame(rows, columns=["embedding", "kind", "words", "dim", "split", "tokens", "types"])
 
 
-def interval_frame(results: Results) -> pd.DataFrame:
+def interval_frame(view: View) -> pd.DataFrame:
     """Bootstrap intervals of F: system, category, f1, low, high."""
     rows = [
         (system, category, values["f1"], values["low"], values["high"])
-        for system, categories in results["significance"]["intervals"].items()
+        for system, categories in view["comparison"]["intervals"].items()
         for category, values in categories.items()
     ]
     return pd.DataFrame(rows, columns=["system", "category", "f1", "low", "high"])
 
 
-def pair_frame(results: Results) -> pd.DataFrame:
+def pair_frame(view: View) -> pd.DataFrame:
     """Paired tests: a, b, category, f1_a, f1_b, difference (b - a), low, high, p, p_holm, holds."""
-    significance = results["significance"]
+    significance = view["comparison"]
     columns = ["a", "b", "category", "f1_a", "f1_b", "difference", "low", "high", "p", "p_holm"]
     frame = pd.DataFrame([[pair[name] for name in columns] for pair in significance["pairs"]], columns=columns)
     return frame.assign(holds=frame["p_holm"] <= significance["level"])
 
 
-def curve_frame(results: Results) -> pd.DataFrame:
+def curve_frame(view: View) -> pd.DataFrame:
     """Learning curves: system, seed, step, loss, dev_f1; missing where a model gives none."""
     rows = [
         (system, run["seed"], point["step"], point["loss"], point["dev_f1"])
-        for system, found in results["models"].items()
+        for system, found in view["systems"].items()
         for run in found["runs"]
         for point in run["learning_curve"]
     ]
@@ -201,12 +203,12 @@ def curve_frame(results: Results) -> pd.DataFrame:
     return frame.astype({"loss": float, "dev_f1": float})
 
 
-def time_frame(results: Results) -> pd.DataFrame:
+def time_frame(view: View) -> pd.DataFrame:
     """Times: system, seed, phase, value (seconds, or tokens a second)."""
     phases = ("fit_seconds", "predict_seconds", "tokens_per_second")
     rows = [
         (system, run["seed"], phase, run[phase])
-        for system, found in results["models"].items()
+        for system, found in view["systems"].items()
         for run in found["runs"]
         for phase in phases
     ]

@@ -11,26 +11,27 @@ import pandas as pd
 from experiments.papers import Paper, johnson2020
 from experiments.papers.johnson2020 import PrintedRow
 from experiments.papers.paper import Printed, SystemRow, SystemTable, TypeTable
+from experiments.results.views import View
 from experiments.tables.cells import NO_VALUE, Table, hipaa_notes, percent, run_counts
-from experiments.tables.frames import HIPAA_TOKENS, MEASURES, OVERALL, SCORES, Results, score_frame, summary_frame
+from experiments.tables.frames import HIPAA_TOKENS, MEASURES, OVERALL, SCORES, score_frame, summary_frame
 
 _COLUMNS = ["system", "source", "category", "measure", "value"]
 
 
-def published_tables(results: Results, papers: Iterable[Paper]) -> dict[str, Table]:
+def published_tables(view: View, papers: Iterable[Paper]) -> dict[str, Table]:
     """Every printed table of these papers with our systems in it, by the name of its files."""
     return {
         f"published-{printed.name}": (
-            _by_type(results, paper, printed) if isinstance(printed, TypeTable) else _by_system(results, paper, printed)
+            _by_type(view, paper, printed) if isinstance(printed, TypeTable) else _by_system(view, paper, printed)
         )
         for paper in papers
         for printed in paper.tables
     }
 
 
-def _by_type(results: Results, paper: Paper, printed: TypeTable) -> Table:
+def _by_type(view: View, paper: Paper, printed: TypeTable) -> Table:
     """Each of the paper's models, followed by our systems of the same model; then our others."""
-    frame = _means_of_both(results, paper, printed)
+    frame = _means_of_both(view, paper, printed)
     frame = frame[frame["measure"].isin(printed.measures)]
     texts = frame.set_index(["category", "system", "measure"])["value"].map(percent).to_dict()
     categories = list(dict.fromkeys([*printed.scores, *frame["category"]]))
@@ -47,15 +48,15 @@ def _by_type(results: Results, paper: Paper, printed: TypeTable) -> Table:
         for category in [*types, OVERALL]
     }
     cells = pd.DataFrame.from_dict(rows, orient="index")
-    notes = (*_notes(results, paper, "entity_strict"), *printed.notes)
+    notes = (*_notes(view, paper, "entity_strict"), *printed.notes)
     return Table(printed.title, cells, notes, frame, group=len(letters))
 
 
-def _means_of_both(results: Results, paper: Paper, printed: TypeTable) -> pd.DataFrame:
+def _means_of_both(view: View, paper: Paper, printed: TypeTable) -> pd.DataFrame:
     """System, source ("published", "ours"), category, measure, value (a mean); each paper's model before our own."""
-    ours = summary_frame(score_frame(results), "system", "category", "measure").rename(columns={"mean": "value"})
-    ours = ours[ours["category"].isin([*results["corpus"]["types"], OVERALL])].assign(source="ours")[_COLUMNS]
-    systems = {system: found["model"] for system, found in results["models"].items()}
+    ours = summary_frame(score_frame(view), "system", "category", "measure").rename(columns={"mean": "value"})
+    ours = ours[ours["category"].isin([*view["dataset"]["types"], OVERALL])].assign(source="ours")[_COLUMNS]
+    systems = {system: found["model"] for system, found in view["systems"].items()}
     parts = []
     for number, (name, model) in enumerate(paper.models.items()):
         rows = [
@@ -71,17 +72,17 @@ def _means_of_both(results: Results, paper: Paper, printed: TypeTable) -> pd.Dat
     return pd.concat([part for part in parts if len(part)], ignore_index=True)
 
 
-def _by_system(results: Results, paper: Paper, printed: SystemTable) -> Table:
+def _by_system(view: View, paper: Paper, printed: SystemTable) -> Table:
     """Each printed row, followed by those of our systems that belong to it."""
-    found = score_frame(results, printed.match)
+    found = score_frame(view, printed.match)
     means = found[found["category"] == OVERALL].groupby(["system", "measure"])["value"].mean()
     rows = []
     for row in printed.rows:
         rows.append({"system": row.label, "source": "published", "dim": row.dim, **_fractions(row.printed)})
-        for system in _belonging(results, row):
-            about = results["models"][system]
+        for system in _belonging(view, row):
+            about = view["systems"][system]
             label = ": ".join(name for name in (about["model"], about["embedding"]) if name)
-            dim = results["embeddings"][about["embedding"]]["dim"] if about["embedding"] else None
+            dim = view["embeddings"][about["embedding"]]["dim"] if about["embedding"] else None
             ours = {measure: means.get((system, measure)) for measure in MEASURES}
             rows.append({"system": label, "source": "ours", "dim": dim, **ours})
     data = pd.DataFrame(rows, columns=["system", "source", "dim", *MEASURES])
@@ -93,13 +94,13 @@ def _by_system(results: Results, paper: Paper, printed: SystemTable) -> Table:
     }
     cells = pd.DataFrame({name: column for name, column in texts.items() if (column != NO_VALUE).any()})
     cells.index = pd.Index(data["system"])
-    return Table(printed.title, cells, (*_notes(results, paper, printed.match), *printed.notes), data)
+    return Table(printed.title, cells, (*_notes(view, paper, printed.match), *printed.notes), data)
 
 
-def _belonging(results: Results, row: SystemRow) -> Iterator[str]:
+def _belonging(view: View, row: SystemRow) -> Iterator[str]:
     if row.model is None and row.embedding is None:
         return
-    for system, about in results["models"].items():
+    for system, about in view["systems"].items():
         if about["model"] == (row.model or about["model"]) and about["embedding"] == (
             row.embedding or about["embedding"]
         ):
@@ -111,15 +112,15 @@ def _fractions(printed: Printed) -> Mapping[str, Any]:
     return {name: None if value is None else round(value / 100, 4) for name, value in printed._asdict().items()}
 
 
-def _notes(results: Results, paper: Paper, match: str) -> tuple[str, ...]:
-    corpus = results["corpus"]
-    several = max(run_counts(results).values()) > 1
+def _notes(view: View, paper: Paper, match: str) -> tuple[str, ...]:
+    corpus = view["dataset"]
+    several = max(run_counts(view).values()) > 1
     return (
         paper.warning,
         f"({paper.year}): printed in {paper.source}.",
         f"Ours: {SCORES[match]}, on the {corpus['test']} split of {corpus['name']}"
         + (", means of the seeds." if several else "."),
-        *(hipaa_notes(results) if match == HIPAA_TOKENS else ()),
+        *(hipaa_notes(view) if match == HIPAA_TOKENS else ()),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from experiments.results.views import View
 from experiments.tables.cells import (
     MARK,
     NO_VALUE,
@@ -23,7 +24,6 @@ from experiments.tables.frames import (
     MACRO,
     OVERALL,
     SCORES,
-    Results,
     fraction_frame,
     interval_frame,
     pair_frame,
@@ -36,55 +36,55 @@ _SCORE_KEYS = ("system", "category", "measure")
 _COUNTS_NOTE = "A document's counts are averaged over a system's seeds before F: not quite the mean of the seeds' F."
 
 
-def score_table(results: Results) -> Table:
+def score_table(view: View) -> Table:
     """Recall, precision and F of every system side by side, by type.
 
     An F is marked where it differs from the first system's by the paired test.
     """
-    frame = score_frame(results)
-    types = [label for label in results["corpus"]["types"] if label in set(frame["category"])]
-    first = next(iter(results["models"]))
-    held = frozenset((system, category) for other, system, category in holding(results) if other == first)
+    frame = score_frame(view)
+    types = [label for label in view["dataset"]["types"] if label in set(frame["category"])]
+    first = next(iter(view["systems"]))
+    held = frozenset((system, category) for other, system, category in holding(view) if other == first)
     notes = [f"Match: {SCORES['entity_strict']}. {OVERALL}: all types together (micro average)."]
-    if (results.get("significance") or {}).get("pairs"):
-        notes.append(f"F marked with {MARK} differs from that of {first}: {name_of_test(results)}.")
+    if (view["comparison"] or {}).get("pairs"):
+        notes.append(f"F marked with {MARK} differs from that of {first}: {name_of_test(view)}.")
     return Table(
         "Scores by category (recall, precision, F in %)",
         side_by_side(frame, [*types, OVERALL, MACRO], marked=held),
-        (*notes, *run_notes(results), *score_notes(results)),
+        (*notes, *run_notes(view), *score_notes(view)),
         summary_frame(frame, *_SCORE_KEYS),
         group=3,
     )
 
 
-def overview_table(results: Results) -> Table:
+def overview_table(view: View) -> Table:
     """Overall recall, precision and F by every kind of match."""
     frames = []
     for match, name in SCORES.items():
-        frame = score_frame(results, match)
+        frame = score_frame(view, match)
         frames.append(frame[frame["category"] == OVERALL].assign(category=name))
     frame = pd.concat(frames)
     return Table(
         "Overall scores by kind of match (micro average, %)",
         side_by_side(frame, list(SCORES.values())),
-        (*hipaa_notes(results), *run_notes(results), *score_notes(results)),
+        (*hipaa_notes(view), *run_notes(view), *score_notes(view)),
         summary_frame(frame, *_SCORE_KEYS),
         group=3,
     )
 
 
-def embedding_table(results: Results) -> Table:
+def embedding_table(view: View) -> Table:
     """One row for each embedding and network: size, out-of-vocabulary shares and overall scores."""
-    frame = score_frame(results)
+    frame = score_frame(view)
     summary = summary_frame(frame[frame["category"] == OVERALL], *_SCORE_KEYS)
     texts = summary.set_index(["system", "measure"]).apply(mean_and_deviation, axis=1)
-    held, split = holding(results), results["corpus"]["test"]
+    held, split = holding(view), view["dataset"]["test"]
     first: dict[str, str] = {}
     rows, data = {}, []
-    for system, found in results["models"].items():
+    for system, found in view["systems"].items():
         if found["embedding"] is None:
             continue
-        model, embedding = found["model"], results["embeddings"][found["embedding"]]
+        model, embedding = found["model"], view["embeddings"][found["embedding"]]
         unknown = embedding["out_of_vocabulary"][split]
         mark = MARK if (first.setdefault(model, system), system, OVERALL) in held else ""
         rows[f"{model}: {found['embedding']}"] = {
@@ -103,12 +103,12 @@ def embedding_table(results: Results) -> Table:
         f"Unknown: the tokens of the {split} split, and its different words, that the embedding has no word for.",
     ]
     if held:
-        notes.append(f"F marked with {MARK} differs from that of the network's first row: {name_of_test(results)}.")
+        notes.append(f"F marked with {MARK} differs from that of the network's first row: {name_of_test(view)}.")
     cells = pd.DataFrame.from_dict(rows, orient="index")
-    return Table("Embeddings", cells, (*notes, *run_notes(results)), pd.DataFrame(data))
+    return Table("Embeddings", cells, (*notes, *run_notes(view)), pd.DataFrame(data))
 
 
-def replicate_table(results: Results) -> Table:
+def replicate_table(view: View) -> Table:
     """Variation of F over seeds: mean, standard deviation, best and worst of each system."""
     rows = {
         system: {
@@ -118,19 +118,19 @@ def replicate_table(results: Results) -> Table:
             "Best": percent(row["best"]),
             "Worst": percent(row["worst"]),
         }
-        for system, row in overall_f(results).items()
+        for system, row in overall_f(view).items()
     }
     notes = (
         "Strict entity F of all types together, in %, on the scored split. SD: standard deviation of a sample.",
-        *run_notes(results, "Each system ran with"),
+        *run_notes(view, "Each system ran with"),
     )
-    data = summary_frame(score_frame(results), *_SCORE_KEYS)
+    data = summary_frame(score_frame(view), *_SCORE_KEYS)
     return Table("Replicates: overall F by seed", pd.DataFrame.from_dict(rows, orient="index"), notes, data)
 
 
-def fraction_table(results: Results) -> Table:
+def fraction_table(view: View) -> Table:
     """Overall F against the amount of training data."""
-    frame = fraction_frame(results)
+    frame = fraction_frame(view)
     overall = frame[(frame["category"] == OVERALL) & (frame["measure"] == "f1")]
     summary = summary_frame(overall, "system", "fraction").set_index(["fraction", "system"])
     texts = summary.apply(mean_and_deviation, axis=1).to_dict()
@@ -139,33 +139,33 @@ def fraction_table(results: Results) -> Table:
         f"{percent(fraction, 0)} %": {
             "Documents": f"{sizes.loc[fraction, 'documents']:,}",
             "Sentences": f"{sizes.loc[fraction, 'sentences']:,}",
-            **{system: texts.get((fraction, system), NO_VALUE) for system in results["fractions"]},
+            **{system: texts.get((fraction, system), NO_VALUE) for system in view["systems"]},
         }
         for fraction in sizes.index
     }
-    notes = ("Strict entity F of all types together, in %, on the whole scored split.", *run_notes(results))
+    notes = ("Strict entity F of all types together, in %, on the whole scored split.", *run_notes(view))
     keys = ("system", "fraction", "documents", "sentences", "tokens", "category", "measure")
     cells = pd.DataFrame.from_dict(rows, orient="index")
     return Table("F by amount of training data", cells, notes, summary_frame(frame, *keys))
 
 
-def interval_table(results: Results) -> Table:
+def interval_table(view: View) -> Table:
     """The bootstrap interval of every system's overall F."""
-    frame = interval_frame(results)
+    frame = interval_frame(view)
     overall = frame[frame["category"] == OVERALL].set_index("system")
     cells = pd.DataFrame({"F": overall["f1"], "Low": overall["low"], "High": overall["high"]}).map(percent)
     cells.index.name = None
     notes = (
-        f"Each F ({results['significance']['measure']}) in %, with its {interval_name(results)} on documents, "
-        f"{results['significance']['samples']:,} samples.",
+        f"Each F ({view['comparison']['measure']}) in %, with its {interval_name(view)} on documents, "
+        f"{view['comparison']['samples']:,} samples.",
         _COUNTS_NOTE,
     )
     return Table("Confidence intervals of overall F", cells, notes, frame)
 
 
-def pair_table(results: Results) -> Table:
+def pair_table(view: View) -> Table:
     """Overall F of any two systems: the difference, its interval, and its significance."""
-    frame = pair_frame(results)
+    frame = pair_frame(view)
     overall = frame[frame["category"] == OVERALL]
     rows = [
         {
@@ -183,8 +183,8 @@ def pair_table(results: Results) -> Table:
     ]
     notes = (
         "Difference: the second system's F less the first's, in percentage points.",
-        f"Test: {name_of_test(results)}; {interval_name(results)} on documents, paired, "
-        f"{results['significance']['samples']:,} samples.",
+        f"Test: {name_of_test(view)}; {interval_name(view)} on documents, paired, "
+        f"{view['comparison']['samples']:,} samples.",
         _COUNTS_NOTE,
     )
     return Table("Significance of differences in overall F", pd.DataFrame(rows).set_index(""), notes, frame)

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from crfdeid.augmentation import NO_COPIES
+from experiments.results.views import Results, View
 from experiments.tables.cells import (
     MARK,
     NO_VALUE,
@@ -20,12 +21,12 @@ from experiments.tables.cells import (
 )
 from experiments.tables.frames import (
     SPLIT_NAMES,
-    Results,
     corpus_frame,
     rows_of,
     settings_frame,
     summary_frame,
     sweep_frame,
+    sweep_names,
     time_frame,
     vocabulary_frame,
 )
@@ -35,7 +36,7 @@ def corpus_table(corpus: Mapping[str, Any]) -> Table:
     """Counts by type and split.
 
     Args:
-        corpus: the ``corpus`` part of results.json.
+        corpus: an entry of the ``datasets`` part of results.json.
     """
     notes = [f"Corpus: {corpus['name']}, format {corpus['format']}; types: {corpus['type_map']}.", *corpus["notices"]]
     if any(split["unaligned"] for split in corpus["splits"].values()):
@@ -45,16 +46,12 @@ def corpus_table(corpus: Mapping[str, Any]) -> Table:
     return Table("Corpus: spans of each type", frame.map("{:,}".format), tuple(notes), data)
 
 
-def settings_table(settings: Mapping[str, Any]) -> Table:
-    """Settings by system.
-
-    Args:
-        settings: the ``settings`` part of results.json.
-    """
-    frame = settings_frame(settings)
+def settings_table(results: Results) -> Table:
+    """Settings by system."""
+    frame = settings_frame(results["systems"])
     cells = frame.map(_setting)
     cells.index = cells.index.str.replace("_", " ")
-    command = settings["command"]
+    command = results["command"]
     notes = [f"Profile: {command['profile']}; seeds: {', '.join(map(str, command['seeds']))}."]
     if (augment := command.get("augment", NO_COPIES)) != NO_COPIES:
         notes.append(f"Trained on rewritten copies of training documents too: {augment}.")
@@ -72,9 +69,9 @@ def _setting(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, Sequence) and not isinstance(value, str) else str(value)
 
 
-def sweep_table(results: Results) -> Table:
+def sweep_table(view: View) -> Table:
     """Grid of a sweep: one row a point, one column a system, F on dev; the chosen point is marked."""
-    frame, names = sweep_frame(results), results["sweep"]["names"]
+    frame, names = sweep_frame(view), sweep_names(view)
     point = frame[names].apply(lambda row: _point(names, row), axis=1)
     summary = summary_frame(frame.assign(point=point), "system", "point", "chosen")
     texts = {
@@ -99,9 +96,9 @@ def _point(names: Sequence[str], values: pd.Series) -> str:
     )
 
 
-def vocabulary_table(results: Results) -> Table:
+def vocabulary_table(view: View) -> Table:
     """Share of each split without a vector in an embedding."""
-    frame = vocabulary_frame(results)
+    frame = vocabulary_frame(view)
     rows: dict[str, dict[str, str]] = {}
     for found in rows_of(frame):
         row = rows.setdefault(found["embedding"], {"Words": f"{found['words']:,}", "Dimension": f"{found['dim']}"})
@@ -111,18 +108,18 @@ def vocabulary_table(results: Results) -> Table:
         "Share in % that the embedding has no word for: of all tokens of a split, and of its different words.",
         "Words: how many the embedding has.",
     ]
-    for name, facts in results["embeddings"].items():
+    for name, facts in view["embeddings"].items():
         if facts["subword_buckets"]:
             notes.append(f"{name} has a vector for every other word too, made of the word's parts.")
         notes += facts["notices"]
     return Table("Out-of-vocabulary rates", pd.DataFrame.from_dict(rows, orient="index"), tuple(notes), frame)
 
 
-def time_table(results: Results) -> Table:
+def time_table(view: View) -> Table:
     """Time by phase and system."""
-    frame = time_frame(results)
+    frame = time_frame(view)
     mean = frame.pivot_table(index="phase", columns="system", values="value", aggfunc="mean")
-    mean = mean[list(results["models"])]
+    mean = mean[list(view["systems"])]
     cells = pd.DataFrame(
         {
             "Training (s)": mean.loc["fit_seconds"].map("{:.1f}".format),
@@ -130,13 +127,13 @@ def time_table(results: Results) -> Table:
             "Tagging (tokens/s)": mean.loc["tokens_per_second"].map("{:,.0f}".format),
         }
     ).T
-    machine = results["environment"]
+    machine = view["environment"]
     notes = [
         f"Device: {machine['device']}; {machine['jobs']} trained at the same time on {machine['cores']} cores.",
         "Tagging includes what a model compiles when it first meets sentences of some length.",
         f"Reading the corpus took {machine['corpus_seconds']:.1f} s, everything {machine['total_seconds']:.1f} s.",
     ]
-    if results["embeddings"]:
-        taken = (f"{name} {found['fit_seconds']:.1f} s" for name, found in results["embeddings"].items())
+    if view["embeddings"]:
+        taken = (f"{name} {found['fit_seconds']:.1f} s" for name, found in view["embeddings"].items())
         notes.append(f"Training the embeddings comes before, and is not in these times: {', '.join(taken)}.")
-    return Table("Time", cells, (*notes, *run_notes(results, "Means of")), frame)
+    return Table("Time", cells, (*notes, *run_notes(view, "Means of")), frame)

@@ -5,12 +5,12 @@ from joint_samples import joint_results
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from samples import rich_results
+from samples import as_results, evaluated, rich_view
 
 from crfdeid.documents import CONCEPT, PHI
-from experiments.results.schema import JOINT, SCHEMA
 
 SOURCED = "concept_sourced"
 COMPARED = ("pipeline", "stacked", "multitask", "crf", "alone")
@@ -28,26 +28,20 @@ HELD = {"pipeline": 4, "stacked": 5, "multitask": 90, "crf": 100, "pipeline-gold
 
 def joint_results(*, seeds: tuple[int, ...] = (0, 1)) -> dict[str, Any]:
     """Results of every table, a new dictionary at each call; the best seed on dev is the last, and not on test."""
-    base = rich_results(("crf", "elman-random", "elman-cbow"), (0,))
-    names = dict.fromkeys((*COMPARED, *TABLE_5, *TABLE_4.values()))
-    template = base["models"]["crf"]["runs"][0]
+    base = rich_view(("crf", "elman-random", "elman-cbow"), (0,))
+    template = base["systems"]["crf"]["runs"][0]
     concepts = {"spans": 30, "spans_by_type": {"DRUG": 20, "TEST": 10}, "unaligned": 1}
-    for split in base["corpus"]["splits"].values():
+    for split in base["dataset"]["splits"].values():
         split["layers"] = {CONCEPT: {"documents": split["documents"], **concepts}}
-    kept = {name: base[name] for name in ("corpus", "settings", "environment", "embeddings")}
-    kept["settings"]["models"] = {name: {} for name in names}
+    names = dict.fromkeys((*COMPARED, *TABLE_5, *TABLE_4.values()))
+    systems = {name: _system(name) for name in names}
     return {
-        **kept,
-        "experiment": JOINT,
-        "schema": SCHEMA,
-        "layers": [PHI, CONCEPT],
-        "models": {name: _system(name, template, seeds) for name in names},
-        "tables": {
-            "compared": list(COMPARED),
-            "table_4": dict(TABLE_4),
-            "table_5": {name: {"learns_from": a, "reads": b} for name, (a, b) in TABLE_5.items()},
-        },
-        "significance": {
+        **as_results(base | {"systems": {}, "fractions": [], "sweep": []}, "joint"),
+        "systems": systems,
+        "runs": [
+            _run(template, name, systems[name]["tags"], seed, HELD.get(name, 100)) for name in names for seed in seeds
+        ],
+        "comparisons": {
             PHI: _significance("pipeline", {"stacked": 0.4, "multitask": 0.01}),
             CONCEPT: _significance("pipeline", {"stacked": 0.3, "multitask": 0.004, "crf": 0.001, "alone": 0.5}),
             SOURCED: _significance("pipeline", {"stacked": 0.3}),
@@ -56,26 +50,38 @@ def joint_results(*, seeds: tuple[int, ...] = (0, 1)) -> dict[str, Any]:
     }
 
 
-def _system(name: str, template: dict[str, Any], seeds: tuple[int, ...]) -> dict[str, Any]:
-    layers = (PHI, CONCEPT) if name in COMPARED[:3] else (CONCEPT,)
+def _system(name: str) -> dict[str, Any]:
     return {
         "model": name.partition("-")[0] if name != "alone" else "pipeline",
         "embedding": "random" if name in TABLE_4.values() else None,
+        "settings": {},
+        "trained_on": "invented",
+        "tags": [PHI, CONCEPT] if name in COMPARED[:3] else [CONCEPT],
         "hides_phi": name in ("pipeline", "stacked") or name.startswith("pipeline-gold"),
-        "runs": [_run(template, layers, seed, HELD.get(name, 100)) for seed in seeds],
+        "compared": name in COMPARED,
+        "table_4": next((row for row, system in TABLE_4.items() if system == name), None),
+        "table_5": dict(zip(("learns_from", "reads"), TABLE_5[name], strict=True)) if name in TABLE_5 else None,
     }
 
 
-def _run(template: dict[str, Any], layers: tuple[str, ...], seed: int, held: int) -> dict[str, Any]:
-    scores = {
-        layer: _scores(template, f1 - 0.02 * seed) for layer, f1 in ((PHI, 0.96), (CONCEPT, 0.85)) if layer in layers
-    }
+def _run(template: dict[str, Any], name: str, layers: Sequence[str], seed: int, held: int) -> dict[str, Any]:
+    evaluations = [
+        {
+            "dataset": "invented",
+            "layer": layer,
+            "dev_f1": 0.8 + 0.01 * seed,
+            "scores": _scores(template, f1 - 0.02 * seed),
+            "errors": template["errors"],
+        }
+        for layer, f1 in ((PHI, 0.96), (CONCEPT, 0.85))
+        if layer in layers
+    ]
+    sourced = {"dataset": "invented", "layer": SOURCED, "scores": _scores(template, 0.88 - 0.02 * seed)}
     return {
-        **template,
+        **evaluated(template, "invented"),
+        "system": name,
         "seed": seed,
-        "dev_f1": dict.fromkeys(layers, 0.8 + 0.01 * seed),
-        "scores": scores | {SOURCED: _scores(template, 0.88 - 0.02 * seed)},
-        "errors": dict.fromkeys(layers, template["errors"]),
+        "evaluations": [*evaluations, sourced],
         "phi_held": {"held": held + seed, "words": 200},
     }
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from samples import rich_results
+from samples import as_results, rich_view
 
 from crfdeid.documents import PHI, Document, Span
 from crfdeid.evaluation import (
@@ -22,9 +22,9 @@ from crfdeid.evaluation import (
     token_scores,
 )
 from crfdeid.utils.files import write_files
+from experiments.core.significance import compare_systems
 from experiments.results.folder import Folder
 from experiments.results.lines import errors_jsonl, spans_jsonl, texts_jsonl, to_json
-from experiments.running.significance import compare_systems
 
 SYSTEMS = {"crf": (0,), "elman-random": (0, 1), "elman-cbow": (0, 1)}
 TROUBLE = {"crf": 0.2, "elman-random": 0.3, "elman-cbow": 0.1}
@@ -84,22 +84,28 @@ def results_of(
 ) -> dict[str, Any]:
     """Results whose scores, errors and significance are those of the predictions; the rest is of the samples."""
     systems = list(dict.fromkeys(system for system, _ in predictions))
-    results = rich_results(tuple(systems), (0, 1))
+    view = rich_view(tuple(systems), (0, 1)) | {"fractions": [], "sweep": []}
+    for system in view["systems"].values():
+        system.pop("chosen", None)
     found_types = {span.label for found in predictions.values() for spans in found.values() for span in spans}
     types = sorted(found_types | {span.label for document in documents for span in document.spans})
     spans = [span.label for document in documents for span in document.spans]
     scored = {"documents": len(documents), "spans": len(spans), "spans_by_type": {t: spans.count(t) for t in types}}
-    corpus = results["corpus"]
+    del view["dataset"]["fractions"]
+    corpus = view["dataset"]
     corpus |= {"format": corpus_format, "types": types, "notices": []}
     corpus["name"] = "synthetic (default, seed 0)" if corpus_format == "synthetic" else "notes/train"
     corpus["splits"]["test"] |= {**scored, "unaligned": 0}
     for system in systems:
         runs = [(seed, found, errors[name, seed]) for (name, seed), found in predictions.items() if name == system]
-        template = results["models"][system]["runs"][0]
-        results["models"][system]["runs"] = [template | _run(documents, *run) for run in runs]
+        template = view["systems"][system]["runs"][0]
+        view["systems"][system] |= {
+            "trained_on": corpus["name"],
+            "runs": [template | _run(documents, *run) for run in runs],
+        }
     by_system = {name: [found for (other, _), found in predictions.items() if other == name] for name in systems}
-    results["significance"] = compare_systems(documents, by_system, permutations=permutations, samples=99)
-    return results
+    view["comparison"] = compare_systems(documents, by_system, permutations=permutations, samples=99)
+    return as_results(view)
 
 
 def _run(

@@ -1,9 +1,9 @@
-"""A whole results.json (schema 2) made by hand: 3 models, 3 embeddings, 3 seeds, fractions, a sweep and significance.
+"""A whole results.json made by hand, and its view: 3 models, 3 embeddings, 3 seeds, fractions, a sweep, a comparison.
 
 The numbers are invented, but agree with each other as those of a real run do: scores follow from the errors. A test
 takes away what it does not want.
 
-    from samples import rich_results
+    from samples import rich_results, rich_view
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections import Counter
 from typing import Any
 
 from crfdeid.evaluation import ERROR_CATEGORIES, Counts, Scores
-from experiments.results.schema import COMPARE, SCHEMA
+from experiments.results.schema import SCHEMA
 
 TYPES = ("PATIENT", "DOCTOR", "HOSPITAL", "LOCATION", "PHONE", "ID", "DATE")
 GOLD = {"PATIENT": 46, "DOCTOR": 235, "HOSPITAL": 163, "LOCATION": 19, "PHONE": 13, "ID": 261, "DATE": 497}
@@ -32,11 +32,48 @@ FRACTIONS = (0.1, 0.25, 0.5, 1.0)
 
 def rich_results(systems: tuple[str, ...] = SYSTEMS, seeds: tuple[int, ...] = (0, 1, 2)) -> dict[str, Any]:
     """Results in which everything was asked for; a new dictionary at each call."""
+    return as_results(rich_view(systems, seeds))
+
+
+def as_results(view: dict[str, Any], experiment: str = "compare") -> dict[str, Any]:
+    """The results that have this view, and nothing else."""
+    dataset = view["dataset"]["name"]
+    whole = [run for system in view["systems"].values() for run in system["runs"]]
+    parts = [run for part in view["fractions"] for run in part["runs"] if run["fraction"] != 1.0]
+    systems = {
+        name: {key: value for key, value in system.items() if key != "runs"} for name, system in view["systems"].items()
+    }
     return {
-        "experiment": COMPARE,
+        "experiment": experiment,
         "schema": SCHEMA,
-        "corpus": _corpus(),
-        "settings": {"command": _command(seeds), "repair": "begin", "models": {s: _settings(s) for s in systems}},
+        **{key: view[key] for key in ("command", "repair", "environment", "embeddings")},
+        "datasets": {dataset: view["dataset"]},
+        "systems": systems,
+        "runs": [evaluated(run, dataset) for run in (*view["sweep"], *whole, *parts)],
+        "comparisons": {"phi": view["comparison"]} if view["comparison"] else {},
+    }
+
+
+EVALUATION = ("layer", "dev_f1", "scores", "errors", "missed", "operating_points")
+
+
+def evaluated(run: dict[str, Any], dataset: str) -> dict[str, Any]:
+    """A run of a view as results have it, with its one evaluation."""
+    evaluation = {key: value for key, value in run.items() if key in EVALUATION}
+    rest = {key: value for key, value in run.items() if key not in (*EVALUATION, "dataset", "evaluations")}
+    return {**rest, "evaluations": [{"dataset": dataset, "layer": "phi", **evaluation}]}
+
+
+def rich_view(systems: tuple[str, ...] = SYSTEMS, seeds: tuple[int, ...] = (0, 1, 2)) -> dict[str, Any]:
+    """The view of these results, without what joins a run to its dataset."""
+    fractions = _fractions(systems, seeds)
+    dataset = _corpus()
+    names = ("fraction", "documents", "sentences", "tokens")
+    dataset["fractions"] = [{name: part[name] for name in names} for part in fractions]
+    return {
+        "dataset": dataset,
+        "command": _command(seeds),
+        "repair": "begin",
         "environment": {
             "python": "3.11.9",
             "platform": "Linux-6.1-x86_64",
@@ -48,11 +85,11 @@ def rich_results(systems: tuple[str, ...] = SYSTEMS, seeds: tuple[int, ...] = (0
             "corpus_seconds": 1.25,
             "total_seconds": 1234.5,
         },
-        "models": {s: _model(s, seeds_of(s, seeds)) for s in systems},
+        "systems": {s: _model(s, seeds_of(s, seeds)) for s in systems},
         "embeddings": {name: _embedding(name, dim) for name, dim in EMBEDDINGS.items()},
-        "fractions": {s: [_fraction(s, part, seeds_of(s, seeds)) for part in FRACTIONS] for s in systems},
+        "fractions": fractions,
         "sweep": _sweep([s for s in systems if s != "crf"], seeds),
-        "significance": _significance(systems, seeds),
+        "comparison": _significance(systems, seeds),
     }
 
 
@@ -90,6 +127,10 @@ def _command(seeds: tuple[int, ...]) -> dict[str, Any]:
         "profile": "default",
         "train": None,
         "fractions": list(FRACTIONS),
+        "sweep": [["window", [7, 9, 11]], ["hidden", [50, 100]]],
+        "augment": "none",
+        "pseudonymise": None,
+        "neighbours_from": None,
     }
 
 
@@ -103,7 +144,15 @@ def _settings(system: str) -> dict[str, Any]:
 
 def _model(system: str, seeds: tuple[int, ...]) -> dict[str, Any]:
     model, _, embedding = system.partition("-")
-    return {"model": model, "embedding": embedding or None, "runs": [_run(system, seed) for seed in seeds]}
+    return {
+        "model": model,
+        "embedding": embedding or None,
+        "settings": _settings(system),
+        "trained_on": "invented",
+        "tags": ["phi"],
+        **({} if system == "crf" else {"chosen": {"window": 9, "hidden": 100}}),
+        "runs": [_run(system, seed) for seed in seeds],
+    }
 
 
 def _run(system: str, seed: int) -> dict[str, Any]:
@@ -112,7 +161,11 @@ def _run(system: str, seed: int) -> dict[str, Any]:
     found = _scores(outcomes)
     dev_f1 = found["entity_strict"]["micro"]["f1"] - 0.01
     return {
+        "system": system,
         "seed": seed,
+        "fraction": 1.0,
+        "point": {},
+        "layer": "phi",
         "fit_seconds": 40 + 10 * chance.random() + 100 * (system != "crf"),
         "predict_seconds": 1 + chance.random(),
         "tokens_per_second": 20_000 + 5_000 * chance.random(),
@@ -201,31 +254,47 @@ def _embedding(name: str, dim: int) -> dict[str, Any]:
     }
 
 
-def _fraction(system: str, part: float, seeds: tuple[int, ...]) -> dict[str, Any]:
-    runs = []
-    for seed in seeds:
-        chance = random.Random(f"{system} {seed} {part}")
-        trouble = TROUBLE[system] + round(20 * (1 - part) ** 2)
-        found = _run(system, seed)["scores"] if part == 1.0 else None
-        found = found or _scores({label: _outcome(trouble, label, chance) for label in TYPES})
-        runs.append({"seed": seed, "dev_f1": found["entity_strict"]["micro"]["f1"] - 0.01, "scores": found})
-    sizes = {"documents": round(500 * part), "sentences": round(20_000 * part), "tokens": round(310_000 * part)}
-    return {"fraction": part, **sizes, "runs": runs}
+def _fractions(systems: tuple[str, ...], seeds: tuple[int, ...]) -> list[dict[str, Any]]:
+    """Each share of the training documents, with the runs of all systems on it."""
+    return [
+        {
+            "fraction": part,
+            "documents": round(500 * part),
+            "sentences": round(20_000 * part),
+            "tokens": round(310_000 * part),
+            "runs": [_run_on(system, seed, part) for system in systems for seed in seeds_of(system, seeds)],
+        }
+        for part in FRACTIONS
+    ]
 
 
-def _sweep(systems: list[str], seeds: tuple[int, ...]) -> dict[str, Any] | None:
-    points, chosen = [], {}
-    for system in systems:
-        means = {}
-        for window, hidden in itertools.product((7, 9, 11), (50, 100)):
-            scores = [0.80 - 0.002 * abs(window - 9) + 0.0004 * hidden + 0.001 * seed for seed in seeds]
-            values = {"window": window, "hidden": hidden}
-            runs = [{"seed": seed, "dev_f1": f1} for seed, f1 in zip(seeds, scores, strict=True)]
-            points.append({"system": system, "values": values, "runs": runs})
-            means[window, hidden] = sum(scores)
-        best = max(means, key=lambda point: means[point])
-        chosen[system] = dict(zip(("window", "hidden"), best, strict=True))
-    return {"names": ["window", "hidden"], "points": points, "chosen": chosen} if points else None
+def _run_on(system: str, seed: int, part: float) -> dict[str, Any]:
+    run = _run(system, seed)
+    if part == 1.0:
+        return run
+    trouble = TROUBLE[system] + round(20 * (1 - part) ** 2)
+    chance = random.Random(f"{system} {seed} {part}")
+    found = _scores({label: _outcome(trouble, label, chance) for label in TYPES})
+    return {**run, "fraction": part, "scores": found, "dev_f1": found["entity_strict"]["micro"]["f1"] - 0.01}
+
+
+def _sweep(systems: list[str], seeds: tuple[int, ...]) -> list[dict[str, Any]]:
+    """Runs at every point; the best one is that of `_model`."""
+    return [
+        {
+            "system": system,
+            "seed": seed,
+            "fraction": 1.0,
+            "point": {"window": window, "hidden": hidden},
+            "layer": "phi",
+            "fit_seconds": 1.0,
+            "learning_curve": [],
+            "dev_f1": 0.80 - 0.002 * abs(window - 9) + 0.0004 * hidden + 0.001 * seed,
+        }
+        for system in systems
+        for window, hidden in itertools.product((7, 9, 11), (50, 100))
+        for seed in seeds
+    ]
 
 
 def _significance(systems: tuple[str, ...], seeds: tuple[int, ...]) -> dict[str, Any]:

@@ -11,7 +11,9 @@ import stat
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -24,12 +26,14 @@ from crfdeid.documents import PHI
 from crfdeid.evaluation import ERROR_CATEGORIES, ERROR_CAUSES
 from crfdeid.evaluation.evaluate import predict_spans
 from crfdeid.registry import load_tagger
-from experiments.compare import main
+from experiments.core import command
+from experiments.core.systems import System, traits_of
 from experiments.papers import CORE
-from experiments.results.folder import Folder
+from experiments.results.folder import Folder, Store
 from experiments.results.lines import spans_jsonl
-from experiments.results.store import Store
-from experiments.running.systems import System, traits_of
+from experiments.results.views import view
+
+main = partial(command.main, "compare")
 
 SPLITS = ("train", "dev", "test")
 SHARES = ",".join(f"0.{n}" for n in range(5000, 9999))  # more cells than a test has time for
@@ -44,7 +48,7 @@ def drawn() -> None:
 def _plots(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is drawn but where a test asks for it: plots take most of a command's time on so few documents."""
     if "drawn" not in request.fixturenames:
-        monkeypatch.setattr("experiments.reporting.files.plots", lambda results: {})
+        monkeypatch.setattr("experiments.reporting.files.draw", lambda results: {})
 
 
 def corpus_options(folder: Path, *splits: str) -> list[str]:
@@ -74,15 +78,17 @@ def check_counts(counts: dict[str, Any]) -> None:
 
 def check_run(run: dict[str, Any], corpus: dict[str, Any]) -> None:
     assert list(run) == [
-        *("seed", "fit_seconds", "predict_seconds", "tokens_per_second", "dev_f1", "scores", "errors"),
-        "learning_curve",
+        *("system", "seed", "fraction", "point", "fit_seconds", "learning_curve"),
+        *("predict_seconds", "tokens_per_second", "evaluations"),
     ]
-    assert 0 <= run["dev_f1"] <= 1
-    assert all(isfinite(run[name]) and run[name] > 0 for name in list(run)[1:4])
+    assert all(isfinite(run[name]) and run[name] > 0 for name in ("fit_seconds", "predict_seconds"))
+    (evaluation,) = run["evaluations"]
+    assert list(evaluation) == ["dataset", "layer", "dev_f1", "scores", "errors"]
+    assert 0 <= evaluation["dev_f1"] <= 1
     kinds = ["entity_strict", "entity_relaxed", "token", "token_binary"]
     # Nobody can say whether HIPAA names a span of the one type PHI.
-    assert list(run["scores"]) == kinds + ["token_binary_hipaa"] * (corpus["types"] != ["PHI"])
-    for name, scores in run["scores"].items():
+    assert list(evaluation["scores"]) == kinds + ["token_binary_hipaa"] * (corpus["types"] != ["PHI"])
+    for name, scores in evaluation["scores"].items():
         assert list(scores) == ["micro", "macro", "by_type"]
         assert list(scores["macro"]) == ["precision", "recall", "f1"]
         check_counts(scores["micro"])
@@ -92,7 +98,7 @@ def check_run(run: dict[str, Any], corpus: dict[str, Any]) -> None:
             assert scores["micro"][count] == sum(counts[count] for counts in scores["by_type"].values())
         one_type = {"token_binary": {"PHI"}, "token_binary_hipaa": {"HIPAA"}}
         assert set(scores["by_type"]) <= one_type.get(name, set(corpus["types"]))
-    strict, errors = run["scores"]["entity_strict"]["micro"], run["errors"]
+    strict, errors = evaluation["scores"]["entity_strict"]["micro"], evaluation["errors"]
     assert strict["tp"] + strict["fn"] == corpus["splits"][corpus["test"]]["spans"]
     assert list(errors) == ["categories", "by_type", "causes", "confusions"]
     assert tuple(errors["categories"]) == ERROR_CATEGORIES
@@ -108,21 +114,11 @@ def check_run(run: dict[str, Any], corpus: dict[str, Any]) -> None:
 def check_results(results: dict[str, Any], *, models: list[str], seeds: list[int]) -> None:
     """Every key of results.json, and that the numbers agree with each other."""
     assert list(results) == [
-        *(
-            "experiment",
-            "schema",
-            "corpus",
-            "settings",
-            "environment",
-            "embeddings",
-            "models",
-            "fractions",
-            "sweep",
-            "significance",
-        )
+        *("experiment", "schema", "command", "repair", "datasets", "embeddings", "systems"),
+        *("environment", "runs", "comparisons"),
     ]
-    assert (results["experiment"], results["schema"]) == ("compare", 3)
-    corpus = results["corpus"]
+    assert (results["experiment"], results["schema"]) == ("compare", 4)
+    (corpus,) = results["datasets"].values()
     assert list(corpus) == ["name", "format", "type_map", "types", "test", "notices", "splits", "sha256"]
     assert corpus["test"] in corpus["splits"]
     assert len(bytes.fromhex(corpus["sha256"])) == 32
@@ -130,24 +126,23 @@ def check_results(results: dict[str, Any], *, models: list[str], seeds: list[int
         assert list(split) == ["documents", "sentences", "tokens", "spans", "spans_by_type", "unaligned"]
         assert split["spans"] == sum(split["spans_by_type"].values())
         assert set(split["spans_by_type"]) <= set(corpus["types"])
-    assert list(results["settings"]) == ["command", "repair", "models"]
-    assert list(results["settings"]["models"]) == models
-    assert results["settings"]["command"]["seeds"] == seeds
+    assert results["command"]["seeds"] == seeds
     assert list(results["environment"]) == [
         *("python", "platform", "packages", "commit", "device", "cores", "jobs", "corpus_seconds", "total_seconds")
     ]
     assert results["environment"]["packages"]["crfdeid"]
-    assert list(results["models"]) == models
-    significance = results["significance"]
-    assert list(significance["intervals"]) == models
-    assert {(pair["a"], pair["b"]) for pair in significance["pairs"]} == set(itertools.combinations(models, 2))
-    for model in results["models"].values():
-        assert list(model) == ["model", "embedding", "runs"]
+    assert list(results["systems"]) == models
+    comparison = results["comparisons"]["phi"]
+    assert list(comparison["intervals"]) == models
+    assert {(pair["a"], pair["b"]) for pair in comparison["pairs"]} == set(itertools.combinations(models, 2))
+    for name, system in results["systems"].items():
+        assert list(system) == ["model", "embedding", "settings", "trained_on", "tags"]
+        runs = [run for run in results["runs"] if run["system"] == name]
         # A model that has nothing random in it is trained once.
-        assert [run["seed"] for run in model["runs"]] == (
-            seeds if traits_of(System("one", model["model"])).uses_seed else seeds[:1]
+        assert [run["seed"] for run in runs] == (
+            seeds if traits_of(System("one", system["model"])).uses_seed else seeds[:1]
         )
-        for run in model["runs"]:
+        for run in runs:
             check_run(run, corpus)
 
 
@@ -165,8 +160,9 @@ def test_everything_is_printed_and_written(
         assert f"## {title}" in markdown
     results = read_results(out)
     check_results(results, models=["crf"], seeds=[0])
-    assert results["corpus"]["format"] == "jsonl"
-    assert results["corpus"]["splits"]["test"]["spans_by_type"] == {"DATE": 6, "DOCTOR": 6, "HOSPITAL": 6}
+    (corpus,) = results["datasets"].values()
+    assert corpus["format"] == "jsonl"
+    assert corpus["splits"]["test"]["spans_by_type"] == {"DATE": 6, "DOCTOR": 6, "HOSPITAL": 6}
     files = {str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()}
     expected = {
         "tables.md",
@@ -197,7 +193,7 @@ def test_predictions_hold_spans_of_every_document_and_no_text(corpus_folder: Pat
         spans = {(span["start"], span["end"], span["label"]) for span in line["spans"]}
         found += len(spans & set(document.spans))
         assert all(set(span) == {"start", "end", "label"} for span in line["spans"])
-    assert found == read_results(out)["models"]["crf"]["runs"][0]["scores"]["entity_strict"]["micro"]["tp"] > 0
+    assert found == view(read_results(out))["systems"]["crf"]["runs"][0]["scores"]["entity_strict"]["micro"]["tp"] > 0
     written = "".join(path.read_text("utf-8") for path in (out / "tables.md", out / "results.json"))
     assert "Huntington" not in written
 
@@ -233,7 +229,7 @@ def test_without_a_test_split_dev_is_scored_and_the_results_say_so(
 ) -> None:  # fmt: skip
     out = tmp_path / "results"
     assert main(["--models", "memory", *corpus_options(corpus_folder, *splits), "--output", str(out)]) == 0
-    corpus = read_results(out)["corpus"]
+    (corpus,) = read_results(out)["datasets"].values()
     assert corpus["test"] == "dev"
     assert tuple(split["documents"] for split in corpus["splits"].values()) == documents
     printed = capsys.readouterr().out
@@ -250,7 +246,7 @@ def test_a_new_model_is_compared_without_a_change_here(
     assert main([*argv, "--output", str(out)]) == 0
     results = read_results(out)
     check_results(results, models=["memory", "crf"], seeds=[3, 1])
-    assert results["settings"]["models"]["memory"] == {"window": 5, "loss": 0.5}
+    assert results["systems"]["memory"]["settings"] == {"window": 5, "loss": 0.5}
     assert memory_model.predict_calls == 4  # dev and test, with two seeds
     assert "memory R" in capsys.readouterr().out
 
@@ -284,10 +280,10 @@ def test_variants_are_systems_with_settings_of_their_own(corpus_folder: Path, tm
     options = [*corpus_options(corpus_folder), "--variants", str(file), "--set", "max_iterations=2"]
     assert main([*options, "--models", "crf", "--output", str(tmp_path / "out")]) == 0
     results = read_results(tmp_path / "out")
-    assert {name: found["model"] for name, found in results["models"].items()} == dict.fromkeys(
+    assert {name: found["model"] for name, found in results["systems"].items()} == dict.fromkeys(
         ("crf", "loose", "paper"), "crf"
     )
-    settings = results["settings"]["models"]
+    settings = {name: system["settings"] for name, system in results["systems"].items()}
     assert [settings[name]["max_iterations"] for name in ("crf", "loose", "paper")] == [2, 2, 3]
     assert (settings["loose"]["c2"], settings["paper"]["features"]) == (1.5, "paper")
 
@@ -335,7 +331,8 @@ def test_all_types_and_binary_types_are_compared_too(corpus_folder: Path, tmp_pa
         assert main(["--models", "memory", "--types", types, *corpus_options(corpus_folder), "--output", str(out)]) == 0
         results = read_results(out)
         check_results(results, models=["memory"], seeds=[0])
-        assert results["corpus"]["types"] == found
+        (corpus,) = results["datasets"].values()
+        assert corpus["types"] == found
 
 
 @pytest.fixture
@@ -346,7 +343,7 @@ def interruptible() -> Iterator[Callable[[list[str]], subprocess.Popen[str]]]:
     def start(argv: list[str]) -> subprocess.Popen[str]:
         code = (
             "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
-            "from experiments.compare import main; sys.exit(main(sys.argv[1:]))"
+            "from experiments.core.command import main; sys.exit(main('compare', sys.argv[1:]))"
         )
         process = subprocess.Popen(
             [sys.executable, "-c", code, *argv],
@@ -412,10 +409,10 @@ def test_a_terminal_that_knows_ascii_only_shows_everything(corpus_folder: Path) 
 def test_what_the_system_refuses_is_one_line(
     problem: Exception, says: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def fail(_: object) -> None:
+    def fail(*_: object) -> None:
         raise problem
 
-    monkeypatch.setattr("experiments.compare.compare", fail)
+    monkeypatch.setattr("experiments.core.command.run", fail)
     assert main(["--models", "crf"]) == 1
     assert capsys.readouterr().err == says
 
@@ -436,8 +433,8 @@ def test_two_commands_do_not_share_an_output_folder(
         held.close()
     assert "in use by another run" in capsys.readouterr().err
     # The other command begins while this one reads its corpus.
-    monkeypatch.setattr("experiments.running.prepared.make_folder", lambda folder: None)
-    monkeypatch.setattr("experiments.options.require_empty", lambda folder: None)
+    monkeypatch.setattr("experiments.core.experiment.make_folder", lambda folder: None)
+    monkeypatch.setattr("experiments.core.options.require_empty", lambda folder: None)
     assert main(argv) == 2
     assert str(out) in capsys.readouterr().err
     assert sorted(path.name for path in out.rglob("*")) == [".lock", "experiment.json"]
@@ -501,8 +498,8 @@ def test_every_model_gives_the_same_results_one_by_one_and_side_by_side(
     assert capfd.readouterr().err == ""  # of processes as well
     one, two = map(read_results, folders.values())
     check_results(one, models=list(CORE.models.values()), seeds=[0])
-    assert one["settings"]["models"]["elman"]["hidden"] == one["settings"]["models"]["jordan"]["hidden"] == 10
-    assert len(one["models"]["jordan"]["runs"][0]["learning_curve"]) == 2
+    assert one["systems"]["elman"]["settings"]["hidden"] == one["systems"]["jordan"]["settings"]["hidden"] == 10
+    assert len(view(one)["systems"]["jordan"]["runs"][0]["learning_curve"]) == 2
     del one["environment"]["jobs"], two["environment"]["jobs"]
     assert without_times(one) == without_times(two)
     for model in CORE.models.values():
@@ -521,8 +518,8 @@ def test_the_synthetic_corpus_shows_its_errors_and_keeps_its_texts(
     assert "WARNING" not in printed
     results = read_results(out)
     check_results(results, models=["memory"], seeds=[0])
-    assert results["corpus"]["name"] == "synthetic (default, seed 5)"
-    assert list(results["corpus"]["splits"]) == list(SPLITS)
+    assert list(results["datasets"]) == ["synthetic (default, seed 5)"]
+    assert list(results["datasets"]["synthetic (default, seed 5)"]["splits"]) == list(SPLITS)
     assert "Errors in their text" not in (out / "tables.md").read_text("utf-8")
     assert list(Folder(out).texts() or {}) == [f"test-{n:04d}" for n in range(1, 67)]
     assert "Crossdale" not in (out / "results.json").read_text("utf-8")
@@ -569,7 +566,7 @@ def test_another_command_does_not_go_on_with_a_folder(
     with (corpus_folder / "train.jsonl").open("a", encoding="utf-8") as stream:
         stream.write('{"id": "new", "text": "", "spans": []}\n')
     assert main([*argv, "--resume", *out]) == 2
-    assert "differs in corpus" in capsys.readouterr().err
+    assert "differs in datasets." in capsys.readouterr().err
 
 
 def test_a_sweep_goes_on_with_what_is_best_on_dev(corpus_folder: Path, tmp_path: Path, memory_model: Any) -> None:
@@ -577,21 +574,23 @@ def test_a_sweep_goes_on_with_what_is_best_on_dev(corpus_folder: Path, tmp_path:
     argv = ["--models", "memory,crf", "--sweep", "window=3,7", "c1=0.02", "--seeds", "2", "--jobs", "1"]
     assert main([*argv, *corpus_options(corpus_folder), "--output", str(out)]) == 0
     results = read_results(out)
-    tried = {(point["system"], *point["values"].values()): len(point["runs"]) for point in results["sweep"]["points"]}
+    tried = Counter((run["system"], *run["point"].values()) for run in results["runs"] if run["point"])
     assert tried == {("memory", 3): 2, ("memory", 7): 2, ("crf", 0.02): 1}
-    assert results["sweep"]["chosen"] == {"memory": {"window": 3}, "crf": {"c1": 0.02}}
-    assert results["settings"]["models"]["memory"]["window"] == 3
+    chosen = {name: system["chosen"] for name, system in results["systems"].items()}
+    assert chosen == {"memory": {"window": 3}, "crf": {"c1": 0.02}}
+    assert results["systems"]["memory"]["settings"]["window"] == 3
 
 
 def test_shares_of_the_training_documents_are_compared(corpus_folder: Path, tmp_path: Path, memory_model: Any) -> None:
     out = tmp_path / "results"
     argv = ["--models", "memory", "--fractions", "0.2,0.5", "--seeds", "2", *corpus_options(corpus_folder)]
     assert main([*argv, "--jobs", "1", "--output", str(out)]) == 0
-    found = read_results(out)["fractions"]["memory"]
+    seen = view(read_results(out))
+    found = seen["fractions"]
     assert [(part["fraction"], part["documents"], len(part["runs"])) for part in found] == [
         *((0.2, 4, 2), (0.5, 10, 2), (1.0, 20, 2))
     ]
-    assert found[-1]["runs"][0]["scores"] == read_results(out)["models"]["memory"]["runs"][0]["scores"]
+    assert found[-1]["runs"] == seen["systems"]["memory"]["runs"]
 
 
 def test_text_of_a_real_corpus_is_kept_only_where_asked(corpus_folder: Path, tmp_path: Path, memory_model: Any) -> None:
@@ -646,7 +645,7 @@ def test_networks_with_several_embeddings_are_systems_of_their_own(
     }
     unknown = results["embeddings"]["tiny"]["out_of_vocabulary"]["train"]
     assert 0 < unknown["tokens"] < unknown["types"] < 1
-    assert results["settings"]["models"]["elman-tiny"]["embedding_dim"] == 3
+    assert results["systems"]["elman-tiny"]["settings"]["embedding_dim"] == 3
     neighbours = Folder(out).neighbours() or {}
     assert set(neighbours) == {"rnnlm", "cbow", "fasttext", "tiny"}
     assert "elman-tiny" in capsys.readouterr().out

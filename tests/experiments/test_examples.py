@@ -5,9 +5,9 @@ from __future__ import annotations
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import PHI, Document, Span
 from crfdeid.evaluation import EntityError
-from experiments.running.runs import Found, Run
-from experiments.running.systems import Cell, System
-from experiments.terminal import error_examples
+from experiments.core.command import error_examples
+from experiments.core.systems import Cell, System
+from experiments.core.training import Found, Run
 
 
 def run_with(model: str, *errors: EntityError) -> Run:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,16 @@ from crfdeid.documents import CONCEPT, PHI
 from crfdeid.errors import UnknownNameError, UsageError
 from crfdeid.evaluation import score_entities
 from crfdeid.registry import load_tagger
-from experiments.compare import main as compare
-from experiments.joint import main, measure, parse
+from experiments.core import command
+from experiments.joint import experiment
 from experiments.reporting import files
 from experiments.results.folder import Folder
-from experiments.running.joint import experiment
+from experiments.results.views import view
+
+main = partial(command.main, "joint")
+compare = partial(command.main, "compare")
+parse = partial(command.parse, "joint")
+measure = partial(command.run, "joint")
 
 HALVES = ["--set", "deid=crf", "concepts=crf", "max_iterations=30", "c1=0"]
 
@@ -119,7 +125,7 @@ def test_every_row_of_table_4_has_word_vectors_that_the_results_describe(tmp_pat
     (tmp_path / "near.txt").write_text("2 2\nzinc 1 0\niron 0 1\n")
     argv = [f"--{name}={folder / name}.jsonl" for name in ("train", "dev", "test")]
     argv += ["--systems", "crf", "--embeddings", str(tmp_path / "near.txt")]
-    prepared = experiment.prepare(parse(argv), on_step=lambda *_: None)
+    prepared = experiment.systems(parse(argv), on_step=lambda *_: None)
     assert {system.embedding for system in prepared.systems} - {None} == {"near", "random", "concatenated"}
     assert prepared.embeddings.facts.keys() == {"near", "random", "concatenated"}
 
@@ -133,7 +139,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, list[str]
     argv += [f"--unsourced={folder / 'unsourced.tsv'}", "--systems", "pipeline,crf", *HALVES]
     argv += ["--permutations", "99", "--jobs", "1", "--published", "--output", str(place / "out")]
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(files, "plots", _no_plots)
+        patched.setattr(files, "draw", _no_plots)
         assert main(argv) == 0
     return folder, place / "out", argv
 
@@ -152,10 +158,13 @@ def test_two_corpora_that_share_no_text_are_each_scored_in_their_layer(
         write_corpus([select_layer(note, layer) for note in some], tmp_path / f"{layer}.jsonl", format="jsonl")
     argv = ["--train", str(tmp_path / "phi.jsonl"), "--concepts", str(tmp_path / "concept.jsonl"), "--disjoint"]
     results = measure(parse([*argv, "--systems", "pipeline,crf", *HALVES, "--permutations", "9", "--jobs", "1"]))
-    assert list(results["models"]) == [*results["tables"]["table_5"], "crf"]
-    assert len(results["tables"]["table_5"]) == 4
-    (record,) = results["models"]["pipeline"]["runs"]
-    counts = {layer: record["scores"][layer]["entity_strict"]["micro"] for layer in (PHI, CONCEPT)}
+    rows = [name for name, system in results["systems"].items() if system["table_5"]]
+    assert sorted(results["systems"]) == sorted([*rows, "crf"])
+    assert len(rows) == 4
+    counts = {
+        layer: view(results, layer=layer)["systems"]["pipeline"]["runs"][0]["scores"]["entity_strict"]["micro"]
+        for layer in (PHI, CONCEPT)
+    }
     assert {layer: found["tp"] + found["fn"] for layer, found in counts.items()} == {PHI: 2, CONCEPT: 2}
     assert "(4) pipeline" in capsys.readouterr().out
 
@@ -164,11 +173,12 @@ def test_scores_are_those_of_the_predictions_that_are_kept(run: tuple[Path, Path
     """By layer, and of concepts without what nobody looked through."""
     folder, out, _ = run
     results = Folder(out).results()
-    assert (results["experiment"], results["schema"], results["layers"]) == ("joint", 3, [PHI, CONCEPT])
+    assert (results["experiment"], results["schema"]) == ("joint", 4)
     documents = read_corpus(folder / "test.jsonl")
-    for system, found in results["models"].items():
-        (record,) = found["runs"]
-        assert list(record["scores"]) == [
+    for record in results["runs"]:
+        system = record["system"]
+        scores_of = {found["layer"]: found["scores"] for found in record["evaluations"]}
+        assert list(scores_of) == [
             *([PHI] if system == "pipeline" else []),
             CONCEPT,
             experiment.CONCEPT_ANNOTATED_TEXT,
@@ -177,9 +187,9 @@ def test_scores_are_those_of_the_predictions_that_are_kept(run: tuple[Path, Path
             gold = [select_layer(document, layer) for document in documents]
             assert Folder(out).gold(layer) == {d.id: list(d.spans) for d in gold}
             scores = score_entities(gold, Folder(out).predictions(system, 0, layer))
-            assert record["scores"][layer]["entity_strict"] == scores.to_dict()
+            assert scores_of[layer]["entity_strict"] == scores.to_dict()
         every, sourced = (
-            record["scores"][name]["entity_strict"]["micro"] for name in (CONCEPT, experiment.CONCEPT_ANNOTATED_TEXT)
+            scores_of[name]["entity_strict"]["micro"] for name in (CONCEPT, experiment.CONCEPT_ANNOTATED_TEXT)
         )
         assert (every["tp"] + every["fn"], sourced["tp"] + sourced["fn"]) == (10, 5)
     line = json.loads((out / "predictions/pipeline/0.jsonl").read_text("utf-8").split("\n")[0])
@@ -191,9 +201,10 @@ def test_concepts_are_found_and_a_model_that_hides_phi_holds_none(run: tuple[Pat
     """Names that are found are hidden; the text as it is holds all five of them."""
     _, out, _ = run
     results = Folder(out).results()
-    records = [system["runs"][0]["scores"][CONCEPT] for system in results["models"].values()]
-    assert {record["entity_strict"]["micro"]["f1"] for record in records} == {1.0}
-    held = {name: system["runs"][0]["phi_held"] for name, system in results["models"].items()}
+    systems = view(results, layer=CONCEPT)["systems"]
+    runs = {name: system["runs"][0] for name, system in systems.items()}
+    assert {run["scores"]["entity_strict"]["micro"]["f1"] for run in runs.values()} == {1.0}
+    held = {name: run["phi_held"] for name, run in runs.items()}
     assert held["alone"] == held["crf"] == {"held": 5, "words": 5}
     assert held["pipeline-gold-gold"] == {"held": 0, "words": 5}
     tables = {path.stem for path in (out / "tables").glob("*.md")}
@@ -228,7 +239,7 @@ def test_the_models_that_pipelines_are_made_of_are_kept_until_all_are_done(
         fit(*given, **named)
 
     monkeypatch.setattr(CrfTagger, "fit", interrupted)
-    monkeypatch.setattr(files, "plots", _no_plots)
+    monkeypatch.setattr(files, "draw", _no_plots)
     argv = [*argv[:-1], str(out)]
     assert main(argv) == 130
     kept = [path.relative_to(out / "parts" / "0").parts[1] for path in (out / "parts").glob("*/*/*")]
@@ -251,7 +262,7 @@ def test_an_interrupted_run_is_gone_on_with(
     assert "pipeline holds" in page and "Published Spanish" in page
     tables = {path: path.read_bytes() for path in (out / "tables").iterdir() if path.stem != "time"}
     monkeypatch.setattr(experiment, "make_tagger", None)  # nothing is trained again
-    monkeypatch.setattr(files, "plots", _no_plots)
+    monkeypatch.setattr(files, "draw", _no_plots)
     assert main([*argv, "--resume"]) == 0
     assert "De-identification: strict F (Table 2 of lange2020)" in capsys.readouterr().out
     assert {path: path.read_bytes() for path in tables} == tables

@@ -1,6 +1,7 @@
 """``experiments.private``: its options, and a whole run on an invented corpus."""
 
 import shlex
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +10,16 @@ import pytest
 from crfdeid.corpora.splits import Corpus
 from crfdeid.errors import UsageError
 from crfdeid.registry import create
-from experiments.private import main, parse
+from experiments.core import command
+from experiments.core.systems import Cell
+from experiments.private import experiment
+from experiments.private.attacks import NAMES
+from experiments.private.learning import Learned, Recipe
 from experiments.reporting.page import command_line
 from experiments.results.folder import Folder
-from experiments.running.private import experiment
-from experiments.running.private.attacks import NAMES
-from experiments.running.private.learning import Learned, Recipe
-from experiments.running.systems import Cell
+
+main = partial(command.main, "private")
+parse = partial(command.parse, "private")
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 
@@ -133,10 +137,11 @@ def test_a_run_is_written_reported_and_gone_on_with(
     assert main(argv) == 0
     assert "Private training data (Table 2 of friedrich2019)" in capsys.readouterr().out
     results = Folder(out).results()
-    assert (results["experiment"], results["schema"]) == ("private", 3)
-    assert [system["name"] for system in results["systems"]] == trained[:5]
-    assert list(results["pooling"]["models"]) == trained[5:]
-    assert list(results["models"]) == [name for name in trained[:5] if name != "pseudonyms-near-1"]
+    assert (results["experiment"], results["schema"]) == ("private", 4)
+    assert list(results["systems"]) == trained
+    assert list(results["comparisons"]["pooling"]["intervals"]) == trained[5:]
+    table_2 = [name for name in trained[:5] if name != "pseudonyms-near-1"]
+    assert list(results["comparisons"]["phi"]["intervals"]) == table_2
     page = (out / "report.html").read_text()
     assert "table-pooling-significance" in page
     assert "python -m experiments.private" in page

@@ -17,9 +17,9 @@ from crfdeid.bio import encode
 from crfdeid.crf import CrfTagger
 from crfdeid.documents import Document, Span
 from crfdeid.errors import NotFoundError
+from experiments.compare.experiment import report as compare_report
 from experiments.report import main
 from experiments.reporting.files import write_report
-from experiments.reporting.kinds import result_tables
 from experiments.reporting.page import report_html
 from experiments.results.folder import Folder
 
@@ -39,14 +39,15 @@ def synthetic_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def _no_plots(monkeypatch: pytest.MonkeyPatch) -> None:
     """For a test in which plots, which take long to draw, play no part."""
-    monkeypatch.setattr("experiments.reporting.files.plots", lambda results: {})
+    monkeypatch.setattr("experiments.reporting.files.draw", lambda results: {})
 
 
 def page_of(folder: Path, *, with_text: bool = True) -> str:
     """report.html without its plots, which take long to draw."""
     found = Folder(folder)
     results = found.results()
-    return report_html(found, results, result_tables(results), {}, with_text=with_text)
+    report = compare_report(results, published=False)
+    return report_html(found, results, report, report.tables, {}, with_text=with_text)
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
@@ -154,7 +155,7 @@ def test_without_texts_or_against_the_user_s_wish_no_word_of_a_note_is_in_any_fi
     tmp_path, real, kept, asked, monkeypatch
 ):
     if kept:  # Plots are made of results.json alone: once is enough.
-        monkeypatch.setattr("experiments.reporting.files.plots", lambda results: {})
+        monkeypatch.setattr("experiments.reporting.files.draw", lambda results: {})
     write_folder(tmp_path, real, corpus_format="jsonl", with_text=kept)
     before = set(files_of(tmp_path))
     write_report(tmp_path, published=True, with_text=asked)
@@ -215,12 +216,12 @@ def damage(folder: Path, name: str, content: str | None) -> None:
     [
         ("results.json", None, "holds no results"),
         ("results.json", "{", "damaged"),
-        ("results.json", '{"schema": 1}', "schema 3"),
-        ("results.json", '{"experiment": "compare", "schema": 3}', "damaged: corpus is missing"),
+        ("results.json", '{"schema": 1}', "schema 4"),
+        ("results.json", '{"experiment": "compare", "schema": 4}', "damaged: command is missing"),
         (
             "results.json",
-            '{"experiment": "compare", "schema": 3, "corpus": [], "settings": 1}',
-            "damaged: corpus is not an object",
+            '{"experiment": "compare", "schema": 4, "command": [], "repair": 1}',
+            "damaged: command is not an object",
         ),
         ("predictions/gold.jsonl", None, "no such file"),
         ("predictions/crf/0.jsonl", None, "no such file"),
@@ -252,7 +253,7 @@ def test_an_error_of_ours_is_not_called_damaged_data(synthetic_folder, monkeypat
     def wrong(results):
         raise KeyError("a name that was mistyped")
 
-    monkeypatch.setattr("experiments.reporting.files.plots", wrong)
+    monkeypatch.setattr("experiments.reporting.files.draw", wrong)
     with pytest.raises(KeyError, match="mistyped"):
         write_report(synthetic_folder, published=False)
 

@@ -9,8 +9,8 @@ import pytest
 from tqdm import tqdm
 
 from crfdeid.tagger import FitProgress
-from experiments.running.systems import Cell, System
-from experiments.terminal import Bars
+from experiments.core.command import Bars
+from experiments.core.systems import Cell, System
 
 
 class Terminal(io.StringIO):

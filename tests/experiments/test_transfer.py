@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,17 @@ from crfdeid.errors import UsageError
 from crfdeid.evaluation import score_tokens
 from crfdeid.registry import load_tagger
 from experiments import report
+from experiments.core import command
 from experiments.reporting import files
-from experiments.reporting.kinds import plots
 from experiments.reporting.page import command_line
-from experiments.results.checks import damage
 from experiments.results.folder import Folder
-from experiments.running.transfer import experiment
-from experiments.running.transfer.systems import REQUIRED
-from experiments.transfer import main, parse
+from experiments.results.schema import damage
+from experiments.results.views import view
+from experiments.transfer import experiment
+from experiments.transfer.report import scored, transfer_report
+
+main = partial(command.main, "transfer")
+parse = partial(command.parse, "transfer")
 
 FAST = ["--set", "max_iterations=15", "--samples", "200", "--jobs", "1"]
 
@@ -109,17 +113,19 @@ def results(run: tuple[Any, Path, Any]) -> dict[str, Any]:
 
 
 def test_the_matrix_has_the_form_that_was_asked_for(results: dict[str, Any]) -> None:
-    assert (results["experiment"], results["schema"], results["types"]) == ("transfer", 3, "binary")
-    assert list(results["matrix"]) == ["crf"]
-    for trained in ("wards", "letters"):
-        assert list(results["matrix"]["crf"][trained]) == ["wards", "letters"]
-        for cell in results["matrix"]["crf"][trained].values():
+    assert (results["experiment"], results["schema"], results["command"]["types"]) == ("transfer", 4, "binary")
+    assert {name: system["trained_on"] for name, system in results["systems"].items()} == {
+        f"crf@{corpus}": corpus for corpus in ("wards", "letters")
+    }
+    for system in results["systems"].values():
+        assert (system["label"], list(system["tested"])) == ("crf", ["wards", "letters"])
+        for cell in system["tested"].values():
             assert cell["low"] <= cell["f1"] <= cell["high"]
             assert cell["recall_low"] <= cell["recall"] <= cell["recall_high"]
 
 
 def test_a_model_does_best_where_it_was_trained(results: dict[str, Any]) -> None:
-    matrix = results["matrix"]["crf"]
+    matrix = {system["trained_on"]: system["tested"] for system in results["systems"].values()}
     assert matrix["wards"]["wards"]["f1"] > 0.95 > matrix["letters"]["wards"]["f1"]
     assert matrix["letters"]["letters"]["f1"] > 0.95 > matrix["wards"]["letters"]["f1"]
 
@@ -132,12 +138,12 @@ def test_scores_are_those_of_the_predictions_that_are_kept(
     documents = read_corpus(wards / "dev.jsonl")
     own = {document.id: kept[f"wards/{document.id}"] for document in documents}
     binary = score_tokens(documents, own, binary=True).micro
-    assert results["scores"]["crf"]["letters"]["wards"]["binary"] == binary.to_dict()
-    assert results["matrix"]["crf"]["letters"]["wards"]["recall"] == binary.recall
-    points = results["models"]["crf@wards"]["runs"][0]["operating_points"]
-    assert [point["required"] for point in points] == [*REQUIRED, None]
+    assert scored(results, "crf@letters", "wards")["binary"] == binary.to_dict()
+    assert results["systems"]["crf@letters"]["tested"]["wards"]["recall"] == binary.recall
+    points = view(results)["systems"]["crf@wards"]["runs"][0]["operating_points"]
+    assert [point["required"] for point in points] == [*experiment.REQUIRED, None]
     assert all(point["sensitivity"] >= point["required"] for point in points[:-1])
-    assert points[-1]["f1"] == results["scores"]["crf"]["wards"]["wards"]["binary"]["f1"]
+    assert points[-1]["f1"] == scored(results, "crf@wards", "wards")["binary"]["f1"]
 
 
 def test_every_table_is_written_and_those_with_text_are_not(run: tuple[Any, Path, Any]) -> None:
@@ -155,7 +161,7 @@ def test_every_table_is_written_and_those_with_text_are_not(run: tuple[Any, Path
 
 
 def test_the_picture_marks_where_a_model_is_at_home(results: dict[str, Any]) -> None:
-    (name,) = found = plots(results)
+    (name,) = found = files.draw(transfer_report(results, published=False))
     texts = [text.get_text() for axes in found[name].axes for text in axes.texts]
     assert name == "transfer-crf" and len(texts) == 12
     assert [text.endswith("*") for text in texts] == [True, False, False, True] * 3
@@ -173,7 +179,7 @@ def test_text_is_shown_where_it_was_asked_for(
         place = copied / path.relative_to(out)
         place.mkdir() if path.is_dir() else place.write_bytes(path.read_bytes())
     monkeypatch.setattr(experiment, "make_tagger", None)
-    monkeypatch.setattr(files, "plots", lambda _: {})  # drawn once already
+    monkeypatch.setattr(files, "draw", lambda _: {})  # drawn once already
     shown = [*argv[:-1], str(copied), "--resume", "--include-text"]
     assert main(shown) == 0
     table = (copied / "tables/table-6.md").read_text("utf-8")
@@ -191,15 +197,17 @@ def test_names_alone_and_categories_are_other_figures_of_the_same_models(
     assert main([*argv[:-2], "--types", "name", "--seeds", "2"]) == 0
     printed = capsys.readouterr().out
     assert "What is compared: names alone." in printed
-    own = results["scores"]["crf"]["wards"]["wards"]["by_category"]["NAME"]["f1"]
+    own = scored(results, "crf@wards", "wards")["by_category"]["NAME"]["f1"]
     assert f"{100 * own:.2f} [" in printed
 
 
 def test_every_part_of_the_results_is_checked(results: dict[str, Any]) -> None:
     assert list(damage(results)) == []
-    del results["matrix"]["crf"]["wards"]["letters"]
-    del results["scores"]["crf"]["letters"]["letters"]["missed"]
-    assert "scores.crf.letters.letters.missed is missing" in list(damage(results))
-    whole = json.loads(json.dumps(results))
-    whole["scores"]["crf"]["letters"]["letters"]["missed"] = {"tokens": 0, "adjacent_found": 0}
-    assert list(damage(whole)) == ["matrix lacks a corpus for crf@wards"]
+    untested = json.loads(json.dumps(results))
+    del untested["systems"]["crf@wards"]["tested"]["letters"]
+    untested["runs"][1]["evaluations"].pop()
+    assert list(damage(untested)) == [
+        f"systems.crf@{name} was not tested on every dataset" for name in ("wards", "letters")
+    ]
+    del untested["systems"]["crf@letters"]["label"]
+    assert list(damage(untested)) == ["systems.crf@letters.label is missing"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from samples import rich_results
+from samples import rich_view
 
 from experiments import tables
 from experiments.papers import friedrich2019
@@ -13,8 +13,8 @@ from experiments.papers import friedrich2019
 
 @pytest.fixture
 def results() -> dict[str, Any]:
-    found = rich_results()
-    for system in found["models"].values():
+    found = rich_view()
+    for system in found["systems"].values():
         system["model"] = system["model"].replace("jordan", "bilstm-crf")
     return found
 
@@ -44,18 +44,18 @@ def test_ours_of_the_same_model_stand_below_its_own(results: dict[str, Any]) -> 
         "bilstm-crf: cbow",
     ]
     assert cells["F"].iloc[:5].tolist() == ["97.85", "98.27", "97.24", "97.62", "97.67"]
-    runs = results["models"]["jordan-cbow"]["runs"]
+    runs = results["systems"]["jordan-cbow"]["runs"]
     ours = [run["scores"]["token_binary_hipaa"]["micro"]["f1"] for run in runs]
     assert cells.loc["bilstm-crf: cbow", "F"] == f"{100 * sum(ours) / len(ours):.2f}"
 
 
 def test_it_says_that_ours_is_approximate_for_the_seven(results: dict[str, Any]) -> None:
     assert "Approximate: that challenge has no ID, LOCATION." in shown(results).notes
-    results["corpus"]["types"] = ["PATIENT", "DATE"]
+    results["dataset"]["types"] = ["PATIENT", "DATE"]
     assert not any("Approximate" in note for note in shown(results).notes)
 
 
 def test_a_system_without_the_score_has_empty_cells(results: dict[str, Any]) -> None:
-    for run in results["models"]["jordan-rnnlm"]["runs"]:
+    for run in results["systems"]["jordan-rnnlm"]["runs"]:
         del run["scores"]["token_binary_hipaa"]
     assert shown(results).cells.loc["bilstm-crf: rnnlm", ["Precision", "Recall", "F"]].tolist() == ["-", "-", "-"]

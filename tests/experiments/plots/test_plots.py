@@ -1,4 +1,4 @@
-"""Plots hold the data of the results, keep apart what they write, and are the same bytes each time."""
+"""Plots hold the data of the view, keep apart what they write, and are the same bytes each time."""
 
 from __future__ import annotations
 
@@ -17,33 +17,37 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from PIL import Image
-from samples import GOLD, SYSTEMS, TYPES, rich_results
+from samples import GOLD, SYSTEMS, TYPES, rich_view
 
-from experiments.plots import style, to_png, to_svg
+from experiments.plots import comparison_plots, style, to_png, to_svg
 from experiments.plots.errors import error_plot
 from experiments.plots.scores import curve_plot, score_plot
 from experiments.plots.style import house_style
-from experiments.reporting.kinds import plots
+
+
+def plots(view: dict[str, Any]) -> dict[str, Figure]:
+    with house_style():
+        return comparison_plots(view)
 
 
 @pytest.fixture(scope="module")
-def results() -> dict[str, Any]:
-    return rich_results()
+def view() -> dict[str, Any]:
+    return rich_view()
 
 
 @pytest.fixture(scope="module")
-def figures(results: dict[str, Any]) -> dict[str, Figure]:
-    return plots(results)
+def figures(view: dict[str, Any]) -> dict[str, Figure]:
+    return plots(view)
 
 
-def strict_f1(results: dict[str, Any], system: str, category: str) -> list[float]:
-    scores = [run["scores"]["entity_strict"] for run in results["models"][system]["runs"]]
+def strict_f1(view: dict[str, Any], system: str, category: str) -> list[float]:
+    scores = [run["scores"]["entity_strict"] for run in view["systems"][system]["runs"]]
     return [(found["micro"] if category == "Overall" else found["by_type"][category])["f1"] for found in scores]
 
 
-def without_extras(results: dict[str, Any]) -> dict[str, Any]:
-    models = {name: found | {"embedding": None} for name, found in results["models"].items()}
-    return results | {"models": models, "embeddings": {}, "fractions": {}, "sweep": None, "significance": None}
+def without_extras(view: dict[str, Any]) -> dict[str, Any]:
+    systems = {name: found | {"embedding": None} for name, found in view["systems"].items()}
+    return view | {"systems": systems, "embeddings": {}, "fractions": [], "sweep": [], "comparison": None}
 
 
 def bars_of(figure: Figure) -> list[float]:
@@ -56,16 +60,16 @@ def test_every_plot_by_the_name_of_its_file(figures: dict[str, Figure]) -> None:
 
 
 def test_what_the_results_have_nothing_for_is_not_drawn() -> None:
-    found = plots(without_extras(rich_results(systems=("crf",))))
+    found = plots(without_extras(rich_view(systems=("crf",))))
     assert list(found) == ["scores", "errors", "confusions-crf"]
 
 
 def test_figure_2_has_one_bar_a_system_and_type_as_high_as_its_f(
-    results: dict[str, Any], figures: dict[str, Figure]
+    view: dict[str, Any], figures: dict[str, Figure]
 ) -> None:
     [axes] = figures["scores"].axes
     categories = [*TYPES, "Overall"]
-    expected = [statistics.mean(strict_f1(results, s, category)) for s in SYSTEMS for category in categories]
+    expected = [statistics.mean(strict_f1(view, s, category)) for s in SYSTEMS for category in categories]
     assert bars_of(figures["scores"]) == pytest.approx(expected)
     assert [label.get_text() for label in axes.get_xticklabels()] == categories
     assert axes.get_ylabel() == "F (%)"
@@ -79,18 +83,18 @@ def lines_of(figure: Figure) -> list[tuple[float, float]]:
     return [(segment[0][1], segment[1][1]) for segment in segments]
 
 
-def test_lines_on_the_bars_are_the_bootstrap_intervals(results: dict[str, Any], figures: dict[str, Figure]) -> None:
-    intervals = results["significance"]["intervals"]
+def test_lines_on_the_bars_are_the_bootstrap_intervals(view: dict[str, Any], figures: dict[str, Figure]) -> None:
+    intervals = view["comparison"]["intervals"]
     expected = [(intervals[s][c]["low"], intervals[s][c]["high"]) for s in SYSTEMS for c in (*TYPES, "Overall")]
     assert np.array(lines_of(figures["scores"])) == pytest.approx(np.array(expected))
     assert "95 % bootstrap interval" in figures["scores"].get_label()
 
 
 def test_without_intervals_the_lines_are_the_deviation_over_seeds() -> None:
-    results = without_extras(rich_results(systems=("crf", "jordan-cbow")))
+    view = without_extras(rich_view(systems=("crf", "jordan-cbow")))
     with house_style():
-        figure = score_plot(results)
-    runs = strict_f1(results, "jordan-cbow", "Overall")
+        figure = score_plot(view)
+    runs = strict_f1(view, "jordan-cbow", "Overall")
     low, high = lines_of(figure)[-1]
     assert (high - low) / 2 == pytest.approx(statistics.stdev(runs))
     assert (high + low) / 2 == pytest.approx(statistics.mean(runs))
@@ -99,41 +103,43 @@ def test_without_intervals_the_lines_are_the_deviation_over_seeds() -> None:
 
 def test_with_one_run_and_no_intervals_there_are_no_lines() -> None:
     with house_style():
-        figure = score_plot(without_extras(rich_results(systems=SYSTEMS[:2], seeds=(0,))))
+        figure = score_plot(without_extras(rich_view(systems=SYSTEMS[:2], seeds=(0,))))
     assert not figure.axes[0].collections
 
 
 def test_many_types_go_into_several_rows() -> None:
-    results = without_extras(rich_results(systems=SYSTEMS[:3], seeds=(0,)))
+    view = without_extras(rich_view(systems=SYSTEMS[:3], seeds=(0,)))
     names = [f"A_RATHER_LONG_TYPE_{number}" for number in range(40)]
-    results["corpus"]["types"] = names
-    for found in results["models"].values():
+    view["dataset"]["types"] = names
+    for found in view["systems"].values():
         by_type = found["runs"][0]["scores"]["entity_strict"]["by_type"]
         found["runs"][0]["scores"]["entity_strict"]["by_type"] = dict.fromkeys(names, by_type["DATE"])
     with house_style():
-        figure = score_plot(results)
+        figure = score_plot(view)
     assert [len(axes.patches) for axes in figure.axes] == [3 * 26, 3 * 15]
     assert_nothing_overlaps(figure)
 
 
-def test_embeddings_show_each_seed_and_the_mean(results: dict[str, Any], figures: dict[str, Figure]) -> None:
+def test_embeddings_show_each_seed_and_the_mean(view: dict[str, Any], figures: dict[str, Figure]) -> None:
     [axes] = figures["embeddings"].axes
     assert [line.get_label() for line in axes.lines] == ["elman", "jordan"]
-    expected = [
-        statistics.mean(strict_f1(results, f"jordan-{name}", "Overall")) for name in ("random", "rnnlm", "cbow")
-    ]
+    expected = [statistics.mean(strict_f1(view, f"jordan-{name}", "Overall")) for name in ("random", "rnnlm", "cbow")]
     assert axes.lines[1].get_ydata() == pytest.approx(expected)
     seeds = sorted(dot for found in axes.collections for dot in found.get_offsets()[:, 1])
-    assert seeds == pytest.approx(sorted(f for s in SYSTEMS[1:] for f in strict_f1(results, s, "Overall")))
+    assert seeds == pytest.approx(sorted(f for s in SYSTEMS[1:] for f in strict_f1(view, s, "Overall")))
     assert [label.get_text() for label in axes.get_xticklabels()] == ["random\n100", "rnnlm\n80", "cbow\n300"]
 
 
-def test_f_against_training_data(results: dict[str, Any], figures: dict[str, Figure]) -> None:
+def test_f_against_training_data(view: dict[str, Any], figures: dict[str, Figure]) -> None:
     [axes] = figures["fractions"].axes
     lines = {line.get_label(): line for line in axes.lines}
     assert list(lines) == list(SYSTEMS)
-    parts = results["fractions"]["elman-rnnlm"]
-    means = [statistics.mean(r["scores"]["entity_strict"]["micro"]["f1"] for r in part["runs"]) for part in parts]
+    means = [
+        statistics.mean(
+            run["scores"]["entity_strict"]["micro"]["f1"] for run in part["runs"] if run["system"] == "elman-rnnlm"
+        )
+        for part in view["fractions"]
+    ]
     assert lines["elman-rnnlm"].get_xdata() == pytest.approx([0.1, 0.25, 0.5, 1.0])
     assert lines["elman-rnnlm"].get_ydata() == pytest.approx(means)
     labels = [label.get_text() for label in axes.get_xticklabels()]
@@ -141,12 +147,12 @@ def test_f_against_training_data(results: dict[str, Any], figures: dict[str, Fig
 
 
 def test_learning_curves_have_loss_beside_f_and_leave_out_who_has_neither(
-    results: dict[str, Any], figures: dict[str, Figure]
+    view: dict[str, Any], figures: dict[str, Figure]
 ) -> None:
     loss, score = figures["learning-curves"].axes
     for axes, measure in ((loss, "loss"), (score, "dev_f1")):
         assert [line.get_label() for line in axes.lines] == list(SYSTEMS[1:])
-        curves = [run["learning_curve"] for run in results["models"]["elman-random"]["runs"]]
+        curves = [run["learning_curve"] for run in view["systems"]["elman-random"]["runs"]]
         means = [statistics.mean(point[measure] for point in points) for points in zip(*curves, strict=True)]
         assert axes.lines[0].get_ydata() == pytest.approx(means)
         lowest = min(point[measure] for point in (curve[0] for curve in curves))
@@ -156,20 +162,20 @@ def test_learning_curves_have_loss_beside_f_and_leave_out_who_has_neither(
 
 
 def test_a_loss_that_overflowed_leaves_a_gap_and_no_failure() -> None:
-    results = rich_results(systems=("elman-random",), seeds=(0,))
-    [run] = results["models"]["elman-random"]["runs"]
+    view = rich_view(systems=("elman-random",), seeds=(0,))
+    [run] = view["systems"]["elman-random"]["runs"]
     run["learning_curve"][3]["loss"] = None
     with house_style():
-        loss, score = curve_plot(results).axes
+        loss, score = curve_plot(view).axes
     assert list(loss.lines[0].get_xdata()) == [1, 2, 3, 5, 6, 7, 8, 9, 10]
     assert len(score.lines[0].get_xdata()) == 10
 
 
-def test_error_bars_are_stacked_to_the_number_of_errors(results: dict[str, Any], figures: dict[str, Figure]) -> None:
+def test_error_bars_are_stacked_to_the_number_of_errors(view: dict[str, Any], figures: dict[str, Figure]) -> None:
     [axes] = figures["errors"].axes
     widths = np.array([bar.get_width() for bar in axes.patches]).reshape(4, len(SYSTEMS))
     for at, system in enumerate(SYSTEMS):
-        counts = [run["errors"]["categories"] for run in results["models"][system]["runs"]]
+        counts = [run["errors"]["categories"] for run in view["systems"][system]["runs"]]
         means = [statistics.mean(found[c] for found in counts) for c in ("missed", "wrong", "boundary", "spurious")]
         assert widths[:, at] == pytest.approx(means)
         last = axes.patches[3 * len(SYSTEMS) + at]
@@ -178,14 +184,14 @@ def test_error_bars_are_stacked_to_the_number_of_errors(results: dict[str, Any],
 
 
 def test_a_system_without_errors_is_drawn() -> None:
-    results = rich_results(systems=("crf",))
-    results["models"]["crf"]["runs"][0]["errors"] |= {
+    view = rich_view(systems=("crf",))
+    view["systems"]["crf"]["runs"][0]["errors"] |= {
         "categories": dict.fromkeys(("missed", "wrong", "boundary", "spurious"), 0),
         "causes": {category: {} for category in ("missed", "wrong", "boundary", "spurious")},
         "confusions": [],
     }
     with house_style():
-        [axes] = error_plot(results).axes
+        [axes] = error_plot(view).axes
     assert [bar.get_width() for bar in axes.patches] == [0] * 4
 
 
@@ -228,13 +234,13 @@ def test_texts_lie_apart_and_whole(figures: dict[str, Figure]) -> None:
 
 
 def test_long_names_of_nine_systems_stay_readable() -> None:
-    results = rich_results()
+    view = rich_view()
     for embedding in ("random", "rnnlm"):
-        results["models"][f"bilstm-{embedding}"] = results["models"][f"elman-{embedding}"] | {"model": "bilstm"}
-    long = {name: name.replace("rnnlm", "vectors.of.6B.words_$lower$.300d") for name in results["models"]}
-    results["models"] = {long[name]: found for name, found in results["models"].items()}
+        view["systems"][f"bilstm-{embedding}"] = view["systems"][f"elman-{embedding}"] | {"model": "bilstm"}
+    long = {name: name.replace("rnnlm", "vectors.of.6B.words_$lower$.300d") for name in view["systems"]}
+    view["systems"] = {long[name]: found for name, found in view["systems"].items()}
     with house_style():
-        figures = [score_plot(results | {"significance": None}), curve_plot(results), error_plot(results)]
+        figures = [score_plot(view | {"comparison": None}), curve_plot(view), error_plot(view)]
     assert len(bars_of(figures[0])) == 9 * 8
     for figure in figures:
         assert_nothing_overlaps(figure)
@@ -242,7 +248,7 @@ def test_long_names_of_nine_systems_stay_readable() -> None:
 
 def test_every_look_is_another_and_stands_out_from_the_page() -> None:
     about = {f"{model}-{e}": {"model": model} for model in ("crf", "elman", "jordan", "x", "y") for e in range(4)}
-    looks = style.looks({"models": about})
+    looks = style.looks({"systems": about})
     assert len(set(looks.values())) == len(looks)
     for look in looks.values():
         assert contrast(look.colour, style.BACKGROUND) >= 3
@@ -266,7 +272,7 @@ def test_numbers_on_a_colour_can_be_read(colour: str) -> None:
 
 @pytest.mark.slow
 def test_the_same_results_give_the_same_bytes() -> None:
-    one, again = (plots(rich_results(systems=("elman-random",), seeds=(0, 1))) for _ in range(2))
+    one, again = (plots(rich_view(systems=("elman-random",), seeds=(0, 1))) for _ in range(2))
     svg = {name: to_svg(figure) for name, figure in one.items()}
     png = {name: to_png(figure) for name, figure in one.items()}
     assert {name: to_png(figure) for name, figure in again.items()} == png  # in another order than before
@@ -276,23 +282,23 @@ def test_the_same_results_give_the_same_bytes() -> None:
 @pytest.mark.slow
 def test_another_process_gives_the_same_bytes() -> None:
     code = (
-        "import hashlib, sys; sys.path.insert(0, sys.argv[1]); from samples import rich_results\n"
-        "from experiments.plots import to_png, to_svg; from experiments.reporting.kinds import plots\n"
+        "import hashlib, sys; sys.path.insert(0, sys.argv[1]); from samples import rich_view\n"
+        "from experiments.plots import comparison_plots, house_style, to_png, to_svg\n"
         "assert 'matplotlib.pyplot' not in sys.modules\n"
-        "found = plots(rich_results(systems=('crf',)))['scores']\n"
+        "with house_style(): found = comparison_plots(rich_view(systems=('crf',)))['scores']\n"
         "print(hashlib.sha256(to_png(found) + to_svg(found).encode()).hexdigest())"
     )
     command = [sys.executable, "-c", code, str(Path(__file__).parents[1])]
     told = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-    here = plots(rich_results(systems=("crf",)))["scores"]
+    here = plots(rich_view(systems=("crf",)))["scores"]
     assert told == hashlib.sha256(to_png(here) + to_svg(here).encode()).hexdigest()
 
 
 def test_the_users_own_settings_change_nothing() -> None:
-    results = rich_results(systems=("crf",))
-    expected = plots(results)["errors"]
+    view = rich_view(systems=("crf",))
+    expected = plots(view)["errors"]
     with mpl.rc_context({"font.size": 30, "axes.facecolor": "red", "savefig.dpi": 10, "svg.fonttype": "none"}):
-        figure = plots(results)["errors"]
+        figure = plots(view)["errors"]
         assert to_png(figure) == to_png(expected)
         assert to_svg(figure) == to_svg(expected)
         assert mpl.rcParams["font.size"] == 30

@@ -7,39 +7,39 @@ import shlex
 from typing import Any
 
 import pytest
-from samples import rich_results
+from samples import as_results, rich_view
 
-from experiments.compare_options import parse
+from experiments.core.command import parse
 from experiments.reporting.findings import cautions, probability, ranking, sentences
 from experiments.reporting.page import command_line, provenance
 
-SAMPLE = rich_results(("crf", "elman-random", "elman-cbow", "jordan-cbow"), (0, 1))
+SAMPLE = rich_view(("crf", "elman-random", "elman-cbow", "jordan-cbow"), (0, 1))
 
 
 @pytest.fixture
-def results() -> dict[str, Any]:
+def view() -> dict[str, Any]:
     """Four systems with these F: crf 0.90, elman-random 0.80, elman-cbow 0.85, jordan-cbow 0.88; no pair holds."""
     found = copy.deepcopy(SAMPLE)
     for system, f1 in {"crf": 0.90, "elman-random": 0.80, "elman-cbow": 0.85, "jordan-cbow": 0.88}.items():
-        for run in found["models"][system]["runs"]:
+        for run in found["systems"][system]["runs"]:
             run["scores"]["entity_strict"]["micro"]["f1"] = f1
             run["scores"]["token_binary"]["micro"]["recall"] = f1 + (0.09 if system == "elman-cbow" else 0)
-    for pair in found["significance"]["pairs"]:
+    for pair in found["comparison"]["pairs"]:
         pair["p_holm"] = 0.2
-    found["significance"]["intervals"]["crf"]["Overall"] = {"f1": 0.9, "low": 0.87654, "high": 0.92}
+    found["comparison"]["intervals"]["crf"]["Overall"] = {"f1": 0.9, "low": 0.87654, "high": 0.92}
     return found
 
 
-def set_p(results: dict[str, Any], p: float, *systems: str) -> None:
-    for pair in results["significance"]["pairs"]:
+def set_p(view: dict[str, Any], p: float, *systems: str) -> None:
+    for pair in view["comparison"]["pairs"]:
         if pair["category"] == "Overall" and {pair["a"], pair["b"]} == set(systems):
             pair["p_holm"] = p
 
 
-def test_the_best_is_first_with_its_interval(results):
-    assert [standing.system for standing in ranking(results)] == ["crf", "jordan-cbow", "elman-cbow", "elman-random"]
-    assert "Best overall: crf, strict entity F 90.00 % (95 % interval 87.65 to 92.00)." in sentences(results)
-    assert ranking(results)[2].behind == pytest.approx(0.05)
+def test_the_best_is_first_with_its_interval(view):
+    assert [standing.system for standing in ranking(view)] == ["crf", "jordan-cbow", "elman-cbow", "elman-random"]
+    assert "Best overall: crf, strict entity F 90.00 % (95 % interval 87.65 to 92.00)." in sentences(view)
+    assert ranking(view)[2].behind == pytest.approx(0.05)
 
 
 @pytest.mark.parametrize(
@@ -53,22 +53,22 @@ def test_the_best_is_first_with_its_interval(results):
         ),
     ],
 )
-def test_only_a_difference_that_the_test_bears_out_is_said_to_hold(results, held, said):
+def test_only_a_difference_that_the_test_bears_out_is_said_to_hold(view, held, said):
     for system in held:
-        set_p(results, 0.05, "crf", system)  # at the level: holds
-    assert any(sentence.startswith(said) for sentence in sentences(results))
+        set_p(view, 0.05, "crf", system)  # at the level: holds
+    assert any(sentence.startswith(said) for sentence in sentences(view))
 
 
-def test_a_difference_in_one_type_alone_is_not_a_lead(results):
-    for pair in results["significance"]["pairs"]:
+def test_a_difference_in_one_type_alone_is_not_a_lead(view):
+    for pair in view["comparison"]["pairs"]:
         if pair["category"] != "Overall":
             pair["p_holm"] = 0.0
-    assert all(standing.holds in (False, None) for standing in ranking(results))
+    assert all(standing.holds in (False, None) for standing in ranking(view))
 
 
-def test_the_paper_s_order_is_held_against_ours_each_model_with_its_best_embedding(results):
-    set_p(results, 0.01, "elman-random", "elman-cbow")
-    said = sentences(results)
+def test_the_paper_s_order_is_held_against_ours_each_model_with_its_best_embedding(view):
+    set_p(view, 0.01, "elman-random", "elman-cbow")
+    said = sentences(view)
     assert (
         "The order of models in yadav2016, crf < elman < jordan, is not the same here: "
         "crf > elman-cbow (may be chance), elman-cbow < jordan-cbow (may be chance)." in said
@@ -80,40 +80,40 @@ def test_the_paper_s_order_is_held_against_ours_each_model_with_its_best_embeddi
     assert not any("embeddings for jordan" in sentence for sentence in said)
 
 
-def test_what_would_leak_is_said_of_the_best_and_of_the_safest(results):
+def test_what_would_leak_is_said_of_the_best_and_of_the_safest(view):
     assert (
         "What would leak: crf leaves 10.00 % of the PHI's tokens unmarked; elman-cbow leaves the least, 6.00 %."
-        in sentences(results)
+        in sentences(view)
     )
 
 
-def test_one_system_without_a_test_has_no_lead(results):
-    results |= {"models": {"crf": results["models"]["crf"]}, "significance": None}
-    said = sentences(results)
+def test_one_system_without_a_test_has_no_lead(view):
+    view |= {"systems": {"crf": view["systems"]["crf"]}, "comparison": None}
+    said = sentences(view)
     assert said[0].startswith("1 system was scored on the test split of invented: 60 documents with 1,234 marked")
     assert not any("lead" in sentence or "order" in sentence for sentence in said)
     assert "What would leak: crf leaves 10.00 % of the PHI's tokens unmarked." in said
 
 
-def test_a_type_that_gold_lacks_is_not_called_the_hardest(results):
-    del results["corpus"]["splits"]["test"]["spans_by_type"]["PHONE"]
-    for run in results["models"]["crf"]["runs"]:
+def test_a_type_that_gold_lacks_is_not_called_the_hardest(view):
+    del view["dataset"]["splits"]["test"]["spans_by_type"]["PHONE"]
+    for run in view["systems"]["crf"]["runs"]:
         run["scores"]["entity_strict"]["by_type"]["PHONE"]["f1"] = 0.0
         run["scores"]["entity_strict"]["by_type"]["LOCATION"]["f1"] = 0.01
-    assert any(sentence.startswith("Hardest type for crf: LOCATION (F 1.00 %)") for sentence in sentences(results))
+    assert any(sentence.startswith("Hardest type for crf: LOCATION (F 1.00 %)") for sentence in sentences(view))
 
 
-def test_cautions_name_synthetic_text_notices_lost_entities_and_single_runs(results):
-    results["corpus"]["notices"] = ["No --test: all scores are on the development set."]
-    said = " ".join(cautions(results))
+def test_cautions_name_synthetic_text_notices_lost_entities_and_single_runs(view):
+    view["dataset"]["notices"] = ["No --test: all scores are on the development set."]
+    said = " ".join(cautions(as_results(view)))
     assert "all scores are on the development set" in said
     assert "2 of the scored entities fit no tokens" in said
     assert "synthetic" not in said
     assert "trained once" not in said
-    results["corpus"]["format"] = "synthetic"
-    for system in results["models"].values():
+    view["dataset"]["format"] = "synthetic"
+    for system in view["systems"].values():
         del system["runs"][1:]
-    said = " ".join(cautions(results))
+    said = " ".join(cautions(as_results(view)))
     assert "The corpus is synthetic" in said
     assert "trained once" in said
 
@@ -123,7 +123,7 @@ def test_p_values_are_never_rounded_to_nothing(p, text):
     assert probability(p) == text
 
 
-def test_the_command_can_be_typed_again(results):
+def test_the_command_can_be_typed_again(view):
     command = {
         "models": ["crf", "elman"],
         "seeds": [0],
@@ -135,13 +135,13 @@ def test_the_command_can_be_typed_again(results):
         "sweep": [["window", [7, 9]], ["hidden", [50]]],
         "unlabelled": ["a.txt", "b.txt"],
     }
-    assert command_line(command) == (
+    assert command_line(command, "compare") == (
         "python -m experiments.compare --models crf,elman --seeds 0, --train 'my notes/train' --window 0 "
         "--freeze-embeddings --sweep window=7,9 hidden=50 --unlabelled a.txt b.txt"
     )
-    results["settings"]["command"] = command | {"seeds": [0, 1]}
-    facts = dict(provenance(results))
-    assert facts["Commit"] == results["environment"]["commit"]
+    view["command"] = command | {"seeds": [0, 1]}
+    facts = dict(provenance(as_results(view)))
+    assert facts["Commit"] == view["environment"]["commit"]
     assert facts["Corpus hash (SHA-256)"] == "ab" * 32
     assert "jax 0.6.0" in facts["Packages"]
 
@@ -168,5 +168,5 @@ def test_the_command_can_be_typed_again(results):
     ],
 )
 def test_the_command_s_options_read_back_as_they_were(words):
-    asked = parse(words)
-    assert parse(shlex.split(command_line(asked.command))[3:]) == asked
+    asked = parse("compare", words)
+    assert parse("compare", shlex.split(command_line(asked.command, "compare"))[3:]) == asked

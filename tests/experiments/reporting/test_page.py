@@ -18,10 +18,11 @@ from report_folders import write_folder
 from crfdeid.corpora.synthetic import generate_notes
 from crfdeid.crf import CrfTagger
 from crfdeid.documents import Document, LabelledSentence, Span
-from experiments.reporting.explanations import explanation_pages
-from experiments.reporting.kinds import result_tables, setup_tables
+from experiments.compare.experiment import report as compare_report
+from experiments.reporting.files import explanation_pages
 from experiments.reporting.page import Picture, report_html
 from experiments.results.folder import Folder
+from experiments.results.views import view
 from features.sentences import split_sentences
 
 pytestmark = [
@@ -38,10 +39,10 @@ VIEWS = {"wide": {}, "phone": {"width": 360, "height": 740}, "zoomed": {"width":
 def write_page(folder: Path, *, with_text: bool = True) -> Path:
     found = Folder(folder)
     results = found.results()
-    tables = setup_tables(results) | result_tables(results)
+    report = compare_report(results, published=False)
     page = folder / "report.html"
     pictures = {"scores": Picture("F by type", SVG)}
-    page.write_text(report_html(found, results, tables, pictures, with_text=with_text), encoding="utf-8")
+    page.write_text(report_html(found, results, report, report.tables, pictures, with_text=with_text), encoding="utf-8")
     return page
 
 
@@ -89,11 +90,12 @@ def choose(page: Page, name: str, value: str) -> None:
 
 
 def runs_of(results: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    return [(system, run) for system, found in results["models"].items() for run in found["runs"]]
+    return [(system, run) for system, found in view(results)["systems"].items() for run in found["runs"]]
 
 
 def test_by_default_each_system_s_first_seed_is_counted(open_page, results):
-    expected = sum(sum(f["runs"][0]["errors"]["categories"].values()) for f in results["models"].values())
+    systems = view(results)["systems"].values()
+    expected = sum(sum(found["runs"][0]["errors"]["categories"].values()) for found in systems)
     assert count_of(open_page())[0] == expected
 
 
@@ -463,9 +465,11 @@ def test_an_error_leads_to_the_explanation_of_its_first_word(open_page, tmp_path
     (tmp_path / "explanations").mkdir()
     for name, content in pages.items():
         (tmp_path / name).write_text(content, encoding="utf-8")
-    report = tmp_path / "report.html"
-    report.write_text(report_html(found, results, {}, {}, with_text=True, explained=pages), encoding="utf-8")
-    page = open_page(path=report)
+    file = tmp_path / "report.html"
+    report = compare_report(results, published=False)
+    content = report_html(found, results, report, {}, {}, with_text=True, explained=pages)
+    file.write_text(content, encoding="utf-8")
+    page = open_page(path=file)
     links = page.evaluate("[...document.querySelectorAll('.where a')].map((link) => link.getAttribute('href'))")
     place = page.evaluate("JSON.parse(document.getElementById('error-data').textContent).places[0]")
     first = min(start for start, *_ in [*place["gold"], *(s for o in place["outcomes"] for s in o["spans"])])

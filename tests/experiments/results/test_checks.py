@@ -7,17 +7,17 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from samples import TYPES, rich_results
+from samples import TYPES, as_results, rich_results, rich_view
 
-from experiments.results.checks import damage
+from experiments.results.schema import damage
 
 WHOLE = rich_results(("crf", "elman-cbow"), (0,))
 
 
 def test_whole_results_are_taken() -> None:
     assert list(damage(rich_results())) == []
-    bare = {"embeddings": {}, "fractions": {}, "sweep": None, "significance": None}
-    assert list(damage(rich_results(("crf",)) | bare)) == []
+    bare = {"embeddings": {}, "fractions": [], "sweep": [], "comparison": None}
+    assert list(damage(as_results(rich_view(("crf",)) | bare))) == []
 
 
 def places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -31,7 +31,7 @@ def places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
         yield from places(value[0], (*place, 0))
 
 
-FREE = {("settings", "command"), ("settings", "models"), ("sweep", "points", 0, "values"), ("sweep", "chosen")}
+FREE = {("command",), ("systems", "elman-cbow", "settings"), ("systems", "elman-cbow", "chosen"), ("runs", 0, "point")}
 
 
 def is_free(place: tuple[Any, ...]) -> bool:
@@ -49,7 +49,7 @@ def thinned(value: Any) -> Any:
 
 
 def test_another_kind_of_value_anywhere_is_damage() -> None:
-    found = thinned(rich_results(("elman-cbow",), (0,)))
+    found = thinned(as_results(rich_view(("elman-cbow",), (0,)) | {"sweep": []}))
     watched = [place for place in places(found) if not is_free(place)]
     assert len(watched) > 200
     for place in watched:
@@ -65,14 +65,27 @@ def test_another_kind_of_value_anywhere_is_damage() -> None:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda found: found["corpus"].update(test="held out"), "corpus.test names no split"),
-        (lambda found: found["corpus"]["splits"].update(more=found["corpus"]["splits"]["dev"]), "splits.more is none"),
-        (lambda found: found["models"]["crf"].update(runs=[]), "models.crf.runs is empty"),
-        (lambda found: found["models"].clear(), "models is empty"),
-        (lambda found: found["embeddings"].clear(), "models.elman-cbow.embedding is not among embeddings"),
+        (lambda found: found["datasets"]["invented"].update(test="held out"), "datasets.invented.test names no split"),
+        (lambda found: found["datasets"]["invented"]["splits"].update(more={**SPLIT}), "splits.more is none"),
+        (lambda found: found.update(runs=[run for run in found["runs"] if run["system"] != "crf"]), "none of crf"),
+        (lambda found: found["systems"].clear(), "systems is empty"),
+        (lambda found: found["systems"].pop("crf"), "system is not among systems"),
+        (lambda found: found["embeddings"].clear(), "systems.elman-cbow.embedding is not among embeddings"),
+        (lambda found: found["systems"]["crf"].update(trained_on="x"), "systems.crf.trained_on is not among datasets"),
+        (lambda found: whole_run(found)["evaluations"][0].update(dataset="x"), "dataset is not among datasets"),
+        (lambda found: whole_run(found)["evaluations"][0].pop("scores"), "has no scores"),
+        (lambda found: found["comparisons"]["phi"]["pairs"][0].update(a="x"), "has a pair of other systems"),
+        (lambda found: found.update(experiment="none"), "experiment is none of compare, joint, private, transfer"),
     ],
 )
 def test_a_name_that_refers_to_nothing_is_damage(change: Any, says: str) -> None:
     damaged = copy.deepcopy(WHOLE)
     change(damaged)
     assert any(says in problem for problem in damage(damaged))
+
+
+SPLIT = WHOLE["datasets"]["invented"]["splits"]["dev"]
+
+
+def whole_run(results: dict[str, Any]) -> dict[str, Any]:
+    return next(run for run in results["runs"] if not run["point"])

@@ -10,9 +10,9 @@ import pytest
 from crfdeid.documents import CONCEPT, PHI, Span
 from crfdeid.errors import IntegrityError, OptionConflictError, OutputExistsError
 from crfdeid.evaluation import EntityError
-from experiments.results.store import Store
-from experiments.running.runs import Found, Run
-from experiments.running.systems import Cell, System
+from experiments.core.systems import Cell, System
+from experiments.core.training import Found, Run
+from experiments.results.folder import Store
 
 NET = System("net", "net")
 EXPERIMENT: dict[str, Any] = {"command": {"seeds": [0, 1]}, "corpus": "abc"}
@@ -22,7 +22,16 @@ MISSED = EntityError("n1", "missed", Span(0, 4, "DATE"), None, ("unseen",))
 def a_run(seed: int = 0, **what: Any) -> Run:
     cell = Cell(NET, seed, **what)
     found = {PHI: Found({"n1": [Span(5, 9, "ID")]}, (MISSED,)), CONCEPT: Found({"n1": []}, ())}
-    return Run(cell, {"seed": seed, "dev_f1": 0.5}, found if cell.is_plain else {})
+    record = {
+        "system": "net",
+        "seed": seed,
+        "fraction": cell.fraction,
+        "point": dict(cell.point),
+        "fit_seconds": 1.0,
+        "learning_curve": [],
+        "evaluations": [{"dataset": "notes", "layer": "phi", "dev_f1": 0.5}],
+    }
+    return Run(cell, record, found if cell.is_plain else {})
 
 
 def test_a_finished_cell_is_found_by_who_goes_on(tmp_path: Path) -> None:

@@ -9,13 +9,14 @@ from textwrap import dedent
 
 import pandas as pd
 import pytest
-from samples import rich_results
+from samples import rich_results, rich_view
 
 from experiments import tables
-from experiments.reporting import kinds
-from experiments.tables import Table
+from experiments.compare.experiment import corpus_tables
+from experiments.tables import Table, comparison_tables, settings_table
 
-ALL = kinds.setup_tables(rich_results()) | kinds.result_tables(rich_results(), published=True)
+ALL = {**corpus_tables(rich_results()), "settings": settings_table(rich_results())}
+ALL |= comparison_tables(rich_view(), published=True)
 NASTY = r"50 % & $x_1$ #{~^} <a|b> \ ± ≤"
 
 
@@ -158,15 +159,15 @@ def test_the_csv_of_every_table_reads_back_as_it_was(name: str) -> None:
 
 
 def test_csv_holds_full_precision() -> None:
-    results = rich_results()
+    view = rich_view()
     back = pd.read_csv(io.StringIO(tables.to_csv(ALL["scores"])))
     f1 = back.set_index(["system", "category", "measure"]).loc[("crf", "Overall", "f1"), "mean"]
-    assert f1 == results["models"]["crf"]["runs"][0]["scores"]["entity_strict"]["micro"]["f1"]
+    assert f1 == view["systems"]["crf"]["runs"][0]["scores"]["entity_strict"]["micro"]["f1"]
 
 
 @pytest.mark.parametrize(
     "write", [tables.to_text, tables.to_markdown, tables.to_csv, lambda t: tables.to_latex(t, "x")]
 )
 def test_the_same_results_give_the_same_bytes(write) -> None:
-    again = kinds.result_tables(rich_results(), published=True)
+    again = comparison_tables(rich_view(), published=True)
     assert all(write(again[name]) == write(ALL[name]) for name in again)

@@ -1,4 +1,4 @@
-"""Tables from fixed results, against their literal text."""
+"""Tables from fixed view, against their literal text."""
 
 from __future__ import annotations
 
@@ -49,19 +49,17 @@ def run(seed: int, *, hits: int, fit: float, tagging: float, speed: float) -> di
     }
 
 
-def system(model: str, runs: list[dict[str, Any]]) -> dict[str, Any]:
-    return {"model": model, "embedding": None, "runs": runs}
+def system(model: str, runs: list[dict[str, Any]], **settings: Any) -> dict[str, Any]:
+    return {"model": model, "embedding": None, "settings": settings, "runs": runs}
 
 
 @pytest.fixture
-def results() -> dict[str, Any]:
+def view() -> dict[str, Any]:
     split = {"documents": 3, "sentences": 40, "tokens": 1200, "unaligned": 0}
     train = {**split, "spans": 1500, "spans_by_type": {"DATE": 1400, "PATIENT": 100}}
     test = {**split, "spans": 60, "spans_by_type": {"DATE": 40, "PATIENT": 20}, "unaligned": 2}
     return {
-        "experiment": "compare",
-        "schema": 3,
-        "corpus": {
+        "dataset": {
             "name": "notes",
             "format": "jsonl",
             "type_map": "seven",
@@ -71,29 +69,32 @@ def results() -> dict[str, Any]:
             "splits": {"train": train, "dev": {**split, "spans": 0, "spans_by_type": {}}, "test": test},
             "sha256": "0" * 64,
         },
-        "settings": {
-            "command": {"profile": "paper", "seeds": [0]},
-            "repair": "begin",
-            "models": {"crf": {"features": "paper", "pos": "none", "c2": 0.5}, "net": {"lr": 0.01, "sizes": [100, 50]}},
-        },
+        "command": {"profile": "paper", "seeds": [0]},
+        "repair": "begin",
         "environment": {"device": "cpu", "cores": 2, "jobs": 2, "corpus_seconds": 1.26, "total_seconds": 100.0},
-        "models": {
-            "crf": system("crf", [run(0, hits=5, fit=10.04, tagging=0.5, speed=12345.6)]),
-            "net": system("net", [run(0, hits=8, fit=20.0, tagging=0.25, speed=1e6)]),
+        "systems": {
+            "crf": system(
+                "crf",
+                [run(0, hits=5, fit=10.04, tagging=0.5, speed=12345.6)],
+                features="paper",
+                pos="none",
+                c2=0.5,
+            ),
+            "net": system("net", [run(0, hits=8, fit=20.0, tagging=0.25, speed=1e6)], lr=0.01, sizes=[100, 50]),
         },
         "embeddings": {},
-        "fractions": {},
-        "sweep": None,
-        "significance": {},
+        "fractions": [],
+        "sweep": [],
+        "comparison": None,
     }
 
 
 @pytest.fixture
-def replicated(results: dict[str, Any]) -> dict[str, Any]:
+def replicated(view: dict[str, Any]) -> dict[str, Any]:
     """Three seeds of one model, with recalls of 20, 40 and 30 % on PATIENT."""
-    found = copy.deepcopy(results)
+    found = copy.deepcopy(view)
     runs = [run(seed, hits=h, fit=10.0 * h, tagging=1, speed=10) for seed, h in ((0, 4), (1, 8), (2, 6))]
-    found["models"] = {"crf": system("crf", runs)}
+    found["systems"] = {"crf": view["systems"]["crf"] | {"runs": runs}}
     return found
 
 
@@ -101,9 +102,9 @@ def check_text(table: tables.Table, expected: str) -> None:
     assert tables.to_text(table) == dedent(expected).lstrip("\n")
 
 
-def test_corpus_statistics_in_the_form_of_table_2(results: dict[str, Any]) -> None:
+def test_corpus_statistics_in_the_form_of_table_2(view: dict[str, Any]) -> None:
     check_text(
-        tables.corpus_table(results["corpus"]),
+        tables.corpus_table(view["dataset"]),
         """
         Corpus: spans of each type
         ==========================
@@ -123,9 +124,9 @@ def test_corpus_statistics_in_the_form_of_table_2(results: dict[str, Any]) -> No
     )
 
 
-def test_settings_in_the_form_of_table_3(results: dict[str, Any]) -> None:
+def test_settings_in_the_form_of_table_3(view: dict[str, Any]) -> None:
     check_text(
-        tables.settings_table(results["settings"]),
+        tables.settings_table(view),
         """
         Settings
         ========
@@ -141,21 +142,19 @@ def test_settings_in_the_form_of_table_3(results: dict[str, Any]) -> None:
     )
 
 
-def test_settings_say_what_was_trained_on_besides_the_training_documents(results: dict[str, Any]) -> None:
-    results["settings"]["command"]["augment"] = "case"
-    assert tables.settings_table(results["settings"]).notes[1:] == (
-        "Trained on rewritten copies of training documents too: case.",
-    )
-    results["settings"]["command"] |= {"augment": "none", "pseudonymise": 20, "neighbours_from": "public/wiki.vec"}
-    (note,) = tables.settings_table(results["settings"]).notes[1:]
+def test_settings_say_what_was_trained_on_besides_the_training_documents(view: dict[str, Any]) -> None:
+    view["command"]["augment"] = "case"
+    assert tables.settings_table(view).notes[1:] == ("Trained on rewritten copies of training documents too: case.",)
+    view["command"] |= {"augment": "none", "pseudonymise": 20, "neighbours_from": "public/wiki.vec"}
+    (note,) = tables.settings_table(view).notes[1:]
     assert "one of its 20 nearest" in note
     assert "by vectors of wiki.vec" in note
 
 
-def test_scores_side_by_side_in_the_form_of_table_5(results: dict[str, Any]) -> None:
+def test_scores_side_by_side_in_the_form_of_table_5(view: dict[str, Any]) -> None:
     # PATIENT of crf: 5 of 20 found, 10 predicted. Overall: 35 of 60 found, 40 predicted.
     check_text(
-        tables.score_table(results),
+        tables.score_table(view),
         """
         Scores by category (recall, precision, F in %)
         ==============================================
@@ -173,8 +172,8 @@ def test_scores_side_by_side_in_the_form_of_table_5(results: dict[str, Any]) -> 
     )
 
 
-def test_markdown_has_the_same_cells_and_notes(results: dict[str, Any]) -> None:
-    assert tables.to_markdown(tables.score_table(results)) == dedent(
+def test_markdown_has_the_same_cells_and_notes(view: dict[str, Any]) -> None:
+    assert tables.to_markdown(tables.score_table(view)) == dedent(
         """\
         ## Scores by category (recall, precision, F in %)
 
@@ -214,17 +213,17 @@ def test_several_seeds_give_mean_and_sample_standard_deviation(replicated: dict[
     )
 
 
-def test_a_type_that_one_model_never_met_or_gave_has_no_score(results: dict[str, Any]) -> None:
+def test_a_type_that_one_model_never_met_or_gave_has_no_score(view: dict[str, Any]) -> None:
     # No gold of this type: a model that never predicts it has nothing to score.
-    results["corpus"]["types"].append("ID")
-    strict = results["models"]["net"]["runs"][0]["scores"]["entity_strict"]
+    view["dataset"]["types"].append("ID")
+    strict = view["systems"]["net"]["runs"][0]["scores"]["entity_strict"]
     strict["by_type"]["ID"] = Counts(0, 2, 0).to_dict()
-    cells = tables.score_table(results).cells
+    cells = tables.score_table(view).cells
     assert cells.loc["ID"].tolist() == ["-", "-", "-", "0.00", "0.00", "0.00"]
 
 
-def test_all_kinds_of_match(results: dict[str, Any]) -> None:
-    cells = tables.overview_table(results).cells
+def test_all_kinds_of_match(view: dict[str, Any]) -> None:
+    cells = tables.overview_table(view).cells
     assert cells["net F"].to_dict() == {
         "strict entity (type and both boundaries)": "76.00",
         "relaxed entity (type and overlap, one-to-one)": "80.00",
@@ -234,27 +233,27 @@ def test_all_kinds_of_match(results: dict[str, Any]) -> None:
     }
 
 
-def test_results_without_a_score_over_hipaas_types_have_an_empty_cell(results: dict[str, Any]) -> None:
-    for found in results["models"].values():
+def test_results_without_a_score_over_hipaas_types_have_an_empty_cell(view: dict[str, Any]) -> None:
+    for found in view["systems"].values():
         for run in found["runs"]:
             del run["scores"]["token_binary_hipaa"]
-    table = tables.overview_table(results)
+    table = tables.overview_table(view)
     assert table.cells.iloc[-1].tolist() == ["-"] * 6
     assert not any("HIPAA" in note for note in table.notes)
 
 
-def test_scores_over_hipaas_types_say_where_they_are_approximate(results: dict[str, Any]) -> None:
-    assert tables.overview_table(results).notes[0].startswith("PHI that HIPAA names: token by token")
-    assert "Approximate" not in " ".join(tables.overview_table(results).notes)  # patients and dates: types of 2014
-    results["corpus"]["types"] += ["LOCATION", "AGE", "ID"]
-    assert tables.overview_table(results).notes[1] == "Approximate: that challenge has no ID, LOCATION."
-    results["corpus"]["types"] += ["CALLE", "FECHAS", "PAIS"]
-    assert tables.overview_table(results).notes[1].endswith("has no CALLE, FECHAS, ID and 2 more.")
+def test_scores_over_hipaas_types_say_where_they_are_approximate(view: dict[str, Any]) -> None:
+    assert tables.overview_table(view).notes[0].startswith("PHI that HIPAA names: token by token")
+    assert "Approximate" not in " ".join(tables.overview_table(view).notes)  # patients and dates: types of 2014
+    view["dataset"]["types"] += ["LOCATION", "AGE", "ID"]
+    assert tables.overview_table(view).notes[1] == "Approximate: that challenge has no ID, LOCATION."
+    view["dataset"]["types"] += ["CALLE", "FECHAS", "PAIS"]
+    assert tables.overview_table(view).notes[1].endswith("has no CALLE, FECHAS, ID and 2 more.")
 
 
-def test_errors_by_category_cause_and_confusion(results: dict[str, Any]) -> None:
+def test_errors_by_category_cause_and_confusion(view: dict[str, Any]) -> None:
     check_text(
-        tables.error_table(results),
+        tables.error_table(view),
         """
         Errors: entities by category and cause
         ======================================
@@ -280,11 +279,11 @@ def test_errors_by_category_cause_and_confusion(results: dict[str, Any]) -> None
     )
 
 
-def test_only_the_most_frequent_confusions_are_shown(results: dict[str, Any]) -> None:
-    results["models"]["crf"]["runs"][0]["errors"]["confusions"] = [
+def test_only_the_most_frequent_confusions_are_shown(view: dict[str, Any]) -> None:
+    view["systems"]["crf"]["runs"][0]["errors"]["confusions"] = [
         {"gold": "DATE", "predicted": name, "count": count} for count, name in enumerate("ABCDEFGH", start=3)
     ]
-    shown = [name for name in tables.error_table(results).cells.index if " taken for " in name]
+    shown = [name for name in tables.error_table(view).cells.index if " taken for " in name]
     assert shown == [f"Wrong entity: DATE taken for {name}" for name in "HGFED"]
 
 
@@ -295,9 +294,9 @@ def test_errors_of_several_seeds_are_means(replicated: dict[str, Any]) -> None:
     assert "Means of 3 seeds." in table.notes
 
 
-def test_times(results: dict[str, Any]) -> None:
+def test_times(view: dict[str, Any]) -> None:
     check_text(
-        tables.time_table(results),
+        tables.time_table(view),
         """
         Time
         ====
@@ -313,14 +312,14 @@ def test_times(results: dict[str, Any]) -> None:
     )
 
 
-def test_the_part_of_speech_tagger_is_named(results: dict[str, Any]) -> None:
-    results["settings"]["models"]["crf"]["pos"] = "textblob"
-    assert "crf: features 'paper', POS and chunk tags by textblob." in tables.score_notes(results)
+def test_the_part_of_speech_tagger_is_named(view: dict[str, Any]) -> None:
+    view["systems"]["crf"]["settings"]["pos"] = "textblob"
+    assert "crf: features 'paper', POS and chunk tags by textblob." in tables.score_notes(view)
 
 
-def test_frames_hold_fractions_and_numbers(results: dict[str, Any]) -> None:
-    frame = frames.score_frame(results).set_index(["system", "seed", "category", "measure"])["value"]
+def test_frames_hold_fractions_and_numbers(view: dict[str, Any]) -> None:
+    frame = frames.score_frame(view).set_index(["system", "seed", "category", "measure"])["value"]
     assert frame["crf", 0, "PATIENT", "recall"] == 0.25
     assert frame["net", 0, tables.OVERALL, "f1"] == 0.76
-    assert frames.corpus_frame(results["corpus"]).loc["DATE", "Train"] == 1400
-    assert frames.time_frame(results)["value"].sum() == pytest.approx(10.04 + 0.5 + 12345.6 + 20 + 0.25 + 1e6)
+    assert frames.corpus_frame(view["dataset"]).loc["DATE", "Train"] == 1400
+    assert frames.time_frame(view)["value"].sum() == pytest.approx(10.04 + 0.5 + 12345.6 + 20 + 0.25 + 1e6)

@@ -1,4 +1,4 @@
-"""Tables of results in which everything was asked for: several systems, embeddings, seeds, a sweep and significance."""
+"""Tables of view in which everything was asked for: several systems, embeddings, seeds, a sweep and significance."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import statistics
 from typing import Any
 
 import pytest
-from samples import GOLD, SYSTEMS, TYPES, rich_results
+from samples import GOLD, SYSTEMS, TYPES, as_results, rich_view
 
 from experiments import tables
-from experiments.reporting import kinds
+from experiments.compare.experiment import corpus_tables, report
 from experiments.tables import frames
 
 
 @pytest.fixture
-def results() -> dict[str, Any]:
-    return rich_results()
+def view() -> dict[str, Any]:
+    return rich_view()
 
 
-def strict(results: dict[str, Any], system: str, *keys: str) -> list[float]:
+def strict(view: dict[str, Any], system: str, *keys: str) -> list[float]:
     """One number of the strict score, run by run."""
     found = []
-    for run in results["models"][system]["runs"]:
+    for run in view["systems"][system]["runs"]:
         value = run["scores"]["entity_strict"]
         for key in keys:
             value = value[key]
@@ -44,9 +44,9 @@ def pair(a: str, b: str, category: str, p_holm: float) -> dict[str, Any]:
     }
 
 
-def test_every_table_stands_in_its_place_by_the_name_of_its_file(results: dict[str, Any]) -> None:
-    assert list(kinds.setup_tables(results)) == ["corpus", "settings"]
-    named = list(kinds.result_tables(results, published=True))
+def test_every_table_stands_in_its_place_by_the_name_of_its_file(view: dict[str, Any]) -> None:
+    assert list(corpus_tables(as_results(view))) == ["corpus"]
+    named = list(report(as_results(view), published=True).tables)
     assert named == [
         "scores",
         "matches",
@@ -67,73 +67,79 @@ def test_every_table_stands_in_its_place_by_the_name_of_its_file(results: dict[s
 
 
 def test_what_nobody_asked_for_has_no_table() -> None:
-    results = rich_results(systems=("crf",)) | {"embeddings": {}, "fractions": {}, "sweep": None, "significance": None}
-    assert list(kinds.result_tables(results)) == ["scores", "matches", "errors", "time", "confusions-crf"]
+    view = rich_view(systems=("crf",)) | {"embeddings": {}, "fractions": [], "sweep": [], "comparison": None}
+    assert list(tables.comparison_tables(view, published=False)) == [
+        "scores",
+        "matches",
+        "errors",
+        "time",
+        "confusions-crf",
+    ]
 
 
-def test_systems_with_one_run_and_with_three_stand_side_by_side(results: dict[str, Any]) -> None:
-    table = tables.score_table(results)
-    assert table.cells.loc["Overall", "crf R"] == f"{100 * strict(results, 'crf', 'micro', 'recall')[0]:.2f}"
-    runs = strict(results, "jordan-cbow", "by_type", "DATE", "precision")
+def test_systems_with_one_run_and_with_three_stand_side_by_side(view: dict[str, Any]) -> None:
+    table = tables.score_table(view)
+    assert table.cells.loc["Overall", "crf R"] == f"{100 * strict(view, 'crf', 'micro', 'recall')[0]:.2f}"
+    runs = strict(view, "jordan-cbow", "by_type", "DATE", "precision")
     expected = f"{100 * statistics.mean(runs):.2f} ± {100 * statistics.stdev(runs):.2f}"
     assert table.cells.loc["DATE", "jordan-cbow P"] == expected
     assert "Mean ± standard deviation of 3 seeds; a model that uses no seed runs once: crf ran once." in table.notes
     assert list(table.cells.index) == [*TYPES, "Overall", "Macro average"]
 
 
-def test_f_is_marked_where_its_difference_from_the_first_system_holds(results: dict[str, Any]) -> None:
-    results["significance"]["pairs"] = [
+def test_f_is_marked_where_its_difference_from_the_first_system_holds(view: dict[str, Any]) -> None:
+    view["comparison"]["pairs"] = [
         pair("crf", "elman-cbow", "DATE", 0.05),
         pair("crf", "elman-cbow", "Overall", 0.0501),
         pair("jordan-cbow", "crf", "PHONE", 0.001),  # the other way round
         pair("elman-cbow", "jordan-cbow", "ID", 0.001),  # neither is the first
     ]
-    table = tables.score_table(results)
+    table = tables.score_table(view)
     cells = table.cells.stack()
     assert set(cells[cells.str.endswith("*")].index) == {("DATE", "elman-cbow F"), ("PHONE", "jordan-cbow F")}
     expected = "approximate randomisation on documents, 10,000 permutations, Holm-adjusted p ≤ 0.05"
     assert f"F marked with * differs from that of crf: {expected}." in table.notes
 
 
-def test_without_a_test_nothing_is_marked_and_none_is_named(results: dict[str, Any]) -> None:
-    table = tables.score_table(results | {"significance": None})
+def test_without_a_test_nothing_is_marked_and_none_is_named(view: dict[str, Any]) -> None:
+    table = tables.score_table(view | {"comparison": None})
     assert "*" not in tables.to_text(table)
 
 
-def test_replicates_give_mean_deviation_best_and_worst(results: dict[str, Any]) -> None:
-    results["models"] = {name: results["models"][name] for name in ("crf", "elman-cbow")}
-    for run, f1 in zip(results["models"]["elman-cbow"]["runs"], (0.80, 0.83, 0.86), strict=True):
+def test_replicates_give_mean_deviation_best_and_worst(view: dict[str, Any]) -> None:
+    view["systems"] = {name: view["systems"][name] for name in ("crf", "elman-cbow")}
+    for run, f1 in zip(view["systems"]["elman-cbow"]["runs"], (0.80, 0.83, 0.86), strict=True):
         run["scores"]["entity_strict"]["micro"]["f1"] = f1
-    results["models"]["crf"]["runs"][0]["scores"]["entity_strict"]["micro"]["f1"] = 0.5
-    table = tables.replicate_table(results)
+    view["systems"]["crf"]["runs"][0]["scores"]["entity_strict"]["micro"]["f1"] = 0.5
+    table = tables.replicate_table(view)
     assert table.cells.loc["elman-cbow"].tolist() == ["3", "83.00", "3.00", "86.00", "80.00"]
     assert table.cells.loc["crf"].tolist() == ["1", "50.00", "-", "50.00", "50.00"]
 
 
-def test_replicates_in_data_are_there_for_every_cell(results: dict[str, Any]) -> None:
-    data = tables.replicate_table(results).data.set_index(["system", "category", "measure"])
-    runs = strict(results, "elman-rnnlm", "by_type", "DOCTOR", "recall")
+def test_replicates_in_data_are_there_for_every_cell(view: dict[str, Any]) -> None:
+    data = tables.replicate_table(view).data.set_index(["system", "category", "measure"])
+    runs = strict(view, "elman-rnnlm", "by_type", "DOCTOR", "recall")
     found = data.loc[("elman-rnnlm", "DOCTOR", "recall")]
     expected = [3, statistics.mean(runs), statistics.stdev(runs), max(runs), min(runs)]
     assert found.tolist() == pytest.approx(expected)
 
 
-def test_intervals(results: dict[str, Any]) -> None:
-    results["significance"]["intervals"]["crf"]["Overall"] = {"f1": 0.875, "low": 0.85, "high": 0.901}
-    table = tables.interval_table(results)
+def test_intervals(view: dict[str, Any]) -> None:
+    view["comparison"]["intervals"]["crf"]["Overall"] = {"f1": 0.875, "low": 0.85, "high": 0.901}
+    table = tables.interval_table(view)
     assert table.cells.loc["crf"].to_dict() == {"F": "87.50", "Low": "85.00", "High": "90.10"}
     assert "95 % bootstrap interval on documents, 10,000 samples" in table.notes[0]
     assert set(table.data["category"]) == {"Overall", *TYPES}
 
 
-def test_pairs_of_systems(results: dict[str, Any]) -> None:
-    results["significance"]["pairs"] = [
+def test_pairs_of_systems(view: dict[str, Any]) -> None:
+    view["comparison"]["pairs"] = [
         pair("crf", "elman-cbow", "Overall", 0.05),
         pair("crf", "jordan-cbow", "Overall", 0.00002),
         pair("crf", "jordan-cbow", "DATE", 0.5),
         pair("elman-cbow", "jordan-cbow", "Overall", 0.2),
     ]
-    table = tables.pair_table(results)
+    table = tables.pair_table(view)
     assert [[name, *row] for name, row in zip(table.cells.index, table.cells.to_numpy().tolist(), strict=True)] == [
         ["crf", "elman-cbow", "50.00", "62.50", "+12.50", "-1.00 to +26.00", "0.0250", "0.0500", "yes"],
         ["crf", "jordan-cbow", "50.00", "62.50", "+12.50", "-1.00 to +26.00", "<0.0001", "<0.0001", "yes"],
@@ -142,25 +148,25 @@ def test_pairs_of_systems(results: dict[str, Any]) -> None:
     assert table.data["holds"].tolist() == [True, True, False, False]
 
 
-def test_embeddings_in_the_form_of_table_4(results: dict[str, Any]) -> None:
-    results["significance"]["pairs"] = [
+def test_embeddings_in_the_form_of_table_4(view: dict[str, Any]) -> None:
+    view["comparison"]["pairs"] = [
         pair("elman-random", "elman-cbow", "Overall", 0.01),
         pair("elman-random", "jordan-random", "Overall", 0.01),  # two networks, not two embeddings
         pair("jordan-random", "jordan-cbow", "DATE", 0.01),
     ]
-    table = tables.embedding_table(results)
+    table = tables.embedding_table(view)
     names = ["random", "rnnlm", "cbow"]
     assert list(table.cells.index) == [f"{model}: {name}" for model in ("elman", "jordan") for name in names]
     row = table.cells.loc["elman: cbow"]
     assert row[:3].tolist() == ["300", "6.10", "33.00"]
     assert row["Precision"].startswith(
-        f"{100 * statistics.mean(strict(results, 'elman-cbow', 'micro', 'precision')):.2f} ± "
+        f"{100 * statistics.mean(strict(view, 'elman-cbow', 'micro', 'precision')):.2f} ± "
     )
     assert [name for name, f1 in table.cells["F"].items() if f1.endswith("*")] == ["elman: cbow"]
 
 
-def test_out_of_vocabulary_rates(results: dict[str, Any]) -> None:
-    cells = kinds.result_tables(results)["vocabulary"].cells
+def test_out_of_vocabulary_rates(view: dict[str, Any]) -> None:
+    cells = tables.vocabulary_table(view).cells
     assert cells.loc["rnnlm"].to_dict() == {
         "Words": "12,345",
         "Dimension": "80",
@@ -173,22 +179,23 @@ def test_out_of_vocabulary_rates(results: dict[str, Any]) -> None:
     }
 
 
-def test_vectors_of_parts_and_what_is_to_be_known_of_vectors_stand_below(results: dict[str, Any]) -> None:
-    before = kinds.result_tables(results)["vocabulary"].notes
-    results["embeddings"]["cbow"]["subword_buckets"] = 9
-    results["embeddings"]["rnnlm"]["notices"] = ["Some are left out."]
-    assert kinds.result_tables(results)["vocabulary"].notes == (
+def test_vectors_of_parts_and_what_is_to_be_known_of_vectors_stand_below(view: dict[str, Any]) -> None:
+    before = tables.vocabulary_table(view).notes
+    view["embeddings"]["cbow"]["subword_buckets"] = 9
+    view["embeddings"]["rnnlm"]["notices"] = ["Some are left out."]
+    assert tables.vocabulary_table(view).notes == (
         *before,
         "Some are left out.",
         "cbow has a vector for every other word too, made of the word's parts.",
     )
 
 
-def test_f_by_amount_of_training_data(results: dict[str, Any]) -> None:
-    for run, f1 in zip(results["fractions"]["elman-cbow"][1]["runs"], (0.70, 0.71, 0.72), strict=True):
+def test_f_by_amount_of_training_data(view: dict[str, Any]) -> None:
+    quarter = view["fractions"][1]
+    quarter["runs"] = [run for run in quarter["runs"] if run["system"] != "crf"]
+    for run, f1 in zip((r for r in quarter["runs"] if r["system"] == "elman-cbow"), (0.70, 0.71, 0.72), strict=True):
         run["scores"]["entity_strict"]["micro"]["f1"] = f1
-    del results["fractions"]["crf"][1]
-    cells = tables.fraction_table(results).cells
+    cells = tables.fraction_table(view).cells
     assert list(cells.index) == ["10 %", "25 %", "50 %", "100 %"]
     assert cells.loc["25 %", ["Documents", "Sentences", "crf", "elman-cbow"]].tolist() == [
         "125",
@@ -198,20 +205,18 @@ def test_f_by_amount_of_training_data(results: dict[str, Any]) -> None:
     ]
 
 
-def test_a_sweep_shows_its_grid_and_marks_the_choice(results: dict[str, Any]) -> None:
-    def point(system: str, f1: list[float], **values: float) -> dict[str, Any]:
-        return {"system": system, "values": values, "runs": [{"seed": s, "dev_f1": f} for s, f in enumerate(f1)]}
+def test_a_sweep_shows_its_grid_and_marks_the_choice(view: dict[str, Any]) -> None:
+    def runs(system: str, f1: list[float], **point: float) -> list[dict[str, Any]]:
+        return [{"system": system, "point": point, "seed": seed, "dev_f1": f} for seed, f in enumerate(f1)]
 
-    results["sweep"] = {
-        "names": ["window", "lr", "c2"],
-        "points": [
-            point("net", [0.5, 0.6], window=7, lr=0.01),
-            point("net", [0.7, 0.8], window=9, lr=0.01),
-            point("crf", [0.9], c2=0.5),
-        ],
-        "chosen": {"net": {"window": 9, "lr": 0.01}, "crf": {"c2": 0.5}},
-    }
-    table = tables.sweep_table(results)
+    view["sweep"] = [
+        *runs("net", [0.5, 0.6], window=7, lr=0.01),
+        *runs("net", [0.7, 0.8], window=9, lr=0.01),
+        *runs("crf", [0.9], c2=0.5),
+    ]
+    view["command"]["sweep"] = [["window", [7, 9]], ["lr", [0.01]], ["c2", [0.5]]]
+    view["systems"] = {"net": {"chosen": {"window": 9, "lr": 0.01}}, "crf": {"chosen": {"c2": 0.5}}}
+    table = tables.sweep_table(view)
     assert table.cells.to_dict() == {
         "net": {"window 7, lr 0.01": "55.00 ± 7.07", "window 9, lr 0.01": "75.00 ± 7.07*", "c2 0.5": "-"},
         "crf": {"window 7, lr 0.01": "-", "window 9, lr 0.01": "-", "c2 0.5": "90.00*"},
@@ -219,25 +224,25 @@ def test_a_sweep_shows_its_grid_and_marks_the_choice(results: dict[str, Any]) ->
     assert table.data["chosen"].tolist() == [False, False, True, True, True]
 
 
-def test_errors_are_means_over_each_systems_own_runs(results: dict[str, Any]) -> None:
-    cells = tables.error_table(results).cells
-    once = results["models"]["crf"]["runs"][0]["errors"]["categories"]
+def test_errors_are_means_over_each_systems_own_runs(view: dict[str, Any]) -> None:
+    cells = tables.error_table(view).cells
+    once = view["systems"]["crf"]["runs"][0]["errors"]["categories"]
     assert cells.loc["All errors", "crf"] == f"{sum(once.values())}"
-    missed = [run["errors"]["categories"]["missed"] for run in results["models"]["jordan-rnnlm"]["runs"]]
+    missed = [run["errors"]["categories"]["missed"] for run in view["systems"]["jordan-rnnlm"]["runs"]]
     assert cells.loc["Missed entity", "jordan-rnnlm"] == f"{statistics.mean(missed):.1f}"
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_a_confusion_matrix_adds_up_to_the_strict_scores(results: dict[str, Any], system: str) -> None:
-    frame = frames.confusion_frame(results, system)
+def test_a_confusion_matrix_adds_up_to_the_strict_scores(view: dict[str, Any], system: str) -> None:
+    frame = frames.confusion_frame(view, system)
     assert (frame.to_numpy() >= 0).all()
     for label in TYPES:
         assert frame.loc[label].sum() == pytest.approx(GOLD[label])
         predicted = statistics.mean(
             tp + fp
             for tp, fp in zip(
-                strict(results, system, "by_type", label, "tp"),
-                strict(results, system, "by_type", label, "fp"),
+                strict(view, system, "by_type", label, "tp"),
+                strict(view, system, "by_type", label, "fp"),
                 strict=True,
             )
         )
@@ -246,8 +251,8 @@ def test_a_confusion_matrix_adds_up_to_the_strict_scores(results: dict[str, Any]
 
 def test_errors_that_stand_for_one_side_alone_keep_the_margins_whole() -> None:
     # Gold: DATE twice, touched by one prediction of ID (a boundary error, and one "merged"); and a DATE that is right.
-    results = rich_results(systems=("crf",))
-    [run] = results["models"]["crf"]["runs"]
+    view = rich_view(systems=("crf",))
+    [run] = view["systems"]["crf"]["runs"]
     run["scores"]["entity_strict"]["by_type"] = {
         "DATE": {"tp": 1, "fp": 0, "fn": 2},
         "ID": {"tp": 0, "fp": 1, "fn": 0},
@@ -256,21 +261,21 @@ def test_errors_that_stand_for_one_side_alone_keep_the_margins_whole() -> None:
         "by_type": {"missed": {}, "wrong": {}, "boundary": {"DATE": 2}, "spurious": {}},
         "confusions": [],
     }
-    frame = frames.confusion_frame(results, "crf")
+    frame = frames.confusion_frame(view, "crf")
     assert frame.loc["DATE"].to_dict() == {"DATE": 1, "ID": 0, "Boundary": 2, "Missed": 0}
     assert frame["ID"].to_dict() == {"DATE": 0, "ID": 0, "Boundary": 1, "Spurious": 0}
 
 
-def test_a_confusion_table_shows_sums_and_no_sum_of_nothing(results: dict[str, Any]) -> None:
-    table = tables.confusion_table(results, "crf")
+def test_a_confusion_table_shows_sums_and_no_sum_of_nothing(view: dict[str, Any]) -> None:
+    table = tables.confusion_table(view, "crf")
     assert table.cells["Gold"].tolist() == [*(f"{GOLD[label]}" for label in TYPES), "", "", ""]
-    counts = results["models"]["crf"]["runs"][0]["scores"]["entity_strict"]["by_type"]["DATE"]
+    counts = view["systems"]["crf"]["runs"][0]["scores"]["entity_strict"]["by_type"]["DATE"]
     assert table.cells.loc["Predicted", "DATE"] == f"{counts['tp'] + counts['fp']}"
     assert not set(map(tuple, table.data[["gold", "predicted"]].to_numpy())) & {("Spurious", "Missed")}
 
 
-def test_time_says_what_the_embeddings_took(results: dict[str, Any]) -> None:
-    notes = tables.time_table(results).notes
+def test_time_says_what_the_embeddings_took(view: dict[str, Any]) -> None:
+    notes = tables.time_table(view).notes
     expected = (
         "Training the embeddings comes before, and is not in these times: random 0.0 s, rnnlm 40.0 s, cbow 150.0 s."
     )

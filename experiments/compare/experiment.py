@@ -1,0 +1,271 @@
+"""A comparison of models on one corpus, from its settings to its report."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from crfdeid.augmentation import NO_COPIES, augment_corpus
+from crfdeid.corpora.splits import Corpus
+from crfdeid.documents import PHI, LabelledSentence
+from crfdeid.errors import OptionConflictError
+from crfdeid.tagger import Traits
+from experiments.compare.options import (
+    DESCRIPTION,
+    EXAMPLES,
+    CompareSettings,
+    ModelSettings,
+    add_arguments,
+    read_settings,
+)
+from experiments.core.embeddings import OnStep, embedding_name, prepare_embeddings
+from experiments.core.experiment import (
+    Evaluated,
+    Prepared,
+    Report,
+    Train,
+    compare_runs,
+    heading,
+    models_folder,
+    plain_settings,
+    read_corpus,
+)
+from experiments.core.settings import RANDOM, Variant
+from experiments.core.systems import (
+    Cell,
+    System,
+    Vectors,
+    choose,
+    make_ensemble,
+    make_tagger,
+    make_variants,
+    plain_cells,
+    require_phi_alone,
+    settle,
+    sweep_cells,
+    traits_of,
+)
+from experiments.core.training import OnProgress, Run, choose_device, choose_jobs, fit_cells
+from experiments.core.training import evaluate as evaluate_tagger
+from experiments.results.schema import Extras
+from experiments.results.views import Results, view
+
+if TYPE_CHECKING:  # These take JAX and pandas, and an experiment on the CRF alone needs no JAX.
+    from experiments.tables import Table
+    from rnn.privacy.neighbours import Neighbours
+
+__all__ = [
+    "DESCRIPTION",
+    "EXAMPLES",
+    "EXTRAS",
+    "add_arguments",
+    "corpus_tables",
+    "evaluate",
+    "fit",
+    "read_settings",
+    "report",
+    "systems",
+]
+
+EXTRAS = Extras(
+    command={"sweep": Any, "augment": str, "pseudonymise": (int, None), "neighbours_from": (str, None)},
+    system={"chosen?": {str: Any}},  # the point of a sweep that is best on dev
+)
+PSEUDONYM_SEED = 0
+
+
+@dataclass(frozen=True)
+class ComparePlan:
+    """Training and scoring of the cells of a comparison.
+
+    Args:
+        profile: of each model's settings.
+        vectors: the word vectors of the experiment.
+        models_folder: for fitted models, as ``<system>/<seed>/``; None to save none.
+        augment: kinds of rewritten copies of training documents, as for `crfdeid.augmentation.parse_copy_kinds`.
+        neighbours: share of the training documents -> possible replacements of each word of PHI in them; empty to train
+            on unchanged documents.
+    """
+
+    profile: str = "default"
+    vectors: Vectors = field(default_factory=dict)
+    models_folder: Path | None = None
+    augment: str = NO_COPIES
+    neighbours: Mapping[float, Neighbours] = field(default_factory=dict)
+
+    def fit(self, cells: Sequence[Cell], corpus: Corpus, on_progress: OnProgress) -> list[Run]:
+        """Train one cell, or several replicates of one network together, then tag and score with each."""
+        taggers = [make_tagger(cell, self.profile, self.vectors) for cell in cells]
+        train = self.sentences(corpus, cells[0].fraction)
+        trained = fit_cells(cells, taggers, train, corpus.dev.sentences, on_progress)
+        return [evaluate_tagger(one, corpus, models_folder=self.models_folder) for one in trained]
+
+    def sentences(self, corpus: Corpus, fraction: float) -> list[LabelledSentence]:
+        """Training sentences: of a share of the training documents, with copies or pseudonyms if the plan has them.
+
+        Pseudonyms are drawn with a fixed seed, the same for every model and every seed of it.
+        """
+        train = augment_corpus(corpus.part(fraction), self.augment).sentences
+        if fraction not in self.neighbours:
+            return train
+        from rnn.privacy.substitution import replace_and_shuffle  # noqa: PLC0415
+
+        return replace_and_shuffle(train, self.neighbours[fraction], np.random.default_rng(PSEUDONYM_SEED))
+
+
+def systems(settings: CompareSettings, *, on_step: OnStep) -> Prepared[CompareSettings, ComparePlan]:
+    """Choose a device, read the corpus, make the word vectors, and list the systems, before a sweep.
+
+    Args:
+        settings: of the experiment.
+        on_step: called for each epoch of word vectors that are trained.
+
+    Raises:
+        DataError: data cannot be read.
+        UsageError: a setting is invalid.
+    """
+    started = time.perf_counter()
+    models, vectors = settings.models, settings.vectors
+    device = choose_device(settings.device, possible_traits(models))
+    compared = _systems(models, list(vectors.sources))
+    require_phi_alone(compared)
+    full_settings(compared, ComparePlan(settings.profile))  # refuses invalid values at once
+    folder = models_folder(settings.output.folder)
+    read = read_corpus(settings.corpus)
+    near = embedding_name(vectors.neighbours) if settings.corpus.pseudonymise else None
+    embeddings = prepare_embeddings(
+        (*(system.embedding for system in compared), near),
+        read.corpus,
+        replace(vectors, sources={**vectors.sources, **({near: vectors.neighbours} if near else {})}),
+        seed=settings.corpus.seed,
+        fractions=models.fractions,
+        on_step=on_step,
+    )
+    plan = ComparePlan(settings.profile, embeddings.vectors, folder, settings.corpus.augment)
+    if near is not None and settings.corpus.pseudonymise is not None:
+        plan = replace(plan, neighbours=_neighbours(plan, read.corpus, near, settings.corpus.pseudonymise))
+    cells = plain_cells(compared, settings.seeds, models.fractions)
+    return Prepared(
+        settings=settings,
+        corpus=read.corpus,
+        datasets={read.corpus.name: {**read.datasets[read.corpus.name], **_fractions(read.corpus, cells)}},
+        corpus_seconds=read.corpus_seconds,
+        systems=compared,
+        cells=cells,
+        embeddings=embeddings,
+        plan=plan,
+        device=device,
+        jobs=choose_jobs(settings.jobs, len(cells), device),
+        full_settings=full_settings(compared, plan),
+        started=started,
+    )
+
+
+def _fractions(corpus: Corpus, cells: Iterable[Cell]) -> dict[str, Any]:
+    """Sizes of the shares of the training documents; empty where there is only the whole."""
+    shares = sorted({cell.fraction for cell in cells})
+    if shares == [1.0]:
+        return {}
+    sizes = {share: corpus.part(share).statistics() for share in shares}
+    counts = ("documents", "sentences", "tokens")
+    return {"fractions": [{"fraction": s, **{name: size[name] for name in counts}} for s, size in sizes.items()]}
+
+
+def _neighbours(plan: ComparePlan, corpus: Corpus, embedding: str, count: int) -> dict[float, Neighbours]:
+    """Possible replacements of the words of PHI in each share of the training documents, by that share's vectors."""
+    from rnn.privacy.neighbours import Neighbours  # noqa: PLC0415
+    from rnn.privacy.substitution import phi_words  # noqa: PLC0415
+
+    return {
+        share: Neighbours.of(phi_words(plan.sentences(corpus, share)), vectors, count)
+        for (name, share), vectors in plan.vectors.items()
+        if name == embedding
+    }
+
+
+def possible_traits(models: ModelSettings) -> Iterator[Traits]:
+    """Traits of every system, and of all that a sweep can make of it."""
+    systems = _systems(models, [RANDOM])
+    yield from map(traits_of, systems)
+    for cell in sweep_cells(systems, [0], dict(models.sweep)):
+        yield traits_of(cell.system, cell.point)
+
+
+def _systems(models: ModelSettings, embeddings: Sequence[str]) -> tuple[System, ...]:
+    changes = dict(models.changes)
+    variants = [*(Variant(model, model) for model in models.models), *models.variants]
+    systems = make_variants(variants, embeddings, changes)
+    if models.combine is not None:
+        systems.append(make_ensemble(models.models, models.combine, changes))
+    for name, count in Counter(system.name for system in systems).items():
+        if count > 1:
+            raise OptionConflictError(f"--variants: two systems would be named '{name}': rename a variant")
+    return tuple(systems)
+
+
+def full_settings(systems: Iterable[System], plan: ComparePlan) -> dict[str, dict[str, Any]]:
+    """All settings of each system, as plain data, with the name of its word vectors if it has any.
+
+    Raises:
+        UsageError: a value that the model refuses.
+    """
+    found = {}
+    for system in systems:
+        settings = plain_settings(make_tagger(Cell(system, 0), plan.profile, plan.vectors).settings)
+        found[system.name] = settings if system.embedding is None else {"embedding": system.embedding, **settings}
+    return found
+
+
+def fit(
+    prepared: Prepared[CompareSettings, ComparePlan], train: Train
+) -> tuple[Prepared[CompareSettings, ComparePlan], list[Run]]:
+    """Run the sweep, give each system the settings that are best on the development set, and train it with them."""
+    settings = prepared.settings
+    if not settings.models.sweep:
+        return prepared, train(prepared.cells)
+    tried = train(sweep_cells(prepared.systems, settings.seeds, dict(settings.models.sweep)))
+    chosen = choose({run.cell: run.record["evaluations"][0]["dev_f1"] for run in tried})
+    settled = tuple(settle(prepared.systems, chosen))
+    prepared = replace(
+        prepared,
+        systems=settled,
+        cells=plain_cells(settled, settings.seeds, settings.models.fractions),
+        full_settings=full_settings(settled, prepared.plan),
+        about={system.name: {"chosen": dict(point)} for system, point in chosen.items()},
+    )
+    return prepared, [*tried, *train(prepared.cells)]
+
+
+def evaluate(prepared: Prepared[CompareSettings, ComparePlan], runs: Sequence[Run]) -> Evaluated:
+    """Test the differences between the systems."""
+    return Evaluated({PHI: compare_runs(prepared, prepared.systems, runs)})
+
+
+def corpus_tables(results: Results) -> dict[str, Table]:
+    """Counts of the corpus."""
+    from experiments.tables import corpus_table  # noqa: PLC0415  Imports pandas.
+
+    (dataset,) = results["datasets"].values()
+    return {"corpus": corpus_table(dataset)}
+
+
+def report(results: Results, *, published: bool) -> Report:
+    """Tables, plots and findings of the systems."""
+    from experiments.plots import comparison_plots  # noqa: PLC0415  Imports matplotlib.
+    from experiments.reporting.findings import sentences  # noqa: PLC0415
+    from experiments.tables import comparison_tables  # noqa: PLC0415
+
+    seen = view(results)
+    return Report(
+        heading=heading(list(results["systems"]), results["datasets"]),
+        tables=comparison_tables(seen, published=published),
+        plots=lambda: comparison_plots(seen),
+        findings=sentences(seen),
+        views={PHI: seen},
+    )

@@ -1,0 +1,288 @@
+"""Training, tagging and scoring of cells, one after the other or in several processes, on a CPU or a GPU."""
+
+from __future__ import annotations
+
+import math
+import multiprocessing
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import as_completed
+from dataclasses import dataclass, field
+from multiprocessing.queues import SimpleQueue
+from pathlib import Path
+from threading import Thread
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from crfdeid.corpora.splits import Corpus, Split
+from crfdeid.documents import PHI, Document, LabelledSentence, Span
+from crfdeid.errors import MissingExtraError, OptionConflictError
+from crfdeid.evaluation import EntityError, Predictions, find_errors, score_entities, summarise_errors
+from crfdeid.evaluation.evaluate import predict_spans, score_all
+from crfdeid.tagger import FitProgress, Tagger, Traits
+from crfdeid.utils.folders import write_folder
+from crfdeid.utils.process import cores, keep_freed_memory, one_thread, processes
+from experiments.core.systems import Cell
+
+_Spans = TypeVar("_Spans")
+
+OnProgress = Callable[[Cell, FitProgress], None]
+
+
+class Plan(Protocol):
+    """Training and scoring of cells: with the corpus, all that processes get."""
+
+    def fit(self, cells: Sequence[Cell], corpus: Corpus, on_progress: OnProgress) -> list[Run]:
+        """Train one cell, or several that are trained together, then tag and score with each."""
+
+
+class Found(NamedTuple):
+    """Predictions of one annotation layer in the scored split.
+
+    Attributes:
+        predictions: predicted spans, by document id.
+        errors: every erroneous entity.
+    """
+
+    predictions: dict[str, list[Span]]
+    errors: tuple[EntityError, ...]
+
+
+@dataclass(frozen=True)
+class Run:
+    """Result of one cell.
+
+    Args:
+        cell: the cell.
+        record: its entry in the ``runs`` of results.json: seed, times, evaluations, learning curve; no text.
+        layers: predictions by annotation layer; empty for a cell of a sweep.
+    """
+
+    cell: Cell
+    record: dict[str, Any]
+    layers: Mapping[str, Found] = field(default_factory=dict)
+
+    @property
+    def predictions(self) -> dict[str, list[Span]]:
+        """Predicted spans of PHI, by document id."""
+        return self.layers[PHI].predictions
+
+    @property
+    def errors(self) -> tuple[EntityError, ...]:
+        """Every erroneous entity of PHI."""
+        return self.layers[PHI].errors
+
+
+class Trained(NamedTuple):
+    """A cell's tagger, the seconds and the progress of its training, and the words that it learned from."""
+
+    cell: Cell
+    tagger: Tagger
+    seconds: float
+    progress: Sequence[FitProgress]
+    known_words: frozenset[str]
+
+    def record(self) -> dict[str, Any]:
+        """The start of the run's record: cell, time of training, and loss and F on dev by step."""
+        steps = ({"step": p.step, "loss": _finite(p.loss), "dev_f1": p.dev_f1} for p in self.progress)
+        return {
+            "system": self.cell.system.name,
+            "seed": self.cell.seed,
+            "fraction": self.cell.fraction,
+            "point": dict(self.cell.point),
+            "fit_seconds": self.seconds,
+            "learning_curve": [step for step in steps if step["loss"] is not None or step["dev_f1"] is not None],
+        }
+
+    def tagged(self, predict: Callable[[Tagger, Split], _Spans], scored: Split) -> tuple[dict[str, Any], _Spans]:
+        """Tag the scored split in one call; return the run's record, without evaluations, and the predicted spans."""
+        started = time.perf_counter()
+        spans = predict(self.tagger, scored)
+        seconds = time.perf_counter() - started
+        tokens = sum(len(labelled.tags) for labelled in scored.sentences)
+        return {**self.record(), "predict_seconds": seconds, "tokens_per_second": tokens / seconds}, spans
+
+    def errors(self, gold: Sequence[Document], predictions: Predictions) -> tuple[EntityError, ...]:
+        """Every erroneous entity; those whose words the training sentences lack have the cause "unseen"."""
+        return tuple(find_errors(gold, predictions, known_words=self.known_words))
+
+    def save(self, folder: Path | None) -> None:
+        """Write the tagger as ``<folder>/<system>/<seed>/``; without a folder, nothing."""
+        if folder is not None:
+            write_folder(folder / self.cell.system.name / self.cell.name, self.tagger.save)
+
+
+def fit_cells(
+    cells: Sequence[Cell],
+    taggers: Sequence[Tagger],
+    train: Sequence[LabelledSentence],
+    dev: Sequence[LabelledSentence],
+    on_progress: OnProgress,
+    *,
+    fit: Callable[..., None] | None = None,
+) -> list[Trained]:
+    """Train the taggers of some cells, all of one class, on the same sentences.
+
+    Args:
+        cells: the cells.
+        taggers: one for each cell.
+        train: the training sentences.
+        dev: the development sentences.
+        on_progress: called for each step.
+        fit: function with the arguments of `Tagger.fit_many`; None for the method of their class.
+    """
+    progress_of: list[list[FitProgress]] = [[] for _ in cells]
+
+    def follow(number: int, progress: FitProgress) -> None:
+        progress_of[number].append(progress)
+        on_progress(cells[number], progress)
+
+    started = time.perf_counter()
+    (fit or type(taggers[0]).fit_many)(taggers, train, dev, on_progress=follow)
+    seconds = (time.perf_counter() - started) / len(cells)
+    known = frozenset(word for labelled in train for word in labelled.sentence.words)
+    return [
+        Trained(cell, tagger, seconds, steps, known)
+        for cell, tagger, steps in zip(cells, taggers, progress_of, strict=True)
+    ]
+
+
+def _finite(loss: float | None) -> float | None:
+    """The loss, or None for one that overflowed: JSON has no NaN."""
+    return loss if loss is not None and math.isfinite(loss) else None
+
+
+def evaluate(trained: Trained, corpus: Corpus, *, models_folder: Path | None) -> Run:
+    """Tag the scored split in one call and score its PHI; a cell of a sweep is scored on the development split."""
+    evaluation: dict[str, Any] = {"dataset": corpus.name, "layer": PHI}
+    if trained.cell.point:
+        evaluation["dev_f1"] = strict_f1(trained.tagger, corpus.dev)
+        return Run(trained.cell, {**trained.record(), "evaluations": [evaluation]})
+    record, predictions = trained.tagged(predict_spans, corpus.scored)
+    if trained.cell.is_plain:
+        trained.save(models_folder)
+    gold = corpus.scored.documents
+    scores, errors = score_all(gold, predictions), trained.errors(gold, predictions)
+    dev_f1 = scores["entity_strict"]["micro"]["f1"] if corpus.test is None else strict_f1(trained.tagger, corpus.dev)
+    evaluation |= {"dev_f1": dev_f1, "scores": scores, "errors": summarise_errors(errors)}
+    return Run(trained.cell, {**record, "evaluations": [evaluation]}, {PHI: Found(predictions, errors)})
+
+
+def strict_f1(tagger: Tagger, split: Split) -> float:
+    """Strict entity F of all types together."""
+    return score_entities(split.documents, predict_spans(tagger, split), match="strict").micro.f1
+
+
+DEVICES = ("auto", "cpu", "gpu")
+CPU = "cpu"
+
+
+def choose_device(device: str, traits: Iterable[Traits]) -> str:
+    """Choose a device before JAX is first imported, for this process and its children.
+
+    Args:
+        device: one of `DEVICES`; "auto" takes a GPU where there is one.
+        traits: of the models to train. To determine them may import JAX, so pass an iterator: it is read after the
+            settings that JAX reads on import.
+
+    Returns:
+        "cpu", or the GPU's name.
+
+    Raises:
+        UsageError: "gpu" where there is none, or where no model could use it.
+    """
+    one_thread()
+    if device == "cpu":
+        os.environ["JAX_PLATFORMS"] = "cpu"
+        return CPU
+    if not any(model.accelerated for model in traits):
+        if device == "gpu":
+            raise OptionConflictError("--device gpu: none of these models runs on a GPU")
+        os.environ["JAX_PLATFORMS"] = "cpu"
+        return CPU
+    keep_freed_memory()  # before JAX starts its threads, which keep the heaps that they begin with
+    import jax  # noqa: PLC0415
+
+    if jax.default_backend() == "gpu":
+        return str(jax.devices()[0].device_kind)
+    if device == "gpu":
+        raise MissingExtraError("--device gpu: JAX finds no GPU here; install crfdeid[gpu], or leave --device out")
+    return CPU
+
+
+def choose_jobs(asked: int | None, cells: int, device: str) -> int:
+    """Number of cells trained at the same time: on a CPU one a core, on a GPU one.
+
+    Args:
+        asked: the user's number; None for the default.
+        cells: number of all cells.
+        device: from `choose_device`.
+
+    Raises:
+        UsageError: several at once on a GPU.
+    """
+    if device == CPU:
+        return min(asked or cores(), cells)
+    if asked not in (None, 1):
+        raise OptionConflictError(
+            f"--jobs {asked}: a GPU trains one group at a time; leave --jobs out, or give --device cpu"
+        )
+    return 1
+
+
+def run_cells(
+    groups: Sequence[Sequence[Cell]],
+    corpus: Corpus,
+    plan: Plan,
+    *,
+    jobs: int = 1,
+    on_progress: OnProgress | None = None,
+) -> Iterator[Run]:
+    """Run of every cell, as soon as it is finished.
+
+    Args:
+        groups: the cells; those of a group are trained together (`Prepared.groups`).
+        corpus: the documents.
+        plan: training and scoring of a group.
+        jobs: groups trained at the same time, each in its own process; 1 trains them one by one in this process.
+        on_progress: called in this process for each step of each cell's training.
+
+    Raises:
+        DataError: a process was ended from outside, as the system does when memory runs out.
+    """
+    follow = on_progress or (lambda cell, progress: None)
+    jobs = min(jobs, len(groups))
+    if jobs == 1:
+        for group in groups:
+            yield from plan.fit(group, corpus, follow)
+        return
+    queue: SimpleQueue[Any] = multiprocessing.get_context("spawn").SimpleQueue()
+    listener = Thread(target=_listen, args=(queue, follow), daemon=True)
+    listener.start()
+    ended = "a training process was ended from outside; if memory ran out, give --jobs 1"
+    with processes(jobs, _start_worker, corpus, plan, queue, ended=ended) as pool:
+        futures = [pool.submit(_run_in_worker, group) for group in groups]
+        for future in as_completed(futures):
+            yield from future.result()
+    # After an error the listener is left waiting, because an ended process may have held the queue's lock.
+    queue.put(None)
+    listener.join()
+
+
+def _listen(queue: SimpleQueue[Any], follow: OnProgress) -> None:
+    while (message := queue.get()) is not None:
+        follow(*message)
+
+
+_shared: tuple[Corpus, Plan, SimpleQueue[Any]]
+
+
+def _start_worker(corpus: Corpus, plan: Plan, queue: SimpleQueue[Any]) -> None:
+    """Store the data of all cells in a new process: the corpus is sent once to a process, not with each cell."""
+    global _shared  # noqa: PLW0603
+    _shared = corpus, plan, queue
+
+
+def _run_in_worker(cells: Sequence[Cell]) -> list[Run]:
+    corpus, plan, queue = _shared
+    return plan.fit(cells, corpus, lambda cell, progress: queue.put((cell, progress)))

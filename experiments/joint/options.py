@@ -1,0 +1,229 @@
+"""Settings and options of ``python -m experiments.joint``, and checks of their combinations."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from crfdeid.cli.corpus_options import ignored_types
+from crfdeid.corpora import CORPUS_FORMATS
+from crfdeid.corpora.layers import IGNORED_CONCEPT_TYPES, ConceptPaths
+from crfdeid.errors import OptionConflictError
+from crfdeid.registry import profile_name, setting_names
+from experiments.core.embeddings import EMBEDDING_KINDS
+from experiments.core.options import (
+    JOINT_MODELS,
+    add_corpus,
+    add_seeds,
+    add_unlabelled,
+    add_work,
+    check,
+    common_settings,
+    corpus_settings,
+    embeddings,
+    file_path,
+    models,
+    names,
+    setting,
+    share,
+    vector_settings,
+    whole_number,
+)
+from experiments.core.settings import CommonSettings, CorpusSettings, Point, VectorSettings
+
+DESCRIPTION = """\
+Train models that find PHI and concepts (problems, treatments, drugs) in the same notes, score both, and measure what
+hiding PHI costs the search for concepts: Tables 2 to 5 of lange2020."""
+EXAMPLES = """\
+examples:
+  python -m experiments.joint --output results/
+      on the built-in synthetic corpus, on a quarter of its notes and for few epochs, in some six minutes on two cores
+  python -m experiments.joint --train phi/train --concepts concepts/train --dev phi/dev --dev-concepts concepts/dev \\
+      --seeds 3 --output results/
+      on your own corpus with two annotation layers, everything but Table 4
+  python -m experiments.joint --profile lange2020 --embeddings random,cbow,fasttext --train ... --concepts ...
+      the paper's settings, and Table 4 with these word vectors
+
+exit codes: 0 done, 1 unreadable data, 2 invalid option, 130 interrupted"""
+
+_UNLABELLED_NOTES = 200
+
+PERMUTATIONS = 2**20
+"""Permutations of each test, as in section 4.1 of lange2020."""
+
+PIPELINE = "pipeline"
+SYSTEMS = (*JOINT_MODELS, "crf")
+"""Default systems: the models of lange2020, and a CRF for concepts alone."""
+
+SMALL_SHARE = 0.25
+SMALL: Mapping[str, Any] = MappingProxyType({"epochs": 8, "folds": 2})
+"""Share of the training documents, and settings, for the built-in corpus, so that the experiment takes minutes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class JointSettings(CommonSettings):
+    """Settings of ``experiments.joint``.
+
+    Args:
+        systems: names in `crfdeid.registry.MODELS`; models of one layer learn concepts from unchanged text.
+        changes: settings that replace the profile's, in every model that has them.
+        corpus: the documents.
+        unsourced: a table of the regions without annotated concepts; None for none.
+        notices: remarks for the reader of the results, a sentence each.
+        vectors: the word vectors of Table 4; no sources to leave it out.
+        permutations: of each significance test.
+    """
+
+    systems: tuple[str, ...] = SYSTEMS
+    changes: Point = ()
+    corpus: CorpusSettings = field(default_factory=lambda: CorpusSettings(types="all", synthetic_concepts=True))
+    unsourced: Path | None = None
+    notices: tuple[str, ...] = ()
+    vectors: VectorSettings = field(default_factory=lambda: VectorSettings(sources={}))
+    permutations: int = PERMUTATIONS
+
+
+def read_settings(options: argparse.Namespace) -> JointSettings:
+    """Settings from the options; check each and their combinations.
+
+    Raises:
+        UsageError: an option, or a combination of options, is invalid.
+    """
+    check(options)
+    concepts = _concept_paths(options)
+    quick = options.train is None and options.profile == "default"
+    if options.share is None:
+        options.share = SMALL_SHARE if quick else 1.0
+    chosen = dict(options.set)
+    changes = _completed(chosen, options.systems, SMALL) if quick else chosen
+    short = " ".join(f"{name}={value}" for name, value in changes.items() if name not in chosen)
+    return JointSettings(
+        systems=tuple(options.systems),
+        changes=tuple(changes.items()),
+        corpus=corpus_settings(options, concepts=concepts, synthetic_concepts=True, share=options.share),
+        unsourced=options.unsourced,
+        notices=(f"Without --train the models learn for a short time, with --set {short}.",) if short else (),
+        vectors=vector_settings(options, unlabelled_notes=_UNLABELLED_NOTES),
+        permutations=options.permutations,
+        **common_settings(options),
+    )
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    _add_systems(parser)
+    group = add_corpus(
+        parser,
+        dev="documents to choose a network's best epoch on",
+        test="documents to score",
+        types="all",
+    )
+    _add_concepts(group)
+    group.add_argument(
+        "--unsourced",
+        type=file_path,
+        metavar="FILE",
+        help=(
+            "table of the regions without annotated concepts, with columns document, start and end: concepts are "
+            "scored again without them"
+        ),
+    )
+    group.add_argument(
+        "--share",
+        type=share,
+        metavar="X",
+        help=f"the share of the training documents to learn from (default: all; without --train {SMALL_SHARE})",
+    )
+    add_work(parser)
+
+
+def _add_systems(parser: argparse.ArgumentParser) -> None:
+    usual = ",".join(SYSTEMS)
+    parser.add_argument(
+        "--systems",
+        type=models,
+        default=list(SYSTEMS),
+        metavar="NAMES",
+        help=(
+            "systems to compare, separated by commas: multitask, stacked, pipeline (with every row of Table 5), and "
+            f"models of one layer, which learn concepts from unchanged text (default: {usual})"
+        ),
+    )
+    parser.add_argument(
+        "--profile",
+        type=profile_name,
+        default="default",
+        metavar="NAME",
+        help="settings that the models start from: default, or lange2020 in every model that has it",
+    )
+    few = " ".join(f"{name}={value}" for name, value in SMALL.items())
+    parser.add_argument(
+        "--set",
+        type=setting,
+        nargs="+",
+        default=[],
+        metavar="NAME=VALUE",
+        help=f"settings that replace the profile's, such as epochs=20 folds=5 (without --train, {few} unless given)",
+    )
+    add_seeds(parser)
+    parser.add_argument(
+        "--embeddings",
+        type=embeddings,
+        default=[],
+        metavar="NAMES|PATHS",
+        help=f"Table 4: kinds of word vectors, separated by commas ({', '.join(EMBEDDING_KINDS)}), or files of them",
+    )
+    add_unlabelled(parser)
+    parser.add_argument(
+        "--permutations",
+        type=whole_number(1),
+        default=PERMUTATIONS,
+        metavar="N",
+        help=f"exchanges drawn for each test of a difference (default: {PERMUTATIONS:,})",
+    )
+
+
+def _add_concepts(parser: argparse._ActionsContainer) -> None:
+    """Add ``--concepts`` and its companions; `_concept_paths` reads them."""
+    text = "the notes of --train with concepts marked instead of PHI, for models that learn both; docs/joint.md"
+    parser.add_argument("--concepts", type=file_path, metavar="PATH", help=text)
+    for split in ("dev", "test"):
+        text = f"the notes of --{split} with concepts marked"
+        parser.add_argument(f"--{split}-concepts", type=file_path, metavar="PATH", help=text)
+    text = "the format of the concepts (default: auto, for each)"
+    parser.add_argument("--concepts-format", choices=("auto", *CORPUS_FORMATS), help=text)
+    text = f"concept types to ignore, separated by commas, or none (default: {','.join(IGNORED_CONCEPT_TYPES)})"
+    parser.add_argument("--ignore-types", type=names, metavar="TYPES", help=text)
+    text = "the concepts are of other notes than the PHI: two corpora that share no text"
+    parser.add_argument("--disjoint", action="store_true", help=text)
+
+
+def _concept_paths(options: argparse.Namespace) -> ConceptPaths | None:
+    """Paths and settings of the concept annotations; None without ``--concepts``.
+
+    Raises:
+        OptionConflictError: options about concepts without ``--concepts``.
+    """
+    if options.concepts is None:
+        for name in ("dev_concepts", "test_concepts", "concepts_format", "ignore_types", "disjoint"):
+            if getattr(options, name) not in (None, False):
+                raise OptionConflictError(f"--{name.replace('_', '-')} needs --concepts")
+        return None
+    return ConceptPaths(
+        train=options.concepts,
+        dev=options.dev_concepts,
+        test=options.test_concepts,
+        format=options.concepts_format or "auto",
+        ignored_types=ignored_types(options.ignore_types),
+        disjoint=options.disjoint,
+    )
+
+
+def _completed(chosen: Mapping[str, Any], systems: Sequence[str], others: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings, with further ones that some model has and that are not among them."""
+    known = frozenset().union(*(setting_names(name, chosen) for name in systems))
+    return {**{name: value for name, value in others.items() if name in known}, **chosen}

@@ -1,0 +1,284 @@
+"""Settings and options of ``python -m experiments.private``, and checks of their combinations."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from crfdeid.errors import SettingError, UnknownNameError
+from crfdeid.registry import profile_name
+from experiments.core.embeddings import RECIPES
+from experiments.core.options import (
+    add_corpus,
+    add_seeds,
+    add_unlabelled,
+    add_work,
+    check,
+    check_near,
+    common_settings,
+    corpus_settings,
+    counts,
+    embeddings,
+    setting,
+    systems,
+    vector_settings,
+    whole_number,
+)
+from experiments.core.settings import CommonSettings, CorpusSettings, Point, VectorSettings
+
+DESCRIPTION = """\
+Train taggers on what can be shared in the place of notes (pseudonyms by neighbours, private representations, DANN),
+score them on the same documents, and attack what is shared: Table 2 and Figures 4 and 5 of friedrich2019."""
+EXAMPLES = """\
+examples:
+  python -m experiments.private --output results/
+      on the built-in synthetic corpus, with small sizes, in 10 minutes on two cores
+  python -m experiments.private --train notes/train --dev notes/dev --figure-5 --pooling --output results/
+      on your own annotated corpus, everything
+  python -m experiments.private --profile friedrich2019 --train notes/train --test notes/test --output results/
+      the paper's sizes, for days
+
+exit codes: 0 done, 1 unreadable data, 2 invalid option, 130 interrupted"""
+
+_EMBEDDING = {"default": "cbow", "friedrich2019": "fasttext"}
+_UNLABELLED_NOTES = 200
+
+RAW, PSEUDONYMS, REPRESENTATION, DANN = "non-private", "pseudonyms", "representation", "dann"
+SYSTEM_KINDS = (RAW, PSEUDONYMS, REPRESENTATION, DANN)
+"""Kinds of training sentences, in the order of Table 2."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sizes:
+    """Amounts of a profile.
+
+    Args:
+        seeds: number of seeds of each system.
+        pseudonyms: further numbers of neighbours, Figure 4.
+        representations: numbers of neighbours of Figure 5, which is optional.
+        tagger: settings of the tagger that replace those of its profile friedrich2019.
+        representation: settings of the representation that replace its profile's (`rnn.privacy.settings.profiles`).
+        names: number of names that the averaging attack is tried on.
+        encodings: maximum number of encodings of one sentence over all candidates, for each number of draws.
+    """
+
+    seeds: int
+    pseudonyms: tuple[int, ...]
+    representations: tuple[int, ...]
+    tagger: Mapping[str, Any]
+    representation: Mapping[str, Any]
+    names: int
+    encodings: int
+
+
+SIZES = MappingProxyType(
+    {
+        "default": Sizes(
+            seeds=1,
+            pseudonyms=(1, 20),
+            representations=(5, 20, 500),
+            tagger={"epochs": 6, "layers": 1, "hidden": 96, "patience": 3},
+            representation={
+                "epochs": 4,
+                "adversary_epochs": 3,
+                "rounds": 3,
+                "adversary": 64,
+                "hidden": 96,
+                "attack_epochs": (5,),
+                "attack_seeds": 3,
+            },
+            names=40,
+            encodings=800,
+        ),
+        "friedrich2019": Sizes(
+            seeds=5,
+            pseudonyms=(1, 5, 20, 50, 200, 500, 1000),
+            representations=(5, 20, 50, 200, 500, 1000),
+            tagger={},
+            representation={},
+            names=200,
+            encodings=6400,
+        ),
+    }
+)
+"""Profile -> amounts. The default is for minutes on two cores."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivateSettings(CommonSettings):
+    """Settings of ``experiments.private``; the profile, a key of `SIZES`, is also the representation's.
+
+    Args:
+        corpus: the documents.
+        vectors: the embeddings; each system is trained with each of them.
+        kinds: kinds of systems of Table 2 and of the figures, of `SYSTEM_KINDS`.
+        neighbours: N of Table 2.
+        pseudonyms: further N of pseudonyms, Figure 4.
+        representations: further N of representations, Figure 5; none to leave that figure out.
+        pooling: also train systems of a provider and two hospitals that pool their data.
+        pooled: settings of further representations for pooling, over those of ``representation``.
+        tagger: settings of the tagger that replace the profile's.
+        representation: settings of the representation that replace the profile's.
+    """
+
+    corpus: CorpusSettings = field(default_factory=CorpusSettings)
+    vectors: VectorSettings = field(default_factory=VectorSettings)
+    kinds: tuple[str, ...] = SYSTEM_KINDS
+    neighbours: int = 100
+    pseudonyms: tuple[int, ...] = ()
+    representations: tuple[int, ...] = ()
+    pooling: bool = False
+    pooled: tuple[Point, ...] = ()
+    tagger: Point = ()
+    representation: Point = ()
+
+    def __post_init__(self) -> None:
+        if self.profile not in SIZES:
+            raise UnknownNameError(f"unknown profile '{self.profile}': choose from {', '.join(SIZES)}")
+
+    @property
+    def sizes(self) -> Sizes:
+        """Amounts of the profile."""
+        return SIZES[self.profile]
+
+
+def read_settings(options: argparse.Namespace) -> PrivateSettings:
+    """Settings from the options; check each and their combinations.
+
+    Raises:
+        UsageError: an option, or a combination of options, is invalid.
+    """
+    if options.profile not in SIZES:
+        raise UnknownNameError(f"--profile: unknown profile '{options.profile}': choose from {', '.join(SIZES)}")
+    sizes = SIZES[options.profile]
+    options.embeddings = options.embeddings or [_EMBEDDING[options.profile]]
+    for source in options.embeddings:
+        check_near("embeddings", source)
+    options.seeds = options.seeds or list(range(sizes.seeds))
+    check(options)
+    pooled = tuple(options.pooling or ())
+    if len(set(pooled)) < len(pooled):
+        raise SettingError("--pooling: names a representation twice")
+    return PrivateSettings(
+        corpus=corpus_settings(options),
+        vectors=vector_settings(options, unlabelled_notes=_UNLABELLED_NOTES),
+        kinds=tuple(options.systems),
+        neighbours=options.neighbours,
+        pseudonyms=tuple(options.figure_4 if options.figure_4 is not None else sizes.pseudonyms),
+        representations=tuple(_counts_of_figure_5(options.figure_5, sizes.representations)),
+        pooling=options.pooling is not None,
+        pooled=pooled,
+        tagger=tuple(options.tagger),
+        representation=tuple(options.set),
+        **common_settings(options),
+    )
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    _add_sizes(parser)
+    add_corpus(parser, dev="documents that end each part of the training", test="documents to score and to attack")
+    add_work(parser)
+
+
+def _add_sizes(group: argparse.ArgumentParser) -> None:
+    group.add_argument(
+        "--profile",
+        type=profile_name,
+        default="default",
+        metavar="NAME",
+        help=f"amounts of training: default, which are small, or the paper's: {', '.join(SIZES)}",
+    )
+    group.add_argument(
+        "--embeddings",
+        type=embeddings,
+        metavar="NAMES|PATHS",
+        help=(
+            f"word vectors, separated by commas: a method that is trained here ({', '.join(RECIPES)}), or a file "
+            f"(default: {_EMBEDDING['default']}; with the paper's profile {_EMBEDDING['friedrich2019']})"
+        ),
+    )
+    add_unlabelled(group)
+    add_seeds(group, default=None, usual=_usual(lambda sizes: [sizes.seeds]))
+    group.add_argument(
+        "--systems",
+        type=systems(SYSTEM_KINDS),
+        default=list(SYSTEM_KINDS),
+        metavar="NAMES",
+        help=f"the systems of Table 2 and of the figures, separated by commas (default: {','.join(SYSTEM_KINDS)})",
+    )
+    group.add_argument(
+        "--neighbours",
+        type=whole_number(5),
+        default=100,
+        metavar="N",
+        help="the neighbours of pseudonyms, representations and DANN in Table 2 (default: 100)",
+    )
+    group.add_argument(
+        "--figure-4",
+        type=counts,
+        metavar="LIST",
+        help=(
+            f"further numbers of neighbours of pseudonyms, Figure 4 (default: {_usual(lambda sizes: sizes.pseudonyms)})"
+        ),
+    )
+    usual = _usual(lambda sizes: sizes.representations)
+    group.add_argument(
+        "--figure-5",
+        type=counts,
+        nargs="?",
+        const=(),
+        metavar="LIST",
+        help=f"Figure 5: further numbers of neighbours of representations and DANN (with no list: {usual})",
+    )
+    group.add_argument(
+        "--pooling",
+        type=_point,
+        nargs="*",
+        metavar="NAME=VALUE,...",
+        help=(
+            "divide the training documents among a provider and two hospitals that pool their data; each value adds "
+            "pooling by a representation with these settings, such as deviation=0.1,weight=1"
+        ),
+    )
+    group.add_argument(
+        "--set",
+        type=_setting,
+        nargs="+",
+        default=[],
+        metavar="NAME=VALUE",
+        help="settings of the representation, its adversaries and its training, such as size=100 rounds=20",
+    )
+    group.add_argument(
+        "--tagger",
+        type=setting,
+        nargs="+",
+        default=[],
+        metavar="NAME=VALUE",
+        help="settings of the taggers, such as epochs=20 layers=2",
+    )
+
+
+def _usual(numbers: Callable[[Sizes], Sequence[int]]) -> str:
+    """A value of each profile, for a help text."""
+    default, paper = (",".join(map(str, numbers(SIZES[name]))) for name in ("default", "friedrich2019"))
+    return f"{default}; with the paper's profile {paper}"
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    """A setting of the representation; attack_epochs takes several values: attack_epochs=20,50."""
+    name, value = setting(text)
+    return (name, counts(str(value))) if name == "attack_epochs" else (name, value)
+
+
+def _point(text: str) -> Point:
+    """Settings of a representation that apply together."""
+    return tuple(setting(part) for part in text.split(","))
+
+
+def _counts_of_figure_5(asked: tuple[int, ...] | None, usual: tuple[int, ...]) -> tuple[int, ...]:
+    """Numbers of neighbours of Figure 5: none without the option, the profile's for the option without a list."""
+    return () if asked is None else asked or usual

@@ -1,0 +1,150 @@
+"""Plots of the experiment on private training data: Figures 4 and 5, the attacks, and the noise in training."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import NullLocator, PercentFormatter
+
+from experiments.plots.style import HUES, canvas, finish
+from experiments.results.views import View
+
+Series = tuple[str, str]  # a kind and an embedding
+Systems = Sequence[Mapping[str, Any]]
+
+_TARGET = 0.95  # F, the line of Figure 4
+
+
+def private_plots(view: View, systems: Systems) -> dict[str, Figure]:
+    """Every plot that there are data for, by the name of its files, in order.
+
+    Args:
+        view: the systems of Table 2.
+        systems: all that are not pooled, from `experiments.private.report.described`.
+    """
+    found = {"figure-4": pseudonyms_plot(systems)} if of_kind(systems, ("pseudonyms",)) else {}
+    if len({system["neighbours"] for system in of_kind(systems, ("representation",))}) > 1:
+        found["figure-5"] = representations_plot(systems)
+    if not history_frame(view).empty:
+        found["noise"] = noise_plot(view)
+    return found
+
+
+def pseudonyms_plot(systems: Systems) -> Figure:
+    """Figure 4: F of taggers that learned from pseudonyms, against the number of neighbours."""
+    figure, [panel] = canvas(3.4)
+    lines = _lines(panel, systems, ("pseudonyms",), _f1)
+    panel.axhline(_TARGET, color="#777777", linestyle="--", linewidth=1)
+    _label(panel, _score_name(systems), systems, ("pseudonyms",))
+    caption = f"Without pseudonyms: {_without(systems)}. Dashed: F of 95 %, the paper's aim."
+    return finish(figure, "F by the number of neighbours of pseudonyms", caption, lines)
+
+
+def representations_plot(systems: Systems) -> Figure:
+    """Figure 5: F of taggers over representations, and the worst fresh adversary, against the number of neighbours."""
+    figure, [left, right] = canvas(3.4, columns=2)
+    lines = _lines(left, systems, ("representation", "dann"), _f1)
+    _lines(right, systems, ("representation", "dann"), _accuracy)
+    _label(left, _score_name(systems), systems, ("representation", "dann"))
+    _label(right, "Accuracy of the worst fresh adversary (%)", systems, ("representation", "dann"))
+    right.axhline(0.5, color="#777777", linestyle="--", linewidth=1)
+    caption = "Left: F. Right: how often adversaries from scratch were right on held-out documents; dashed: chance."
+    return finish(figure, "Representations by the number of neighbours", caption, lines)
+
+
+def noise_plot(view: View) -> Figure:
+    """The standard deviations of a representation's noise, epoch by epoch."""
+    figure, panels = canvas(3.2, columns=2)
+    frame = history_frame(view)
+    lines = []
+    for number, (system, found) in enumerate(frame.groupby("system", sort=False)):
+        colour = HUES[number % len(HUES)][1]
+        for panel, name in zip(panels, ("input_deviation", "output_deviation"), strict=True):
+            [line] = panel.plot(found["epoch"], found[name], color=colour, label=str(system))
+        lines.append(line)
+    for panel, title in zip(panels, ("Noise of the inputs", "Noise of the outputs"), strict=True):
+        panel.set_title(title)
+        panel.set_xlabel("epoch")
+        panel.set_ylim(0, 1.1 * panel.dataLim.ymax)
+    caption = "Mean standard deviation over the dimensions; the word vectors' own is 1. First seed of each system."
+    return finish(figure, "The course of the noise in training", caption, lines)
+
+
+def _lines(
+    panel: Axes, systems: Systems, kinds: Sequence[str], value: Callable[[Mapping[str, Any]], float | None]
+) -> list[Line2D]:
+    """A line for each kind and embedding, over the number of neighbours."""
+    series: dict[Series, dict[int, float]] = {}
+    for system in of_kind(systems, kinds):
+        found = value(system)
+        if found is not None:
+            series.setdefault((system["kind"], system["embedding"]), {})[system["neighbours"]] = found
+    lines = []
+    for number, ((kind, embedding), points) in enumerate(series.items()):
+        counts = sorted(points)
+        [line] = panel.plot(
+            counts,
+            [points[count] for count in counts],
+            color=HUES[number % len(HUES)][1],
+            marker="os^Dv"[number % 5],
+            label=f"{kind}, {embedding}",
+        )
+        lines.append(line)
+    return lines
+
+
+def _label(panel: Axes, title: str, systems: Systems, kinds: Sequence[str]) -> None:
+    counts = sorted({system["neighbours"] for system in of_kind(systems, kinds)})
+    panel.set_xscale("log")
+    panel.set_xticks(counts, [str(count) for count in counts])
+    panel.xaxis.set_minor_locator(NullLocator())
+    panel.set_xlabel("neighbours (N)")
+    panel.set_title(title)
+    panel.yaxis.set_major_formatter(PercentFormatter(xmax=1, symbol=""))
+
+
+def _f1(system: Mapping[str, Any]) -> float | None:
+    scores = system["scores"]
+    found: float | None = scores["binary_hipaa"]["f1"]
+    return scores["entity_strict"]["f1"] if found is None else found
+
+
+def _score_name(systems: Systems) -> str:
+    has_hipaa = systems[0]["scores"]["binary_hipaa"]["f1"] is not None
+    return "Binary HIPAA F (%)" if has_hipaa else "Strict F (%)"
+
+
+def _accuracy(system: Mapping[str, Any]) -> float | None:
+    fresh = system["attacks"]["fresh"]
+    return None if fresh is None else fresh["accuracy"]
+
+
+def _without(systems: Systems) -> str:
+    found = [
+        f"{100 * f1:.2f} by {system['embedding']}"
+        for system in systems
+        if system["kind"] == "non-private" and (f1 := _f1(system)) is not None
+    ]
+    return ", ".join(found) or "not measured"
+
+
+def history_frame(view: View) -> pd.DataFrame:
+    """Training of representations: system, epoch, phase, loss, held_out, input_deviation, output_deviation."""
+    names = ("phase", "loss", "held_out", "input_deviation", "output_deviation")
+    rows = [
+        (system, number, *(epoch[name] for name in names))
+        for system, found in view["systems"].items()
+        for run in found["runs"][:1]
+        for number, epoch in enumerate(run.get("history", []), start=1)
+    ]
+    return pd.DataFrame(rows, columns=["system", "epoch", *names])
+
+
+def of_kind(systems: Systems, kinds: Sequence[str]) -> list[Mapping[str, Any]]:
+    """Systems of some kinds that have a number of neighbours."""
+    return [s for s in systems if s["kind"] in kinds and s["neighbours"] is not None]

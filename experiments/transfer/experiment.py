@@ -1,0 +1,355 @@
+"""The experiment on transfer: each model trained on each corpus, and tested on all of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from crfdeid.corpora.splits import Corpus, CorpusParts, Split, read_parts
+from crfdeid.documents import PHI, Document, Span
+from crfdeid.errors import OptionConflictError, SettingError, UsageError
+from crfdeid.evaluation import (
+    OperatingPoint,
+    operating_points,
+    score_tokens,
+    summarise_errors,
+    token_probabilities,
+)
+from crfdeid.evaluation.evaluate import predict_spans, score_all
+from crfdeid.label_schemes import to_categories
+from crfdeid.model_card.training import require_phi
+from crfdeid.tagger import Tagger
+from experiments.core.embeddings import OnStep
+from experiments.core.experiment import Evaluated, Prepared, Report, Train, models_folder, settings_by_system, shared
+from experiments.core.settings import RANDOM
+from experiments.core.systems import (
+    Cell,
+    System,
+    make_systems,
+    make_tagger,
+    plain_cells,
+    profile_of,
+    require_phi_alone,
+    require_profile,
+    traits_of,
+)
+from experiments.core.training import (
+    Found,
+    OnProgress,
+    Run,
+    Trained,
+    choose_device,
+    choose_jobs,
+    fit_cells,
+    strict_f1,
+)
+from experiments.results.schema import Extras
+from experiments.results.views import Results
+from experiments.transfer.options import (
+    BINARY,
+    DESCRIPTION,
+    EXAMPLES,
+    FORMS,
+    Source,
+    TransferSettings,
+    add_arguments,
+    read_settings,
+)
+from experiments.transfer.scores import measured, missed_in, pairs_by_document
+
+if TYPE_CHECKING:  # It takes pandas.
+    from experiments.tables import Table
+
+__all__ = [
+    "DESCRIPTION",
+    "EXAMPLES",
+    "EXTRAS",
+    "add_arguments",
+    "corpus_tables",
+    "evaluate",
+    "fit",
+    "read_settings",
+    "report",
+    "systems",
+]
+
+_ENDS = ("precision", "recall", "f1", "low", "high", "precision_low", "precision_high", "recall_low", "recall_high")
+
+
+def _untested(results: Results) -> Iterable[str]:
+    for name, system in results["systems"].items():
+        scored = [{e["dataset"] for e in run["evaluations"]} for run in results["runs"] if run["system"] == name]
+        if any({*results["datasets"]} - found for found in (system["tested"].keys(), *scored)):
+            yield f"systems.{name} was not tested on every dataset"
+
+
+EXTRAS = Extras(
+    command={"types": str, "samples": int},
+    system={
+        "label": str,  # the model, with its encoder where there are several
+        "tested": {str: dict.fromkeys(_ENDS, float)},  # by dataset, with ends of intervals
+    },
+    check=_untested,
+)
+REQUIRED = (1.0, 0.999, 0.997, 0.99)
+"""The sensitivities of section 3.4 and Table 5."""
+
+_ENCODED = "bert"
+
+
+@dataclass(frozen=True)
+class TransferPlan:
+    """Training and scoring of cells.
+
+    Args:
+        profile: of each model's settings, where it has that profile.
+        corpora: each corpus by its name.
+        trained_on: name of a system -> name of its training corpus.
+        models_folder: for fitted models, as ``<system>/<seed>/``; None to save none.
+    """
+
+    profile: str
+    corpora: Mapping[str, Corpus]
+    trained_on: Mapping[str, str]
+    models_folder: Path | None = None
+
+    def fit(self, cells: Sequence[Cell], corpus: Corpus, on_progress: OnProgress) -> list[Run]:
+        """Train cells of one system together, then tag the scored documents of all corpora."""
+        own = self.corpora[self.trained_on[cells[0].system.name]]
+        taggers = [make_tagger(cell, profile_of(cell.system, self.profile), {}) for cell in cells]
+        trained = fit_cells(cells, taggers, own.train.sentences, own.dev.sentences, on_progress)
+        return [self._evaluated(one, own, corpus) for one in trained]
+
+    def _evaluated(self, trained: Trained, own: Corpus, corpus: Corpus) -> Run:
+        record, predictions = trained.tagged(predict_spans, corpus.scored)
+        trained.save(self.models_folder)
+        errors = trained.errors(corpus.scored.documents, predictions)
+        evaluations = [self._evaluation(trained, tested, predictions) for tested in self.corpora.values()]
+        for evaluation in evaluations:
+            if evaluation["dataset"] == own.name:
+                evaluation["dev_f1"] = strict_f1(trained.tagger, own.dev)
+                evaluation["operating_points"] = points(trained.tagger, own.scored.documents, predictions)
+        return Run(trained.cell, {**record, "evaluations": evaluations}, {PHI: Found(predictions, errors)})
+
+    def _evaluation(self, trained: Trained, tested: Corpus, predictions: Mapping[str, list[Span]]) -> dict[str, Any]:
+        """Scores in the test documents of one corpus."""
+        gold = tested.scored.documents
+        found = {document.id: predictions[document.id] for document in gold}
+        return {
+            "dataset": tested.name,
+            "layer": PHI,
+            "scores": score_all(gold, found),
+            "errors": summarise_errors(trained.errors(gold, found)),
+            "missed": missed_in(gold, found),
+        }
+
+
+def points(
+    tagger: Tagger, documents: Sequence[Document], predictions: Mapping[str, Sequence[Span]]
+) -> list[dict[str, Any]]:
+    """Table 5: thresholds for the paper's sensitivities, and the most probable tags.
+
+    Thresholds are chosen on the documents that are scored, as the caption says.
+
+    Args:
+        tagger: a trained model.
+        documents: the test documents of its training corpus.
+        predictions: its predicted spans in them, by id.
+    """
+    probabilities, is_phi = token_probabilities(tagger, documents)
+    found = operating_points(probabilities, is_phi, required=REQUIRED)
+    own = {document.id: predictions[document.id] for document in documents}
+    default = OperatingPoint(None, None, score_tokens(documents, own, binary=True).micro, len(is_phi))
+    return [point.to_dict() for point in (*found, default)]
+
+
+class Entry(NamedTuple):
+    """A model on a corpus.
+
+    Attributes:
+        model: its name in tables, with that of its encoder if there are several.
+        trained_on: the training corpus.
+        system: the system.
+    """
+
+    model: str
+    trained_on: str
+    system: System
+
+
+def entries_of(settings: TransferSettings) -> tuple[Entry, ...]:
+    """Every model on every corpus.
+
+    Raises:
+        UsageError: a setting or a profile that no model has; a model that tags more than PHI; encoders without the
+            model that reads with them, or two of one name.
+    """
+    require_profile(settings.profile, settings.models)
+    made = make_systems(settings.models, [RANDOM], dict(settings.changes))
+    require_phi_alone(made)
+    systems = list(_with_encoders(made, settings))
+    return tuple(
+        Entry(system.name, source.name, replace(system, name=f"{system.name}@{source.name}", embedding=None))
+        for system in systems
+        for source in settings.sources
+    )
+
+
+def _with_encoders(systems: Iterable[System], settings: TransferSettings) -> Iterable[System]:
+    """The systems, with one for each encoder instead of bert."""
+    names = [folder.resolve().name for folder in settings.encoders]
+    if names and _ENCODED not in settings.models:
+        raise OptionConflictError(f"--encoders: no model here reads with an encoder: give --models {_ENCODED}")
+    if len(set(names)) < len(names):
+        raise SettingError("--encoders: two folders have one name: rename one, tables tell them apart by it")
+    for system in systems:
+        if system.model != _ENCODED or not names:
+            yield system
+            continue
+        for name, folder in zip(names, settings.encoders, strict=True):
+            own = {**dict(system.settings), "encoder": str(folder)}
+            yield replace(system, name=f"{_ENCODED}-{name}", settings=tuple(own.items()))
+
+
+def read(source: Source, *, keep_unknown: bool, share: float = 1.0) -> Corpus:
+    """Read a corpus with the categories of johnson2020 as its types; its documents are named ``CORPUS/ID``.
+
+    Args:
+        source: of the corpus.
+        keep_unknown: accept types of no known scheme as PHI of no category.
+        share: the share of the training documents to use.
+
+    Raises:
+        DataError: it cannot be read, or a part of it holds no PHI.
+        UsageError: a type of no known scheme.
+    """
+    parts = _read_parts(source) if source.seed is None else _made_up(source)
+    try:
+        documents = {part: to_categories(read, keep_unknown=keep_unknown) for part, read in parts.documents.items()}
+    except UsageError as refused:
+        raise type(refused)(f"--corpora {source.name}: {refused}") from None
+    splits = {part: Split.of(_called(some, source.name)) for part, some in documents.items()}
+    require_phi(splits)
+    made = Corpus(source.name, parts.formats, "categories", **splits, notices=tuple(parts.notices))
+    return shared(made, share)
+
+
+def _read_parts(source: Source) -> CorpusParts:
+    train, test = source.train, source.test
+    if train is None or test is None:
+        raise SettingError(f"--corpora {source.name}: {FORMS}")
+    try:
+        return read_parts(
+            train, source.dev, test, corpus_format=source.format, types="all", concepts=None, dev_option="dev"
+        )
+    except UsageError as refused:
+        hint = f"the format follows the corpus: {source.name}=DIR:brat"
+        raise type(refused)(f"--corpora {source.name}: {refused}; {hint}") from None
+
+
+def _made_up(source: Source) -> CorpusParts:
+    # Here and not above, for Faker takes long to import.
+    from crfdeid.corpora.synthetic import generate, generate_all_types  # noqa: PLC0415
+
+    make = generate if source.format == "synthetic-notes" else generate_all_types
+    return CorpusParts(make(seed=source.seed or 0)._asdict(), "synthetic", [])
+
+
+def _called(documents: Iterable[Document], corpus: str) -> list[Document]:
+    return [replace(document, id=f"{corpus}/{document.id}") for document in documents]
+
+
+def joined(corpora: Sequence[Corpus], *, types: str) -> Corpus:
+    """All corpora as one, to tag and to browse.
+
+    Args:
+        corpora: with documents of different names.
+        types: the compared types.
+    """
+    splits = {
+        part: Split(
+            tuple(document for corpus in corpora for document in corpus.splits[part].documents),
+            tuple(encoded for corpus in corpora for encoded in corpus.splits[part].encoded),
+        )
+        for part in ("train", "dev", "test")
+    }
+    notices = tuple(f"{corpus.name}: {notice}" for corpus in corpora for notice in corpus.notices)
+    formats = ", ".join(dict.fromkeys(corpus.format for corpus in corpora))
+    return Corpus(", ".join(corpus.name for corpus in corpora), formats, types, **splits, notices=notices)
+
+
+def systems(settings: TransferSettings, *, on_step: OnStep) -> Prepared[TransferSettings, TransferPlan]:
+    """Choose a device, check the settings, and read the corpora.
+
+    Raises:
+        DataError: data cannot be read, or a part of a corpus has no PHI.
+        UsageError: a setting is invalid.
+    """
+    started = time.perf_counter()
+    entries = entries_of(settings)
+    found = tuple(entry.system for entry in entries)
+    device = choose_device(settings.device, map(traits_of, found))
+    full_settings = settings_by_system(found, settings.profile)  # refuses invalid values at once
+    folder = models_folder(settings.output.folder)
+    began = time.perf_counter()
+    keep_unknown = settings.types == BINARY
+    corpora = [read(one, keep_unknown=keep_unknown, share=settings.share) for one in settings.sources]
+    datasets = {one.name: one.statistics() for one in corpora}
+    seconds = time.perf_counter() - began
+    trained_on = {entry.system.name: entry.trained_on for entry in entries}
+    cells = plain_cells(found, settings.seeds)
+    return Prepared(
+        settings=settings,
+        corpus=joined(corpora, types=settings.types),
+        datasets=datasets,
+        corpus_seconds=seconds,
+        systems=found,
+        cells=cells,
+        plan=TransferPlan(settings.profile, {one.name: one for one in corpora}, trained_on, folder),
+        device=device,
+        jobs=choose_jobs(settings.jobs, len(cells), device),
+        full_settings=full_settings,
+        about={entry.system.name: {"label": entry.model, "trained_on": entry.trained_on} for entry in entries},
+        started=started,
+    )
+
+
+def fit(
+    prepared: Prepared[TransferSettings, TransferPlan], train: Train
+) -> tuple[Prepared[TransferSettings, TransferPlan], list[Run]]:
+    """Train every cell, and score it on all corpora."""
+    return prepared, train(prepared.cells)
+
+
+def evaluate(prepared: Prepared[TransferSettings, TransferPlan], runs: Sequence[Run]) -> Evaluated:
+    """Table 4: scores of each system in the test documents of each corpus, over its runs, with intervals."""
+    settings = prepared.settings
+    documents: dict[str, list[Document]] = {name: [] for name in prepared.datasets}
+    for document in prepared.corpus.scored.documents:
+        documents[document.id.partition("/")[0]].append(document)
+    tested: dict[str, dict[str, Any]] = {}
+    for system in prepared.systems:
+        found = [run.predictions for run in runs if run.cell.system == system]
+        cells = {
+            name: measured(pairs_by_document(gold, found), settings.types, samples=settings.samples)
+            for name, gold in documents.items()
+        }
+        tested[system.name] = {"tested": cells}
+    return Evaluated({}, tested)
+
+
+def corpus_tables(results: Results) -> dict[str, Table]:
+    """Counts of each corpus."""
+    from experiments.transfer.report import corpora_table  # noqa: PLC0415  Imports pandas.
+
+    return {"corpora": corpora_table(results)}
+
+
+def report(results: Results, *, published: bool) -> Report:
+    """Tables 2 to 6, matrices, and findings."""
+    from experiments.transfer.report import transfer_report  # noqa: PLC0415  Imports pandas and matplotlib.
+
+    return transfer_report(results, published=published)

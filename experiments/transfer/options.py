@@ -1,0 +1,296 @@
+"""Settings and options of ``python -m experiments.transfer``; `source_of` reads the name of a corpus."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from crfdeid.corpora import CORPUS_FORMATS
+from crfdeid.errors import SettingError, UnknownNameError
+from crfdeid.registry import profile_name
+from crfdeid.validation import MOST_SEED
+from experiments.core.options import (
+    add_seeds,
+    add_work,
+    check_work,
+    common_settings,
+    folders,
+    phi_model_names,
+    phi_models,
+    setting,
+    share,
+    whole_number,
+)
+from experiments.core.settings import CommonSettings, Point
+
+DESCRIPTION = """\
+Train each model on each corpus and test it on all of them: Tables 2 to 6 of johnson2020. What the corpora call their
+PHI becomes seven categories that they share: age, contact, date, ID, location, name, profession."""
+EXAMPLES = """\
+examples:
+  python -m experiments.transfer --output results/
+      on two built-in corpora that differ in their kinds of text and in what is annotated, in some two minutes
+  python -m experiments.transfer --corpora wards=notes/wards icu=notes/icu --models crf,bilstm-crf --output results/
+      on corpora of your own: each folder holds train and test (or dev), as folders or as files
+  python -m experiments.transfer --corpora es=meddocan:brat en=train.txt,dev.txt synthetic-texts --types categories
+      a format that has to be named; two files; a built-in corpus
+
+exit codes: 0 done, 1 unreadable data, 2 invalid option, 130 interrupted"""
+
+BUILT_IN: Mapping[str, int] = {"synthetic-notes": 0, "synthetic-texts": 1}
+"""Built-in corpora, and the default seed of each: they share no lists of names."""
+
+FORMS = f"give NAME=DIR, NAME=TRAIN,TEST, or one of {', '.join(BUILT_IN)}"
+
+_WORDS = {
+    "train": {"train", "training"},
+    "dev": {"dev", "development", "valid", "validation"},
+    "test": {"test", "testing"},
+}
+_NAME = re.compile(r"\w[\w.+-]*")
+
+BINARY, CATEGORIES, NAME = "binary", "categories", "name"
+COMPARED_TYPES = (BINARY, CATEGORIES, NAME)
+"""Compared types: PHI or not; PHI of the right category; names alone."""
+
+MODELS = ("crf",)
+"""Default models."""
+
+SAMPLES = 10_000
+"""Corpora drawn for an interval."""
+
+
+class Source(NamedTuple):
+    """Origin of a corpus.
+
+    Attributes:
+        name: in tables.
+        train: the training documents; None for a built-in corpus.
+        dev: documents that choose a network's best epoch; None for a tenth of the training documents.
+        test: the documents to score; None for a built-in corpus.
+        format: a name in `crfdeid.corpora.CORPUS_FORMATS`, or "auto"; of a built-in corpus, its kind.
+        seed: of a built-in corpus; None for one that is read.
+    """
+
+    name: str
+    train: Path | None = None
+    dev: Path | None = None
+    test: Path | None = None
+    format: str = "auto"
+    seed: int | None = None
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """Files and folders to read."""
+        return tuple(path for path in (self.train, self.dev, self.test) if path is not None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransferSettings(CommonSettings):
+    """Settings of ``experiments.transfer``.
+
+    Args:
+        sources: the corpora.
+        models: names in `crfdeid.registry.MODELS`.
+        encoders: folders of encoders; the model bert is trained from each. None for its own.
+        types: the compared types, one of `COMPARED_TYPES`.
+        changes: settings that replace the profile's, in every model that has them.
+        share: the share of each corpus's training documents to use.
+        samples: corpora drawn for an interval.
+    """
+
+    sources: tuple[Source, ...]
+    models: tuple[str, ...] = MODELS
+    encoders: tuple[Path, ...] = ()
+    types: str = BINARY
+    changes: Point = ()
+    share: float = 1.0
+    samples: int = SAMPLES
+
+
+def read_settings(options: argparse.Namespace) -> TransferSettings:
+    """Settings from the options; check each and their combinations.
+
+    Raises:
+        UsageError: an option, or a combination of options, is invalid.
+    """
+    sources = tuple(map(source_of, options.corpora))
+    names = [source.name for source in sources]
+    for name in names:
+        if names.count(name) > 1:
+            raise SettingError(f"--corpora: two are called {name}: give each another name")
+    check_work(options, [("--corpora", path) for source in sources for path in source.paths])
+    return TransferSettings(
+        sources=sources,
+        models=tuple(options.models),
+        encoders=tuple(options.encoders),
+        types=options.types,
+        changes=tuple(options.set),
+        share=options.share,
+        samples=options.samples,
+        **common_settings(options),
+    )
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    _add_corpora(parser)
+    _add_models(parser)
+    add_work(parser)
+
+
+def _add_corpora(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("corpora")
+    group.add_argument(
+        "--corpora",
+        nargs="+",
+        default=list(BUILT_IN),
+        metavar="NAME=DIR[:FORMAT]",
+        help=(
+            "the corpora: NAME=DIR, a folder that holds train and test (or, without test, dev, which is then scored), "
+            "as folders or files; NAME=TRAIN,TEST, two files or folders; both with :FORMAT for a format that cannot be "
+            f"guessed; or {', '.join(BUILT_IN)}, which are built in, with :SEED (default: these)"
+        ),
+    )
+    group.add_argument(
+        "--types",
+        choices=COMPARED_TYPES,
+        default=BINARY,
+        help="types that Table 4 compares: PHI or not, PHI of the right category, or names alone (default: binary)",
+    )
+    group.add_argument(
+        "--share",
+        type=share,
+        default=1.0,
+        metavar="X",
+        help="the share of each corpus's training documents to learn from (default: all)",
+    )
+
+
+def _add_models(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--models",
+        type=phi_models,
+        default=list(MODELS),
+        metavar="NAMES",
+        help=f"the models, separated by commas: {', '.join(phi_model_names())} (default: {','.join(MODELS)})",
+    )
+    parser.add_argument(
+        "--encoders",
+        type=folders,
+        default=[],
+        metavar="DIRS",
+        help=(
+            "folders of pretrained encoders, separated by commas: bert is trained from each of them "
+            "(default: the one that python -m rnn.fetch_encoder fetches)"
+        ),
+    )
+    parser.add_argument(
+        "--profile",
+        type=profile_name,
+        default="default",
+        metavar="NAME",
+        help="settings that the models start from: default, or johnson2020 in every model that has it",
+    )
+    parser.add_argument(
+        "--set",
+        type=setting,
+        nargs="+",
+        default=[],
+        metavar="NAME=VALUE",
+        help="settings that replace the profile's, such as epochs=10",
+    )
+    add_seeds(parser)
+    parser.add_argument(
+        "--samples",
+        type=whole_number(1),
+        default=SAMPLES,
+        metavar="N",
+        help=f"corpora drawn for each confidence interval (default: {SAMPLES:,})",
+    )
+
+
+def source_of(text: str) -> Source:
+    """The corpus that an option's value names.
+
+    Args:
+        text: ``NAME=DIR[:FORMAT]``, where DIR has a file or folder of each of the names train and test (or dev);
+            ``NAME=TRAIN,TEST[:FORMAT]``; or one of `BUILT_IN`, with ``:SEED`` for another seed than the default.
+
+    Raises:
+        UsageError: it is none of these, or it is ambiguous.
+    """
+    name, equals, value = text.partition("=")
+    kind, _, seed = (value or name).partition(":")
+    if kind in BUILT_IN:
+        return Source(_named(name if equals else kind, text), format=kind, seed=_seed(seed, BUILT_IN[kind], text))
+    if not (equals and value):
+        raise SettingError(f"--corpora {text}: {FORMS}")
+    where, corpus_format = _format(value, text)
+    return Source(_named(name, text), *_parts(where, name), corpus_format)
+
+
+def _named(name: str, text: str) -> str:
+    """The name, which is also a folder's."""
+    if not _NAME.fullmatch(name):
+        raise SettingError(
+            f"--corpora {text}: '{name}' is no name for a corpus: use letters, digits, '-', '_', '+', '.'"
+        )
+    return name
+
+
+def _seed(seed: str, usual: int, text: str) -> int:
+    # Its length first: Python refuses to read thousands of digits.
+    if seed and (not seed.isdecimal() or len(seed) > len(str(MOST_SEED)) or int(seed) > MOST_SEED):
+        raise SettingError(f"--corpora {text}: '{seed}' is no seed: give a whole number up to {MOST_SEED}")
+    return int(seed or usual)
+
+
+def _format(value: str, text: str) -> tuple[str, str]:
+    """The path and the format that follows it."""
+    where, colon, last = value.rpartition(":")
+    if not colon or os.path.exists(value):  # noqa: PTH110  Path.exists raises for a name that is too long.
+        return value, "auto"
+    if last not in (*CORPUS_FORMATS, "auto"):
+        raise UnknownNameError(
+            f"--corpora {text}: unknown format '{last}': choose from auto, {', '.join(CORPUS_FORMATS)}"
+        )
+    return where, last
+
+
+def _parts(where: str, name: str) -> tuple[Path, Path | None, Path]:
+    """Training documents, development documents (None for a part of the former), and test documents."""
+    if os.path.isdir(where):  # noqa: PTH112
+        return _parts_within(Path(where), name)
+    train, comma, test = where.partition(",")
+    for path in (train, test) if comma else (train,):
+        if not os.path.exists(path):  # noqa: PTH110
+            raise UnknownNameError(f"--corpora {name}: no such file or folder: {path}")
+    if not comma:
+        raise SettingError(f"--corpora {name}: {where} is one file: give {name}=TRAIN,TEST")
+    return Path(train), None, Path(test)
+
+
+def _parts_within(folder: Path, name: str) -> tuple[Path, Path | None, Path]:
+    found = {part: _entries(folder, words) for part, words in _WORDS.items()}
+    for part, entries in found.items():
+        if len(entries) > 1:
+            several = f"{len(entries)} entries that could be {part}, by their names"
+            raise SettingError(f"--corpora {name}: {folder} has {several}: give {name}=TRAIN,TEST")
+    train, dev, test = (entries[0] if entries else None for entries in found.values())
+    if test is None:
+        dev, test = None, dev
+    if train is None or test is None:
+        raise UnknownNameError(f"--corpora {name}: {folder} holds no train and test (or dev): give {name}=TRAIN,TEST")
+    return train, dev, test
+
+
+def _entries(folder: Path, words: set[str]) -> list[Path]:
+    """Files and folders in a folder with one of some words in the name: train.txt, training-set1, notes_test_v2."""
+    there = (entry for entry in folder.iterdir() if not entry.name.startswith("."))
+    return sorted(entry for entry in there if words.intersection(re.split(r"[-_. ]", entry.name.lower())))

@@ -1,0 +1,142 @@
+"""A fifth experiment, written by CONTRIBUTING's recipe: strict F of a model that learns from the first N notes."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+
+from crfdeid.corpora.splits import Corpus, Split
+from crfdeid.documents import PHI
+from experiments.core.embeddings import OnStep
+from experiments.core.experiment import (
+    Evaluated,
+    Prepared,
+    Report,
+    Train,
+    compare_runs,
+    heading,
+    models_folder,
+    read_corpus,
+    settings_by_system,
+)
+from experiments.core.options import (
+    add_corpus,
+    add_seeds,
+    add_work,
+    check_work,
+    common_settings,
+    corpus_settings,
+    counts,
+    phi_models,
+)
+from experiments.core.settings import CommonSettings, CorpusSettings
+from experiments.core.systems import Cell, System, make_tagger, plain_cells, traits_of
+from experiments.core.training import OnProgress, Run, choose_device, choose_jobs, fit_cells
+from experiments.core.training import evaluate as evaluate_tagger
+from experiments.plots import comparison_plots
+from experiments.results.schema import Extras
+from experiments.results.views import Results, view
+from experiments.tables import Table, comparison_tables, corpus_table
+from experiments.tables.cells import percent
+from experiments.tables.frames import OVERALL, score_frame
+
+DESCRIPTION = "Train models on the first notes of a corpus, and score each on the same documents."
+EXAMPLES = "example: python -m experiments.few_notes --notes 5,10"
+EXTRAS = Extras(system={"notes": int})
+
+
+@dataclass(frozen=True, kw_only=True)
+class FewNotesSettings(CommonSettings):
+    models: tuple[str, ...] = ("crf",)
+    notes: tuple[int, ...] = (5, 10)
+    corpus: CorpusSettings = field(default_factory=CorpusSettings)
+
+
+@dataclass(frozen=True)
+class FewNotesPlan:
+    notes: dict[str, int]
+    folder: Path | None
+
+    def fit(self, cells: Sequence[Cell], corpus: Corpus, on_progress: OnProgress) -> list[Run]:
+        count = self.notes[cells[0].system.name]
+        train = Split.of(corpus.train.documents[:count])
+        taggers = [make_tagger(cell, "default", {}) for cell in cells]
+        trained = fit_cells(cells, taggers, train.sentences, corpus.dev.sentences, on_progress)
+        return [evaluate_tagger(one, corpus, models_folder=self.folder) for one in trained]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--models", type=phi_models, default=["crf"], metavar="NAMES", help="models to train")
+    parser.add_argument("--notes", type=counts, default=(5, 10), metavar="LIST", help="numbers of notes to learn from")
+    parser.set_defaults(profile="default")
+    add_seeds(parser)
+    add_corpus(parser, dev="documents to choose epochs on", test="documents to score")
+    add_work(parser)
+
+
+def read_settings(options: argparse.Namespace) -> FewNotesSettings:
+    check_work(options, [("--train", options.train)] if options.train else [])
+    return FewNotesSettings(
+        models=tuple(options.models),
+        notes=options.notes,
+        corpus=corpus_settings(options),
+        **common_settings(options),
+    )
+
+
+def systems(settings: FewNotesSettings, *, on_step: OnStep) -> Prepared[FewNotesSettings, FewNotesPlan]:
+    started = time.perf_counter()
+    notes = {f"{model}-{count}": count for model in settings.models for count in settings.notes}
+    found = tuple(System(name, name.rpartition("-")[0]) for name in notes)
+    device = choose_device(settings.device, map(traits_of, found))
+    cells = plain_cells(found, settings.seeds)
+    return Prepared(
+        settings=settings,
+        **read_corpus(settings.corpus)._asdict(),
+        systems=found,
+        cells=cells,
+        plan=FewNotesPlan(notes, models_folder(settings.output.folder)),
+        device=device,
+        jobs=choose_jobs(settings.jobs, len(cells), device),
+        full_settings=settings_by_system(found, settings.profile),
+        about={name: {"notes": count} for name, count in notes.items()},
+        started=started,
+    )
+
+
+def fit(
+    prepared: Prepared[FewNotesSettings, FewNotesPlan], train: Train
+) -> tuple[Prepared[FewNotesSettings, FewNotesPlan], list[Run]]:
+    return prepared, train(prepared.cells)
+
+
+def evaluate(prepared: Prepared[FewNotesSettings, FewNotesPlan], runs: Sequence[Run]) -> Evaluated:
+    return Evaluated({PHI: compare_runs(prepared, prepared.systems, runs)})
+
+
+def corpus_tables(results: Results) -> dict[str, Table]:
+    return {"corpus": corpus_table(*results["datasets"].values())}
+
+
+def report(results: Results, *, published: bool) -> Report:
+    seen = view(results)
+    frame = score_frame(seen)
+    f1 = (
+        frame[(frame["category"] == OVERALL) & (frame["measure"] == "f1")].groupby("system", sort=False)["value"].mean()
+    )
+    notes = {name: system["notes"] for name, system in results["systems"].items()}
+    cells = pd.DataFrame({"Notes": notes, "F": f1.map(percent)})
+    by_notes = Table("F by the number of notes", cells, data=cells)
+    best = f1.idxmax()
+    return Report(
+        heading=heading(list(results["systems"]), results["datasets"]),
+        tables={"notes": by_notes, **comparison_tables(seen, published=published)},
+        plots=lambda: comparison_plots(seen),
+        findings=[f"{best} is best: F {percent(f1[best])} %."],
+        views={PHI: seen},
+    )

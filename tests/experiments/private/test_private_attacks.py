@@ -1,0 +1,70 @@
+"""What each system is attacked with, and how outcomes become plain data."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from crfdeid.corpora.splits import Corpus, Split
+from crfdeid.documents import Document, Span
+from experiments.core.systems import Cell, System
+from experiments.private import attacks
+from experiments.private.learning import Learned, Recipe
+from experiments.private.options import SIZES
+from rnn.embeddings import WordVectors
+from rnn.privacy.attacks.same_sentence import AttackOutcome
+
+NAMES = ("Doe", "Roe", "Poe", "Moe")
+WORDS = (*NAMES, "Seen", "by", "today")
+
+
+def split(count: int, start: int) -> Split:
+    """Notes whose ids are those of the other split's too."""
+    texts = [f"Seen by {NAMES[(n + start) % 4]} today" for n in range(count)]
+    return Split.of(Document(str(n), text, (Span(8, 11, "DOCTOR"),)) for n, text in enumerate(texts))
+
+
+CORPUS = Corpus("invented", "jsonl", "all", split(12, 0), split(2, 1), split(8, 2))
+VECTORS = WordVectors(WORDS, np.random.default_rng(0).normal(size=(7, 4)).astype(np.float32))
+RECIPE = Recipe("default", SIZES["default"], 3, (), (), {"cbow": VECTORS}, {})
+
+
+def attacked(kind: str, *settings: tuple[str, int]) -> dict[str, Any]:
+    cell = Cell(System(kind, kind, "cbow", settings), 0)
+    learned: Any = Learned(None, ())  # type: ignore[arg-type]  # its tagger is not looked at
+    return attacks.attack(learned, cell, CORPUS, RECIPE)
+
+
+def test_word_vectors_tell_everything() -> None:
+    found = attacked("non-private")
+    assert tuple(found) == attacks.NAMES
+    assert found["averaging"] == {
+        draws: {"top1": 1.0, "top10": 1.0, "chance": pytest.approx(1 / 3)} for draws in ("1", "16", "256")
+    }
+    assert found["averaging_names"]["1"]["chance"] == pytest.approx(1 / 4)
+    assert found["linking"] == {"auc": 1.0}
+    assert found["inversion"]["recovered"] == found["inversion"]["others_recovered"] == 1.0
+    assert [found[name] for name in ("fresh", "continued", "zeroed", "no_noise")] == [None] * 4
+
+
+def test_pseudonyms_are_attacked_with_the_neighbours_of_table_2_alone() -> None:
+    found = attacked("pseudonyms", ("neighbours", 3))
+    assert found["averaging"]["1"]["chance"] == pytest.approx(1 / 3)
+    assert found["averaging_names"]["1"]["top1"] < 1.0
+    assert found["inversion"]["others_recovered"] > found["inversion"]["others_by_frequency"]
+    assert set(attacked("pseudonyms", ("neighbours", 2)).values()) == {None}
+    assert set(attacked("alone", ("part", 0)).values()) == {None}
+
+
+def test_the_worst_adversary_counts_and_each_kinds_worst_stands_beside() -> None:
+    outcomes = [
+        AttackOutcome(seed, epochs, adversary, correct, 100)
+        for seed, epochs, adversary, correct in (
+            (0, 20, "T1", 52), (1, 20, "T1", 38), (0, 20, "T2", 55), (0, 50, "T2", 60),
+        )
+    ]  # fmt: skip
+    found = attacks.worst_of(outcomes)
+    assert (found["accuracy"], found["pairs"]) == (0.62, 100)
+    assert found["by_adversary"] == {"T1 20": 0.62, "T2 20": 0.55, "T2 50": 0.60}
+    assert found["low"] == pytest.approx(0.522, abs=0.001)  # Wilson's, of 62 of 100
+    assert found["high"] == pytest.approx(0.709, abs=0.001)
