@@ -6,6 +6,7 @@ import asyncio
 import ipaddress
 import logging
 import socket
+import ssl
 from asyncio import AbstractEventLoop, TimerHandle, Transport
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -14,7 +15,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from crfdeid.errors import OptionConflictError, SettingError, missing_extra, raised_at
+from crfdeid.errors import FormatError, OptionConflictError, SettingError, missing_extra, raised_at
 
 try:
     import uvicorn
@@ -63,9 +64,16 @@ class Listener:
 
         Raises:
             OptionConflictError: the address is not safe, or of certificate and key one is missing.
+            FormatError: certificate and key do not fit, or cannot be read.
         """
         if (self.certificate is None) != (self.private_key is None):
             raise OptionConflictError("--certificate and --private-key need each other")
+        if self.certificate is not None:
+            try:  # An encrypted key fails here, for which OpenSSL would ask at the terminal later.
+                ssl.create_default_context().load_cert_chain(self.certificate, self.private_key, password="")
+            except OSError:
+                problem = "no certificate and its unencrypted private key, both as PEM"
+                raise FormatError(problem, path=self.certificate) from None
         if self.is_local:
             return
         if not token:

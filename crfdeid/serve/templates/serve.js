@@ -168,7 +168,7 @@
     }
     if (mine !== asked) return;
     byId("why").replaceChildren(head, element("p", "", by), ...why);
-    head.scrollIntoView({ block: "nearest" });
+    byId("why").scrollIntoView({ block: "nearest" });
   }
 
   function press(event) {

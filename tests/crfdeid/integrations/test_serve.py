@@ -33,7 +33,7 @@ import crfdeid
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.corpora.synthetic import generate_notes
 from crfdeid.documents import Document
-from crfdeid.errors import EncodingError, OptionConflictError, SecretError, SettingError, UnknownNameError
+from crfdeid.errors import EncodingError, FormatError, OptionConflictError, SecretError, SettingError, UnknownNameError
 from crfdeid.integrations.entities import presidio_type
 from crfdeid.model_card.training import train_model
 from crfdeid.pipeline import Deidentifier
@@ -541,6 +541,7 @@ def test_the_end_waits_for_the_requests_that_were_taken(few_notes_model: Path) -
         (["--host", "0.0.0.0", "--behind-tls-proxy"], OptionConflictError),
         (["--host", "example.org", "--token-file", "{folder}/token"], OptionConflictError),
         (["--certificate", "{folder}/token"], OptionConflictError),
+        (["--certificate", "{folder}/token", "--private-key", "{folder}/token"], FormatError),
         (["--certificate", "{folder}/absent", "--private-key", "{folder}/token"], UnknownNameError),
         (["--token-file", "{folder}/token", "--reveal-token-file", "{folder}/token"], OptionConflictError),
         (["--token-file", "{folder}/short"], SecretError),
