@@ -24,11 +24,11 @@ _EXTRAS = {
     **dict.fromkeys(("matplotlib", "pandas"), "experiments"),
     **dict.fromkeys(("nltk", "textblob"), "pos"),
     **dict.fromkeys(("safetensors", "tokenizers"), "encoders"),
-    **dict.fromkeys(("presidio_analyzer", "presidio_anonymizer"), "presidio"),
     **dict.fromkeys(("py4j", "pyspark"), "spark"),
     **dict.fromkeys(("spacy", "srsly"), "spacy"),
-    **dict.fromkeys(("starlette", "uvicorn"), "serve"),
+    **dict.fromkeys(("presidio_anonymizer", "starlette", "uvicorn"), "serve"),
     "cryptography": "crypto",
+    "presidio_analyzer": "presidio",
     "pyarrow": "parquet",
 }
 

@@ -17,6 +17,9 @@ EXTRAS = (
     "pandas",
     "pyarrow",
     "pyspark",
+    "presidio_anonymizer",
+    "starlette",
+    "uvicorn",
     "cryptography",
     "safetensors",
     "tokenizers",
@@ -95,6 +98,7 @@ def test_commands_of_the_core_need_no_extra(command: str, folder: Path) -> None:
         ("crfdeid train notes.jsonl --dev notes.jsonl --output pos --set pos=textblob", "pos"),
         ("crfdeid redact crf notes.parquet --output from-parquet", "parquet"),
         ("crfdeid redact crf note.txt --output on-spark --spark local[1]", "spark"),
+        ("crfdeid serve crf", "serve"),
         ("experiments.compare --models crf", "experiments"),
     ],
 )
