@@ -11,7 +11,7 @@ from typing import Any
 
 from measure import FREQUENCIES, ORIGINS
 
-from experiments.core.significance import OVERALL
+from crfdeid.evaluation.significance import OVERALL
 
 ROOT = Path(__file__).parents[1]
 PAGE, README = ROOT / "docs" / "benchmarks.md", ROOT / "README.md"

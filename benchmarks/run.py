@@ -28,8 +28,8 @@ import numpy as np
 from common import make_parser
 from page import PAGE, README, render_page, with_table
 
+from crfdeid.evaluation.significance import compare_counts
 from crfdeid.registry import tagger_class
-from experiments.core.significance import compare_counts
 
 HERE = Path(__file__).parent
 PATHS = ("train", "dev", "test", "concepts")

@@ -9,7 +9,8 @@
 - operating_points: thresholds for a required sensitivity, and intervals of it on other notes.
 - agreement: agreement of two annotators.
 - evaluate: predictions of a trained model on a split, and all their scores.
-- significance: `randomisation_test` of two systems, `bootstrap_f1` for confidence intervals, `holm` for many tests.
+- significance: `compare_systems`, and its parts: `randomisation_test` of two systems, `bootstrap_f1` for confidence
+  intervals, `holm` for many tests.
 """
 
 from crfdeid.evaluation.challenges import score_hipaa_tokens, score_i2b2, score_meddocan
@@ -38,6 +39,8 @@ from crfdeid.evaluation.operating_points import (
 )
 from crfdeid.evaluation.significance import (
     bootstrap_f1,
+    compare_counts,
+    compare_systems,
     document_counts,
     f1_scores,
     holm,
@@ -60,6 +63,8 @@ __all__ = [
     "ThresholdCosts",
     "at_threshold",
     "bootstrap_f1",
+    "compare_counts",
+    "compare_systems",
     "confusions",
     "count_tags",
     "count_token_pairs",

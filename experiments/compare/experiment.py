@@ -19,12 +19,12 @@ from crfdeid.tagger import Traits
 from experiments.compare.options import (
     DESCRIPTION,
     EXAMPLES,
-    CompareSettings,
+    CompareArguments,
     ModelSettings,
     add_arguments,
     read_settings,
 )
-from experiments.core.embeddings import OnStep, embedding_name, prepare_embeddings
+from experiments.core.embeddings import RANDOM, OnStep, embedding_name, prepare_embeddings
 from experiments.core.experiment import (
     Evaluated,
     Prepared,
@@ -36,10 +36,10 @@ from experiments.core.experiment import (
     plain_settings,
     read_corpus,
 )
-from experiments.core.settings import RANDOM, Variant
 from experiments.core.systems import (
     Cell,
     System,
+    Variant,
     Vectors,
     choose,
     make_ensemble,
@@ -119,7 +119,7 @@ class ComparePlan:
         return replace_and_shuffle(train, self.neighbours[fraction], np.random.default_rng(PSEUDONYM_SEED))
 
 
-def systems(settings: CompareSettings, *, on_step: OnStep) -> Prepared[CompareSettings, ComparePlan]:
+def systems(settings: CompareArguments, *, on_step: OnStep) -> Prepared[CompareArguments, ComparePlan]:
     """Choose a device, read the corpus, make the word vectors, and list the systems, before a sweep.
 
     Args:
@@ -223,8 +223,8 @@ def full_settings(systems: Iterable[System], plan: ComparePlan) -> dict[str, dic
 
 
 def fit(
-    prepared: Prepared[CompareSettings, ComparePlan], train: Train
-) -> tuple[Prepared[CompareSettings, ComparePlan], list[Run]]:
+    prepared: Prepared[CompareArguments, ComparePlan], train: Train
+) -> tuple[Prepared[CompareArguments, ComparePlan], list[Run]]:
     """Run the sweep, give each system the settings that are best on the development set, and train it with them."""
     settings = prepared.settings
     if not settings.models.sweep:
@@ -242,7 +242,7 @@ def fit(
     return prepared, [*tried, *train(prepared.cells)]
 
 
-def evaluate(prepared: Prepared[CompareSettings, ComparePlan], runs: Sequence[Run]) -> Evaluated:
+def evaluate(prepared: Prepared[CompareArguments, ComparePlan], runs: Sequence[Run]) -> Evaluated:
     """Test the differences between the systems."""
     return Evaluated({PHI: compare_runs(prepared, prepared.systems, runs)})
 

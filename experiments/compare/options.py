@@ -15,7 +15,15 @@ from crfdeid.ensembles.ensemble import COMBINATIONS
 from crfdeid.errors import FormatError, OptionConflictError, SettingError, UsageError
 from crfdeid.registry import model_settings, profile_name
 from crfdeid.utils.files import read_text
-from experiments.core.embeddings import RECIPES, embedding_name
+from experiments.core.embeddings import (
+    NEIGHBOURS_FROM,
+    RANDOM,
+    RECIPES,
+    UNLABELLED_NOTES,
+    VectorSettings,
+    embedding_name,
+)
+from experiments.core.experiment import CommonSettings, CorpusSettings
 from experiments.core.options import (
     add_corpus,
     add_seeds,
@@ -38,16 +46,7 @@ from experiments.core.options import (
     vector_source,
     whole_number,
 )
-from experiments.core.settings import (
-    NEIGHBOURS_FROM,
-    RANDOM,
-    UNLABELLED_NOTES,
-    CommonSettings,
-    CorpusSettings,
-    Point,
-    Variant,
-    VectorSettings,
-)
+from experiments.core.systems import Point, Variant
 from experiments.papers import CORE, PAPERS, papers_on
 
 DESCRIPTION = """\
@@ -96,7 +95,7 @@ class ModelSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompareSettings(CommonSettings):
+class CompareArguments(CommonSettings):
     """Settings of ``experiments.compare``.
 
     Args:
@@ -110,7 +109,7 @@ class CompareSettings(CommonSettings):
     vectors: VectorSettings = field(default_factory=VectorSettings)
 
 
-def read_settings(options: argparse.Namespace) -> CompareSettings:
+def read_settings(options: argparse.Namespace) -> CompareArguments:
     """Settings from the options; check each and their combinations.
 
     Raises:
@@ -174,8 +173,8 @@ def _require_names(variants: Sequence[Variant], models: Sequence[str]) -> None:
             )
 
 
-def _settings(options: argparse.Namespace, variants: tuple[Variant, ...]) -> CompareSettings:
-    return CompareSettings(
+def _settings(options: argparse.Namespace, variants: tuple[Variant, ...]) -> CompareArguments:
+    return CompareArguments(
         models=ModelSettings(
             models=tuple(options.models),
             changes=tuple(_changes(options).items()),

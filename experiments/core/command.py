@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from crfdeid.corpora.splits import Corpus
     from experiments.core.embeddings import OnStep
-    from experiments.core.settings import CommonSettings
+    from experiments.core.experiment import CommonSettings
     from experiments.core.systems import Cell
     from experiments.tables import Table
 

@@ -17,12 +17,14 @@ from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.errors import FormatError
 from crfdeid.registry import import_string
 from crfdeid.utils.files import read_text
-from experiments.core.settings import RANDOM, VectorSettings
 from features.sentences import split_sentences
 
 if TYPE_CHECKING:
     from rnn.embeddings import WordVectors
 
+UNLABELLED_NOTES = 1000
+NEIGHBOURS_FROM = "fasttext"
+RANDOM = "random"  # word vectors that each network draws for itself
 Words = Sequence[Sequence[str]]  # of sentences
 OnStep = Callable[[str, int, int], None]
 """Called with a name, the number of finished steps, and the number of all steps."""
@@ -60,6 +62,23 @@ EMBEDDING_KINDS = (RANDOM, *RECIPES)
 def embedding_name(source: str) -> str:
     """Name of word vectors in tables: their kind, or their file's name without suffixes."""
     return source if source in EMBEDDING_KINDS else Path(source).name.split(".")[0] or Path(source).name
+
+
+@dataclass(frozen=True, kw_only=True)
+class VectorSettings:
+    """Sources of word vectors, for networks and for the nearest words of pseudonyms.
+
+    Args:
+        sources: name in tables -> kind of vectors, one of `EMBEDDING_KINDS`, or a file of them.
+        unlabelled: more text to train vectors on.
+        unlabelled_notes: number of generated notes to train them on too, for a synthetic corpus.
+        neighbours: source of the vectors for `CorpusSettings.pseudonymise`, as in ``sources``.
+    """
+
+    sources: Mapping[str, str] = field(default_factory=lambda: {RANDOM: RANDOM})
+    unlabelled: tuple[Path, ...] = ()
+    unlabelled_notes: int = UNLABELLED_NOTES
+    neighbours: str = NEIGHBOURS_FROM
 
 
 @dataclass(frozen=True)

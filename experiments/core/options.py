@@ -18,10 +18,10 @@ from crfdeid.label_schemes import TYPE_MAPPINGS
 from crfdeid.registry import MODELS
 from crfdeid.utils.folders import forget_compiled
 from crfdeid.validation import MOST_SEED
-from experiments.core.embeddings import EMBEDDING_KINDS, embedding_name
-from experiments.core.settings import RANDOM, CorpusSettings, OutputSettings, VectorSettings
+from experiments.core.embeddings import EMBEDDING_KINDS, RANDOM, VectorSettings, embedding_name
+from experiments.core.experiment import CorpusSettings
 from experiments.core.training import DEVICES
-from experiments.results.folder import require_empty
+from experiments.results.folder import OutputSettings, require_empty
 
 _Value = TypeVar("_Value")
 _CONCEPT_PATHS = ("concepts", "dev_concepts", "test_concepts", "unsourced")

@@ -10,14 +10,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from crfdeid.documents import PHI
 from crfdeid.errors import OptionConflictError, UnknownNameError
 from crfdeid.registry import create, model_settings, require_known, select, setting_names, tagger_class
-from experiments.core.settings import RANDOM, Point, Variant
+from experiments.core.embeddings import RANDOM
 
 if TYPE_CHECKING:
     from crfdeid.tagger import Tagger, Traits
     from rnn.embeddings import WordVectors
 
+Point = tuple[tuple[str, Any], ...]
+"""Settings of a model by name, hashable."""
 Vectors = Mapping[tuple[str, float], "WordVectors"]
 """Embedding and share of the training documents -> word vectors; random ones have no entry."""
+
+
+class Variant(NamedTuple):
+    """A model with settings of its own, under a name for tables."""
+
+    name: str
+    model: str
+    settings: Point = ()
 
 
 @dataclass(frozen=True)

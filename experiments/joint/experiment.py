@@ -16,9 +16,10 @@ from crfdeid.documents import CONCEPT, PHI, Document, LabelledSentence, Span
 from crfdeid.ensembles.cascade import CascadeTagger, as_concept_sentence, with_layer
 from crfdeid.evaluation import score_entities, summarise_errors
 from crfdeid.evaluation.evaluate import decode_split, score_all
+from crfdeid.evaluation.significance import compare_systems
 from crfdeid.evaluation.tokens import memorised_phi_rate
 from crfdeid.tagger import LayeredTagger, Tagger, VocabularyProbe, require_layers
-from experiments.core.embeddings import OnStep, prepare_embeddings
+from experiments.core.embeddings import RANDOM, OnStep, prepare_embeddings
 from experiments.core.experiment import (
     Evaluated,
     Prepared,
@@ -28,11 +29,9 @@ from experiments.core.experiment import (
     read_corpus,
     settings_by_system,
 )
-from experiments.core.settings import RANDOM
-from experiments.core.significance import compare_systems
 from experiments.core.systems import Cell, System, Vectors, make_tagger, plain_cells, profile_of, traits_of
 from experiments.core.training import Found, OnProgress, Run, Trained, choose_device, choose_jobs, fit_cells
-from experiments.joint.options import DESCRIPTION, EXAMPLES, JointSettings, add_arguments, read_settings
+from experiments.joint.options import DESCRIPTION, EXAMPLES, JointArguments, add_arguments, read_settings
 from experiments.joint.systems import (
     ALONE,
     CONCATENATED,
@@ -185,7 +184,7 @@ def _held(tagger: Tagger, train: Split) -> Mapping[str, int] | None:
     return {"held": share.count, "words": share.total}
 
 
-def systems(settings: JointSettings, *, on_step: OnStep) -> Prepared[JointSettings, JointPlan]:
+def systems(settings: JointArguments, *, on_step: OnStep) -> Prepared[JointArguments, JointPlan]:
     """Choose a device, check the settings, read the corpus and make the word vectors.
 
     Args:
@@ -229,15 +228,15 @@ def systems(settings: JointSettings, *, on_step: OnStep) -> Prepared[JointSettin
     )
 
 
-def _unsourced(settings: JointSettings, corpus: Corpus) -> Regions | None:
+def _unsourced(settings: JointArguments, corpus: Corpus) -> Regions | None:
     if settings.unsourced is None:
         return None
     return read_excluded_regions(settings.unsourced, gold_of(corpus.scored, CONCEPT))
 
 
 def fit(
-    prepared: Prepared[JointSettings, JointPlan], train: Train
-) -> tuple[Prepared[JointSettings, JointPlan], list[Run]]:
+    prepared: Prepared[JointArguments, JointPlan], train: Train
+) -> tuple[Prepared[JointArguments, JointPlan], list[Run]]:
     """Train and score every cell, and remove the parts of pipelines, once all pipelines are saved."""
     runs = train(prepared.cells)
     if prepared.plan.parts_folder is not None:
@@ -245,7 +244,7 @@ def fit(
     return prepared, runs
 
 
-def evaluate(prepared: Prepared[JointSettings, JointPlan], runs: Sequence[Run]) -> Evaluated:
+def evaluate(prepared: Prepared[JointArguments, JointPlan], runs: Sequence[Run]) -> Evaluated:
     """For each layer, every system against the pipeline, or else the first; for Table 5, each row against the first."""
     found = systems_of(prepared.settings)
     compared = [system.name for system in found.compared]
@@ -260,7 +259,7 @@ def evaluate(prepared: Prepared[JointSettings, JointPlan], runs: Sequence[Run]) 
 
 
 def _against(
-    prepared: Prepared[JointSettings, JointPlan],
+    prepared: Prepared[JointArguments, JointPlan],
     runs: Sequence[Run],
     names: Sequence[str],
     reference: str,

@@ -14,7 +14,8 @@ from crfdeid.corpora import CORPUS_FORMATS
 from crfdeid.corpora.layers import IGNORED_CONCEPT_TYPES, ConceptPaths
 from crfdeid.errors import OptionConflictError
 from crfdeid.registry import profile_name, setting_names
-from experiments.core.embeddings import EMBEDDING_KINDS
+from experiments.core.embeddings import EMBEDDING_KINDS, VectorSettings
+from experiments.core.experiment import CommonSettings, CorpusSettings
 from experiments.core.options import (
     JOINT_MODELS,
     add_corpus,
@@ -33,7 +34,7 @@ from experiments.core.options import (
     vector_settings,
     whole_number,
 )
-from experiments.core.settings import CommonSettings, CorpusSettings, Point, VectorSettings
+from experiments.core.systems import Point
 
 DESCRIPTION = """\
 Train models that find PHI and concepts (problems, treatments, drugs) in the same notes, score both, and measure what
@@ -65,7 +66,7 @@ SMALL: Mapping[str, Any] = MappingProxyType({"epochs": 8, "folds": 2})
 
 
 @dataclass(frozen=True, kw_only=True)
-class JointSettings(CommonSettings):
+class JointArguments(CommonSettings):
     """Settings of ``experiments.joint``.
 
     Args:
@@ -87,7 +88,7 @@ class JointSettings(CommonSettings):
     permutations: int = PERMUTATIONS
 
 
-def read_settings(options: argparse.Namespace) -> JointSettings:
+def read_settings(options: argparse.Namespace) -> JointArguments:
     """Settings from the options; check each and their combinations.
 
     Raises:
@@ -101,7 +102,7 @@ def read_settings(options: argparse.Namespace) -> JointSettings:
     chosen = dict(options.set)
     changes = _completed(chosen, options.systems, SMALL) if quick else chosen
     short = " ".join(f"{name}={value}" for name, value in changes.items() if name not in chosen)
-    return JointSettings(
+    return JointArguments(
         systems=tuple(options.systems),
         changes=tuple(changes.items()),
         corpus=corpus_settings(options, concepts=concepts, synthetic_concepts=True, share=options.share),

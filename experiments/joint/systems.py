@@ -10,9 +10,9 @@ from crfdeid.documents import CONCEPT, PHI
 from crfdeid.ensembles.cascade import GOLD, ORIGINAL, PREDICTED
 from crfdeid.errors import OptionConflictError
 from crfdeid.registry import require_known, select, setting_names
-from experiments.core.settings import RANDOM
+from experiments.core.embeddings import RANDOM
 from experiments.core.systems import Cell, System, require_profile, traits_of
-from experiments.joint.options import JointSettings
+from experiments.joint.options import JointArguments
 
 PIPELINE = "pipeline"
 ALONE = "alone"
@@ -72,7 +72,7 @@ class Systems(NamedTuple):
         }
 
 
-def systems_of(settings: JointSettings) -> Systems:
+def systems_of(settings: JointArguments) -> Systems:
     """The systems of an experiment.
 
     Raises:

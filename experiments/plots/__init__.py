@@ -1,14 +1,13 @@
 """Plots of scored systems, drawn with matplotlib from a view of the results, then `to_png` or `to_svg`.
 
-style: the look of all plots. scores, errors: the plots. None touches the state of pyplot.
+style: the look of all plots. scores: the plots. None touches the state of pyplot.
 """
 
 from __future__ import annotations
 
 from matplotlib.figure import Figure
 
-from experiments.plots.errors import confusion_plot, error_plot
-from experiments.plots.scores import curve_plot, embedding_plot, fraction_plot, score_plot
+from experiments.plots.scores import confusion_plot, curve_plot, embedding_plot, error_plot, fraction_plot, score_plot
 from experiments.plots.style import entitled, house_style, to_png, to_svg
 from experiments.results.views import View
 from experiments.tables.frames import curve_frame

@@ -18,10 +18,8 @@ from crfdeid.documents import LabelledSentence
 from crfdeid.errors import EmptyInputError
 from crfdeid.registry import create, model_settings, require_known, select, setting_names
 from crfdeid.tagger import FitProgress, Tagger
-from experiments.core.settings import Point
-from experiments.core.systems import Cell, System
-from experiments.private.options import DANN, Sizes
-from experiments.private.systems import HOSPITALS, PARTS, PROVIDER, neighbours_of
+from experiments.core.systems import Cell, Point, System
+from experiments.private.options import DANN, HOSPITALS, PARTS, PROVIDER, Sizes, neighbours_of
 
 if TYPE_CHECKING:  # Importing these takes JAX.
     from rnn.embeddings import WordVectors

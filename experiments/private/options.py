@@ -10,7 +10,9 @@ from typing import Any
 
 from crfdeid.errors import SettingError, UnknownNameError
 from crfdeid.registry import profile_name
-from experiments.core.embeddings import RECIPES
+from crfdeid.tagger import Traits
+from experiments.core.embeddings import RECIPES, VectorSettings
+from experiments.core.experiment import CommonSettings, CorpusSettings
 from experiments.core.options import (
     add_corpus,
     add_seeds,
@@ -27,7 +29,7 @@ from experiments.core.options import (
     vector_settings,
     whole_number,
 )
-from experiments.core.settings import CommonSettings, CorpusSettings, Point, VectorSettings
+from experiments.core.systems import Cell, Point, System
 
 DESCRIPTION = """\
 Train taggers on what can be shared in the place of notes (pseudonyms by neighbours, private representations, DANN),
@@ -108,7 +110,7 @@ SIZES = MappingProxyType(
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrivateSettings(CommonSettings):
+class PrivateArguments(CommonSettings):
     """Settings of ``experiments.private``; the profile, a key of `SIZES`, is also the representation's.
 
     Args:
@@ -145,7 +147,7 @@ class PrivateSettings(CommonSettings):
         return SIZES[self.profile]
 
 
-def read_settings(options: argparse.Namespace) -> PrivateSettings:
+def read_settings(options: argparse.Namespace) -> PrivateArguments:
     """Settings from the options; check each and their combinations.
 
     Raises:
@@ -162,7 +164,7 @@ def read_settings(options: argparse.Namespace) -> PrivateSettings:
     pooled = tuple(options.pooling or ())
     if len(set(pooled)) < len(pooled):
         raise SettingError("--pooling: names a representation twice")
-    return PrivateSettings(
+    return PrivateArguments(
         corpus=corpus_settings(options),
         vectors=vector_settings(options, unlabelled_notes=_UNLABELLED_NOTES),
         kinds=tuple(options.systems),
@@ -282,3 +284,67 @@ def _point(text: str) -> Point:
 def _counts_of_figure_5(asked: tuple[int, ...] | None, usual: tuple[int, ...]) -> tuple[int, ...]:
     """Numbers of neighbours of Figure 5: none without the option, the profile's for the option without a list."""
     return () if asked is None else asked or usual
+
+
+PROVIDER, HOSPITALS = "provider", ("hospital-a", "hospital-b")
+PARTS = (PROVIDER, *HOSPITALS)
+"""Owners of the parts of the training documents, for pooling."""
+ALONE, POOLED_RAW, POOLED_PSEUDONYMS = "alone", "pooled-raw", "pooled-pseudonyms"
+POOLED_REPRESENTATIONS = "pooled-representations"
+POOLED = (ALONE, POOLED_RAW, POOLED_PSEUDONYMS, POOLED_REPRESENTATIONS)
+"""Kinds of systems that are trained on parts of the training documents."""
+REPRESENTED = (REPRESENTATION, DANN, POOLED_REPRESENTATIONS)
+"""Kinds whose tagger reads a private representation."""
+
+TRAITS = Traits(uses_seed=True, is_trained=True, accelerated=True, takes_vectors=True, public_vocabulary=False)
+"""Traits of every system here: networks that start from word vectors."""
+
+
+def systems_of(settings: PrivateArguments) -> list[System]:
+    """Systems of Table 2 and of the figures: for each embedding, the numbers of neighbours of Table 2 first."""
+    found = []
+    for embedding in settings.vectors.sources:
+        found.append(_system(RAW, embedding))
+        for count in dict.fromkeys((settings.neighbours, *settings.pseudonyms)):
+            found.append(_system(PSEUDONYMS, embedding, neighbours=count))
+        for count in dict.fromkeys((settings.neighbours, *settings.representations)):
+            found += [_system(kind, embedding, neighbours=count) for kind in (REPRESENTATION, DANN)]
+    return [system for system in found if system.model in settings.kinds]
+
+
+def of_table_2(settings: PrivateArguments) -> list[System]:
+    """Systems of Table 2: without private data, and with N neighbours."""
+    return [system for system in systems_of(settings) if neighbours_of(system) in (None, settings.neighbours)]
+
+
+def pooling_systems(settings: PrivateArguments) -> list[System]:
+    """Systems trained on parts of the training documents; none without pooling."""
+    if not settings.pooling:
+        return []
+    alone = [System(f"{ALONE}-{part}", ALONE, PROVIDER, (("part", part),)) for part in PARTS]
+    count = (("neighbours", settings.neighbours),)
+    text = [System(POOLED_RAW, POOLED_RAW, PROVIDER), System(POOLED_PSEUDONYMS, POOLED_PSEUDONYMS, PROVIDER, count)]
+    represented = [
+        System(_name_of(point), POOLED_REPRESENTATIONS, PROVIDER, (*count, *point)) for point in ((), *settings.pooled)
+    ]
+    return [*alone, *text, *represented]
+
+
+def cells_of(systems: Sequence[System], seeds: tuple[int, ...]) -> list[Cell]:
+    """Every system with every seed."""
+    return [Cell(system, seed) for seed in seeds for system in systems]
+
+
+def neighbours_of(system: System) -> int | None:
+    """Number of neighbours of a system's words of PHI; None for unchanged words."""
+    found: int | None = dict(system.settings).get("neighbours")
+    return found
+
+
+def _name_of(point: Point) -> str:
+    """Name, in tables and folders, of a pooling system whose representation has settings of its own."""
+    return "-".join([POOLED_REPRESENTATIONS, *(f"{name}={value}" for name, value in point)])
+
+
+def _system(kind: str, embedding: str, **settings: int) -> System:
+    return System("-".join([kind, embedding, *map(str, settings.values())]), kind, embedding, tuple(settings.items()))

@@ -15,15 +15,15 @@ from crfdeid.documents import PHI
 from experiments.core.experiment import Report, heading
 from experiments.papers import friedrich2019
 from experiments.plots import comparison_plots
+from experiments.private.options import POOLED
 from experiments.private.plots import private_plots
-from experiments.private.systems import POOLED
 from experiments.results.views import Results, View, view
 from experiments.tables import comparison_tables
 from experiments.tables.cells import NO_VALUE, Table, percent, score_notes
 from experiments.tables.frames import OVERALL
 from experiments.tables.scores import interval_table, overview_table, pair_table
 
-System = Mapping[str, Any]
+Described = Mapping[str, Any]
 """An entry of `described`."""
 
 ACCURACIES = {
@@ -69,15 +69,15 @@ def private_report(results: Results, *, published: bool) -> Report:
     )
 
 
-def _plots(seen: View, systems: Sequence[System]) -> dict[str, Figure]:
+def _plots(seen: View, systems: Sequence[Described]) -> dict[str, Figure]:
     return private_plots(seen, _unpooled(systems)) | comparison_plots(seen)
 
 
-def _unpooled(systems: Sequence[System]) -> list[System]:
+def _unpooled(systems: Sequence[Described]) -> list[Described]:
     return [system for system in systems if system["kind"] not in POOLED]
 
 
-def private_tables(results: Results, systems: Sequence[System], *, published: bool) -> dict[str, Table]:
+def private_tables(results: Results, systems: Sequence[Described], *, published: bool) -> dict[str, Table]:
     """Every table that the results have data for, by name, in order.
 
     Args:
@@ -97,7 +97,7 @@ def private_tables(results: Results, systems: Sequence[System], *, published: bo
     return found
 
 
-def described(results: Results) -> list[System]:
+def described(results: Results) -> list[Described]:
     """Every system with the means over its runs; of the adversaries' accuracies, the highest of any run."""
     runs: dict[str, list[Mapping[str, Any]]] = {}
     for run in results["runs"]:
@@ -105,7 +105,7 @@ def described(results: Results) -> list[System]:
     return [_described(name, system, runs[name]) for name, system in results["systems"].items()]
 
 
-def _described(name: str, system: Mapping[str, Any], runs: Sequence[Mapping[str, Any]]) -> System:
+def _described(name: str, system: Mapping[str, Any], runs: Sequence[Mapping[str, Any]]) -> Described:
     return {
         "name": name,
         "kind": system["model"],
@@ -142,7 +142,7 @@ def _means(found: Sequence[Any]) -> Any:
     return fmean(there)
 
 
-def systems_frame(systems: Sequence[System]) -> pd.DataFrame:
+def systems_frame(systems: Sequence[Described]) -> pd.DataFrame:
     """One row a system: name, kind, embedding, neighbours, binary_hipaa, entity_strict, and each accuracy's ends."""
     rows = []
     for system in systems:
@@ -155,7 +155,7 @@ def systems_frame(systems: Sequence[System]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def systems_table(results: Results, systems: Sequence[System], *, published: bool) -> Table:
+def systems_table(results: Results, systems: Sequence[Described], *, published: bool) -> Table:
     """Table 2: F of each system, and the accuracy of its adversaries."""
     rows = {system["name"]: _row(system, published=published) for system in systems if _main(results, system)}
     seeds = max(system["seeds"] for system in systems)
@@ -173,12 +173,12 @@ def systems_table(results: Results, systems: Sequence[System], *, published: boo
     return Table("Private training data (Table 2 of friedrich2019)", cells, tuple(notes), systems_frame(systems))
 
 
-def _main(results: Results, system: System) -> bool:
+def _main(results: Results, system: Described) -> bool:
     """Test for a system of Table 2."""
     return system["kind"] not in POOLED and system["neighbours"] in (None, results["command"]["neighbours"])
 
 
-def _row(system: System, *, published: bool) -> dict[str, str]:
+def _row(system: Described, *, published: bool) -> dict[str, str]:
     fresh = system["attacks"]["fresh"]
     row = {
         "N": NO_VALUE if system["neighbours"] is None else str(system["neighbours"]),
@@ -193,7 +193,7 @@ def _row(system: System, *, published: bool) -> dict[str, str]:
     return row
 
 
-def attack_table(systems: Sequence[System]) -> Table:
+def attack_table(systems: Sequence[Described]) -> Table:
     """Result of each attack (rows) on each system."""
     shown = [system for system in systems if any(value is not None for value in system["attacks"].values())]
     columns = {system["name"]: dict(_attacks(system)) for system in shown}
@@ -213,7 +213,7 @@ def attack_table(systems: Sequence[System]) -> Table:
     return Table("Attacks (%)", cells, notes, _attack_frame(systems))
 
 
-def _attacks(system: System) -> Iterator[tuple[str, str]]:
+def _attacks(system: Described) -> Iterator[tuple[str, str]]:
     """Figures of a system's attacks, in per cent, by their names."""
     attacks = system["attacks"]
     for name, title in ACCURACIES.items():
@@ -235,7 +235,7 @@ def _attacks(system: System) -> Iterator[tuple[str, str]]:
             yield f"inversion, {words} by frequency", percent(attacks["inversion"][f"{name}by_frequency"], 1)
 
 
-def _attack_frame(systems: Sequence[System]) -> pd.DataFrame:
+def _attack_frame(systems: Sequence[Described]) -> pd.DataFrame:
     rows = []
     for system in systems:
         for path, value in _numbers(system["attacks"]):
@@ -252,7 +252,7 @@ def _numbers(found: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str
         yield path, found
 
 
-def neighbours_table(systems: Sequence[System]) -> Table:
+def neighbours_table(systems: Sequence[Described]) -> Table:
     """F and accuracy by the number of neighbours: the numbers of Figures 4 and 5, and the PHI that pseudonyms leave."""
     shown = sorted(
         (system for system in systems if system["neighbours"] is not None),
@@ -271,7 +271,7 @@ def neighbours_table(systems: Sequence[System]) -> Table:
     )
 
 
-def _remains(system: System) -> dict[str, str]:
+def _remains(system: Described) -> dict[str, str]:
     found = system["remains"]
     shares = {"Unchanged": "unchanged", "Holding": "containing"}
     cells = {title: percent(found and found[name]) for title, name in shares.items()}
@@ -287,7 +287,7 @@ def _pooling_notes(table: Table) -> tuple[str, ...]:
     )
 
 
-def _against_raw(results: Results, systems: Sequence[System]) -> Iterator[str]:
+def _against_raw(results: Results, systems: Sequence[Described]) -> Iterator[str]:
     raw = {s["embedding"]: s["scores"]["entity_strict"]["f1"] for s in systems if s["kind"] == "non-private"}
     for system in systems:
         if system["kind"] not in CLOSE or not _main(results, system) or system["embedding"] not in raw:
@@ -301,7 +301,7 @@ def _against_raw(results: Results, systems: Sequence[System]) -> Iterator[str]:
         )
 
 
-def _hidden(systems: Sequence[System]) -> Iterator[str]:
+def _hidden(systems: Sequence[Described]) -> Iterator[str]:
     for system in systems:
         fresh, bare = system["attacks"]["fresh"], system["attacks"]["no_noise"]
         if fresh is None:
@@ -320,7 +320,7 @@ def _hidden(systems: Sequence[System]) -> Iterator[str]:
             yield accuracy + "it cannot tell real pairs from fake ones."
 
 
-def _cautions(systems: Sequence[System]) -> list[str]:
+def _cautions(systems: Sequence[Described]) -> list[str]:
     """Limits of any claim of privacy."""
     found = [
         "No figure here is a promise: it says how well these attacks did, not how well the next one will.",

@@ -40,7 +40,6 @@ from crfdeid.evaluation import EntityError
 from crfdeid.utils.files import TEMPORARY, write_files
 from crfdeid.validation import shape_errors
 from experiments.core.embeddings import Embeddings
-from experiments.core.settings import OutputSettings
 from experiments.core.systems import Cell
 from experiments.core.training import Found, Run
 from experiments.results.lines import (
@@ -212,6 +211,25 @@ def _required(read: Callable[[Path], _Value], path: Path) -> _Value:
         return read(path)
     except FileNotFoundError:
         raise NotFoundError(f"no such file: {AGAIN}", path=path) from None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputSettings:
+    """Files to write, and tables to show.
+
+    Args:
+        folder: for all results; None to write nothing.
+        resume: continue the interrupted experiment in the folder.
+        include_text: also write the text of a real corpus, which is PHI.
+        show_examples: show errors in the text of a real corpus.
+        published: show the scores that papers print next to ours.
+    """
+
+    folder: Path | None = None
+    resume: bool = False
+    include_text: bool = False
+    show_examples: bool = False
+    published: bool = False
 
 
 @contextmanager

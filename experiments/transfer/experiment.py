@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crfdeid.corpora.splits import Corpus, CorpusParts, Split, read_parts
-from crfdeid.documents import PHI, Document, Span
-from crfdeid.errors import OptionConflictError, SettingError, UsageError
+import numpy as np
+from numpy.typing import NDArray
+
+from crfdeid import label_schemes
+from crfdeid.corpora.splits import Corpus
+from crfdeid.documents import PHI, Document, Span, tokens_of
+from crfdeid.errors import OptionConflictError, SettingError
 from crfdeid.evaluation import (
+    Counts,
     OperatingPoint,
+    Predictions,
+    bootstrap_f1,
+    count_token_pairs,
     operating_points,
+    percentile_interval,
     score_tokens,
     summarise_errors,
     token_probabilities,
+    token_scores,
 )
 from crfdeid.evaluation.evaluate import predict_spans, score_all
-from crfdeid.label_schemes import to_categories
-from crfdeid.model_card.training import require_phi
+from crfdeid.evaluation.tokens import missed_tokens, token_types
 from crfdeid.tagger import Tagger
-from experiments.core.embeddings import OnStep
-from experiments.core.experiment import Evaluated, Prepared, Report, Train, models_folder, settings_by_system, shared
-from experiments.core.settings import RANDOM
+from experiments.core.embeddings import RANDOM, OnStep
+from experiments.core.experiment import Evaluated, Prepared, Report, Train, models_folder, settings_by_system
 from experiments.core.systems import (
     Cell,
     System,
@@ -52,13 +61,14 @@ from experiments.transfer.options import (
     BINARY,
     DESCRIPTION,
     EXAMPLES,
-    FORMS,
-    Source,
-    TransferSettings,
+    LEVEL,
+    NAME,
+    TransferArguments,
     add_arguments,
+    joined,
+    read,
     read_settings,
 )
-from experiments.transfer.scores import measured, missed_in, pairs_by_document
 
 if TYPE_CHECKING:  # It takes pandas.
     from experiments.tables import Table
@@ -98,6 +108,8 @@ REQUIRED = (1.0, 0.999, 0.997, 0.99)
 """The sensitivities of section 3.4 and Table 5."""
 
 _ENCODED = "bert"
+
+Pairs = Counter[tuple[str, str]]
 
 
 @dataclass(frozen=True)
@@ -180,7 +192,7 @@ class Entry(NamedTuple):
     system: System
 
 
-def entries_of(settings: TransferSettings) -> tuple[Entry, ...]:
+def entries_of(settings: TransferArguments) -> tuple[Entry, ...]:
     """Every model on every corpus.
 
     Raises:
@@ -198,7 +210,7 @@ def entries_of(settings: TransferSettings) -> tuple[Entry, ...]:
     )
 
 
-def _with_encoders(systems: Iterable[System], settings: TransferSettings) -> Iterable[System]:
+def _with_encoders(systems: Iterable[System], settings: TransferArguments) -> Iterable[System]:
     """The systems, with one for each encoder instead of bert."""
     names = [folder.resolve().name for folder in settings.encoders]
     if names and _ENCODED not in settings.models:
@@ -214,74 +226,7 @@ def _with_encoders(systems: Iterable[System], settings: TransferSettings) -> Ite
             yield replace(system, name=f"{_ENCODED}-{name}", settings=tuple(own.items()))
 
 
-def read(source: Source, *, keep_unknown: bool, share: float = 1.0) -> Corpus:
-    """Read a corpus with the categories of johnson2020 as its types; its documents are named ``CORPUS/ID``.
-
-    Args:
-        source: of the corpus.
-        keep_unknown: accept types of no known scheme as PHI of no category.
-        share: the share of the training documents to use.
-
-    Raises:
-        DataError: it cannot be read, or a part of it holds no PHI.
-        UsageError: a type of no known scheme.
-    """
-    parts = _read_parts(source) if source.seed is None else _made_up(source)
-    try:
-        documents = {part: to_categories(read, keep_unknown=keep_unknown) for part, read in parts.documents.items()}
-    except UsageError as refused:
-        raise type(refused)(f"--corpora {source.name}: {refused}") from None
-    splits = {part: Split.of(_called(some, source.name)) for part, some in documents.items()}
-    require_phi(splits)
-    made = Corpus(source.name, parts.formats, "categories", **splits, notices=tuple(parts.notices))
-    return shared(made, share)
-
-
-def _read_parts(source: Source) -> CorpusParts:
-    train, test = source.train, source.test
-    if train is None or test is None:
-        raise SettingError(f"--corpora {source.name}: {FORMS}")
-    try:
-        return read_parts(
-            train, source.dev, test, corpus_format=source.format, types="all", concepts=None, dev_option="dev"
-        )
-    except UsageError as refused:
-        hint = f"the format follows the corpus: {source.name}=DIR:brat"
-        raise type(refused)(f"--corpora {source.name}: {refused}; {hint}") from None
-
-
-def _made_up(source: Source) -> CorpusParts:
-    # Here and not above, for Faker takes long to import.
-    from crfdeid.corpora.synthetic import generate, generate_all_types  # noqa: PLC0415
-
-    make = generate if source.format == "synthetic-notes" else generate_all_types
-    return CorpusParts(make(seed=source.seed or 0)._asdict(), "synthetic", [])
-
-
-def _called(documents: Iterable[Document], corpus: str) -> list[Document]:
-    return [replace(document, id=f"{corpus}/{document.id}") for document in documents]
-
-
-def joined(corpora: Sequence[Corpus], *, types: str) -> Corpus:
-    """All corpora as one, to tag and to browse.
-
-    Args:
-        corpora: with documents of different names.
-        types: the compared types.
-    """
-    splits = {
-        part: Split(
-            tuple(document for corpus in corpora for document in corpus.splits[part].documents),
-            tuple(encoded for corpus in corpora for encoded in corpus.splits[part].encoded),
-        )
-        for part in ("train", "dev", "test")
-    }
-    notices = tuple(f"{corpus.name}: {notice}" for corpus in corpora for notice in corpus.notices)
-    formats = ", ".join(dict.fromkeys(corpus.format for corpus in corpora))
-    return Corpus(", ".join(corpus.name for corpus in corpora), formats, types, **splits, notices=notices)
-
-
-def systems(settings: TransferSettings, *, on_step: OnStep) -> Prepared[TransferSettings, TransferPlan]:
+def systems(settings: TransferArguments, *, on_step: OnStep) -> Prepared[TransferArguments, TransferPlan]:
     """Choose a device, check the settings, and read the corpora.
 
     Raises:
@@ -318,13 +263,13 @@ def systems(settings: TransferSettings, *, on_step: OnStep) -> Prepared[Transfer
 
 
 def fit(
-    prepared: Prepared[TransferSettings, TransferPlan], train: Train
-) -> tuple[Prepared[TransferSettings, TransferPlan], list[Run]]:
+    prepared: Prepared[TransferArguments, TransferPlan], train: Train
+) -> tuple[Prepared[TransferArguments, TransferPlan], list[Run]]:
     """Train every cell, and score it on all corpora."""
     return prepared, train(prepared.cells)
 
 
-def evaluate(prepared: Prepared[TransferSettings, TransferPlan], runs: Sequence[Run]) -> Evaluated:
+def evaluate(prepared: Prepared[TransferArguments, TransferPlan], runs: Sequence[Run]) -> Evaluated:
     """Table 4: scores of each system in the test documents of each corpus, over its runs, with intervals."""
     settings = prepared.settings
     documents: dict[str, list[Document]] = {name: [] for name in prepared.datasets}
@@ -353,3 +298,62 @@ def report(results: Results, *, published: bool) -> Report:
     from experiments.transfer.report import transfer_report  # noqa: PLC0415  Imports pandas and matplotlib.
 
     return transfer_report(results, published=published)
+
+
+def pairs_by_document(gold: Sequence[Document], runs: Sequence[Predictions]) -> list[Pairs]:
+    """For each document, the number of tokens of each pair of gold and predicted type, over all runs."""
+    return [
+        sum((count_token_pairs([document], {document.id: run[document.id]}) for run in runs), Pairs())
+        for document in gold
+    ]
+
+
+def missed_in(gold: Sequence[Document], found: Predictions) -> dict[str, int]:
+    """Section 4.2: unmarked tokens of PHI, and those of them directly before or after a marked token of PHI."""
+    missed = []
+    for document in gold:
+        tokens = tokens_of(document)
+        missed += missed_tokens(token_types(tokens, document.spans), token_types(tokens, found[document.id]))
+    return {"tokens": len(missed), "adjacent_found": sum(token.adjacent_found for token in missed)}
+
+
+def counts_of(pairs: Mapping[tuple[str, str], int], types: str) -> Counts:
+    """True positives, false positives and false negatives among tokens.
+
+    Args:
+        pairs: gold and predicted type -> tokens.
+        types: the compared types, one of `experiments.transfer.options.COMPARED_TYPES`.
+    """
+    if types == BINARY:
+        return token_scores(pairs, binary=True).micro
+    scores = token_scores(pairs)
+    return scores.by_type.get(label_schemes.NAME, Counts()) if types == NAME else scores.micro
+
+
+def measured(tested: Sequence[Pairs], types: str, *, samples: int) -> dict[str, float]:
+    """A cell of Table 4: precision (PPV), recall (sensitivity) and F, with intervals by drawing documents.
+
+    Args:
+        tested: from `pairs_by_document`.
+        types: the compared types.
+        samples: corpora drawn.
+
+    Returns:
+        "precision", "recall", "f1"; "low" and "high", the ends of F's interval; "precision_low" and so on.
+    """
+    counts = [counts_of(pairs, types) for pairs in tested]
+    whole = sum(counts, Counts())
+    found = {"precision": whole.precision, "recall": whole.recall, "f1": whole.f1}
+    lows, highs = percentile_interval(bootstrap_f1(_as_f1(counts), samples=samples), level=LEVEL)
+    for column, name in enumerate(("", "precision_", "recall_")):
+        found |= {f"{name}low": lows[column].item(), f"{name}high": highs[column].item()}
+    return found
+
+
+def _as_f1(counts: Sequence[Counts]) -> NDArray[np.int64]:
+    """Counts whose F is the F, the precision and the recall of each document: [N, 3, 3].
+
+    F is 2 tp / (2 tp + fp + fn): precision where as many are missed as are wrong, recall the other way round.
+    """
+    rows = [((c.tp, c.fp, c.fn), (c.tp, c.fp, c.fp), (c.tp, c.fn, c.fn)) for c in counts]
+    return np.array(rows, np.int64)

@@ -1,19 +1,24 @@
-"""Settings and options of ``python -m experiments.transfer``; `source_of` reads the name of a corpus."""
+"""Settings and options of ``python -m experiments.transfer``, and the corpora that they name, in shared types."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
 from crfdeid.corpora import CORPUS_FORMATS
-from crfdeid.errors import SettingError, UnknownNameError
+from crfdeid.corpora.splits import Corpus, CorpusParts, Split, read_parts
+from crfdeid.documents import Document
+from crfdeid.errors import SettingError, UnknownNameError, UsageError
+from crfdeid.label_schemes import to_categories
+from crfdeid.model_card.training import require_phi
 from crfdeid.registry import profile_name
 from crfdeid.validation import MOST_SEED
+from experiments.core.experiment import CommonSettings, shared
 from experiments.core.options import (
     add_seeds,
     add_work,
@@ -26,7 +31,7 @@ from experiments.core.options import (
     share,
     whole_number,
 )
-from experiments.core.settings import CommonSettings, Point
+from experiments.core.systems import Point
 
 DESCRIPTION = """\
 Train each model on each corpus and test it on all of them: Tables 2 to 6 of johnson2020. What the corpora call their
@@ -64,6 +69,9 @@ MODELS = ("crf",)
 SAMPLES = 10_000
 """Corpora drawn for an interval."""
 
+LEVEL = 0.05
+"""1 minus the probability that an interval holds."""
+
 
 class Source(NamedTuple):
     """Origin of a corpus.
@@ -91,7 +99,7 @@ class Source(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TransferSettings(CommonSettings):
+class TransferArguments(CommonSettings):
     """Settings of ``experiments.transfer``.
 
     Args:
@@ -113,7 +121,7 @@ class TransferSettings(CommonSettings):
     samples: int = SAMPLES
 
 
-def read_settings(options: argparse.Namespace) -> TransferSettings:
+def read_settings(options: argparse.Namespace) -> TransferArguments:
     """Settings from the options; check each and their combinations.
 
     Raises:
@@ -125,7 +133,7 @@ def read_settings(options: argparse.Namespace) -> TransferSettings:
         if names.count(name) > 1:
             raise SettingError(f"--corpora: two are called {name}: give each another name")
     check_work(options, [("--corpora", path) for source in sources for path in source.paths])
-    return TransferSettings(
+    return TransferArguments(
         sources=sources,
         models=tuple(options.models),
         encoders=tuple(options.encoders),
@@ -294,3 +302,70 @@ def _entries(folder: Path, words: set[str]) -> list[Path]:
     """Files and folders in a folder with one of some words in the name: train.txt, training-set1, notes_test_v2."""
     there = (entry for entry in folder.iterdir() if not entry.name.startswith("."))
     return sorted(entry for entry in there if words.intersection(re.split(r"[-_. ]", entry.name.lower())))
+
+
+def read(source: Source, *, keep_unknown: bool, share: float = 1.0) -> Corpus:
+    """Read a corpus with the categories of johnson2020 as its types; its documents are named ``CORPUS/ID``.
+
+    Args:
+        source: of the corpus.
+        keep_unknown: accept types of no known scheme as PHI of no category.
+        share: the share of the training documents to use.
+
+    Raises:
+        DataError: it cannot be read, or a part of it holds no PHI.
+        UsageError: a type of no known scheme.
+    """
+    parts = _read_parts(source) if source.seed is None else _made_up(source)
+    try:
+        documents = {part: to_categories(read, keep_unknown=keep_unknown) for part, read in parts.documents.items()}
+    except UsageError as refused:
+        raise type(refused)(f"--corpora {source.name}: {refused}") from None
+    splits = {part: Split.of(_called(some, source.name)) for part, some in documents.items()}
+    require_phi(splits)
+    made = Corpus(source.name, parts.formats, "categories", **splits, notices=tuple(parts.notices))
+    return shared(made, share)
+
+
+def _read_parts(source: Source) -> CorpusParts:
+    train, test = source.train, source.test
+    if train is None or test is None:
+        raise SettingError(f"--corpora {source.name}: {FORMS}")
+    try:
+        return read_parts(
+            train, source.dev, test, corpus_format=source.format, types="all", concepts=None, dev_option="dev"
+        )
+    except UsageError as refused:
+        hint = f"the format follows the corpus: {source.name}=DIR:brat"
+        raise type(refused)(f"--corpora {source.name}: {refused}; {hint}") from None
+
+
+def _made_up(source: Source) -> CorpusParts:
+    # Here and not above, for Faker takes long to import.
+    from crfdeid.corpora.synthetic import generate, generate_all_types  # noqa: PLC0415
+
+    make = generate if source.format == "synthetic-notes" else generate_all_types
+    return CorpusParts(make(seed=source.seed or 0)._asdict(), "synthetic", [])
+
+
+def _called(documents: Iterable[Document], corpus: str) -> list[Document]:
+    return [replace(document, id=f"{corpus}/{document.id}") for document in documents]
+
+
+def joined(corpora: Sequence[Corpus], *, types: str) -> Corpus:
+    """All corpora as one, to tag and to browse.
+
+    Args:
+        corpora: with documents of different names.
+        types: the compared types.
+    """
+    splits = {
+        part: Split(
+            tuple(document for corpus in corpora for document in corpus.splits[part].documents),
+            tuple(encoded for corpus in corpora for encoded in corpus.splits[part].encoded),
+        )
+        for part in ("train", "dev", "test")
+    }
+    notices = tuple(f"{corpus.name}: {notice}" for corpus in corpora for notice in corpus.notices)
+    formats = ", ".join(dict.fromkeys(corpus.format for corpus in corpora))
+    return Corpus(", ".join(corpus.name for corpus in corpora), formats, types, **splits, notices=notices)

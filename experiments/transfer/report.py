@@ -22,7 +22,7 @@ from experiments.tables.cells import MARK, NO_VALUE, Table, long_form, percent, 
 from experiments.tables.frames import corpus_frame, rows_of
 from experiments.tables.published import printed_matrix, printed_points, with_printed_categories, with_printed_models
 from experiments.tables.setting import time_table
-from experiments.transfer.scores import LEVEL
+from experiments.transfer.options import LEVEL
 
 CLINICAL_MEASURES = {"f1": "F1", "recall": "Sensitivity", "precision": "PPV"}
 """The three blocks of Table 4."""

@@ -21,8 +21,8 @@ from crfdeid.evaluation import (
     summarise_errors,
     token_scores,
 )
+from crfdeid.evaluation.significance import compare_systems
 from crfdeid.utils.files import write_files
-from experiments.core.significance import compare_systems
 from experiments.results.folder import Folder
 from experiments.results.lines import errors_jsonl, spans_jsonl, texts_jsonl, to_json
 

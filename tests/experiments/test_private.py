@@ -13,7 +13,7 @@ from crfdeid.registry import create
 from experiments.core import command
 from experiments.core.systems import Cell
 from experiments.private import experiment
-from experiments.private.attacks import NAMES
+from experiments.private.experiment import ATTACKS
 from experiments.private.learning import Learned, Recipe
 from experiments.reporting.page import command_line
 from experiments.results.folder import Folder
@@ -119,7 +119,7 @@ def trained(memory_model: Any, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     names: list[str] = []
     monkeypatch.setattr(experiment, "LEARN", dict.fromkeys(experiment.LEARN, learn))
-    monkeypatch.setattr(experiment, "attack", lambda *_: dict.fromkeys(NAMES))
+    monkeypatch.setattr(experiment, "attack", lambda *_: dict.fromkeys(ATTACKS))
     return names
 
 

@@ -12,7 +12,9 @@ import pytest
 from crfdeid.errors import FormatError, OptionConflictError, OutputExistsError, SettingError
 from experiments.compare.options import ModelSettings
 from experiments.core import command
-from experiments.core.settings import CorpusSettings, OutputSettings, VectorSettings
+from experiments.core.embeddings import VectorSettings
+from experiments.core.experiment import CorpusSettings
+from experiments.results.folder import OutputSettings
 
 main = partial(command.main, "compare")
 parse = partial(command.parse, "compare")

@@ -11,9 +11,10 @@ from crfdeid.corpora import write_corpus
 from crfdeid.documents import Document, Span
 from crfdeid.errors import OptionConflictError, UnknownNameError
 from experiments.compare.experiment import ComparePlan, full_settings, systems
-from experiments.compare.options import CompareSettings, ModelSettings
-from experiments.core.settings import CorpusSettings, Variant, VectorSettings
-from experiments.core.systems import System
+from experiments.compare.options import CompareArguments, ModelSettings
+from experiments.core.embeddings import VectorSettings
+from experiments.core.experiment import CorpusSettings
+from experiments.core.systems import System, Variant
 
 
 def test_settings_are_the_profiles_with_those_of_the_system(memory_model: Any) -> None:
@@ -29,7 +30,7 @@ def test_pseudonyms_are_near_by_the_vectors_of_each_share_of_the_training_docume
     (tmp_path / "near.txt").write_text("2 2\nDoe 1 0\nRoe 0 1\n")
     notes = [Document(str(n), f"Seen by {name}", (Span(8, 11, "DOCTOR"),)) for n, name in enumerate(("Doe", "Poe"))]
     write_corpus(notes, tmp_path / "notes.jsonl", format="jsonl")
-    experiment = CompareSettings(
+    experiment = CompareArguments(
         models=ModelSettings(models=("memory",), fractions=(0.5,)),
         corpus=CorpusSettings(train=tmp_path / "notes.jsonl", dev=tmp_path / "notes.jsonl", pseudonymise=2),
         vectors=VectorSettings(neighbours=str(tmp_path / "near.txt")),
@@ -52,7 +53,7 @@ def test_a_system_with_word_vectors_says_which() -> None:
 @pytest.mark.parametrize("model", ["stacked", "pipeline"])
 def test_models_that_need_concepts_are_sent_to_the_experiment_that_has_them(model: str) -> None:
     with pytest.raises(OptionConflictError):
-        systems(CompareSettings(models=ModelSettings(models=("crf", model))), on_step=lambda *step: None)
+        systems(CompareArguments(models=ModelSettings(models=("crf", model))), on_step=lambda *step: None)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +65,7 @@ def test_models_that_need_concepts_are_sent_to_the_experiment_that_has_them(mode
     ],
 )
 def test_a_variant_named_as_another_system_is_refused(models: ModelSettings) -> None:
-    experiment = CompareSettings(models=models, vectors=VectorSettings(sources={"random": "random", "cbow": "cbow"}))
+    experiment = CompareArguments(models=models, vectors=VectorSettings(sources={"random": "random", "cbow": "cbow"}))
     with pytest.raises(OptionConflictError):
         systems(experiment, on_step=lambda *step: None)
 
@@ -72,4 +73,4 @@ def test_a_variant_named_as_another_system_is_refused(models: ModelSettings) -> 
 def test_a_setting_that_no_variant_has_is_refused() -> None:
     models = ModelSettings(models=(), changes=(("window", 3),), variants=(Variant("plain", "crf"),))
     with pytest.raises(UnknownNameError):
-        systems(CompareSettings(models=models), on_step=lambda *step: None)
+        systems(CompareArguments(models=models), on_step=lambda *step: None)

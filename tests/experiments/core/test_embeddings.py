@@ -15,8 +15,14 @@ import pytest
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import Document
 from crfdeid.errors import FormatError
-from experiments.core.embeddings import EMBEDDING_KINDS, RECIPES, EmbeddingRecipe, embedding_name, prepare_embeddings
-from experiments.core.settings import VectorSettings
+from experiments.core.embeddings import (
+    EMBEDDING_KINDS,
+    RECIPES,
+    EmbeddingRecipe,
+    VectorSettings,
+    embedding_name,
+    prepare_embeddings,
+)
 from experiments.core.systems import Cell, System, make_tagger
 from rnn.embeddings import SubwordVectors, WordVectors
 

@@ -8,10 +8,10 @@ import pytest
 
 from crfdeid.errors import UnknownNameError
 from crfdeid.registry import member_settings
-from experiments.core.settings import Variant
 from experiments.core.systems import (
     Cell,
     System,
+    Variant,
     choose,
     groups,
     make_ensemble,

@@ -14,6 +14,8 @@ from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import PHI
 from experiments.core.embeddings import OnStep
 from experiments.core.experiment import (
+    CommonSettings,
+    CorpusSettings,
     Evaluated,
     Prepared,
     Report,
@@ -34,7 +36,6 @@ from experiments.core.options import (
     counts,
     phi_models,
 )
-from experiments.core.settings import CommonSettings, CorpusSettings
 from experiments.core.systems import Cell, System, make_tagger, plain_cells, traits_of
 from experiments.core.training import OnProgress, Run, choose_device, choose_jobs, fit_cells
 from experiments.core.training import evaluate as evaluate_tagger
@@ -51,7 +52,7 @@ EXTRAS = Extras(system={"notes": int})
 
 
 @dataclass(frozen=True, kw_only=True)
-class FewNotesSettings(CommonSettings):
+class FewNotesArguments(CommonSettings):
     models: tuple[str, ...] = ("crf",)
     notes: tuple[int, ...] = (5, 10)
     corpus: CorpusSettings = field(default_factory=CorpusSettings)
@@ -79,9 +80,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_work(parser)
 
 
-def read_settings(options: argparse.Namespace) -> FewNotesSettings:
+def read_settings(options: argparse.Namespace) -> FewNotesArguments:
     check_work(options, [("--train", options.train)] if options.train else [])
-    return FewNotesSettings(
+    return FewNotesArguments(
         models=tuple(options.models),
         notes=options.notes,
         corpus=corpus_settings(options),
@@ -89,7 +90,7 @@ def read_settings(options: argparse.Namespace) -> FewNotesSettings:
     )
 
 
-def systems(settings: FewNotesSettings, *, on_step: OnStep) -> Prepared[FewNotesSettings, FewNotesPlan]:
+def systems(settings: FewNotesArguments, *, on_step: OnStep) -> Prepared[FewNotesArguments, FewNotesPlan]:
     started = time.perf_counter()
     notes = {f"{model}-{count}": count for model in settings.models for count in settings.notes}
     found = tuple(System(name, name.rpartition("-")[0]) for name in notes)
@@ -110,12 +111,12 @@ def systems(settings: FewNotesSettings, *, on_step: OnStep) -> Prepared[FewNotes
 
 
 def fit(
-    prepared: Prepared[FewNotesSettings, FewNotesPlan], train: Train
-) -> tuple[Prepared[FewNotesSettings, FewNotesPlan], list[Run]]:
+    prepared: Prepared[FewNotesArguments, FewNotesPlan], train: Train
+) -> tuple[Prepared[FewNotesArguments, FewNotesPlan], list[Run]]:
     return prepared, train(prepared.cells)
 
 
-def evaluate(prepared: Prepared[FewNotesSettings, FewNotesPlan], runs: Sequence[Run]) -> Evaluated:
+def evaluate(prepared: Prepared[FewNotesArguments, FewNotesPlan], runs: Sequence[Run]) -> Evaluated:
     return Evaluated({PHI: compare_runs(prepared, prepared.systems, runs)})
 
 

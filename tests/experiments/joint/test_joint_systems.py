@@ -11,14 +11,15 @@ from crfdeid.corpora.layers import ConceptPaths
 from crfdeid.documents import CONCEPT, PHI
 from crfdeid.errors import UnknownNameError
 from experiments.core.command import parse
-from experiments.core.settings import CorpusSettings, VectorSettings
+from experiments.core.embeddings import VectorSettings
+from experiments.core.experiment import CorpusSettings
 from experiments.core.systems import Cell, plain_cells, profile_of
-from experiments.joint.options import JointSettings
+from experiments.joint.options import JointArguments
 from experiments.joint.systems import family_groups, hides_phi, layers_of, systems_of
 
 
 def test_the_pipeline_stands_for_every_row_of_table_5_and_for_concepts_alone() -> None:
-    found = systems_of(JointSettings())
+    found = systems_of(JointArguments())
     assert [system.name for system in found.compared] == ["pipeline", "multitask", "stacked", "crf", "alone"]
     ways = [(dict(row.settings)["learns_from"], dict(row.settings)["reads"]) for row in found.table_5]
     assert ways == [
@@ -36,7 +37,7 @@ def test_the_pipeline_stands_for_every_row_of_table_5_and_for_concepts_alone() -
 
 def test_of_corpora_that_share_no_text_no_row_needs_gold_phi() -> None:
     concepts = ConceptPaths(train=Path("concepts"), disjoint=True)
-    found = systems_of(JointSettings(corpus=CorpusSettings(concepts=concepts)))
+    found = systems_of(JointArguments(corpus=CorpusSettings(concepts=concepts)))
     assert [row.name for row in found.table_5] == [
         "alone",
         "pipeline-original-predicted",
@@ -46,13 +47,13 @@ def test_of_corpora_that_share_no_text_no_row_needs_gold_phi() -> None:
 
 
 def test_without_a_pipeline_there_is_no_table_5() -> None:
-    found = systems_of(JointSettings(systems=("stacked", "bilstm-crf")))
+    found = systems_of(JointArguments(systems=("stacked", "bilstm-crf")))
     assert ([system.name for system in found.every], found.table_5) == (["stacked", "bilstm-crf"], ())
 
 
 def test_each_system_is_scored_in_its_layers_and_says_whether_it_hides_phi() -> None:
     both = (PHI, CONCEPT)
-    found = {system.name: (layers_of(system), hides_phi(system)) for system in systems_of(JointSettings()).every}
+    found = {system.name: (layers_of(system), hides_phi(system)) for system in systems_of(JointArguments()).every}
     assert found == {
         "alone": ((CONCEPT,), False),
         "pipeline-original-predicted": ((CONCEPT,), False),
@@ -68,7 +69,7 @@ def test_each_system_is_scored_in_its_layers_and_says_whether_it_hides_phi() -> 
 
 def test_table_4_reads_words_by_each_embedding_alone_then_characters_then_all() -> None:
     sources = {"random": "random", "cbow": "cbow"}
-    found = systems_of(JointSettings(vectors=VectorSettings(sources=sources))).table_4
+    found = systems_of(JointArguments(vectors=VectorSettings(sources=sources))).table_4
     assert [(name, system.embedding) for name, system in found.items()] == [
         ("random", "random"),
         ("cbow", "cbow"),
@@ -78,18 +79,18 @@ def test_table_4_reads_words_by_each_embedding_alone_then_characters_then_all() 
     alone = {name: dict(system.settings) for name, system in found.items()}
     assert alone["cbow"] == {"char_dim": 0, "features": "none"}
     assert alone["concatenated"] == {"features": "none"}
-    changed = JointSettings(systems=("crf",), changes=(("hidden", 8),), vectors=VectorSettings(sources=sources))
+    changed = JointArguments(systems=("crf",), changes=(("hidden", 8),), vectors=VectorSettings(sources=sources))
     found = systems_of(changed)
     assert found.compared[0].settings == ()
     assert dict(found.table_4["characters"].settings) == {"hidden": 8, "features": "none"}
     with pytest.raises(UnknownNameError):
         systems_of(replace(changed, vectors=VectorSettings(sources={})))
-    only = systems_of(JointSettings(vectors=VectorSettings(sources={"random": "random"}))).table_4
+    only = systems_of(JointArguments(vectors=VectorSettings(sources={"random": "random"}))).table_4
     assert list(only) == ["random", "characters"]
 
 
 def test_pipelines_of_one_seed_are_trained_together_and_first() -> None:
-    systems = systems_of(JointSettings(systems=("stacked", "pipeline", "crf")))
+    systems = systems_of(JointArguments(systems=("stacked", "pipeline", "crf")))
     groups = family_groups(plain_cells(systems.every, (0, 1)))
     assert [(len(group), group[0].seed) for group in groups[:2]] == [(6, 0), (6, 1)]
     by_name = {system.name: system for system in systems.every}
@@ -97,11 +98,11 @@ def test_pipelines_of_one_seed_are_trained_together_and_first() -> None:
 
 
 def test_a_model_without_the_profile_starts_from_its_default_but_one_must_have_it() -> None:
-    by_name = {system.name: system for system in systems_of(JointSettings(profile="lange2020")).every}
+    by_name = {system.name: system for system in systems_of(JointArguments(profile="lange2020")).every}
     assert profile_of(by_name["stacked"], "lange2020") == "lange2020"
     assert profile_of(by_name["crf"], "lange2020") == "default"
     with pytest.raises(UnknownNameError):
-        systems_of(JointSettings(systems=("stacked",), profile="yadav2016"))
+        systems_of(JointArguments(systems=("stacked",), profile="yadav2016"))
 
 
 def test_without_notes_settings_are_completed_by_those_that_a_model_has() -> None:

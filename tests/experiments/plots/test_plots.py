@@ -20,8 +20,7 @@ from PIL import Image
 from samples import GOLD, SYSTEMS, TYPES, rich_view
 
 from experiments.plots import comparison_plots, style, to_png, to_svg
-from experiments.plots.errors import error_plot
-from experiments.plots.scores import curve_plot, score_plot
+from experiments.plots.scores import curve_plot, error_plot, score_plot
 from experiments.plots.style import house_style
 
 

@@ -8,7 +8,7 @@ import pytest
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import Document, Span
 from experiments.core.systems import Cell, System
-from experiments.private import attacks
+from experiments.private import experiment
 from experiments.private.learning import Learned, Recipe
 from experiments.private.options import SIZES
 from rnn.embeddings import WordVectors
@@ -32,12 +32,12 @@ RECIPE = Recipe("default", SIZES["default"], 3, (), (), {"cbow": VECTORS}, {})
 def attacked(kind: str, *settings: tuple[str, int]) -> dict[str, Any]:
     cell = Cell(System(kind, kind, "cbow", settings), 0)
     learned: Any = Learned(None, ())  # type: ignore[arg-type]  # its tagger is not looked at
-    return attacks.attack(learned, cell, CORPUS, RECIPE)
+    return experiment.attack(learned, cell, CORPUS, RECIPE)
 
 
 def test_word_vectors_tell_everything() -> None:
     found = attacked("non-private")
-    assert tuple(found) == attacks.NAMES
+    assert tuple(found) == experiment.ATTACKS
     assert found["averaging"] == {
         draws: {"top1": 1.0, "top10": 1.0, "chance": pytest.approx(1 / 3)} for draws in ("1", "16", "256")
     }
@@ -63,7 +63,7 @@ def test_the_worst_adversary_counts_and_each_kinds_worst_stands_beside() -> None
             (0, 20, "T1", 52), (1, 20, "T1", 38), (0, 20, "T2", 55), (0, 50, "T2", 60),
         )
     ]  # fmt: skip
-    found = attacks.worst_of(outcomes)
+    found = experiment.worst_of(outcomes)
     assert (found["accuracy"], found["pairs"]) == (0.62, 100)
     assert found["by_adversary"] == {"T1 20": 0.62, "T2 20": 0.55, "T2 50": 0.60}
     assert found["low"] == pytest.approx(0.522, abs=0.001)  # Wilson's, of 62 of 100

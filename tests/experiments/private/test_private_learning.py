@@ -10,13 +10,12 @@ import pytest
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import Document, Span
 from crfdeid.errors import UnknownNameError
-from experiments.core.settings import VectorSettings
+from experiments.core.embeddings import VectorSettings
 from experiments.core.systems import Cell, System
 from experiments.private import learning
 from experiments.private.experiment import settings_by_system
 from experiments.private.learning import PRIVATE_TAGGER, TAGGER, Recipe
-from experiments.private.options import DANN, REPRESENTATION, SIZES, PrivateSettings
-from experiments.private.systems import HOSPITALS, PROVIDER
+from experiments.private.options import DANN, HOSPITALS, PROVIDER, REPRESENTATION, SIZES, PrivateArguments
 from rnn.embeddings import WordVectors
 
 
@@ -61,7 +60,7 @@ def test_digits_are_folded_where_the_vectors_fold_them(words: tuple[str, ...], f
 def test_the_settings_of_every_system_are_plain_data_and_say_which_representation() -> None:
     vectors = VectorSettings(sources={"cbow": "cbow"})
     further = (("deviation", 0.1), ("rounds", 2))
-    experiment = PrivateSettings(vectors=vectors, pooling=True, pooled=(further,), pseudonyms=(1,))
+    experiment = PrivateArguments(vectors=vectors, pooling=True, pooled=(further,), pseudonyms=(1,))
     found = settings_by_system(experiment, recipe())
     assert found["representation-cbow-100"]["representation procedure"] == "three-part"
     assert found["pooled-representations"]["representation neighbours"] == 100

@@ -7,12 +7,13 @@ import pytest
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import Document
 from crfdeid.errors import EmptyInputError, UnknownNameError
-from experiments.core.settings import VectorSettings
+from experiments.core.embeddings import VectorSettings
 from experiments.private.learning import shared_out
-from experiments.private.options import SIZES, PrivateSettings
-from experiments.private.systems import (
+from experiments.private.options import (
     HOSPITALS,
     PARTS,
+    SIZES,
+    PrivateArguments,
     cells_of,
     neighbours_of,
     of_table_2,
@@ -23,7 +24,7 @@ from experiments.private.systems import (
 
 def experiment(**more):
     vectors = VectorSettings(sources={"cbow": "cbow", "glove": "glove.txt"})
-    return PrivateSettings(vectors=vectors, neighbours=50, pseudonyms=(1, 50), **more)
+    return PrivateArguments(vectors=vectors, neighbours=50, pseudonyms=(1, 50), **more)
 
 
 def test_each_embedding_has_table_2_and_the_numbers_of_neighbours_of_the_figures() -> None:
@@ -95,6 +96,6 @@ def test_too_few_documents_cannot_be_shared_out() -> None:
 
 
 def test_profiles_are_those_with_sizes() -> None:
-    assert PrivateSettings(profile="friedrich2019").sizes is SIZES["friedrich2019"]
+    assert PrivateArguments(profile="friedrich2019").sizes is SIZES["friedrich2019"]
     with pytest.raises(UnknownNameError):
-        PrivateSettings(profile="yadav2016")
+        PrivateArguments(profile="yadav2016")

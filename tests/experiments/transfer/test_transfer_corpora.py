@@ -10,8 +10,7 @@ from two_corpora import two_corpora
 from crfdeid.corpora import read_corpus, write_corpus
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError, UnknownNameError, UsageError
-from experiments.transfer.experiment import joined, read
-from experiments.transfer.options import Source, source_of
+from experiments.transfer.options import Source, joined, read, source_of
 
 
 def test_a_folder_says_which_of_its_entries_is_what(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ import pytest
 
 from crfdeid.documents import Document, Span
 from crfdeid.evaluation import Counts, score_tokens
+from experiments.transfer.experiment import Pairs, counts_of, measured, missed_in, pairs_by_document
 from experiments.transfer.options import BINARY, CATEGORIES, NAME
-from experiments.transfer.scores import Pairs, counts_of, measured, missed_in, pairs_by_document
 
 STAY = (Span(0, 7, "NAME"), Span(16, 21, "DATE"), Span(25, 28, "LOCATION"))
 DOCUMENTS = [

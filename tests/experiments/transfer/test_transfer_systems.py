@@ -8,13 +8,13 @@ import pytest
 
 from crfdeid.errors import SettingError
 from experiments.transfer.experiment import entries_of
-from experiments.transfer.options import Source, TransferSettings
+from experiments.transfer.options import Source, TransferArguments
 
 HERE, THERE = Source("here", format="synthetic-notes", seed=0), Source("there", format="synthetic-texts", seed=1)
 
 
 def test_every_model_is_trained_on_every_corpus_and_bert_from_every_encoder() -> None:
-    experiment = TransferSettings(
+    experiment = TransferArguments(
         sources=(HERE, THERE),
         models=("crf", "bert"),
         encoders=(Path("hub/cased"), Path("hub/uncased")),
@@ -35,4 +35,4 @@ def test_every_model_is_trained_on_every_corpus_and_bert_from_every_encoder() ->
 def test_two_encoders_of_one_name_are_refused() -> None:
     both = (Path("a/cased"), Path("b/cased"))
     with pytest.raises(SettingError):
-        entries_of(TransferSettings(sources=(HERE,), models=("bert",), encoders=both))
+        entries_of(TransferArguments(sources=(HERE,), models=("bert",), encoders=both))
