@@ -123,10 +123,8 @@ def make_app(service: Service, access: Access) -> Starlette:
     return app
 
 
-async def _refusal(_: Request, refused: Exception) -> Response:
-    status, detail = (refused.status_code, refused.detail) if isinstance(refused, HTTPException) else (500, "")
-    more = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
-    return _answer({"error": detail}, status, more)
+async def _refusal(_: Request, refused: HTTPException) -> Response:
+    return _answer({"error": refused.detail}, refused.status_code, refused.headers)
 
 
 def _answer(content: Any, status: int = 200, more: Mapping[str, str] | None = None) -> Response:
@@ -191,7 +189,8 @@ class _Api:
             kind, _, given = request.headers.get("authorization", "").partition(" ")
             right = hmac.compare_digest(given.strip().encode("latin-1", "replace"), token)
             if not right or kind.lower() != "bearer":
-                raise HTTPException(401, "a token is needed: Authorization: Bearer TOKEN")
+                needed = "a token is needed: Authorization: Bearer TOKEN"
+                raise HTTPException(401, needed, {"WWW-Authenticate": "Bearer"})
 
     async def _fields(
         self, request: Request, known: Mapping[str, Callable[[Any], bool]], refused: Collection[str] = ()
