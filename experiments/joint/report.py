@@ -15,17 +15,19 @@ from matplotlib.figure import Figure
 from crfdeid.documents import CONCEPT, PHI
 from experiments.core.experiment import Report, heading
 from experiments.joint.systems import TABLE_5
-from experiments.papers import lange2020
+from experiments.papers.lange2020 import PAPER
 from experiments.plots import comparison_plots, entitled
 from experiments.results.views import CONCEPT_ANNOTATED_TEXT, LAYERS, Results, View, dataset_of_layer, view
 from experiments.tables import corpus_table
 from experiments.tables.cells import MARK, NO_VALUE, Table, name_of_test, percent
 from experiments.tables.errors import confusion_table, error_table
 from experiments.tables.frames import OVERALL
+from experiments.tables.published import printed_cells
 from experiments.tables.scores import interval_table, pair_table, replicate_table, score_table
 from experiments.tables.setting import time_table
 
 _ROW = dict[str, str]
+_PRINTED = PAPER.printed
 _CAUTIONS = (
     "What is hidden is the PHI that was found: what was missed is read by the part for concepts, and can be stored "
     "there.",
@@ -115,7 +117,7 @@ def deid_table(results: Results, *, published: bool) -> Table:
     names = [name for name in _compared(results) if PHI in results["systems"][name]["tags"]]
     rows = {name: _cells(results, name, PHI, PHI) for name in names}
     if published:
-        rows = {name: {**row, **_printed(lange2020.TABLE_2.get(name))} for name, row in rows.items()}
+        rows = {name: {**row, **printed_cells(_PRINTED["table-2"], name)} for name, row in rows.items()}
     return _table("De-identification: strict F (Table 2 of lange2020)", rows, _notes(results, PHI, published=published))
 
 
@@ -126,7 +128,7 @@ def concept_table(results: Results, *, published: bool) -> Table:
         hides = {"No PHI": "yes" if results["systems"][name]["hides_phi"] else "no"}
         rows[name] = {**hides, **_cells(results, name, CONCEPT, CONCEPT), **_sourced(results, name)}
         if published:
-            rows[name] |= _printed(lange2020.TABLE_3.get(name))
+            rows[name] |= printed_cells(_PRINTED["table-3"], name)
     notes = (
         "No PHI: whether the part for concepts learns from and reads text in which the PHI that was found is hidden; "
         "what was not found is there.",
@@ -145,7 +147,7 @@ def embedding_scores(results: Results, *, published: bool) -> Table:
         rows[embedding] = {"Dimension": str(facts["dim"]), "Unknown tokens (%)": unknown}
         rows[embedding] |= {**_cells(results, name, CONCEPT), **_sourced(results, name)}
         if published:
-            rows[embedding] |= _printed(lange2020.TABLE_4.get(embedding))
+            rows[embedding] |= printed_cells(_PRINTED["table-4"], embedding)
     notes = (
         "Each row but the last two reads word vectors and nothing else; characters: beside random word vectors; "
         "concatenated: all but the random ones side by side, and characters.",
@@ -162,8 +164,7 @@ def text_table(results: Results, *, published: bool) -> Table:
         row = {"Learned from": way["learns_from"], "Read in": way["reads"]}
         rows[f"({number}) {name}"] = row | {**_cells(results, name, CONCEPT, "table_5"), **_sourced(results, name)}
         if published:
-            dev, test = lange2020.TABLE_5[way["learns_from"], way["reads"]]
-            rows[f"({number}) {name}"] |= {"Published dev": f"{dev:.1f}", "Published test": f"{test:.1f}"}
+            rows[f"({number}) {name}"] |= printed_cells(_PRINTED["table-5"], (way["learns_from"], way["reads"]))
     notes = (
         "Original: the text as it is; gold, predicted: with the annotated or the found PHI hidden. What is learned "
         "from is hidden by models that have not seen it. Rows that learn from the same text are one model.",
@@ -233,12 +234,6 @@ def _differing(significance: Mapping[str, Any]) -> set[str]:
     return {pair["b"] for pair in significance["pairs"] if pair["category"] == OVERALL and pair["p_holm"] <= level}
 
 
-def _printed(printed: lange2020.LanguageScores | None) -> dict[str, str]:
-    english, spanish = printed or (None, None)
-    columns = {"Published English": english, "Published Spanish": spanish}
-    return {name: NO_VALUE if value is None else f"{value:.1f}" for name, value in columns.items()}
-
-
 def _seeds(results: Results) -> int:
     return max(Counter(run["system"] for run in results["runs"]).values())
 
@@ -254,7 +249,7 @@ def _notes(results: Results, tested: str | None, *, published: bool) -> tuple[st
         averaged = ", counts averaged over seeds" if several else ""
         test = name_of_test({"comparison": results["comparisons"][tested]})
         notes.append(f"F marked with {MARK} differs from that of {first}: {test}{averaged}.")
-    return (*notes, *([lange2020.WARNING] if published else ()))
+    return (*notes, *([PAPER.warning] if published else ()))
 
 
 def _sourced_notes(results: Results) -> tuple[str, ...]:

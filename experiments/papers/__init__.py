@@ -13,11 +13,12 @@ from collections.abc import Collection
 
 from experiments.papers.friedrich2019 import PAPER as FRIEDRICH2019
 from experiments.papers.johnson2020 import PAPER as JOHNSON2020
+from experiments.papers.lange2020 import PAPER as LANGE2020
 from experiments.papers.paper import Paper
 from experiments.papers.yadav2016 import PAPER as YADAV2016
 
 CORE = YADAV2016
-PAPERS: dict[str, Paper] = {paper.name: paper for paper in (YADAV2016, FRIEDRICH2019, JOHNSON2020)}
+PAPERS: dict[str, Paper] = {paper.name: paper for paper in (YADAV2016, FRIEDRICH2019, LANGE2020, JOHNSON2020)}
 """Every paper by the name of its profile."""
 
 __all__ = ["CORE", "PAPERS", "Paper", "papers_on"]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from experiments.papers.paper import Paper, Printed, SystemRow, SystemTable
+from experiments.papers.paper import Paper, Printed, PrintedTable, SystemRow, SystemTable
 
 
 class PrintedRow(NamedTuple):
@@ -107,6 +107,44 @@ NOTES_5 = (
 )
 
 
+def _numbers(*rows: PrintedRow | None) -> tuple[float | None, ...]:
+    return tuple(value for row in rows for value in row or (None, None, None))
+
+
+_MEASURES = {"f1": "F1", "recall": "Sensitivity", "precision": "PPV"}
+_PRINTED = {
+    "table-2": PrintedTable(
+        columns=tuple(f"{kind} {letter}" for kind in ("Multi-class", "PHI or not") for letter in ("PPV", "Se", "F1")),
+        rows={f"{name} (2020)": _numbers(*both) for name, both in TABLE_2.items()},
+        notes=(WARNING, *NOTES_2),
+    ),
+    "table-3": PrintedTable(
+        columns=(
+            "n",
+            *(f"{name} (2020) {letter}" for name in ("BERT base", "Dernoncourt et al.") for letter in ("P", "R", "F1")),
+        ),
+        rows={f"i2b2 2014: {category}": (n, *_numbers(*both)) for category, (n, *both) in TABLE_3.items()},
+        notes=(WARNING, *NOTES_3),
+    ),
+    **{
+        f"table-4-{measure}": PrintedTable(
+            columns=CORPORA,
+            rows=dict(zip(CORPORA, TABLE_4[measure], strict=True)),
+            title=f"Published: {name} by corpus in % (Table 4 of johnson2020)",
+            notes=("BERT base. Rows: trained on; columns: tested on.", WARNING, *NOTES_4),
+        )
+        for measure, name in _MEASURES.items()
+    },
+    "table-5": PrintedTable(
+        columns=("PPV", "F1", "FN/1000", "FP/1000"),
+        rows={f"{required:g}": row for required, row in TABLE_5.items()},
+        title="Published: operating points (Table 5 of johnson2020)",
+        digits=None,
+        notes=("BERT base, i2b2 2014.", WARNING, *NOTES_5),
+    ),
+}
+
+
 def _rows(column: int) -> tuple[SystemRow, ...]:
     return tuple(
         SystemRow(f"{name} (2020)", Printed(row.se, row.ppv, row.f1), model=MODELS.get(name))
@@ -135,4 +173,5 @@ PAPER = Paper(
             (("types", "types", "token"), ("binary", "PHI or not", "token_binary"))
         )
     ),
+    printed=_PRINTED,
 )

@@ -10,33 +10,19 @@ Reference:
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from experiments.papers.paper import Paper, PrintedTable
 
+MODELS = {"Pipeline": "pipeline", "Stacked": "stacked", "Multitask": "multitask"}
+"""The paper's names of the models -> this library's."""
 
-class LanguageScores(NamedTuple):
-    """F on the English and on the Spanish corpora; None where the paper prints none."""
+TABLE_2 = {"pipeline": (96.1, 96.8), "stacked": (95.9, 96.8), "multitask": (95.2, 96.7)}
+"""De-identification: system -> F on the English and on the Spanish corpora."""
 
-    english: float | None
-    spanish: float | None
+TABLE_3 = {"pipeline": (88.0, 89.6), "stacked": (88.7, 90.0), "multitask": (88.9, 90.3), "alone": (None, 89.7)}
+"""Concepts: system -> F, likewise. The last one is the first row of Table 5, which has no English one."""
 
-
-TABLE_2 = {
-    "pipeline": LanguageScores(96.1, 96.8),
-    "stacked": LanguageScores(95.9, 96.8),
-    "multitask": LanguageScores(95.2, 96.7),
-}
-"""De-identification: system -> F."""
-
-TABLE_3 = {
-    "pipeline": LanguageScores(88.0, 89.6),
-    "stacked": LanguageScores(88.7, 90.0),
-    "multitask": LanguageScores(88.9, 90.3),
-    "alone": LanguageScores(None, 89.7),
-}
-"""Concepts: system -> F. The last one is the first row of Table 5."""
-
-TABLE_4 = {"fasttext": LanguageScores(81.5, 78.7), "concatenated": LanguageScores(88.1, 89.7)}
-"""Embedding -> F of concepts in unchanged text; only embeddings that are comparable with ours."""
+TABLE_4 = {"fasttext": (81.5, 78.7), "concatenated": (88.1, 89.7)}
+"""Embedding -> F of concepts in unchanged text, likewise; only embeddings that are comparable with ours."""
 
 TABLE_5 = {
     ("original", "original"): (89.2, 89.7),
@@ -52,6 +38,22 @@ The pipeline of Table 3 has the F of a model that learns from the original and r
 """
 
 WARNING = (
-    "Published by lange2020, best of three seeds: other splits, under which test documents of the one task stand among "
-    "the training documents of the other, and word vectors of BERT and FLAIR; not to be compared with ours directly."
+    "Published by lange2020, best of three seeds: other splits, under which test documents of the one task are "
+    "training documents of the other, and word vectors of BERT and FLAIR; not to be compared with ours directly."
+)
+_BY_LANGUAGE = ("Published English", "Published Spanish")
+
+PAPER = Paper(
+    name="lange2020",
+    year=2020,
+    source="Lange et al. 2020, Closing the Gap: Joint De-Identification and Concept Extraction in the Clinical Domain",
+    warning=WARNING,
+    models=MODELS,
+    printed={
+        **{
+            name: PrintedTable(columns=_BY_LANGUAGE, rows=rows, digits=1, notes=(WARNING,))
+            for name, rows in (("table-2", TABLE_2), ("table-3", TABLE_3), ("table-4", TABLE_4))
+        },
+        "table-5": PrintedTable(columns=("Published dev", "Published test"), rows=TABLE_5, digits=1, notes=(WARNING,)),
+    },
 )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
 
 
 class Printed(NamedTuple):
@@ -85,6 +85,25 @@ class SystemTable:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PrintedTable:
+    """A printed table of which an experiment makes its own: by columns next to our rows, by rows below ours, or alone.
+
+    Args:
+        columns: names of its columns, as our tables show them.
+        rows: the paper's row -> its numbers; None for one that is not printed. Whole numbers are counts.
+        title: of the table, where it is shown alone.
+        digits: decimals of the other numbers; None for as many as each one needs.
+        notes: remarks for its reader, a sentence each, first why its numbers and ours cannot be compared.
+    """
+
+    columns: tuple[str, ...]
+    rows: Mapping[Any, Sequence[float | None]]
+    title: str = ""
+    digits: int | None = 2
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Paper:
     """A paper whose experiment can be repeated here.
 
@@ -94,7 +113,8 @@ class Paper:
         source: authors, year and title.
         warning: the reason why its scores and ours are not directly comparable.
         models: its name of a model -> ours, a name in `crfdeid.registry.MODELS`.
-        tables: its printed scores.
+        tables: its printed scores, for the tables of a comparison.
+        printed: its further tables by name, for those of its own experiment.
         orders: the rankings that its scores give.
         synthetic: the profile of the synthetic corpus (`crfdeid.corpora.synthetic.PROFILES`) that is most like its
             corpus.
@@ -106,5 +126,6 @@ class Paper:
     warning: str
     models: Mapping[str, str]
     tables: tuple[TypeTable | SystemTable, ...] = ()
+    printed: Mapping[str, PrintedTable] = field(default_factory=dict)
     orders: tuple[Order, ...] = ()
     synthetic: str = "default"

@@ -170,6 +170,8 @@ def finish(figure: Figure, title: str, caption: str, handles: Sequence[Artist] =
         engine.execute(figure)  # which drawing would begin with: half the time
     # Otherwise each drawing would move things a little, and a file would depend on earlier drawings.
     figure.set_layout_engine("none")
+    for panel in figure.axes:  # The solver's last digits depend on the addresses of its objects.
+        panel.set_position(np.round(panel.get_position().bounds, 6).tolist())
     return figure
 
 

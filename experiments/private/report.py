@@ -21,6 +21,7 @@ from experiments.results.views import Results, View, view
 from experiments.tables import comparison_tables
 from experiments.tables.cells import NO_VALUE, Table, percent, score_notes
 from experiments.tables.frames import OVERALL
+from experiments.tables.published import printed_cells
 from experiments.tables.scores import interval_table, overview_table, pair_table
 
 Described = Mapping[str, Any]
@@ -166,9 +167,7 @@ def systems_table(results: Results, systems: Sequence[Described], *, published: 
         *score_notes(view(results))[:1],
     ]
     if published:
-        notes.append(
-            "Published: Table 2 of friedrich2019, i2b2 2014; not to be compared with ours of another corpus or types."
-        )
+        notes += friedrich2019.PAPER.printed["table-2"].notes
     cells = pd.DataFrame.from_dict(rows, orient="index")
     return Table("Private training data (Table 2 of friedrich2019)", cells, tuple(notes), systems_frame(systems))
 
@@ -188,8 +187,7 @@ def _row(system: Described, *, published: bool) -> dict[str, str]:
         "95 % interval": f"{percent(fresh['low'])} to {percent(fresh['high'])}" if fresh else NO_VALUE,
     }
     if published:
-        printed = friedrich2019.PRIVATE.get((system["kind"], system["embedding"]))
-        row["Published F"] = NO_VALUE if printed is None else f"{printed:.2f}"
+        row |= printed_cells(friedrich2019.PAPER.printed["table-2"], (system["kind"], system["embedding"]))
     return row
 
 

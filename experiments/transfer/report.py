@@ -14,13 +14,14 @@ from crfdeid.documents import PHI
 from crfdeid.evaluation import Counts
 from crfdeid.label_schemes import PHI_CATEGORIES
 from experiments.core.experiment import Report
+from experiments.papers.johnson2020 import PAPER
 from experiments.plots.style import CHARACTER, canvas, finish, heat_map
 from experiments.reporting.findings import notices
 from experiments.results.views import Results, view
 from experiments.tables import example_table
 from experiments.tables.cells import MARK, NO_VALUE, Table, long_form, percent, run_notes
 from experiments.tables.frames import corpus_frame, rows_of
-from experiments.tables.published import printed_matrix, printed_points, with_printed_categories, with_printed_models
+from experiments.tables.published import printed_table, with_printed_rows
 from experiments.tables.setting import time_table
 from experiments.transfer.options import LEVEL
 
@@ -68,10 +69,8 @@ def transfer_tables(results: Results, *, published: bool) -> dict[str, Table]:
     found["table-5"] = point_table(results)
     found["missed"] = missed_table(results)
     if published:
-        found |= {
-            f"published-table-4-{measure}": printed_matrix(measure, name) for measure, name in CLINICAL_MEASURES.items()
-        }
-        found["published-table-5"] = printed_points()
+        alone = (*(f"table-4-{measure}" for measure in CLINICAL_MEASURES), "table-5")
+        found |= {f"published-{name}": printed_table(PAPER.printed[name]) for name in alone}
     return found | {"time": time_table(view(results))}
 
 
@@ -182,7 +181,7 @@ def model_table(results: Results, *, published: bool) -> Table:
     data = long_form(cells, "model", "measure")
     notes = ("Trained and tested on one corpus. PHI or not: the same predictions without their categories.", TOKENS)
     table = Table("Models by category and as PHI or not in % (Table 2 of johnson2020)", cells, notes, data, group=3)
-    return with_printed_models(table) if published else table
+    return with_printed_rows(table, PAPER.printed["table-2"]) if published else table
 
 
 def category_table(results: Results, *, published: bool) -> Table:
@@ -202,7 +201,7 @@ def category_table(results: Results, *, published: bool) -> Table:
     table = Table(
         "Models by category in % (Table 3 of johnson2020)", cells, notes, long_form(cells, "category", "measure")
     )
-    return with_printed_categories(table) if published else table
+    return with_printed_rows(table, PAPER.printed["table-3"]) if published else table
 
 
 _LETTERS = {"P": "precision", "R": "recall", "F1": "f1"}
