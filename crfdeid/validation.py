@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from crfdeid.errors import SettingError
 
-FOLDER_SETTINGS = frozenset({"encoder", "representation"})
+FOLDER_SETTINGS = frozenset({"checkpoint", "encoder", "representation"})
 """Settings that name a folder of this machine. Saved models hold the folder's content and omit the name, which may say
 whose machine it is."""
 

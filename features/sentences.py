@@ -50,6 +50,15 @@ class NoteTokens(Sequence[Token]):
         self._firsts = [0]  # the number of the first token of each of these
         self._pages: dict[int, _Page] = {}
 
+    @property
+    def text(self) -> str:
+        """The note in normal form."""
+        return self._text
+
+    def in_text(self, offset: int) -> int:
+        """Convert an offset of the raw text to that of the text in normal form."""
+        return offset if self._offsets is None else bisect_left(self._offsets, offset)
+
     def up_to(self, start: int, stop_offset: int) -> tuple[Token, ...]:
         """The tokens from the number ``start`` on that begin before an offset (from 1) of the text in normal form."""
         while self._cuts[-1] < stop_offset:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 from crfdeid.validation import (
     require_choice,
@@ -35,6 +35,8 @@ class TrainingSettings:
         UsageError: a value cannot work.
     """
 
+    least_epochs: ClassVar[int] = 1
+
     epochs: int = 25
     lr: float = 0.06
     final_lr: float = 0.1
@@ -42,7 +44,7 @@ class TrainingSettings:
     decoding: str = "valid"
 
     def __post_init__(self) -> None:
-        require_counts(self, "epochs")
+        require_counts(self, "epochs", least=self.least_epochs)
         require_number("lr", self.lr, "a number above 0, at most 100", lambda v: 0 < v <= 100)
         require_number("final_lr", self.final_lr, "a number from 0 to 1", lambda v: 0 <= v <= 1)
         if self.max_norm is not None:

@@ -174,7 +174,7 @@ def best_valid_tags(tables: Sequence[np.ndarray], tags: Sequence[str]) -> list[l
     for start in range(0, len(tables), _SENTENCES):
         some, scores = tables[start : start + _SENTENCES], []
         for table in some:
-            score = np.log(np.maximum(table, 1e-300), dtype=float)
+            score = np.log(np.maximum(table, 1e-300, dtype=float))
             score[:1] += first
             scores.append(score)
         paths = best_paths(np.concatenate(scores), [len(table) for table in some], transitions)

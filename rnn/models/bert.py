@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import jax
 import jax.numpy as jnp
@@ -17,11 +17,11 @@ from flax import nnx
 
 from crfdeid.crf.decoding import best_valid_tags
 from crfdeid.documents import PHI, LabelledSentence
-from crfdeid.errors import SettingError
+from crfdeid.errors import OptionConflictError, SettingError
 from crfdeid.evaluation import count_tags
 from crfdeid.serialization import PUBLIC
 from crfdeid.tagger import Traits
-from crfdeid.validation import require_counts, require_number, require_shares
+from crfdeid.validation import require_choice, require_counts, require_number, require_shares
 from features.tokens import Sentence
 from rnn.batching import PaddingPolicy, Row, rows_by_length
 from rnn.decode import posteriors, run_batches
@@ -30,10 +30,19 @@ from rnn.layers.dropout import dropout, split_key
 from rnn.layers.softmax import SoftmaxScores
 from rnn.layers.transformer import Linear, TransformerEncoder
 from rnn.network import Structure, TrainedModel
+from rnn.pretrained.classifier import SCHEMES, Head, read_renamed
 from rnn.pretrained.config import EncoderConfig
-from rnn.pretrained.hub import DISTRIBUTION, LICENCE, PretrainedEncoder, read_encoder, small_encoder
+from rnn.pretrained.hub import (
+    DISTRIBUTION,
+    LICENCE,
+    PretrainedEncoder,
+    read_classifier,
+    read_encoder,
+    small_encoder,
+)
 from rnn.pretrained.subwords import NOT_COUNTED, PIECES, SubwordProcessor
-from rnn.saving import expected_shapes, params_from
+from rnn.pretrained.text import TextProcessor
+from rnn.saving import expected_shapes, params_from, require_known_tags
 from rnn.settings import TrainingSettings
 from rnn.tagger import NetworkTagger
 from rnn.training.minibatches import optimiser, per_sentences
@@ -42,6 +51,7 @@ from rnn.words import tags_of
 
 _log = logging.getLogger("crfdeid")
 _SPECIAL = 2  # special pieces of a window, at its start and end
+_NEVER = -1e9  # score of an output that is another tag's; finite, so that its gradient is a number
 _STEP = 16  # windows are padded to multiples of it, or to the longest window: each length is compiled once
 _TOKENS = (
     512  # padded tokens in a batch of windows: larger batches gain nothing on a CPU, and the last one is half empty
@@ -56,13 +66,23 @@ class Bert(nnx.Module):
         tags: number of tags, K.
         dropout: dropout rate of all layers.
         rngs: source of the initial weights.
+        outputs: tag of each output of the linear map, whose probabilities are added by tag; () for an output a tag.
     """
 
     tables: Mapping[str, str] = {"pieces": PIECES}
 
-    def __init__(self, encoder: EncoderConfig, tags: int, *, dropout: float = 0.0, rngs: nnx.Rngs) -> None:
+    def __init__(
+        self,
+        encoder: EncoderConfig,
+        tags: int,
+        *,
+        dropout: float = 0.0,
+        rngs: nnx.Rngs,
+        outputs: tuple[int, ...] = (),
+    ) -> None:
+        self.tags, self.outputs = tags, outputs
         self.encoder = TransformerEncoder(encoder, dropout=dropout, rngs=rngs)
-        self.head = Linear(encoder.hidden, tags, rngs=rngs)
+        self.head = Linear(encoder.hidden, len(outputs) or tags, rngs=rngs)
 
     def scores(
         self, vectors: Arrays, inputs: Arrays, length: jax.Array, key: jax.Array | None = None
@@ -71,7 +91,11 @@ class Bert(nnx.Module):
         encoder_key, output_key = split_key(key, 2)
         real = jnp.arange(inputs[PIECES].shape[0]) < length
         states = self.encoder(vectors["pieces"], real, encoder_key)  # [L, H]
-        return {PHI: SoftmaxScores(self.head(dropout(states, self.encoder.dropout, output_key)))}
+        found = self.head(dropout(states, self.encoder.dropout, output_key))
+        if self.outputs not in ((), (*range(self.tags),)):
+            others = np.array(self.outputs)[:, None] != np.arange(self.tags)  # [outputs, K]
+            found = jax.nn.logsumexp(jnp.where(others[None], _NEVER, found[:, :, None]), axis=1)
+        return {PHI: SoftmaxScores(found)}
 
 
 def first_pieces_loss(
@@ -148,8 +172,12 @@ class BertSettings(TrainingSettings):
     """Settings of BERT as a tagger.
 
     Args:
-        encoder: folder of a pretrained encoder in the Hugging Face hub's layout, BERT or RoBERTa; "" for the small
-            English one that ``python -m rnn.fetch_encoder`` fetches.
+        encoder: folder of a pretrained encoder in the Hugging Face hub's layout, BERT, RoBERTa or DistilBERT; "" for
+            the small English one that ``python -m rnn.fetch_encoder`` fetches.
+        checkpoint: folder of a finished token classifier in the same layout, in place of an encoder; "" for none. Its
+            labels are kept, and with ``epochs=0`` its weights.
+        labels: other names of its labels or types, such as "PER=PATIENT,MISC=O".
+        scheme: reading of its labels, "iob2", or "iob1" where an entity can begin with I.
         window: word pieces in a window.
         overlap: largest number of pieces that two neighbouring windows share, less than ``window``.
         warmup: share of the updates over which the learning rate rises; it then falls linearly to ``final_lr`` of its
@@ -161,11 +189,16 @@ class BertSettings(TrainingSettings):
         UsageError: a value cannot work.
     """
 
+    least_epochs: ClassVar[int] = 0
+
     epochs: int = 6
     lr: float = 1.5e-4
     final_lr: float = 0.0
     max_norm: float | None = 40.0
     encoder: str = ""
+    checkpoint: str = ""
+    labels: str = ""
+    scheme: str = "iob2"
     window: int = 100
     overlap: int = 40
     warmup: float = 0.1
@@ -178,8 +211,13 @@ class BertSettings(TrainingSettings):
         require_shares(self, "warmup", "dropout")
         less = f"a whole number from 0 to below the window, {self.window}"
         require_number("overlap", self.overlap, less, lambda v: isinstance(v, int) and 0 <= v < self.window)
-        if not isinstance(self.encoder, str):
-            raise SettingError(f"encoder is {self.encoder}: give the folder of a pretrained encoder")
+        for name in ("encoder", "checkpoint", "labels"):
+            if not isinstance(getattr(self, name), str):
+                raise SettingError(f"{name} is {getattr(self, name)}: give a text")
+        require_choice(self, "scheme", SCHEMES)
+        read_renamed(self.labels)
+        if self.encoder and self.checkpoint:
+            raise OptionConflictError("encoder and checkpoint: give one of them, as a checkpoint has its encoder")
 
 
 @final
@@ -223,28 +261,61 @@ class BertTagger(NetworkTagger):
         return super().traits(settings)._replace(public_vocabulary=True, requires=("a pretrained encoder",))
 
     def processor(self, train: Sequence[LabelledSentence]) -> SubwordProcessor:
-        """Build the processor from the tags of training sentences and the encoder's pieces.
+        """Build the processor from the encoder's pieces and the tags of training sentences, or of the checkpoint.
 
         Raises:
             DataError: the encoder cannot be read.
-            UsageError: there is no encoder, or it reads less than a window.
+            UsageError: there is no encoder, it reads less than a window, or the checkpoint lacks a tag.
         """
-        settings, encoder = self._settings, read_encoder(self._folder())
+        settings = self._settings
+        if settings.checkpoint:
+            return self._checkpoint_processor(train)
+        if not settings.epochs:
+            raise SettingError("epochs is 0: give 1 or more, or a finished token classifier (checkpoint)")
+        encoder = read_encoder(self._folder())
         if not settings.encoder:
             _log.info("bert starts from %s, in %s (%s)", DISTRIBUTION, encoder.folder, LICENCE)
-        if settings.window + _SPECIAL > encoder.config.max_length:
+        return SubwordProcessor(encoder.config, encoder.pieces, {PHI: tags_of(train)}, *self._windows(encoder.config))
+
+    def _checkpoint_processor(self, train: Sequence[LabelledSentence]) -> TextProcessor:
+        encoder, head = self._classifier()
+        cuts = self._windows(encoder.config)
+        processor = TextProcessor(encoder.config, encoder.pieces, {PHI: head.tags}, *cuts, head.labels)
+        require_known_tags(processor, train)
+        return processor
+
+    def _windows(self, encoder: EncoderConfig) -> tuple[int, int]:
+        """Window and overlap."""
+        settings = self._settings
+        if settings.window + _SPECIAL > encoder.max_length:
             raise SettingError(
-                f"window is {settings.window}: the encoder reads {encoder.config.max_length - _SPECIAL} at most"
+                f"window is {settings.window}: the encoder reads {encoder.max_length - _SPECIAL} at most"
             )
-        return SubwordProcessor(
-            encoder.config, encoder.pieces, {PHI: tags_of(train)}, settings.window, settings.overlap
-        )
+        return settings.window, settings.overlap
+
+    def _classifier(self) -> tuple[PretrainedEncoder, Head]:
+        settings = self._settings
+        return read_classifier(Path(settings.checkpoint), labels=settings.labels, scheme=settings.scheme)
+
+    def prepare(self, train: Sequence[LabelledSentence]) -> tuple[SubwordProcessor, list[Row]]:
+        """Processor and rows of training sentences; without rows if it is not trained."""
+        if not self._settings.epochs:
+            if self._checkpoint is not None:
+                raise SettingError("epochs is 0: give the number of further ones, such as epochs=3")
+            return self.processor(()), []
+        processor, rows = super().prepare(train)
+        if isinstance(processor, TextProcessor):
+            processor = processor.trained()
+            if self._checkpoint is not None:
+                self._checkpoint = self._checkpoint._replace(processor=processor)
+        return processor, rows
 
     def saved_processor(
         self, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], key: bytes | None
     ) -> SubwordProcessor:
         """Restore the processor of a saved model."""
-        return SubwordProcessor.read(described, arrays, window=self._settings.window, overlap=self._settings.overlap)
+        kind = TextProcessor if "outputs" in described else SubwordProcessor
+        return kind.read(described, arrays, window=self._settings.window, overlap=self._settings.overlap)
 
     def tables(self, processor: SubwordProcessor, rngs: nnx.Rngs) -> dict[str, jax.Array]:
         """Zeros in place of the encoder's vectors of word pieces; `initial` sets these."""
@@ -252,14 +323,23 @@ class BertTagger(NetworkTagger):
 
     def network(self, processor: SubwordProcessor, rngs: nnx.Rngs) -> Bert:
         """Create the network with random weights; `initial` sets those of the encoder."""
-        return Bert(processor.encoder, len(processor.tags[PHI]), dropout=self._settings.dropout, rngs=rngs)
+        outputs = processor.labels.outputs if isinstance(processor, TextProcessor) else ()
+        tags = len(processor.tags[PHI])
+        return Bert(processor.encoder, tags, dropout=self._settings.dropout, rngs=rngs, outputs=outputs)
 
     def initial(self, processor: SubwordProcessor) -> TrainedModel:
-        """Weights of the encoder, and random ones of the map to tags."""
+        """Weights of the encoder, and random ones of the map to tags; or all weights of the checkpoint."""
         structure, shapes = expected_shapes(self, processor)
-        head = Linear(processor.encoder.hidden, len(processor.tags[PHI]), rngs=nnx.Rngs(self._seed))
-        arrays = {f"network.head.{name.removeprefix('network.')}": a for name, a in Structure.split(head)[1].items()}
-        encoder = PretrainedEncoder(self._folder(), processor.encoder, processor.pieces)
+        if self._settings.checkpoint:
+            encoder, last = self._classifier()
+            read = encoder.classifier(last.known)
+            matrix, bias = last.weights(read["head.W"], read["head.b"])
+            arrays: dict[str, Any] = {"network.head.W": matrix, "network.head.b": bias}
+        else:
+            encoder = PretrainedEncoder(self._folder(), processor.encoder, processor.pieces)
+            head = Linear(processor.encoder.hidden, len(processor.tags[PHI]), rngs=nnx.Rngs(self._seed))
+            found = Structure.split(head)[1].items()
+            arrays = {f"network.head.{name.removeprefix('network.')}": array for name, array in found}
         for name, array in encoder.weights().items():
             arrays["tables.pieces" if name == "pieces" else f"network.encoder.{name}"] = array
         return TrainedModel(processor, structure, params_from(shapes, list(arrays), arrays.pop))

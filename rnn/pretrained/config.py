@@ -7,8 +7,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-FAMILIES = ("bert", "roberta")
+FAMILIES = ("bert", "roberta", "distilbert")
 ACTIVATIONS = ("gelu", "gelu_new", "relu")
+# Fields that change what an encoder computes, and are not implemented; each is refused unless it is empty or false.
+_NOT_IMPLEMENTED = ("is_decoder", "add_cross_attention", "pruned_heads", "quantization_config", "auto_map")
+# Names of DistilBERT's fields, by BERT's.
+_DISTILBERT = {
+    "hidden_size": "dim",
+    "num_hidden_layers": "n_layers",
+    "num_attention_heads": "n_heads",
+    "intermediate_size": "hidden_dim",
+    "hidden_act": "activation",
+}
 _MOST = 1 << 20  # of any size: a larger one means a damaged file, and would be allocated
 
 
@@ -17,10 +27,11 @@ class EncoderConfig:
     """Family and sizes of an encoder.
 
     BioBERT, SciBERT, ClinicalBERT, multilingual BERT, BETO and MiniLM are of the family "bert"; bsc-bio and
-    RoBERTa-large are of "roberta", with another first position and pieces of bytes.
+    RoBERTa-large are of "roberta", with another first position and pieces of bytes. "distilbert" is BERT without
+    segments.
 
     Args:
-        family: "bert" or "roberta".
+        family: "bert", "roberta" or "distilbert".
         pieces: word pieces with a vector, V.
         hidden: size of a vector and of a state, H; a multiple of ``heads``.
         layers: transformer layers.
@@ -48,7 +59,7 @@ class EncoderConfig:
 
     def __post_init__(self) -> None:
         if self.family not in FAMILIES:
-            raise ValueError(f"an encoder of the kind '{self.family}': there are {' and '.join(FAMILIES)}")
+            raise ValueError(f"an encoder of the kind '{self.family}': there are {', '.join(FAMILIES)}")
         if self.activation not in ACTIVATIONS:
             raise ValueError(f"the activation '{self.activation}': there are {', '.join(ACTIVATIONS)}")
         for name in ("pieces", "hidden", "layers", "heads", "intermediate", "positions", "first"):
@@ -78,6 +89,12 @@ class EncoderConfig:
         kind = config.get("position_embedding_type", "absolute")
         if kind != "absolute":
             raise ValueError(f"positions of the kind '{kind}': there are absolute ones")
+        for name in _NOT_IMPLEMENTED:
+            if config.get(name):
+                raise ValueError(f"'{name}' is not implemented")
+        if family == "distilbert":
+            config = {**config, "layer_norm_eps": 1e-12}
+            config |= {name: config[own] for name, own in _DISTILBERT.items() if own in config}
         try:
             return cls(
                 family=family,

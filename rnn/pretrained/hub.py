@@ -1,4 +1,4 @@
-"""Reader of a pretrained encoder's folder in the layout of the Hugging Face hub. It runs no code of the folder.
+"""Reader of the folder of an encoder or token classifier, in the hub's layout. It runs no code of the folder.
 
 config.json          sizes and family
 model.safetensors    weights, in PyTorch's layout and under its names
@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -30,19 +30,21 @@ from crfdeid.errors import (
     NotFoundError,
     OptionConflictError,
     ReadError,
+    UsageError,
 )
 from crfdeid.utils.files import read_bytes
 from crfdeid.utils.folders import cache_folder, make_cache_folder
+from rnn.pretrained.classifier import Head, read_head, read_renamed
 from rnn.pretrained.config import EncoderConfig
 from rnn.pretrained.wordpiece import WordpieceTokenizer, read_pieces
 
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 _PICKLED = ("pytorch_model.bin", "tf_model.h5", "flax_model.msgpack")
-_PREFIX = re.compile(r"^(?:bert|roberta)\.")
+_PREFIX = re.compile(r"^(?:bert|roberta|distilbert)\.")
 _OLD_NAMES = {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"}
 
 # Name of a part of a layer there -> here. Each has two arrays: a matrix (transposed there) or a scale, and a bias.
-_PARTS = {
+_BERT = {
     "attention.self.query": "query",
     "attention.self.key": "key",
     "attention.self.value": "value",
@@ -52,6 +54,17 @@ _PARTS = {
     "output.dense": "outer",
     "output.LayerNorm": "norm",
 }
+_DISTILBERT = {
+    "attention.q_lin": "query",
+    "attention.k_lin": "key",
+    "attention.v_lin": "value",
+    "attention.out_lin": "joined",
+    "sa_layer_norm": "attended",
+    "ffn.lin1": "inner",
+    "ffn.lin2": "outer",
+    "output_layer_norm": "norm",
+}
+_NORMS = ("attended", "norm")
 
 
 class PretrainedEncoder(NamedTuple):
@@ -73,6 +86,17 @@ class PretrainedEncoder(NamedTuple):
         Raises:
             DataError: the file is missing, damaged, or that of another encoder.
         """
+        found = self._arrays(_expected(self.config))
+        if self.config.family == "distilbert":
+            found["segment"] = np.zeros(self.config.hidden, np.float32)
+        return found
+
+    def classifier(self, labels: int) -> dict[str, np.ndarray]:
+        """Read the last layer of a token classifier: "head.W", [H, labels], and "head.b"; errors as for `weights`."""
+        shape = (self.config.hidden, labels)
+        return self._arrays([("classifier.weight", "head.W", shape), ("classifier.bias", "head.b", shape[1:])])
+
+    def _arrays(self, expected: Iterable[tuple[str, str, tuple[int, ...]]]) -> dict[str, np.ndarray]:
         path = self.folder / WEIGHTS
         if not path.is_file():
             raise NotFoundError(_remedy(self.folder), path=path)
@@ -80,9 +104,9 @@ class PretrainedEncoder(NamedTuple):
         try:
             with safe_open(path, framework="numpy") as file:
                 stored = {_plain(name): name for name in file.keys()}  # noqa: SIM118  not a mapping
-                for there, here, shape in _expected(self.config):
+                for there, here, shape in expected:
                     if there not in stored:
-                        raise FormatError(f"no array '{there}': give the weights of a whole encoder", path=path)
+                        raise FormatError(f"no array '{there}': give the weights of a whole model", path=path)
                     found[here] = _array(file.get_tensor(stored[there]), there, here, shape, path)
         except (SafetensorError, OSError, TypeError, OverflowError):
             problem = "damaged, or not a file of arrays that can be read: fetch it anew"
@@ -91,7 +115,7 @@ class PretrainedEncoder(NamedTuple):
 
 
 def read_encoder(folder: Path) -> PretrainedEncoder:
-    """Read the sizes and the tokenizer of a BERT or RoBERTa encoder; its weights are read on request.
+    """Read the sizes and the tokenizer of a BERT, RoBERTa or DistilBERT encoder; its weights are read on request.
 
     Args:
         folder: a folder in the hub's layout.
@@ -99,7 +123,37 @@ def read_encoder(folder: Path) -> PretrainedEncoder:
     Raises:
         DataError: a file is missing or damaged, or it is an encoder of another kind.
     """
-    config = _config(folder / CONFIG)
+    return _encoder(folder, _config(folder / CONFIG))
+
+
+def read_classifier(folder: Path, *, labels: str, scheme: str) -> tuple[PretrainedEncoder, Head]:
+    """Read the sizes, tokenizer and labels of a token classifier; its weights are read on request.
+
+    Args:
+        folder: a folder in the hub's layout.
+        labels: other names of its labels (`rnn.pretrained.classifier.read_renamed`).
+        scheme: one of `rnn.pretrained.classifier.SCHEMES`.
+
+    Raises:
+        DataError: a file is missing or damaged, or it is a model of another kind.
+        SettingError: ``labels`` is invalid.
+    """
+    content = _config(folder / CONFIG)
+    encoder = _encoder(folder, content)
+    try:
+        return encoder, read_head(content, renamed=read_renamed(labels), scheme=scheme)
+    except UsageError:
+        raise
+    except ValueError as error:
+        problem = f"not a token classifier that can be read: {error}"
+        raise FormatError(problem, path=folder / CONFIG) from None
+
+
+def _encoder(folder: Path, content: Mapping[str, Any]) -> PretrainedEncoder:
+    try:
+        config = EncoderConfig.of_hub(content)
+    except ValueError as error:
+        raise FormatError(f"not an encoder that can be read: {error}", path=folder / CONFIG) from None
     pieces = read_pieces(folder, config.family)
     if pieces.count > config.pieces:
         problem = f"{pieces.count} word pieces, where {CONFIG} says {config.pieces}: give files that belong together"
@@ -107,11 +161,12 @@ def read_encoder(folder: Path) -> PretrainedEncoder:
     return PretrainedEncoder(folder, config, pieces)
 
 
-def _config(path: Path) -> EncoderConfig:
+def _config(path: Path) -> dict[str, Any]:
     try:
-        content = json.loads(read_bytes(path))
+        content: Any = json.loads(read_bytes(path))
         if not isinstance(content, dict):
             raise ValueError("not an object")
+        return content
     except DataError:
         raise
     except OSError as error:
@@ -119,10 +174,6 @@ def _config(path: Path) -> EncoderConfig:
         raise ReadError(problem, path=path) from None
     except (ValueError, RecursionError):
         raise FormatError("not the settings of an encoder, which are a JSON object: fetch it anew", path=path) from None
-    try:
-        return EncoderConfig.of_hub(content)
-    except ValueError as error:
-        raise FormatError(f"not an encoder that can be read: {error}", path=path) from None
 
 
 def _remedy(folder: Path) -> str:
@@ -162,15 +213,17 @@ def _expected(config: EncoderConfig) -> Iterator[tuple[str, str, tuple[int, ...]
     size, inner = config.hidden, config.intermediate
     yield "embeddings.word_embeddings.weight", "pieces", (config.pieces, size)
     yield "embeddings.position_embeddings.weight", "positions", (config.positions, size)
-    yield "embeddings.token_type_embeddings.weight", "segment", (size,)
+    if config.family != "distilbert":
+        yield "embeddings.token_type_embeddings.weight", "segment", (size,)
     yield "embeddings.LayerNorm.weight", "norm.g", (size,)
     yield "embeddings.LayerNorm.bias", "norm.b", (size,)
     sizes: Mapping[str, Any] = {"inner": (size, inner), "outer": (inner, size)}
+    parts, stack = (_DISTILBERT, "transformer") if config.family == "distilbert" else (_BERT, "encoder")
     for layer in range(config.layers):
-        for there, here in _PARTS.items():
-            place, name = f"encoder.layer.{layer}.{there}", f"layers.{layer}.{here}"
+        for there, here in parts.items():
+            place, name = f"{stack}.layer.{layer}.{there}", f"layers.{layer}.{here}"
             matrix = sizes.get(here, (size, size))
-            if "LayerNorm" in there:
+            if here in _NORMS:
                 yield f"{place}.weight", f"{name}.g", (size,)
             else:
                 yield f"{place}.weight", f"{name}.W", matrix

@@ -35,18 +35,19 @@ NOT_COUNTED = -1
 _JSON = "tokenizer"  # name of the tokenizer's array
 
 
-class _Note(NamedTuple):
+class Note(NamedTuple):
     """A note with the sentences of one call.
 
     Attributes:
         tokens: all of its words.
-        sentences: index of each sentence in the call, and index of its first word in the note.
+        sentences: index of each sentence in the call, index of its first word in the note, and of the one after its
+            last.
         first: index of the first word of these sentences.
         stop: index of the word after their last. Memory depends on this range, not on the length of the note.
     """
 
     tokens: Sequence[Token]
-    sentences: list[tuple[int, int]]
+    sentences: list[tuple[int, int, int]]
     first: int
     stop: int
 
@@ -82,11 +83,11 @@ class SubwordProcessor(PublicWords):
                 belongs to its first piece (johnson2020, section 3.4).
         """
         rows = []
-        for number, note in enumerate(_notes(sentences)):
+        for number, note in enumerate(self._notes(sentences)):
             known = None if targets is None else self._known(note, targets)
             asked = np.zeros(note.stop - note.first, bool)
-            for i, start in note.sentences:
-                asked[start - note.first :][: len(sentences[i].tokens)] = True
+            for _, start, stop in note.sentences:
+                asked[start - note.first : stop - note.first] = True
             for row in self.windows(note.tokens, note.first, note.stop):
                 inside = (row.words >= note.first) & (row.words < note.stop)
                 words = row.words[inside] - note.first
@@ -98,13 +99,17 @@ class SubwordProcessor(PublicWords):
                     rows.append(row._replace(targets=wanted, note=number))
         return rows
 
-    def _known(self, note: _Note, targets: Sequence[LabelledSentence]) -> np.ndarray:
+    def _notes(self, sentences: Sequence[Sentence]) -> list[Note]:
+        """Notes of the sentences with tokens; a subclass may count other words than tokens."""
+        return notes_of(sentences)
+
+    def _known(self, note: Note, targets: Sequence[LabelledSentence]) -> np.ndarray:
         """Id of each word's tag, from the note's first word to read to its last; `NOT_COUNTED` without annotation."""
         number = {tag: k for k, tag in enumerate(self.tags[PHI])}
         known = np.full(note.stop - note.first, NOT_COUNTED, np.int32)
-        for i, start in note.sentences:
+        for i, start, stop in note.sentences:
             if PHI in targets[i].annotated:
-                known[start - note.first :][: len(targets[i].tags)] = [number[tag] for tag in targets[i].tags]
+                known[start - note.first : stop - note.first] = [number[tag] for tag in targets[i].tags]
         return known
 
     def scatter_to_tokens(
@@ -120,7 +125,7 @@ class SubwordProcessor(PublicWords):
             values: for each row, the probabilities at its pieces, [L, K].
             sentences: the sentences.
         """
-        notes, tags = _notes(sentences), self.tags[PHI]
+        notes, tags = self._notes(sentences), self.tags[PHI]
         outside = tags.index(OUTSIDE) if OUTSIDE in tags else -1
         merged = [np.zeros((note.stop - note.first, len(tags)), np.float32) for note in notes]
         best = [np.full(len(table), -1.0) for table in merged]  # worth of the best window so far
@@ -128,8 +133,8 @@ class SubwordProcessor(PublicWords):
             _merge(row, probabilities, notes[row.note].first, merged[row.note], best[row.note], outside)
         found = [np.empty((0, len(tags)), np.float32)] * len(sentences)
         for note, table in zip(notes, merged, strict=True):
-            for i, start in note.sentences:
-                found[i] = table[start - note.first :][: len(sentences[i].tokens)]
+            for i, start, stop in note.sentences:
+                found[i] = table[start - note.first : stop - note.first]
         return found
 
     def windows(self, tokens: Sequence[Token], first: int = 0, stop: int | None = None) -> Iterator[Row]:
@@ -141,12 +146,11 @@ class SubwordProcessor(PublicWords):
             stop: only windows that hold words before that of this number; None for no such bound.
         """
         cuts = self._cuts(tokens)
-        chosen = cuts[(cuts[:, 1] > first) & (cuts[:, 0] < (len(tokens) if stop is None else stop))]
+        chosen = cuts[(cuts[:, 1] > first) & (cuts[:, 0] < (np.inf if stop is None else stop))]
         if not len(chosen):
             return
         begin, end = int(chosen[0, 0]), int(chosen[-1, 1])
-        before = max(begin - 1, 0)  # decides whether the first word follows a space
-        words = [*self._words(tokens[before:end])][begin - before :]
+        words = self._words_between(tokens, begin, end)
         for start, last in (chosen - begin).tolist():
             ids = [self.pieces.begin, *chain.from_iterable(words[start:last]), self.pieces.end]
             lengths = [len(word) for word in words[start : last - 1]]
@@ -154,20 +158,33 @@ class SubwordProcessor(PublicWords):
             places[1 + np.cumsum([0, *lengths])] = np.arange(begin + start, begin + last)  # of each word's first piece
             yield Row({PIECES: np.array(ids, np.int32)}, {}, len(ids), places)
 
+    @property
+    def _most(self) -> int:
+        """Largest number of pieces of a word, a quarter of a window."""
+        return max(1, min(self.window // 4, self.window - self.overlap))
+
+    def _words_between(self, tokens: Sequence[Token], begin: int, end: int) -> Sequence[Sequence[int]]:
+        """Pieces of the words of these numbers."""
+        before = max(begin - 1, 0)  # decides whether the first word follows a space
+        return [*self._words(tokens[before:end])][begin - before :]
+
+    def _lengths(self, tokens: Sequence[Token]) -> np.ndarray:
+        """Number of pieces of each word of a note."""
+        return np.fromiter((len(pieces) for pieces in self._words(tokens)), np.int32)
+
     def _words(self, tokens: Iterable[Token]) -> Iterator[tuple[int, ...]]:
-        """Pieces of each word; a very long word keeps its first ones, at most a quarter of a window."""
-        most = max(1, min(self.window // 4, self.window - self.overlap))
+        """Pieces of each word; a very long word keeps its first ones."""
         end = None
         for token in tokens:
-            yield self.pieces(token.text, spaced=end is not None and end < token.start)[:most]
+            yield self.pieces(token.text, spaced=end is not None and end < token.start)[: self._most]
             end = token.end
 
     def _cuts(self, tokens: Sequence[Token]) -> np.ndarray:
         """First word of each window of a note, and the word after its last: [windows, 2]."""
         found = self._windows.get(tokens) if isinstance(tokens, NoteTokens) else None
         if found is None:
-            lengths = np.fromiter((len(pieces) for pieces in self._words(tokens)), np.int32)
-            found = np.array(overlapping_windows(lengths, self.window, self.overlap), np.int32).reshape(-1, 2)
+            cuts = overlapping_windows(self._lengths(tokens), self.window, self.overlap)
+            found = np.array(cuts, np.int32).reshape(-1, 2)
             if isinstance(tokens, NoteTokens):
                 self._windows[tokens] = found
         return found
@@ -209,7 +226,7 @@ class SubwordProcessor(PublicWords):
         )
 
 
-def _notes(sentences: Sequence[Sentence]) -> list[_Note]:
+def notes_of(sentences: Sequence[Sentence]) -> list[Note]:
     """Notes of the sentences with tokens."""
     members: dict[int, list[int]] = {}
     for i, sentence in enumerate(sentences):
@@ -218,9 +235,9 @@ def _notes(sentences: Sequence[Sentence]) -> list[_Note]:
     found = []
     for numbers in members.values():
         first = sentences[numbers[0]]
-        places = [(i, sentences[i].note_start if first.note else 0) for i in numbers]
-        stop = max(start + len(sentences[i].tokens) for i, start in places)
-        found.append(_Note(first.note or first.tokens, places, min(start for _, start in places), stop))
+        starts = [sentences[i].note_start if first.note else 0 for i in numbers]
+        places = [(i, start, start + len(sentences[i].tokens)) for i, start in zip(numbers, starts, strict=True)]
+        found.append(Note(first.note or first.tokens, places, min(starts), max(stop for _, _, stop in places)))
     return found
 
 

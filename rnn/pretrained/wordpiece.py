@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
 from tokenizers import BertWordPieceTokenizer, ByteLevelBPETokenizer, Tokenizer
 
 from crfdeid.errors import FormatError, NotFoundError, ReadError
@@ -16,9 +17,12 @@ TOKENIZER = "tokenizer.json"
 _VOCABULARY, _SETTINGS = "vocab.txt", "tokenizer_config.json"
 _BYTE_VOCABULARY, _MERGES = "vocab.json", "merges.txt"
 # The pieces at the start and the end of a text, and the unknown piece.
-_SPECIAL = {"bert": ("[CLS]", "[SEP]", "[UNK]"), "roberta": ("<s>", "</s>", "<unk>")}
+_BERT = ("[CLS]", "[SEP]", "[UNK]")
+_SPECIAL = {"bert": _BERT, "roberta": ("<s>", "</s>", "<unk>"), "distilbert": _BERT}
 _NAMES = re.compile(r"\[[^\]]*\]|<[^>]*>")  # pieces such as [UNK] and <mask>, which are no text
 _MOST_REMEMBERED = 1 << 16  # cached words
+_AT_ONCE = 1 << 16  # characters that are read together: the library takes hundreds of bytes for each
+_CUT = re.compile(r"\S(?= )")  # the end of a word: pieces of bytes hold the space before theirs
 
 
 @dataclass(frozen=True)
@@ -30,7 +34,7 @@ class WordpieceTokenizer:
 
     Args:
         json: content of ``tokenizer.json``.
-        family: family of the encoder, "bert" or "roberta".
+        family: family of the encoder (`rnn.pretrained.config.FAMILIES`).
 
     Raises:
         ValueError: the content is no tokenizer, or one of another family.
@@ -102,6 +106,26 @@ class WordpieceTokenizer:
                 self._known[word, spaced] = found
         return found
 
+    def read(self, text: str) -> tuple[np.ndarray, np.ndarray]:
+        """Divide a text into words and pieces as the tokenizer does by itself.
+
+        Returns:
+            The pieces' ids, [P], and for each piece its start and end in the text and the number of its word, [P, 3].
+        """
+        ids, places = [np.empty(0, np.int32)], [np.empty((0, 3), int)]
+        start = word = 0
+        while start < len(text):
+            cut = _CUT.search(text, start + _AT_ONCE, start + 2 * _AT_ONCE)
+            end = cut.start() + 1 if cut else min(start + 2 * _AT_ONCE, len(text))
+            part = text[start:end].encode("utf-8", "replace").decode("utf-8")
+            found = self._tokenizer.encode(part, add_special_tokens=False)  # type: ignore[attr-defined]
+            if found.ids:
+                ids.append(np.array(found.ids, np.int32))
+                places.append(np.column_stack([np.array(found.offsets) + start, np.array(found.word_ids) + word]))
+                word = int(places[-1][-1, 2]) + 1
+            start = end
+        return np.concatenate(ids), np.concatenate(places)
+
 
 def read_pieces(folder: Path, family: str) -> WordpieceTokenizer:
     """Read the tokenizer of an encoder's folder.
@@ -109,21 +133,21 @@ def read_pieces(folder: Path, family: str) -> WordpieceTokenizer:
     Args:
         folder: with ``tokenizer.json``; else, for BERT, ``vocab.txt``, or for RoBERTa, ``vocab.json`` and
             ``merges.txt``.
-        family: "bert" or "roberta".
+        family: family of the encoder.
 
     Raises:
         DataError: the tokenizer is missing, damaged, or of another family.
     """
-    plain = folder / (_VOCABULARY if family == "bert" else _BYTE_VOCABULARY)
+    plain = folder / (_BYTE_VOCABULARY if family == "roberta" else _VOCABULARY)
     path = next((path for path in (folder / TOKENIZER, plain) if path.is_file()), None)
     if path is None:
         raise NotFoundError(f"no tokenizer: it should hold {TOKENIZER} or {plain.name}", path=folder)
     try:
         if path != plain:
             return WordpieceTokenizer(path.read_text("utf-8"), family)
-        if family == "bert":
-            return WordpieceTokenizer.of(_word_pieces(path), family)
-        return WordpieceTokenizer.of(ByteLevelBPETokenizer(str(path), str(folder / _MERGES)), family)
+        if family == "roberta":
+            return WordpieceTokenizer.of(ByteLevelBPETokenizer(str(path), str(folder / _MERGES)), family)
+        return WordpieceTokenizer.of(_word_pieces(path), family)
     except OSError as error:
         raise ReadError(f"cannot be read ({error.strerror})", path=path) from None
     except Exception as error:  # the tokenizers library raises this class itself

@@ -118,6 +118,47 @@ def write_encoder(folder: Path, config: dict[str, Any] | None = None, **changed:
     return folder
 
 
+def write_classifier(
+    folder: Path, labels: Sequence[str], config: dict[str, Any] | None = None, **changed: np.ndarray
+) -> Path:
+    """Write a token classifier of random weights with these labels; its folder."""
+    config = bert_config() if config is None else config
+    random = np.random.default_rng(1)
+    last = {
+        "classifier.weight": random.normal(size=(len(labels), config["hidden_size"])).astype(np.float32),
+        "classifier.bias": random.normal(size=len(labels)).astype(np.float32),
+    }
+    named = {
+        "architectures": ["BertForTokenClassification"],
+        "id2label": {str(i): name for i, name in enumerate(labels)},
+    }
+    return write_encoder(folder, {**config, **named}, **{**last, **changed})
+
+
+def write_word_classifier(folder: Path, labels: Sequence[str], words: dict[str, str], **config: Any) -> Path:
+    """Write a token classifier whose label of a piece depends on the piece alone; its folder.
+
+    Args:
+        folder: where to.
+        labels: its labels, with "O".
+        words: label of some of `PIECES`, at most 16; others are O.
+        config: fields of ``config.json`` that are other ones.
+    """
+    settings = bert_config(num_hidden_layers=1, **config)
+    size = settings["hidden_size"]
+    arrays = {
+        name: np.full(shape, name.endswith("LayerNorm.weight"), np.float32) for name, shape in shapes(settings).items()
+    }
+    weights = np.zeros((len(labels), size), np.float32)
+    for axis, (word, label) in enumerate(words.items()):
+        arrays["embeddings.word_embeddings.weight"][PIECES.index(word), axis] = 1
+        weights[labels.index(label), axis] = 2
+    bias = np.array([3 * (label == "O") for label in labels], np.float32)
+    return write_classifier(
+        folder, labels, settings, **arrays, **{"classifier.weight": weights, "classifier.bias": bias}
+    )
+
+
 @cache
 def tiny_encoder() -> Path:
     """A folder with an encoder of BERT's kind that is there until the process ends.
