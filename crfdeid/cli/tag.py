@@ -11,7 +11,7 @@ from crfdeid.cli.options import BLIND, NOTE_OPTIONS
 from crfdeid.cli.shell import Mode, choice, command
 from crfdeid.io.annotations import BLIND_FORMATS
 
-TAG_FORMATS = ("brat", "jsonl", "i2b2-2014", "conll", "label-studio", "doccano", "xmi")
+TAG_FORMATS = ("brat", "jsonl", "i2b2-2014", "conll", "label-studio", "doccano", "xmi", "transformers")
 
 
 @command(
@@ -58,7 +58,7 @@ def run(options: SimpleNamespace) -> int:
     work = shared.note_task(options, operators=None)
     layers = saved_traits(work.model).layers
     with_completeness = form == "label-studio" and not options.blind
-    evidence = work.evidence or (form in ("jsonl", "label-studio") and not options.blind)
+    evidence = work.evidence or (form in ("jsonl", "label-studio", "transformers") and not options.blind)
     work = replace(work, concepts=CONCEPT in layers, with_completeness=with_completeness, evidence=evidence)
     settings = {
         "command": "tag",

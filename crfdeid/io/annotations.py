@@ -10,6 +10,7 @@ run finds them; the end of the run joins them. Their offsets are those of the re
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -33,6 +34,7 @@ TAG_ENDINGS = {
     "label-studio": (".json",),
     "doccano": (".jsonl",),
     "xmi": (".xmi",),
+    "transformers": (".json",),
 }
 MULTI_NOTE_FORMATS = ("jsonl", "label-studio", "doccano")
 """Formats whose files can hold several notes, as tables do."""
@@ -80,6 +82,8 @@ def _layer_writer(target: Path, format: str, model: str, for_test: bool) -> Writ
         return LinesWriter(target, doccano.to_line)
     if format == "label-studio":
         return TasksWriter(target, model)
+    if format == "transformers":
+        return _EntitiesWriter(target)
     return _NoteWriter(target, format)
 
 
@@ -229,6 +233,36 @@ class _NoteWriter:
             write_files(CORPUS_WRITERS[self._format]([replace(document, id=self._target.stem)], self._target.parent))
         else:
             write_files(CORPUS_WRITERS[self._format]([document], self._target))
+
+    def close(self) -> None:
+        """Do nothing: `write` has finished the file."""
+
+
+class _EntitiesWriter:
+    """Writer of a single document's spans, as transformers' pipelines return them.
+
+    A score is the lowest probability of being PHI among a span's tokens, and 1 where nothing was measured.
+    """
+
+    def __init__(self, target: Path) -> None:
+        self._target = target
+
+    def write(self, row: Record, document: Document | None) -> None:
+        if document is None:
+            return
+        mark = row.passthrough.before
+        scores = {span: found.as_json()["score"] for span, found in document.evidence.items()}
+        entities = [
+            {
+                "entity_group": span.label,
+                "score": 1.0 if scores.get(span) is None else scores[span],
+                "word": document.text[span.start : span.end],
+                "start": len(mark) + span.start,
+                "end": len(mark) + span.end,
+            }
+            for span in document.spans
+        ]
+        self._target.write_text(json.dumps(entities, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
     def close(self) -> None:
         """Do nothing: `write` has finished the file."""
