@@ -123,7 +123,7 @@ def run(options: SimpleNamespace) -> None:
     """
     from crfdeid.cli.progress import training_bar  # noqa: PLC0415
     from crfdeid.cli.training_summary import print_training  # noqa: PLC0415
-    from crfdeid.corpora.splits import read_splits  # noqa: PLC0415
+    from crfdeid.corpora.splits import read_held_out, read_splits  # noqa: PLC0415
     from crfdeid.model_card.card import model_digest  # noqa: PLC0415
     from crfdeid.model_card.training import train_model  # noqa: PLC0415
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
@@ -135,8 +135,12 @@ def run(options: SimpleNamespace) -> None:
     concepts = _concept_paths(options)
     if concepts is not None and CONCEPT not in type(tagger).traits(tagger.settings).layers:
         raise UsageError(f"--model {name} learns PHI alone: leave out --concepts, or choose a model that learns both")
-    paths = (options.notes, options.dev, options.test)
-    corpus = read_splits(*paths, corpus_format=options.format, types=options.types, concepts=concepts)
+    if options.dev is None and not getattr(tagger.settings, "epochs", 1):
+        notes = (str(options.notes), options.notes, options.test)
+        corpus = read_held_out(*notes, options.format, options.types)
+    else:
+        paths = (options.notes, options.dev, options.test)
+        corpus = read_splits(*paths, corpus_format=options.format, types=options.types, concepts=concepts)
     started, what = time.monotonic(), options.model or name
     with training_bar(f"training {what}") as step:
         card = train_model(

@@ -72,7 +72,8 @@ def train_model(
 
     Args:
         tagger: an untrained model.
-        corpus: training notes; development notes, for thresholds and scores; optional test notes, for more scores.
+        corpus: training notes, none for a model that is finished; development notes, for thresholds and scores;
+            optional test notes, for more scores.
         folder: for the model.
         augment: kinds of rewritten copies of training notes, as for `crfdeid.augmentation.parse_copy_kinds`.
         key: of a hashed vocabulary; None for a readable one.
@@ -90,14 +91,16 @@ def train_model(
         DataError: no documents to train on or to choose thresholds on, the model cannot be written, or another process
             is writing it.
     """
-    require_phi(corpus.splits)
-    _require_annotated(tagger, corpus.splits)
+    splits = {name: split for name, split in corpus.splits.items() if split.documents}
+    require_phi(splits)
+    _require_annotated(tagger, splits)
     if site is not None and key is not None:
         raise UsageError("a site's lists would stand in the clear beside a private vocabulary: give them to redact")
 
     def fit() -> dict[str, Any]:
         tagger.fit(augment_corpus(corpus.train, augment).sentences, corpus.dev.sentences, on_progress=on_progress)
-        card = {**make_card(tagger, corpus, key=key), "augment": augment}
+        copies = augment if corpus.train.documents else NO_COPIES
+        card = {**make_card(tagger, corpus, key=key), "augment": copies}
         return card if base_model_sha256 is None else {**card, "base_model_sha256": base_model_sha256}
 
     return write_model(tagger, fit, folder, key=key, site=site, overwrite=overwrite)
@@ -189,7 +192,10 @@ def make_card(
     name = corpus.name if corpus.is_synthetic else Path(corpus.name).resolve().name
     found = {name: _predict(tagger, split) for name, split in measured.items()}
     marked = _marked(corpus.dev, found["dev"]["consistent"])
-    reader = reader or NoteReader.learn((document.text for document in corpus.train.documents), key)
+    known = corpus.train.documents
+    if reader is None and not known:
+        known, marked = corpus.dev.documents[::2], marked[1::2]  # no note is compared with its own words
+    reader = reader or NoteReader.learn((document.text for document in known), key)
     return {
         "trained": datetime.now(UTC).isoformat(timespec="seconds"),
         **_layer_facts(tagger),
