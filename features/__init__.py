@@ -7,12 +7,21 @@
 - `patterns`: `Patterns`, expressions of known form such as dates and telephone numbers
 - `lexicons`: `WordClasses`, `Gazetteers`, `WordClusters`: word lists, and the clusters of `make_clusters`
 - `pos`: `TextBlobTagger`, `NltkTagger`, `POS_BACKENDS`, `PosFeatures`
-- `extractor`: `FeatureSet`, the sets `PAPER_FEATURES`, `STRONG_FEATURES`, `SURFACE`; `feature_set`, `add_feature_set`
+- `extractor`: `FeatureSet`, the sets `PAPER_FEATURES`, `STRONG_FEATURES`, `SURFACE`; `feature_set`, `add_feature_set`,
+  and `to_dicts`, features for sklearn-crfsuite
 """
 
 from features.columns import Column, Extractor
 from features.context import ContextWords, FarWords, Layout, NGrams, PrefixWords, SentencePosition
-from features.extractor import FEATURE_SETS, PAPER_FEATURES, STRONG_FEATURES, FeatureSet, add_feature_set, feature_set
+from features.extractor import (
+    FEATURE_SETS,
+    PAPER_FEATURES,
+    STRONG_FEATURES,
+    FeatureSet,
+    add_feature_set,
+    feature_set,
+    to_dicts,
+)
 from features.lexicons import Gazetteers, WordClasses, WordClusters, make_clusters
 from features.orthography import Affixes, CapitalRun, Shapes
 from features.patterns import Patterns
@@ -54,5 +63,6 @@ __all__ = [
     "feature_set",
     "make_clusters",
     "split_sentences",
+    "to_dicts",
     "tokenize",
 ]

@@ -1,8 +1,9 @@
-"""Feature sets: several extractors as one, and the named sets `PAPER_FEATURES`, `STRONG_FEATURES` and `SURFACE`."""
+"""Feature sets: several extractors as one, the named sets `PAPER_FEATURES`, `STRONG_FEATURES` and `SURFACE`, dicts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from features.columns import Column, Conjunction, Extractor, SentenceBatch, WordColumn
@@ -11,6 +12,7 @@ from features.lexicons import WordClasses
 from features.orthography import Affixes, CapitalRun, Shapes
 from features.patterns import Patterns
 from features.pos import POS_BACKENDS, PosFeatures
+from features.tokens import Sentence
 
 
 @dataclass(frozen=True)
@@ -153,3 +155,31 @@ def feature_set(name: str, *, pos: str) -> FeatureSet:
     if name not in FEATURE_SETS:
         raise ValueError(f"unknown feature set '{name}': choose from {', '.join(FEATURE_SETS)}")
     return FEATURE_SETS[name].with_pos(pos)
+
+
+def to_dicts(
+    sentences: Iterable[Sentence | Sequence[str]], extractors: Extractor | Iterable[Extractor]
+) -> list[list[dict[str, int]]]:
+    """Features as ``sklearn_crfsuite.CRF`` and scikit-learn's ``DictVectorizer`` take them.
+
+    Args:
+        sentences: sentences of tokens, or of words.
+        extractors: the extractors, or a `FeatureSet`.
+
+    Returns:
+        For each token of each sentence, the number of times that it has each of its features.
+
+    Example:
+        >>> to_dicts([["Dr", "Doe"]], ContextWords(window=0))
+        [[{'w[0]=Dr': 1}, {'w[0]=Doe': 1}]]
+    """
+    chosen = extractors if isinstance(extractors, Extractor) else FeatureSet("", tuple(extractors))
+    found = [item if isinstance(item, Sentence) else Sentence.from_words(item) for item in sentences]
+    return [[dict(Counter(map(escape_for_crfsuite, row))) for row in rows] for rows in chosen.extract_all(found)]
+
+
+def escape_for_crfsuite(text: str) -> str:
+    """Escape characters that CRFsuite's names cannot hold: lone surrogates (no UTF-8) and NUL (end of a name)."""
+    if "\0" in text:
+        text = text.replace("\0", "\\x00")
+    return text if text.isascii() else text.encode(errors="backslashreplace").decode()

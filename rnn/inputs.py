@@ -11,11 +11,11 @@ from typing import Any, Self
 import numpy as np
 
 from crfdeid.crf.feature_index import FeatureIndex
-from crfdeid.crf.training import escape_for_crfsuite
 from crfdeid.documents import PHI, LabelledSentence
 from crfdeid.secrets import hash_word, require_same_key
 from crfdeid.serialization import distinct_names
 from features import FeatureSet
+from features.extractor import escape_for_crfsuite
 from features.tokens import Sentence
 from rnn.words import WordProcessor, padded
 

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from crfdeid.crf.training import escape_for_crfsuite
 from features.columns import BOS, EOS, Conjunction, Extractor, FeatureValue, SentenceBatch, WordColumn
+from features.extractor import escape_for_crfsuite
 from features.tokens import Sentence
 
 _NO_FEATURES, _BEFORE_SENTENCE, _AFTER_SENTENCE = range(3)

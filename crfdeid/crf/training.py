@@ -26,7 +26,7 @@ from crfdeid.secrets import hash_word, require_same_key
 from crfdeid.tagger import FitProgress, OnProgress
 from crfdeid.validation import require_choice, require_counts, require_flags, require_number
 from features.columns import Extractor
-from features.extractor import FEATURE_SETS
+from features.extractor import FEATURE_SETS, escape_for_crfsuite
 from features.pos import POS_BACKENDS
 
 _MOST = 2**31 - 1  # CRFsuite's integers have 32 bits
@@ -252,10 +252,3 @@ def _names(content: bytes, start: int) -> list[str]:
         name = start + offset + 8
         names.append(content[name : name + size - 1].decode())
     return names
-
-
-def escape_for_crfsuite(text: str) -> str:
-    """Escape characters that CRFsuite's names cannot hold: lone surrogates (no UTF-8) and NUL (end of a name)."""
-    if "\0" in text:
-        text = text.replace("\0", "\\x00")
-    return text if text.isascii() else text.encode(errors="backslashreplace").decode()

@@ -1,9 +1,13 @@
-"""The named sets: PAPER against a listing by hand, and what each set says of itself."""
+"""The named sets: PAPER against a listing by hand, and what each set says of itself; features for sklearn-crfsuite."""
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn_crfsuite import CRF
 
+from crfdeid import create
+from crfdeid.documents import LabelledSentence
 from features import (
     FEATURE_SETS,
     PAPER_FEATURES,
@@ -14,6 +18,7 @@ from features import (
     PosTag,
     Sentence,
     feature_set,
+    to_dicts,
 )
 from features.context import ContextWords, SentencePosition
 from features.sentences import split_sentences
@@ -169,3 +174,25 @@ def test_a_set_takes_no_sentence_and_a_very_long_one(name: str) -> None:
     features = feature_set(name, pos="none")
     assert features.extract(Sentence(())) == []
     assert len(features.extract(Sentence.from_words(["Port", "of", "5", "/", "a.b@"] * 2_000))) == 10_000
+
+
+def test_dicts_train_the_same_weights_in_sklearn_crfsuite() -> None:
+    texts = ["Seen by Dr. Quill on 03/14.", "Quill, Quill, Quill, Quill, Quill, Quill and Marrow called", "\ud800 a\0b"]
+    sentences = [Sentence.from_words(text.split()) for text in texts]
+    tags = [["O", "O", "O", "B-DOCTOR", "O", "B-DATE"], ["B-DOCTOR"] * 6 + ["O", "B-PATIENT", "O"], ["O", "O"]]
+    dicts = to_dicts(sentences, STRONG_FEATURES.with_pos("none"))
+    assert max(count for rows in dicts for row in rows for count in row.values()) > 1
+    peer = CRF(c1=0.02, c2=0.02, max_iterations=20, all_possible_transitions=True).fit(dicts, tags)
+    ours = create("crf", overrides={"max_iterations": 20})
+    ours.fit([LabelledSentence(*pair) for pair in zip(sentences, map(tuple, tags), strict=True)], [])
+    marginals = [[[row[tag] for tag in ours.tags] for row in rows] for rows in peer.predict_marginals(dicts)]
+    assert list(peer.predict(dicts)) == ours.predict(sentences) == tags
+    for found, expected in zip(marginals, ours.marginals(sentences), strict=True):
+        np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+def test_dicts_of_words_are_those_of_their_sentences() -> None:
+    extractors = (ContextWords(window=0), SentencePosition())
+    found = to_dicts([["Dr", "Quill"], []], extractors)
+    assert found == [[{"w[0]=Dr": 1, "sentence=first": 1}, {"w[0]=Quill": 1, "sentence=last": 1}], []]
+    assert to_dicts([Sentence.from_words(["Dr", "Quill"])], FeatureSet("both", extractors)) == found[:1]

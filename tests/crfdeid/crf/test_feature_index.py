@@ -11,11 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfdeid.crf.feature_index import FeatureIndex
-from crfdeid.crf.training import escape_for_crfsuite
 from crfdeid.secrets import hash_word
 from features.columns import Column, Conjunction, Extractor, SentenceBatch, WordColumn, window_column
 from features.context import ContextWords, FarWords, NGrams
-from features.extractor import PAPER_FEATURES, STRONG_FEATURES, SURFACE
+from features.extractor import PAPER_FEATURES, STRONG_FEATURES, SURFACE, escape_for_crfsuite
 from features.sentences import split_sentences
 from features.tokens import Sentence
 
