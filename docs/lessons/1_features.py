@@ -15,6 +15,7 @@ from collections import Counter
 
 import matplotlib.pyplot as plt
 from exercise import exercise
+from sklearn_crfsuite import CRF
 
 import crfdeid
 from crfdeid.bio import decode, encode
@@ -32,6 +33,7 @@ from features import (
     Shapes,
     TextBlobTagger,
     add_feature_set,
+    to_dicts,
     tokenize,
 )
 from features.columns import WordColumn
@@ -324,3 +326,31 @@ def check_3(answer):
 
 
 exercise(check_3, Mine)
+
+# %% [markdown]
+# ### Exercise 4: the recipe of the tutorials
+#
+# Most tutorials train a CRF by sklearn-crfsuite. Its `CRF` knows no extractors: each token is a dict of features that
+# you write by hand. `to_dicts` makes such dicts from our extractors.
+
+# %%
+print(to_dicts([sentence], [words])[0][3])
+crf = CRF(c1=0.02, c2=0.02, max_iterations=30, all_possible_transitions=True)  # as in `earned`
+
+# %% [markdown]
+# Write a function that trains this CRF on words and shapes (`[words, Shapes(window=1)]`), by `crf.fit(X, y)`, and gives
+# its tags for the new notes, by `crf.predict(X)`. `X` has the dicts of each sentence, `y` its tags. It should find the
+# same entities as our CRF did.
+
+
+# %%
+def by_sklearn_crfsuite(train, dev):
+    raise NotImplementedError
+
+
+def check_4(answer):
+    counts = count_tags([item.tags for item in dev], answer(train, dev)).micro
+    assert counts == words_and_shapes, f"{counts}, where ours has {words_and_shapes}: are features and tags the same?"
+
+
+exercise(check_4, by_sklearn_crfsuite)

@@ -13,7 +13,6 @@ from features import FEATURE_SETS
 
 FOLDER = Path(__file__).parents[2] / "docs" / "lessons"
 LESSONS = sorted(FOLDER.glob("[1-9]_*.py"))
-EXERCISES = (1, 2, 3)
 
 
 def name_of(lesson: Path) -> str:
@@ -43,13 +42,13 @@ def test_a_lesson_runs_unanswered_and_its_checks_tell_right_from_wrong(lesson, p
     with mock.patch.dict(FEATURE_SETS):  # lesson 1 adds one
         cells = runpy.run_path(str(lesson), run_name="lesson")
         printed = capsys.readouterr().out
-        for number in EXERCISES:
-            assert f"Exercise {number}: not answered yet." in printed
         assert any(pictures), "no picture"
 
         answers = import_module(f"answers_{lesson.stem}")
-        assert tuple(answers.RIGHT) == tuple(answers.WRONG) == EXERCISES
-        for number in EXERCISES:
+        exercises = range(1, 1 + sum(name.startswith("check_") for name in cells))
+        assert list(answers.RIGHT) == list(answers.WRONG) == list(exercises) and len(exercises) >= 3
+        for number in exercises:
+            assert f"Exercise {number}: not answered yet." in printed
             check = cells[f"check_{number}"]
             exercise(check, answers.RIGHT[number])
             assert capsys.readouterr().out == f"Exercise {number}: right.\n"
