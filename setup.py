@@ -15,6 +15,7 @@ EXTRAS = {
     "parquet": _PARQUET,
     "pos": _POS,
     "encoders": [*_RNN, "safetensors>=0.4", "tokenizers>=0.20"],
+    "sklearn": ["scikit-learn>=1.6"],
     "spacy": ["spacy>=3.8"],
     "presidio": ["presidio-analyzer>=2.2.360", "presidio-anonymizer>=2.2.360"],
     "serve": ["starlette>=0.46", "uvicorn>=0.34", "presidio-anonymizer>=2.2.360"],

@@ -4,6 +4,7 @@ arrow.py   RedactBatches: Arrow record batches, for DuckDB, Polars, Ray and Dask
 entities.py  Presidio's entities and scores
 model.py   model of a component that another library creates, saves and sends to processes
 presidio.py  CrfdeidRecognizer, for AnalyzerEngine
+sklearn.py   SequenceTagger, an estimator for scikit-learn
 spacy.py   the component "crfdeid" of pipelines
 spark/     redact: data frames of Spark; files of notes on a cluster
 """

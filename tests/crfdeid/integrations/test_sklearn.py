@@ -1,0 +1,332 @@
+"""The estimator in scikit-learn's own tools: it is cloned, searched and pickled, and computes what CRFsuite does."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn_crfsuite import CRF
+
+import crfdeid
+from crfdeid.bio import decode, encode
+from crfdeid.corpora.splits import Split
+from crfdeid.corpora.synthetic import generate_notes
+from crfdeid.errors import DataError, FormatError, MismatchError, OptionConflictError, SecretError, UnknownNameError
+from crfdeid.integrations.sklearn import SequenceTagger
+from crfdeid.secrets import SECRET_VARIABLE
+from features import FEATURE_SETS, STRONG_FEATURES, Sentence, Token, to_dicts
+
+PAGE = Path(__file__).parents[3] / "docs" / "scikit-learn.md"
+LABELLED = Split.of(generate_notes(12, seed=4)).sentences
+SENTENCES = [item.sentence for item in LABELLED]
+WORDS = [list(sentence.words) for sentence in SENTENCES]
+DICTS = to_dicts(SENTENCES, STRONG_FEATURES.with_pos("none"))
+TAGS = [list(item.tags) for item in LABELLED]
+SETTINGS: dict[str, Any] = {"max_iterations": 15, "c1": 0.1}
+
+# Checks that fit numbers, or that expect the messages which scikit-learn has for them: no sentence is a row of numbers.
+NUMBERS = "X is a table of numbers, and a sentence has words"
+CHECKS_ON_NUMBERS = (
+    "check_fit_score_takes_y",
+    "check_estimators_overwrite_params",
+    "check_dont_overwrite_parameters",
+    "check_estimators_fit_returns_self",
+    "check_readonly_memmap_input",
+    "check_n_features_in_after_fitting",
+    "check_positive_only_tag_during_fit",
+    "check_estimators_dtypes",
+    "check_complex_data",
+    "check_dtype_object",
+    "check_estimators_empty_data_messages",
+    "check_pipeline_consistency",
+    "check_estimators_nan_inf",
+    "check_estimator_sparse_tag",
+    "check_estimator_sparse_array",
+    "check_estimator_sparse_matrix",
+    "check_estimators_pickle",
+    "check_f_contiguous_array_estimator",
+    "check_methods_sample_order_invariance",
+    "check_methods_subset_invariance",
+    "check_fit2d_1sample",
+    "check_fit2d_1feature",
+    "check_dict_unchanged",
+    "check_fit_idempotent",
+    "check_fit_check_is_fitted",
+    "check_n_features_in",
+    "check_fit2d_predict1d",
+)
+
+
+def expected_failures(estimator: BaseEstimator) -> dict[str, str]:
+    return dict.fromkeys(CHECKS_ON_NUMBERS, NUMBERS)
+
+
+@pytest.fixture(autouse=True)
+def sets_of_features() -> Iterator[None]:
+    """Feature dicts add a set."""
+    with mock.patch.dict(FEATURE_SETS):
+        yield
+
+
+@pytest.fixture(scope="module")
+def trained() -> SequenceTagger:
+    return SequenceTagger(**SETTINGS).fit(WORDS, TAGS)
+
+
+def same(found: Any, expected: Any) -> bool:
+    return list(found) == list(expected)
+
+
+@parametrize_with_checks([SequenceTagger()], expected_failed_checks=expected_failures)
+def test_checks_of_scikit_learn(estimator: SequenceTagger, check: Any) -> None:
+    check(estimator)
+
+
+def test_what_the_checks_on_numbers_would_test_holds_for_sentences() -> None:
+    estimator = SequenceTagger(**SETTINGS)
+    before = estimator.get_params()
+    assert estimator.fit(WORDS, TAGS) is estimator
+    found, weights = estimator.predict(WORDS), estimator.state_features_
+    assert estimator.get_params() == before and {name for name in vars(estimator) if name not in before} == {"tagger_"}
+    assert same(estimator.predict(WORDS[::-1]), found[::-1])
+    assert same([estimator.predict_single(words) for words in WORDS], found)
+    assert estimator.fit(WORDS, TAGS).state_features_ == weights
+    assert same(make_pipeline(clone(estimator)).fit(WORDS, TAGS).predict(WORDS), found)
+
+
+def test_predictions_are_those_of_the_model_in_python() -> None:
+    plain = crfdeid.create("crf", overrides=SETTINGS)
+    plain.fit(LABELLED, [])
+    notes = list(generate_notes(5, seed=9))
+    new = [sentence for note in notes for sentence in note.sentences()]
+    estimator = SequenceTagger(**SETTINGS).fit(SENTENCES, TAGS)
+    assert estimator.classes_ == list(plain.tags)
+    assert same(estimator.predict(new), plain.predict(new))
+    for rows, table in zip(estimator.predict_marginals(new), plain.marginals(new), strict=True):
+        assert rows == [dict(zip(plain.tags, row, strict=True)) for row in table.tolist()]
+    gold = [item.tags for note in notes for item in encode(note).sentences]
+    assert estimator.score(new, gold) == crfdeid.evaluation.count_tags(gold, plain.predict(new)).micro.f1 > 0
+    spans = [decode(*pair) for pair in zip(new, estimator.predict(new), strict=True)]
+    marked = [crfdeid.Deidentifier(estimator.tagger_, consistent=False).annotate(note.text).spans for note in notes]
+    assert [span for row in spans for span in row] == [span for row in marked for span in row]
+
+
+@pytest.mark.skipif("CRFDEID_DATA" not in os.environ, reason="CRFDEID_DATA is not set: no real corpora")
+def test_spans_and_scores_on_meddocan_are_those_of_python(few_notes_model: Path) -> None:
+    notes = list(crfdeid.read_corpus(Path(os.environ["CRFDEID_DATA"], "meddocan/dev/brat")))
+    estimator = pickle.loads(pickle.dumps(SequenceTagger(**SETTINGS).fit(SENTENCES, TAGS)))
+    plain = crfdeid.create("crf", overrides=SETTINGS)
+    plain.fit(LABELLED, [])
+    for note, document in zip(
+        notes, crfdeid.Deidentifier(plain, consistent=False).annotate_documents(notes), strict=True
+    ):
+        sentences = note.sentences()
+        tagged = zip(sentences, estimator.predict(sentences), estimator.predict_marginals(sentences), strict=True)
+        found = {}
+        for sentence, tags, rows in tagged:
+            for span in decode(sentence, tags):
+                inside = [
+                    row
+                    for token, row in zip(sentence.tokens, rows, strict=True)
+                    if span.start <= token.start < span.end
+                ]
+                found[span] = pytest.approx(1 - max(row["O"] for row in inside), abs=1e-9)
+        assert {span: document.evidence[span].score for span in document.spans} == found
+
+
+def test_weights_and_marginals_of_feature_dicts_are_those_of_crfsuite() -> None:
+    def features(words: list[str], i: int) -> dict[str, Any]:
+        word = words[i]
+        before = {"before": words[i - 1], "title": str(words[i - 1].istitle())} if i else {"start": True}
+        return {"bias": 1.0, "word": word, "parts": {word[:2], word[-2:]}, "around": before, "letters": len(word)}
+
+    X = [[features(words, i) for i in range(len(words))] for words in WORDS]
+    estimator = SequenceTagger(**SETTINGS).fit(X, TAGS)
+    peer = CRF(c1=0.1, c2=0.02, max_iterations=15, all_possible_transitions=True).fit(X, TAGS)
+    assert sorted(estimator.classes_) == sorted(peer.classes_)
+    assert same(estimator.predict(X), peer.predict(X))
+    for found, expected in (
+        (estimator.state_features_, peer.state_features_),
+        (estimator.transition_features_, peer.transition_features_),
+    ):
+        differences = [abs(found.get(pair, 0) - expected.get(pair, 0)) for pair in found.keys() | expected.keys()]
+        assert max(differences) < 1e-6  # its dump has six digits
+    for rows, others in zip(estimator.predict_marginals(X), peer.predict_marginals(X), strict=True):
+        assert all(row == pytest.approx(other, abs=1e-9) for row, other in zip(rows, others, strict=True))
+
+
+def test_words_tokens_sentences_and_arrays_give_the_same(trained: SequenceTagger) -> None:
+    bare = [Sentence.from_words(words) for words in WORDS]
+    tokens = [[Token(*token) for token in sentence.tokens] for sentence in bare]
+    for X in (bare, tokens, [np.array(words) for words in WORDS], map(tuple, WORDS)):
+        assert same(trained.predict(X), trained.predict(WORDS))
+    assert same(trained.predict([[], ["Dr"], []])[::2], [[], []])
+    assert same(trained.predict([]), [])
+    of_dicts = SequenceTagger(**SETTINGS).fit(DICTS, TAGS)
+    assert same(of_dicts.predict(DICTS), SequenceTagger(**SETTINGS).fit(SENTENCES, TAGS).predict(SENTENCES))
+
+
+def test_predictions_of_sentences_of_one_length_are_an_array_of_lists(trained: SequenceTagger) -> None:
+    found = trained.predict([["Dr", "Quill"], ["Seen", "today"]])
+    assert found.shape == (2,) and isinstance(found[0], list)
+
+
+def test_a_clone_has_all_parameters_and_no_model(trained: SequenceTagger) -> None:
+    copy = clone(trained)
+    assert copy.get_params() == trained.get_params() and copy.c1 == 0.1
+    with pytest.raises(NotFittedError):
+        copy.predict(WORDS)
+    assert not hasattr(copy, "classes_") and not hasattr(copy, "state_features_")
+
+
+def test_a_grid_chooses_a_setting_and_a_model() -> None:
+    grid = [{"c1": [0.02, 50.0], "max_iterations": [25]}, {"model": ["rules"]}]
+    search = GridSearchCV(SequenceTagger(), grid, cv=2).fit(WORDS, TAGS)
+    assert search.best_params_ == {"c1": 0.02, "max_iterations": 25}
+    assert len(set(search.cv_results_["mean_test_score"])) == 3 and search.best_score_ > 0
+    assert search.score(WORDS, TAGS) == search.best_estimator_.score(WORDS, TAGS)
+    with pytest.raises(ValueError, match="All the 2 fits failed"):
+        GridSearchCV(SequenceTagger(), {"no_such_setting": [1]}, cv=2).fit(WORDS, TAGS)
+    with pytest.raises(UnknownNameError):
+        SequenceTagger("no such model").fit(WORDS, TAGS)
+
+
+def test_cross_validation_predicts_each_sentence_by_a_model_that_has_not_seen_it() -> None:
+    groups = [i % 3 for i in range(len(WORDS))]
+    found = cross_val_predict(SequenceTagger(**SETTINGS), WORDS, TAGS, cv=GroupKFold(3), groups=groups)
+    assert [len(tags) for tags in found] == [len(words) for words in WORDS]
+    kept = [i for i, group in enumerate(groups) if group != 1]
+    other = SequenceTagger(**SETTINGS).fit([WORDS[i] for i in kept], [TAGS[i] for i in kept])
+    assert same(found[1::3], other.predict(WORDS[1::3]))
+
+
+def test_development_sentences_choose_the_epoch_of_a_network() -> None:
+    pytest.importorskip("jax", reason="the extra rnn is not installed")
+    settings: dict[str, Any] = {"epochs": 3, "hidden": 8, "embedding_dim": 8}
+    estimator = SequenceTagger("elman", random_state=3, **settings).fit(
+        WORDS[:40], TAGS[:40], WORDS[40:60], TAGS[40:60]
+    )
+    plain = crfdeid.create("elman", seed=3, overrides=settings)
+    bare = [
+        crfdeid.documents.LabelledSentence(Sentence.from_words(words), tuple(tags))
+        for words, tags in zip(WORDS[:60], TAGS, strict=False)
+    ]
+    plain.fit(bare[:40], bare[40:])
+    assert same(estimator.predict(WORDS), plain.predict([Sentence.from_words(words) for words in WORDS]))
+    with pytest.raises(AttributeError):
+        estimator.state_features_  # noqa: B018
+    assert same(pickle.loads(pickle.dumps(estimator)).predict(WORDS), estimator.predict(WORDS))
+
+
+@pytest.mark.parametrize("X", [WORDS, DICTS], ids=["words", "dicts"])
+def test_a_pickle_works_in_another_process(X: list[Any], tmp_path: Path) -> None:
+    estimator = SequenceTagger(**SETTINGS).fit(X, TAGS)
+    (tmp_path / "both").write_bytes(pickle.dumps((estimator, X)))
+    code = (
+        "import pickle, sys; e, X = pickle.load(sys.stdin.buffer); sys.stdout.buffer.write(pickle.dumps(e.predict(X)))"
+    )
+    with (tmp_path / "both").open("rb") as file:
+        done = subprocess.run([sys.executable, "-W", "error", "-c", code], stdin=file, capture_output=True, check=True)
+    assert same(pickle.loads(done.stdout), estimator.predict(X))
+
+
+@pytest.mark.parametrize("X", [WORDS, DICTS], ids=["words", "dicts"])
+def test_a_private_vocabulary_shows_no_word(X: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    estimator = SequenceTagger(private_vocabulary=True, **SETTINGS)
+    with pytest.raises(SecretError):
+        estimator.fit(X, TAGS)
+    secret = "0123456789abcdef0123456789abcdef"
+    monkeypatch.setenv(SECRET_VARIABLE, secret)
+    estimator.fit(X, TAGS)
+    plain = SequenceTagger(**SETTINGS).fit(X, TAGS)
+    assert same(estimator.predict(X), plain.predict(X))
+    content = pickle.dumps(estimator)
+    words = {word.lower() for row in WORDS for word in row if len(word) > 4 and word.isalpha()}
+    shown = [pickle.dumps(plain).lower(), content.lower(), repr(estimator.state_features_).lower().encode()]
+    counts = [sum(word.encode() in text for word in words) for text in shown]
+    assert len(words) > 100 and counts[0] > 0.5 * len(words)
+    other = [{"feature": "zz"}] if isinstance(X[0][0], dict) else ["zz"]
+    without_words = pickle.dumps(clone(estimator).fit([other] * len(TAGS), [tags[:1] for tags in TAGS])).lower()
+    tags_alone = {tag for row in TAGS for tag in row}
+    words -= {word for word in words if word.encode() in without_words + repr(tags_alone).lower().encode()}
+    assert not [word for word in words if any(word.encode() in text for text in shown[1:])]
+    assert secret.encode() not in content
+    assert all(re.fullmatch("[0-9a-f]{32}", name) for name, _ in estimator.state_features_)
+    assert same(pickle.loads(content).predict(X), estimator.predict(X))
+    with pytest.raises(SecretError):
+        pickle.dumps(estimator.set_params(private_vocabulary=False))
+    monkeypatch.delenv(SECRET_VARIABLE)
+    with pytest.raises(SecretError):
+        pickle.loads(content)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "error"),
+    [
+        (["Dr", "Quill"], [["O"], ["O"]], FormatError),
+        ([["Dr", 1]], [["O", "O"]], FormatError),
+        ([["Dr", ""]], [["O", "O"]], FormatError),
+        ([1.0], [["O"]], FormatError),
+        ([[{"word": None}]], [["O"]], FormatError),
+        ([[{1: "Dr"}]], [["O"]], FormatError),
+        ([[{"length": 0.5}]], [["O"]], FormatError),
+        ([[{"length": -1}]], [["O"]], FormatError),
+        ([["Dr"], [{"word": "Quill"}]], [["O"], ["O"]], MismatchError),
+        ([["Dr"]], [["O", "O"]], MismatchError),
+        ([["Dr"]], [], MismatchError),
+        ([["Dr"]], None, MismatchError),
+        ([["Dr"]], ["O"], FormatError),
+        ([["Dr"]], [["DOCTOR"]], FormatError),
+        ([["Dr"]], [["B-"]], FormatError),
+        ([["Dr"]], [[1]], FormatError),
+        ([[]], [[]], DataError),
+    ],
+)
+def test_malformed_sentences_and_tags_are_refused(X: Any, y: Any, error: type[Exception]) -> None:
+    with pytest.raises(error) as raised:
+        SequenceTagger().fit(X, y)
+    assert "Quill" not in str(raised.value)
+
+
+def test_sentences_of_another_kind_than_those_of_the_training_are_refused(trained: SequenceTagger) -> None:
+    with pytest.raises(MismatchError):
+        trained.predict(DICTS)
+    with pytest.raises(MismatchError):
+        SequenceTagger(max_iterations=1).fit(DICTS, TAGS).predict(WORDS)
+    with pytest.raises(MismatchError):
+        SequenceTagger().fit(WORDS, TAGS, DICTS, TAGS)
+    with pytest.raises(OptionConflictError):
+        SequenceTagger("rules").fit(DICTS, TAGS)
+    with pytest.raises(OptionConflictError):
+        SequenceTagger().fit(WORDS, TAGS, X_dev=WORDS)
+
+
+def test_names_that_crfsuite_cannot_hold_are_escaped() -> None:
+    X = [[{"word": "a\0b\n\ud800", "é\0": True}, {"word": "c"}]]
+    estimator = SequenceTagger(max_iterations=5).fit(X, [["B-ID", "O"]])
+    assert same(estimator.predict(X), [["B-ID", "O"]])
+    assert same(pickle.loads(pickle.dumps(estimator)).predict(X), [["B-ID", "O"]])
+
+
+def test_the_examples_of_the_page_run_and_say_what_comes_out() -> None:
+    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    cells: dict[str, Any] = {"__name__": "page"}
+    exec(compile("".join(blocks), PAGE.name, "exec"), cells)
+    tagger, X = cells["tagger"], cells["X"]
+    assert tagger.predict_single(["Dr", "Fenwick"]) == ["O", "B-DOCTOR"] and tagger.score(X, cells["y"]) == 1.0
+    weights = SequenceTagger().fit(X, cells["y"]).transition_features_
+    assert weights == pytest.approx(cells["crf"].transition_features_, abs=1e-6)
