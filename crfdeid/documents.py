@@ -59,6 +59,25 @@ class Finding(NamedTuple):
     source: str
 
 
+DIRECT, QUASI, NO_MASK = "DIRECT", "QUASI", "NO_MASK"
+"""Types of identifiers of the Text Anonymization Benchmark: PHI that identifies a person alone, PHI that does so with
+other facts, and no PHI."""
+
+
+class Mention(NamedTuple):
+    """Mention of an entity, for scores that ask if all mentions of an entity were found.
+
+    Attributes:
+        span: its place and the entity's type.
+        entity: the entity's id in its document.
+        identifier: `DIRECT`, `QUASI` or `NO_MASK`.
+    """
+
+    span: Span
+    entity: str
+    identifier: str
+
+
 _Mark = TypeVar("_Mark")
 
 
@@ -129,6 +148,7 @@ class Document:
             does not count for equality.
         evidence: source and score of spans of any layer; empty if unknown. It does not count for equality. Entries of
             other spans are left out, so ``replace(document, spans=some)`` keeps those of the remaining ones.
+        mentions: mentions of entities, where the corpus groups them. They do not count for equality.
         source: for messages: a file, and the line or record in it; "" for a document made by hand. Messages
             never contain the id, which can be PHI, such as a record number or a name.
 
@@ -151,6 +171,7 @@ class Document:
     phi_annotated: bool = True
     findings: tuple[Finding, ...] = field(default=(), compare=False, repr=False)
     evidence: Mapping[Span, Evidence] = field(default_factory=dict, compare=False, repr=False)
+    mentions: tuple[Mention, ...] = field(default=(), compare=False, repr=False)
     source: str = field(default="", compare=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -2,7 +2,7 @@
 
 The columns of `_TABLE`, each "-" for none and "?" where the scheme has no answer for a type:
 
-- corpora that have the type: i2b2 2006 and 2014, MEDDOCAN, ASQ-PHI; the synthetic corpus uses the types of 2014.
+- corpora that have the type: i2b2 2006 and 2014, MEDDOCAN, ASQ-PHI, TAB; the synthetic corpus uses the types of 2014.
 - subtype: one of the seven of yadav2016, Table 5, the categories of i2b2 2006 without AGE. A type belongs to the
   subtype whose definition in the 2006 challenge covers it. No subtype covers ages, professions, employers, e-mail and
   web addresses, or login names.
@@ -102,6 +102,14 @@ PHONE_NUMBER                      asq-phi             ?         CONTACT     ?  t
 FAX_NUMBER                        asq-phi             ?         CONTACT     ?  telephone
 EMAIL_ADDRESS                     asq-phi             ?         CONTACT     ?  mail
 IP_ADDRESS                        asq-phi             ?         CONTACT     ?  net
+CODE                              tab                 ?         ID          ?  number
+DATETIME                          tab                 ?         DATE        ?  date
+DEM                               tab                 ?         -           ?  none: traits of any kind in free text
+LOC                               tab                 ?         LOCATION    ?  place
+MISC                              tab                 ?         -           ?  none: facts of any kind in free text
+ORG                               tab                 ?         LOCATION    ?  hospital
+QUANTITY                          tab                 ?         -           ?  none: amounts of any unit
+PERSON                            tab                 ?         NAME        ?  person
 CONTACT                           other               ?         CONTACT     ?  contact
 DEVICE_IDENTIFIER                 other               ?         ?           ?  number
 EMPLOYER                          other               ?         ?           ?  hospital
@@ -109,7 +117,6 @@ FAMILY                            other               ?         ?           ?  k
 IP                                other               ?         ?           ?  net
 OCCUPATION                        other               ?         ?           ?  job
 PHI                               other               ?         ?           ?  none: the model names no type
-PERSON                            other               ?         ?           ?  person
 RELATIVE                          other               ?         ?           ?  kin
 SEX                               other               ?         ?           ?  sex
 VEHICLE_IDENTIFIER                other               ?         ?           ?  number

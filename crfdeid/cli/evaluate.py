@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from crfdeid.evaluation import Predictions
     from crfdeid.pipeline import Deidentifier
 
-SCORE_MODES = ("strict", "relaxed", "token", "binary", "i2b2", "meddocan")
+SCORE_MODES = ("strict", "relaxed", "token", "binary", "i2b2", "meddocan", "tab")
 # Modes of each layer: the first tuple is the default.
 _LAYERS = {"phi": (("strict", "binary"), SCORE_MODES), "concepts": (("strict",), ("strict", "relaxed", "token"))}
 _PHI = Mode("--layer phi", lambda options: options.layer == "phi")

@@ -14,6 +14,7 @@ from crfdeid.evaluation import (
     score_entities,
     score_i2b2,
     score_meddocan,
+    score_tab,
     score_tokens,
 )
 from crfdeid.evaluation.evaluate import count_leaking_documents
@@ -94,6 +95,21 @@ def _meddocan(gold: Sequence[Document], predicted: Predictions) -> Iterator[Tabl
     yield TableRow("leak score", [f"{scores.leak:.4f}"], {"leak": scores.leak, "sentences": scores.sentences})
 
 
+def _tab(gold: Sequence[Document], predicted: Predictions) -> Iterator[TableRow]:
+    for field, found in vars(score_tab([gold], predicted)).items():
+        cells = [f"{100 * found.fraction:.2f}"]
+        is_precision = field == "masked"
+        counts = {"precision" if is_precision else "recall": found.fraction, "count": found.count, "of": found.total}
+        yield TableRow(_TAB_NAMES[field], cells if is_precision else ["", *cells], counts)
+
+
+_TAB_NAMES = {
+    "direct_entities": "entities, direct",
+    "quasi_entities": "entities, quasi",
+    "mentions": "mentions",
+    "tokens": "tokens",
+    "masked": "masked tokens",
+}
 _ROWS: dict[str, Callable[[Sequence[Document], Predictions], Iterator[TableRow]]] = {
     "strict": lambda gold, predicted: type_rows(score_entities(gold, predicted, match="strict")),
     "relaxed": lambda gold, predicted: type_rows(score_entities(gold, predicted, match="relaxed")),
@@ -101,4 +117,5 @@ _ROWS: dict[str, Callable[[Sequence[Document], Predictions], Iterator[TableRow]]
     "binary": _binary,
     "i2b2": _i2b2,
     "meddocan": _meddocan,
+    "tab": _tab,
 }

@@ -4,6 +4,7 @@
     i2b2_2014.py   one XML file per document, standoff    conll.py       columns: token first, tag last
     jsonl.py       one JSON object per line                asq_phi.py     ===QUERY=== blocks (read only)
     i2b2_2010.py   texts and .con files of concepts       label_studio.py, doccano.py, xmi.py   annotation tools
+    tab.py         Text Anonymization Benchmark
     common.py      helpers of the formats                 markup.py      helpers of the XML formats
     layers.py      PHI and concepts in one corpus, and regions excluded from scores
     splits.py      training, development and test parts   synthetic/     the built-in corpus
@@ -29,6 +30,7 @@ from crfdeid.corpora import (
     i2b2_2014,
     jsonl,
     label_studio,
+    tab,
     xmi,
 )
 from crfdeid.corpora.common import find_files, require_characters
@@ -70,6 +72,7 @@ CORPUS_FORMATS: dict[str, CorpusFormat] = {
     "doccano": doccano,
     "xmi": xmi,
     "asq-phi": asq_phi,
+    "tab": tab,
 }
 CORPUS_WRITERS: dict[str, Callable[[Sequence[Document], Path], dict[Path, str]]] = {
     "brat": brat.to_files,
@@ -81,6 +84,7 @@ CORPUS_WRITERS: dict[str, Callable[[Sequence[Document], Path], dict[Path, str]]]
     "label-studio": label_studio.to_files,
     "doccano": doccano.to_files,
     "xmi": xmi.to_files,
+    "tab": tab.to_files,
 }
 _LAYERED = ("jsonl",)  # holds several annotation layers
 

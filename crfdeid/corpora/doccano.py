@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from crfdeid.corpora import tab
 from crfdeid.corpora.common import (
     NOTE_KEY,
     Utf16,
@@ -31,6 +32,8 @@ _OURS = ("spans", "layers")
 
 def looks_like(file: Path) -> bool:
     """True for a file whose first line begins with keys of doccano's records."""
+    if tab.looks_like(file):
+        return False
     head = read_head(file).split("\n")[0]
     try:
         record = json.loads(head)

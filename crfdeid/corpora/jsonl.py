@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from crfdeid.corpora import doccano
+from crfdeid.corpora import doccano, tab
 from crfdeid.corpora.common import build_document, read_json_lines
 from crfdeid.documents import PHI, Document, Evidence, Span
 from crfdeid.errors import FormatError
@@ -24,8 +24,8 @@ SUFFIXES: tuple[str, ...] = (".jsonl", ".ndjson")
 
 
 def looks_like(file: Path) -> bool:
-    """True for a file that is not doccano's."""
-    return not doccano.looks_like(file)
+    """True for a file that is neither doccano's nor the Text Anonymization Benchmark's."""
+    return not (doccano.looks_like(file) or tab.looks_like(file))
 
 
 def read(path: Path) -> list[Document]:

@@ -6,6 +6,7 @@
 - tokens: `score_tokens`, by type or binary; leaks by type; PHI that a model memorised.
 - errors: `find_errors` sorts each erroneous entity into one category, with causes; `in_context` shows it.
 - challenges: the scores of the i2b2 2014 and MEDDOCAN challenges.
+- tab: the scores of the Text Anonymization Benchmark, by entity.
 - operating_points: thresholds for a required sensitivity, and intervals of it on other notes.
 - agreement: agreement of two annotators.
 - evaluate: predictions of a trained model on a split, and all their scores.
@@ -47,6 +48,7 @@ from crfdeid.evaluation.significance import (
     percentile_interval,
     randomisation_test,
 )
+from crfdeid.evaluation.tab import TabScores, score_tab
 from crfdeid.evaluation.tokens import count_token_pairs, score_tokens, token_scores
 
 __all__ = [
@@ -60,6 +62,7 @@ __all__ = [
     "OperatingPoint",
     "Predictions",
     "Scores",
+    "TabScores",
     "ThresholdCosts",
     "at_threshold",
     "bootstrap_f1",
@@ -82,6 +85,7 @@ __all__ = [
     "score_hipaa_tokens",
     "score_i2b2",
     "score_meddocan",
+    "score_tab",
     "score_tokens",
     "sensitivity_interval",
     "summarise_errors",

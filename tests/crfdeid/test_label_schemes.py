@@ -82,6 +82,9 @@ def test_every_type_has_surrogates_or_a_reason_for_none():
         "BIOID": "traits, and files of any form",
         "IDENTIF_BIOMETRICOS": "traits, and files of any form",
         "OTROS_SUJETO_ASISTENCIA": "facts of any kind in free text",
+        "DEM": "traits of any kind in free text",
+        "MISC": "facts of any kind in free text",
+        "QUANTITY": "amounts of any unit",
         BINARY: "the model names no type",
     }
 

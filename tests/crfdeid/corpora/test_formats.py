@@ -61,6 +61,10 @@ SAMPLES = {
     },
     "doccano": {"a.jsonl": '{"id": 1, "text": "Dr. Doe", "label": [[4, 7, "DOCTOR"]]}\n'},
     "xmi": {"a.xmi": XMI.format(entity='<ner:NamedEntity xmi:id="2" sofa="1" begin="4" end="7" value="DOCTOR"/>')},
+    "tab": {
+        "a.jsonl": '{"id": "a", "text": "Dr. Doe", "entities": [{"start_offset": 4, "end_offset": 7, '
+        '"entity_type": "DOCTOR", "identifier_type": "DIRECT", "entity_id": "a_1", "span_text": "Doe"}]}\n'
+    },
     "asq-phi": {"a.txt": '===QUERY===\nDr. Doe\n===PHI_TAGS===\n{"identifier_type": "DOCTOR", "value": "Doe"}\n'},
 }
 
@@ -84,7 +88,7 @@ def test_auto_reads_each_format_from_a_folder_and_from_a_file(name, line_end, tm
 
 
 @pytest.mark.parametrize(
-    "name", ["i2b2-2014", "i2b2-2006", "conll", "jsonl", "label-studio", "doccano", "xmi", "asq-phi"]
+    "name", ["i2b2-2014", "i2b2-2006", "conll", "jsonl", "label-studio", "doccano", "xmi", "asq-phi", "tab"]
 )
 def test_a_byte_order_mark_before_the_data_is_no_data(name, tmp_path):
     put(tmp_path, {file: b"\xef\xbb\xbf" + content.encode() for file, content in SAMPLES[name].items()})
@@ -398,6 +402,7 @@ def test_the_documented_samples_read_as_documented(tmp_path):
         "b.jsonl",
         "a.xmi",
         "a.txt",
+        "tab.jsonl",
     )
     texts = {"a.ann": "Seen by Jane Roe.", "a.con": "\n" * 11 + "She has some left hip pain ."}
     assert len(samples) == len(names)

@@ -5,6 +5,10 @@ import pytest
 from crfdeid.corpora import read_corpus
 from crfdeid.errors import DataError, EncodingError, FormatError, NotFoundError, SpanError
 
+TAB = (
+    '{{"id": "a", "text": "Doe", "entities": [{{"start_offset": 0, "end_offset": {end}, "span_text": "{text}", '
+    '"entity_type": "PERSON", "identifier_type": "{identifier}", "entity_id": "1"}}]}}'
+)
 STANDOFF = "<deIdi2b2>\n<TEXT><![CDATA[{text}]]></TEXT>\n<TAGS>\n{tags}\n</TAGS>\n</deIdi2b2>"
 INLINE = '<ROOT>\n<RECORD ID="1"><TEXT>{text}</TEXT></RECORD>\n</ROOT>'
 DOE = '<NAME id="P0" start="{start}" end="{end}" text="Doe" TYPE="DOCTOR" comment=""/>'
@@ -183,6 +187,22 @@ MALFORMED = {
         "jsonl",
         {"a.jsonl": '{"id": "a", "text": "Doe", "layers": {"concept": [{"start": 2, "end": 4, "label": "X"}]}}'},
         (SpanError, "a.jsonl", 1, 2),
+    ),
+    "tab: no entities": ("tab", {"a.jsonl": '{"id": "a", "text": "Doe"}'}, (FormatError, "a.jsonl", 1, None)),
+    "tab: identifier type": (
+        "tab",
+        {"a.jsonl": TAB.format(end=3, text="Doe", identifier="ALL")},
+        (FormatError, "a.jsonl", 1, None),
+    ),
+    "tab: outside": (
+        "tab",
+        {"a.jsonl": TAB.format(end=4, text="Doe", identifier="QUASI")},
+        (SpanError, "a.jsonl", 1, 0),
+    ),
+    "tab: another text": (
+        "tab",
+        {"a.jsonl": TAB.format(end=3, text="Roe", identifier="NO_MASK")},
+        (SpanError, "a.jsonl", 1, 0),
     ),
     "asq: before": (
         "asq-phi",

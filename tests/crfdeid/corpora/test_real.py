@@ -45,6 +45,17 @@ def test_asq_phi_has_one_span_for_each_value(split, queries, spans, data_folder)
         map_types(documents, "seven")
 
 
+@pytest.mark.parametrize(("split", "cases", "mentions", "entities"), [("train", 92, 4368, 3147), ("dev", 21, 818, 670)])
+def test_tab_keeps_its_mentions_and_their_entities(split, cases, mentions, entities, data_folder, tmp_path):
+    documents = read_corpus(data_folder / "tab" / f"{split}.jsonl")
+    assert (len(documents), sum(len(d.mentions) for d in documents)) == (cases, mentions)
+    assert sum(len({mention.entity for mention in d.mentions}) for d in documents) == entities
+    write_corpus(documents, tmp_path / "again.jsonl", format="tab")
+    again = read_corpus(tmp_path / "again.jsonl")
+    assert again == documents
+    assert [sorted(d.mentions) for d in again] == [sorted(d.mentions) for d in documents]
+
+
 CONCEPTS = {
     "train": {"NORMALIZABLES": 2170, "PROTEINAS": 1586, "UNCLEAR": 78, "NO_NORMALIZABLES": 32},
     "dev": {"NORMALIZABLES": 1117, "PROTEINAS": 798, "UNCLEAR": 45, "NO_NORMALIZABLES": 9},

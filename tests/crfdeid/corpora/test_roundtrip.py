@@ -15,7 +15,13 @@ from crfdeid.errors import DataError, EncodingError, FormatError, MismatchError,
 
 LABELS = ("PATIENT", "DATE", "LOCATION-OTHER", "fromloc.city_name", 'odd"<&>', "EDAD_SUJETO")
 XML_FORMATS = ("i2b2-2014", "i2b2-2006", "xmi")
-FILES = {"i2b2-2006": "all.xml", "jsonl": "all.jsonl", "doccano": "all.jsonl", "label-studio": "all.json"}
+FILES = {
+    "tab": "all.jsonl",
+    "i2b2-2006": "all.xml",
+    "jsonl": "all.jsonl",
+    "doccano": "all.jsonl",
+    "label-studio": "all.json",
+}
 
 # The characters that converters lose, shift or choke on, and then anything that is a character at all.
 _AWKWARD = st.sampled_from(
