@@ -107,7 +107,7 @@ setup(
             "duckdb>=2.0",
         ],
         "benchmarks": ["torch>=2.4", "presidio-analyzer>=2.2.350", "presidio-anonymizer>=2.2.350"],
-        "oracles": ["torch>=2.4", "transformers>=4.46"],
+        "oracles": [*requirements("encoders"), "torch>=2.4", "transformers>=4.46"],
         "lessons": ["jupyterlab>=4.2", "jupytext>=1.16.4"],
     },
 )

@@ -186,8 +186,8 @@ def _text_of(tokens: Sequence[Token]) -> tuple[str, np.ndarray]:
     Of a note whose text is not at hand, gaps are single spaces.
     """
     if isinstance(tokens, NoteTokens):
-        places = [(tokens.in_text(token.start), tokens.in_text(token.end)) for token in tokens]
-        return tokens.text, np.array(places, int).reshape(-1, 2)
+        offsets = (tokens.in_text(offset) for token in tokens for offset in token[1:])
+        return tokens.text, np.fromiter(offsets, int).reshape(-1, 2)
     parts: list[str] = []
     length, end = 0, None
     spans = []
