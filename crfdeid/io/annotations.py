@@ -262,7 +262,7 @@ class _EntitiesWriter:
             }
             for span in document.spans
         ]
-        self._target.write_text(json.dumps(entities, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        self._target.write_text(json.dumps(entities, ensure_ascii=False) + "\n", encoding="utf-8")
 
     def close(self) -> None:
         """Do nothing: `write` has finished the file."""
