@@ -91,16 +91,31 @@ def is_nss(value: str) -> bool:
 
 
 def is_ip(value: str) -> bool:
-    """True for an IP address, except for short ones that could be words with colons, such as "::1" and "add::2".
+    """True for an IP address, or two with a hyphen or slash between them, with port, prefix or zone.
+
+    Short ones that could be words with colons, such as "::1" and "add::2", are left out.
 
     Example:
         >>> is_ip("10.0.7.255"), is_ip("10.0.7.256"), is_ip("2001:db8::8a2e:7"), is_ip("edad::93")
         (True, False, True, False)
     """
-    address = re.split("[:/]" if "." in value else "/", value)[0]
+    return all(map(_is_one_ip, re.split(r"-|/(?=\d+\.)", value)))
+
+
+def _is_one_ip(value: str) -> bool:
+    address = value.partition("/")[0]
+    if ":" in address and address.count(".") == 3 and address.count(":") == 1:
+        address = address.partition(":")[0]
     try:
         found = ipaddress.ip_address(address)
     except ValueError:
         return False
-    groups = [group for group in address.split(":") if group]
-    return found.version == 4 or len(groups) > 2 or bool(re.match("(?i)(?:fe8|f[cd]|2)[0-9a-f]+::", address))
+    groups = [group for group in address.partition("%")[0].split(":") if group]
+    if found.version == 4 or "." in address:
+        return True
+    is_hardware = len(groups) == 8 and all(len(group) == 2 for group in groups)  # EUI-64
+    return not is_hardware and (len(groups) > 2 or bool(_PUBLIC_OR_LOCAL.match(address)))
+
+
+_PUBLIC_OR_LOCAL = re.compile("(?i)(?=.*::)(?:fe[89ab][0-9a-f]|f[cd][0-9a-f]{2}|ff0[0-9a-f]|2[0-9a-f]{3}):")
+"""First group of an IPv6 address that is no word: link-local, unique local, multicast or global unicast (RFC 4291)."""
