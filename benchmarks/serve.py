@@ -8,7 +8,8 @@ Each client sends a note to /analyze, waits for the answer, and sends the next o
 synthetic, of `--words` words, with other digits each time, so that no cache has seen their dates and numbers. Both
 services are processes of their own behind the same server; Presidio's analyzer runs on a thread beside it too. The
 systems take turns for each number of clients. The clients run on the same cores. A request is lost if its answer is
-missing or has another status than 200. Memory is the largest resident size of the process so far.
+missing or has another status than 200. Processor time, of the service's process, depends less on other work on the
+machine than the clock does. Memory is the largest resident size of the process so far.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from __future__ import annotations
 import argparse
 import http.client
 import json
+import os
 import random
 import subprocess
 import sys
@@ -106,8 +108,8 @@ def client(port: int, notes: list[str], seed: int, end: float) -> tuple[list[flo
     return seconds, lost
 
 
-def load_on(port: int, notes: list[str], clients: int, duration: float) -> tuple[float, float, float, int]:
-    """Requests a second, median and 99th percentile of their milliseconds, and the lost ones."""
+def load_on(port: int, notes: list[str], clients: int, duration: float) -> tuple[int, float, float, float, int]:
+    """Number of requests, seconds, median and 99th percentile of the requests' milliseconds, and the lost ones."""
     began = time.monotonic()
     with ThreadPoolExecutor(clients) as pool:
         done = [pool.submit(client, port, notes, seed, began + duration) for seed in range(clients)]
@@ -115,7 +117,13 @@ def load_on(port: int, notes: list[str], clients: int, duration: float) -> tuple
     elapsed = time.monotonic() - began
     seconds = sorted(second for found, _ in results for second in found)
     p50, p99 = (1000 * seconds[min(int(share * len(seconds)), len(seconds) - 1)] for share in (0.5, 0.99))
-    return len(seconds) / elapsed, p50, p99, sum(lost for _, lost in results)
+    return len(seconds), elapsed, p50, p99, sum(lost for _, lost in results)
+
+
+def processor_seconds(process: int) -> float:
+    """Processor time of a process so far."""
+    fields = Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def memory(process: int) -> float:
@@ -141,9 +149,11 @@ def main() -> None:
         for system in options.systems:
             with service(system, options.model) as (process, port):
                 load_on(port, notes, clients, min(3, options.seconds))  # warms up
-                measured = load_on(port, notes, clients, options.seconds)
-                rows.append([system, clients, *measured, memory(process)])
-    heads = ["system", "clients", "requests/s", "p50, ms", "p99, ms", "lost", "memory, MB"]
+                before = processor_seconds(process)
+                done, elapsed, *measured = load_on(port, notes, clients, options.seconds)
+                used = 1000 * (processor_seconds(process) - before) / done
+                rows.append([system, clients, done / elapsed, *measured, used, memory(process)])
+    heads = ["system", "clients", "requests/s", "p50, ms", "p99, ms", "lost", "processor, ms a request", "memory, MB"]
     print(tabulate(rows, heads, tablefmt="github", floatfmt=".1f"))
 
 
