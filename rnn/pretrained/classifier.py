@@ -116,8 +116,8 @@ def _label_names(found: Any) -> list[str]:
     if not isinstance(found, Mapping) or sorted(found) != sorted(map(str, range(len(found)))):
         raise ValueError("no 'id2label' with a name for each number from 0")
     names = [found[str(number)] for number in range(len(found))]
-    if not all(isinstance(name, str) and name and not any(map(str.isspace, name)) for name in names):
-        raise ValueError("'id2label' has an empty name, or one with white space")
+    if not all(isinstance(name, str) and name for name in names):
+        raise ValueError("'id2label' has an empty name")
     return names
 
 
@@ -138,6 +138,8 @@ def _parse(names: Sequence[str]) -> list[tuple[str, str]]:
     parsed = []
     for name in names:
         found = _PREFIXED.fullmatch(name)
+        if any(map(str.isspace, name)):
+            raise ValueError(f"the label '{name}', with white space: rename it, --set 'labels={name}=NAME'")
         if _UNNAMED.fullmatch(name):
             raise ValueError(f"the label {name}, which has no name: give all of them, --set labels={name}=B-ID,...")
         if name == OUTSIDE:

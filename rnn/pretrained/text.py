@@ -78,8 +78,12 @@ class TextProcessor(SubwordProcessor):
         """Merge the probabilities of windows into those of each sentence's tokens, [T, K]; see `begin_entities`."""
         tables, tags = super().scatter_to_tokens(rows, values, sentences), self.tags[PHI]
         found = []
+        read: dict[int, Words] = {}  # also of notes that are not cached
         for sentence, table in zip(sentences, tables, strict=True):
-            words = self._of_sentence(sentence)
+            note = sentence.note or sentence.tokens
+            if id(note) not in read:
+                read[id(note)] = self.read_words(note)
+            words = _of_sentence(sentence, read[id(note)])
             wide = np.vstack([table, np.eye(len(tags), dtype=table.dtype)[-1:]])  # last: of a token that is dropped
             words = words - words[:1, :1]
             chosen = np.where(words[:, 0] < words[:, 1], words[:, 0], len(table))
@@ -112,12 +116,6 @@ class TextProcessor(SubwordProcessor):
         """Return the processor for training, which learns the beginnings of IOB1's entities as those of IOB2."""
         return replace(self, labels=self.labels._replace(iob1=()))
 
-    def _of_sentence(self, sentence: Sentence) -> np.ndarray:
-        """Words of each token, [T, 2]; see `Words`."""
-        start = sentence.note_start if sentence.note else 0
-        words = self.read_words(sentence.note or sentence.tokens)
-        return words.of_tokens[start : start + len(sentence.tokens)]
-
     def _notes(self, sentences: Sequence[Sentence]) -> list[Note]:
         """Notes whose sentences are counted in the tokenizer's words."""
         found = []
@@ -132,10 +130,11 @@ class TextProcessor(SubwordProcessor):
         """Id of each word's tag, that of its first token with an entity; `NOT_COUNTED` without a token."""
         number = {tag: k for k, tag in enumerate(self.tags[PHI])}
         known = np.full(note.stop - note.first, NOT_COUNTED, np.int32)
+        read = self.read_words(note.tokens)
         for i, _, _ in note.sentences:
             if PHI not in targets[i].annotated:
                 continue
-            words = self._of_sentence(targets[i].sentence) - note.first
+            words = _of_sentence(targets[i].sentence, read) - note.first
             for (start, stop), tag in zip(words.tolist(), targets[i].tags, strict=True):
                 own = tag
                 for word in range(start, stop):
@@ -150,6 +149,12 @@ class TextProcessor(SubwordProcessor):
 
     def _lengths(self, tokens: Sequence[Token]) -> np.ndarray:
         return np.diff(self.read_words(tokens).begins)
+
+
+def _of_sentence(sentence: Sentence, words: Words) -> np.ndarray:
+    """Words of each token, [T, 2]; see `Words`."""
+    start = sentence.note_start if sentence.note else 0
+    return words.of_tokens[start : start + len(sentence.tokens)]
 
 
 def begin_entities(table: np.ndarray, tags: Sequence[str], iob1: Sequence[str], inside: np.ndarray) -> np.ndarray:

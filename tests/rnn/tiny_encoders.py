@@ -140,7 +140,7 @@ def write_word_classifier(folder: Path, labels: Sequence[str], words: dict[str, 
 
     Args:
         folder: where to.
-        labels: its labels, with "O".
+        labels: its labels, with "O" or "no".
         words: label of some of `PIECES`, at most 16; others are O.
         config: fields of ``config.json`` that are other ones.
     """
@@ -153,7 +153,7 @@ def write_word_classifier(folder: Path, labels: Sequence[str], words: dict[str, 
     for axis, (word, label) in enumerate(words.items()):
         arrays["embeddings.word_embeddings.weight"][PIECES.index(word), axis] = 1
         weights[labels.index(label), axis] = 2
-    bias = np.array([3 * (label == "O") for label in labels], np.float32)
+    bias = np.array([3 * (label in ("O", "no")) for label in labels], np.float32)
     return write_classifier(
         folder, labels, settings, **arrays, **{"classifier.weight": weights, "classifier.bias": bias}
     )

@@ -73,6 +73,8 @@ CASES = {
     "B alone": (("O", "B-PER"), {"doe": "B-PER"}, {}, "seen doe doe", [("doe", "PER"), ("doe", "PER")]),
     "other names": (IOB2, {"doe": "B-PER", "brown": "I-PER", "clinic": "B-LOC"}, {"labels": "PER=DOCTOR,LOC=O"},
                     "doe brown clinic", [("doe brown", "DOCTOR")]),
+    "a space in a name": (("no", "first name"), {"doe": "first name"}, {"labels": "no=O,first name=ID"}, "doe",
+                          [("doe", "ID")]),
     "no names": (("O", "LABEL_1", "LABEL_2"), {"doe": "LABEL_1", "brown": "LABEL_2"},
                  {"labels": "LABEL_1=B-ID, LABEL_2=I-ID"}, "doe brown", [("doe brown", "ID")]),
 }  # fmt: skip
@@ -270,6 +272,7 @@ def test_training_moves_no_weight_without_an_epoch(tmp_path):
         ({"id2label": None}, "id2label"),
         ({"id2label": {"0": "O", "2": "PER"}}, "id2label"),
         ({"id2label": {"0": "O", "1": "first name"}}, "white space"),
+        ({"id2label": {"0": "O", "1": ""}}, "id2label"),
         ({"id2label": {"0": "O", "1": "LABEL_1"}}, "LABEL_1"),
         ({"id2label": {"0": "O", "1": "B-PER", "2": "X"}}, "label X"),
         ({"id2label": {"0": "PER", "1": "LOC"}}, "label O"),
