@@ -37,10 +37,11 @@ _FIRST_TEXT = "Seen by Dr. Quill on 3 May."
     Option("--token-file", file_path, metavar="FILE", help="File with the token that clients send; default: none."),
     Option("--certificate", file_path, metavar="FILE", help="Certificate chain for TLS, as PEM."),
     Option("--private-key", file_path, metavar="FILE", help="Private key of the certificate, as PEM."),
-    flag("--behind-tls-proxy", help="Accept an address without TLS, since a proxy before it has TLS."),
+    flag("--behind-tls-proxy", rare=True, help="Accept an address without TLS, since a proxy before it has TLS."),
     Option(
         "--allowed-hosts",
         names,
+        rare=True,
         default=(),
         metavar="NAMES",
         help="Names by which clients reach the service, besides its address and localhost.",
