@@ -94,7 +94,7 @@ _EXPLAIN = {"text": _is_text, "offset": lambda value: type(value) is int}
 
 @dataclass(frozen=True)
 class Access:
-    """Who may ask for what.
+    """Limits of the clients: hosts, sizes, languages and tokens.
 
     Args:
         hosts: names by which clients may address the service, without port.

@@ -23,7 +23,7 @@ from rnn.training.schedules import BatchingSpec, identity
 
 
 class Program(NamedTuple):
-    """What a step is compiled for: hashable.
+    """Key of a compiled step: hashable.
 
     Attributes:
         structure: structure of the network.
