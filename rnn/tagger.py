@@ -25,9 +25,8 @@ from rnn.interfaces import DevMetric, Network, Processor
 from rnn.network import Structure, TrainedModel, with_tables
 from rnn.saving import SavedTagger, require_known_tags
 from rnn.settings import WordSettings
-from rnn.training.loop import DeviceBatches, Training, copied, start_training, train
+from rnn.training.loop import Dev, DeviceBatches, Training, copied, start_training, train
 from rnn.training.schedules import Schedule
-from rnn.training.validation import Dev
 
 if TYPE_CHECKING:
     from rnn.embeddings.vectors import WordVectors

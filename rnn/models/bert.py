@@ -30,8 +30,7 @@ from rnn.layers.dropout import dropout, split_key
 from rnn.layers.softmax import SoftmaxScores
 from rnn.layers.transformer import Linear, TransformerEncoder
 from rnn.network import Structure, TrainedModel
-from rnn.pretrained.classifier import SCHEMES, Head, read_renamed
-from rnn.pretrained.config import EncoderConfig
+from rnn.pretrained.config import SCHEMES, EncoderConfig, Head, read_renamed
 from rnn.pretrained.hub import (
     DISTRIBUTION,
     LICENCE,

@@ -1,11 +1,30 @@
-"""Sizes of a pretrained encoder, from ``config.json``."""
+"""Content of ``config.json``: sizes of a pretrained encoder, and labels of a finished token classifier as IOB2 tags.
+
+The labels may be of any of these schemes; every entity becomes one of IOB2.
+
+- IOB2: B-X begins an entity, I-X continues it. An I-X after O is read as B-X.
+- BIOES, BILOU (BMES): S and U are read as B; E, L and M as I.
+- Types without prefix: neighbouring words of one type are one entity.
+- IOB1: likewise, and B-X begins another entity of its neighbour's type. So are read the types without a B, and all
+  types with ``scheme="iob1"``, as the labels do not tell whether an entity may begin with I-X.
+
+A type of which the classifier knows only beginnings, or only insides, gets an output for the other ones with a
+hundredth of the probability, from which training can start.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from crfdeid.bio import OUTSIDE
+from crfdeid.errors import SettingError
 
 FAMILIES = ("bert", "roberta", "distilbert")
 ACTIVATIONS = ("gelu", "gelu_new", "relu")
@@ -116,3 +135,155 @@ class EncoderConfig:
     def describe(self) -> dict[str, Any]:
         """Return JSON data for ``EncoderConfig(**described)``."""
         return dataclasses.asdict(self)
+
+
+SCHEMES = ("iob2", "iob1")
+_PREFIXED = re.compile(r"([BIMESLU])[-_](.+)")
+_BEGIN = "BSU"
+_UNNAMED = re.compile(r"LABEL_\d+")
+_TASK = "ForTokenClassification"
+_SHARES = (math.log(0.99), math.log(0.01))  # of an output, and of the one that a type lacks
+
+
+class Labels(NamedTuple):
+    """Outputs of a network as tags.
+
+    Attributes:
+        outputs: number of the tag of each output.
+        iob1: types of which an entity can begin with I.
+    """
+
+    outputs: tuple[int, ...]
+    iob1: tuple[str, ...]
+
+
+class Head(NamedTuple):
+    """Last layer of a classifier.
+
+    Attributes:
+        tags: its tags, sorted.
+        labels: its outputs as tags.
+        known: number of the classifier's labels.
+        sources: label of each output.
+        shifts: what is added to each output: the logarithm of its share of its label's probability.
+    """
+
+    tags: tuple[str, ...]
+    labels: Labels
+    known: int
+    sources: tuple[int, ...]
+    shifts: tuple[float, ...]
+
+    def weights(self, matrix: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the weights of the outputs from those of the labels, [H, labels] and [labels]."""
+        chosen = list(self.sources)
+        return matrix[:, chosen], bias[chosen] + np.array(self.shifts, np.float32)
+
+
+def iob2_tags(types: Iterable[str]) -> tuple[str, ...]:
+    """Return the tags of some types, sorted: all that begin entities, all inside of them, and O."""
+    return (*sorted(f"{prefix}-{name}" for prefix in "BI" for name in set(types)), OUTSIDE)
+
+
+def read_renamed(text: str) -> dict[str, str]:
+    """Read the setting ``labels``: other names of labels or types, "PER=PATIENT,MISC=O".
+
+    Raises:
+        SettingError: it is not of this form.
+    """
+    pairs = [part.strip().partition("=") for part in text.split(",")] if text else []
+    if any(not (old and new) for old, _, new in pairs):
+        raise SettingError(
+            f"labels is {text}: give names of the checkpoint's labels or types, such as PER=PATIENT,MISC=O"
+        )
+    return {old: new for old, _, new in pairs}
+
+
+def read_head(config: Mapping[str, Any], *, renamed: Mapping[str, str], scheme: str) -> Head:
+    """Read the labels of a checkpoint.
+
+    Args:
+        config: the content of ``config.json``.
+        renamed: other names of whole labels ("LABEL_1": "B-ID") or of types ("PER": "PATIENT"); "O" for no PHI.
+        scheme: "iob2", or "iob1" where B-X only separates entities of one type.
+
+    Raises:
+        ValueError: it is no token classifier, or its labels cannot be read; the message says why.
+        SettingError: a name in ``renamed`` is none of its labels or types.
+    """
+    kinds = config.get("architectures") or [_TASK]
+    if not any(str(kind).endswith(_TASK) for kind in kinds):
+        raise ValueError(f"a {kinds[0]}: give a token classifier")
+    names = _label_names(config.get("id2label"))
+    parsed = _parse([_rename(name, renamed) for name in names])
+    known = {*names, *(found[2] for found in map(_PREFIXED.fullmatch, names) if found)}
+    if unknown := sorted(renamed.keys() - known):
+        raise SettingError(f"labels: the checkpoint has no label or type '{unknown[0]}': it has {', '.join(names)}")
+    if OUTSIDE not in {name for _, name in parsed}:
+        raise ValueError("no label O, for words that are no PHI: name it with --set labels=NAME=O")
+    return _head(parsed, scheme)
+
+
+def _label_names(found: Any) -> list[str]:
+    """Names of the labels by number."""
+    if not isinstance(found, Mapping) or sorted(found) != sorted(map(str, range(len(found)))):
+        raise ValueError("no 'id2label' with a name for each number from 0")
+    names = [found[str(number)] for number in range(len(found))]
+    if not all(isinstance(name, str) and name for name in names):
+        raise ValueError("'id2label' has an empty name")
+    return names
+
+
+def _rename(name: str, renamed: Mapping[str, str]) -> str:
+    found = _PREFIXED.fullmatch(name)
+    if name in renamed or found is None or found[2] not in renamed:
+        return renamed.get(name, name)
+    other = renamed[found[2]]
+    return other if other == OUTSIDE else f"{found[1]}-{other}"
+
+
+def _parse(names: Sequence[str]) -> list[tuple[str, str]]:
+    """Prefix and type of each label; ("", "O") for O, and "I" for types without prefix.
+
+    Prefixes are read if a label has B or I, so that the type E-MAIL stays one.
+    """
+    prefixed = any(name[:2] in ("B-", "I-", "B_", "I_") for name in names)
+    parsed = []
+    for name in names:
+        found = _PREFIXED.fullmatch(name)
+        if any(map(str.isspace, name)):
+            raise ValueError(f"the label '{name}', with white space: rename it, --set 'labels={name}=NAME'")
+        if _UNNAMED.fullmatch(name):
+            raise ValueError(f"the label {name}, which has no name: give all of them, --set labels={name}=B-ID,...")
+        if name == OUTSIDE:
+            parsed.append(("", OUTSIDE))
+        elif not prefixed:
+            parsed.append(("I", name))
+        elif found is None:
+            raise ValueError(f"the label {name} among labels with prefixes: rename it, such as --set labels={name}=O")
+        else:
+            parsed.append((found[1], found[2]))
+    return parsed
+
+
+def _head(parsed: Sequence[tuple[str, str]], scheme: str) -> Head:
+    """Outputs for the labels, in the order of their tags."""
+    types = sorted({name for _, name in parsed} - {OUTSIDE})
+    if not types:
+        raise ValueError("no label but O")
+    tags = iob2_tags(types)
+    outputs = [(len(tags) - 1, k, 0.0) for k, (_, name) in enumerate(parsed) if name == OUTSIDE]
+    iob1 = []
+    for number, name in enumerate(types):
+        parts: list[list[int]] = [[], []]  # labels that begin an entity, and those inside
+        for k, (prefix, other) in enumerate(parsed):
+            if other == name:
+                parts[prefix not in _BEGIN].append(k)
+        both = all(parts)
+        for place, (own, others) in enumerate((parts, parts[::-1])):
+            tag, shares = number + place * len(types), (0.0, 0.0) if both else _SHARES
+            outputs += [(tag, k, shares[0] if own else shares[1]) for k in own or others]
+        if scheme == "iob1" or not both:
+            iob1.append(name)
+    columns, sources, shifts = zip(*sorted(outputs), strict=True)
+    return Head(tags, Labels(columns, tuple(iob1)), len(parsed), sources, shifts)

@@ -34,8 +34,7 @@ from crfdeid.errors import (
 )
 from crfdeid.utils.files import read_bytes
 from crfdeid.utils.folders import cache_folder, make_cache_folder
-from rnn.pretrained.classifier import Head, read_head, read_renamed
-from rnn.pretrained.config import EncoderConfig
+from rnn.pretrained.config import EncoderConfig, Head, read_head, read_renamed
 from rnn.pretrained.wordpiece import WordpieceTokenizer, read_pieces
 
 CONFIG, WEIGHTS = "config.json", "model.safetensors"

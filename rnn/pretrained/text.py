@@ -15,7 +15,7 @@ from features.sentences import NoteTokens
 from features.tokenizer import Token
 from features.tokens import Sentence
 from rnn.batching import Row
-from rnn.pretrained.classifier import Labels, iob2_tags
+from rnn.pretrained.config import Labels, iob2_tags
 from rnn.pretrained.subwords import NOT_COUNTED, Note, SubwordProcessor
 
 _NO_LABELS = Labels((), ())

@@ -8,7 +8,7 @@ import tiny_crf
 from crfdeid.evaluation import count_tags
 from rnn.batching import batches
 from rnn.decode import best_tags, iob_constraints
-from rnn.training.validation import Dev
+from rnn.training.loop import Dev
 
 TAGS = ("B-ID", "I-ID", "O")
 
