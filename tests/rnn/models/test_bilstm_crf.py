@@ -1,6 +1,7 @@
 """The BiLSTM-CRF against its equations in plain NumPy, and what its tagger makes of its settings."""
 
 import re
+from dataclasses import replace
 from functools import cache, partial
 
 import jax
@@ -184,8 +185,7 @@ def tagger():
     ],
 )
 def test_the_tables_are_those_of_the_inputs_that_are_wanted(changed, tables):
-    settings = {name: getattr(TINY, name) for name in TINY.__dataclass_fields__} | changed
-    one = BilstmCrfTagger(BilstmCrfSettings(**settings))
+    one = BilstmCrfTagger(replace(TINY, **changed))
     processor = one.processor(ITEMS)
     (row, *_) = processor.rows(NOTE)
     structure, shapes = expected_shapes(one, processor)
