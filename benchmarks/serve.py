@@ -6,7 +6,7 @@
 
 Each client sends a note to /analyze, waits for the answer, and sends the next one, over one connection. The notes are
 synthetic, of `--words` words, with other digits each time, so that no cache has seen their dates and numbers. Both
-services are processes of their own behind the same server; Presidio's analyzer runs on a thread beside it too. The
+services are processes of their own behind the same server; Presidio's analyzer runs on a thread of its own too. The
 systems take turns for each number of clients. The clients run on the same cores. A request is lost if its answer is
 missing or has another status than 200. Processor time, of the service's process, depends less on other work on the
 machine than the clock does. Memory is the largest resident size of the process so far.

@@ -35,7 +35,7 @@ def marked(document: Document) -> str:
     return "".join([*parts, document.text[end:]])
 
 
-def counts(corpus: Splits) -> str:
+def counts_table(corpus: Splits) -> str:
     """The number of notes and of spans of each type in each split, as a Markdown table."""
     lines = ["| | " + " | ".join(corpus._fields) + " |", "| --- " * (len(corpus) + 1) + "|"]
     lines.append("| notes | " + " | ".join(str(len(part)) for part in corpus) + " |")
@@ -116,7 +116,7 @@ def _show(options: argparse.Namespace) -> None:
     mixed = options.types == "all" and not options.concepts
     for document in _some(corpus.train, options.notes, spread=mixed):
         print(f"===== {document.id} =====\n{marked(document)}")
-    print(counts(corpus))
+    print(counts_table(corpus))
     if options.output is not None:
         _write(corpus, options.output)
 

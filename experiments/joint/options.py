@@ -56,7 +56,6 @@ _UNLABELLED_NOTES = 200
 PERMUTATIONS = 2**20
 """Permutations of each test, as in section 4.1 of lange2020."""
 
-PIPELINE = "pipeline"
 SYSTEMS = (*JOINT_MODELS, "crf")
 """Default systems: the models of lange2020, and a CRF for concepts alone."""
 

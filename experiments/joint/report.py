@@ -149,7 +149,7 @@ def embedding_scores(results: Results, *, published: bool) -> Table:
         if published:
             rows[embedding] |= printed_cells(_PRINTED["table-4"], embedding)
     notes = (
-        "Each row but the last two reads word vectors and nothing else; characters: beside random word vectors; "
+        "Each row but the last two reads word vectors and nothing else; characters: with random word vectors; "
         "concatenated: all but the random ones side by side, and characters.",
         *_notes(results, None, published=published),
     )
@@ -242,7 +242,7 @@ def _notes(results: Results, tested: str | None, *, published: bool) -> tuple[st
     """Notes for the reader of F: split, choice of seed, test."""
     dataset = _dataset(results)
     several = _seeds(results) > 1
-    chosen = f", of the best of {_seeds(results)} seeds on dev, beside the mean of all" if several else ""
+    chosen = f", of the best of {_seeds(results)} seeds on dev, and the mean of all" if several else ""
     notes = [f"In %, on the {dataset['test']} split of {dataset['name']}{chosen}."]
     if tested is not None and results["comparisons"][tested]["pairs"]:
         first = results["comparisons"][tested]["pairs"][0]["a"]
