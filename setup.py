@@ -68,6 +68,7 @@ setup(
         "crfdeid.serve": ["templates/*"],
         "experiments": ["py.typed", "templates/*"],
         "features": ["py.typed"],
+        "features.languages": ["*.toml"],
         "rnn": ["py.typed"],
     },
     install_requires=[

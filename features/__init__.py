@@ -5,6 +5,7 @@
 - `context`: `ContextWords`, `FarWords`, `NGrams`, `SentencePosition`, `Layout`, `PrefixWords`
 - `orthography`: `Shapes`, `Affixes`, `CapitalRun`
 - `patterns`: `Patterns`, expressions of known form such as dates and telephone numbers
+- `languages`: `LANGUAGES`, words of each language from data files (`Language`)
 - `lexicons`: `WordClasses`, `Gazetteers`, `WordClusters`: word lists, and the clusters of `make_clusters`
 - `pos`: `TextBlobTagger`, `NltkTagger`, `POS_BACKENDS`, `PosFeatures`
 - `extractor`: `FeatureSet`, the sets `PAPER_FEATURES`, `STRONG_FEATURES`, `SURFACE`; `feature_set`, `add_feature_set`,

@@ -1,0 +1,163 @@
+"""Language packs: words of a language that announce, form or end PHI, one data file a language.
+
+Each ``CODE.toml`` in this folder is a language: a further file is a further language, without code. Lists are
+multi-line strings with commas between the entries, in lower case but for names and places. docs/features.md says how
+to add a language.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+_SHORTEST_PLACE_WORD = 3
+
+
+@dataclass(frozen=True)
+class Language:
+    """The words of a language.
+
+    Args:
+        code: two letters of ISO 639-1, the name of the file.
+        name: in English.
+        locale: of surrogates, as Faker names it.
+        function_words: frequent words, and words of notes without sentences; they tell the language of a text.
+        abbreviations: words whose full stop ends no sentence.
+        particles: words in small letters that join the words of a name.
+        postcode: expression of a postal code.
+        months: the ways to write each month, the full name first.
+        weekdays: the ways to write each day of the week from Monday on, the full name first.
+        street_words: words that begin a street's name, or end it in a language with the number first.
+        street_suffixes: endings of compounds that are streets.
+        number_first: whether a house's number precedes the street.
+        cues: kind -> words that announce a value: patient, field (of a name), maiden, called, birth, birthplace,
+            residence, signature, seen_by, role, of (between a role and a name), institution.
+        content: the rest of the file.
+    """
+
+    code: str
+    name: str
+    locale: str
+    function_words: frozenset[str]
+    abbreviations: frozenset[str]
+    particles: tuple[str, ...]
+    postcode: str
+    months: tuple[tuple[str, ...], ...]
+    weekdays: tuple[tuple[str, ...], ...]
+    street_words: tuple[str, ...]
+    street_suffixes: tuple[str, ...]
+    number_first: bool
+    cues: Mapping[str, tuple[str, ...]]
+    content: Mapping[str, Any] = field(repr=False)
+
+    @cached_property
+    def words(self) -> Mapping[str, frozenset[str]]:
+        """Class -> its words: title, honorific, kin, hospital, street, place, contact, identifier, region, country."""
+        classes = {name: frozenset(_entries(text)) for name, text in self.content["words"].items()}
+        other = self.function_words.union(*classes.values())
+        places = {"region": self.regions, "country": self.countries}
+        found = {
+            name: frozenset(word for place in names for word in _words(place) if len(word) >= _SHORTEST_PLACE_WORD)
+            for name, names in places.items()
+        }
+        codes = frozenset(_entries(self.content["places"]["codes"]))
+        return MappingProxyType(
+            classes | {"region": (found["region"] - other) | codes, "country": found["country"] - other}
+        )
+
+    @cached_property
+    def female(self) -> tuple[str, ...]:
+        """Given names of women."""
+        return _entries(self.content["names"]["female"])
+
+    @cached_property
+    def male(self) -> tuple[str, ...]:
+        """Given names of men."""
+        return _entries(self.content["names"]["male"])
+
+    @cached_property
+    def family(self) -> tuple[str, ...]:
+        """Family names."""
+        return _entries(self.content["names"]["family"])
+
+    @cached_property
+    def regions(self) -> tuple[str, ...]:
+        """States, provinces and the like."""
+        return _entries(self.content["places"]["regions"])
+
+    @cached_property
+    def countries(self) -> tuple[str, ...]:
+        """Countries, in the language."""
+        return _entries(self.content["places"]["countries"])
+
+    @cached_property
+    def towns(self) -> tuple[str, ...]:
+        """Towns of the countries where the language is spoken."""
+        return _entries(self.content["places"]["towns"])
+
+
+class _Packs(Mapping[str, Language]):
+    """The languages of a folder, by code; each file is read when it is first used."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._codes = tuple(sorted(path.stem for path in folder.glob("*.toml")))
+        self._read: dict[str, Language] = {}
+
+    def __getitem__(self, code: str) -> Language:
+        if code not in self._read:
+            if code not in self._codes:
+                raise KeyError(code)
+            self._read[code] = read_language(self._folder / f"{code}.toml")
+        return self._read[code]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._codes)
+
+    def __len__(self) -> int:
+        return len(self._codes)
+
+
+def read_language(path: Path) -> Language:
+    """Read a language pack.
+
+    Raises:
+        KeyError: the file lacks a field.
+        tomllib.TOMLDecodeError: the file is no TOML.
+    """
+    content = tomllib.loads(path.read_text(encoding="utf-8"))
+    return Language(
+        path.stem,
+        content["name"],
+        content["locale"],
+        frozenset(_entries(content["function_words"])),
+        frozenset(_entries(content["abbreviations"])),
+        _entries(content["particles"]),
+        content["postcode"],
+        tuple(map(_entries, content["months"])),
+        tuple(map(_entries, content["weekdays"])),
+        _entries(content["street"]["first"]),
+        _entries(content["street"]["suffixes"]),
+        content["street"]["number"] == "before",
+        MappingProxyType({kind: _entries(text) for kind, text in content["cues"].items()}),
+        content,
+    )
+
+
+def _entries(text: str) -> tuple[str, ...]:
+    """The entries of a list, between commas."""
+    return tuple(entry for part in text.split(",") if (entry := " ".join(part.split())))
+
+
+def _words(place: str) -> list[str]:
+    """The words of a place's name, in lower case."""
+    return "".join(c if c.isalpha() else " " for c in place.lower()).split()
+
+
+LANGUAGES: Mapping[str, Language] = _Packs(Path(__file__).parent)
+"""All languages, by code."""
