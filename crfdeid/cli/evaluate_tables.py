@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from crfdeid.documents import Document
 from crfdeid.evaluation import (
+    TAB_MEASURES,
     Averages,
     Counts,
     Predictions,
@@ -97,19 +98,11 @@ def _meddocan(gold: Sequence[Document], predicted: Predictions) -> Iterator[Tabl
 
 def _tab(gold: Sequence[Document], predicted: Predictions) -> Iterator[TableRow]:
     for field, found in vars(score_tab([gold], predicted)).items():
-        cells = [f"{100 * found.fraction:.2f}"]
-        is_precision = field == "masked"
-        counts = {"precision" if is_precision else "recall": found.fraction, "count": found.count, "of": found.total}
-        yield TableRow(_TAB_NAMES[field], cells if is_precision else ["", *cells], counts)
+        name, measure = TAB_MEASURES[field]
+        data = {measure: found.fraction, "count": found.count, "of": found.total}
+        yield TableRow(name, [*[""] * (measure == "recall"), f"{100 * found.fraction:.2f}"], data)
 
 
-_TAB_NAMES = {
-    "direct_entities": "entities, direct",
-    "quasi_entities": "entities, quasi",
-    "mentions": "mentions",
-    "tokens": "tokens",
-    "masked": "masked tokens",
-}
 _ROWS: dict[str, Callable[[Sequence[Document], Predictions], Iterator[TableRow]]] = {
     "strict": lambda gold, predicted: type_rows(score_entities(gold, predicted, match="strict")),
     "relaxed": lambda gold, predicted: type_rows(score_entities(gold, predicted, match="relaxed")),

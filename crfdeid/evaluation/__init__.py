@@ -48,12 +48,13 @@ from crfdeid.evaluation.significance import (
     percentile_interval,
     randomisation_test,
 )
-from crfdeid.evaluation.tab import TabScores, score_tab
+from crfdeid.evaluation.tab import TAB_MEASURES, TabScores, score_tab
 from crfdeid.evaluation.tokens import count_token_pairs, score_tokens, token_scores
 
 __all__ = [
     "ERROR_CATEGORIES",
     "ERROR_CAUSES",
+    "TAB_MEASURES",
     "Averages",
     "Counts",
     "EntityError",

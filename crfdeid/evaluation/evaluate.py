@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from crfdeid.bio import Repair, decode
+from crfdeid.consistency import make_consistent
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import Document, Span
-from crfdeid.evaluation import Scores, count_token_pairs, score_entities, score_hipaa_tokens, token_scores
+from crfdeid.evaluation import (
+    Scores,
+    TabScores,
+    count_token_pairs,
+    score_entities,
+    score_hipaa_tokens,
+    score_tab,
+    token_scores,
+)
 from crfdeid.evaluation.entities import pair_up
 from crfdeid.tagger import Tagger
 
@@ -39,10 +49,11 @@ def decode_split(tags: Iterable[Sequence[str]], split: Split) -> dict[str, list[
 def score_all(gold: Sequence[Document], predictions: Mapping[str, Sequence[Span]]) -> dict[str, Any]:
     """Every kind of score of a set of predictions, as plain data; fractions, not per cent.
 
-    "token_binary_hipaa" is missing where a type has no answer in `crfdeid.label_schemes.HIPAA`.
+    "token_binary_hipaa" is missing where a type has no answer in `crfdeid.label_schemes.HIPAA`, and "tab" for documents
+    without mentions of entities. The latter counts what redaction masks: document consistency is added to the spans.
     """
     tokens = count_token_pairs(gold, predictions)
-    scores = {
+    scores: dict[str, Scores | TabScores] = {
         "entity_strict": score_entities(gold, predictions, match="strict"),
         "entity_relaxed": score_entities(gold, predictions, match="relaxed"),
         "token": token_scores(tokens),
@@ -51,7 +62,10 @@ def score_all(gold: Sequence[Document], predictions: Mapping[str, Sequence[Span]
     hipaa = score_hipaa_tokens(gold, predictions)
     if hipaa is not None:
         scores["token_binary_hipaa"] = Scores({"HIPAA": hipaa})
-    return {name: found.to_dict() for name, found in scores.items()}
+    if any(document.mentions for document in gold):
+        found = (make_consistent(replace(document, spans=tuple(predictions[document.id]))) for document in gold)
+        scores["tab"] = score_tab([gold], {document.id: document.spans for document in found})
+    return {name: score.to_dict() for name, score in scores.items()}
 
 
 def count_leaking_documents(gold: Sequence[Document], predictions: Mapping[str, Sequence[Span]]) -> int:

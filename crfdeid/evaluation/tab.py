@@ -7,32 +7,49 @@ Reference:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from crfdeid.documents import DIRECT, NO_MASK, QUASI, Document, Mention, Span, tokens_of
 from crfdeid.errors import EmptyInputError
 from crfdeid.evaluation.entities import Predictions, pair_up
 from crfdeid.evaluation.tokens import Proportion
 
+TAB_MEASURES: Mapping[str, tuple[str, str]] = {
+    "direct_entities": ("entities, direct", "recall"),
+    "quasi_entities": ("entities, quasi", "recall"),
+    "mentions": ("mentions", "recall"),
+    "tokens": ("tokens", "recall"),
+    "masked_tokens": ("masked tokens", "precision"),
+    "masked_characters": ("masked characters", "precision"),
+}
+"""Score -> its name in tables, and what it measures."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class TabScores:
-    """Recall of entities, mentions and tokens, and precision of tokens; all over the cases of all annotators.
+    """Recall of entities, mentions and tokens, and unweighted precision; micro averages over the annotators.
 
     Args:
         direct_entities: entities that are direct identifiers: those of which every mention is masked.
         quasi_entities: likewise, of quasi-identifiers.
         mentions: mentions of both that are masked.
         tokens: tokens of PHI that are masked.
-        masked: masked tokens that are PHI, the precision.
+        masked_tokens: masked tokens that are PHI, the precision.
+        masked_characters: likewise, of letters and digits.
     """
 
     direct_entities: Proportion
     quasi_entities: Proportion
     mentions: Proportion
     tokens: Proportion
-    masked: Proportion
+    masked_tokens: Proportion
+    masked_characters: Proportion
+
+    def to_dict(self) -> dict[str, dict[str, Any]]:
+        """The scores as plain data, each with its 95 % interval."""
+        return {name: share.to_dict() for name, share in vars(self).items()}
 
 
 def score_tab(annotators: Sequence[Sequence[Document]], predicted: Predictions) -> TabScores:
@@ -53,13 +70,14 @@ def score_tab(annotators: Sequence[Sequence[Document]], predicted: Predictions) 
         >>> note = Document("1", "Ann Quill met Quill", (Span(0, 9, "PERSON"), Span(14, 19, "PERSON")), mentions=(
         ...     Mention(Span(0, 9, "PERSON"), "e1", DIRECT), Mention(Span(14, 19, "PERSON"), "e1", DIRECT)))
         >>> scores = score_tab([[note]], {"1": [Span(0, 9, "NAME")]})
-        >>> scores.direct_entities.fraction, scores.mentions.fraction, scores.masked.fraction
+        >>> scores.direct_entities.fraction, scores.mentions.fraction, scores.masked_tokens.fraction
         (0.0, 0.5, 1.0)
     """
     entities: dict[str, list[bool]] = {DIRECT: [], QUASI: []}
     mentions: list[bool] = []
     recalled: list[bool] = []
     right: list[bool] = []
+    masked_letters = right_letters = 0
     for documents in annotators:
         for document, spans in pair_up(documents, predicted):
             masked, needed = _letters(document.text, spans), _needed(document)
@@ -72,6 +90,8 @@ def score_tab(annotators: Sequence[Sequence[Document]], predicted: Predictions) 
                 is_direct = any(mention.identifier == DIRECT for mention in of_entity)
                 entities[DIRECT if is_direct else QUASI].append(all(found))
                 mentions += found
+            masked_letters += len(masked)
+            right_letters += len(masked & gold)
             for token in tokens_of(document):
                 letters = frozenset(range(token.start, token.end))
                 if letters & gold:
@@ -83,7 +103,8 @@ def score_tab(annotators: Sequence[Sequence[Document]], predicted: Predictions) 
         quasi_entities=_share(entities[QUASI]),
         mentions=_share(mentions),
         tokens=_share(recalled),
-        masked=_share(right),
+        masked_tokens=_share(right),
+        masked_characters=Proportion(right_letters, masked_letters),
     )
 
 

@@ -33,7 +33,8 @@ def test_an_entity_is_protected_only_if_every_mention_is() -> None:
     assert (scores.quasi_entities.count, scores.quasi_entities.total) == (1, 2)  # "B" is left; both parts of the date
     assert (scores.mentions.count, scores.mentions.total) == (2, 4)
     assert (scores.tokens.count, scores.tokens.total) == (5, 7)
-    assert (scores.masked.count, scores.masked.total) == (5, 6)  # the job needs no masking
+    assert (scores.masked_tokens.count, scores.masked_tokens.total) == (5, 6)  # the job needs no masking
+    assert (scores.masked_characters.count, scores.masked_characters.total) == (16, 21)
     whole = score_tab([[case(*MENTIONS)]], {"1": [NAME, AGAIN, OTHER, DATE]})
     assert all(share.fraction == 1.0 for share in vars(whole).values())
 
@@ -43,7 +44,7 @@ def test_several_annotators_count_each_with_their_own_mentions() -> None:
     scores = score_tab(annotators, {"1": [NAME]})
     assert (scores.direct_entities.count, scores.direct_entities.total) == (1, 2)
     assert (scores.quasi_entities.count, scores.quasi_entities.total) == (0, 3)
-    assert (scores.masked.count, scores.masked.total) == (4, 4)
+    assert (scores.masked_tokens.count, scores.masked_tokens.total) == (4, 4)
 
 
 def test_phi_without_mentions_cannot_be_scored() -> None:
@@ -65,7 +66,9 @@ CASES = st.lists(st.lists(MENTION, min_size=1, max_size=6), min_size=1, max_size
 def test_it_agrees_with_a_slow_way(cases: list[list[Mention]], found: list[Span]) -> None:
     """Character by character, entity by entity."""
     hidden = [any(span.start <= i < span.end for span in found) for i in range(len(TEXT))]
-    expected: dict[str, list[bool]] = {name: [] for name in ("direct", "quasi", "mentions", "tokens", "masked")}
+    expected: dict[str, list[bool]] = {
+        name: [] for name in ("direct", "quasi", "mentions", "tokens", "masked", "characters")
+    }
     for mentions in cases:
         needed = [m for m in mentions if m.identifier != NO_MASK]
         masked = [all(hidden[i] for i in range(m.span.start, m.span.end) if TEXT[i].isalnum()) for m in needed]
@@ -75,6 +78,7 @@ def test_it_agrees_with_a_slow_way(cases: list[list[Mention]], found: list[Span]
             expected[kind].append(all(is_masked for _, is_masked in own))
         expected["mentions"] += masked
         gold = [any(m.span.start <= i < m.span.end for m in needed) for i in range(len(TEXT))]
+        expected["characters"] += [gold[i] for i, is_hidden in enumerate(hidden) if is_hidden and TEXT[i].isalnum()]
         for token in tokens_of(case(*mentions)):
             letters = [i for i in range(token.start, token.end) if TEXT[i].isalnum()]
             if any(gold[i] for i in letters):
@@ -82,6 +86,5 @@ def test_it_agrees_with_a_slow_way(cases: list[list[Mention]], found: list[Span]
             if any(hidden[i] for i in letters):
                 expected["masked"].append(any(gold[i] and hidden[i] for i in letters))
     scores = score_tab([[case(*mentions)] for mentions in cases], {"1": found})
-    assert [(share.count, share.total) for share in vars(scores).values()] == [
-        (sum(expected[name]), len(expected[name])) for name in ("direct", "quasi", "mentions", "tokens", "masked")
-    ]
+    shares = [(share.count, share.total) for share in vars(scores).values()]
+    assert shares == [(sum(outcomes), len(outcomes)) for outcomes in expected.values()]
