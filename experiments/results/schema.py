@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
+from crfdeid.evaluation import TAB_MEASURES
 from crfdeid.validation import shape_errors
 from experiments import EXPERIMENTS
 
@@ -52,12 +53,14 @@ _EMBEDDING: Shape = {
 _MEASURES: Shape = {"precision": float, "recall": float, "f1": float}
 _COUNTS: Shape = {**_MEASURES, "tp": int, "fp": int, "fn": int}
 _SCORED: Shape = {"micro": _COUNTS, "macro": _MEASURES, "by_type": {str: _COUNTS}}
+_SHARE: Shape = {"count": int, "total": int, "low": float, "high": float}
 _SCORES: Shape = {
     "entity_strict": _SCORED,
     "entity_relaxed": _SCORED,
     "token": _SCORED,
     "token_binary": _SCORED,
     "token_binary_hipaa?": _SCORED,  # where types say which identifier of HIPAA they are
+    "tab?": dict.fromkeys(TAB_MEASURES, _SHARE),  # of documents with mentions of entities
 }
 _INTERVAL: Shape = {"f1": float, "low": float, "high": float}
 COMPARISON: Shape = {

@@ -16,11 +16,12 @@ from experiments.results.views import View
 from experiments.tables.cells import Table, score_notes
 from experiments.tables.errors import ERROR_NAMES, confusion_table, error_table, example_table
 from experiments.tables.formats import to_csv, to_latex, to_markdown, to_text
-from experiments.tables.frames import OVERALL
+from experiments.tables.frames import OVERALL, TAB
 from experiments.tables.published import published_tables
 from experiments.tables.scores import (
     embedding_table,
     fraction_table,
+    identifier_table,
     interval_table,
     overview_table,
     pair_table,
@@ -40,6 +41,7 @@ __all__ = [
     "error_table",
     "example_table",
     "fraction_table",
+    "identifier_table",
     "interval_table",
     "overview_table",
     "pair_table",
@@ -69,6 +71,7 @@ def comparison_tables(view: View, *, published: bool) -> dict[str, Table]:
     makers = {
         "scores": (score_table, True),
         "matches": (overview_table, True),
+        "identifiers": (identifier_table, any(TAB in run["scores"] for s in systems.values() for run in s["runs"])),
         "replicates": (replicate_table, any(len(found["runs"]) > 1 for found in systems.values())),
         "intervals": (interval_table, bool(comparison and comparison["intervals"])),
         "significance": (pair_table, bool(comparison and comparison["pairs"])),

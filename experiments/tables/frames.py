@@ -12,7 +12,7 @@ import pandas as pd
 
 from experiments.results.views import View
 
-HIPAA_TOKENS = "token_binary_hipaa"
+HIPAA_TOKENS, TAB = "token_binary_hipaa", "tab"
 SCORES = {
     "entity_strict": "strict entity (type and both boundaries)",
     "entity_relaxed": "relaxed entity (type and overlap, one-to-one)",
@@ -64,6 +64,17 @@ def score_frame(view: View, match: str = "entity_strict") -> pd.DataFrame:
 def _scores_of(scores: Mapping[str, Any]) -> list[tuple[str, str, float]]:
     categories = {**scores["by_type"], MACRO: scores["macro"], OVERALL: scores["micro"]}
     return [(category, measure, values[measure]) for category, values in categories.items() for measure in MEASURES]
+
+
+def identifier_frame(view: View) -> pd.DataFrame:
+    """Scores of the Text Anonymization Benchmark: system, seed, score (of `TAB_MEASURES`), count, total, value."""
+    rows = [
+        (system, run["seed"], score, share["count"], share["total"], share["count"] / max(share["total"], 1))
+        for system, found in view["systems"].items()
+        for run in found["runs"]
+        for score, share in run["scores"].get(TAB, {}).items()
+    ]
+    return pd.DataFrame(rows, columns=["system", "seed", "score", "count", "total", "value"])
 
 
 def rows_of(frame: pd.DataFrame) -> list[dict[str, Any]]:

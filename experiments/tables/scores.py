@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from crfdeid.evaluation import TAB_MEASURES
 from experiments.results.views import View
 from experiments.tables.cells import (
     MARK,
@@ -25,6 +26,7 @@ from experiments.tables.frames import (
     OVERALL,
     SCORES,
     fraction_frame,
+    identifier_frame,
     interval_frame,
     pair_frame,
     rows_of,
@@ -71,6 +73,21 @@ def overview_table(view: View) -> Table:
         summary_frame(frame, *_SCORE_KEYS),
         group=3,
     )
+
+
+def identifier_table(view: View) -> Table:
+    """Recall of direct and quasi-identifiers, and precision, as the Text Anonymization Benchmark counts them."""
+    frame = identifier_frame(view)
+    summary = summary_frame(frame, "system", "score")
+    texts = summary.set_index(["system", "score"]).apply(mean_and_deviation, axis=1)
+    cells = texts.unstack()[list(TAB_MEASURES)].reindex(frame["system"].unique())
+    cells.columns = [f"{name}, {measure}" for name, measure in TAB_MEASURES.values()]
+    cells.index.name = None
+    notes = (
+        "In %, with document consistency. An entity is masked if all letters and digits of all its mentions are.",
+        *run_notes(view),
+    )
+    return Table("Direct and quasi-identifiers", cells, notes, frame)
 
 
 def embedding_table(view: View) -> Table:

@@ -13,7 +13,8 @@ import random
 from collections import Counter
 from typing import Any
 
-from crfdeid.evaluation import ERROR_CATEGORIES, Counts, Scores
+from crfdeid.evaluation import ERROR_CATEGORIES, TAB_MEASURES, Counts, Scores
+from crfdeid.evaluation.tokens import Proportion
 from experiments.results.schema import SCHEMA
 
 TYPES = ("PATIENT", "DOCTOR", "HOSPITAL", "LOCATION", "PHONE", "ID", "DATE")
@@ -200,7 +201,8 @@ def _scores(outcomes: dict[str, Counter[str]]) -> dict[str, Any]:
     kinds["token_binary"] = {"PHI": sum(token.values(), Counts())}
     named = (counts for label, counts in token.items() if label not in ("DOCTOR", "HOSPITAL"))
     kinds["token_binary_hipaa"] = {"HIPAA": sum(named, Counts())}
-    return {kind: Scores(by_type).to_dict() for kind, by_type in kinds.items()}
+    tab = {name: Proportion(right, 40).to_dict() for name, right in zip(TAB_MEASURES, range(40, 34, -1), strict=True)}
+    return {**{kind: Scores(by_type).to_dict() for kind, by_type in kinds.items()}, "tab": tab}
 
 
 def _errors(outcomes: dict[str, Counter[str]]) -> dict[str, Any]:

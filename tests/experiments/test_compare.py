@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import re
 import shlex
 import signal
 import stat
@@ -20,9 +21,10 @@ from typing import Any
 
 import pytest
 
-from crfdeid.corpora import read_corpus
+from crfdeid.cli import main as crfdeid
+from crfdeid.corpora import read_corpus, write_corpus
 from crfdeid.corpora.splits import Split
-from crfdeid.documents import PHI
+from crfdeid.documents import DIRECT, NO_MASK, PHI, QUASI, Document, Mention, Span
 from crfdeid.evaluation import ERROR_CATEGORIES, ERROR_CAUSES
 from crfdeid.evaluation.evaluate import predict_spans
 from crfdeid.registry import load_tagger
@@ -203,6 +205,32 @@ def test_a_saved_model_gives_the_predictions_that_were_written(corpus_folder: Pa
     main(["--models", "crf", *corpus_options(corpus_folder), "--output", str(out)])
     predictions = predict_spans(load_tagger(out / "models/crf/0"), Split.of(read_corpus(corpus_folder / "test.jsonl")))
     assert spans_jsonl({PHI: predictions}) == (out / "predictions/crf/0.jsonl").read_text("utf-8")
+
+
+def test_identifiers_are_scored_as_evaluate_scores_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "Ann Quill met B. Vole in Overton. Quill left on 3 May; Ann Quill stayed with Mr Vole in Overton."
+    places = [("Ann Quill", DIRECT), ("Vole", QUASI), ("Overton", QUASI), ("3 May", QUASI), ("Mr", NO_MASK)]
+    mentions = tuple(
+        Mention(Span(found.start(), found.end(), "DATETIME" if value[0].isdigit() else "PERSON"), value, kind)
+        for value, kind in places
+        for found in re.finditer(value, text)
+    )
+    spans = tuple(mention.span for mention in mentions if mention.identifier != NO_MASK)
+    write_corpus([Document("1", text, spans, mentions=mentions)], tmp_path / "train.jsonl", format="tab")
+    dev = Document("2", text.replace("Overton", "Upville"), spans, mentions=mentions)
+    write_corpus([dev], tmp_path / "dev.jsonl", format="tab")
+    out = tmp_path / "results"
+    options = ["--types", "all", "--set", "max_iterations=5", "--output", str(out)]
+    assert main(["--models", "crf", *corpus_options(tmp_path, "train", "dev"), *options]) == 0
+    (run,) = read_results(out)["runs"]
+    scores = run["evaluations"][0]["scores"]["tab"]
+    assert "Direct and quasi-identifiers" in capsys.readouterr().out
+    assert crfdeid(["evaluate", str(out / "models/crf/0"), str(tmp_path / "dev.jsonl"), "--mode", "tab", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["tab"]
+    assert [(share["count"], share["total"]) for share in scores.values()] == [
+        (row["count"], row["of"]) for row in rows.values()
+    ]
+    assert 0 < scores["quasi_entities"]["total"] == 3
 
 
 def test_the_same_command_gives_the_same_bytes_whatever_the_number_of_jobs(corpus_folder: Path, tmp_path: Path) -> None:

@@ -50,6 +50,7 @@ def test_every_table_stands_in_its_place_by_the_name_of_its_file(view: dict[str,
     assert named == [
         "scores",
         "matches",
+        "identifiers",
         "replicates",
         "intervals",
         "significance",
@@ -71,10 +72,18 @@ def test_what_nobody_asked_for_has_no_table() -> None:
     assert list(tables.comparison_tables(view, published=False)) == [
         "scores",
         "matches",
+        "identifiers",
         "errors",
         "time",
         "confusions-crf",
     ]
+
+
+def test_identifiers_have_a_row_for_each_system(view: dict[str, Any]) -> None:
+    table = tables.identifier_table(view)
+    assert list(table.cells.index) == list(SYSTEMS)
+    assert table.cells.loc["crf"].tolist() == ["100.00", "97.50", "95.00", "92.50", "90.00", "87.50"]
+    assert set(table.data["total"]) == {40}
 
 
 def test_systems_with_one_run_and_with_three_stand_side_by_side(view: dict[str, Any]) -> None:
