@@ -28,7 +28,7 @@ from crfdeid.corpora.layers import ConceptPaths
 from crfdeid.corpora.splits import Corpus, Split, generate_corpus, read_splits
 from crfdeid.corpora.synthetic import generate_notes
 from crfdeid.documents import Document, Span, merge, overlapping
-from crfdeid.evaluation import document_counts, score_entities, score_tokens
+from crfdeid.evaluation import document_counts, score_entities, score_tab, score_tokens
 from crfdeid.evaluation.evaluate import count_leaking_documents, predict_spans
 from crfdeid.label_schemes import SURROGATE_KINDS
 from crfdeid.model_card.training import concept_scores
@@ -90,6 +90,8 @@ def measure(table: Mapping[str, Any], model: str, seed: int) -> dict[str, Any]:
         "names_by_frequency": names_by_frequency(corpus.train, gold, spans),
         **concept_scores(tagger, corpus.scored, predicted),
     }
+    if any(note.mentions for note in gold):
+        result["tab"] = score_tab([gold], spans).to_dict()
     if seed == 0:
         with TemporaryDirectory() as folder:
             tagger.save(Path(folder, "model"))

@@ -11,6 +11,7 @@ from typing import Any
 
 from measure import FREQUENCIES, ORIGINS
 
+from crfdeid.evaluation import TAB_MEASURES
 from crfdeid.evaluation.significance import OVERALL
 
 ROOT = Path(__file__).parents[1]
@@ -36,6 +37,9 @@ several seeds.
 - **Redaction**: `crfdeid redact`, with document consistency. Recall and precision of PHI tokens whatever their type;
   notes in which a PHI token remains; notes without PHI in which something was redacted; bytes changed outside of
   redacted spans; different outputs among three runs, with one process and two, and note by note.
+- **Direct and quasi-identifiers**: scores of the Text Anonymization Benchmark for `crfdeid redact`. Recall of entities,
+  each masked only if all letters and digits of all its mentions are, of mentions and of tokens; precision of masked
+  tokens and of masked letters and digits, unweighted.
 - **Cost**: processor minutes and peak memory of training, size on disk, and notes a second and core, on notes that the
   process has not seen. Dollars are for a million notes at ${PRICE} for a core-hour.
 - **Names**: names of people that are redacted whole: by how often the training notes have their rarest word, and once
@@ -177,6 +181,11 @@ def _share(cells: _Cells, measure: str, row: str) -> str:
     return f"{100 * found / names:.1f}" if names else ""
 
 
+def _proportion(cells: _Cells, score: str) -> str:
+    """A score of the Text Anonymization Benchmark."""
+    return _number((found["count"] / max(found["total"], 1) for found in _over(cells, "tab", score)), factor=100)
+
+
 def _markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "".join("| " + " | ".join(row) + " |\n" for row in (head, ["---"] * len(head), *rows))
 
@@ -197,6 +206,9 @@ _TABLES: Mapping[str, Mapping[str, Callable[[_Cells], str]]] = {
         "over-redacted": lambda cells: _of(cells, "notes_over_redacted", "notes_without_phi"),
         "bytes changed outside": lambda cells: _number(_over(cells, "redaction", "bytes_changed_outside")[:1], ".0f"),
         "different outputs": lambda cells: _number(_over(cells, "different_outputs"), ".0f"),
+    },
+    "Direct and quasi-identifiers": {
+        f"{name}, {measure}": partial(_proportion, score=score) for score, (name, measure) in TAB_MEASURES.items()
     },
     "Cost": {
         "training, min": lambda cells: _number(_over(cells, "training", "processor_seconds"), ".1f", 1 / 60),
