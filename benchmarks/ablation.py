@@ -28,9 +28,9 @@ from crfdeid.evaluation import Counts, score_entities
 from crfdeid.evaluation.evaluate import predict_spans
 from crfdeid.registry import create
 from crfdeid.rules import RulesSettings, RulesTagger
-from crfdeid.rules.matcher import RULES, find_rules, find_rules_in
+from crfdeid.rules.matcher import RULES, find_rules, rules_for
 from features import STRONG_FEATURES, Extractor, FeatureSet
-from features.lexicons import Gazetteers, WordClusters, make_clusters
+from features.lexicons import Gazetteers, NameLists, WordClusters, make_clusters
 from features.pos import PosFeatures, TextBlobTagger
 
 
@@ -42,7 +42,7 @@ def features_table(corpus: Corpus) -> None:
     for i, part in enumerate(parts):
         _show(f"without {_name(part)}", _score(parts[:i] + parts[i + 1 :], corpus), whole)
     sentences = [labelled.sentence for labelled in corpus.train.sentences]
-    for more in (Gazetteers(), WordClusters(make_clusters(sentences)), PosFeatures(TextBlobTagger())):
+    for more in (Gazetteers(), NameLists(), WordClusters(make_clusters(sentences)), PosFeatures(TextBlobTagger())):
         _show(f"with {_name(more)}", _score((*parts, more), corpus), whole)
 
 
@@ -103,7 +103,7 @@ def count_added(corpus: Corpus, found: dict[str, RuleCounts]) -> None:
             left = [gold for gold, tag in zip(item.tags[first:stop], tags[first:stop], strict=True) if tag == OUTSIDE]
             found[rule.name].spurious += left.count(OUTSIDE)
             found[rule.name].added += len(left) - left.count(OUTSIDE)
-    work = {"tag": lambda: crf.predict(sentences), "find": lambda: [*find_rules_in(sentences)]}
+    work = {"tag": lambda: crf.predict(sentences), "find": lambda: [*rules_for().find(sentences)]}
     seconds = take_turns(work, rounds=5)
     share = seconds["find"].median / seconds["tag"].median
     print(f"The rules take {100 * share:.1f} % of the time in which the CRF tags these sentences.\n")

@@ -15,6 +15,7 @@ from crfdeid.bio import covering_tags, decode
 from crfdeid.documents import CONCEPT, PHI, LabelledSentence, Span
 from crfdeid.errors import EmptyInputError
 from crfdeid.serialization import ModelFolder
+from features.languages import AUTO, languages_in
 from features.tokens import Sentence
 
 
@@ -62,6 +63,11 @@ class Traits(NamedTuple):
     layers: tuple[str, ...] = (PHI,)
     requires: tuple[str, ...] = ()
     hides_phi: bool = False
+
+
+def told_language(setting: str, train: Iterable[LabelledSentence]) -> str:
+    """The setting ``language`` of a model, told from its training sentences where it is "auto"."""
+    return "+".join(languages_in(item.sentence.words for item in train)) if setting == AUTO else setting
 
 
 def require_layers(model: str, layers: Collection[str], train: Iterable[LabelledSentence]) -> None:

@@ -8,6 +8,7 @@ from types import NoneType
 from typing import Any, cast
 
 from crfdeid.errors import SettingError
+from features.languages import AUTO, LANGUAGES
 
 FOLDER_SETTINGS = frozenset({"checkpoint", "encoder", "representation"})
 """Settings that name a folder of this machine. Saved models hold the folder's content and omit the name, which may say
@@ -48,6 +49,16 @@ def require_positive(settings: object, *names: str) -> None:
     """
     for name in names:
         require_number(name, getattr(settings, name), "a number above 0", lambda v: v > 0)
+
+
+def require_language(language: object) -> None:
+    """Check that a setting is "auto", or codes of languages joined by "+".
+
+    Raises:
+        SettingError: it is not.
+    """
+    if language != AUTO and not (isinstance(language, str) and set(language.split("+")) <= LANGUAGES.keys()):
+        raise SettingError(f"language is {language}: give {AUTO}, or one or more of {', '.join(LANGUAGES)} joined by +")
 
 
 def require_flags(settings: object, *names: str) -> None:

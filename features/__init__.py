@@ -6,7 +6,7 @@
 - `orthography`: `Shapes`, `Affixes`, `CapitalRun`
 - `patterns`: `Patterns`, expressions of known form such as dates and telephone numbers
 - `languages`: `LANGUAGES`, words of each language from data files (`Language`)
-- `lexicons`: `WordClasses`, `Gazetteers`, `WordClusters`: word lists, and the clusters of `make_clusters`
+- `lexicons`: `WordClasses`, `Gazetteers`, `NameLists`, `WordClusters`: word lists, and the clusters of `make_clusters`
 - `pos`: `TextBlobTagger`, `NltkTagger`, `POS_BACKENDS`, `PosFeatures`
 - `extractor`: `FeatureSet`, the sets `PAPER_FEATURES`, `STRONG_FEATURES`, `SURFACE`; `feature_set`, `add_feature_set`,
   and `to_dicts`, features for sklearn-crfsuite
@@ -23,7 +23,7 @@ from features.extractor import (
     feature_set,
     to_dicts,
 )
-from features.lexicons import Gazetteers, WordClasses, WordClusters, make_clusters
+from features.lexicons import Gazetteers, NameLists, WordClasses, WordClusters, make_clusters
 from features.orthography import Affixes, CapitalRun, Shapes
 from features.patterns import Patterns
 from features.pos import POS_BACKENDS, NltkTagger, PosFeatures, PosTag, PosTagger, PosUnavailable, TextBlobTagger
@@ -46,6 +46,7 @@ __all__ = [
     "Gazetteers",
     "Layout",
     "NGrams",
+    "NameLists",
     "NltkTagger",
     "Patterns",
     "PosFeatures",

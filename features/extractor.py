@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from features.columns import Column, Conjunction, Extractor, SentenceBatch, WordColumn
 from features.context import ContextWords, FarWords, Layout, NGrams, PrefixWords, SentencePosition
-from features.lexicons import WordClasses
+from features.lexicons import Gazetteers, NameLists, WordClasses
 from features.orthography import Affixes, CapitalRun, Shapes
 from features.patterns import Patterns
 from features.pos import POS_BACKENDS, PosFeatures
@@ -65,6 +65,14 @@ class FeatureSet(Extractor):
             if isinstance(extractor, PosFeatures):
                 return extractor.tagger.name
         return "none"
+
+    def with_languages(self, languages: tuple[str, ...]) -> FeatureSet:
+        """The same set with the word lists of some languages."""
+        extractors = (
+            replace(one, languages=languages) if isinstance(one, WordClasses | Gazetteers | NameLists) else one
+            for one in self.extractors
+        )
+        return replace(self, extractors=tuple(extractors))
 
     def with_pos(self, pos: str) -> FeatureSet:
         """The same set with another part-of-speech backend; "none" takes part-of-speech and chunk features out.

@@ -1,22 +1,27 @@
 """Word lists, gazetteers and word clusters, and the features that look words up in them.
 
-A list is a class of words that behave alike around PHI ("Dr", "Dra", "Doctor"), in English and Spanish, so that what a
-model learns of one word helps with the others. No list holds a person's data. Words match without regard to case.
+A list is a class of words that behave alike around PHI ("Dr", "Dra", "Doctor"), in the languages of `LANGUAGES`, so
+that what a model learns of one word helps with the others. No list holds a person's data. Words match without regard to
+case.
 
-Gazetteers (names and places from Faker's data) and word clusters belong to no named feature set. Models with gazetteers
-depend on the installed version of Faker, which also generates names of the synthetic corpus.
-benchmarks/results/features.md compares them.
+Lists of people's names and word clusters belong to no named feature set. benchmarks/results/features.md compares them.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
+from itertools import chain
 from types import MappingProxyType
+from unicodedata import combining, normalize
 
-from features.columns import Extractor, FeatureValue, WordColumn, window_heads
+import numpy as np
+
+from features.columns import BOS, EOS, Column, Extractor, FeatureValue, SentenceBatch, WordColumn, window_heads
+from features.languages import ALL_LANGUAGES, LANGUAGES
 from features.tokens import Sentence
 
 
@@ -25,93 +30,36 @@ def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_ENGLISH_MONTHS = "january february march april may june july august september october november december"
-_SPANISH_MONTHS = "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre"
-ENGLISH_MONTHS, SPANISH_MONTHS = tuple(_ENGLISH_MONTHS.split()), tuple(_SPANISH_MONTHS.split())
+ENGLISH_MONTHS, SPANISH_MONTHS = (tuple(forms[0] for forms in LANGUAGES[code].months) for code in ("en", "es"))
 """The months in the order of the year."""
+ENGLISH_WEEKDAYS, SPANISH_WEEKDAYS = (tuple(forms[0] for forms in LANGUAGES[code].weekdays) for code in ("en", "es"))
+"""The days of the week from Monday on."""
 
-_SHORT = 3
 # Each way to write a month, in lower case -> its number.
 _MONTH_NUMBERS = {
     form: number
-    for names in (ENGLISH_MONTHS, SPANISH_MONTHS)
-    for number, name in enumerate(names, start=1)
-    for form in (name, name[:_SHORT])
-} | {"sept": 9, "setiembre": 9, "set": 9}
+    for language in LANGUAGES.values()
+    for number, forms in enumerate(language.months, start=1)
+    for form in forms
+}
 MONTHS = frozenset(_MONTH_NUMBERS)
-"""All ways to write a month's name: in full, in three letters, and the variants of September."""
+"""All ways to write a month's name."""
 
-_ENGLISH_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday"
-_SPANISH_WEEKDAYS = "lunes martes miércoles jueves viernes sábado domingo"
-ENGLISH_WEEKDAYS, SPANISH_WEEKDAYS = tuple(_ENGLISH_WEEKDAYS.split()), tuple(_SPANISH_WEEKDAYS.split())
-"""The days of the week from Monday on."""
 
-# The name of each class, then its words in lower case. A word may be in several classes.
-_CLASSES = """
-    title
-    dr drs doctor doctors md do phd rn np pa prof professor attending resident intern physician surgeon nurse
-    dra dres doctora médico médica facultativo especialista cirujano
-
-    honorific
-    mr mrs ms miss mx sir madam master sr sra srta señor señora don doña d d.ª dña
-
-    kin
-    wife husband spouse son daughter mother father sister brother partner niece nephew cousin uncle aunt grandmother
-    esposa esposo marido mujer hijo hija madre padre hermana hermano pareja sobrina sobrino prima primo tía tío abuela
-
-    hospital
-    hospital hospitals clinic center centre infirmary medical memorial health healthcare hospice rehabilitation nursing
-    clínica clínico centro sanatorio ambulatorio complejo hospitalario universitario universitaria general policlínico
-    fundación instituto salud consultorio residencia
-
-    street
-    street avenue ave road rd boulevard blvd lane ln drive court ct place plaza square highway hwy route parkway terrace
-    suite apt apartment floor building box
-    calle c avenida avda av avd plaza pza plz pl paseo pº ps carretera ctra carrer camino ronda travesía glorieta rúa
-    vía urbanización urb polígono barrio colonia col bloque piso puerta esc izq dcha izquierda derecha bajo
-    apartado apdo
-
-    place
-    city town county state village district province country zip provincia localidad municipio ciudad país distrito
-    north south east west new san santa saint st los las el la fort mount lake port springs
-
-    contact
-    phone telephone tel tfno tfn teléfono fax pager beeper cell mobile móvil ext extension extensión contacto
-
-    identifier
-    mrn id number no num medical record account acct unit case chart ssn license policy accession dictated
-    nhc nass dni nif nie número núm nº historia episodio colegiado ncol col registro cipa tarjeta póliza matrícula
-
-    state
-    alabama alaska arizona arkansas california colorado connecticut delaware florida georgia hawaii idaho illinois
-    indiana iowa kansas kentucky louisiana maine maryland massachusetts michigan minnesota mississippi missouri montana
-    nebraska nevada ohio oklahoma oregon pennsylvania tennessee texas utah vermont virginia washington wisconsin wyoming
-    al ak az ar ca co ct de fl ga hi ia il ks ky ma md mi mn mo ms mt nc nd nh nj nm nv ny oh ok pa ri sc sd tn tx ut
-    va vt wa wi wv wy dakota carolina hampshire jersey mexico york rhode island
-
-    province
-    álava albacete alicante almería asturias ávila badajoz barcelona burgos cáceres cádiz cantabria castellón ceuta
-    córdoba coruña cuenca gerona girona granada guadalajara guipúzcoa huelva huesca jaén león lérida lleida lugo madrid
-    málaga melilla murcia navarra orense ourense palencia palmas pontevedra rioja salamanca segovia sevilla soria
-    tarragona tenerife teruel toledo valencia valladolid vizcaya zamora zaragoza andalucía aragón canarias cataluña
-    extremadura galicia baleares mallorca bilbao gijón oviedo vigo santander pamplona elche cartagena vitoria
-
-    country
-    españa francia portugal italia alemania inglaterra suiza bélgica holanda rumanía bulgaria polonia rusia ucrania
-    marruecos argelia senegal nigeria ghana mali guinea egipto china japón india pakistán bangladesh filipinas
-    méxico cuba colombia venezuela ecuador perú bolivia chile argentina uruguay paraguay brasil honduras guatemala
-    nicaragua panamá costa república dominicana salvador haití estados unidos canadá australia
-    spain france italy germany england britain ireland scotland switzerland belgium netherlands poland romania russia
-    ukraine morocco algeria egypt japan india pakistan philippines vietnam korea thailand brazil peru canada usa states
-"""
-LEXICONS: Mapping[str, frozenset[str]] = MappingProxyType(
-    {
-        "month": MONTHS,
-        "weekday": word_set(f"{_ENGLISH_WEEKDAYS} {_SPANISH_WEEKDAYS} mon tue tues wed thu thurs fri sat sun"),
-        **{name: frozenset(words) for name, *words in map(str.split, _CLASSES.split("\n\n"))},
+@cache
+def lexicons(languages: tuple[str, ...]) -> Mapping[str, frozenset[str]]:
+    """Class -> its words, of some languages together."""
+    packs = [LANGUAGES[code] for code in languages]
+    days = {
+        "month": frozenset(form for pack in packs for forms in pack.months for form in forms),
+        "weekday": frozenset(form for pack in packs for forms in pack.weekdays for form in forms),
     }
-)
-"""Class -> its words."""
+    classes = {name: frozenset[str]().union(*(pack.words[name] for pack in packs)) for name in packs[0].words}
+    return MappingProxyType(days | classes)
+
+
+LEXICONS = lexicons(ALL_LANGUAGES)
+"""Class -> its words, of all languages."""
 
 
 def month_number(word: str) -> int | None:
@@ -137,18 +85,21 @@ def english_ordinal(number: int) -> str:
 
 
 @lru_cache(maxsize=1 << 16)
-def word_classes(word: str) -> tuple[str, ...]:
-    """Classes of `LEXICONS` that contain a word.
+def word_classes(word: str, languages: tuple[str, ...] = ALL_LANGUAGES) -> tuple[str, ...]:
+    """Classes of the languages' lexicons that contain a word.
 
     Example:
         >>> word_classes("Dra"), word_classes("aspirin")
         (('title',), ())
     """
     lower = word.lower()
-    return tuple(name for name, words in LEXICONS.items() if lower in words)
+    return tuple(name for name, words in lexicons(languages).items() if lower in words)
 
 
-_MOST_CLASSES = max(len(word_classes(word)) for word in frozenset().union(*LEXICONS.values()))
+@cache
+def _most_classes(languages: tuple[str, ...]) -> int:
+    """Number of classes of the word with the most."""
+    return max(Counter(word for words in lexicons(languages).values() for word in words).values())
 
 
 @dataclass(frozen=True)
@@ -157,75 +108,183 @@ class WordClasses(Extractor):
 
     Args:
         window: tokens on each side.
+        languages: codes of the languages of the words.
     """
 
     window: int = 2
+    languages: tuple[str, ...] = ALL_LANGUAGES
 
     def word_columns(self) -> list[WordColumn]:
         """The features that one word decides, kind by kind."""
         heads = window_heads("class", self.window)
-        return [WordColumn(heads, partial(_class, number=number)) for number in range(_MOST_CLASSES)]
+        return [WordColumn(heads, partial(self._class, number)) for number in range(_most_classes(self.languages))]
+
+    def _class(self, number: int, word: str) -> FeatureValue:
+        """A word's class of a number, from 0; None for a word with fewer classes."""
+        classes = word_classes(word, self.languages)
+        return classes[number] if number < len(classes) else None
 
     def describe(self) -> str:
         """A one-line description of the features."""
-        return f"classes of words ({', '.join(LEXICONS)}) in [-{self.window}, {self.window}]"
+        languages = ", ".join(self.languages)
+        return (
+            f"classes of words ({', '.join(lexicons(self.languages))}; {languages}) in [-{self.window}, {self.window}]"
+        )
 
 
-def _class(word: str, number: int) -> FeatureValue:
-    """A word's class of a number, from 0; None for a word with fewer classes."""
-    classes = word_classes(word)
-    return classes[number] if number < len(classes) else None
-
-
-_DRAWS = 3000  # Faker repeats itself: 3,000 draws give most of a list
+_PLACE_KINDS = ("town", "region", "country")
+# Position of a token: outside of all names, beyond the sentence; then first, inside and last of each kind of name.
+_OUTSIDE = 0
+_PLACE_VALUES = ("O", BOS, EOS, *(f"{place}-{kind}" for kind in _PLACE_KINDS for place in "BIE"))
 
 
 @dataclass(frozen=True)
 class Gazetteers(Extractor):
-    """Gazetteers that contain a capitalised word: ``list[-1]=first+last``.
+    """The name of a town, region or country that the token is part of: ``place[0]=B-town``.
+
+    A name begins with a capital. Case and accents of the other letters do not matter, and of several names the longest
+    counts.
 
     Args:
-        locales: languages and countries, as Faker names them.
         window: tokens on each side.
+        languages: codes of the languages of the names.
 
     Example:
         >>> from features.tokens import Sentence
-        >>> Gazetteers(("en_US",), window=0).extract(Sentence.from_words(["Zimmerman", "coughs"]))
+        >>> Gazetteers(window=0).extract(Sentence.from_words(["in", "NEW", "York", "."]))
+        [['place[0]=O'], ['place[0]=B-region'], ['place[0]=E-region'], ['place[0]=O']]
+    """
+
+    window: int = 1
+    languages: tuple[str, ...] = ALL_LANGUAGES
+
+    def columns(self, batch: SentenceBatch) -> list[Column]:
+        """The features of a batch, kind by kind."""
+        heads = tuple(head for _, head in window_heads("place", self.window))
+        places = _places(self.languages)
+        begins = np.array([word[0].isupper() and fold_word(word) in places for word in batch.distinct], bool)
+        values = np.full(len(batch.numbers), _OUTSIDE, np.intp)
+        stop = 0
+        for first in np.flatnonzero(begins[batch.numbers]).tolist():
+            number = int(batch.sentence_of[first])
+            words = batch.words[number][first - int(batch.begins[number]) :]
+            found = _place_at(words, places) if first >= stop else None
+            if found is not None:
+                stop, opening = first + found[0], 3 + 3 * _PLACE_KINDS.index(found[1])
+                values[first:stop] = opening + 1
+                values[stop - 1] = opening + 2
+                values[first] = opening
+        around, _ = batch.padded(values, self.window, _OUTSIDE + 1, _OUTSIDE + 2)
+        return [Column(heads, _PLACE_VALUES, around)]
+
+    def describe(self) -> str:
+        """A one-line description of the features."""
+        return f"names of towns, regions and countries ({', '.join(self.languages)}) in [-{self.window}, {self.window}]"
+
+
+@lru_cache(maxsize=1 << 16)
+def fold_word(word: str) -> str:
+    """A word in lower case, without accents and ligatures.
+
+    Example:
+        >>> [fold_word(word) for word in ("Ávila", "Straße", "Cœur", "ﬁn")]
+        ['avila', 'strasse', 'coeur', 'fin']
+    """
+    lower = word.casefold()
+    if lower.isascii():
+        return lower
+    plain = normalize("NFKD", lower.replace("œ", "oe").replace("æ", "ae"))
+    return "".join(c for c in plain if not combining(c))
+
+
+_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
+
+
+def spellings(name: str) -> frozenset[str]:
+    """The folded ways to write a name: without accents, and with "ae", "oe" and "ue" for umlauts.
+
+    Example:
+        >>> sorted(spellings("Müller"))
+        ['mueller', 'muller']
+    """
+    return frozenset((fold_word(name), fold_word(name.lower().translate(_UMLAUTS))))
+
+
+_NAME_TOKEN = re.compile(r"\w+|[^\w\s]")
+
+
+@cache
+def _places(languages: tuple[str, ...]) -> Mapping[str, Sequence[tuple[tuple[str, ...], str]]]:
+    """By their first words: the words of the places' names, the longest first, and their kinds."""
+    kinds: dict[tuple[str, ...], str] = {}
+    for pack in map(LANGUAGES.__getitem__, languages):
+        for kind, names in zip(_PLACE_KINDS, (pack.towns, pack.regions, pack.countries), strict=True):
+            kinds |= {tuple(_NAME_TOKEN.findall(form)): kind for name in names for form in spellings(name)}
+    by_first: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+    for words, kind in sorted(kinds.items(), key=lambda item: -len(item[0])):
+        by_first.setdefault(words[0], []).append((words, kind))
+    return by_first
+
+
+def place_kind(name: str, languages: tuple[str, ...] = ALL_LANGUAGES) -> str | None:
+    """The kind of a place's name: "town", "region" or "country"; None for another text."""
+    words = _NAME_TOKEN.findall(name)
+    places = _places(languages)
+    found = _place_at(words, places) if words and fold_word(words[0]) in places else None
+    return found[1] if found is not None and found[0] == len(words) else None
+
+
+def _place_at(
+    words: Sequence[str], places: Mapping[str, Sequence[tuple[tuple[str, ...], str]]]
+) -> tuple[int, str] | None:
+    """The number of words and the kind of the place that some words begin with."""
+    for name, kind in places[fold_word(words[0])]:
+        if tuple(map(fold_word, words[: len(name)])) == name:
+            return len(name), kind
+    return None
+
+
+@dataclass(frozen=True)
+class NameLists(Extractor):
+    """Lists of names that contain a capitalised word: ``list[-1]=first+last``.
+
+    Args:
+        window: tokens on each side.
+        languages: codes of the languages of the names.
+
+    Example:
+        >>> from features.tokens import Sentence
+        >>> NameLists(window=0).extract(Sentence.from_words(["Zimmerman", "coughs"]))
         [['list[0]=last'], []]
     """
 
-    locales: tuple[str, ...] = ("en_US", "es_ES")
     window: int = 1
+    languages: tuple[str, ...] = ALL_LANGUAGES
 
     def word_columns(self) -> list[WordColumn]:
         """The features that one word decides, kind by kind."""
         return [WordColumn(window_heads("list", self.window), self._lists)]
 
     def _lists(self, word: str) -> FeatureValue:
-        return gazetteers(self.locales).get(word.lower()) if word[0].isupper() else None
+        if not word[0].isupper():
+            return None
+        name = fold_word(word)
+        return "+".join(kind for kind, names in name_lists(self.languages).items() if name in names) or None
 
     def describe(self) -> str:
         """A one-line description of the features."""
-        locales = ", ".join(self.locales)
-        return f"lists of first and family names and of places ({locales}) in [-{self.window}, {self.window}]"
+        return f"lists of first and family names ({', '.join(self.languages)}) in [-{self.window}, {self.window}]"
 
 
 @cache
-def gazetteers(locales: tuple[str, ...]) -> Mapping[str, str]:
-    """Gazetteers of each word, by the word in lower case: "first", "last", "place", or several with "+"."""
-    from faker import Faker  # noqa: PLC0415  takes long to import
-
-    lists: dict[str, set[str]] = {}
-    for locale in locales:
-        fake = Faker(locale)
-        fake.seed_instance(0)
-        kinds: dict[str, Callable[[], str]] = {"first": fake.first_name, "last": fake.last_name, "place": fake.city}
-        for kind, draw in kinds.items():
-            for name in {draw() for _ in range(_DRAWS)}:
-                for word in name.split():
-                    if len(word) > 2:
-                        lists.setdefault(word.lower(), set()).add(kind)
-    return {word: "+".join(sorted(kinds)) for word, kinds in lists.items()}
+def name_lists(languages: tuple[str, ...]) -> Mapping[str, frozenset[str]]:
+    """Folded names of some languages, "first" and "last", in all `spellings`."""
+    packs = [LANGUAGES[code] for code in languages]
+    lists = {
+        "first": chain.from_iterable((*pack.female, *pack.male) for pack in packs),
+        "last": chain.from_iterable(pack.family for pack in packs),
+    }
+    return {kind: frozenset(form for name in names for form in spellings(name)) for kind, names in lists.items()}
 
 
 _MIN_COUNT = 5

@@ -21,7 +21,7 @@ from features.lexicons import MONTHS
 from features.tokens import Sentence
 
 _MONTH = rf"(?:{'|'.join(sorted(MONTHS))})\.?"
-_DAY = r"[0-3]?\d(?:st|nd|rd|th|º)?"
+_DAY = r"[0-3]?\d(?:st|nd|rd|th|er|º|\.)?"
 _YEAR = r"(?:19|20)\d\d"
 _OF = r"(?: ?, ?| del? año | del? | of | |-|/)"
 _UNIT = (
@@ -30,7 +30,7 @@ _UNIT = (
 )
 
 WRITTEN_DATE = "|".join([rf"{_DAY}{_OF}{_MONTH}(?:{_OF}(?:{_YEAR}|\d\d))?", rf"{_MONTH}{_OF}{_DAY}(?:{_OF}{_YEAR})?"])
-"""Dates with the month as a word, in English and Spanish."""
+"""Dates with the month as a word."""
 
 # Name -> regular expression, without regard to case. A space matches any white space between tokens.
 PATTERNS: dict[str, str] = {

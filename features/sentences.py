@@ -10,6 +10,8 @@ from typing import NamedTuple, overload
 
 import regex
 
+from features.languages import LANGUAGES
+from features.lexicons import MONTHS
 from features.normal import normal_form
 from features.tokenizer import Token, in_raw_text, normal_tokens, tokens_from
 from features.tokens import Sentence
@@ -157,12 +159,10 @@ _SENTENCE_END = regex.compile(r"[.!?][\"'”’)\]]*+[ \t]++(?=[\"'“‘(\[¿¡
 _MAY_END = re.compile(r"[.!?][\"'”’)\]]*[ \t]+\S")  # a faster test
 _WORD_BEFORE = regex.compile(r"[\p{L}\p{M}]++/?$")
 _LIST_NUMBER = regex.compile(r"\s*\(?\p{Nd}{1,3}$")
-_ABBREVIATIONS = """
-    apt approx capt col dept dr drs ext fax fr ft gen hon jr lt mr mrs ms mt mx no nos prof rd rev sgt sr st ste tel vs
-    apdo apto av avd avda ave blvd carr cdad cra crta ctra don dra dras dres dña edf edif ee enf esc fda fdo gral hnos
-    km lcda lcdo lda ldo lic nº núm pl profa pso pza sra sras sres srta srtas sta sto tfno urb
-"""
-ABBREVIATIONS = frozenset(_ABBREVIATIONS.split())
+ABBREVIATIONS = frozenset[str]().union(*(language.abbreviations for language in LANGUAGES.values()))
+# "3. März": the full stop of a day ends no sentence.
+_DAY = regex.compile(r"(?<!\p{Nd})\p{Nd}{1,2}$")
+_DAY_BEFORE_MONTH = regex.compile(rf"\. (?:{'|'.join(sorted(MONTHS))})(?!\p{{L}})", regex.IGNORECASE)
 
 
 def split_sentences(text: str) -> list[Sentence]:
@@ -306,6 +306,7 @@ def _is_abbreviation(text: str, begin: int, stop: int) -> bool:
     """True where the full stop at ``stop`` belongs to the word, initial or list number before it."""
     word = _WORD_BEFORE.search(text, max(begin, stop - 12), stop)
     if word is None:
-        return _LIST_NUMBER.fullmatch(text, begin, stop) is not None
+        is_day = _DAY.search(text, max(begin, stop - 3), stop) and _DAY_BEFORE_MONTH.match(text, stop)
+        return bool(is_day) or _LIST_NUMBER.fullmatch(text, begin, stop) is not None
     letters = word.group().rstrip("/")
     return letters.lower() in ABBREVIATIONS or len(letters) == 1

@@ -21,7 +21,7 @@ from rnn.interfaces import Params, Processor
 from rnn.network import Structure, TrainedModel, with_tables
 from rnn.vocab import Vocabulary
 
-_FORMAT_VERSION = 3
+_FORMAT_VERSION = 4
 _WEIGHTS_FILE = "weights.npz"
 _PROCESSOR = "processor."  # prefix of its arrays among the weights
 

@@ -25,6 +25,7 @@ Reference:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -39,13 +40,14 @@ from crfdeid.documents import LabelledSentence
 from crfdeid.errors import EmptyInputError, MissingExtraError, NotTrainedError
 from crfdeid.secrets import hash_word
 from crfdeid.serialization import ModelFiles, ModelFolder, pack_arrays
-from crfdeid.tagger import OnProgress, Tagger, Traits
+from crfdeid.tagger import OnProgress, Tagger, Traits, told_language
 from features.extractor import FeatureSet, feature_set
+from features.languages import language_codes
 from features.pos import PosUnavailable
 from features.tokens import Sentence
 
 # Incremented when feature strings or files change: a model must not see features that it was not trained on.
-_FORMAT_VERSION = 2
+_FORMAT_VERSION = 3
 _FILES = ModelFiles("crf", _FORMAT_VERSION, "weights.npz", ("python-crfsuite", "sklearn-crfsuite", "numpy"))
 _WORD_HEADS = tuple(f"{kind}[{place}]=" for kind in ("w", "lower") for place in range(-3, 4))  # of `ContextWords`
 # Sentences whose features are in memory together. The number decides the last digit of a marginal, by the order of the
@@ -73,9 +75,10 @@ class CrfTagger(Tagger):
         self._settings = settings if settings is not None else CrfSettings()
         self._seed = seed
         try:
-            self._features = feature_set(self._settings.features, pos=self._settings.pos)
+            found = feature_set(self._settings.features, pos=self._settings.pos)
         except PosUnavailable as problem:
             raise MissingExtraError(str(problem)) from problem
+        self._features = found.with_languages(language_codes(self._settings.language))
         self._learned: CrfWeights | None = None
         self._index: FeatureIndex | None = None
 
@@ -153,6 +156,8 @@ class CrfTagger(Tagger):
         labelled = [item for item in train if item.tags]
         if not labelled:
             raise EmptyInputError("there is nothing to train on: the training set holds no tokens")
+        self._settings = replace(self._settings, language=told_language(self._settings.language, labelled))
+        self._features = self._features.with_languages(language_codes(self._settings.language))
         self._take(train_weights(labelled, self._features, self._settings, on_progress=on_progress))
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:

@@ -24,9 +24,10 @@ from crfdeid.documents import LabelledSentence
 from crfdeid.errors import WriteError
 from crfdeid.secrets import hash_word, require_same_key
 from crfdeid.tagger import FitProgress, OnProgress
-from crfdeid.validation import require_choice, require_counts, require_flags, require_number
+from crfdeid.validation import require_choice, require_counts, require_flags, require_language, require_number
 from features.columns import Extractor
 from features.extractor import FEATURE_SETS, escape_for_crfsuite
+from features.languages import AUTO
 from features.pos import POS_BACKENDS
 
 _MOST = 2**31 - 1  # CRFsuite's integers have 32 bits
@@ -53,6 +54,8 @@ class CrfSettings:
         all_possible_states: also weigh pairs of feature and tag that do not occur in training.
         all_possible_transitions: also weigh pairs of tags that do not occur in training.
         num_memories: gradients that L-BFGS stores, 16 bytes per weight each.
+        language: codes of the notes' languages, joined by "+", for lexicon features; "auto" for those of the training
+            notes.
 
     Raises:
         UsageError: a value is out of range.
@@ -68,6 +71,7 @@ class CrfSettings:
     all_possible_states: bool = False
     all_possible_transitions: bool = True
     num_memories: int = 6
+    language: str = AUTO
 
     def __post_init__(self) -> None:
         require_choice(self, "features", FEATURE_SETS)
@@ -78,6 +82,7 @@ class CrfSettings:
         require_counts(self, "min_documents")
         require_counts(self, "min_freq", least=0, most=_MOST)
         require_flags(self, "all_possible_states", "all_possible_transitions")
+        require_language(self.language)
 
 
 def train_weights(
@@ -101,7 +106,7 @@ def train_weights(
     from sklearn_crfsuite import CRF  # noqa: PLC0415  Imports scikit-learn, which only training needs.
 
     options = dataclasses.asdict(settings)
-    for name in ("features", "pos", "min_documents"):
+    for name in ("features", "pos", "min_documents", "language"):
         del options[name]
     # CRFsuite writes to a named file, with words of the notes. A file without a directory entry, opened through its
     # descriptor, is gone after any end of the training, crashes included.

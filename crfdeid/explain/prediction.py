@@ -280,7 +280,7 @@ def _rules(tagger: RulesTagger, sentence: Sentence, token: int) -> tuple[RuleFin
     """Matches of the rules in use at a token."""
     return tuple(
         RuleFind(rule.name, *tagger.rule_precision[rule.name], sentence.words[first:stop])
-        for rule, first, stop in find_rules(sentence)
+        for rule, first, stop in find_rules(sentence, tagger.languages)
         if first <= token < stop and rule.name in tagger.rule_precision
     )
 

@@ -4,6 +4,7 @@ tagger.py        `RulesTagger`, `RulesSettings`              matcher.py       RU
 rule.py          `Rule`, and shared parts of expressions     checksums.py     check digits
 contact.py       e-mail, web, telephones, addresses          identifiers.py   numbers by field name or check digits
 dates.py         dates, ages over 89                         names.py         people's names after a cue
+language_rules.py  names and places by language pack
 entities.py      institutions, manufacturers, places,        name_words.py    words that are names (name_words.txt)
                  relatives, ages, sexes, professions
 """

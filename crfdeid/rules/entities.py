@@ -5,8 +5,11 @@ Most of these are PHI in some corpora only: such a rule is used only if the trai
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from crfdeid.rules.rule import CAPITAL, ENGLISH_KIN, NAME_PART, NAME_REST, SPANISH_KIN, Rule, forms, one_of
-from features.lexicons import LEXICONS
+from features.languages import LANGUAGES, Language
+from features.tokenizer import tokenize
 
 _INSTITUTIONS = ("INSTITUCION", "ORGANIZATION", "EMPLOYER", "HOSPITAL")
 _CENTRES = ("CENTRO_SALUD", "HOSPITAL", "ORGANIZATION")
@@ -231,46 +234,36 @@ PERSONAL_DETAIL_RULES = (
 )
 
 
-_SHORT = 3  # "OR" and "IN" are words too
-_PROVINCES = tuple(sorted(LEXICONS["province"]))
-_STATES = tuple(sorted(word for word in LEXICONS["state"] - {"new", "rhode", "island", "york"} if len(word) > _SHORT))
-# In an address all countries of one word; elsewhere not the words that are more often something else.
-_ADDRESS_COUNTRIES = tuple(sorted(LEXICONS["country"] - {"estados", "unidos", "states", "costa", "república"}))
-_COUNTRIES = tuple(name for name in _ADDRESS_COUNTRIES if name not in ("salvador", "china", "mali"))
+# Countries whose names are more often something else.
+_OFTEN_OTHER = {"china", "mali"}
+_REGIONS = ("TERRITORIO", "STATE", "LOCATION", "GEOGRAPHIC_LOCATION")
+_NATIONS = ("PAIS", "COUNTRY", "LOCATION", "GEOGRAPHIC_LOCATION")
 
-PLACE_RULES = (
-    Rule(
-        "Spanish province",
-        rf"(?={CAPITAL}){one_of(_PROVINCES)}",
-        ("TERRITORIO", "STATE", "LOCATION", "GEOGRAPHIC_LOCATION"),
-        ("natural de [Soria]", "(Dpto. de [Madrid])"),
-        ("la rioja que bebió", "un madrid"),
-        words=_PROVINCES,
-        requires_support=True,
-    ),
-    Rule(
-        "US state",
-        rf"(?={CAPITAL})(?:(?:North|South|West) )?{one_of(_STATES)}"
-        r"|New (?:York|Jersey|Mexico|Hampshire)|Rhode Island",
-        ("STATE", "LOCATION", "GEOGRAPHIC_LOCATION"),
-        ("from [Ohio]", "in [North Dakota]", "[New York]"),
-        ("ohio", "a new island"),
-        words=(*_STATES, "york", "rhode"),
-        requires_support=True,
-    ),
-    Rule(
-        "country",
-        rf"(?={CAPITAL})(?:{one_of(_COUNTRIES)}|Reino Unido|Estados Unidos|EE\.? ?UU|Costa Rica"
-        r"|United (?:States|Kingdom))",
-        ("PAIS", "COUNTRY", "LOCATION", "GEOGRAPHIC_LOCATION"),
-        ("nacido en [Francia]", "la sanidad de [Reino Unido]", "from [Ireland]", "(Tawn, [EE. UU].)"),
-        ("la guinea", "reino unido"),
-        words=(*_COUNTRIES, "reino", "estados", "ee", "rica", "united"),
-        requires_support=True,
-    ),
+
+def _place_rules(pack: Language) -> Iterator[Rule]:
+    """The rules for regions and countries of a language."""
+    for kind, places, types in (("region", pack.regions, _REGIONS), ("country", pack.countries, _NATIONS)):
+        names = sorted({name.lower() for name in places} - _OFTEN_OTHER)
+        yield Rule(
+            f"{kind} in {pack.name}",
+            rf"(?={CAPITAL}){one_of(names)}",
+            types,
+            (places[0], f"x [{places[-1]}], x"),
+            (names[0],),
+            words=tuple(tokenize(name)[0].text for name in names),
+            starts_with_word=True,
+            requires_support=True,
+            language=pack.code,
+        )
+
+
+PLACE_RULES = tuple(rule for pack in LANGUAGES.values() for rule in _place_rules(pack))
+
+
+# The countries of one word.
+_ADDRESS_COUNTRIES = sorted(
+    {name.lower() for code in ("en", "es") for name in LANGUAGES[code].countries if name.isalpha()}
 )
-
-
 _LANDS = rf"(?:EE\.? ?UU\.?|U\.?S\.?A\.?|U\.?K\.?|Estados Unidos|United States|{'|'.join(_ADDRESS_COUNTRIES)})"
 _MAKERS = (
     *("abbott", "abbvie", "alcon", "alcon[ -]cus[ií]", "allergan", "almirall", "amgen", "applied biosystems"),

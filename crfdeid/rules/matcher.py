@@ -12,7 +12,7 @@ import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain, groupby
 from operator import itemgetter
 from re import _parser  # type: ignore[attr-defined]  # Python's parser of expressions has no public name
@@ -24,8 +24,10 @@ from crfdeid.rules.contact import CONTACT_RULES, NETWORK_RULES
 from crfdeid.rules.dates import DATE_RULES
 from crfdeid.rules.entities import INSTITUTION_RULES, MANUFACTURER_RULES, PERSONAL_DETAIL_RULES, PLACE_RULES
 from crfdeid.rules.identifiers import CHECKSUM_RULES, LABELLED_NUMBER_RULES
+from crfdeid.rules.language_rules import LANGUAGE_RULES
 from crfdeid.rules.names import NAME_RULES
 from crfdeid.rules.rule import Rule
+from features.languages import ALL_LANGUAGES
 from features.patterns import lower_for_patterns
 from features.tokenizer import Token, tokenize
 from features.tokens import Sentence
@@ -36,6 +38,7 @@ RULES: tuple[Rule, ...] = (
     *CHECKSUM_RULES,
     *CONTACT_RULES,
     *DATE_RULES,
+    *LANGUAGE_RULES,
     *INSTITUTION_RULES,
     *NAME_RULES,
     *PERSONAL_DETAIL_RULES,
@@ -213,32 +216,65 @@ class _Compiled(NamedTuple):
 _CASE_SENSITIVE = re.compile(r"\(\?-i:|(?<!\\)(?<!\(\?)[A-ZÀ-ÖØ-Þ]")
 
 
-def _compiled(rule: Rule) -> _Compiled:
-    form = _expression(rule)
-    small = not _CASE_SENSITIVE.search(form)
-    compiled = re.compile(form) if small else re.compile(form, re.IGNORECASE)
-    return _Compiled(rule, compiled, small, _PREFILTER.of_rules[rule.name], {})
+class RuleSet:
+    """The compiled rules of some languages, with their prefilter.
+
+    Args:
+        languages: codes of the languages.
+
+    Attributes:
+        rules: the rules for these languages and for all, in the order of `RULES`.
+    """
+
+    def __init__(self, languages: Iterable[str]) -> None:
+        self.rules = tuple(rule for rule in RULES if rule.language in (None, *languages))
+        self._prefilter = Prefilter(self.rules)
+        self._compiled = tuple(self._rows())
+        self._possible = lru_cache(maxsize=1 << 14)(self._allowed)
+
+    def _rows(self) -> Iterator[_Compiled]:
+        """The compiled rules; consecutive rules with ``starts_with_word`` share one row."""
+        for at_words, rules in groupby(self.rules, key=lambda rule: rule.starts_with_word):
+            compiled = [*map(self._compile, rules)]
+            if not at_words:
+                yield from compiled
+                continue
+            at: dict[str, list[tuple[int, Rule, re.Pattern[str]]]] = defaultdict(list)
+            for number, item in enumerate(compiled):
+                for word in set(item.rule.words):
+                    at[word].append((number, item.rule, item.form))
+            yield compiled[0]._replace(at=dict(at))
+
+    def _compile(self, rule: Rule) -> _Compiled:
+        form = _expression(rule)
+        small = not _CASE_SENSITIVE.search(form)
+        return _Compiled(rule, _pattern(form, small=small), small, self._prefilter.of_rules[rule.name], {})
+
+    def _allowed(self, bits: int) -> Sequence[_Compiled]:
+        """The rules that can match in a sentence with these bits."""
+        return tuple(item for item in self._compiled if all(bits & need for need in item.needs))
+
+    def find(self, sentences: Sequence[Sentence]) -> Iterator[list[tuple[Rule, int, int]]]:
+        """Matches in each of several sentences; the prefilter runs on all at once."""
+        all_bits, all_cues = self._prefilter.scan([sentence.tokens for sentence in sentences])
+        for number, (sentence, bits) in enumerate(zip(sentences, all_bits, strict=True)):
+            # Half of all sentences are skipped here, before their text is built.
+            possible = self._possible(bits)
+            yield list(_found(sentence, possible, all_cues.get(number, ()))) if possible else []
 
 
-def _rows() -> Iterator[_Compiled]:
-    """The compiled rules; consecutive rules with ``starts_with_word`` share one row."""
-    for at_words, rules in groupby(RULES, key=lambda rule: rule.starts_with_word):
-        compiled = [*map(_compiled, rules)]
-        if not at_words:
-            yield from compiled
-            continue
-        at: dict[str, list[tuple[int, Rule, re.Pattern[str]]]] = defaultdict(list)
-        for number, item in enumerate(compiled):
-            for word in set(item.rule.words):
-                at[word].append((number, item.rule, item.form))
-        yield compiled[0]._replace(at=dict(at))
+@cache
+def _pattern(form: str, *, small: bool) -> re.Pattern[str]:
+    return re.compile(form) if small else re.compile(form, re.IGNORECASE)
 
 
-_PREFILTER = Prefilter(RULES)
-_COMPILED = tuple(_rows())
+@cache
+def rules_for(languages: tuple[str, ...] = ALL_LANGUAGES) -> RuleSet:
+    """The rules of some languages, compiled when they are first used."""
+    return RuleSet(languages)
 
 
-def find_rules(sentence: Sentence) -> Iterator[tuple[Rule, int, int]]:
+def find_rules(sentence: Sentence, languages: tuple[str, ...] = ALL_LANGUAGES) -> Iterator[tuple[Rule, int, int]]:
     """Matches of the rules in a sentence: the rule, the first token, and the token after the last.
 
     Example:
@@ -246,16 +282,7 @@ def find_rules(sentence: Sentence) -> Iterator[tuple[Rule, int, int]]:
         >>> [(rule.name, a, b) for rule, a, b in find_rules(split_sentences("MRN: 48-2213, seen 3/14/72")[0])]
         [('record number', 2, 5), ('date in digits', 7, 12)]
     """
-    yield from next(find_rules_in([sentence]))
-
-
-def find_rules_in(sentences: Sequence[Sentence]) -> Iterator[list[tuple[Rule, int, int]]]:
-    """Matches of the rules in each of several sentences, as of `find_rules`; the prefilter runs on all at once."""
-    all_bits, all_cues = _PREFILTER.scan([sentence.tokens for sentence in sentences])
-    for number, (sentence, bits) in enumerate(zip(sentences, all_bits, strict=True)):
-        # Half of all sentences are skipped here, before their text is built.
-        possible = _possible(bits)
-        yield list(_found(sentence, possible, all_cues.get(number, ()))) if possible else []
+    yield from next(rules_for(languages).find([sentence]))
 
 
 def _found(sentence: Sentence, possible: Sequence[_Compiled], cues: Sequence[int]) -> Iterator[tuple[Rule, int, int]]:
@@ -297,7 +324,9 @@ def _matches_at(
     text: str, at: Mapping[str, Sequence[tuple[int, Rule, re.Pattern[str]]]], cues: Sequence[tuple[str, int]]
 ) -> Iterator[tuple[Rule, int, int]]:
     """Matches of the rules with ``starts_with_word`` at their cue words, in the order of `RULES`."""
-    tried = [(number, end - len(word), rule, form) for word, end in cues for number, rule, form in at[word.lower()]]
+    tried = [
+        (number, end - len(word), rule, form) for word, end in cues for number, rule, form in at.get(word.lower(), ())
+    ]
     for _, cue_start, rule, form in sorted(tried, key=itemgetter(0, 1)) if len(tried) > 1 else tried:
         match = form.match(text, cue_start)
         if match:
@@ -305,12 +334,6 @@ def _matches_at(
             end = _right_end(rule, text, start, end)
             if end > start:
                 yield rule, start, end
-
-
-@lru_cache(maxsize=1 << 14)
-def _possible(bits: int) -> Sequence[_Compiled]:
-    """The rules that can match in a sentence with these bits."""
-    return tuple(item for item in _COMPILED if all(bits & need for need in item.needs))
 
 
 def _right_end(rule: Rule, text: str, start: int, end: int) -> int:

@@ -1,7 +1,7 @@
 """Checks of the rules for names, from lists of words that are names and words of the language.
 
 A word after "Dr." is nearly always a name; after "patient" or "seen by" it is as often a word of the language
-("Patient Denies pain", "visto por Cardiología"). The lists are in ``name_words.txt``.
+("Patient Denies pain", "visto por Cardiología"). The lists are in the language packs and in ``name_words.txt``.
 """
 
 from __future__ import annotations
@@ -13,19 +13,22 @@ from pathlib import Path
 from crfdeid.known_phi.folding import fold_to_alnum
 from crfdeid.known_phi.names import is_common_word
 from crfdeid.utils.files import read_sections
-from features.lexicons import word_classes, word_set
+from features.languages import ALL_LANGUAGES, LANGUAGES
+from features.lexicons import name_lists, place_kind, word_classes, word_set
 
 _LISTS = {
     name: word_set(" ".join(lines)) for name, lines in read_sections(Path(__file__).with_name("name_words.txt")).items()
 }
-_GIVEN = _LISTS["given es"] | _LISTS["given en"]
-_FAMILY = _LISTS["family es"] | _LISTS["family en"]
 _ALSO_WORDS = _LISTS["both"]
-_LANGUAGE = (_LISTS["language es"] | _LISTS["language en"] | _LISTS["abbreviations"]) - _ALSO_WORDS
+_LANGUAGE = (
+    _LISTS["abbreviations"] | {fold_to_alnum(word) for language in LANGUAGES.values() for word in language.common}
+) - _ALSO_WORDS
 _CLASSES = {"title", "honorific", "kin", "hospital", "contact", "identifier", "weekday"}  # of `features.lexicons`
-_PLACES = {"province", "state", "country", "place", "street", "month"}
+_PLACES = {"region", "country", "place", "street", "month"}
 _LISTED = frozenset(("given", "family"))  # kinds of words that are names and nothing else
-_PARTICLES = _LISTS["particles"]
+_PARTICLES = frozenset(
+    fold_to_alnum(part) for language in LANGUAGES.values() for words in language.particles for part in words.split()
+)
 # How words of the language end that are hardly names: sciences, diseases, procedures, adjectives, adverbs.
 _ENDINGS = re.compile(
     r"(?:cirugias?|log[iíy]as?|logicals?|log[oa]s?|logists?|iatr[ií]as?|iatrics?|iatra|iatrists?|graf[ií]as?|graphy|grams?|gramas?"
@@ -67,10 +70,11 @@ def _name_word_kind(word: str) -> str:
 
 def _name_kind(word: str, name: str, *, is_both: bool) -> str:
     """The kind of a word that no list of the language has, folded too."""
-    if is_both or (is_common_word(name) and name not in _GIVEN):
+    given, family = name_lists(ALL_LANGUAGES).values()
+    if is_both or (is_common_word(name) and name not in given):
         return "both"
-    if name in _GIVEN or name in _FAMILY:
-        return "family" if name in _FAMILY else "given"
+    if name in given or name in family:
+        return "family" if name in family else "given"
     if _ENDINGS.search(name):
         return "word"
     return "acronym" if word.isupper() and len(word) <= _ACRONYM else "unknown"
@@ -119,6 +123,37 @@ def is_after_word(value: str) -> bool:
         return False
     words = [kind for kind in kinds if kind != "initial"]
     return len(words) > 1 or words == ["unknown"] or (bool(words) and (bool(_LISTED & set(words)) or len(kinds) > 1))
+
+
+def is_town(value: str) -> bool:
+    """True for the name of a town, region or country.
+
+    Example:
+        >>> is_town("Bad Homburg"), is_town("Toledo"), is_town("Quill")
+        (True, True, False)
+    """
+    return place_kind(value) is not None
+
+
+def is_place(value: str) -> bool:
+    """True for the name of a place, and for words that no list has.
+
+    Example:
+        >>> is_place("Toledo"), is_place("Quill"), is_place("Denies")
+        (True, True, False)
+    """
+    return is_town(value) or is_after_word(value)
+
+
+def has_proper_name(value: str) -> bool:
+    """True for words that end with the name of a place, person or saint, after the first word.
+
+    Example:
+        >>> has_proper_name("Hospital Toledo"), has_proper_name("Hospital Denies")
+        (True, False)
+    """
+    words = [word for word in _WORD.findall(value)[1:] if word[0].isupper()]
+    return bool(words) and (is_town(words[-1]) or _name_word_kind(words[-1]) in _LISTED)
 
 
 def is_known(value: str) -> bool:

@@ -28,6 +28,7 @@ class Rule(NamedTuple):
         has_checksum: ``check`` hardly passes by chance, so that a match is PHI even if annotators missed it.
         requires_support: use the rule only if the training notes hold right matches: its values are PHI in some corpora
             only, such as words for relatives.
+        language: code of the language of the notes that the rule is for; None for all.
 
     Example:
         >>> Rule("room", r"\d{3}[a-d]?", ("ROOM",), ("room [214b]",), ("room to move",), ("room",)).name
@@ -45,6 +46,7 @@ class Rule(NamedTuple):
     check: Callable[[str], bool] | None = None
     has_checksum: bool = False
     requires_support: bool = False
+    language: str | None = None
 
 
 def forms(stems: str, *endings: str) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -15,11 +15,12 @@ from crfdeid.bio import OUTSIDE, write_span
 from crfdeid.documents import LabelledSentence, Span
 from crfdeid.errors import EmptyInputError, NotTrainedError
 from crfdeid.label_schemes import BINARY, types_in
-from crfdeid.rules.matcher import RULES, find_rules_in
+from crfdeid.rules.matcher import RULES, RuleSet, rules_for
 from crfdeid.serialization import ModelFiles, ModelFolder
-from crfdeid.tagger import FitProgress, OnProgress, RuleMatch, Tagger, Traits
+from crfdeid.tagger import FitProgress, OnProgress, RuleMatch, Tagger, Traits, told_language
 from crfdeid.utils.files import bytes_writer
-from crfdeid.validation import require_flags, require_number
+from crfdeid.validation import require_flags, require_language, require_number
+from features.languages import AUTO, language_codes
 from features.tokens import Sentence
 
 
@@ -33,6 +34,7 @@ class RulesSettings:
             A rule without matches is used under its first type if the notes have none of its types, and a rule with a
             checksum is always used. If False, the estimate starts from one wrong match, and a rule without matches is
             used only if the notes have one of its types.
+        language: codes of the notes' languages, joined by "+"; "auto" for those of the training notes.
 
     Raises:
         SettingError: a value is out of range.
@@ -40,13 +42,15 @@ class RulesSettings:
 
     precision: float = 0.7
     keep_untried: bool = False
+    language: str = AUTO
 
     def __post_init__(self) -> None:
         require_number("precision", self.precision, "a number above 0, at most 1", lambda v: 0 < v <= 1)
         require_flags(self, "keep_untried")
+        require_language(self.language)
 
 
-_FILES = ModelFiles("rules", schema=3, file="rules.json", libraries=("regex",))
+_FILES = ModelFiles("rules", schema=4, file="rules.json", libraries=("regex",))
 _MIN_MATCHES = 10  # right matches from which on their type decides the label
 
 
@@ -66,9 +70,10 @@ class _RuleStatistics(NamedTuple):
 
 def _estimate_precision(train: Sequence[LabelledSentence], settings: RulesSettings) -> _RuleStatistics:
     """Estimate label and precision of each rule from training sentences."""
-    matches: dict[str, Counter[str]] = {rule.name: Counter() for rule in RULES}
+    rules = rules_for(language_codes(settings.language))
+    matches: dict[str, Counter[str]] = {rule.name: Counter() for rule in rules.rules}
     others: Counter[bool] = Counter()  # tokens that no rule matches: whether they are PHI
-    found = find_rules_in([item.sentence for item in train])
+    found = rules.find([item.sentence for item in train])
     for item, own in zip(train, found, strict=True):
         covered: set[int] = set()
         for rule, first, stop in own:
@@ -93,7 +98,7 @@ def _choose(
         settings: the settings of the selection.
     """
     rule_precision = {}
-    for rule in RULES:
+    for rule in rules_for(language_codes(settings.language)).rules:
         count, right = matches[rule.name].total(), matches[rule.name] - Counter({OUTSIDE: matches[rule.name][OUTSIDE]})
         sure = rule.has_checksum and settings.keep_untried
         share = (right.total() + settings.keep_untried) / (count + 1)
@@ -209,6 +214,7 @@ class RulesTagger(Tagger):
         """
         if not any(item.tags for item in train):
             raise EmptyInputError("there is nothing to train on: the training set holds no tokens")
+        self._settings = replace(self._settings, language=told_language(self._settings.language, train))
         self._learned = _estimate_precision(train, self._settings)
         if on_progress is not None:
             on_progress(FitProgress(step=1, total=1))
@@ -216,14 +222,22 @@ class RulesTagger(Tagger):
     def find(self, sentences: Sequence[Sentence]) -> Iterator[list[tuple[Span, float]]]:
         """Matches of the rules in use in each sentence: spans of token positions, and the precision of the rule."""
         in_use = self._trained().rule_precision
-        for found in find_rules_in(sentences):
+        for found in self._rules().find(sentences):
             known = [(in_use[rule.name], first, stop) for rule, first, stop in found if rule.name in in_use]
             yield [(Span(first, stop, label), share) for (label, share), first, stop in known]
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Codes of the languages of the rules."""
+        return language_codes(self._settings.language)
+
+    def _rules(self) -> RuleSet:
+        return rules_for(self.languages)
 
     def rule_matches(self, sentences: Sequence[Sentence]) -> Iterator[list[RuleMatch]]:
         """Return the matches of the rules in use in each sentence, with their measured precision."""
         in_use, least = self._trained().rule_precision, self._settings.precision
-        for found in find_rules_in(sentences):
+        for found in self._rules().find(sentences):
             known = [(*in_use[rule.name], rule.name, first, stop) for rule, first, stop in found if rule.name in in_use]
             # A rule without right matches in training is used with the least precision, which was not measured.
             yield [

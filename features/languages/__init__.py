@@ -8,9 +8,10 @@ to add a language.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -28,8 +29,11 @@ class Language:
         locale: of surrogates, as Faker names it.
         function_words: frequent words, and words of notes without sentences; they tell the language of a text.
         abbreviations: words whose full stop ends no sentence.
+        common: words that follow a title, a role or a word for the patient with a capital and are no names: services,
+            tests, findings, parts of notes, beginnings of sentences, names of fields.
         particles: words in small letters that join the words of a name.
         postcode: expression of a postal code.
+        capital_nouns: whether all nouns have a capital, so that it is no sign of a name.
         months: the ways to write each month, the full name first.
         weekdays: the ways to write each day of the week from Monday on, the full name first.
         street_words: words that begin a street's name, or end it in a language with the number first.
@@ -45,8 +49,10 @@ class Language:
     locale: str
     function_words: frozenset[str]
     abbreviations: frozenset[str]
+    common: frozenset[str]
     particles: tuple[str, ...]
     postcode: str
+    capital_nouns: bool
     months: tuple[tuple[str, ...], ...]
     weekdays: tuple[tuple[str, ...], ...]
     street_words: tuple[str, ...]
@@ -84,6 +90,11 @@ class Language:
     def family(self) -> tuple[str, ...]:
         """Family names."""
         return _entries(self.content["names"]["family"])
+
+    @cached_property
+    def ambiguous(self) -> frozenset[str]:
+        """Names that are ordinary words."""
+        return frozenset(_entries(self.content["names"]["ambiguous"]))
 
     @cached_property
     def regions(self) -> tuple[str, ...]:
@@ -137,8 +148,10 @@ def read_language(path: Path) -> Language:
         content["locale"],
         frozenset(_entries(content["function_words"])),
         frozenset(_entries(content["abbreviations"])),
+        frozenset(_entries(content["common"])),
         _entries(content["particles"]),
         content["postcode"],
+        content["capital_nouns"],
         tuple(map(_entries, content["months"])),
         tuple(map(_entries, content["weekdays"])),
         _entries(content["street"]["first"]),
@@ -161,3 +174,51 @@ def _words(place: str) -> list[str]:
 
 LANGUAGES: Mapping[str, Language] = _Packs(Path(__file__).parent)
 """All languages, by code."""
+ALL_LANGUAGES = tuple(LANGUAGES)
+"""The codes of all languages, sorted."""
+
+AUTO = "auto"
+"""The setting of a model whose languages are those of its training notes."""
+_LEAST_SHARE = 0.1  # of the texts, for a language of a corpus
+
+
+def language_codes(setting: str) -> tuple[str, ...]:
+    """The codes of a setting, "en+es"; all for `AUTO`.
+
+    Example:
+        >>> language_codes("en+es")
+        ('en', 'es')
+    """
+    return ALL_LANGUAGES if setting == AUTO else tuple(setting.split("+"))
+
+
+def language_of(words: Iterable[str]) -> str | None:
+    """Code of the language with the most function words among some words; None where none or several have.
+
+    Example:
+        >>> language_of("Wurde wegen Schmerzen aufgenommen".split()), language_of(["Quill"])
+        ('de', None)
+    """
+    counts = Counter(code for word in words for code in _languages_of_words().get(word.lower(), ()))
+    best = counts.most_common(2)
+    return best[0][0] if best and (len(best) == 1 or best[0][1] > best[1][1]) else None
+
+
+def languages_in(texts: Iterable[Iterable[str]]) -> tuple[str, ...]:
+    """Codes of the languages of a tenth or more of some texts, sorted; all where no text has a clear language.
+
+    Args:
+        texts: the words of each.
+    """
+    counts = Counter(filter(None, map(language_of, texts)))
+    return tuple(sorted(code for code in counts if counts[code] >= _LEAST_SHARE * counts.total())) or ALL_LANGUAGES
+
+
+@cache
+def _languages_of_words() -> Mapping[str, Sequence[str]]:
+    """Function word -> codes of its languages."""
+    found: dict[str, list[str]] = {}
+    for code, language in LANGUAGES.items():
+        for word in language.function_words:
+            found.setdefault(word, []).append(code)
+    return found

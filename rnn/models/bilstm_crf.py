@@ -16,8 +16,10 @@ from flax import nnx
 
 from crfdeid.documents import PHI, LabelledSentence
 from crfdeid.explain.data import TagMatrix, WeightNorm
-from crfdeid.validation import require_choice, require_counts, require_number, require_shares
+from crfdeid.tagger import told_language
+from crfdeid.validation import require_choice, require_counts, require_language, require_number, require_shares
 from features import FEATURE_SETS, feature_set
+from features.languages import AUTO, language_codes
 from features.tokens import Sentence
 from rnn.batching import Row
 from rnn.embeddings.vectors import WordVectors
@@ -131,6 +133,8 @@ class BilstmCrfSettings(WordSettings):
             linearly to ``final_lr``.
         patience: epochs without a better F on dev after which training ends; None for never.
         average: decay of the moving average of the weights, such as 0.999; the average is used for tagging. 0 for none.
+        language: codes of the notes' languages, joined by "+", for lexicon features; "auto" for those of the training
+            notes.
 
     Raises:
         UsageError: a value cannot work.
@@ -157,6 +161,7 @@ class BilstmCrfSettings(WordSettings):
     halve_after: int | None = None
     patience: int | None = 6
     average: float = 0.998
+    language: str = AUTO
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -171,6 +176,7 @@ class BilstmCrfSettings(WordSettings):
             if getattr(self, name) is not None:
                 require_counts(self, name)
         require_choice(self, "features", _FEATURES)
+        require_language(self.language)
 
 
 _FEATURES = ("casing", "none", *FEATURE_SETS)
@@ -294,10 +300,16 @@ class ReadsInputs(ReadsWords):
 
     _settings: BilstmCrfSettings
 
+    def tell_language(self, train: Sequence[LabelledSentence]) -> None:
+        """Make the language of training sentences the setting if that is "auto"."""
+        self._settings = dataclasses.replace(self._settings, language=told_language(self._settings.language, train))
+
     def blank_processor(self) -> Any:
         """Processor without words."""
         settings = self._settings
-        wanted = settings.features in FEATURE_SETS
+        found = None
+        if settings.features in FEATURE_SETS:
+            found = feature_set(settings.features, pos="none").with_languages(language_codes(settings.language))
         return TokenProcessor(
             Vocabulary((), settings.fold_digits),
             {},
@@ -305,11 +317,12 @@ class ReadsInputs(ReadsWords):
             note=True,
             casing=settings.features != "none",
             characters=Characters(()) if settings.char_dim else None,
-            features=Features(feature_set(settings.features, pos="none"), ()) if wanted else None,
+            features=Features(found, ()) if found else None,
         )
 
     def processor(self, train: Sequence[LabelledSentence]) -> Any:
         """Build the processor for training sentences."""
+        self.tell_language(train)
         layers = self.traits(self._settings).layers
         return fit_inputs(self.blank_processor(), train, self._settings, self._vectors, layers)
 

@@ -354,6 +354,7 @@ class StackedTagger(TagsConcepts, NetworkTagger, LayeredTagger):
 
     def processor(self, train: Sequence[LabelledSentence]) -> StackedProcessor:
         """Build the processor for training sentences."""
+        self.tell_language(train)
         settings, vectors = self._settings, self._vectors
         phi = fit_inputs(super().blank_processor(), train, settings, vectors, (PHI,))
         concept = fit_inputs(self._concept_blank_processor(), without_phi(train), settings, vectors, ())

@@ -39,6 +39,7 @@ QUICK = {
     "experiments.tables": "experiments/tables/test_formats.py",
     "experiments.transfer": "experiments/transfer/test_transfer_scores.py",
     "features": "features/test_tokens.py",
+    "features.languages": "features/test_languages.py",
     "rnn": "rnn/test_vocab.py",
     "rnn.embeddings": "rnn/test_embeddings_subwords.py",
     "rnn.layers": "rnn/layers/test_crf.py",

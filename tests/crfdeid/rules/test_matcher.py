@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfdeid.rules import matcher
-from crfdeid.rules.matcher import RULES, Prefilter, find_rules, find_rules_in
+from crfdeid.rules.matcher import RULES, Prefilter, find_rules, rules_for
 from crfdeid.rules.rule import Rule, one_of
 from features.patterns import PATTERNS, lower_for_patterns
 from features.sentences import split_sentences
@@ -30,7 +30,7 @@ def found(rule: Rule, text: str) -> list[str]:
     return [
         text[sentence.tokens[first].start : sentence.tokens[stop - 1].end]
         for sentence in split_sentences(text)
-        for other, first, stop in find_rules(sentence)
+        for other, first, stop in find_rules(sentence, () if rule.language is None else (rule.language,))
         if other is rule
     ]
 
@@ -75,7 +75,8 @@ PIECES = [
 ODD = st.sampled_from([*"0123456789٣abcxyzKQſİ@./:-#() \u00a0", "bc1", "0x", "::", "de"])
 
 
-SMALL = [item for item in matcher._COMPILED if item.small]
+RULE_SET = rules_for()
+SMALL = [item for item in RULE_SET._compiled if item.small]
 
 
 @given(st.lists(st.sampled_from(PIECES) | ODD, min_size=1, max_size=8), st.sampled_from(SMALL))
@@ -101,10 +102,10 @@ def test_a_letter_in_small_letters_is_what_it_is_without_regard_to_case() -> Non
 
 def test_sentences_together_have_the_finds_that_each_has() -> None:
     sentences = [Sentence(()), *(sentence for text in PIECES for sentence in split_sentences(text))]
-    together = list(find_rules_in(sentences))
+    together = list(RULE_SET.find(sentences))
     assert together == [list(find_rules(sentence)) for sentence in sentences]
     assert sum(map(len, together)) > len(RULES)
-    assert list(find_rules_in([])) == []
+    assert list(RULE_SET.find([])) == []
 
 
 @given(st.lists(st.sampled_from(PIECES) | ODD, min_size=1, max_size=8))
@@ -112,7 +113,7 @@ def test_the_prefilter_skips_no_rule_that_matches(pieces: list[str]) -> None:
     cues = {word for rule in RULES if rule.starts_with_word for word in rule.words}
     for sentence in split_sentences(" ".join(pieces)):
         at = [i for i, token in enumerate(sentence.tokens) if token.text.lower() in cues]
-        every = list(matcher._found(sentence, matcher._COMPILED, at))
+        every = list(matcher._found(sentence, RULE_SET._compiled, at))
         assert list(find_rules(sentence)) == every
 
 
