@@ -3,10 +3,11 @@
 A name at the head of a letter is easy to find, the same name in the middle of a sentence is not. Every value that a
 model found is therefore searched in the rest of its note:
 
-- a name, of a patient or a doctor: whole, in its parts ("Quill" after "Jane Quill"), and with one typing error (a
+- a name of a person: whole, in its parts ("Quill" after "Jane Quill"), and with one typing error (a
   letter wrong, missing or added, or two swapped) in a part of `LEAST_MISSPELT_LENGTH` to `_MOST_MISSPELT_LENGTH`
   letters;
-- any other value: whole, if it has at least `_LEAST_VALUE` letters and digits, and a capital or that many digits.
+- any other value: whole, if it has at least `_LEAST_VALUE` letters and digits, and a capital or that many digits; a
+  value without digits only if at least half of its occurrences were found.
 
 A part of a name must look like a name: it begins with a capital, the note has the word nowhere in lower case, and it is
 in no list of words that announce PHI (`features.lexicons`: months, titles, kin, places). Account names such as
@@ -25,13 +26,12 @@ from typing import NamedTuple, TypeVar
 
 import regex
 
-from crfdeid.documents import CONSISTENCY, Document, Evidence, Span, merged_parts, tokens_of
-from crfdeid.label_schemes import TO_SEVEN
+from crfdeid.documents import CONSISTENCY, LIST, RECORD, Document, Evidence, Span, merged_parts, tokens_of
+from crfdeid.label_schemes import SURROGATE_KINDS
 from features.lexicons import word_classes
 from features.normal import normal_form
 from features.tokenizer import Token
 
-_NAMES = {"PATIENT", "DOCTOR"}
 _LEAST_PART = 3
 LEAST_MISSPELT_LENGTH = 6
 """Fewest letters of a part of a name that is searched with typing errors."""
@@ -51,11 +51,13 @@ class _Values(NamedTuple):
 
     Attributes:
         whole: by the words of a whole value in lower case.
+        counts: how often the values were found, by their first spans.
         written: the whole values with the capitals of the note.
         parts: by a word of a name in lower case.
     """
 
     whole: Mapping[_Words, Span]
+    counts: Mapping[Span, int]
     written: frozenset[_Words]
     parts: Mapping[str, Span]
 
@@ -124,7 +126,13 @@ def make_consistent(document: Document, tokens: TokenTable | None = None) -> Doc
     free = bytearray(b"\1") * len(tokens.words)  # 1 for each token without a span
     small = {word for word in tokens.small if word.islower()}
     values = _values(document, tokens, free, small)
-    added = {**dict(_whole(tokens, free, values)), **dict(_parts(document.text, tokens, free, values.parts, small))}
+    whole = dict(_whole(tokens, free, values))
+    doubtful = _doubtful(document, whole.values(), values.counts)
+    for span in [span for span, origin in whole.items() if origin in doubtful]:
+        positions = tokens.positions(span)
+        free[positions.start : positions.stop] = b"\1" * len(positions)
+        del whole[span]
+    added = whole | dict(_parts(document.text, tokens, free, values.parts, small))
     if not added:
         return document
     evidence = dict(document.evidence)
@@ -144,7 +152,7 @@ def _values(document: Document, tokens: TokenTable, free: bytearray, small: set[
         free[positions.start : positions.stop] = bytes(len(positions))
         texts = tuple(tokens.words[positions.start : positions.stop])
         words = tuple([tokens.small[text] for text in texts])
-        is_name = TO_SEVEN.get(span.label) in _NAMES
+        is_name = _is_name(span)
         if is_name:
             for word in words:
                 if len(word) >= _LEAST_PART and _looks_like_a_name(word, small):
@@ -152,16 +160,40 @@ def _values(document: Document, tokens: TokenTable, free: bytearray, small: set[
         if len(texts) > is_name and _is_specific(texts):  # one word of a name is a part
             whole.setdefault((words, span.label), []).append(span)
             written.add(words if texts == words else texts)  # shares one of two equal tuples
-    return _Values(_commonest(whole), frozenset(written), _commonest(parts))
+    commonest = _commonest(whole)
+    return _Values(
+        {words: spans[0] for words, spans in commonest.items()},
+        {spans[0]: len(spans) for spans in commonest.values()},
+        frozenset(written),
+        {part: spans[0] for part, spans in _commonest(parts).items()},
+    )
 
 
-def _commonest(found: Mapping[tuple[_Key, str], Sequence[Span]]) -> dict[_Key, Span]:
-    """Return the first span of the most frequent type of each key, of equals the first type in the note."""
+def _commonest(found: Mapping[tuple[_Key, str], Sequence[Span]]) -> dict[_Key, Sequence[Span]]:
+    """Return the spans of the most frequent type of each key, of equals of the first type in the note."""
     most: dict[_Key, Sequence[Span]] = {}
     for (key, _), spans in found.items():
         if len(spans) > len(most.get(key, ())):
             most[key] = spans
-    return {key: spans[0] for key, spans in most.items()}
+    return most
+
+
+def _doubtful(document: Document, copied: Iterable[Span], counts: Mapping[Span, int]) -> set[Span]:
+    """Return the origins, no names and without digits, that a model found less often than not.
+
+    A model that finds one of five such values is more often wrong than right.
+    """
+    known = {span for span, source in document.findings if source in (RECORD, LIST)}
+    return {
+        span
+        for span, copies in Counter(copied).items()
+        if copies > counts[span]
+        and not (_is_name(span) or span in known or any(map(str.isdigit, document.text[span.start : span.end])))
+    }
+
+
+def _is_name(span: Span) -> bool:
+    return SURROGATE_KINDS.get(span.label) == "person"
 
 
 def _whole(tokens: TokenTable, free: bytearray, values: _Values) -> Iterator[tuple[Span, Span]]:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfdeid.consistency import TokenTable, make_consistent
-from crfdeid.documents import Document, Span, positions_in, tokens_of
+from crfdeid.documents import LIST, Document, Finding, Span, positions_in, tokens_of
 from features.tokenizer import tokenize
 
 
@@ -49,6 +49,9 @@ def added(text: str) -> list[tuple[str, str]]:
         ("[Tawnby|PATIENT] and Tawmby.", [("Tawmby", "PATIENT")]),  # as short as a misspelt part can be
         ("[Tawnby|PATIENT] and Tawby.", [("Tawby", "PATIENT")]),
         (f"[Quill{'o' * 35}|PATIENT] and Quill{'o' * 36}.", 1),  # and as long
+        ("The applicant, [Jane Quill|PERSON]. Mrs Quill won.", [("Quill", "PERSON")]),
+        ("[Tawn List|HOSPITAL] and [Tawn List|HOSPITAL]. Tawn List, Tawn List.", 2),  # half of them were found
+        ("MRN [48-2213|ID]; 48-2213, 48-2213.", 2),
         ("[MARISOL|NOMBRE_SUJETO_ASISTENCIA] vive sola. Marisol come.", [("Marisol", "NOMBRE_SUJETO_ASISTENCIA")]),
     ],
 )
@@ -75,11 +78,19 @@ def test_what_was_found_once_is_found_everywhere(text: str, found: list[tuple[st
         "[9 pm|DATE] and 9 pm.",
         "[Room 4|ID] and room 4.",
         "In [Madrid|LOCATION], Hospital de Madrid.",  # a word of a list says too little
+        "The [Tawn Court|ORG]; the Tawn Court, the Tawn Court.",  # found less often than not
         "Nothing is marked: Quill, Quill.",
     ],
 )
 def test_what_does_not_look_like_the_same_thing_is_left_alone(text: str) -> None:
     assert added(text) == []
+
+
+def test_a_known_value_is_copied_however_rarely_it_was_found() -> None:
+    document = marked("Ward: [Tawn List|HOSPITAL]. Tawn List, Tawn List.")
+    known = replace(document, findings=(Finding(document.spans[0], LIST),))
+    assert len(make_consistent(document).spans) == 1
+    assert len(make_consistent(known).spans) == 3
 
 
 def test_a_longer_value_goes_before_a_shorter_one() -> None:
