@@ -5,7 +5,7 @@ model found is therefore searched in the rest of its note:
 
 - a name of a person: whole, in its parts ("Quill" after "Jane Quill"), and with one typing error (a
   letter wrong, missing or added, or two swapped) in a part of `LEAST_MISSPELT_LENGTH` to `_MOST_MISSPELT_LENGTH`
-  letters;
+  letters; "Müller" also as "MUELLER" and with the "s" of a genitive;
 - any other value: whole, if it has at least `_LEAST_VALUE` letters and digits, and a capital or that many digits; a
   value without digits only if at least half of its occurrences were found.
 
@@ -28,7 +28,7 @@ import regex
 
 from crfdeid.documents import CONSISTENCY, LIST, RECORD, Document, Evidence, Span, merged_parts, tokens_of
 from crfdeid.label_schemes import SURROGATE_KINDS
-from features.lexicons import word_classes
+from features.lexicons import fold_name, word_classes
 from features.normal import normal_form
 from features.tokenizer import Token
 
@@ -50,10 +50,10 @@ class _Values(NamedTuple):
     """Values to search for, each with the first span that has its most frequent type.
 
     Attributes:
-        whole: by the words of a whole value in lower case.
+        whole: by the words of a whole value, as in `TokenTable.small`.
         counts: how often the values were found, by their first spans.
         written: the whole values with the capitals of the note.
-        parts: by a word of a name in lower case.
+        parts: by a word of a name, as in `TokenTable.small`.
     """
 
     whole: Mapping[_Words, Span]
@@ -96,8 +96,8 @@ class TokenTable:
 
     @cached_property
     def small(self) -> dict[str, str]:
-        """Each distinct word in lower case."""
-        return {word: word.lower() for word in self._distinct}
+        """Each distinct word in lower case, by `features.lexicons.fold_name`."""
+        return {word: fold_name(word) for word in self._distinct}
 
     def positions(self, span: Span) -> range:
         """Return the positions of the tokens that share a character with a span."""
@@ -124,7 +124,7 @@ def make_consistent(document: Document, tokens: TokenTable | None = None) -> Doc
         return document
     tokens = TokenTable(tokens_of(document)) if tokens is None else tokens
     free = bytearray(b"\1") * len(tokens.words)  # 1 for each token without a span
-    small = {word for word in tokens.small if word.islower()}
+    small = {folded for word, folded in tokens.small.items() if word.islower()}
     values = _values(document, tokens, free, small)
     whole = dict(_whole(tokens, free, values))
     doubtful = _doubtful(document, whole.values(), values.counts)
@@ -243,19 +243,27 @@ def _single_parts(
     near = {form: part for part in reversed(list(parts)) if _can_be_misspelt(part) for form in _one_less(part)}
     initials = {part[0] for part in parts}  # an error in the first letter is not searched
     candidates = (word for word, lower in tokens.small.items() if lower[0] in initials)
-    origins = {word: origin for word in candidates if (origin := _origin(word, parts, near, small)) is not None}
+    found = ((word, _origin(word, tokens.small[word], parts, near, small)) for word in candidates)
+    origins = {word: origin for word, origin in found if origin is not None}
     for i, word in enumerate(tokens.words):
         if word in origins and free[i] and not _ADDRESS.match(text, tokens.ends[i]):
             yield Span(tokens.starts[i], tokens.ends[i], origins[word].label), origins[word]
 
 
-def _origin(written: str, parts: Mapping[str, Span], near: Mapping[str, str], small: set[str]) -> Span | None:
-    """Return the origin of a word that is part of a name, perhaps with a typing error; else None."""
+def _origin(
+    written: str, word: str, parts: Mapping[str, Span], near: Mapping[str, str], small: set[str]
+) -> Span | None:
+    """Return the origin of a word that is part of a name, perhaps with an "s" or a typing error; else None."""
     if len(written) < _LEAST_PART or not written[0].isupper():
         return None
-    word = written.lower()
-    origin = parts.get(word) or _misspelt(word, parts, near)
+    origin = parts.get(word) or _genitive(word, parts) or _misspelt(word, parts, near)
     return origin if origin is not None and _looks_like_a_name(word, small) else None
+
+
+def _genitive(word: str, parts: Mapping[str, Span]) -> Span | None:
+    """Return the origin of a word that is a part of a name with a further "s", or without its last one."""
+    part = word.removesuffix("s") if word.endswith("s") else f"{word}s"
+    return parts.get(part) if min(len(word), len(part)) > _LEAST_PART else None
 
 
 def _looks_like_a_name(word: str, small: set[str]) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from itertools import chain
@@ -35,12 +35,60 @@ ENGLISH_MONTHS, SPANISH_MONTHS = (tuple(forms[0] for forms in LANGUAGES[code].mo
 ENGLISH_WEEKDAYS, SPANISH_WEEKDAYS = (tuple(forms[0] for forms in LANGUAGES[code].weekdays) for code in ("en", "es"))
 """The days of the week from Monday on."""
 
+
+@lru_cache(maxsize=1 << 16)
+def fold_word(word: str) -> str:
+    """A word in lower case, without accents and ligatures.
+
+    Example:
+        >>> [fold_word(word) for word in ("Ávila", "Straße", "Cœur", "ﬁn")]
+        ['avila', 'strasse', 'coeur', 'fin']
+    """
+    lower = word.casefold()
+    if lower.isascii():
+        return lower
+    plain = normalize("NFKD", lower.replace("œ", "oe").replace("æ", "ae"))
+    return "".join(c for c in plain if not combining(c)) or lower
+
+
+_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
+
+
+def spellings(name: str) -> frozenset[str]:
+    """The folded ways to write a name: without accents, and with "ae", "oe" and "ue" for umlauts.
+
+    Example:
+        >>> sorted(spellings("Müller"))
+        ['mueller', 'muller']
+    """
+    return frozenset((fold_word(name), fold_word(name.lower().translate(_UMLAUTS))))
+
+
+_DIGRAPH = re.compile(r"(?<=[aou])e(?=[^\W\d_])")
+
+
+@lru_cache(maxsize=1 << 16)
+def fold_name(word: str) -> str:
+    """A folded word in which "ä" and "ae" are one, so that all `spellings` of a name are equal.
+
+    Example:
+        >>> fold_name("Müller"), fold_name("MUELLER"), fold_name("Noe")
+        ('muller', 'muller', 'noe')
+    """
+    return _DIGRAPH.sub("", fold_word(word))
+
+
+def _all_spellings(words: Iterable[str]) -> frozenset[str]:
+    """The words in lower case, and their folded spellings."""
+    return frozenset(form for word in words for form in (word.lower(), *spellings(word)))
+
+
 # Each way to write a month, in lower case -> its number.
 _MONTH_NUMBERS = {
     form: number
     for language in LANGUAGES.values()
     for number, forms in enumerate(language.months, start=1)
-    for form in forms
+    for form in _all_spellings(forms)
 }
 MONTHS = frozenset(_MONTH_NUMBERS)
 """All ways to write a month's name."""
@@ -48,14 +96,14 @@ MONTHS = frozenset(_MONTH_NUMBERS)
 
 @cache
 def lexicons(languages: tuple[str, ...]) -> Mapping[str, frozenset[str]]:
-    """Class -> its words, of some languages together."""
+    """Class -> its words in all `spellings`, of some languages together."""
     packs = [LANGUAGES[code] for code in languages]
-    days = {
-        "month": frozenset(form for pack in packs for forms in pack.months for form in forms),
-        "weekday": frozenset(form for pack in packs for forms in pack.weekdays for form in forms),
+    lists = {
+        "month": [form for pack in packs for forms in pack.months for form in forms],
+        "weekday": [form for pack in packs for forms in pack.weekdays for form in forms],
+        **{name: [word for pack in packs for word in pack.words[name]] for name in packs[0].words},
     }
-    classes = {name: frozenset[str]().union(*(pack.words[name] for pack in packs)) for name in packs[0].words}
-    return MappingProxyType(days | classes)
+    return MappingProxyType({name: _all_spellings(words) for name, words in lists.items()})
 
 
 LEXICONS = lexicons(ALL_LANGUAGES)
@@ -182,34 +230,6 @@ class Gazetteers(Extractor):
         return f"names of towns, regions and countries ({', '.join(self.languages)}) in [-{self.window}, {self.window}]"
 
 
-@lru_cache(maxsize=1 << 16)
-def fold_word(word: str) -> str:
-    """A word in lower case, without accents and ligatures.
-
-    Example:
-        >>> [fold_word(word) for word in ("Ávila", "Straße", "Cœur", "ﬁn")]
-        ['avila', 'strasse', 'coeur', 'fin']
-    """
-    lower = word.casefold()
-    if lower.isascii():
-        return lower
-    plain = normalize("NFKD", lower.replace("œ", "oe").replace("æ", "ae"))
-    return "".join(c for c in plain if not combining(c))
-
-
-_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
-
-
-def spellings(name: str) -> frozenset[str]:
-    """The folded ways to write a name: without accents, and with "ae", "oe" and "ue" for umlauts.
-
-    Example:
-        >>> sorted(spellings("Müller"))
-        ['mueller', 'muller']
-    """
-    return frozenset((fold_word(name), fold_word(name.lower().translate(_UMLAUTS))))
-
-
 _NAME_TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
@@ -284,7 +304,7 @@ def name_lists(languages: tuple[str, ...]) -> Mapping[str, frozenset[str]]:
         "first": chain.from_iterable((*pack.female, *pack.male) for pack in packs),
         "last": chain.from_iterable(pack.family for pack in packs),
     }
-    return {kind: frozenset(form for name in names for form in spellings(name)) for kind, names in lists.items()}
+    return {kind: _all_spellings(names) for kind, names in lists.items()}
 
 
 _MIN_COUNT = 5

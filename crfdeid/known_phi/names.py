@@ -12,13 +12,14 @@ from crfdeid.consistency import LEAST_MISSPELT_LENGTH, within_one_edit
 from crfdeid.known_phi.folding import FoldedText, PhraseMatcher, fold_to_alnum
 from crfdeid.known_phi.persons import NAME_WORD, PARTICLES, PLACEHOLDER, TITLES, is_placeholder_word, unsearched_reason
 from features.languages import LANGUAGES
-from features.lexicons import word_classes, word_set
+from features.lexicons import fold_name, spellings, word_classes, word_set
 
 # Names that are ordinary words in notes.
 _WORDS = frozenset(fold_to_alnum(word) for language in LANGUAGES.values() for word in language.ambiguous)
 _PLACES = {"region", "country"}  # no ordinary words, even in lower case
 
 _LEAST_PART = 2
+_LEAST_WITH_ENDING = 5  # "Müllers": a genitive's "s"
 _LEAST_SMALL = 3  # two letters in lower case are too few for a name
 _MOST_INITIALS = 3
 
@@ -101,6 +102,7 @@ class NameMatcher:
                 joined.update(self._add(half))
         self._long = [part for part in self._parts if len(part) >= LEAST_MISSPELT_LENGTH]
         self._parts |= joined
+        self._parts |= {f"{part}s" for part in self._parts if len(part) >= _LEAST_WITH_ENDING}
         self._heads = {part[:i] for part in self._parts if len(part) >= _LEAST_SPLIT for i in range(1, len(part))}
         self._whole = PhraseMatcher(wholes)
 
@@ -114,7 +116,7 @@ class NameMatcher:
             self._initials.add(fold_to_alnum(word)[:1])
             # Variants such as "O Neill" and "Mac Donald".
             pieces = [word, *regex.split("['’]", word), *_CAPITAL_WITHIN.split(word)]
-            self._parts.update(part for piece in pieces if len(part := fold_to_alnum(piece)) >= _LEAST_PART)
+            self._parts.update(part for piece in pieces for part in _forms(piece) if len(part) >= _LEAST_PART)
         for last in range(1, len(words)):
             for first in range(max(0, last + 1 - _MOST_PIECES), last if is_name[last] else 0):
                 together = fold_to_alnum("".join(words[first : last + 1]))
@@ -193,6 +195,11 @@ class NameMatcher:
             if abs(len(part) - len(word)) <= 1 and within_one_edit(word, part) and not is_common_word(word):
                 return part
         return ""
+
+
+def _forms(word: str) -> frozenset[str]:
+    """The ways to write a word of a name in the form of `fold_to_alnum`, with "ae" for "ä" and the reverse."""
+    return frozenset(map(fold_to_alnum, (word, *spellings(word), fold_name(word))))
 
 
 def _are_pieces(pieces: Sequence[str], *, hyphen: bool) -> bool:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import regex
 
 from crfdeid.known_phi.folding import fold_to_alnum
+from features.languages import LANGUAGES
 from features.lexicons import word_set
 
 # A word of a name, with apostrophes inside ("O'Neill") and without the possessive.
@@ -18,11 +19,8 @@ NAME_WORD = regex.compile(
     r"(?<![\p{L}\p{M}]['’])\p{L}\p{M}*(?:['’]?\p{L}\p{M}*)*?(?=['’]s?(?![\p{L}\p{M}])|(?!['’]?[\p{L}\p{M}]))"
 )
 TITLES = word_set(
-    """
-    dr drs doctor md do phd rn np pa prof professor mr mrs ms miss mx sir madam master jr sr ii iii iv esq
-    dra dres doctora sra srta señor señora señorita don doña d dña
-"""
-)
+    "dr drs doctor md do phd rn np pa prof professor jr sr ii iii iv esq dra dres doctora señorita docteur doktor"
+).union(*(language.words["honorific"] for language in LANGUAGES.values()))
 PARTICLES = word_set("de del la las los el of the and y e i von van der den da do dos di du le st san santa")
 
 

@@ -14,6 +14,7 @@ from crfdeid.rules.name_words import has_proper_name, is_after_title, is_after_w
 from crfdeid.rules.names import _DOCTORS, _PATIENTS, _RELATIVES, _UPPER, _WORD
 from crfdeid.rules.rule import CAPITAL, Rule, one_of
 from features.languages import LANGUAGES, Language
+from features.lexicons import spellings
 from features.tokenizer import tokenize
 
 _WITH_OWN_RULES = {"en", "es"}
@@ -32,12 +33,12 @@ _SHORT = 3  # shorter cues need a capital: "M", "Fr"
 
 def _starts(cues: Iterable[str]) -> tuple[str, ...]:
     """The first tokens of some cues."""
-    return tuple(sorted({tokenize(cue)[0].text for cue in cues}))
+    return tuple(sorted({tokenize(form)[0].text for cue in cues for form in (cue, *spellings(cue))}))
 
 
 def _cue(cues: Iterable[str]) -> str:
     """The expression of a cue, with or without its full stop."""
-    long = {cue for cue in cues if len(cue.rstrip(".")) >= _SHORT}
+    long = {form for cue in cues if len(cue.rstrip(".")) >= _SHORT for form in (cue, *spellings(cue))}
     short = "|".join(re.escape(form) for cue in sorted({*cues} - long) for form in {cue.capitalize(), cue.upper()})
     forms = [one_of(cue.removesuffix(".") for cue in long)] * bool(long) + [f"(?-i:{short})"] * bool(short)
     return rf"(?:{'|'.join(forms)})(?!\w)\.?"

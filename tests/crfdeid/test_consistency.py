@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from crfdeid.consistency import TokenTable, make_consistent
 from crfdeid.documents import LIST, Document, Finding, Span, positions_in, tokens_of
+from features.lexicons import fold_name
 from features.tokenizer import tokenize
 
 
@@ -162,7 +163,26 @@ def test_it_says_what_the_tokens_say(text: str, cut: int, places: list[tuple[int
     table.add(tokens[cut:])
     assert table.words == [token.text for token in tokens]
     assert list(zip(table.starts, table.ends, strict=True)) == [token[1:] for token in tokens]
-    assert table.small == {token.text: token.text.lower() for token in tokens}
+    assert table.small == {token.text: fold_name(token.text) for token in tokens}
+    assert all(table.small.values())
     for start, length in places:
         span = Span(start, start + length, "ID")
         assert table.positions(span) == positions_in(tokens, span)
+
+
+@pytest.mark.parametrize(
+    ("found", "other"),
+    [
+        *(("Müller", "Müllers"), ("Müllers", "Müller"), ("Müller", "MUELLER"), ("Mueller", "Müllers")),
+        *(("Groß", "GROSS"), ("Lefœuvre", "Lefoeuvre"), ("Quilﬁn", "QUILFIN"), ("Décarié", "Decarie")),
+    ],
+)
+def test_spellings_of_a_name_are_one_name(found: str, other: str) -> None:
+    text = f"Patient: {found}. Entlassung: {other} gut."
+    marked = make_consistent(Document("1", text, (Span(9, 9 + len(found), "PATIENT"),)))
+    assert [text[start:end] for start, end, _ in marked.spans] == [found, other]
+
+
+def test_a_short_word_with_an_s_is_no_genitive() -> None:
+    note = Document("1", "Pt: Jane Bau. Baus here.", (Span(4, 12, "PATIENT"),))
+    assert make_consistent(note).spans == note.spans

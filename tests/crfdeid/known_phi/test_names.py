@@ -45,6 +45,9 @@ def found(value: str, text: str) -> list[str]:
         ("O'Quill", "O Quill; o quill; oquill", 3),
         ("null Quill", "null in the quill, unknown", ["quill"]),
         ("Jane, X", "X-ray of jane", ["jane"]),
+        ("Klaus Müller", "Herrn Müllers Arm; MUELLER war da; Muller kam", ["Müllers", "MUELLER", "Muller"]),
+        ("Mueller", "Frau Müller", ["Müller"]),
+        ("Lefœuvre", "Mme LEFOEUVRE", ["LEFOEUVRE"]),
     ],
 )
 def test_a_name_is_found(value: str, text: str, expected: list[str] | int) -> None:
