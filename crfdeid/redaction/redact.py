@@ -93,7 +93,7 @@ def redact(
         patient: the patient of the note, for surrogates: in all notes of a patient, a value has the same surrogate and
             dates shift by the same number of days. None derives the key from the text, so that equal texts have equal
             surrogates.
-        locale: language and country of surrogates, as Faker names them. None guesses English or Spanish from the text.
+        locale: language and country of surrogates, as Faker names them. None guesses the language from the text.
         date_order: order of ambiguous dates, "dmy" or "mdy", unless the note's other dates show it. None takes the
             locale's order.
         marked: return the spans of the replacements; for a long note they take twice its text's memory.
@@ -108,8 +108,7 @@ def redact(
         SettingError: a locale without enough names.
         SecretError: surrogates or hashes without a secret; encryption without a key, or with the secret.
         MissingExtraError: encryption without the library.
-        DataError: no locale, and a text that is neither clearly English nor clearly Spanish; or encryption in a text
-            with a character that marks tokens.
+        DataError: no locale, and a text in no clear language; encryption in a text with a character that marks tokens.
 
     Example:
         >>> note = Document("1", "Seen by Dr. Quill.", (Span(12, 17, "DOCTOR"),))
@@ -219,6 +218,7 @@ def _surrogates(
         name_roles,
         patient_key,
         text_key,
+        town_postcodes,
     )
 
     if secret is None:
@@ -247,6 +247,7 @@ def _surrogates(
         countries=of_kind.get("country", ()),
         roles=name_roles(document.text, names, locale, patients),
         dates=of_kind.get("date", ()),
+        postcodes=town_postcodes(note, of_kind.get("town", ())),
     )
     as_labels = consistent_labels(values, labels)
     return [surrogates.of(*item, like=like) for *item, like in zip(values, labels, as_labels, strict=True)]
@@ -269,7 +270,7 @@ def document_locale(document: Document, locale: str | None = None, *, spans: Ite
         The locale; None if no type of the spans has surrogates.
 
     Raises:
-        DataError: no locale, and a text that is neither clearly English nor clearly Spanish.
+        DataError: no locale, and a text whose language is not clear.
     """
     from crfdeid.redaction.surrogates import guess_locale  # noqa: PLC0415
 
@@ -277,7 +278,7 @@ def document_locale(document: Document, locale: str | None = None, *, spans: Ite
         return None
     found = locale or guess_locale(normal_form(document.text).text)
     if found is None:
-        raise DataError("neither clearly English nor clearly Spanish: name the locale of the surrogates (--locale)")
+        raise DataError("the language of the text is not clear: name the locale of the surrogates (--locale)")
     return found
 
 

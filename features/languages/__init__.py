@@ -61,6 +61,13 @@ class Language:
     cues: Mapping[str, tuple[str, ...]]
     content: Mapping[str, Any] = field(repr=False)
 
+    def entries(self, *path: str) -> tuple[str, ...]:
+        """Return the entries of a list anywhere in the file, by the names of its tables; none without that list."""
+        found: Any = self.content
+        for name in path:
+            found = found.get(name, {})
+        return _entries(found) if found else ()
+
     @cached_property
     def words(self) -> Mapping[str, frozenset[str]]:
         """Class -> its words: title, honorific, kin, hospital, street, place, contact, identifier, region, country."""

@@ -7,6 +7,7 @@ dates.py          dates shifted by days, in the form of the original
 places.py         streets, towns and postcodes            place_tables.py  provinces, countries, states, streets
 hospitals.py      hospitals and other institutions        identifiers.py   numbers, telephones, network addresses
 demographics.py   sex, kinship, ages and occupations      locales.py       language guess; names of a locale
+packs.py          words of languages beyond English and Spanish
 """
 
 from crfdeid.redaction.surrogates.dates import date_order_of
@@ -19,6 +20,7 @@ from crfdeid.redaction.surrogates.generator import (
 )
 from crfdeid.redaction.surrogates.locales import guess_locale
 from crfdeid.redaction.surrogates.names import name_roles
+from crfdeid.redaction.surrogates.places import town_postcodes
 
 __all__ = [
     "PRESERVED_KINDS",
@@ -29,4 +31,5 @@ __all__ = [
     "name_roles",
     "patient_key",
     "text_key",
+    "town_postcodes",
 ]

@@ -8,6 +8,8 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 
+import regex
+
 from crfdeid.label_schemes import surrogate_kind
 from crfdeid.redaction.surrogates.chooser import HmacChooser, casefold_accents
 from crfdeid.redaction.surrogates.dates import DATE_LIKE, DateShift, patient_shift, shift_date, year_shift
@@ -18,12 +20,15 @@ from crfdeid.redaction.surrogates.identifiers import (
     contact_kind,
     mail_address,
     net_address,
+    number_of_form,
     substitute_characters,
     telephone,
+    telephone_after,
     web_address,
 )
 from crfdeid.redaction.surrogates.locales import puts_month_first
 from crfdeid.redaction.surrogates.names import Names
+from crfdeid.redaction.surrogates.packs import language_pack, surrogate_table
 from crfdeid.redaction.surrogates.place_tables import other_country
 from crfdeid.redaction.surrogates.places import Places
 from crfdeid.secrets import derive
@@ -50,6 +55,7 @@ class Surrogates:
         countries: countries in the note; they decide between towns of one name.
         roles: roles of the words of names in the note (`name_roles`).
         dates: dates in the note; a year alone shifts as most dates of that year do.
+        postcodes: postcodes before the towns in the note (`town_postcodes`).
 
     Raises:
         UnknownNameError: a locale that Faker does not have.
@@ -74,12 +80,13 @@ class Surrogates:
         countries: Iterable[str] = (),
         roles: Mapping[str, str] = MappingProxyType({}),
         dates: Sequence[str] = (),
+        postcodes: Mapping[str, tuple[str, str]] = MappingProxyType({}),
     ) -> None:
         keyed = self._keyed = HmacChooser(key)
         names = Names(keyed, locale, roles)
-        where = Places(keyed, locale, names, places, countries)
+        where = Places(keyed, locale, names, places, countries, postcodes)
         by_month = self._by_month = puts_month_first(locale) if month_first is None else month_first
-        self._dates = dates
+        self._dates, self._locale = dates, locale
         self._by_kind: dict[str, Callable[[str], str | None]] = {
             "person": names.person,
             "hospital": Hospitals(keyed, locale, names, where, hospitals).hospital,
@@ -87,11 +94,11 @@ class Surrogates:
             "street": where.street,
             "town": where.town,
             "country": lambda text: other_country(text, keyed, locale),
-            "date": lambda text: shift_date(text, self._shift, month_first=by_month),
-            "age": generalise_age,
-            "sex": preserve_sex,
-            "kin": lambda text: preserve_kin(text, names.person),
-            "job": preserve_occupation,
+            "date": lambda text: shift_date(text, self._shift, month_first=by_month, locale=locale),
+            "age": lambda text: generalise_age(text, locale),
+            "sex": lambda text: preserve_sex(text, locale),
+            "kin": lambda text: preserve_kin(text, names.person, locale),
+            "job": lambda text: preserve_occupation(text, locale),
             "telephone": lambda text: telephone(text, keyed, where.geography.dialled),
             "number": lambda text: substitute_characters(text, keyed, where.geography.province_number),
             "licence": lambda text: substitute_characters(
@@ -103,11 +110,23 @@ class Surrogates:
             "account": lambda text: account_name(text, keyed, names.account(text)),
             "none": lambda text: None,
         }
+        pack = language_pack(locale)
+        if pack is not None:
+            section = surrogate_table(pack, "numbers")
+            forms = [regex.compile(form) for form in section.get("forms", ())]
+            prefix = regex.compile(section.get("phone_prefix", ""))
+            announcing = pack.words["identifier"] | pack.words["contact"]
+            self._by_kind["telephone"] = lambda text: telephone_after(text, keyed, prefix, announcing)
+            exchanged = where.geography.exchanged_number
+            for kind in ("number", "licence"):
+                self._by_kind[kind] = lambda text: number_of_form(
+                    text, keyed, forms, self._by_kind["date"], exchanged, announcing
+                )
 
     @cached_property
     def _shift(self) -> DateShift:
         shift = patient_shift(self._keyed)
-        return shift._replace(years=year_shift(self._dates, shift, month_first=self._by_month))
+        return shift._replace(years=year_shift(self._dates, shift, month_first=self._by_month, locale=self._locale))
 
     def of(self, text: str, label: str, *, like: str | None = None) -> str:
         """Return the surrogate of a value, or its type in brackets if there is no plausible one: [DATE].

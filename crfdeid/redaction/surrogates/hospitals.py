@@ -12,11 +12,19 @@ from crfdeid.redaction.surrogates.chooser import HmacChooser, casefold_accents, 
 from crfdeid.redaction.surrogates.identifiers import other_code
 from crfdeid.redaction.surrogates.locales import locale_lists
 from crfdeid.redaction.surrogates.names import Names
+from crfdeid.redaction.surrogates.packs import (
+    ENGLISH_AND_SPANISH_WORDS,
+    folded_entries,
+    language_pack,
+    name_forms,
+    surrogate_table,
+)
 from crfdeid.redaction.surrogates.place_tables import HOUSES, LANDSCAPES, known_countries, other_country
 from crfdeid.redaction.surrogates.places import ARTICLES, BEFORE_NAMES, PIECE, Places, name_runs, replace_runs
-from features.lexicons import LEXICONS, SPANISH_MONTHS
+from features.languages import Language
+from features.lexicons import SPANISH_MONTHS
 
-_KEPT = casefold_words(" ".join([*LEXICONS["hospital"], *TITLES, *PARTICLES])) | casefold_words(
+_KEPT = casefold_words(" ".join([*ENGLISH_AND_SPANISH_WORDS["hospital"], *TITLES, *PARTICLES])) | casefold_words(
     """
     universitari universitaria materno infantil provincial regional comarcal nacional central municipal público
     pública privado privada militar médico médica médicos quirúrgico oncológico psiquiátrico psiquiátrica
@@ -78,6 +86,10 @@ _ABBREVIATED = regex.compile(
 )
 _FIRM = regex.compile(r"[\s,]+S\.?\s?[AL]\.?(?:U\.?)?$")
 _MOST_INITIALS = 5
+_LONGEST_ACRONYM = 4
+_MOST_TOWN_WORDS = 4
+_VOWELS = "aeiouhy"
+_ELIDED = regex.compile(r"[dlDL]['’]")
 _LAST_DAY = 28
 
 
@@ -114,10 +126,15 @@ class Hospitals:
             "house": self._house,
             "town": self._town,
         }
+        self._pack = language_pack(locale)
         self._spelled_out = sorted({text for text in spelled_out if not _ABBREVIATION.fullmatch(text)})
 
     def hospital(self, text: str) -> str | None:
         """Return another institution: words such as "Hospital" stay; None for one without a name."""
+        if self._pack is not None:
+            usual = text if not (text.isupper() or text.islower()) else str(PIECE.sub(self._usual, text))
+            found = self._packed(usual, self._pack)
+            return found.upper() if text.isupper() else found.lower() if text.islower() else found
         if _ABBREVIATION.fullmatch(text):
             return self._abbreviation(text)
         town = self._places.spanish(text)
@@ -132,6 +149,66 @@ class Hospitals:
         else:
             found = self._words(text)
         return found if casefold_accents(found) != casefold_accents(text) else self._generic(text)
+
+    def _usual(self, match: regex.Match[str]) -> str:
+        """Return a word of a name in one case with its usual capital, if it has one."""
+        lower = match.group().lower()
+        small = self._pack is not None and any(
+            lower in words for words in (self._pack.particles, self._pack.function_words)
+        )
+        return lower if small else match.group().title()
+
+    def _packed(self, text: str, pack: Language) -> str:
+        """Return another institution by the forms of a language, its towns, and its words that stay."""
+        section = surrogate_table(pack, "institutions")
+        kept = folded_entries(pack.code, "institutions", "kept") | frozenset(
+            map(casefold_accents, pack.words["hospital"])
+        )
+        stays = regex.compile(section.get("endings", "(?!)"), regex.IGNORECASE)
+        before_town = regex.compile(section.get("town", "(?!)"))
+        pieces = self._places.forms_in(text, name_forms(pack.code, "institutions"))
+        words = [match for match in PIECE.finditer(text) if not _within(match.span(), pieces)]
+        done = -1
+        for i, match in enumerate(words):
+            if match.start() < done:
+                continue
+            word, plain = match.group(), casefold_accents(match.group())
+            stop, town = self._town_at(text, words[i:])
+            if match.start() == done + 1 and text[done] == "-" and plain not in kept:  # a part of the town
+                tails = pack.entries("surrogates", "institutions", "towns_tail")
+                pieces.append((*match.span(), self._places.other("tail", word, tails)))
+            elif town and not self._names.has(word) and (plain not in kept or stop > match.end()):
+                pieces.append((match.start(), stop, town))
+                done = stop
+            elif match["code"]:
+                pieces.append((*match.span(), self._code(word)))
+            elif word.islower() or plain in kept or stays.fullmatch(word):
+                continue
+            elif before_town.search(text, 0, match.start()) and not self._names.has(word):
+                pieces.append((*match.span(), self._places.town(word)))
+            elif word.isupper() and len(word) <= _LONGEST_ACRONYM:
+                pieces.append((*match.span(), self._names.initials(word)))
+            else:
+                elided = _ELIDED.match(word)
+                begin = elided.end() if elided else 0
+                follows = i + 1 < len(words) and text[match.end() : words[i + 1].start()] in ("-", " ")
+                is_first = follows and words[i + 1].group()[:1].isupper() and not self._names.has(word)
+                found = self._names.full_name([word[begin:], *([words[i + 1].group()] if is_first else [])])[0]
+                found = self._names.word(word) if self._names.has(word) else found
+                pieces.append((match.start() + begin, match.end(), found))
+        return splice(text, sorted(pieces))
+
+    def _town_at(self, text: str, words: Sequence[regex.Match[str]]) -> tuple[int, str | None]:
+        """Return the end and the surrogate of the longest known town that begins with the first of some words."""
+        elided = _ELIDED.match(words[0].group())
+        start = words[0].start() + (elided.end() if elided else 0)
+        for last in reversed(words[:_MOST_TOWN_WORDS]):
+            town = self._places.spanish(text[start : last.end()])
+            if town is not None and text[start].isupper():
+                before = text[words[0].start() : start]
+                has_vowel = casefold_accents(town[0]) in _VOWELS or not before
+                return last.end(), (before if has_vowel else f"{before[0]}e ") + town
+        return start, None
 
     def _abbreviation(self, text: str) -> str:
         """Return the initials of the surrogate that the note spells out, else others that agree with names."""
@@ -277,6 +354,10 @@ class Hospitals:
             return self._names.initials(word)
         owner = word[:-2] if word[-2:] in ("'s", "’s") else word
         return self._names.word(owner) + word[len(owner) :]
+
+
+def _within(span: tuple[int, int], pieces: Iterable[tuple[int, int, str]]) -> bool:
+    return any(start < span[1] and span[0] < end for start, end, _ in pieces)
 
 
 def _initials(text: str, *, articles: bool) -> str:

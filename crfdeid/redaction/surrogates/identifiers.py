@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import regex
 
 from crfdeid.redaction.surrogates.chooser import HmacChooser, casefold_accents, splice, with_case_of
-from features.lexicons import LEXICONS, english_ordinal
+from crfdeid.redaction.surrogates.packs import ENGLISH_AND_SPANISH_WORDS
+from features.lexicons import english_ordinal
 
 _VOWELS, _CONSONANTS = "aeiou", "bcdfghjklmnpqrstvwxz"
 # Words that announce a number ("MRN", "ext.") do not identify.
 _ANNOUNCING = (
-    LEXICONS["identifier"] | LEXICONS["contact"] | {"x", "tlf", "móv", "nss", "cip", "cipa", "col", "colegiado"}
+    ENGLISH_AND_SPANISH_WORDS["identifier"]
+    | ENGLISH_AND_SPANISH_WORDS["contact"]
+    | {"x", "tlf", "móv", "nss", "cip", "cipa", "col", "colegiado"}
 )
 _WORD = regex.compile(r"(?<![\p{L}\p{Nd}])\p{L}+(?!\p{L}|\p{Nd})|(?<!\p{L})x(?=\p{Nd})")
 # The number of a province, perhaps repeated ("28 28 12345").
@@ -21,7 +24,7 @@ _GROUPED = regex.compile(rf"[^0-9]*(?P<first>[0-5][0-9])[\s/.-]+{_AGAIN}(?=(?:[^
 _LICENCE = regex.compile(rf"[^0-9]*(?P<first>[0-5][0-9])[\s/.-]*{_AGAIN}")
 _COUNTRY_CODE = regex.compile(r"\s*(?:\+|00)?(?:34|1)(?=(?:\D*[0-9]){9,10}\D*$)")
 _MAIL = regex.compile(r"\s*(?P<name>[^\s@]+)@(?P<domain>[^\s@]+?)\s*")
-_TOP_LEVEL = regex.compile(r"\.(?:com|org|net|edu|gov|es|uk|us|fr|de|it|pt|mx|ar|cl|co)$", regex.IGNORECASE)
+_TOP_LEVEL = regex.compile(r"\.(?:com|org|net|edu|gov|es|uk|us|fr|de|at|ch|be|it|pt|mx|ar|cl|co)$", regex.IGNORECASE)
 _URL = regex.compile(r"(?P<scheme>(?:https?|ftp)://)?(?P<www>www\.)?(?P<host>[^\s/:?#]+\.[^\s/:?#]+)(?P<rest>\S*)")
 _OCTETS = regex.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
 DOORS = "ABCDEFG"
@@ -36,7 +39,12 @@ _NETS = ("192.0.2", "198.51.100", "203.0.113")
 
 
 def substitute_characters(
-    text: str, keyed: HmacChooser, province: Callable[[str], str | None] | None = None, *, is_licence: bool = False
+    text: str,
+    keyed: HmacChooser,
+    province: Callable[[str], str | None] | None = None,
+    *,
+    is_licence: bool = False,
+    announcing: frozenset[str] = frozenset(),
 ) -> str | None:
     """Return the same shape with other characters: digits for digits, vowels for vowels, consonants for consonants.
 
@@ -50,14 +58,16 @@ def substitute_characters(
         province: returns the number of the province that replaces another; numbers of Spanish professional colleges
             and social insurance begin with one, perhaps twice.
         is_licence: True for such a number even if its first two digits are not separated.
+        announcing: further words that announce a number.
     """
-    words = [match for match in _WORD.finditer(text) if match.group().lower() not in _ANNOUNCING]
+    announcing |= _ANNOUNCING
+    words = [match for match in _WORD.finditer(text) if match.group().lower() not in announcing]
     if any(len(match.group()) > 2 and not match.group().isupper() for match in words):
         return None
     value = casefold_accents("".join(c for c in text if c.isalnum()))
     if not any(map(str.isdigit, value)):
         return None
-    announced = [match.span() for match in _WORD.finditer(text) if match.group().lower() in _ANNOUNCING]
+    announced = [match.span() for match in _WORD.finditer(text) if match.group().lower() in announcing]
     for attempt in range(256):
         numbers = keyed.stream(f"shape {attempt}", value)
         found = "".join(_other(c, next(numbers)) if c.isalnum() else c for c in text)
@@ -99,6 +109,50 @@ def telephone(text: str, keyed: HmacChooser, dialled: Callable[[str], str | None
     for i, digit in zip(digits if begin else [first], begin or rest[first], strict=False):
         found[i] = digit
     return text[: len(text) - len(rest)] + ("".join(found) if found != list(rest) else other)
+
+
+def number_of_form(
+    text: str,
+    keyed: HmacChooser,
+    forms: Sequence[regex.Pattern[str]],
+    dated: Callable[[str], str | None],
+    province: Callable[[str], str | None],
+    announcing: frozenset[str],
+) -> str | None:
+    """Return another number whose parts keep their meaning: dates shift, provinces change, a group "kept" stays.
+
+    Args:
+        text: the value.
+        keyed: the source of choices.
+        forms: expressions with groups among day, month, year, province and kept.
+        dated: returns the surrogate of a date: "13.03.67".
+        province: returns the number of the province that replaces another.
+        announcing: further words that announce a number.
+    """
+    match = next((found for form in forms if (found := form.search(text))), None)
+    other = substitute_characters(text, keyed, announcing=announcing)
+    if match is None or other is None:
+        return other
+    parts = {name: part for name, part in match.groupdict().items() if part is not None}
+    new = {"kept": parts["kept"]} if "kept" in parts else {}
+    if "province" in parts:
+        new["province"] = province(parts["province"]) or parts["province"]
+    if "month" in parts:
+        shifted = dated(f"{parts.get('day', '15')}.{parts['month']}.{parts['year']}")
+        if shifted is None:  # no date
+            return other
+        new |= dict(zip(("day", "month", "year"), shifted.split("."), strict=True))
+    return splice(other, sorted((*match.span(name), new[name]) for name in parts if name in new))
+
+
+def telephone_after(
+    text: str, keyed: HmacChooser, prefix: regex.Pattern[str], announcing: frozenset[str]
+) -> str | None:
+    """Return another telephone number of the same shape that begins with the same prefix."""
+    begins = prefix.match(text)
+    end = begins.end() if begins else 0
+    rest = substitute_characters(text[end:], keyed, announcing=announcing)
+    return None if rest is None else text[:end] + rest
 
 
 def contact_kind(text: str) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,7 +16,9 @@ import regex
 
 from crfdeid.errors import SettingError, UnknownNameError
 from crfdeid.redaction.surrogates.chooser import casefold_accents
-from crfdeid.redaction.surrogates.place_tables import spanish_towns
+from crfdeid.redaction.surrogates.packs import language_pack
+from crfdeid.redaction.surrogates.place_tables import packed_provinces, spanish_towns
+from features.languages import LANGUAGES, Language
 from features.lexicons import word_set
 
 if TYPE_CHECKING:
@@ -41,36 +43,49 @@ _WORDS = {
         informe hijo calle avda hospital servicio país sexo madre padre vive trabaja dolor antecedentes remitido nhc
         don doña
     """,
-    "de_DE": "der die das und ist mit von im den dem ein eine nicht wurde wegen patient patientin geboren am bei zur",
-    "fr_FR": "le la les des du et est un une dans pour par avec sur qui au aux ce cette il elle patiente âgé né ans à",
     "it_IT": "il la di che e un una per con del della dei nel nella non è gli le da al alla paziente anni nato si",
     "pt_PT": "o a os as do da dos das em um uma com para por não que no na ao e foi paciente anos idade nascimento",
     "ca_ES": "el la els les de del i amb per que un una és dels al va en pacient anys edat a no",
     "nl_NL": "de het een van en is in op te dat met voor niet zijn werd bij patiënt jaar geboren aan",
 }
-_LANGUAGES: dict[str, list[str]] = {}
-for _locale, _text in _WORDS.items():
-    for _word in _text.split():
-        _LANGUAGES.setdefault(_word, []).append(_locale)
+
+
+@lru_cache(maxsize=1)
+def _locales_by_word() -> tuple[Mapping[str, Sequence[str]], frozenset[str]]:
+    """Return the locales of each word, and the locales that a text can have."""
+    packs = {pack.locale: pack.function_words for pack in LANGUAGES.values() if language_pack(pack.locale)}
+    found: dict[str, list[str]] = {}
+    for locale, words in {**{locale: text.split() for locale, text in _WORDS.items()}, **packs}.items():
+        for word in words:
+            found.setdefault(word, []).append(locale)
+    return found, frozenset([ENGLISH, SPANISH, *packs])
+
+
 _WORD = regex.compile(r"(?<![\p{L}\p{M}]-?)\p{L}[\p{L}\p{M}]*+(?!-\p{L})")  # no part of "Roux-en-Y"
 
 
 def guess_locale(text: str) -> str | None:
-    """Return the locale of an English or Spanish text, "en_US" or "es_ES", or None if neither is clear.
+    """Return the locale of a text in English, Spanish or a language with a pack, or None if none is clear.
 
     Words show the language and not the country. They are counted, so that equal texts have equal results.
 
     Example:
-        >>> guess_locale("Seen by Dr. Quill."), guess_locale("Vista por la Dra. Quill."), guess_locale("Quill")
-        ('en_US', 'es_ES', None)
+        >>> [guess_locale(text) for text in ("Seen by Dr. Quill.", "Vista por la Dra. Quill.", "Quill")]
+        ['en_US', 'es_ES', None]
+        >>> guess_locale("Gesehen von der Ärztin."), guess_locale("Vue par le docteur Quill.")
+        ('de_DE', 'fr_FR')
     """
-    counts = dict.fromkeys(_WORDS, 0)
-    for match in _WORD.finditer(unicodedata.normalize("NFC", text).lower()):
-        for locale in _LANGUAGES.get(match.group(), ()):
-            counts[locale] += 1
-    most = max(counts.values())
+    locales, known = _locales_by_word()
+    counts = Counter(
+        locale
+        for match in _WORD.finditer(unicodedata.normalize("NFC", text).lower())
+        for locale in locales.get(match.group(), ())
+    )
+    most = max(counts.values(), default=0)
     best = [locale for locale, count in counts.items() if count == most]
-    return best[0] if len(best) == 1 and best[0] in (ENGLISH, SPANISH) else None
+    if len(best) > 1:  # the longer lists of packs share words with English and Spanish
+        best = [locale for locale in best if locale in _WORDS]
+    return best[0] if len(best) == 1 and best[0] in known else None
 
 
 def puts_month_first(locale: str) -> bool:
@@ -186,6 +201,9 @@ def locale_lists(locale: str) -> LocaleLists:
         UnknownNameError: a locale that Faker does not have.
         SettingError: a locale without names in its language, with too few, or not in Latin letters.
     """
+    pack = language_pack(locale)
+    if pack is not None:
+        return _listed(pack)
     from faker import Faker  # noqa: PLC0415
     from faker.config import AVAILABLE_LOCALES  # noqa: PLC0415
 
@@ -212,6 +230,22 @@ def locale_lists(locale: str) -> LocaleLists:
     last = _family_names(last, locale)
     female, male = _full(female, locale, _SPANISH_FEMALE), _full(male, locale, _SPANISH_MALE)
     return LocaleLists(female, male, last, town if len(town) >= _FEWEST else last, sex_of, family)
+
+
+def _listed(pack: Language) -> LocaleLists:
+    """Return the names of a language pack; those to choose from are those of its surrogates, if it has any."""
+    given = {
+        casefold_accents(name): sex for sex, names in (("male", pack.male), ("female", pack.female)) for name in names
+    }
+    common = {
+        kind: tuple(sorted(_single(pack.entries("surrogates", "names", kind) or names)))
+        for kind, names in (("female", pack.female), ("male", pack.male), ("family", pack.family))
+    }
+    for kind in ("male", "female"):
+        given |= {casefold_accents(name): kind for name in common[kind]}
+    family = frozenset(map(casefold_accents, (*pack.family, *common["family"])))
+    town = tuple(name for one in packed_provinces(pack.code) for name in one.own_towns) or pack.towns
+    return LocaleLists(common["female"], common["male"], common["family"], tuple(sorted({*town})), given, family)
 
 
 def _full(names: tuple[str, ...], locale: str, spanish: frozenset[str]) -> tuple[str, ...]:

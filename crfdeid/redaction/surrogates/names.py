@@ -13,6 +13,7 @@ import regex
 from crfdeid.known_phi.persons import NAME_WORD, PARTICLES, TITLES
 from crfdeid.redaction.surrogates.chooser import HmacChooser, casefold_accents, casefold_words, splice, with_case_of
 from crfdeid.redaction.surrogates.locales import LocaleLists, given_name_sexes, locale_lists
+from crfdeid.redaction.surrogates.packs import folded_entries, language_pack, surrogate_table
 
 FAMILY = "family"
 """Role of a family name; the roles of a first name are "female", "male" and "either"."""
@@ -21,6 +22,9 @@ _DIGIT = regex.compile(r"\p{N}")
 _MARIA = regex.compile(r"(?<!\p{L})M\.?ª\.?")
 _FEW = 3
 _LONG_WORD = 4  # a shorter one may be part of an account by chance
+_VOWELS, _SIBILANTS = "aeiouhy", tuple("sßxz")
+_LONGEST_ABBREVIATION = 3
+_WORD_BEFORE = regex.compile(r"(\p{L}+)[\s-]$")
 # Particles that stay in Spanish names even with a capital ("De La Cruz").
 _CAPITAL_PARTICLES = frozenset(["de", "del", "la", "las", "los", "y", "san", "santa"])
 
@@ -40,8 +44,7 @@ class Names:
 
     def __init__(self, keyed: HmacChooser, locale: str, roles: Mapping[str, str] = MappingProxyType({})) -> None:
         self._keyed, self._roles = keyed, roles
-        self._lists = _lists(locale)
-        self._capital_particles = _CAPITAL_PARTICLES if locale.startswith("es") else frozenset[str]()
+        self._lists, self._words = _lists(locale), name_words(locale)
 
     def person(self, text: str) -> str | None:
         """Return another name, or None for a text with a digit.
@@ -52,9 +55,13 @@ class Names:
         if _DIGIT.search(text):
             return None
         text = _spell_out(text)
-        spans = [match.span() for match in NAME_WORD.finditer(text)]
+        spans = [match.span() for match in NAME_WORD.finditer(self._words.without_titles(text))]
         last = len(spans) - 1
-        return splice(text, [(a, b, self._part(text[a:b], is_last=i == last)) for i, (a, b) in enumerate(spans)])
+        return splice(text, [self._piece(text, *span, is_last=i == last) for i, span in enumerate(spans)])
+
+    def has(self, word: str) -> bool:
+        """Return True for a word of a name in the note."""
+        return casefold_accents(word) in self._roles
 
     def word(self, word: str) -> str:
         """Return another word of the same role: a first name of the same sex, or a family name."""
@@ -67,7 +74,7 @@ class Names:
             begins = self._lists.role(casefold_accents(words[0])) not in (None, FAMILY)
         found: list[str] = []
         for i, word in reversed(list(enumerate(words))):
-            if word.lower() in PARTICLES:
+            if word.lower() in self._words.particles:
                 # "Ramón y Cajal", but "Ferrer e Ibáñez".
                 is_y = casefold_accents(word) == "y"
                 before_i = is_y and found and casefold_accents(found[-1]).startswith(("i", "hi"))
@@ -90,12 +97,46 @@ class Names:
         letters = [self._letter(casefold_accents(c)) for c in word]
         return "".join(new.upper() if c.isupper() else new for c, new in zip(word, letters, strict=True))
 
-    def _part(self, word: str, *, is_last: bool) -> str:
+    def _piece(self, text: str, start: int, end: int, *, is_last: bool) -> tuple[int, int, str]:
+        """Return the replacement of a word of a name: its offsets, which may hold an apostrophe, and the new text."""
+        word = text[start:end]
+        before = _WORD_BEFORE.search(text, 0, start)
+        options = self._words.after.get(before[1].lower(), ()) if before else ()
+        if options and not self._stays(word, is_last=is_last):  # "von der Heide", "Le Goff"
+            base = self._nominative(word) if self._words.has_genitive else None
+            plain = casefold_accents(base or word)
+            others = [name for name in options if casefold_accents(name) != plain]
+            found = with_case_of(self._keyed.choice("after", plain, others), word)
+            return start, end, found if base is None else _genitive_of(found)
+        if not self._words.has_genitive or self._stays(word, is_last=is_last):
+            return start, end, self._part(word, text[end : end + 1], is_last=is_last)
+        if text[end : end + 1] in tuple("'’") and word[-1:].lower() in _SIBILANTS:
+            return start, end + 1, _genitive_of(self.word(word))
+        nominative = self._nominative(word)
+        if nominative is not None:
+            return start, end, _genitive_of(self.word(nominative))
+        return start, end, self._part(word, text[end : end + 1], is_last=is_last)
+
+    def _nominative(self, word: str) -> str | None:
+        """Return "Müller" for "Müllers" if that is a name of the note or of the lists, and "Müllers" is none."""
+        plain = casefold_accents(word)
+        if not plain.endswith("s") or plain in self._roles:
+            return None
+        known = plain[:-1] in self._roles or (self._lists.role(plain[:-1]) and not self._lists.role(plain))
+        return word[:-1] if known else None
+
+    def _stays(self, word: str, *, is_last: bool) -> bool:
+        """Return True for titles and particles."""
         lower = word.lower()
-        if lower in TITLES or (lower in PARTICLES and word == lower):
+        if lower in self._words.titles or (lower in self._words.particles and word == lower):
+            return True
+        return lower in self._words.capital_particles and not is_last and (word.isupper() or word.istitle())
+
+    def _part(self, word: str, following: str, *, is_last: bool) -> str:
+        if self._stays(word, is_last=is_last):
             return word
-        if lower in self._capital_particles and not is_last and (word.isupper() or word.istitle()):
-            return word
+        if self._words.abbreviates and following == "." and len(word) <= _LONGEST_ABBREVIATION:
+            return self.initials(word[0])  # "Th. Quill"
         return self.initials(word) if _are_initials(word) else self.word(word)
 
     def _role(self, word: str) -> str:
@@ -116,7 +157,16 @@ class Names:
     def _letter(self, letter: str) -> str:
         """Return the initial of the surrogates of names with this initial, which differs from it."""
         others = [other for other in self._lists.letters if other != letter]
+        if self._words.same_vowels:
+            others = [other for other in others if (other in _VOWELS) is (letter in _VOWELS)] or others
         return self._keyed.choice("initial", letter, others)
+
+
+def _genitive_of(name: str) -> str:
+    """Return "Müllers" for "Müller", and "Weiß'" for "Weiß"."""
+    if name[-1:].lower() in _SIBILANTS:
+        return f"{name}'"
+    return name + ("S" if len(name) > 1 and name.isupper() else "s")
 
 
 def _spell_out(text: str) -> str:
@@ -206,6 +256,98 @@ class _Unit(NamedTuple):
     words: tuple[str, ...]  # folded
     is_initial: bool
     after_comma: bool
+    in_capitals: bool
+    after_particle: bool
+
+
+class NameWords(NamedTuple):
+    """Words around and in the names of a language.
+
+    Attributes:
+        titles: titles, forms of address, and words such as "née".
+        particles: words that join the words of a name, in small letters.
+        capital_particles: particles that stay even with a capital.
+        female_titles: titles of women.
+        male_titles: titles of men.
+        before_first_names: titles before a single first name.
+        cue_at_end: labels of fields at the end of a text, with the groups "family" and "first".
+        sex_word: words that indicate the sex of a patient, with the groups "female" and "male".
+        doctors: titles of men that forms have before names of women, too.
+        kept: further parts of names that stay, such as "h. c." and "d'"; None for none.
+        needs_both_cues: whether a label counts only in notes with labels of both kinds.
+        has_genitive: whether "s" at the end of a name is a genitive.
+        same_vowels: whether names that begin with a vowel get such names, after "d'".
+        abbreviates: whether first names are abbreviated to several letters, "Th.", and family names are in capitals.
+        female_ending: endings of the names of women, for a name in no list.
+        after: particle -> the names that follow it: "Gall" after "le".
+    """
+
+    titles: frozenset[str]
+    particles: frozenset[str]
+    capital_particles: frozenset[str]
+    female_titles: frozenset[str]
+    male_titles: frozenset[str]
+    before_first_names: frozenset[str]
+    cue_at_end: regex.Pattern[str]
+    sex_word: regex.Pattern[str]
+    doctors: frozenset[str] = frozenset()
+    kept: regex.Pattern[str] | None = None
+    needs_both_cues: bool = False
+    has_genitive: bool = False
+    same_vowels: bool = False
+    abbreviates: bool = False
+    female_ending: regex.Pattern[str] | None = None
+    after: Mapping[str, Sequence[str]] = MappingProxyType({})
+
+    def without_titles(self, text: str) -> str:
+        """Return a text of the same length with spaces for the parts of `kept`."""
+        return self.kept.sub(lambda match: " " * len(match.group()), text) if self.kept else text
+
+
+@lru_cache(maxsize=16)
+def name_words(locale: str) -> NameWords:
+    """Return the words around the names of a locale's language; those of English and Spanish are read together."""
+    pack = language_pack(locale)
+    if pack is None:
+        return NameWords(
+            TITLES,
+            PARTICLES,
+            _CAPITAL_PARTICLES if locale.startswith("es") else frozenset(),
+            _FEMALE_TITLES,
+            _MALE_TITLES,
+            _BEFORE_FIRST_NAMES,
+            _CUE_AT_END,
+            _SEX_WORD,
+            doctors=_MALE_IN_SPANISH if locale.startswith("es") else frozenset(),
+        )
+    names = surrogate_table(pack, "names")
+    titles = frozenset(pack.entries("surrogates", "names", "titles"))
+    particles = frozenset(word for entry in pack.particles for word in regex.findall(r"\p{L}+", entry))
+    particles |= frozenset(pack.entries("surrogates", "names", "particles"))
+    never = "(?!)"
+    family, first = names.get("family_labels", never), names.get("first_labels", never)
+    female, male = names.get("female_words", never), names.get("male_words", never)
+    return NameWords(
+        titles | pack.words["title"] | pack.words["honorific"],
+        particles,
+        particles,
+        folded_entries(pack.code, "names", "female_titles"),
+        folded_entries(pack.code, "names", "male_titles"),
+        folded_entries(pack.code, "names", "before_first_names"),
+        regex.compile(rf"(?<!\p{{L}})(?:(?P<family>{family})|(?P<first>{first}))\s*[:=;|,]?\s*$", regex.IGNORECASE),
+        regex.compile(rf"(?<!\p{{L}})(?:(?P<female>{female})|(?P<male>{male}))(?!\p{{L}})", regex.IGNORECASE),
+        kept=regex.compile(
+            rf"(?<!\p{{L}})(?:[dl]['’](?=\p{{L}})|{names.get('title_phrases', never)})", regex.IGNORECASE
+        ),
+        needs_both_cues=True,
+        has_genitive=names.get("genitive", False),
+        same_vowels=names.get("same_vowels", False),
+        abbreviates=True,
+        female_ending=regex.compile(rf"(?:{names.get('female_endings', 'a')})$"),
+        after=MappingProxyType(
+            {particle: pack.entries("surrogates", "names", "after", particle) for particle in names.get("after", {})}
+        ),
+    )
 
 
 def name_roles(
@@ -227,25 +369,55 @@ def name_roles(
         >>> name_roles("Dra. Xurxiña Vidal", [(5, 18)], "es_ES")
         {'xurxina': 'female', 'vidal': 'family'}
     """
-    known, spanish = locale_lists(locale), locale.startswith("es")
+    known, words = locale_lists(locale), name_words(locale)
     names = [
         (_spell_out(text[start:end]), text[max(0, start - _REACH) : start].rpartition("\n")[2], start in patients)
         for start, end in spans
     ]
-    cues = [_CUE_AT_END.search(before) for _, before, _ in names]
-    split = any(cue and cue["family"] for cue in cues)
-    noted = _noted_sex(text) if patients else None
+    if words.has_genitive:
+        names = _nominatives(names, [text[end : end + 2] for _, end in spans], known)
+    cues = [words.cue_at_end.search(before) for _, before, _ in names]
+    kinds = {cue.lastgroup for cue in cues if cue}
+    split = "family" in kinds and (len(kinds) > 1 or not words.needs_both_cues)
+    noted = _noted_sex(text, words.sex_word) if patients else None
     votes: dict[str, Counter[str]] = {}
     for (value, before, is_patient), cue in zip(names, cues, strict=True):
         field = cue.lastgroup if cue and split else None
-        for word, role in _read(value, before, field, known, spanish, noted if is_patient else None):
+        for word, role in _read(value, before, field, known, words, noted if is_patient else None):
             votes.setdefault(word, Counter())[role] += 1
     return {word: count.most_common(1)[0][0] for word, count in votes.items()}
 
 
-def _noted_sex(text: str) -> str | None:
+def _nominatives(
+    names: Sequence[tuple[str, str, bool]], following: Sequence[str], known: LocaleLists
+) -> list[tuple[str, str, bool]]:
+    """Return names with their last word in the nominative: "Müller" of "Müllers" beside "Müller", or before a noun.
+
+    Args:
+        names: each with two further values.
+        following: the two characters after each.
+        known: listed names; such a name is in the nominative.
+    """
+    words = {casefold_accents(word) for value, _, _ in names for word in NAME_WORD.findall(value)}
+
+    def nominative(value: str, after: str) -> str:
+        last = casefold_accents(NAME_WORD.findall(value)[-1]) if NAME_WORD.search(value) else ""
+        is_listed = last in known.given or last in known.family
+        base = last[:-1]
+        by_list = base in known.given or base in known.family
+        before_noun = after[:1] == " " and after[1:].isupper()
+        is_genitive = base in words or (not is_listed and (by_list or before_noun))
+        return value[:-1] if last.endswith("s") and len(last) > _LONG_WORD and is_genitive else value
+
+    return [
+        (nominative(value, after), before, is_patient)
+        for (value, before, is_patient), after in zip(names, following, strict=True)
+    ]
+
+
+def _noted_sex(text: str, sex_word: regex.Pattern[str]) -> str | None:
     """Return the sex with at least three times as many words in a note as the other, or None."""
-    found = Counter(match.lastgroup for match in _SEX_WORD.finditer(text))
+    found = Counter(match.lastgroup for match in sex_word.finditer(text))
     female, male = found["female"], found["male"]
     if female == male or min(female, male) * 3 > max(female, male):
         return None
@@ -253,64 +425,74 @@ def _noted_sex(text: str) -> str | None:
 
 
 def _read(
-    value: str, before: str, field: str | None, known: LocaleLists, spanish: bool, noted: str | None
+    value: str, before: str, field: str | None, known: LocaleLists, words: NameWords, noted: str | None
 ) -> Iterator[tuple[str, str]]:
     """Yield the words of a name with their roles, if the name and its context show them."""
-    titles = {casefold_accents(match) for match in _titles(before)}
+    titles = {casefold_accents(match) for match in _titles(before, words.titles)}
     units: list[_Unit] = []
-    end, comma = 0, False
-    for match in NAME_WORD.finditer(value):
+    end, comma, after_particle = 0, False, False
+    for match in NAME_WORD.finditer(words.without_titles(value)):
         word, between = casefold_accents(match.group()), value[end : match.start()]
         comma = comma or "," in between
         end = match.end()
-        if match.group().lower() in TITLES:
+        if match.group().lower() in words.titles:
             titles.add(word)
-        elif word in PARTICLES:
+        elif word in words.particles:
+            after_particle = words.abbreviates
             continue
-        elif units and between == "-" and not units[-1].is_initial:
+        elif units and between == "-" and not units[-1].is_initial and not after_particle:
             units[-1] = units[-1]._replace(words=(*units[-1].words, word))
         else:
-            units.append(_Unit((word,), len(word) == 1, comma))
-    firsts = _first_names(units, field, titles, known)
+            is_initial = len(word) == 1 or (
+                words.abbreviates and len(word) <= _LONGEST_ABBREVIATION and value[end : end + 1] == "."
+            )
+            units.append(_Unit((word,), is_initial, comma, len(word) > 1 and match.group().isupper(), after_particle))
+        after_particle = False
+    firsts = _first_names(units, field, titles, known, words)
     if firsts is None:
         return
     for unit, is_first in zip(units, firsts, strict=True):
         for word in () if unit.is_initial else unit.words:
-            yield word, _first_name_sex(word, titles, known, spanish, noted) if is_first else FAMILY
+            deciding = unit.words[0] if words.abbreviates else word  # "Jean-Marie" is a man
+            yield word, _first_name_sex(deciding, titles, known, words, noted) if is_first else FAMILY
 
 
-def _first_name_sex(word: str, titles: set[str], known: LocaleLists, spanish: bool, noted: str | None) -> str:
+def _first_name_sex(word: str, titles: set[str], known: LocaleLists, words: NameWords, noted: str | None) -> str:
     """Return the sex of a first name: by the locale's list, its title, the note, other lists, or its ending.
 
     "Dr." counts less than any list, since forms have it before names of women, too.
     """
-    title = "female" if titles & _FEMALE_TITLES else "male" if titles & _MALE_TITLES else None
+    title = "female" if titles & words.female_titles else "male" if titles & words.male_titles else None
     listed = known.given.get(word) or title or noted or given_name_sexes().get(word)
     if listed in ("female", "male"):
         return listed
-    doctor = "male" if spanish and titles & _MALE_IN_SPANISH else None
+    if words.female_ending is not None:
+        return "female" if words.female_ending.search(word) else "male"
+    doctor = "male" if titles & words.doctors else None
     return doctor or listed or {"a": "female", "o": "male"}.get(word[-1], "either")
 
 
-def _titles(before: str) -> list[str]:
+def _titles(before: str, known: frozenset[str]) -> list[str]:
     found = _TITLES_AT_END.search(before)
     words = found.captures("title") if found else []
-    return [word for word in words[-2:] if word.lower().rstrip(".ª") in TITLES]
+    return [word for word in words[-2:] if word.lower().rstrip(".ª") in known]
 
 
-def _first_names(units: Sequence[_Unit], field: str | None, titles: set[str], known: LocaleLists) -> list[bool] | None:
+def _first_names(
+    units: Sequence[_Unit], field: str | None, titles: set[str], known: LocaleLists, forms: NameWords
+) -> list[bool] | None:
     """Return a flag for each word of a name, True for a first name; None if the name does not show it."""
     words = [unit for unit in units if not unit.is_initial]
-    if not words or (len(units) == 1 and field is None and not titles):
-        return None
-    if field is not None:
-        return [field == "first"] * len(units)
+    if not words or (len(units) == 1 and field is None and not titles) or field is not None:
+        return [field == "first"] * len(units) if words and field is not None else None
     if any(unit.after_comma for unit in units) and not units[0].after_comma:  # "Quill, Jane"
         return [unit.after_comma for unit in units]
     # Listed first names that are no family names.
     certain = [_is_listed_first(unit, known) and unit.words[0] not in known.family for unit in units]
+    if forms.abbreviates:
+        return _by_order(units, certain, titles, known, forms)
     if len(words) == 1:  # "Dr. Quill", "doña Jane"; "J. Quill", "Jane Q."
-        alone = len(units) == 1 and bool(titles & _BEFORE_FIRST_NAMES)
+        alone = len(units) == 1 and bool(titles & forms.before_first_names)
         return [alone or (unit is units[0] and certain[0]) for unit in units]
     listed = [_is_listed_first(unit, known) for unit in units]
     ends_with_first = certain[-1] or (len(units) > 3 and all(listed[-2:]))
@@ -318,6 +500,22 @@ def _first_names(units: Sequence[_Unit], field: str | None, titles: set[str], kn
         begin = next(i for i in range(len(units)) if all(listed[i:]))
         return [i >= begin for i in range(len(units))]
     return _in_order(units, certain, known)
+
+
+def _by_order(
+    units: Sequence[_Unit], certain: Sequence[bool], titles: set[str], known: LocaleLists, forms: NameWords
+) -> list[bool]:
+    """Return the flags of a name in a language whose names end with one family name, or begin with it."""
+    if len(units) == 1:  # "Dr. Quill", "Schwester Jane"
+        return [bool(titles & forms.before_first_names)]
+    begin = next((i for i, unit in enumerate(units) if unit.after_particle), None)
+    if begin is not None:  # "Jane von Quill", "de Quill Jane"
+        return [i < begin or (begin == 0 and i > 0) for i in range(len(units))]
+    if len({unit.in_capitals for unit in units if not unit.is_initial}) > 1:  # "QUILL Jane"
+        return [not unit.in_capitals for unit in units]
+    if _is_listed_first(units[-1], known) and not _is_listed_first(units[0], known) and not units[0].is_initial:
+        return [i > 0 for i in range(len(units))]  # "Quill Jane"
+    return [i + 1 < len(units) and (i == 0 or certain[i] or unit.is_initial) for i, unit in enumerate(units)]
 
 
 def _in_order(units: Sequence[_Unit], certain: Sequence[bool], known: LocaleLists) -> list[bool]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from crfdeid.redaction.surrogates.chooser import HmacChooser, casefold_accents, casefold_words
+from crfdeid.redaction.surrogates.chooser import HmacChooser, casefold_accents, casefold_words, with_case_of
+from crfdeid.redaction.surrogates.packs import language_pack, surrogate_table
+from features.languages import LANGUAGES
 
 # Prefix of postcodes, area code | names | names of the capital | towns, each with other names after a slash. The first
 # name is the usual one. A capital without names has those of its province.
@@ -129,14 +131,15 @@ Virginia VA 220 246, Washington WA 980 994, West Virginia WV 247 268, Wisconsin 
 
 
 class Province(NamedTuple):
-    """A province of Spain.
+    """A province of Spain, or a region of another country.
 
     Attributes:
-        number: the two digits that begin its postcodes.
+        number: the two digits that begin its postcodes, after the letters of a foreign country: "CH80".
         dialled: the area code of most of its telephone numbers.
         names: its names, the usual one first.
         capitals: the names of its capital, the usual one first.
         towns: the names of each other town.
+        further_numbers: further digits that begin its postcodes.
     """
 
     number: str
@@ -144,11 +147,22 @@ class Province(NamedTuple):
     names: tuple[str, ...]
     capitals: tuple[str, ...]
     towns: tuple[tuple[str, ...], ...]
+    further_numbers: tuple[str, ...] = ()
 
     @property
     def shares_name(self) -> bool:
         """True if the province and its capital share a name."""
         return self.names[0] in self.capitals
+
+    @property
+    def country(self) -> str:
+        """The letters of a foreign country: "CH"."""
+        return self.number.rstrip("0123456789")
+
+    @property
+    def own_towns(self) -> tuple[str, ...]:
+        """The usual names of its towns, the capital first; none in a foreign country."""
+        return () if self.country else tuple(names[0] for names in (self.capitals, *self.towns))
 
 
 class Abroad(NamedTuple):
@@ -185,6 +199,17 @@ def provinces() -> tuple[Province, ...]:
         numbers, names, capitals, towns = line.split("|")
         number, dialled = numbers.split()
         found.append(Province(number, dialled, _names(names), _names(capitals) or _names(names), _named(towns)))
+    return tuple(found)
+
+
+@lru_cache(maxsize=16)
+def packed_provinces(code: str) -> tuple[Province, ...]:
+    """Return the provinces of a language pack: "10 12|name|capital|towns" a line, names after a slash."""
+    found = []
+    for line in surrogate_table(LANGUAGES[code], "places").get("provinces", "").strip().splitlines():
+        numbers, names, capital, towns = line.split("|")
+        number, *further = numbers.split()
+        found.append(Province(number, "", _names(names), tuple(capital.split("/")), _named(towns), tuple(further)))
     return tuple(found)
 
 
@@ -290,8 +315,19 @@ def country_in_same_region(english: str, keyed: HmacChooser) -> Country:
 def other_country(text: str, keyed: HmacChooser, locale: str) -> str | None:
     """Return another country of the same region in the same language, or None for no country.
 
-    The country of the locale stays: it reveals no more than the language, and the surrogates of towns are in it.
+    The country of the locale stays, and its neighbours of the same language: it reveals no more than the language, and
+    the surrogates of towns are in it.
     """
+    pack = language_pack(locale)
+    if pack is not None:
+        plain = casefold_accents(text.strip())
+        homes = {*map(casefold_accents, pack.entries("surrogates", "places", "home"))}
+        if plain in homes:
+            return text
+        regions = (_names(line) for line in surrogate_table(pack, "places").get("countries", ()))
+        region = next((names for names in regions if plain in map(casefold_accents, names)), ())
+        others = [name for name in region if casefold_accents(name) not in {plain, *homes}]
+        return with_case_of(keyed.choice("country", plain, others), text) if others else None
     known = known_countries().get(casefold_accents(text.strip()))
     if known is None:
         return None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
+from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
 import regex
@@ -13,6 +14,14 @@ from crfdeid.redaction.surrogates.chooser import HmacChooser, casefold_accents, 
 from crfdeid.redaction.surrogates.identifiers import DOORS, other_code
 from crfdeid.redaction.surrogates.locales import locale_lists
 from crfdeid.redaction.surrogates.names import Names
+from crfdeid.redaction.surrogates.packs import (
+    ENGLISH_AND_SPANISH_WORDS,
+    NameForm,
+    folded_entries,
+    language_pack,
+    name_forms,
+    surrogate_table,
+)
 from crfdeid.redaction.surrogates.place_tables import (
     COMMUNITIES,
     HOMES,
@@ -26,11 +35,15 @@ from crfdeid.redaction.surrogates.place_tables import (
     country_in_same_region,
     known_countries,
     other_country,
+    packed_provinces,
     provinces,
     states,
 )
-from features.lexicons import LEXICONS
+from features.languages import LANGUAGES
 
+_VOWELS = "aeiouhy"
+_HOME_DIGITS = 5  # of a postcode
+_FOREIGN = ("CH", "A", "B")  # countries with postcodes of four digits
 _SHORTEST_MISSPELT = 6
 _LONGEST_SHORT = 4
 _TELEPHONE_DIGITS = 9  # of a number in Spain
@@ -53,10 +66,15 @@ class KnownPlace(NamedTuple):
 
 
 @lru_cache(maxsize=32)
-def _known_places(first: str) -> dict[str, KnownPlace]:
-    """Return the places of Spain and the Americas by casefolded name, of equal names the one in a preferred country."""
+def _known_places(first: str, code: str) -> dict[str, KnownPlace]:
+    """Return the places of a language pack, or of Spain and the Americas, by casefolded name.
+
+    Args:
+        first: the country whose place is meant by a name of several.
+        code: the language of the pack; "" for Spain and the Americas.
+    """
     found: dict[str, KnownPlace] = {}
-    for _, kind, where, names in sorted(_listed(), key=lambda row: row[0] != first):
+    for _, kind, where, names in sorted(_packed(code) if code else _listed(), key=lambda row: row[0] != first):
         for name in names:
             found.setdefault(casefold_accents(name), KnownPlace(kind, where, names[0]))
     return found
@@ -73,11 +91,25 @@ def _listed() -> Iterator[tuple[str, str, str, Sequence[str]]]:
             yield from ((land.country, kind, land.country, names) for names in places)
 
 
-@lru_cache(maxsize=1)
-def _misspelt() -> dict[str, set[str]]:
+def _packed(code: str) -> Iterator[tuple[str, str, str, Sequence[str]]]:
+    """Yield the country, kind, province and names of each place of a language pack."""
+    for one in packed_provinces(code):
+        for kind, places in (("capital", (one.capitals,)), ("province", (one.names,)), ("town", one.towns)):
+            yield from ((one.country, kind, one.number, names) for names in places if names)
+    yield from (("", "community", "", names) for names in _states_of(code))
+
+
+@lru_cache(maxsize=16)
+def _states_of(code: str) -> tuple[tuple[str, ...], ...]:
+    """Return the names of each state of a language pack."""
+    return tuple(tuple(name.split("/")) for name in LANGUAGES[code].entries("surrogates", "places", "states"))
+
+
+@lru_cache(maxsize=16)
+def _misspelt(code: str) -> dict[str, set[str]]:
     """Return, for each name of six letters or more and each form with one letter missing, the possible names."""
     found: dict[str, set[str]] = {}
-    for name in _known_places("Spain"):
+    for name in _known_places("" if code else "Spain", code):
         if len(name) >= _SHORTEST_MISSPELT:
             for form in _shortened(name):
                 found.setdefault(form, set()).add(name)
@@ -107,26 +139,32 @@ class _Geography:
         ]
         self._first = next((country for country in english if country in listed), self._home)
         self._spanish = locale.startswith("es")
+        pack = language_pack(locale)
+        self._code = pack.code if pack else ""
+        self._same_vowels = pack is not None and surrogate_table(pack, "names").get("same_vowels", False)
         self._countries = {one.country: one for one in abroad()}
         self._kinds: dict[str, Callable[[KnownPlace], str | None]] = {
-            "capital": lambda place: self._exchanged_provinces[place.where].capitals[0],
+            "capital": lambda place: self.town_in(place.where, place.name, is_capital=True),
             "province": lambda place: self._exchanged_provinces[place.where].names[0],
-            "town": lambda place: self._other(place, self._exchanged_provinces[place.where].towns),
-            "community": lambda place: self._other(place, COMMUNITIES),
+            "town": lambda place: self.town_in(place.where, place.name),
+            "community": lambda place: self._other(place, _states_of(self._code) if self._code else COMMUNITIES),
             "settlement": self._abroad,
             "state": self._abroad,
         }
 
     def known(self, text: str) -> KnownPlace | None:
         """Return the known place of a name, also with one typing error, or None."""
-        if not self._spanish:
+        if not self._spanish and not self._code:
             return None
-        places, plain = _known_places(self._first), " ".join(casefold_accents(text).replace("’", "'").split())
+        places, plain = (
+            _known_places("" if self._code else self._first, self._code),
+            " ".join(casefold_accents(text).replace("’", "'").split()),
+        )
         if plain in places:
             return places[plain]
         if len(plain) < _SHORTEST_MISSPELT:
             return None
-        near = _misspelt()
+        near = _misspelt(self._code)
         meant = sorted({name for form in _shortened(plain) for name in near.get(form, ()) if name in places})
         return places[meant[0]] if meant else None
 
@@ -135,9 +173,33 @@ class _Geography:
         found = self.known(text)
         if found is not None:
             other = self._kinds[found.kind](found)
-            is_short = len(text) <= _LONGEST_SHORT  # the case of "CDMX" does not apply to names
+            is_short = len(text) <= _LONGEST_SHORT and not self._code  # the case of "CDMX" does not apply to names
             return None if other is None else other if is_short else with_case_of(other, text)
         return self._state(text)
+
+    def town_in(self, province: str, name: str, *, is_capital: bool = False) -> str:
+        """Return a town of the province that replaces a province, by the numbers of a postcode, for a town's name."""
+        other = self._exchanged_provinces[province]
+        towns = [names[0] for names in other.towns if names[0] != name]
+        if not self._code:
+            return other.capitals[0] if is_capital else self._keyed.choice("town", casefold_accents(name), towns)
+        fitting = self.with_same_vowel(name, [*([other.capitals[0]] if is_capital or not towns else []), *towns])
+        if is_capital:
+            return fitting[0] if fitting else other.capitals[0]
+        return self._keyed.choice("town", casefold_accents(name), fitting or towns or [other.capitals[0]])
+
+    def with_same_vowel(self, name: str, options: Sequence[str]) -> list[str]:
+        """Return the options that begin with a vowel if the name does, or else with none, where "d'" depends on it."""
+        vowel = casefold_accents(name[:1]) in _VOWELS
+        return [one for one in options if not self._same_vowels or (casefold_accents(one[:1]) in _VOWELS) is vowel]
+
+    def province_of(self, postcode: str, country: str = "") -> str | None:
+        """Return the number of a known province by a postcode of a language pack, and the letters of its country."""
+        if not self._code or not postcode.isdigit() or len(postcode) not in (_HOME_DIGITS, _HOME_DIGITS - 1):
+            return None
+        begins = [country, ""] if len(postcode) == _HOME_DIGITS else [country] if country else _FOREIGN
+        known = self._exchanged_provinces
+        return next((number for begin in begins if (number := begin + postcode[:2]) in known), None)
 
     def town_abroad(self, name: str) -> str | None:
         """Return a town for an unknown one if the note names a country: a town of that country's surrogate."""
@@ -146,8 +208,19 @@ class _Geography:
         row = self._countries.get(country_in_same_region(self._first, self._keyed).english)
         return row and self._keyed.choice("town", casefold_accents(name), row.towns)[0]
 
-    def postcode(self, text: str) -> str | None:
-        """Return a postcode in the surrogate of its province or state; None unless it has five digits."""
+    def postcode(self, text: str, country: str = "") -> str | None:
+        """Return a postcode in the surrogate of its province or state; None unless it has five digits.
+
+        Args:
+            text: the postcode.
+            country: letters before it, "CH"; such a postcode may have four digits.
+        """
+        province = self.province_of(text, country)
+        if province is not None:
+            one = self._exchanged_provinces[province]
+            prefix = self._keyed.choice("prefix", text, (one.number, *one.further_numbers)).removeprefix(one.country)
+            left = len(text) - len(prefix)
+            return f"{prefix}{self._keyed.number('postcode', text, 10**left):0{left}}"
         if len(text) != 5 or not (text.isascii() and text.isdigit()):
             return None
         if self._locale in ("es", "es_ES"):
@@ -164,6 +237,11 @@ class _Geography:
         other = self._exchanged_provinces.get(number) if self._locale in ("es", "es_ES") else None
         return None if other is None else other.number
 
+    def exchanged_number(self, number: str) -> str | None:
+        """Return the number of the province that replaces one of a language pack, or None for an unknown number."""
+        other = self._exchanged_provinces.get(number)
+        return None if other is None else other.number
+
     def dialled(self, digits: str) -> str | None:
         """Return the area code of the province that replaces a number's province, or None outside Spain."""
         if self._locale not in ("es", "es_ES") or len(digits) != _TELEPHONE_DIGITS:
@@ -177,6 +255,15 @@ class _Geography:
     def _exchanged_provinces(self) -> dict[str, Province]:
         """The surrogate of each province; one that shares its name with its capital gets one that does so, too."""
         found: dict[str, Province] = {}
+        if self._code:
+            rows = packed_provinces(self._code)
+            for country in sorted({one.country for one in rows}):
+                alike = [one for one in rows if one.country == country]
+                whole = [one for one in alike if one.towns]  # a city without towns around it replaces none
+                pairs = self._in_a_circle(f"provinces {country}", whole)
+                pairs += [(one, self._keyed.choice("province", one.number, whole)) for one in alike if not one.towns]
+                found |= {number: other for one, other in pairs for number in (one.number, *one.further_numbers)}
+            return found
         for shares in (True, False):
             alike = [one for one in provinces() if one.shares_name is shares]
             whole = [one for one in alike if one.towns]  # Ceuta and Melilla have no towns
@@ -233,7 +320,7 @@ PIECE = regex.compile(r"(?P<code>\p{L}{0,2}\p{Nd}[\p{L}\p{Nd}ºª°]*)|(?P<word>
 
 # Words of addresses that stay.
 _STREET_WORDS = (
-    casefold_words(" ".join(LEXICONS["street"]))
+    casefold_words(" ".join(ENGLISH_AND_SPANISH_WORDS["street"]))
     | casefold_words(
         """
     avgda avd ada av avda cl cr cra pje psje pasaje plaça carrer avinguda rambla callejón travessera prolongación
@@ -259,11 +346,31 @@ _REGION_OF = regex.compile(
     r"province|county|city|state|town|village|district) (?:de|del|of) ",
     regex.IGNORECASE,
 )
-_TOWN = regex.compile(
-    r"(?P<country>(?<!\p{L})E-(?=[0-9]{5}))"
-    r"|(?P<code>\p{L}{0,2}\p{Nd}[\p{L}\p{Nd}]*)"
+_CODE_OR_NAME = (
+    r"(?P<code>\p{L}{0,2}\p{Nd}[\p{L}\p{Nd}]*)"
     r"|(?P<name>\p{L}[\p{L}\p{M}]*(?:[ .'’-]+\p{L}[\p{L}\p{M}]*(?!\p{Nd}))*)"
 )
+_TOWN = regex.compile(rf"(?P<country>(?<!\p{{L}})E-(?=[0-9]{{5}}))|{_CODE_OR_NAME}")
+_RANGE = regex.compile(r"(?<![0-9])(?P<first>[1-9][0-9]{0,2})(?P<gap>\s?[-–]\s?)(?P<last>[1-9][0-9]{0,2})(?![0-9])")
+_FRACTION = regex.compile(r"(?<![0-9/])[1-3]/[2-4](?![0-9/])")
+_ROMAN = regex.compile(r"[IVX]+")
+
+
+def town_postcodes(text: str, towns: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """Return the letters of the country and the postcode before each town in a note.
+
+    Example:
+        >>> town_postcodes("54329 Konz, CH-8400 Winterthur", ["Konz", "Winterthur", "Trier"])
+        {'konz': ('', '54329'), 'winterthur': ('CH', '8400')}
+    """
+    found = {}
+    for town in dict.fromkeys(towns):
+        match = regex.search(
+            rf"(?:(?<!\p{{L}})(\p{{Lu}}{{1,2}})-)?(?<![0-9])([0-9]{{4,5}})\s+{regex.escape(town)}", text
+        )
+        if match:
+            found[casefold_accents(town)] = (match[1] or "", match[2])
+    return found
 
 
 class Places:
@@ -275,24 +382,46 @@ class Places:
         names: surrogates of the same patient's names; streets may be named after persons.
         marked: towns in the note; streets and hospitals named after them follow their surrogates.
         countries: countries in the note.
+        postcodes: casefolded towns of the note -> country and postcode before them (`town_postcodes`).
 
     Attributes:
         geography: surrogates of known places.
     """
 
     def __init__(
-        self, keyed: HmacChooser, locale: str, names: Names, marked: Iterable[str] = (), countries: Iterable[str] = ()
+        self,
+        keyed: HmacChooser,
+        locale: str,
+        names: Names,
+        marked: Iterable[str] = (),
+        countries: Iterable[str] = (),
+        postcodes: Mapping[str, tuple[str, str]] = MappingProxyType({}),
     ) -> None:
         self._keyed, self._locale, self._names = keyed, locale, names
         self._towns = locale_lists(locale).town
         self._spanish = locale.startswith("es")
         self._marked = frozenset(map(casefold_accents, marked))
         self.geography = _Geography(keyed, locale, countries)
+        self._postcodes, self._pack = postcodes, language_pack(locale)
+        self._town_pattern, self._streets = _TOWN, tuple[NameForm, ...]()
+        self._tail: regex.Pattern[str] | None = None
+        if self._pack is not None:
+            self._streets = name_forms(self._pack.code, "streets", regex.IGNORECASE)
+            codes = "|".join(self._pack.entries("surrogates", "places", "codes")) or "(?!)"
+            self._town_pattern = regex.compile(
+                rf"(?P<country>(?<!\p{{L}})(?:{codes})-(?=[0-9]{{4,5}}))|{_CODE_OR_NAME}"
+            )
+            tail = surrogate_table(self._pack, "places").get("tail", "(?!)")
+            self._tail = regex.compile(rf"(?:{tail})$")
 
     def place(self, text: str) -> str:
         """Return another street, town or country for each part between commas, with its postcode."""
 
         def is_street(part: str) -> bool:
+            if self._pack is not None:  # the last form is for any other name
+                pieces = [casefold_accents(match["word"]) for match in PIECE.finditer(part) if match["word"]]
+                kept = folded_entries(self._pack.code, "streets", "kept")
+                return any(one.find(part) for one in self._streets[:-1]) or (bool(pieces) and kept.issuperset(pieces))
             return any(
                 match["word"] and casefold_accents(match["word"]) in _STREET_WORDS for match in PIECE.finditer(part)
             )
@@ -302,10 +431,56 @@ class Places:
 
     def street(self, text: str) -> str:
         """Return another street: "Street", "C/", "nº", "s/n" and the like stay, numbers keep their form."""
+        if self._pack is not None:
+            return self._packed_street(text)
         return replace_runs(text, name_runs(text, _is_street_name, _continues_street), self._code, self._street_name)
+
+    def _packed_street(self, text: str) -> str:
+        """Return another street by the first form of the language that the text has."""
+        named = next((found[:1] for one in self._streets if (found := self.forms_in(text, [one]))), [])
+        kept = folded_entries(self._pack.code, "streets", "kept") if self._pack else frozenset()
+        pieces: list[tuple[int, int, str]] = [*named]
+        section = surrogate_table(self._pack, "streets") if self._pack else {}
+        ordinals = regex.compile(rf"(?P<digits>[0-9]+)(?:{section.get('ordinals', '(?!)')})")
+        for match in _RANGE.finditer(text):
+            first = int(other_code(match["first"], self._keyed))
+            pieces.append((*match.span(), f"{first}{match['gap']}{first + int(match['last']) - int(match['first'])}"))
+        for match in PIECE.finditer(text):
+            if any(start < match.end() and match.start() < end for start, end, _ in pieces):
+                continue
+            if any(one.start() < match.end() and match.start() < one.end() for one in _FRACTION.finditer(text)):
+                continue
+            ordinal = ordinals.fullmatch(match.group())
+            word = casefold_accents(match["word"] or "")
+            if ordinal:
+                stop = match.start() + ordinal.end("digits")
+                pieces.append((match.start(), stop, other_code(ordinal["digits"], self._keyed)))
+            elif match["code"]:
+                pieces.append((*match.span(), self._code(match.group())))
+            elif len(word) == 1 and word not in kept and match.start():
+                pieces.append((*match.span(), self.other("door", match.group(), DOORS)))
+            elif word not in kept and not _ROMAN.fullmatch(match.group()) and not self._in_form(match, named, text):
+                pieces.append((*match.span(), self._names.word(match.group())))
+        return splice(text, sorted(pieces))
+
+    def _in_form(self, match: regex.Match[str], named: Sequence[tuple[int, int, str]], text: str) -> bool:
+        """Return True for a word that touches a replaced name, such as "straße" after the name of a compound."""
+        return any(not text[end : match.start()].strip(" -.") for _, end, _ in named if end <= match.start())
+
+    def forms_in(self, text: str, forms: Iterable[NameForm]) -> list[tuple[int, int, str]]:
+        """Return the offsets of the names in some forms, without overlaps, and what replaces them."""
+        found: list[tuple[int, int, str]] = []
+        for form in forms:
+            for match in form.find(text):
+                start, stop = match.span("name")
+                if not any(a < stop and start < b for a, b, _ in found):
+                    found.append((start, stop, self.other("form", match["name"], form.options)))
+        return sorted(found)
 
     def town(self, text: str) -> str:
         """Return another town, province or country for each part between commas, with its postcode."""
+        if self._tail is not None and self.geography.known(text.strip()) is None:
+            text = self._tail.sub("", text) or text
         whole = self.geography.place(text.strip()) if len(text) > 2 else None
         if whole is not None:
             return text.replace(text.strip(), whole)
@@ -320,7 +495,7 @@ class Places:
     def spanish(self, name: str) -> str | None:
         """Return another place for one in the note, or for a Spanish one that is no common name of persons, or None."""
         known = self.geography.known(name)
-        if known is not None and known.kind in ("capital", "province", "community"):
+        if known is not None and (self._pack is not None or known.kind in ("capital", "province", "community")):
             return self.geography.place(name)
         return self.town(name) if casefold_accents(name) in self._marked else None
 
@@ -375,20 +550,25 @@ class Places:
         """Return another town, postcode, or both."""
         region = _REGION_OF.match(text)
         begin = region.end() if region else 0
-        return text[:begin] + str(_TOWN.sub(self._town_or_code, text[begin:]))
+        return text[:begin] + str(self._town_pattern.sub(self._town_or_code, text[begin:]))
 
     def _town_or_code(self, match: regex.Match[str]) -> str:
         name = match.group()
         if match["country"]:
             return name
         if match["code"]:
-            return self._code(name)
+            before = regex.search(r"\p{Lu}+(?=-$)", match.string[: match.start()]) if self._pack else None
+            return self.geography.postcode(name, before.group() if before else "") or self._code(name)
         known = self.geography.place(name) or self.geography.town_abroad(name)
         if known is not None:
             return known
         if name.isupper() and len(name) <= 3:
             return self._names.initials(name)
-        return self.other("town", name, self._towns)
+        country, postcode = self._postcodes.get(casefold_accents(name), ("", ""))
+        province = self.geography.province_of(postcode, country)
+        if province is not None:
+            return with_case_of(self.geography.town_in(province, name), name)
+        return self.other("town", name, self.geography.with_same_vowel(name, self._towns) or self._towns)
 
     def _code(self, text: str) -> str:
         return self.geography.postcode(text) or other_code(text, self._keyed)

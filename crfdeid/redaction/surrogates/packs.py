@@ -1,0 +1,77 @@
+"""Language packs of surrogates: the words of German, French and further languages.
+
+English and Spanish have rules and lists of their own in the modules of this package. Every other language with a file
+in features/languages/ has the words of that file, among them those of its table "surrogates".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+import regex
+
+from crfdeid.redaction.surrogates.chooser import casefold_accents
+from features.languages import LANGUAGES, Language
+from features.lexicons import lexicons
+
+_OWN_RULES = ("en", "es")
+
+ENGLISH_AND_SPANISH_WORDS = lexicons(_OWN_RULES)
+"""Class -> its English and Spanish words."""
+
+
+def language_pack(locale: str) -> Language | None:
+    """Return the pack of a locale's language; None for English, Spanish and languages without one.
+
+    Example:
+        >>> language_pack("de_AT").name, language_pack("es_ES")
+        ('German', None)
+    """
+    code = locale.partition("_")[0]
+    return None if code in _OWN_RULES else LANGUAGES.get(code)
+
+
+@lru_cache(maxsize=256)
+def folded_entries(code: str, *path: str) -> frozenset[str]:
+    """Return the entries of a list in a pack's table "surrogates", casefolded."""
+    return frozenset(map(casefold_accents, LANGUAGES[code].entries("surrogates", *path)))
+
+
+def surrogate_table(pack: Language, name: str) -> Mapping[str, Any]:
+    """Return a table of a pack's table "surrogates"; an empty one if the pack lacks it."""
+    found: Mapping[str, Any] = pack.content.get("surrogates", {}).get(name, {})
+    return found
+
+
+class NameForm:
+    """A form of an address or institution, of which the part "name" is replaced.
+
+    Args:
+        form: an expression with a group "name".
+        options: what can replace the name.
+        unless: an expression of names that stay.
+    """
+
+    def __init__(self, form: str, options: tuple[str, ...], unless: str = "(?!)", *, flags: int = 0) -> None:
+        self.form, self.options = regex.compile(form, flags), options
+        self._unless = regex.compile(unless, flags)
+
+    def find(self, text: str) -> list[regex.Match[str]]:
+        """Return the matches whose name does not stay."""
+        return [match for match in self.form.finditer(text) if not self._unless.fullmatch(match["name"])]
+
+
+@lru_cache(maxsize=16)
+def name_forms(code: str, table: str, flags: int = 0) -> tuple[NameForm, ...]:
+    """Return the forms of a pack's table "streets" or "institutions"."""
+    return tuple(
+        NameForm(
+            row["form"],
+            tuple(" ".join(part.split()) for part in row["options"].split(",")),
+            row.get("unless", "(?!)"),
+            flags=flags,
+        )
+        for row in surrogate_table(LANGUAGES[code], table).get("forms", ())
+    )
