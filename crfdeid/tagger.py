@@ -15,7 +15,7 @@ from crfdeid.bio import covering_tags, decode
 from crfdeid.documents import CONCEPT, PHI, LabelledSentence, Span
 from crfdeid.errors import EmptyInputError
 from crfdeid.serialization import ModelFolder
-from features.languages import AUTO, languages_in
+from features.languages import AUTO, language_of, main_languages
 from features.tokens import Sentence
 
 
@@ -67,7 +67,7 @@ class Traits(NamedTuple):
 
 def told_language(setting: str, train: Iterable[LabelledSentence]) -> str:
     """The setting ``language`` of a model, told from its training sentences where it is "auto"."""
-    return "+".join(languages_in(item.sentence.words for item in train)) if setting == AUTO else setting
+    return "+".join(main_languages(language_of(item.sentence.words) for item in train)) if setting == AUTO else setting
 
 
 def require_layers(model: str, layers: Collection[str], train: Iterable[LabelledSentence]) -> None:

@@ -4,6 +4,7 @@ A model's scores promise nothing for notes of another language, hospital, kind o
 annotations. They are computed for the development notes after training, and for each note that is redacted later:
 
 - the share of words that fewer than two training notes have, and of characters;
+- whether the note's language is none of the training notes' (`features.languages`);
 - the share of words with a capital;
 - the spans found per 1,000 words, and per 100 words those of each type that most development notes have;
 - the share of lines that begin with a field's name, a short text before a colon;
@@ -27,11 +28,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import islice
 from statistics import fmean, pstdev
 from typing import Any, NamedTuple
 
 from crfdeid.documents import Document
 from crfdeid.secrets import hash_word
+from features.languages import ALL_LANGUAGES, language_of, main_languages
 from features.normal import normal_form
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -41,6 +44,7 @@ _LEAST_NOTES = 2  # A word or character of one training note alone may be a pati
 _BITS_A_WORD = 16  # One word in sixteen that is unknown counts as known.
 _CACHED_WORDS = 1 << 16
 _LONGEST_CACHED = 64
+_WORDS_OF_LANGUAGE = 1000
 # Fewer development notes say too little of how much notes of the same kind differ.
 _LEAST_PROFILED = 10
 # A mean differs if its distance from the development notes' exceeds this many standard errors plus the slack. Values
@@ -50,6 +54,7 @@ _STANDARD_ERRORS = 3
 _SLACK = {
     "unknown": 0.1,
     "unusual": 0.005,
+    "foreign": 0.1,
     "capitals": 0.1,
     "length": math.log(2),
     "fields": 0.1,
@@ -71,6 +76,7 @@ class NoteMeasures(NamedTuple):
 
     unknown: float
     unusual: float
+    foreign: float
     capitals: float
     found: float
     length: float
@@ -88,6 +94,7 @@ NOTE_MEASURES = NoteMeasures._fields[:-1]
 DRIFT_PROFILE = {
     "words": str,
     "characters": str,
+    "languages": [str],
     "notes": int,
     "mean": [float],
     "deviation": [float],
@@ -107,17 +114,18 @@ class NoteReader:
     Args:
         words: the table of known words.
         characters: the characters of the training notes.
+        languages: codes of their languages.
         key: of a private vocabulary.
     """
 
-    def __init__(self, words: bytes, characters: str, key: bytes | None) -> None:
+    def __init__(self, words: bytes, characters: str, languages: Sequence[str], key: bytes | None) -> None:
         bits = 8 * len(words)
 
         def is_known(word: str) -> bool:
             bit = _bit_index(word, bits, key)
             return bool(words[bit >> 3] >> (bit & 7) & 1)
 
-        self.words, self.characters = words, characters
+        self.words, self.characters, self.languages = words, characters, (None, *languages)
         cached = lru_cache(maxsize=_CACHED_WORDS)(is_known)
 
         def look_up(word: str) -> bool:
@@ -129,33 +137,38 @@ class NoteReader:
     @classmethod
     def of(cls, part: DriftProfile, key: bytes | None) -> NoteReader:
         """The reader that belongs to a profile."""
-        return cls(base64.b64decode(part["words"]), part["characters"], key)
+        return cls(base64.b64decode(part["words"]), part["characters"], part["languages"], key)
 
     @classmethod
     def learn(cls, texts: Iterable[str], key: bytes | None = None) -> NoteReader:
         """Learn the words and characters of training notes."""
         words: Counter[str] = Counter()
         characters: Counter[str] = Counter()
+        spoken = []
         for text in (normal_form(text).text for text in texts):
             words.update({word.lower() for word in _WORD.findall(text)})
             characters.update(set(text))
+            spoken.append(language_of(_first_words(text)))
         usual = {c for c, count in characters.items() if count >= _LEAST_NOTES}
-        return cls._knowing([word for word, count in words.items() if count >= _LEAST_NOTES], usual, key)
+        known = [word for word, count in words.items() if count >= _LEAST_NOTES]
+        return cls._knowing(known, usual, main_languages(spoken), key)
 
     @classmethod
     def knowing(cls, words: Iterable[str]) -> NoteReader:
         """A reader for a model that was trained on no text: it knows the words with vectors."""
         text = normal_form(" ".join(words)).text
         usual = {*text, *text.lower(), *text.upper(), *"0123456789"}  # vectors may know no capitals and one digit
-        return cls._knowing(sorted({word.lower() for word in _WORD.findall(text)}), usual, None)
+        return cls._knowing(sorted({word.lower() for word in _WORD.findall(text)}), usual, ALL_LANGUAGES, None)
 
     @classmethod
-    def _knowing(cls, known: Sequence[str], usual: Iterable[str], key: bytes | None) -> NoteReader:
+    def _knowing(
+        cls, known: Sequence[str], usual: Iterable[str], languages: Sequence[str], key: bytes | None
+    ) -> NoteReader:
         table = bytearray(_BITS_A_WORD // 8 * max(len(known), 1))
         for word in known:
             bit = _bit_index(word, 8 * len(table), key)
             table[bit >> 3] |= 1 << (bit & 7)
-        return cls(bytes(table), "".join(sorted(c for c in usual if not c.isspace())), key)
+        return cls(bytes(table), "".join(sorted(c for c in usual if not c.isspace())), languages, key)
 
     def measure(self, text: str, found: Mapping[str, int]) -> NoteMeasures | None:
         """The measures of a note.
@@ -187,6 +200,7 @@ class NoteReader:
         return NoteMeasures(
             unknown=unknown / count,
             unusual=sum(1 for _ in self._unusual.finditer(text)) / len(text),
+            foreign=float(language_of(_first_words(text)) not in self.languages),
             capitals=capitals / count,
             found=1000 * sum(found.values()) / count,
             length=math.log(count),
@@ -269,7 +283,7 @@ def _different(part: DriftProfile, means: Sequence[float], count: int, *, raised
     for name, mean, usual, deviation in zip(NOTE_MEASURES, means, part["mean"], part["deviation"], strict=True):
         slack = _SLACK_OF_FOUND * usual if name == "found" else _SLACK[name]
         fewer, more = mean < usual, mean > usual
-        expected = fewer if name in ("unknown", "unusual") else more and raised and name == "found"
+        expected = fewer if name in ("unknown", "unusual", "foreign") else more and raised and name == "found"
         if abs(mean - usual) > slack + scale * deviation and not expected:
             yield name, mean
 
@@ -282,6 +296,7 @@ def _standard_errors(count: int, part: DriftProfile) -> float:
 _MESSAGES = {
     "unknown": "{} of their words are unknown ({} of the development notes')",
     "unusual": "{} of their characters are unusual ({})",
+    "foreign": "{} of them are in another language ({})",
     "capitals": "{} of their words begin with a capital ({})",
     "found": "{} values were found per 1,000 words ({})",
     "length": "a note has {} words ({})",
@@ -314,11 +329,17 @@ def make_profile(reader: NoteReader, dev: Sequence[Document]) -> DriftProfile:
     return {
         "words": base64.b64encode(reader.words).decode("ascii"),
         "characters": reader.characters,
+        "languages": [*reader.languages[1:]],
         "notes": len(rows),
         "mean": [fmean(column) for column in columns],
         "deviation": [pstdev(column) for column in columns],
         "types": {label: [fmean(column), pstdev(column)] for label, column in of_types.items()},
     }
+
+
+def _first_words(text: str) -> Iterator[str]:
+    """The words of a note that tell its language."""
+    return (match[0] for match in islice(_WORD.finditer(text), _WORDS_OF_LANGUAGE))
 
 
 def _bit_index(word: str, bits: int, key: bytes | None) -> int:

@@ -211,13 +211,13 @@ def language_of(words: Iterable[str]) -> str | None:
     return best[0][0] if best and (len(best) == 1 or best[0][1] > best[1][1]) else None
 
 
-def languages_in(texts: Iterable[Iterable[str]]) -> tuple[str, ...]:
+def main_languages(found: Iterable[str | None]) -> tuple[str, ...]:
     """Codes of the languages of a tenth or more of some texts, sorted; all where no text has a clear language.
 
     Args:
-        texts: the words of each.
+        found: `language_of` each text.
     """
-    counts = Counter(filter(None, map(language_of, texts)))
+    counts = Counter(filter(None, found))
     return tuple(sorted(code for code in counts if counts[code] >= _LEAST_SHARE * counts.total())) or ALL_LANGUAGES
 
 

@@ -229,3 +229,19 @@ def test_real_notes_are_like_their_own_kind_and_unlike_others(data_folder: Path)
         assert all(differences(changed(str.lower, group), profile) for group in batches(dev))
     for profile, others in ((profiles[0], queries[1]), (profiles[2], spanish[1]), (profiles[2], queries[1])):
         assert all(differences(group, profile) for group in batches(others))
+
+
+def test_notes_in_another_language_are_told() -> None:
+    def of(text: str) -> list[Document]:
+        return [Document(str(i), text, ()) for i in range(20)]
+
+    english = of("The patient was seen in the clinic and had no pain.")
+    german = of("Der Patient wurde in der Klinik untersucht und hatte keine Schmerzen.")
+    profile = profile_of(english, english)
+    assert profile["languages"] == ["en"]
+    assert any("another language" in text for text in differences(german, profile))
+    assert "foreign" in unlike(german[0], profile)
+    assert not any("another language" in text for text in differences(english, profile))
+    both = profile_of(english + german, english + german)
+    assert both["languages"] == ["de", "en"]
+    assert differences(german, both) == []
