@@ -137,12 +137,13 @@ def _language_rules(pack: Language) -> Iterator[Rule]:
 def _address_rules(pack: Language, place: str, town: str) -> Iterator[Rule]:
     """Rules for postal codes, the towns after them, and streets."""
     code = rf"(?:^|(?<=[,;:|(] )|(?<=[(,;|])|(?<=[a-z] ))(?!(?:19|20)\d\d )(?:{pack.postcode})"
-    no_town = (f"10115 {min(pack.common).capitalize()}", f"10115 {town.lower()}")
+    sample = pack.postcode_example
+    no_town = (f"{sample} {min(pack.common).capitalize()}", f"{sample} {town.lower()}")
     yield Rule(
         f"postal code in {pack.name}",
         rf"{code}(?=,? {CAPITAL}[^\W\d_]{{2}})(?!,? {one_of(pack.common)}(?!\w))",
         _CODES,
-        (f"[10115] {town}",),
+        (f"[{sample}] {town}",),
         no_town,
         language=pack.code,
     )
@@ -150,7 +151,7 @@ def _address_rules(pack: Language, place: str, town: str) -> Iterator[Rule]:
         f"town after a postal code in {pack.name}",
         rf"{code},? {place}",
         _TOWNS,
-        (f"10115 [{town}]",),
+        (f"{sample} [{town}]",),
         no_town,
         check=is_place,
         language=pack.code,

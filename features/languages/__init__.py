@@ -33,6 +33,7 @@ class Language:
             tests, findings, parts of notes, beginnings of sentences, names of fields.
         particles: words in small letters that join the words of a name.
         postcode: expression of a postal code.
+        postcode_example: one that it matches.
         capital_nouns: whether all nouns have a capital, so that it is no sign of a name.
         months: the ways to write each month, the full name first.
         weekdays: the ways to write each day of the week from Monday on, the full name first.
@@ -52,6 +53,7 @@ class Language:
     common: frozenset[str]
     particles: tuple[str, ...]
     postcode: str
+    postcode_example: str
     capital_nouns: bool
     months: tuple[tuple[str, ...], ...]
     weekdays: tuple[tuple[str, ...], ...]
@@ -158,6 +160,7 @@ def read_language(path: Path) -> Language:
         frozenset(_entries(content["common"])),
         _entries(content["particles"]),
         content["postcode"],
+        content["postcode_example"],
         content["capital_nouns"],
         tuple(map(_entries, content["months"])),
         tuple(map(_entries, content["weekdays"])),

@@ -1,5 +1,7 @@
 """Language packs: what every file must hold."""
 
+import re
+
 import pytest
 
 from features.languages import LANGUAGES, Language
@@ -28,6 +30,7 @@ def test_a_pack_has_all_classes_and_kinds(pack: Language) -> None:
     assert min(map(len, (pack.female, pack.male, pack.family))) > 400
     assert min(map(len, (pack.regions, pack.countries))) > 20
     assert len(pack.towns) > 1000
+    assert re.fullmatch(pack.postcode, pack.postcode_example)
 
 
 @pytest.mark.parametrize("pack", PACKS)

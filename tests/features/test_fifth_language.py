@@ -1,0 +1,123 @@
+"""A further language is one data file: an invented one works in rules, lexicon features, dates and the tagger."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import features.languages
+
+FOLDER = Path(features.languages.__file__).parent
+MONTHS = ["unel", "duel", "triel", "kvarel", "kvinel", "sesel", "sepel", "okel", "nauel", "dekel", "deunel", "dedel"]
+DAYS = ["lunzo", "marzo", "merzo", "jovzo", "venzo", "sabzo", "domzo"]
+PACK = f"""
+name = "Quillish"
+locale = "de_DE"
+capital_nouns = false
+function_words = "zu, zel, zan, zir, zor, zim, zax, zep, zoq"
+abbreviations = "zmed"
+common = "zabdom, zbrief"
+particles = "zva"
+postcode = '\\d{{4}}'
+postcode_example = "1234"
+months = {json.dumps(MONTHS)}
+weekdays = {json.dumps(DAYS)}
+[words]
+title = "zdoktor"
+honorific = "zerr"
+kin = "zmama, zpapa"
+hospital = "zspital"
+street = "zvia"
+place = "zort"
+contact = "ztel"
+identifier = "znum"
+[street]
+number = "after"
+first = "zvia"
+suffixes = "zgas"
+[cues]
+patient = "zpat"
+field = "znom"
+maiden = "znee"
+called = "znamt"
+birth = "znatal"
+birthplace = "znat zin"
+residence = "zvivit zin"
+signature = "zsign"
+seen_by = "zvid zvon"
+role = "zmedik"
+of = "zder"
+institution = "zskol"
+[names]
+female = "Zquilla, Zanna"
+male = "Zquillo, Zott"
+family = "Zquillson, Zmuller"
+ambiguous = "zwort"
+[places]
+regions = "Zland, Zober Zland"
+codes = "zl"
+countries = "Zquillia, Zreich"
+towns = "Zquillburg, Zbad Zquill"
+"""
+USE = """
+import json, sys
+from crfdeid import create
+from crfdeid.bio import encode
+from crfdeid.documents import Document, Span
+from crfdeid.known_phi.dates import read_date
+from crfdeid.rules.matcher import RULES, find_rules
+from crfdeid.rules import RulesTagger
+from features.languages import ALL_LANGUAGES, LANGUAGES, language_of
+from features.lexicons import Gazetteers, word_classes
+from features.sentences import split_sentences
+
+text = "Zu zel zerr Zott Zmuller, zvivit zin Zbad Zquill, 14. triel 1972 zan Zvia Quillo 12."
+(sentence,) = split_sentences(text)
+found = {" ".join(sentence.words[a:b]): rule.name for rule, a, b in find_rules(sentence, ("zq",))}
+examples = {}
+for rule in RULES:
+    if rule.language == "zq":
+        for example in rule.positive_examples:
+            plain = example.replace("[", "").replace("]", "")
+            value = example.partition("[")[2].partition("]")[0] or example
+            hits = [plain[s.tokens[a].start:s.tokens[b-1].end]
+                    for s in split_sentences(plain) for other, a, b in find_rules(s, ("zq",)) if other is rule]
+            examples[rule.name] = hits == [value]
+crf = create("crf", overrides={"max_iterations": 5})
+notes = encode(Document("1", text, (Span(12, 24, "PATIENT"),))).sentences
+crf.fit(notes, [])
+print(json.dumps({
+    "codes": ALL_LANGUAGES, "of": language_of(text.split()), "found": found, "examples": examples,
+    "date": sorted(map(str, read_date("14 triel 1972"))), "class": word_classes("ZDOKTOR"),
+    "place": [row[0] for row in Gazetteers(0, ("zq",)).extract(sentence) if not row[0].endswith("=O")],
+    "language": crf.settings.language,
+}))
+"""
+
+
+def test_an_invented_language_is_one_file(tmp_path: Path) -> None:
+    packages = tmp_path / "features"
+    shutil.copytree(FOLDER.parent, packages, ignore=shutil.ignore_patterns("__pycache__"))
+    (packages / "languages" / "zq.toml").write_text(PACK, encoding="utf-8")
+    ran = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n{USE}"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    told = json.loads(ran.stdout)
+    assert told["codes"] == ["de", "en", "es", "fr", "zq"]
+    assert told["of"] == told["language"] == "zq"
+    assert told["found"] == {
+        "Zott Zmuller": "name after a form of address in Quillish",
+        "Zbad Zquill": "town after residence in Quillish",
+        "14 . triel 1972": "date",
+        "Zvia Quillo 12": "street in Quillish",
+    }
+    assert len(told["examples"]) > 15
+    assert all(told["examples"].values()), told["examples"]
+    assert told["date"] == ["1972-03-14"]
+    assert told["class"] == ["title"]
+    assert told["place"] == ["place[0]=B-town", "place[0]=E-town"]
