@@ -7,30 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crfdeid.rules.rule import CAPITAL, ENGLISH_KIN, NAME_PART, NAME_REST, SPANISH_KIN, Rule, forms, one_of
+from crfdeid.rules.rule import CAPITAL, NAME_PART, NAME_REST, Rule, forms, one_of
 from features.languages import LANGUAGES, Language
 from features.tokenizer import tokenize
 
 _INSTITUTIONS = ("INSTITUCION", "ORGANIZATION", "EMPLOYER", "HOSPITAL")
 _CENTRES = ("CENTRO_SALUD", "HOSPITAL", "ORGANIZATION")
 
-_SPANISH = (
-    *("universidad", "universitat", "universidade", "facultad", "facultat", "escuela", "escola", "instituto"),
-    *("institut", "fundación", "fundacion", "fundació", "asociación", "asociacion", "associació", "consejería"),
-    *("consejeria", "conselleria", "audiencia", "residencia", "ayuntamiento", "consorcio", "laboratorio"),
-    *("laboratorios", "juzgado", "juzgados", "colegio", "centro", "clínica", "clinica"),
-)
+_ENGLISH, _SPANISH = LANGUAGES["en"], LANGUAGES["es"]
 # Centres and clinics that are units of any hospital, or a way of care: "Nutrición Clínica".
 _COMMON = (
     r"(?:centro de (?:salud|referencia|especialidades|atención|día)|cl[íi]nica (?:del?|y)"
     r"|(?<=[^\W\d_]{4} )cl[íi]nica)(?!\w)"
 )
+_KINDS = one_of(_SPANISH.cues["institution"])
 _LINKS = r"(?:(?:de|del|da|do|dos|para|en|la|las|los|el) |d['’]){0,3}"
 
 INSTITUTION_RULES = (
     Rule(
         "institution",
-        rf"(?={CAPITAL})(?!{_COMMON})(?:{one_of(_SPANISH)} {_LINKS}{NAME_PART}{NAME_REST}(?: \({CAPITAL}{{3,8}}\))?"
+        rf"(?={CAPITAL})(?!{_COMMON})(?:{_KINDS} {_LINKS}{NAME_PART}{NAME_REST}(?: \({CAPITAL}{{3,8}}\))?"
         r"|ciudad (?:universitaria|de la justicia|sanitaria)|palacio de justicia|servicio [\w-]{4,30} de salud)",
         _INSTITUTIONS,
         (
@@ -43,7 +39,7 @@ INSTITUTION_RULES = (
             *("universidad de tawn", "Nutrición Clínica y Dietética", "Clínica de Heridas", "Centro de Salud"),
             *("en otros Centros", "Instituto", "Colegio", "Residencia habitual", "Universidad, Avda. Quill"),
         ),
-        words=(*_SPANISH, "ciudad", "palacio", "servicio"),
+        words=(*_SPANISH.cues["institution"], "ciudad", "palacio", "servicio"),
     ),
     Rule(
         "health centre",
@@ -68,7 +64,7 @@ INSTITUTION_RULES = (
             *("a university", "college degree", "National Institute of Health Stroke Scale", "high school"),
             *("the University", "American College of Rheumatology"),
         ),
-        words=("university", "college", "institute", "academy", "foundation", "school"),
+        words=_ENGLISH.cues["institution"],
     ),
 )
 
@@ -80,12 +76,17 @@ _PROFESSIONS = ("PROFESION", "PROFESSION", "OCCUPATION")
 
 _SMALL = one_of(["dos", "tres", "cuatro", "cinco", "seis", "siete", "ocho", "nueve", "diez"])
 _SPANISH_KIN = (
-    *SPANISH_KIN,
+    *(_SPANISH.words["kin"] - {"mujer"}),
     *forms("bisniet", "o", "a", "os", "as"),
     *forms("bisabuel espos hijastr", "os", "as"),
     *forms("madres familia progenitor progenitora progenitores"),
 )
-_ENGLISH_KIN = (*ENGLISH_KIN, *forms("grandparent", "", "s"), *forms("grandchild grandchildren"))
+# "Sons" are relatives after "his" alone: "son" is Spanish too.
+_ENGLISH_KIN = (
+    *(_ENGLISH.words["kin"] - {"son", "sons", "partner"}),
+    *forms("grandparent", "", "s"),
+    *forms("grandchild grandchildren"),
+)
 _SOME_KIN = rf"(?:(?:{_SMALL}|\d\d?) )?{one_of(_SPANISH_KIN)}"
 # Words before a word for kin that is no relative: stock solutions, stem cells, meninges, doctors.
 _NO_KIN = "".join(

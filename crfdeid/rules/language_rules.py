@@ -110,7 +110,7 @@ def _language_rules(pack: Language) -> Iterator[Rule]:
     yield from after("called", _PATIENTS, strict)
     yield from after("signature", _DOCTORS, is_after_word, r" ?[.:,;|=-]{0,2} ?")
     yield from after("seen_by", _DOCTORS, strict)
-    kin = pack.words["kin"]
+    kin = {*pack.words["kin"], *pack.cues["companion"]}
     yield from named("name of a relative", kin, rf"{_cue(kin)}{_GAP}{value}", _RELATIVES, strict)
 
     word = rf"{CAPITAL}[\w’']{{1,40}}+"

@@ -7,7 +7,8 @@ does not mask the words after it.
 from __future__ import annotations
 
 from crfdeid.rules.name_words import is_after_title, is_after_word, is_known, is_whole
-from crfdeid.rules.rule import ENGLISH_KIN, SPANISH_KIN, Rule, forms, one_of
+from crfdeid.rules.rule import Rule, forms, one_of
+from features.languages import LANGUAGES
 
 _DOCTORS = ("NOMBRE_PERSONAL_SANITARIO", "DOCTOR", "NAME")
 _PATIENTS = ("NOMBRE_SUJETO_ASISTENCIA", "PATIENT", "NAME")
@@ -49,70 +50,20 @@ _TITLE = (
 _NEXT = r"[:,]? ?"
 _TITLES = rf"(?:{_ADDRESS}{_NEXT}){{0,2}}{_TITLE}(?:{_NEXT}(?:{_TITLE}|{_ADDRESS}|(?-i:D\.))){{0,2}}{_NEXT}"
 
-_ROLES = (
-    *forms(
-        """
-        attending physician surgeon resident fellow intern nurse registrar consultant pcp gp hospitalist practitioner
-        pharmacist provider clinician dietitian paramedic midwife worker pediatrician paediatrician obstetrician
-        neurosurgeon counselor coordinator assistant technician manager internist
-        """
-    ),
-    *forms("anesthesi cardi neur onc ur radi path psych gynec dermat endocrin gastroenter nephr pulmon", "ologist"),
-    *forms("rheumat ophthalm hemat hepat", "ologist"),
-    *forms("therap psychiatr special dent hygien intensiv anaesthet", "ist"),
-    *forms("médic medic enfermer facultativ adjunt farmacéutic psicólog radiólog patólog cardiólog neurólog", "o", "a"),
-    *forms(
-        "oncólog urólog ginecólog dermatólog traumatólog oftalmólog neumólog nefrólog endocrin digestólog", "o", "a"
-    ),
-    *forms("hematólog reumatólog alergólog endocrinólog infectólog obstetr", "o", "a"),
-    *forms("tutor celador supervisor coordinador trabajador", "", "a"),
-    *forms(
-        """
-        cirujano cirujana neurocirujano neurocirujana residente responsable especialista anestesista pediatra matrona
-        fisioterapeuta psiquiatra auxiliar jefe jefa internista intensivista logopeda terapeuta
-        """
-    ),
-)
-_OF_ROLES = forms(
-    """
-    de del la su en guardia familia cabecera responsable adjunto adjunta referente principal tutor tutora planta
-    urgencias atención primaria residente especialista médico médica turno consulta zona quirófano titular servicio
-    cirugía pediatría medicina general interna anestesia enfermería social tratante asignado asignada jefe jefa on
-    call in charge practitioner physician surgeon doctor primary care nurse duty covering manager worker assistant
-    specialist therapist provider attending
-    """
-)
+_ENGLISH, _SPANISH = LANGUAGES["en"], LANGUAGES["es"]
+_ROLES = (*_ENGLISH.cues["role"], *_SPANISH.cues["role"])
+_OF_ROLES = (*_SPANISH.cues["of"], *_ENGLISH.cues["of"])
 _NO_OF = "".join(f"(?<! {word})" for word in ("de", "del", "la", "en", "su", "on", "in"))  # "médico de la Quill"
 _CALLED = r"(?:named|called|llamad[oa]s?|de nombre|(?:que )?se llama|identificad[oa] como|known as|whose name is)"
 # A ";" or "|" comes as often before the next field, so that one word is not enough there.
 _IS = rf"(?:,? (?:is|was|es|era|fue|{_CALLED})(?!\w))?(?: ?[:,(]| ?[;|=](?=(?-i: ?{_WORD},? {_WORD})))? ?[\"“«]?"
 
 # Relatives, and others who accompany a patient.
-_SPANISH_KIN = (*SPANISH_KIN, *forms("amig compañer novi vecin viud", "o", "a"), *forms("mujer cuidador cuidadora"))
-_ENGLISH_KIN = (
-    *ENGLISH_KIN,
-    *forms("caregiver friend son", "", "s"),
-    *forms(
-        """
-        stepdaughters partner boyfriend girlfriend fiancé fiancée mom dad grandma grandpa caretaker guardian neighbor
-        neighbour roommate widow widower
-        """
-    ),
-)
+_SPANISH_KIN = tuple(sorted({*_SPANISH.words["kin"], *_SPANISH.cues["companion"]}))
+_ENGLISH_KIN = tuple(sorted({*_ENGLISH.words["kin"], *_ENGLISH.cues["companion"]}))
 _WHICH = r"(?: (?:(?:matern|patern)[oa]s?|mayor(?:es)?|menor(?:es)?|(?:gemel|melliz)[oa]s?|polític[oa]))?"
 
-_SIGNED = forms(
-    """
-    signed cosigned dictated transcribed authored reviewed attested verified prepared approved entered written
-    documented recorded edited authenticated completed
-    """
-)
-_FIRMADO = forms(
-    "dictad transcrit revisad validad elaborad redactad informad supervisad cumplimentad firmad emitid escrit", "o", "a"
-)
-_CLOSING = forms(
-    "signature sincerely truly faithfully regards respectfully cc fdo fda firma atentamente saludo saludos cordialmente"
-)
+_SIGNED, _FIRMADO = _ENGLISH.cues["signature"], _SPANISH.cues["signature"]
 _SIGNATURE = (
     rf"(?:{one_of(_SIGNED)}(?: (?:electronically|digitally|and \w{{4,12}}))?(?: by:?|:)|signed,?|signature:?|sincerely"
     r"|truly|faithfully|regards|respectfully"
@@ -120,20 +71,7 @@ _SIGNATURE = (
     r"|firmad[oa]|fd[oa]\.?|firma(?: del? \w{4,12})?|atentamente|saludos?(?: (?:muy )?cordial(?:es)?)?|cordialmente"
     r"|(?-i:cc|CC))"
 )
-_SEEN = forms(
-    """
-    seen evaluated examined assessed treated referred operated performed admitted followed interviewed discharged
-    managed ordered prescribed accompanied brought supervised done read interpreted counseled attended delivered
-    reported requested provided witnessed led overseen visited called consulted recommended administered placed
-    intubated
-    """
-)
-_VISTO = forms(
-    "vist atendid valorad evaluad explorad tratad derivad remitid enviad intervenid operad realizad ingresad seguid"
-    " traíd controlad acompañad indicad prescrit solicitad practicad efectuad asistid entrevistad llevad recibid"
-    " comunicad pautad reintervenid diagnosticad cuidad interrogad citad",
-    *("o", "a", "os", "as"),
-)
+_SEEN, _VISTO = _ENGLISH.cues["seen_by"], _SPANISH.cues["seen_by"]
 _CON = forms("comentad consultad contactad acordad hablad", "o", "a")
 _SEEN_BY = (
     rf"(?:{one_of(_SEEN)}(?: (?:today|here|again|on|in|up|and) ?(?:\w{{4,12}})?)? by"
@@ -150,7 +88,7 @@ _AFTER_COMMA = forms("NP PA-C PA DO PT DPT MS OT RD RPh")
 # A cue with a capital is no part of a name: "Attending Jane Quill, MD".
 _NO_CUE = rf"(?!(?:{one_of((*_ROLES, *_SIGNED, *_SEEN, *_TITLE_WORDS, 'by', 'patient', 'mr', 'mrs', 'ms'))})(?!\w))"
 
-_PATIENT_WORDS = forms("patient pt paciente usuario usuaria client cliente enfermo enferma")
+_PATIENT_WORDS = (*_ENGLISH.cues["patient"], *_SPANISH.cues["patient"])
 
 NAME_RULES = (
     Rule(
@@ -346,7 +284,7 @@ NAME_RULES = (
             "signed by",
             *("informado por Radiología", "Firma Paciente", "signed DNR", "Regards"),
         ),
-        words=(*_SIGNED, *_FIRMADO, *_CLOSING),
+        words=(*_SIGNED, *_FIRMADO),
         starts_with_word=True,
         check=is_after_word,
     ),

@@ -97,18 +97,6 @@ NAME_REST = (
     rf"(?:(?: (?:(?:de|del|da|do|dos|para|en|la|las|los|el|y|e|i|of|for|the|and) |d['’]){{0,3}}|-){NAME_PART}){{0,6}}"
 )
 
-# Words for relatives that both the rules for relatives and those for their names take.
-SPANISH_KIN = (
-    *forms("abuel cuñad herman hij niet prim sobrin suegr ti tí", "o", "a", "os", "as"),
-    *forms("bisabuel espos hijastr", "o", "a"),
-    *forms("conyuge cónyuge madrastra madre marido nuera padrastro padre padres pareja yerno"),
-)
-ENGLISH_KIN = (
-    *forms("aunt brother cousin daughter father mother nephew niece parent sibling sister uncle", "", "s"),
-    *forms("granddaughter grandfather grandmother grandson stepfather stepmother stepson", "", "s"),
-    *forms("husband spouse stepdaughter wife"),
-)
-
 # Type names of identifying numbers in corpora.
 RECORD_TYPES = ("MEDICALRECORD", "MEDICAL_RECORD_NUMBER", "ID_SUJETO_ASISTENCIA", "IDNUM", "ID")
 PERSON_TYPES = ("IDNUM", "UNIQUE_IDENTIFIER", "ID_SUJETO_ASISTENCIA", "ID")

@@ -40,8 +40,8 @@ class Language:
         street_words: words that begin a street's name, or end it in a language with the number first.
         street_suffixes: endings of compounds that are streets.
         number_first: whether a house's number precedes the street.
-        cues: kind -> words that announce a value: patient, field (of a name), maiden, called, birth, birthplace,
-            residence, signature, seen_by, role, of (between a role and a name), institution.
+        cues: kind -> words that announce a value: patient, field (of a name), maiden, called, companion, birth,
+            birthplace, residence, signature, seen_by, role, of (between a role and a name), institution.
         content: the rest of the file.
     """
 
