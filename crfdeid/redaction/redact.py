@@ -32,6 +32,7 @@ from features.normal import normal_form
 
 _ASTERISK = "*"
 _NAMES = ("PATIENT", "DOCTOR")
+_OF_AGES = ("age", "kin")
 
 # The replacements of some spans of a document.
 _Replace = Callable[[Document, Sequence[Span]], list[str]]
@@ -301,17 +302,23 @@ def _tokens(document: Document, spans: Sequence[Span], *, key: bytes | None, sec
 
 def _kept(document: Document, spans: Sequence[Span]) -> list[str]:
     """Return values unchanged, but ages of 90 and more as a group, as HIPAA's Safe Harbor requires."""
-    return [_generalised(document.text[start:end], label) for start, end, label in spans]
-
-
-def _generalised(text: str, label: str) -> str:
-    if surrogate_kind(label) not in ("age", "kin"):
-        return text
+    texts = [document.text[start:end] for start, end, _ in spans]
+    if all(surrogate_kind(span.label) not in _OF_AGES for span in spans):
+        return texts
     from crfdeid.redaction.surrogates.demographics import group_old_ages  # noqa: PLC0415  Faker takes long to import.
+    from crfdeid.redaction.surrogates.locales import ENGLISH, guess_locale  # noqa: PLC0415
 
-    value = _value(text)
-    grouped = group_old_ages(value)
-    return text if grouped == value else grouped or f"[{label}]"
+    locale = guess_locale(normal_form(document.text).text) or ENGLISH
+
+    def generalised(text: str, label: str) -> str:
+        value = _value(text)
+        grouped = group_old_ages(value, locale)
+        return text if grouped == value else grouped or f"[{label}]"
+
+    return [
+        generalised(text, span.label) if surrogate_kind(span.label) in _OF_AGES else text
+        for text, span in zip(texts, spans, strict=True)
+    ]
 
 
 def _labels(document: Document, spans: Sequence[Span]) -> list[str]:

@@ -7,12 +7,13 @@ from functools import lru_cache
 
 import regex
 
-from crfdeid.known_phi.persons import PARTICLES, TITLES
+from crfdeid.known_phi.persons import PARTICLES
 from crfdeid.redaction.surrogates.chooser import HmacChooser, casefold_accents, casefold_words, splice
 from crfdeid.redaction.surrogates.identifiers import other_code
 from crfdeid.redaction.surrogates.locales import locale_lists
 from crfdeid.redaction.surrogates.names import Names
 from crfdeid.redaction.surrogates.packs import (
+    ENGLISH_AND_SPANISH_TITLES,
     ENGLISH_AND_SPANISH_WORDS,
     folded_entries,
     language_pack,
@@ -24,7 +25,9 @@ from crfdeid.redaction.surrogates.places import ARTICLES, BEFORE_NAMES, PIECE, P
 from features.languages import Language
 from features.lexicons import SPANISH_MONTHS
 
-_KEPT = casefold_words(" ".join([*ENGLISH_AND_SPANISH_WORDS["hospital"], *TITLES, *PARTICLES])) | casefold_words(
+_KEPT = casefold_words(
+    " ".join([*ENGLISH_AND_SPANISH_WORDS["hospital"], *ENGLISH_AND_SPANISH_TITLES, *PARTICLES])
+) | casefold_words(
     """
     universitari universitaria materno infantil provincial regional comarcal nacional central municipal público
     pública privado privada militar médico médica médicos quirúrgico oncológico psiquiátrico psiquiátrica
@@ -176,7 +179,9 @@ class Hospitals:
             stop, town = self._town_at(text, words[i:])
             if match.start() == done + 1 and text[done] == "-" and plain not in kept:  # a part of the town
                 tails = pack.entries("surrogates", "institutions", "towns_tail")
-                pieces.append((*match.span(), self._places.other("tail", word, tails)))
+                is_single = "-" not in pieces[-1][2]
+                tail = f"-{self._places.other('tail', word, tails)}" if is_single and tails else ""
+                pieces.append((done, match.end(), tail))
             elif town and not self._names.has(word) and (plain not in kept or stop > match.end()):
                 pieces.append((match.start(), stop, town))
                 done = stop

@@ -10,10 +10,15 @@ from typing import NamedTuple
 
 import regex
 
-from crfdeid.known_phi.persons import NAME_WORD, PARTICLES, TITLES
+from crfdeid.known_phi.persons import NAME_WORD, PARTICLES
 from crfdeid.redaction.surrogates.chooser import HmacChooser, casefold_accents, casefold_words, splice, with_case_of
 from crfdeid.redaction.surrogates.locales import LocaleLists, given_name_sexes, locale_lists
-from crfdeid.redaction.surrogates.packs import folded_entries, language_pack, surrogate_table
+from crfdeid.redaction.surrogates.packs import (
+    ENGLISH_AND_SPANISH_TITLES,
+    folded_entries,
+    language_pack,
+    surrogate_table,
+)
 
 FAMILY = "family"
 """Role of a family name; the roles of a first name are "female", "male" and "either"."""
@@ -57,7 +62,21 @@ class Names:
         text = _spell_out(text)
         spans = [match.span() for match in NAME_WORD.finditer(self._words.without_titles(text))]
         last = len(spans) - 1
-        return splice(text, [self._piece(text, *span, is_last=i == last) for i, span in enumerate(spans)])
+        pieces = [self._piece(text, *span, is_last=i == last) for i, span in enumerate(spans)]
+        return splice(text, self._distinct(text, pieces) if self._words.abbreviates else pieces)
+
+    def _distinct(self, text: str, pieces: Sequence[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+        """Return the pieces of a name with another surrogate for a word that would get that of an earlier one."""
+        found: list[tuple[int, int, str]] = []
+        for start, end, new in pieces:
+            word, used = text[start:end], {other for a, b, other in found if text[a:b] != text[start:end]}
+            if new in used and new != word and len(new) > 1:
+                names = [with_case_of(name, word) for name, _ in self._lists.options[self._role(word)].all]
+                others = [name for name in names if name not in {*used, word}]
+                found.append((start, end, self._keyed.choice("distinct", casefold_accents(word), others)))
+            else:
+                found.append((start, end, new))
+        return found
 
     def has(self, word: str) -> bool:
         """Return True for a word of a name in the note."""
@@ -159,7 +178,7 @@ class Names:
         others = [other for other in self._lists.letters if other != letter]
         if self._words.same_vowels:
             others = [other for other in others if (other in _VOWELS) is (letter in _VOWELS)] or others
-        return self._keyed.choice("initial", letter, others)
+        return self._keyed.choice("initial", letter, others or [letter])
 
 
 def _genitive_of(name: str) -> str:
@@ -310,7 +329,7 @@ def name_words(locale: str) -> NameWords:
     pack = language_pack(locale)
     if pack is None:
         return NameWords(
-            TITLES,
+            ENGLISH_AND_SPANISH_TITLES,
             PARTICLES,
             _CAPITAL_PARTICLES if locale.startswith("es") else frozenset(),
             _FEMALE_TITLES,

@@ -14,12 +14,17 @@ import regex
 
 from crfdeid.redaction.surrogates.chooser import casefold_accents
 from features.languages import LANGUAGES, Language
-from features.lexicons import lexicons
+from features.lexicons import lexicons, word_set
 
 _OWN_RULES = ("en", "es")
 
 ENGLISH_AND_SPANISH_WORDS = lexicons(_OWN_RULES)
 """Class -> its English and Spanish words."""
+
+ENGLISH_AND_SPANISH_TITLES = ENGLISH_AND_SPANISH_WORDS["honorific"] | word_set(
+    "dr drs doctor md do phd rn np pa prof professor jr sr ii iii iv esq dra dres doctora señorita"
+)
+"""Titles and forms of address. Those of other languages are initials in these: "M. Quill"."""
 
 
 def language_pack(locale: str) -> Language | None:

@@ -9,12 +9,12 @@ from typing import NamedTuple, TypeVar
 
 import regex
 
-from crfdeid.known_phi.persons import TITLES
 from crfdeid.redaction.surrogates.chooser import HmacChooser, casefold_accents, casefold_words, splice, with_case_of
 from crfdeid.redaction.surrogates.identifiers import DOORS, other_code
 from crfdeid.redaction.surrogates.locales import locale_lists
 from crfdeid.redaction.surrogates.names import Names
 from crfdeid.redaction.surrogates.packs import (
+    ENGLISH_AND_SPANISH_TITLES,
     ENGLISH_AND_SPANISH_WORDS,
     NameForm,
     folded_entries,
@@ -331,7 +331,7 @@ _STREET_WORDS = (
 """
     )
 ) - ARTICLES
-_TITLES = TITLES | casefold_words(
+_TITLES = ENGLISH_AND_SPANISH_TITLES | casefold_words(
     """
     marqués marquesa conde duque capitán general coronel pintor poeta maestro obispo cardenal fiscal periodista mossèn
     alcalde ingeniero padre fray sor beata infanta reina rey príncipe princesa
@@ -441,7 +441,7 @@ class Places:
         kept = folded_entries(self._pack.code, "streets", "kept") if self._pack else frozenset()
         pieces: list[tuple[int, int, str]] = [*named]
         section = surrogate_table(self._pack, "streets") if self._pack else {}
-        ordinals = regex.compile(rf"(?P<digits>[0-9]+)(?:{section.get('ordinals', '(?!)')})")
+        ordinals = regex.compile(rf"(?P<digits>[0-9]+)(?:{section.get('ordinals', '(?!)')})", regex.IGNORECASE)
         for match in _RANGE.finditer(text):
             first = int(other_code(match["first"], self._keyed))
             pieces.append((*match.span(), f"{first}{match['gap']}{first + int(match['last']) - int(match['first'])}"))
@@ -542,7 +542,7 @@ class Places:
         return found if name.isupper() else found[0].lower() + found[1:]
 
     def _street_word(self, word: str) -> str:
-        if casefold_accents(word) in TITLES or casefold_accents(word) in _ANGLO_SAINTS:
+        if casefold_accents(word) in ENGLISH_AND_SPANISH_TITLES or casefold_accents(word) in _ANGLO_SAINTS:
             return word
         return self._names.initials(word) if len(word) == 1 else self._names.word(word)
 

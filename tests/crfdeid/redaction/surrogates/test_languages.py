@@ -1,0 +1,424 @@
+"""Surrogates in German and French, and in a further language that is one data file."""
+
+import datetime as dt
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import regex
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import features
+from crfdeid.documents import Document, Span
+from crfdeid.redaction.redact import redact
+from crfdeid.redaction.surrogates.chooser import HmacChooser
+from crfdeid.redaction.surrogates.dates import DateShift, shift_date
+from crfdeid.redaction.surrogates.generator import Surrogates, patient_key
+from crfdeid.redaction.surrogates.place_tables import other_country, packed_provinces
+from features.languages import LANGUAGES
+
+SECRET = b"an invented secret"
+MONTHS = {
+    "de_DE": "Januar Februar März April Mai Juni Juli August September Oktober November Dezember",
+    "fr_FR": "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+}
+WEEKDAYS = {
+    "de_DE": "Montag Dienstag Mittwoch Donnerstag Freitag Samstag Sonntag",
+    "fr_FR": "lundi mardi mercredi jeudi vendredi samedi dimanche",
+}
+LATER = DateShift(31, 1, 0)  # a month without 31 days becomes another day
+MARKED = re.compile(r"\{([A-Z]+):([^{}]*)\}")
+
+
+def note(marked: str) -> Document:
+    """A document from a text with its PHI marked as {TYPE:text}."""
+    plain, spans, end = "", [], 0
+    for match in MARKED.finditer(marked):
+        plain += marked[end : match.start()]
+        spans.append(Span(len(plain), len(plain) + len(match[2]), match[1]))
+        plain += match[2]
+        end = match.end()
+    return Document("1", plain + marked[end:], tuple(spans))
+
+
+def new_values(marked: str, locale: str, secret: bytes = SECRET) -> list[str]:
+    """The surrogates of a marked text."""
+    found = redact(note(marked), "surrogate", secret=secret, locale=locale)
+    return [found.text[start:end] for start, end, _ in found.spans]
+
+
+@pytest.mark.parametrize(
+    ("locale", "text", "expected"),
+    [
+        ("de_DE", "3. März 1962", "3. April 1962"),
+        ("de_DE", "3. MÄRZ 1962", "3. APRIL 1962"),
+        ("de_DE", "03.03.62", "03.04.62"),
+        ("de_DE", "3.3.", "3.4."),
+        ("de_DE", "Dienstag, den 4. März 2014", "Freitag, den 4. April 2014"),
+        ("de_DE", "Di., 4.3.2014", "Fr., 4.4.2014"),
+        ("de_DE", "dienstags", "freitags"),
+        ("de_DE", "15. Aug. 2019", "15. Sept. 2019"),
+        ("de_DE", "15. Sept. 2019", "16. Okt. 2019"),
+        ("de_DE", "8. Dez. 2019", "8. Jan. 2020"),
+        ("de_DE", "3. Apr. 2019", "4. Mai 2019"),
+        ("de_DE", "Anfang Jänner 2020", "Anfang Februar 2020"),
+        ("de_DE", "Juli bis September 2023", "August bis Oktober 2023"),
+        ("de_DE", "1., 15. und 29. August 2021", "1., 15. und 29. September 2021"),
+        ("de_DE", "29. August bis 2. September 2021", "29. September bis 3. Oktober 2021"),
+        ("de_DE", "29. und 31. Dezember 2020", "29. und 31. Januar 2021"),
+        ("de_DE", "Herbst 2019", "Herbst 2019"),
+        ("de_DE", "30. Februar 2020", None),
+        ("de_DE", "Ostern 2020", None),
+        ("fr_FR", "1er mai 2014", "1er juin 2014"),
+        ("fr_FR", "le 1er avril 2014", "le 2 mai 2014"),
+        ("fr_FR", "30 mars 2014", "30 avril 2014"),
+        ("fr_FR", "1er JUILLET 1999", "1er AOÛT 1999"),
+        ("fr_FR", "31 août 2014", "1er octobre 2014"),
+        ("fr_FR", "mardi 4 mars", "vendredi 4 avril"),
+        ("fr_FR", "mar. 04/03/14", "ven. 04/04/14"),
+        ("fr_FR", "10 janv. 2024", "10 févr. 2024"),
+        ("fr_FR", "10 févr. 2023", "13 mars 2023"),
+        ("fr_FR", "fin décembre 2020", "fin janvier 2021"),
+        ("fr_FR", "1er, 15 et 29 août 2021", "1er, 15 et 29 septembre 2021"),
+        ("fr_FR", "du 30 août au 2 septembre", "du 30 septembre au 3 octobre"),
+        ("fr_FR", "5 au 26 août 2016", "5 au 26 septembre 2016"),
+        ("fr_FR", "mi-2021", "mi-2021"),
+        ("fr_FR", "Noël 2020", None),
+    ],
+)
+def test_dates_shift_in_their_language_and_form(locale: str, text: str, expected: str | None) -> None:
+    assert shift_date(text, LATER, month_first=False, locale=locale) == expected
+
+
+@pytest.mark.parametrize("locale", MONTHS)
+@given(day=st.dates(dt.date(1900, 1, 1), dt.date(2039, 12, 31)), days=st.integers(-4000, 4000))
+def test_a_shifted_date_in_words_is_the_shifted_date(locale: str, day: dt.date, days: int) -> None:
+    written, shifted = in_words(day, locale), day + dt.timedelta(days)
+    assert shift_date(written, DateShift(days, 0, 0), month_first=False, locale=locale) == in_words(shifted, locale)
+
+
+def in_words(day: dt.date, locale: str) -> str:
+    """A date with its day of the week: "Dienstag, 4. März 2014", "mardi 4 mars 2014"."""
+    weekday, month = WEEKDAYS[locale].split()[day.weekday()], MONTHS[locale].split()[day.month - 1]
+    if locale == "de_DE":
+        return f"{weekday}, {day.day}. {month} {day.year}"
+    return f"{weekday} {'1er' if day.day == 1 else day.day} {month} {day.year}"
+
+
+TITLED = {
+    "de": {"female": ("Frau ", "Schwester ", "Frau Dr. med. "), "male": ("Herr ", "Herrn ", "Pfarrer ")},
+    "fr": {"female": ("Mme ", "Sœur ", "Madame "), "male": ("M. ", "Monsieur ", "le frère ")},
+}
+
+
+@st.composite
+def titled_names(draw: st.DrawFn) -> tuple[str, str, str]:
+    """A language, the sex of a given name, and a title of that sex with the name."""
+    code, sex = draw(st.sampled_from(["de", "fr"])), draw(st.sampled_from(["female", "male"]))
+    other = getattr(LANGUAGES[code], "male" if sex == "female" else "female")
+    names = [one for one in getattr(LANGUAGES[code], sex) if one.isalpha() and len(one) > 3 and one not in other]
+    return code, sex, draw(st.sampled_from(TITLED[code][sex])) + draw(st.sampled_from(names))
+
+
+@settings(max_examples=60)
+@given(titled_names(), st.binary(min_size=16, max_size=16))
+def test_given_names_keep_their_sex_and_title(titled: tuple[str, str, str], secret: bytes) -> None:
+    code, sex, name = titled
+    marked = f"{{PATIENT:{name} Quillmann}}"
+    (found,) = new_values(marked, {"de": "de_DE", "fr": "fr_FR"}[code], secret)
+    *title, first, last = found.split()
+    assert title == name.split()[:-1]
+    known = {
+        kind: {*getattr(LANGUAGES[code], kind), *LANGUAGES[code].entries("surrogates", "names", kind)}
+        for kind in ("female", "male")
+    }
+    assert first in known[sex]
+    assert last != "Quillmann"
+
+
+@pytest.mark.parametrize("secret", [b"an invented secret", b"yet another secret", b"the third of them all"])
+@pytest.mark.parametrize(
+    "marked",
+    [
+        "{PATIENT:Herr Vogelsang} kam. {PATIENT:Herrn Vogelsangs} Frau rief an.",
+        "{PATIENT:Emma Vogelsang} schlief. {PATIENT:Emma Vogelsangs} Fieber sank.",
+        "{PATIENT:Jörg von Olmberg} kam. {PATIENT:von Olmbergs} Befund liegt vor.",
+        "{PATIENT:Ina Quill-Roe} kam. {PATIENT:Quill-Roes} Befund liegt vor.",
+        "{PATIENT:HERR OLMBERG} kam. {PATIENT:HERRN OLMBERGS} Befund liegt vor.",
+    ],
+)
+def test_a_german_genitive_keeps_its_ending(marked: str, secret: bytes) -> None:
+    name, genitive = new_values(marked, "de_DE", secret)
+    last = regex.split(r"[\s-]", name)[-1]
+    ending = "'" if last[-1].lower() in "sßxz" else "S" if last.isupper() else "s"
+    assert regex.split(r"[\s-]", genitive)[-1] == last + ending
+
+
+def test_a_name_that_ends_in_s_is_no_genitive() -> None:
+    first, last = new_values("{PATIENT:Thomas Quill} kam. {PATIENT:Herr Peters} auch.", "de_DE")
+    assert first.split()[0] in LANGUAGES["de"].entries("surrogates", "names", "male")
+    assert last.split()[1] in LANGUAGES["de"].entries("surrogates", "names", "family")
+
+
+@pytest.mark.parametrize(
+    ("locale", "text", "form"),
+    [
+        ("de_DE", "Quillmann-Roe", r"\p{Lu}\p{Ll}+-\p{Lu}\p{Ll}+"),
+        (
+            "de_DE",
+            "Prof. Dr. Dr. h. c. Ina Freifrau von Olmberg",
+            r"Prof\. Dr\. Dr\. h\. c\. \p{L}+ Freifrau von \p{L}+",
+        ),
+        ("de_DE", "Frau Ina Quill geb. Roe", r"Frau \p{L}+ \p{L}+ geb\. \p{L}+"),
+        ("de_DE", "Dr. Th. Quill", r"Dr\. \p{Lu}\. \p{L}+"),
+        ("de_DE", "QUILL, INA", r"\p{Lu}+, \p{Lu}+"),
+        ("fr_FR", "M. Jean-Pierre Quillard", r"M\. \p{L}+-\p{L}+ \p{L}+"),
+        ("fr_FR", "docteur Luc de La Quillière", r"docteur \p{L}+ de La \p{L}+"),
+        ("fr_FR", "Mme Ève d'Olmeraie", r"Mme \p{L}+ d'[AEÉHIOUY]\p{L}+"),
+        ("fr_FR", "QUILLARD Jeanne", r"\p{Lu}{2,} \p{Lu}\p{Ll}+"),
+        ("fr_FR", "Mme Jeanne Quillard veuve Roe", r"Mme \p{L}+ \p{L}+ veuve \p{L}+"),
+    ],
+)
+def test_titles_particles_and_the_form_of_names_stay(locale: str, text: str, form: str) -> None:
+    (found,) = new_values(f"{{DOCTOR:{text}}}", locale)
+    assert regex.fullmatch(form, found)
+    assert found != text
+
+
+@pytest.mark.parametrize(
+    ("locale", "text", "form"),
+    [
+        ("de_DE", "Quillweg 4a", r"\p{L}+weg \d[a-g]"),
+        ("de_DE", "Quillstr. 17", r"\p{L}+str\. \d\d"),
+        ("de_DE", "quillstraße 9", r"\p{Ll}+straße \d"),
+        ("de_DE", "Otto-Quill-Straße 10", r"\p{L}+-\p{L}+-Straße \d\d"),
+        ("de_DE", "Quiller Straße 12-14", r"\p{L}+er Straße \d\d-\d\d"),
+        ("de_DE", "Am Alten Quill 12", r"\p{Lu}.*\p{L} \d\d"),
+        ("de_DE", "Quillplatz 3, 2. OG links", r"\p{L}+platz \d, \d\. OG links"),
+        ("fr_FR", "12 bis, rue de la Quille", r"\d\d bis, rue (?:de|du|des)\b.+"),
+        ("fr_FR", "8 place Quillard", r"\d place \p{Lu}.*"),
+        ("fr_FR", "31 RUE DU QUILLET, 3E ÉTAGE", r"\d\d RUE \p{Lu}.+, \dE ÉTAGE"),
+        ("fr_FR", "BP 40", r"BP \d\d"),
+    ],
+)
+def test_streets_keep_their_form(locale: str, text: str, form: str) -> None:
+    (found,) = new_values(f"{{STREET:{text}}}", locale)
+    assert regex.fullmatch(form, found)
+    assert "quill" not in found.lower()
+
+
+@pytest.mark.parametrize(
+    ("locale", "text", "form"),
+    [
+        ("de_DE", "Universitätsklinikum Tübingen", r"Universitätsklinikum (?!Tübingen)\p{Lu}.+"),
+        ("de_DE", "St.-Josefs-Hospital Bochum", r"St\.-\p{L}+-Hospital (?!Bochum)\p{Lu}.+"),
+        ("de_DE", "Amtsgericht Celle", r"Amtsgericht (?!Celle)\p{Lu}.+"),
+        ("de_DE", "Praxis Dr. Quill", r"Praxis Dr\. (?!Quill)\p{L}+"),
+        ("de_DE", "KLINIKUM KASSEL", r"KLINIKUM (?!KASSEL)\p{Lu}.+"),
+        ("fr_FR", "CHU de Nantes", r"CHU de (?!Nantes)\p{Lu}.+"),
+        ("fr_FR", "hôpital Sainte-Anne", r"hôpital Sainte-(?!Anne)\p{Lu}\p{L}+"),
+        ("fr_FR", "clinique Saint-Luc", r"clinique Saint-(?!Luc)\p{Lu}\p{L}+"),
+        ("fr_FR", "EHPAD Les Glycines", r"EHPAD L\p{L}+ (?!Glycines)\p{Lu}.+"),
+        ("fr_FR", "tribunal d'instance d'Angers", r"tribunal d'instance (?:d'[AEÉHIOUY]|de (?![AEIOU])\p{Lu}).+"),
+    ],
+)
+@pytest.mark.parametrize("secret", [b"an invented secret", b"yet another secret"])
+def test_institutions_keep_their_kind(locale: str, text: str, form: str, secret: bytes) -> None:
+    (found,) = new_values(f"{{HOSPITAL:{text}}}", locale, secret)
+    assert regex.fullmatch(form, found)
+
+
+@pytest.mark.parametrize(
+    ("locale", "postcode", "town"),
+    [
+        ("de_DE", "72070", "Tübingen"),
+        ("de_DE", "D-80331", "München"),
+        ("de_DE", "54321", "Quillheim"),
+        ("de_DE", "CH-8400", "Winterthur"),
+        ("de_DE", "A-2700", "Wiener Neustadt"),
+        ("fr_FR", "44000", "Nantes"),
+        ("fr_FR", "67000", "Quillwiller"),
+        ("fr_FR", "B-5000", "Namur"),
+    ],
+)
+@pytest.mark.parametrize("secret", [b"an invented secret", b"yet another secret"])
+def test_a_town_lies_where_its_postcode_says(locale: str, postcode: str, town: str, secret: bytes) -> None:
+    new_postcode, new_town = new_values(f"{{ZIP:{postcode}}} {{CITY:{town}}}", locale, secret)
+    country, _, digits = new_postcode.rpartition("-")
+    assert (country, len(digits)) == (postcode.rpartition("-")[0], len(postcode.rpartition("-")[2]))
+    number = ("" if country == "D" else country) + digits[:2]
+    (row,) = (one for one in packed_provinces(locale[:2]) if number in (one.number, *one.further_numbers))
+    assert new_town in {names[0] for names in (row.capitals, *row.towns)}
+    assert new_town != town
+
+
+@pytest.mark.parametrize(
+    ("locale", "number", "form"),
+    [
+        ("de_DE", "65 130367 O 123", r"\d\d (?P<day>\d\d)(?P<month>\d\d)(?P<year>\d\d) [A-Z] \d{3}"),
+        ("de_DE", "4822 130367", r"\d{4} (?P<day>\d\d)(?P<month>\d\d)(?P<year>\d\d)"),
+        ("fr_FR", "67.03.13-482.21", r"(?P<year>\d\d)\.(?P<month>\d\d)\.(?P<day>\d\d)-\d{3}\.\d\d"),
+    ],
+)
+def test_a_number_with_a_date_of_birth_agrees_with_it(locale: str, number: str, form: str) -> None:
+    birth, found = new_values(f"{{DATE:13.03.1967}}, {{SSN:{number}}}", locale)
+    match = re.fullmatch(form, found)
+    assert match
+    assert f"{match['day']}.{match['month']}.19{match['year']}" == birth
+
+
+def test_a_french_number_keeps_the_sex_and_has_a_month() -> None:
+    (found,) = new_values("{SSN:2 61 07 59 512 048 33}", "fr_FR")
+    assert re.fullmatch(r"2 \d\d (?:0[1-9]|1[0-2]) \d\d \d{3} \d{3} \d\d", found)
+
+
+@pytest.mark.parametrize(
+    ("locale", "text", "start"),
+    [
+        ("de_DE", "07071/29-84211", "07"),
+        ("de_DE", "0171 4822134", "017"),
+        ("de_DE", "+49 6421 482213", "+49 6"),
+        ("fr_FR", "01 45 67 89 10", "01 "),
+        ("fr_FR", "+33 (0)3 88 48 22 13", "+33 (0)3"),
+    ],
+)
+def test_telephones_keep_their_prefix_and_shape(locale: str, text: str, start: str) -> None:
+    (found,) = new_values(f"{{PHONE:{text}}}", locale)
+    assert found.startswith(start)
+    assert re.sub(r"\d", "0", found) == re.sub(r"\d", "0", text)
+    assert found != text
+
+
+@pytest.mark.parametrize(
+    ("locale", "label", "text", "expected"),
+    [
+        ("de_DE", "AGE", "62-jährig", "62-jährig"),
+        ("de_DE", "AGE", "93 Jahre", "90+ Jahre"),
+        ("de_DE", "AGE", "95 Monate", "95 Monate"),
+        ("de_DE", "AGE", "dreiundneunzig Jahre", "über neunzig Jahre"),
+        ("de_DE", "AGE", "Quill", "[AGE]"),
+        ("de_DE", "SEX", "weiblich", "weiblich"),
+        ("de_DE", "RELATIVE", "Schwiegertochter", "Schwiegertochter"),
+        ("de_DE", "PROFESSION", "Verkäuferin", "Verkäuferin"),
+        ("de_DE", "PROFESSION", "Bürgermeister", "[PROFESSION]"),
+        ("de_DE", "COUNTRY", "Österreich", "Österreich"),
+        ("fr_FR", "AGE", "62 ans", "62 ans"),
+        ("fr_FR", "AGE", "94 ans", "90+ ans"),
+        ("fr_FR", "AGE", "quatre-vingt-douze ans", "plus de nonante ans"),
+        ("fr_FR", "SEX", "masculin", "masculin"),
+        ("fr_FR", "RELATIVE", "belle-sœur", "belle-sœur"),
+        ("fr_FR", "RELATIVE", "épouse", "épouse"),
+        ("fr_FR", "PROFESSION", "vendeuse", "vendeuse"),
+    ],
+)
+def test_words_of_closed_lists_stay_and_old_ages_become_a_group(
+    locale: str, label: str, text: str, expected: str
+) -> None:
+    assert Surrogates(patient_key(SECRET, "1"), locale).of(text, label) == expected
+
+
+def test_old_ages_that_are_kept_become_a_group_in_the_language_of_the_note() -> None:
+    document = note("Der Patient ist {AGE:dreiundneunzig Jahre} alt und wurde von der Station entlassen.")
+    assert redact(document, {"AGE": "keep"}).text.startswith("Der Patient ist über neunzig Jahre alt")
+
+
+@pytest.mark.parametrize(("locale", "country"), [("de_DE", "Italien"), ("fr_FR", "Italie"), ("de_AT", "Türkei")])
+def test_a_country_becomes_another_in_the_language(locale: str, country: str) -> None:
+    found = other_country(country, HmacChooser(bytes(32)), locale)
+    assert found in LANGUAGES[locale[:2]].countries
+    assert found != country
+
+
+LETTERS = (
+    "{HOSPITAL:Klinikum Kassel}, {DATE:4. März 2014}. {PATIENT:Frau Ina Quills} Ödeme, {STREET:Quillweg 4a},\n"
+    "{ZIP:34117} {CITY:Kassel}; ihr {FAMILY:Sohn}, {PHONE:0561/48221}, {PROFESSION:Maurer}, {AGE:62-jährig}.",
+    "{HOSPITAL:CHU d'Angers}, le {DATE:1er mai 2014}. L'œdème de {PATIENT:M. Luc d'Orme}, {STREET:3, rue de l'Orme},\n"
+    "{ZIP:49000} {CITY:Angers} ; sa {FAMILY:sœur}, {PHONE:02 41 48 22 13}, {PROFESSION:maçon}, {AGE:62 ans}.",
+)
+
+
+@given(st.sampled_from(LETTERS), st.sets(st.integers(0, 8)), st.binary(min_size=16, max_size=16))
+def test_the_text_outside_spans_stays(marked: str, chosen: set[int], secret: bytes) -> None:
+    document = note(marked)
+    spans = tuple(span for i, span in enumerate(document.spans) if i in chosen)
+    found = redact(Document("1", document.text, spans), "surrogate", secret=secret)
+    outside = [document.text[a:b] for a, b in gaps(spans, len(document.text))]
+    assert [found.text[a:b] for a, b in gaps(found.spans, len(found.text))] == outside
+
+
+def gaps(spans: tuple[Span, ...], length: int) -> list[tuple[int, int]]:
+    """The parts of a text between its spans."""
+    starts = [0, *(span.end for span in spans)]
+    return list(zip(starts, [*(span.start for span in spans), length], strict=True))
+
+
+QUILLISH = """
+name = "Quillish"
+locale = "xq_XQ"
+function_words = "ko, ta, mi, sul, wen"
+abbreviations = "dr"
+common = "ko, ta"
+particles = "zo"
+postcode = '\\d{4}'
+postcode_example = "1234"
+capital_nouns = false
+months = ["unol", "duol", "triol", "kvarol", "kvinol", "sesol", "sepol", "okol", "navol", "dekol", "elol", "tvelol"]
+weekdays = ["una", "dua", "tria", "kvara", "kvina", "sesa", "sepa"]
+[words]
+title = "dr"
+honorific = "sen, sina"
+kin = "mato"
+hospital = "lazar"
+street = "vojo"
+place = "urbo"
+contact = "fono"
+identifier = "nro"
+[street]
+number = "after"
+first = "vojo"
+suffixes = ""
+[cues]
+patient = "pac"
+[names]
+female = "Abra, Adra, Alba, Bela, Bora, Bina"
+male = "Abro, Adro, Albo, Belo, Boro, Bino"
+family = "Akvil, Arvil, Asvil, Bekvil, Borvil, Busvil"
+ambiguous = ""
+[places]
+codes = ""
+regions = "Norlando"
+countries = "Quilland"
+towns = "Adurb, Belurb, Korurb"
+[surrogates.names]
+female_titles = "sina"
+male_titles = "sen"
+[surrogates.dates]
+between = "zo"
+"""
+
+
+def test_a_further_language_is_one_data_file(tmp_path: Path) -> None:
+    shutil.copytree(Path(features.__file__).parent, tmp_path / "features", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "features" / "languages" / "xq.toml").write_text(QUILLISH, encoding="utf-8")
+    script = (
+        "from crfdeid.documents import Document, Span\n"
+        "from crfdeid.redaction.redact import redact\n"
+        "text = 'ko mi ta sina Abra Akvil sul 4 unol zo 2014 wen ko.'\n"
+        "note = Document('1', text, (Span(9, 24, 'PATIENT'), Span(29, 43, 'DATE')))\n"
+        "print(redact(note, 'surrogate', secret=b'an invented secret').text)\n"
+    )
+    root = Path(features.__file__).parents[1]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(root)]), "PYTHONIOENCODING": "utf-8"}
+    command = [sys.executable, "-c", script]
+    found = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=True).stdout
+    match = re.fullmatch(r"ko mi ta sina (\w+) (\w+) sul (\d+) (\w+) zo (\d{4}) wen ko\.\n", found)
+    assert match
+    assert match[1] in {"Adra", "Alba", "Bela", "Bora", "Bina"}
+    assert match[2] in {"Arvil", "Asvil", "Bekvil", "Borvil", "Busvil"}
+    assert match[4].endswith("ol")
+    assert int(match[5]) < 2014
