@@ -7,6 +7,8 @@
     python benchmarks/robustness.py layouts --saved model/ --dev meddocan/dev/brat --negatives asq-phi/dev.txt
     python benchmarks/robustness.py layouts --augment none
     python benchmarks/robustness.py drift --train meddocan/train/brat --dev meddocan/dev/brat --types all
+    python benchmarks/robustness.py identifiers
+    python benchmarks/robustness.py identifiers --saved model/ --misses
 
 `spelling` trains a model for each choice of ``--augment``, or takes saved ones. Each tags the development notes
 unchanged and rewritten: accents decomposed (NFD) or removed, small letters, capitals, non-breaking spaces, a zero-width
@@ -24,6 +26,9 @@ only the inserted names count.
 samples of the other half, unchanged and in each layout, and of other corpora. Spans are gold, or with ``--saved`` the
 model's. A row has the number of samples with a warning, the share of notes listed on their own, and the measures that
 differed.
+
+`identifiers` marks the texts of identifiers.toml with the rules alone, without training, or with a saved model. A row
+has the share of values that are hidden as a whole, under any type, and the share of near misses that are marked.
 """
 
 from __future__ import annotations
@@ -35,12 +40,14 @@ import re
 import sys
 import tempfile
 import time
+import tomllib
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import regex
 from common import add_corpus, chosen_corpus, make_parser
@@ -67,6 +74,7 @@ from crfdeid.label_schemes import ID, NAME, TO_CATEGORY, TO_SEVEN, map_types
 from crfdeid.model_card.drift import DriftDetector, NoteMeasures, NoteReader, drift_measures, make_profile
 from crfdeid.pipeline import Deidentifier
 from crfdeid.registry import MODELS, create, load_tagger
+from crfdeid.rules import RulesTagger
 from crfdeid.tagger import Tagger
 from crfdeid.utils.process import one_thread
 from experiments.core.options import setting
@@ -74,6 +82,7 @@ from experiments.core.options import setting
 _SPELLING_HEAD = ["model", "text", "token R", "names R", "strict F", "consistent: token R", "names R", "strict F"]
 _NAMES = ("PATIENT", "DOCTOR")
 _LEAST = 5
+IDENTIFIERS = Path(__file__).parent / "identifiers.toml"
 _WORD = regex.compile(r"\w+")
 
 
@@ -333,6 +342,57 @@ def drift_table(args: argparse.Namespace) -> None:
     print(tabulate(rows, head, tablefmt="pipe", floatfmt=".1f"))
 
 
+class ListedKind(NamedTuple):
+    """Texts of one kind in identifiers.toml, by what a model did with them.
+
+    Attributes:
+        right: number of texts with values.
+        missed: those of which a character was left.
+        near: number of texts without.
+        marked: those with a span.
+    """
+
+    right: int
+    missed: Sequence[str]
+    near: int
+    marked: Sequence[str]
+
+
+def listed_kinds(model: Deidentifier, path: Path = IDENTIFIERS) -> dict[str, ListedKind]:
+    """What a model finds of the lists of identifiers, by kind."""
+    kinds = {}
+    for name, table in tomllib.loads(path.read_text("utf-8")).items():
+        right, near = table["right"], table["near"]
+        labels = table.get("types")
+        missed = [text for text in right if not _is_hidden(model, text)]
+        found = {text: {span.label for span in model.annotate(text).spans} - {"DATE", "AGE"} for text in near}
+        marked = [text for text, own in found.items() if (own.intersection(labels) if labels else own)]
+        kinds[name] = ListedKind(len(right), missed, len(near), marked)
+    return kinds
+
+
+def _is_hidden(model: Deidentifier, text: str) -> bool:
+    """True if spans of any type cover every character between « and »."""
+    parts = re.split("[«»]", text)
+    wanted = [place % 2 == 1 for place, part in enumerate(parts) for _ in part]
+    spans = model.annotate("".join(parts)).spans
+    return all(any(span.start <= i < span.end for span in spans) for i, asked in enumerate(wanted) if asked)
+
+
+def identifiers_table(args: argparse.Namespace) -> None:
+    model = crfdeid.load(args.saved) if args.saved else Deidentifier(RulesTagger.untrained(), consistent=False)
+    kinds = listed_kinds(model)
+    rows = [[name, 100 - 100 * len(k.missed) / k.right, 100 * len(k.marked) / k.near] for name, k in kinds.items()]
+    print(tabulate(rows, ["kind", "found %", "near misses marked %"], tablefmt="pipe", floatfmt=".0f"))
+    for name, kind in kinds.items() if args.misses else ():
+        print(f"\n{name}", *(f"missed: {text}" for text in kind.missed), *kind.marked, sep="\n  ")
+
+
+def _add_identifiers(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--saved", metavar="DIR", help="a trained model (default: the rules, untrained)")
+    parser.add_argument("--misses", action="store_true", help="print the texts that are missed or marked wrongly")
+
+
 def _add_drift(parser: argparse.ArgumentParser) -> None:
     add_corpus(parser, types="all")
     parser.add_argument("--saved", metavar="DIR", help="a trained model, whose spans replace gold spans")
@@ -366,14 +426,15 @@ def main() -> None:
     _add_spelling(commands.add_parser("spelling"))
     _add_layouts(commands.add_parser("layouts"))
     _add_drift(commands.add_parser("drift"))
+    _add_identifiers(commands.add_parser("identifiers"))
     args, further = parser.parse_known_args()
     if further and (args.saved or args.command != "layouts"):
         parser.error(f"unrecognized option: {further[0]}")
     if args.command == "layouts":
         layouts_command(args, further)
         return
-    if args.command == "drift":
-        drift_table(args)
+    if args.command in ("drift", "identifiers"):
+        (drift_table if args.command == "drift" else identifiers_table)(args)
         return
     if args.saved and args.dev is None:
         parser.error("--saved needs --dev")
