@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -63,8 +63,8 @@ def is_dea(value: str) -> bool:
         >>> is_dea("BQ4822133"), is_dea("BQ4822134")
         (True, False)
     """
-    *digits, last = map(int, value[2:])
-    return (sum(digits[0::2]) + 2 * sum(digits[1::2])) % 10 == last
+    *digits, last = map(int, _digits_of(value[2:]) or "0")
+    return len(digits) == 6 and (sum(digits[0::2]) + 2 * sum(digits[1::2])) % 10 == last
 
 
 def is_vin(value: str) -> bool:
@@ -87,19 +87,58 @@ def is_nss(value: str) -> bool:
         (True, False)
     """
     digits = _digits_of(value)
-    return len(digits) == 12 and int(digits[:-2]) % 97 == int(digits[-2:])
+    number = digits[:2] + digits[2:-2].removeprefix("0")  # 8 digits, without a leading zero 7
+    return len(digits) == 12 and int(number) % 97 == int(digits[-2:])
+
+
+def is_kvnr(value: str) -> bool:
+    """True for a German health insurance number: a letter, eight digits and a check digit (section 290 SGB V).
+
+    Example:
+        >>> is_kvnr("Q482213442"), is_kvnr("Q482213443")
+        (True, False)
+    """
+    return len(value) == 10 and _cross_sums(value[:-1], (1, 2) * 5) % 10 == int(value[-1])
+
+
+def is_rvnr(value: str) -> bool:
+    """True for a German pension insurance number: area, date of birth, letter, serial number, check digit (VKVV).
+
+    Example:
+        >>> is_rvnr("65 140372 Q 487"), is_rvnr("65 140372 Q 488")
+        (True, False)
+    """
+    plain = "".join(filter(str.isalnum, value))
+    date = 0 < int(plain[2:4] or 0) < 32 and 0 < int(plain[4:6] or 0) < 13
+    return len(plain) == 12 and date and _cross_sums(plain[:-1], (2, 1, 2, 5, 7, *(1, 2) * 3, 1)) % 10 == int(plain[-1])
+
+
+def _cross_sums(value: str, weights: Sequence[int]) -> int:
+    """Sum of the digits of each digit times its weight; a letter is two digits, its place in the alphabet."""
+    digits = "".join(c if c.isdecimal() else f"{ord(c.upper()) - 64:02}" for c in value)
+    return sum(sum(divmod(int(digit) * weight, 10)) for digit, weight in zip(digits, weights, strict=True))
+
+
+def is_telephone(value: str) -> bool:
+    """True for 9 to 17 digits: a telephone number with its area, and perhaps its country and an extension.
+
+    Example:
+        >>> is_telephone("+44 20 7946 0958"), is_telephone("01.02.2019")
+        (True, False)
+    """
+    return 9 <= len(_digits_of(value)) <= 17
 
 
 def is_ip(value: str) -> bool:
     """True for an IP address, or two with a hyphen or slash between them, with port, prefix or zone.
 
-    Short ones that could be words with colons, such as "::1" and "add::2", are left out.
+    Short ones that could be words or times with colons, such as "1::2" and "add::2", are left out.
 
     Example:
         >>> is_ip("10.0.7.255"), is_ip("10.0.7.256"), is_ip("2001:db8::8a2e:7"), is_ip("edad::93")
         (True, False, True, False)
     """
-    return all(map(_is_one_ip, re.split(r"-|/(?=\d+\.)", value)))
+    return all(map(_is_one_ip, re.split(r"(?<=\d)-(?=\d)|/(?=\d+\.)", value)))
 
 
 def _is_one_ip(value: str) -> bool:
@@ -111,8 +150,10 @@ def _is_one_ip(value: str) -> bool:
     except ValueError:
         return False
     groups = [group for group in address.partition("%")[0].split(":") if group]
-    if found.version == 4 or "." in address:
+    if found.version == 4 or "." in address or address in ("::", "::1"):
         return True
+    if all(len(group) < 3 and group.isdecimal() for group in groups) and len(groups) < 8:  # times
+        return False
     is_hardware = len(groups) == 8 and all(len(group) == 2 for group in groups)  # EUI-64
     return not is_hardware and (len(groups) > 2 or bool(_PUBLIC_OR_LOCAL.match(address)))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crfdeid.rules.checksums import is_ip
+from crfdeid.rules.checksums import is_ip, is_telephone
 from crfdeid.rules.rule import DEVICE_TYPES, Rule
 
 _LABEL = r"[a-z0-9](?:[a-z0-9-]{0,61}+(?<=[a-z0-9]))?"
@@ -29,20 +29,26 @@ _URL = ("URL", "URL_WEB", "WEB_URL")
 
 NETWORK_RULES = (
     Rule(
+        "web address",
+        r"(?:(?:https?|s?ftp)://|www\s?\.\s?(?=[^\s<>\"'()]{1,63}?\.\w))[^\s<>\"'()]{1,2000}[\w/]",
+        _URL,
+        (
+            "https://tawn.org/a?b=1",
+            "https://q@tawn.org",
+            "www.tawn.org",
+            "see [http://tawn.org/a].",
+            "ftp://tawn.org/x.zip",
+        ),
+        ("www", "http://", "www.tawn"),
+        words=("www", "http", "https", "ftp", "sftp"),
+    ),
+    Rule(
         "e-mail",
         r"[\w+%][\w.+%'-]{0,63}+ ?@ ?[\w-]{1,63}+(?: ?\.[\w-]{1,63}+){0,4} ?\.[a-z]{2,24}+",
         ("EMAIL", "CORREO_ELECTRONICO", "EMAIL_ADDRESS"),
         ("j.quill@tawn.org", "a_b@x.y.es", "write to [j+q@tawn.org].", "o'tawn@quill.com", "j.quill @ tawn.org"),
         ("a @", "3@4", "80 @ 3.5 mg", "2 @ 5.30"),
         words=("@",),
-    ),
-    Rule(
-        "web address",
-        r"(?:(?:https?|s?ftp)://|www\s?\.\s?)[^\s<>\"'()]{1,2000}[\w/]",
-        _URL,
-        ("https://tawn.org/a?b=1", "www.tawn.org", "see [http://tawn.org/a].", "ftp://tawn.org/x.zip"),
-        ("www", "http://"),
-        words=("www", "http", "https", "ftp", "sftp"),
     ),
     Rule(
         "domain",
@@ -53,24 +59,25 @@ NETWORK_RULES = (
         words=_ENDINGS,
     ),
     Rule(
-        "IP address",
-        rf"(?<!::)(?<!:ffff:)(?:[\w.+-]{{1,40}}+@)?(?P<value>{_IPV4}(?:[-/]{_IPV4}|:\d{{2,5}}|/\d{{1,2}})?)",
-        _IP,
-        ("10.0.7.255", "10.0.7.25:8080", "10.0.0.0/8", "10.0.7.2-10.0.7.9", "10.0.7.2/255.255.0.0", "q@[10.0.7.2]"),
-        ("10.0.7.256", "1.2.3", "1.2.3.4.5"),
-        words=(".",),
-        check=is_ip,
-    ),
-    Rule(
         "IPv6 address",
-        rf"(?<![:.])(?:[0-9a-f]{{0,4}}:){{2,7}}(?:{_IPV4}|[0-9a-f]{{1,4}})?(?:%[0-9a-z]{{1,16}})?(?:/\d{{1,3}})?(?!:)",
+        rf"(?<![:.])(?=:{{0,2}}[0-9a-f])(?:[0-9a-f]{{0,4}}:){{2,7}}(?:{_IPV4}|[0-9a-f]{{1,4}})?(?:%[0-9a-z]{{1,16}}(?:[._-][0-9a-z]{{1,16}})?)?"
+        r"(?:/\d{1,3})?(?!:)|(?:(?<=\[)|(?<=ipv6 )|(?<=ip )|(?=::/\d)):{2}(?:/\d{1,3})?(?!:)",
         _IP,
         (
             *("2001:db8:0:0:0:0:0:1", "2001:db8::8a2e:7", "fe80::1", "2001:DB8::1/64", "fd12:3456:789a::1", "fd00::/8"),
-            *("fe80::1%eth0", "::ffff:192.0.2.128"),
+            *("fe80::1%eth0", "::ffff:192.0.2.128", "::1", "::/0", "0:0:0:0:0:0:192.0.2.128"),
         ),
-        ("12:30:45", "a: b:: c", "edad::93", "1::2", "2001:db8:::1"),
+        ("12:30:45", "a: b:: c", "edad::93", "1::2", "2001:db8:::1", "08:30::09:30"),
         words=(":",),
+        check=is_ip,
+    ),
+    Rule(
+        "IP address",
+        rf"(?<!v )(?<!v\. )(?<!version )(?:[\w.+-]{{1,40}}+@)?(?P<value>{_IPV4}(?:[-/]{_IPV4}|:\d{{2,5}}|/\d{{1,2}})?)",
+        _IP,
+        ("10.0.7.255", "10.0.7.25:8080", "10.0.0.0/8", "10.0.7.2-10.0.7.9", "10.0.7.2/255.255.0.0", "q@[10.0.7.2]"),
+        ("10.0.7.256", "1.2.3", "1.2.3.4.5", "version 1.4.8.2"),
+        words=(".",),
         check=is_ip,
     ),
     Rule(
@@ -99,7 +106,20 @@ _PHONES = ("PHONE", "NUMERO_TELEFONO", "PHONE_NUMBER", "CONTACT")
 _PLACES = ("ZIP", "TERRITORIO", "GEOGRAPHIC_LOCATION", "LOCATION")
 _STREETS = ("STREET", "CALLE", "GEOGRAPHIC_LOCATION", "LOCATION")
 _ZIP = r"(?P<value>\d{5}(?:-\d{4})?)"
-_EXTENSION = r"(?: ?(?:x|ext\.?|extension) ?\d{1,5})?"
+_EXTENSION = r"(?: ?(?:x|ext\.?|extension|dw) ?\d{1,5})?"
+# After a word for it, any digits but a date's; elsewhere with a country's code, or an area's after a zero.
+_DIALLED = (
+    r"(?!\d\.\d\d?(?!\d))(?!\d{1,2}[./-]\d{1,2}[./-](?:19|20)?\d\d(?![\d./-]))(?:\(?\+|\(?0)?\(?\d[\d() ./-]{3,18}\d"
+)
+_INTERNATIONAL = (
+    r"(?:\((?:\+|00)\d{1,3}\)|\+ ?\d{1,3}|00[1-9]\d{0,2})(?: ?\(0\d{0,4}\))?(?: ?[/-] ?|[ .])?\d{1,12}"
+    r"(?:(?: ?[/-] ?|[ .])\d{1,9}){0,5}"
+)
+_WITH_TRUNK_ZERO = (
+    r"(?<!\d )(?:0[1-9]([ ./-])\d\d(?:\1\d\d){3}|(?:\(0[1-9]\d{0,4}\) ?|0[1-9]\d{0,4}(?: ?[/-] ?|[ .]))"
+    r"(?:\d{5,8}(?:-\d{1,4})?(?! \d)|\d{1,5}([ .-])\d{2,5}(?:\2\d{2,4}){0,3})|0[1-9]\d\d(?: \d\d){3})"
+    rf"{_EXTENSION}"
+)
 _STATE = (
     r"(?-i:A[AEKLPRZ]|C[AOT]|D[CE]|FL|GA|HI|I[ADLN]|K[SY]|LA|M[ADEINOST]|N[CDEHJMVY]|O[HKR]|P[AR]|RI|S[CD]|T[NX]|UT|V[AT]"
     r"|W[AIVY]|Alabama|Alaska|Arizona|Arkansas|California|Colorado|Connecticut|Delaware|Florida|Georgia|Hawaii|Idaho"
@@ -125,50 +145,69 @@ _WAY = rf"(?:{'|'.join(_WAYS)})(?!\w)(?<!Dr(?=\.? [A-Z]))"
 CONTACT_RULES = (
     Rule(
         "fax",
-        r"(?:\+\d{1,3}[ .-]?)?(?:\(\d{2,4}\) ?)?\d{2,4}(?:[ .-]?\d{2,4}){1,4}",
+        _DIALLED,
         ("FAX", "NUMERO_FAX", "FAX_NUMBER", "PHONE"),
-        ("Fax: [(555) 555-0134]", "fax [914 555 013]", "fax number is [+1 555-555-0134]"),
-        ("fax it", "fax 12"),
+        ("Fax: [(555) 555-0134]", "fax [914 555 013]", "fax number is [+1 555-555-0134]", "Telefax [030/23125013]"),
+        ("fax it", "fax 12", "fax 14/03/2019"),
         left_context=("fax", "telefax"),
     ),
     Rule(
         "telephone",
-        rf"(?:\+?\d{{1,3}}[ .-]?)?(?:\(\d{{3}}\) ?|\d{{3}}[ .-])\d{{3}}[ .-]\d{{4}}{_EXTENSION}"
-        r"|(?:(?:\+|00) ?34[ .-]?)?[6789]\d\d[ .-]\d{2,3}[ .-]\d{2,3}(?:[ .-]\d{2,3})?"
-        r"|\+\d{1,3}(?: ?\(0?\d{0,4}\))?(?:[ .-]?\d{2,4}){2,5}"
-        r"|(?:\(0\d{2,4}\) ?|0\d{2,4}[ -])\d{3,4}[ -]?\d{3,4}|0\d(?: \d\d){4}",
+        rf"{_INTERNATIONAL}|{_WITH_TRUNK_ZERO}"
+        rf"|(?:001?-|1[ .-])?(?:\(\d{{3}}\) ?|[2-9]\d\d[.-]|(?<=1 )\d{{3}} )[2-9]\d\d[ .-]\d{{4}}{_EXTENSION}"
+        r"|(?<!\d )(?:[26-9]\d\d([ .-])\d\d(?:\3\d\d){2}|[289]\d([ .-])\d{3}(?:\4\d\d){2}|2\d\d-\d{3}-\d{3}"
+        r"|[6-9]\d\d([ .-])\d{3}\5\d{3}|3\d\d[ ./-]\d{6,7})",
         _PHONES,
         (
             *("(555) 555-0134", "555-555-0134 x12", "1-555-555-0134", "001-555-555-0134x123", "555.555.0134 ext. 12"),
             *("+34 914 555 013", "0034 914 55 50 13", "914 55 50 13", "+44 20 7946 0958", "(020) 7946 0958"),
-            *("020 7946 0958", "+44(0)20 7946 0958", "01 82 21 34 48", "+15555550134"),
+            *("020 7946 0958", "+44(0)20 7946 0958", "01 82 21 34 48", "+15555550134", "(+34) 914 555 013"),
+            *("030/23125013", "+49 (0) 30 / 23 12 50 13", "030 231250-13", "0664/555 30 13 DW 4", "044 555 30 13"),
+            *("01/99/00/30/13", "0199 00 30 13", "06 5553 0134", "347 5553013", "06-15553013", "289-553-013"),
         ),
-        ("555-01", "120/80", "5 555", "10-20-30"),
+        ("555-01", "120/80", "5 555", "10-20-30", "01.02.2019 12", "943 476 5919", "51 789 639 203", "1 000 000 000"),
+        check=is_telephone,
     ),
     Rule(
         "telephone after a word for it",
-        rf"\(?\d[\d() .-]{{3,16}}\d{_EXTENSION}",
+        rf"{_DIALLED}{_EXTENSION}",
         _PHONES,
         (
-            "Tel. [555 0134]",
-            "pager: [5-5013]",
-            "teléfono [914555013]",
-            "cell: [555-0134]",
-            "call [555-0134]",
-            "phone number is [555 0134 x5]",
+            *("Tel. [555 0134]", "pager: [5-5013]", "teléfono [914555013]", "cell: [555-0134]", "call [555-0134]"),
+            *(
+                "phone number is [555 0134 x5]",
+                "Telefon: [030 23125]",
+                "Tél : [99 00 30]",
+                "Kontakt: [55530 13]",
+            ),
         ),
-        ("tel aviv", "cell 4", "cell count 12.5", "call 911", "phone in 2015"),
+        ("tel aviv", "cell 4", "cell count 12.5", "call 911", "phone in 2015", "Tel. 14.03.2019", "pH 7.35-7.45"),
         left_context=(
             *("phone", "telephone", "tel", "tlf", "tlfno", "telf", "tfno", "teléfono", "telefono", "pager", "beeper"),
             *("móvil", "movil", "mobile", "cell:", "cell phone", "contact number", "call", "callback", "whatsapp"),
+            *("ph", "call back :", "reach him at", "reach her at", "reach me at", "his number", "her number"),
+            *("contact :", "contacto :", "contatto :", "kontakt :", "recapito"),
+            *("telefon", "telefonnummer", "telefonisch unter", "mobil", "handy", "erreichbar unter", "rückruf"),
+            *("durchwahl", "tél", "téléphone", "portable", "joindre au", "appeler le", "llamar al", "chiamare il"),
+            *("cellulare", "recapito telefonico", "telefoon", "telefoonnummer", "telnr", "mobiel", "mobiel nummer"),
+            *("bellen naar", "bereikbaar op", "telefone", "telemóvel", "telem", "telef", "ligar para"),
+            "contacto telefónico",
         ),
     ),
     Rule(
         "telephone in one run",
-        r"[2-9]\d\d[2-9]\d{6}|[6789]\d{8}|0\d{9,10}",
+        r"[6789]\d{8}|0[1-9]\d{8,10}",
         _PHONES,
-        ("5552550134", "914555013", "02079460958"),
-        ("555013", "1234", "0.5552550134"),
+        ("914555013", "02079460958", "017604069013"),
+        ("555013", "1234", "0.5552550134", "5552550134"),
+    ),
+    Rule(
+        "telephone of ten digits",
+        r"[2-9]\d\d[2-9]\d{6}|[2-9]\d\d [2-9]\d\d \d{4}",
+        _PHONES,
+        ("5552550134", "555 255 0134"),
+        ("555013", "1555550134"),
+        requires_support=True,
     ),
     Rule(
         "postal code after a word for it",

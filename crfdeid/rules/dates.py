@@ -42,7 +42,7 @@ DATE_RULES = (
     ),
     Rule(
         "month and year",
-        f"(?:{PATTERNS['month']})" + r"(?<!\.)",
+        rf"(?!\d)(?:{PATTERNS['month']})(?<!\.)",
         _DATES,
         ("March 1972", "marzo de 1972"),
         ("in may", "march on"),

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from crfdeid.rules.checksums import is_card, is_dea, is_npi, is_nss, is_vin, stdnum_check
+import re
+
+from crfdeid.rules.checksums import (
+    is_card,
+    is_dea,
+    is_kvnr,
+    is_npi,
+    is_nss,
+    is_rvnr,
+    is_vin,
+    stdnum_check,
+)
 from crfdeid.rules.rule import (
     ACCOUNT_TYPES,
     CODE,
@@ -16,30 +27,106 @@ from crfdeid.rules.rule import (
     Rule,
 )
 
+# Medicare beneficiary identifiers have letters but S, L, O, I, B and Z at fixed places.
+_LETTER, _MIXED = "[ac-hjkmnp-rt-y]", "[ac-hjkmnp-rt-y0-9]"
+_MBI = rf"[1-9]{_LETTER}{_MIXED}\d[ -]?{_LETTER}{_MIXED}\d[ -]?{_LETTER}{{2}}\d\d"
+_DASH = "[ .‐‑–-]"
+_RVNR = r"\d\d(?:[ -]?\d\d){3}[ -]?[a-z][ -]?\d\d ?\d"
+_NIR = r"[1-478](?:[ .-]?\d\d){2}[ .-]?(?:\d\d|2[ab])(?:[ .-]?\d{3}){2}"
+_FISCAL_CODE = r"(?:[a-z]{3} ?){2}[\dlmnp-v]{2}[abcdehlmprst][\dlmnp-v]{2} ?[a-z][\dlmnp-v]{3} ?[a-z]"
+
+
+def _digits(count: int, separators: str = "[ ./-]") -> str:
+    """Digits with at most one separator between two of them."""
+    return rf"\d(?:{separators}?\d){{{count - 1}}}"
+
+
 LABELLED_NUMBER_RULES = (
     Rule(
         "social security number after its name",
-        r"\d{3}[ -]?\d\d[ -]?\d{4}",
+        rf"\d{{3}}{_DASH}?\d\d{_DASH}?\d{{4}}",
         SECURITY_TYPES,
-        ("SSN: [482213448]", "social security no. [982 21 3448]", "SSN is [078-05-1120]"),
+        ("SSN: [482213448]", "social security no. [982 21 3448]", "SSN is [078-05-1120]", "SS# [482.21.3448]"),
         ("SSN unknown", "SSN 4822"),
-        left_context=("ssn", "social security", "tax number", "taxpayer number", "itin"),
+        left_context=(
+            "ssn",
+            "s.s.n",
+            "ss#",
+            "ss #",
+            "soc sec",
+            "social security",
+            "tax number",
+            "taxpayer number",
+            "itin",
+        ),
     ),
     Rule(
         "Spanish social security number after its name",
-        r"\d\d[ /-]?\d{7,8}(?:[ /-]?\d\d)?",
+        r"\d\d[ ./-]?\d{7,8}(?:[ ./-]?\d\d)?",
         ("ID_ASEGURAMIENTO", "HEALTHPLAN", "SSN", "IDNUM", "ID"),
         ("NASS: [28 48221344 07]", "nº SS [284822134407]", "NUSS [28/48221344/07]"),
         ("NASS: no", "NASS 28"),
-        left_context=("nass", "nuss", "nss", "number ss", "seguridad social"),
+        left_context=(
+            *("nass", "n.a.s.s", "nuss", "nss", "number ss", "number s.s", "seguridad social", "afiliación"),
+            "afiliación ss",
+        ),
     ),
     Rule(
-        "Spanish identity number after its name",
-        r"(?:[xyz][ -]?)?(?:\d{7,8}|\d{1,2}\.\d{3}\.\d{3})(?:-?[a-z]|(?-i: [A-Z]))?",
+        "European social insurance number after its name",
+        rf"{_RVNR}|{_NIR}(?:[ .-]?\d\d)?|{_digits(13)}|{_digits(11)}|{_digits(10)}"
+        r"|[a-z]{2}[ -]?\d\d(?:[ -]?\d\d){2}(?:[ -]?[a-d])?",
+        SECURITY_TYPES,
+        (
+            *("SVNR: [4822 140372]", "SV-Nr. [65 140372 Q 487]", "Sozialversicherungsnummer [756.4822.1344.82]"),
+            *("N° de sécurité sociale : [1 72 03 2A 482 213 44]", "NIR [1720375482213]", "NISS: [148 221 344 82]"),
+            *("NI number: [QT 48 22 13 D]", "National Insurance No. [qt482213d]", "N° AVS : [756.4822.1344.82]"),
+        ),
+        ("SVNR folgt", "NIR 850 nm", "NI 12 patients", "national insurance lapsed 2019", "SV 48221"),
+        left_context=(
+            *("svnr", "sv-number", "svn", "rvnr", "rv-number", "vsnr", "vers.-number", "versicherungsnummer"),
+            *(
+                "versicherungsnr",
+                "versicherungsnr. der rente",
+                "sozialversicherungsnummer",
+                "sozialversicherungs-number",
+            ),
+            *("rentenversicherungsnummer", "rentenvers.-number", "sozialvers.-number"),
+            *("ahv", "ahvn13", "avs", "navs", "navs13"),
+            *("nir", "nir du patient", "sécurité sociale", "number ss", "number sécu", "number de sécu", "nss"),
+            *("immatriculation", "assuré social", "assurée sociale"),
+            *("niss", "n.i.s.s", "segurança social", "seg. social", "beneficiário", "beneficiária"),
+            *("nino", "ni number", "n.i. number", "national insurance", "insurance ni number"),
+        ),
+    ),
+    Rule(
+        "Spanish or Portuguese identity number after its name",
+        r"(?:[xyz][ -]?)?(?:\d{7,8}|\d{1,2}\.\d{3}\.\d{3})(?:-?[a-z]|(?-i: [A-Z]))?|(?:pt ?)?\d{3}(?:[ .]?\d{3}){2}",
         RECORD_TYPES[2:],
-        ("DNI: [48221344Q]", "DNI [48221344 Q]", "NIE [X4822134Q]", "DNI [48221344] y acude", "D.N.I. [48.221.344-Q]"),
-        ("DNI 48", "DNI: no consta"),
-        left_context=("dni", "d.n.i", "nif", "n.i.f", "nie", "n.i.e"),
+        (
+            *("DNI: [48221344Q]", "DNI [48221344 Q]", "NIE [X4822134Q]", "DNI [48221344] y acude"),
+            *("D.N.I. [48.221.344-Q]", "NIF [248 221 344]", "contribuinte n.º [PT248221344]"),
+        ),
+        ("DNI 48", "DNI: no consta", "contribuinte desde 2019"),
+        left_context=(
+            *("dni", "d.n.i", "nif", "n.i.f", "nie", "n.i.e", "documento nacional de identidad", "nif do utente"),
+            *("contribuinte", "identificação fiscal", "número fiscal"),
+        ),
+    ),
+    Rule(
+        "tax or citizen number after its name",
+        rf"{_FISCAL_CODE}|{_digits(11)}|{_digits(9, '[ .]')}",
+        RECORD_TYPES[2:],
+        (
+            *("Steuer-ID: [48 221 344 822]", "IdNr. [48221344822]", "BSN: [482213448]", "BSN [4822.13.448]"),
+            *("codice fiscale [QLL TWN 72C14 Q482 T]", "C.F. [qlltwn72c14q482t]"),
+        ),
+        ("Steuer-ID folgt", "BSN 2 keer", "CF 110 mm"),
+        left_context=(
+            *("steuer-id", "steuer id", "stid", "steueridentifikationsnummer", "steuer-idnr", "idnr", "tin"),
+            *("identifikationsnummer", "codice fiscale", "codice fiscale del paziente", "c.f", "cf", "cod. fisc"),
+            *("cod.fisc", "cod. fiscale", "bsn", "bsn-number", "bsn/sofinr", "sofinummer", "burgerservicenummer"),
+            "burger service nummer",
+        ),
     ),
     Rule(
         "record number",
@@ -53,17 +140,17 @@ LABELLED_NUMBER_RULES = (
         ("MRN pending", "MRN 48 hours", "chart no 2", "patient 48-22", "unit 4822"),
         left_context=(
             *("mrn", "m.r.n", "medical record", "record number", "unit number", "chart number", "patient number"),
-            *("hospital number", "nhs number", "nhc", "n.h.c", "historia clínica"),
+            *("hospital number", "nhs number", "nhsno", "n.h.s", "nhc", "n.h.c", "historia clínica"),
             *("historia clinica", "historia number"),
             *("number historia", "number de historia", "number de historia clínica", "number de historia clinica"),
         ),
     ),
     Rule(
         "health plan number",
-        CODE,
+        rf"{_MBI}|[a-z][ -]?\d{{3}}(?: ?\d{{3}}){{2}}|{CODE}",
         PLAN_TYPES,
         (
-            *("insurance ID: [QX-482213]", "policy no. [48221344]"),
+            *("insurance ID: [QX-482213]", "policy no. [48221344]", "KVNR [Q 482 213 442]", "MBI [1qx4 tw8 qx22]"),
             *("Member # [Q48221344]", "Medicare number [1QX4-TW8-QX22]"),
             *("health plan beneficiary number [HPB-48221]", "nº de póliza: [48221344]"),
         ),
@@ -73,7 +160,16 @@ LABELLED_NUMBER_RULES = (
             *("plan number", "subscriber number", "member number", "group number"),
             *("beneficiary number", "tarjeta number"),
             *("medicare number", "medicaid number", "medicare beneficiary number", "póliza", "poliza", "insurance"),
-            *("tarjeta sanitaria", "beneficiary"),
+            *("tarjeta sanitaria", "beneficiary", "mbi", "medicare", "medicare card", "kvnr", "kv-number"),
+            *("krankenversichertennummer", "krankenversicherten-number", "krankenversicherungsnummer"),
+            *(
+                "krankenkassennummer",
+                "versichertennummer",
+                "versichertennr",
+                "versicherten-number",
+                "vers.-number",
+                "egk-number",
+            ),
         ),
     ),
     Rule(
@@ -90,11 +186,16 @@ LABELLED_NUMBER_RULES = (
     ),
     Rule(
         "licence or certificate number",
-        CODE,
+        rf"{CODE}|{_digits(10, '[ -]')}|[a-z][a-z9] \d{{7}}",
         LICENCE_TYPES,
         (
             *("driver's license number [Q482-2134-4822]", "license no. [MD48221]", "DL #[Q4822134]", "DEA [QX4822134]"),
-            *("NPI [1482213449]", "certificate number [48221-Q]", "carnet de conducir: [48221344G]"),
+            *(
+                "NPI [1 482 213 449]",
+                "DEA [BQ 4822133]",
+                "certificate number [48221-Q]",
+                "carnet de conducir: [48221344G]",
+            ),
         ),
         ("license to practise", "licensed 2015", "DL 4"),
         left_context=(
@@ -103,6 +204,7 @@ LABELLED_NUMBER_RULES = (
             *("driver licence", "driving licence", "driving license", "license number"),
             *("licence number", "licencia number"),
             *("certificate number", "certification number", "registration number", "npi", "dea", "gmc", "license"),
+            *("national provider identifier", "dea registration", "dea lic"),
             *("carnet de conducir", "permiso de conducir", "licencia de conducir"),
         ),
     ),
@@ -180,21 +282,23 @@ LABELLED_NUMBER_RULES = (
 CHECKSUM_RULES = (
     Rule(
         "social security number",
-        r"\d{3}-\d\d-\d{4}|\d{3} \d\d \d{4}",
+        r"\d{3}([ ‐‑–-])\d\d\1\d{4}",
         SECURITY_TYPES,
-        ("482-21-3448", "482 21 3448"),
+        ("482-21-3448", "482 21 3448", "482–21–3448"),
         ("482-21-344", "1482-21-3448", "000-21-3448", "666-21-3448", "982-21-3448", "482-00-3448", "482-21-0000"),
-        check=lambda value: stdnum_check("us.ssn")(value.replace(" ", "-")),
+        check=lambda value: stdnum_check("us.ssn")(re.sub(r"\D", "-", value)),
     ),
     Rule(
         "bank account",
-        r"(?-i:[A-Z]{2})\d\d(?: ?(?-i:[A-Z0-9]{4})){2,7}(?: ?(?-i:[A-Z0-9]{1,3}))?",
+        r"[a-z]{2}\d\d(?:[ -]?[a-z0-9]{4}){2,7}(?:[ -]?[a-z0-9]{1,3})?",
         ACCOUNT_TYPES,
         (
             "ES8621004822134482210033",
             "GB12 QXTW 4822 1344 8221 03",
             "[DE66 4822 1344 8221 0344 82] OK",
             "NL79QXTW0482213448",
+            "es86 2100 4822 1344 8221 0033",
+            "ES86-2100-4822-1344-8221-0033",
         ),
         ("ES8721004822134482210033", "GB12 QXTW", "QX12 4822 1344 8221"),
         check=stdnum_check("iban", check_country=False),
@@ -232,9 +336,9 @@ CHECKSUM_RULES = (
     ),
     Rule(
         "DEA number",
-        r"(?-i:[ABCDEFGHJKLMPRSTUX][A-Z9])\d{7}",
+        r"(?-i:[ABCDEFGHJKLMPRSTUX][A-Z9])[ -]?\d{7}",
         LICENCE_TYPES,
-        ("BQ4822133", "F94822133"),
+        ("BQ4822133", "F94822133", "BQ-4822133"),
         ("BQ4822134", "BQ482213", "bq4822133"),
         check=is_dea,
     ),
@@ -248,7 +352,7 @@ CHECKSUM_RULES = (
     ),
     Rule(
         "Spanish social security number",
-        r"\d\d([ /-]?)\d{8}\1\d\d",
+        r"\d\d([ ./-]?)\d{8}\1\d\d",
         ("ID_ASEGURAMIENTO", "SSN", "HEALTHPLAN", "IDNUM", "ID"),
         ("284822134462", "28 48221344 62", "28/48221344/62"),
         ("284822134463", "28 48221344"),
@@ -256,18 +360,100 @@ CHECKSUM_RULES = (
     ),
     Rule(
         "NHS number",
-        r"\d{3}([ -]?)\d{3}\1\d{4}",
+        r"(?<![\d)+] )(?<!\))\d{3}([ -]?)\d{3}\1\d{4}(?! ?(?:x|ext))",
         RECORD_TYPES,
         ("4822134407", "482 213 4407"),
-        ("4822134408", "482 213 440"),
+        ("4822134408", "482 213 440", "482 213 4407 x4"),
         check=stdnum_check("gb.nhs"),
     ),
     Rule(
         "national provider identifier",
-        r"1\d{9}",
+        r"[12]\d{9}",
         LICENCE_TYPES,
-        ("1482213448",),
+        ("1482213448", "2482213446"),
         ("1482213449", "148221344"),
         check=is_npi,
+    ),
+    Rule(
+        "Medicare beneficiary identifier",
+        _MBI,
+        PLAN_TYPES,
+        ("1QX4-TW8-QX22", "4Q82TW1QX44"),
+        ("1QX4-TW8-QX2", "0QX4-TW8-QX22", "1SX4-TW8-QX22", "EEG4TE5MK72"),
+    ),
+    Rule(
+        "German health insurance number",
+        r"(?-i:[A-Z])\d{9}",
+        PLAN_TYPES,
+        ("Q482213442",),
+        ("Q482213443", "q482213442", "QT482213442"),
+        check=is_kvnr,
+    ),
+    Rule(
+        "German tax number",
+        r"\d\d([ /-]?)\d{3}\1\d{3}\1\d{3}",
+        RECORD_TYPES[2:],
+        ("48 221 375 609", "48221375609"),
+        ("48 221 375 608", "11111111111"),
+        check=stdnum_check("de.idnr"),
+    ),
+    Rule(
+        "German pension insurance number",
+        r"\d\d([ -]?)\d{6}\1[a-z]\1\d\d ?\d",
+        SECURITY_TYPES,
+        ("65 140372 Q 487", "65140372Q487"),
+        ("65 140372 Q 488", "65 321372 Q 487"),
+        check=is_rvnr,
+        has_checksum=True,
+    ),
+    Rule(
+        "French social security number",
+        rf"{_NIR}[ .-]?\d\d",
+        SECURITY_TYPES,
+        ("1 72 03 75 482 213 45", "172032A48221305"),
+        ("1 72 03 75 482 213 44", "1 72 03 75 482 213"),
+        check=lambda value: stdnum_check("fr.nir")(re.sub("[ .-]", "", value)),
+        has_checksum=True,
+    ),
+    Rule(
+        "Austrian social insurance number",
+        r"[1-9]\d{3}[ /-]?(?:0[1-9]|[12]\d|3[01])(?:0[1-9]|1[0-2])\d\d",
+        SECURITY_TYPES,
+        ("4825 140372", "4825140372"),
+        ("4823 140372", "4825 321372"),
+        check=lambda value: stdnum_check("at.vnr")(re.sub("[ /-]", "", value)),
+    ),
+    Rule(
+        "Swiss social insurance number",
+        r"756([ .-]?)\d{4}\1\d{4}\1\d\d",
+        SECURITY_TYPES,
+        ("756.4822.1344.88", "7564822134488"),
+        ("756.4822.1344.83", "757.4822.1344.88"),
+        check=lambda value: stdnum_check("ch.ssn")(re.sub("[ .-]", "", value)),
+        has_checksum=True,
+    ),
+    Rule(
+        "Italian fiscal code",
+        _FISCAL_CODE,
+        RECORD_TYPES[2:],
+        ("QLLTWN72C14Q482R", "qll twn 72c14 q482 r"),
+        ("QLLTWN72C14Q482U", "QLLTWN72Y14Q482T"),
+        check=stdnum_check("it.codicefiscale"),
+        has_checksum=True,
+    ),
+    Rule(
+        "Dutch citizen number",
+        r"\d{4}\.\d\d\.\d{3}",
+        RECORD_TYPES[2:],
+        ("4822.13.449",),
+        ("4822.13.448", "4822.13.44"),
+        check=stdnum_check("nl.bsn"),
+    ),
+    Rule(
+        "British national insurance number",
+        r"(?-i:(?!BG|GB|KN|NK|NT|TN|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] \d\d \d\d \d\d [A-D])",
+        SECURITY_TYPES,
+        ("RT 48 22 13 D",),
+        ("QQ 48 22 13 D", "GB 48 22 13 A", "RT 48 22 13 E", "rt 48 22 13 d", "RT482213D"),
     ),
 )

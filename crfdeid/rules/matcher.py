@@ -49,8 +49,8 @@ RULES: tuple[Rule, ...] = (
 
 # Tokens for a number; "number" in the name of a field is any of them.
 _NUMBER_WORDS = frozenset(
-    ("number", "numbers", "num", "nr", "no", "nº", "n", "número", "numero", "id", "code", "card", "#")
-)
+    ("number", "numbers", "num", "nr", "no", "nº", "n", "número", "numero", "numéro", "nummer", "id", "code", "card")
+) | {"#"}
 _DIGIT = re.compile(r"\d")
 _HAS_DIGIT = 1  # the first bit of `Prefilter`
 
@@ -64,7 +64,7 @@ def _cue_words(rule: Rule) -> frozenset[str]:
 # A match is no part of a longer word, number or chain of numbers.
 _BEFORE, _AFTER = r"(?<![\w@])(?<!\d[-/.])", r"(?!\w)(?![-/.]\d)"
 # Between the name of a field and its value: "no.", ":", "#", "is".
-_NUMBER = r"(?:numbers?|(?:num|nr|no|n[º°])\.?|n\.[ºo°]|número|numero|id|code|card|#)"
+_NUMBER = r"(?:numbers?|(?:num|nr|no|n[º°])\.?|n\.[ºo°]|número|num[eé]ro|nummer|id|code|card|#)"
 _GAP = rf"(?<![^\W\d_](?=[^\W\d_]))(?:\s?[#:;|.,º°=-]|\s?(?:{_NUMBER}|is|was|es)(?!\w)){{0,4}}\s?\(??"
 
 

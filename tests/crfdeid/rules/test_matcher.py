@@ -162,7 +162,7 @@ def test_every_name_of_a_field_is_looked_for(name: str, spelled: Callable[[str],
         *(("policy no.", "48221344", "health plan number"), ("Episodio", "48221344", "number of an episode")),
         *(
             ("Passport", "482213448", "passport or identity number"),
-            ("DNI", "48221344Q", "Spanish identity number after its name"),
+            ("DNI", "48221344Q", "Spanish or Portuguese identity number after its name"),
         ),
         *(
             ("NASS", "28 48221344 07", "Spanish social security number after its name"),
