@@ -26,7 +26,7 @@ _STREETS = ("STREET", "CALLE", "LOCATION", "GEOGRAPHIC_LOCATION")
 # Between a title and a name, after the name of a field, and between any other cue and a name.
 _NEXT = r"[:,]? ?"
 _COLON = r" ?(?:[:;|=]+| -) ?"
-_GAP = r"(?:,|:)? \(?"
+_GAP = r"(?:(?<=['’])|(?:,|:)? )\(?"
 _NUMBER = r"\d{1,4}(?: ?(?:bis|ter|quater|[a-z])(?!\w))?(?: ?[-/] ?\d{1,4} ?[a-z]?(?!\w))?"
 _SHORT = 3  # shorter cues need a capital: "M", "Fr"
 
@@ -41,7 +41,8 @@ def _cue(cues: Iterable[str]) -> str:
     long = {form for cue in cues if len(cue.rstrip(".")) >= _SHORT for form in (cue, *spellings(cue))}
     short = "|".join(re.escape(form) for cue in sorted({*cues} - long) for form in {cue.capitalize(), cue.upper()})
     forms = [one_of(cue.removesuffix(".") for cue in long)] * bool(long) + [f"(?-i:{short})"] * bool(short)
-    return rf"(?:{'|'.join(forms)})(?!\w)\.?"
+    ends = r"(?:(?<=['’])|(?!\w))\.?"
+    return f"(?:{'|'.join(forms)})".replace("'", "['’]") + ends
 
 
 def _language_rules(pack: Language) -> Iterator[Rule]:

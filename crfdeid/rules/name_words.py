@@ -21,7 +21,8 @@ _LISTS = {
 }
 _ALSO_WORDS = _LISTS["both"]
 _LANGUAGE = (
-    _LISTS["abbreviations"] | {fold_to_alnum(word) for language in LANGUAGES.values() for word in language.common}
+    _LISTS["abbreviations"]
+    | {fold_to_alnum(word) for language in LANGUAGES.values() for word in (*language.common, *language.cues["field"])}
 ) - _ALSO_WORDS
 _CLASSES = {"title", "honorific", "kin", "hospital", "contact", "identifier", "weekday"}  # of `features.lexicons`
 _PLACES = {"region", "country", "place", "street", "month"}
@@ -90,7 +91,7 @@ def _kinds(value: str) -> list[str]:
         return []  # "Quill MIR"
     if "," in kinds:
         comma = kinds.index(",")
-        if "given" in kinds[:comma] or kinds[comma + 1] != "given":
+        if "given" in kinds[:comma] or fold_to_alnum(words[comma + 1]) not in name_lists(ALL_LANGUAGES)["first"]:
             return []  # "Marta Quill, Tawn"
     return kinds
 
@@ -146,14 +147,15 @@ def is_place(value: str) -> bool:
 
 
 def has_proper_name(value: str) -> bool:
-    """True for words that end with the name of a place, person or saint, after the first word.
+    """True for words with the name of a place or person, after the first word, and no word of the language at the end.
 
     Example:
         >>> has_proper_name("Hospital Toledo"), has_proper_name("Hospital Denies")
         (True, False)
     """
     words = [word for word in _WORD.findall(value)[1:] if word[0].isupper()]
-    return bool(words) and (is_town(words[-1]) or _name_word_kind(words[-1]) in _LISTED)
+    ends_with_word = not words or _name_word_kind(words[-1]) in ("word", "acronym")
+    return not ends_with_word and any(is_town(word) or _name_word_kind(word) in _LISTED for word in words)
 
 
 def is_known(value: str) -> bool:
