@@ -30,7 +30,7 @@ from crfdeid.validation import require_sensitivity, shape_errors
 CARD_FILE = OPTIONAL_FILES["card"]
 _LEAST_PPV = 0.5
 """Precision of a threshold below which a warning is logged."""
-_CARD_FORMAT_VERSION = 6
+_CARD_FORMAT_VERSION = 7
 _ROUNDING = 1e-9  # 0.99 * 100 is 99, also in binary
 _log = logging.getLogger(__name__)
 

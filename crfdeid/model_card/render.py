@@ -12,6 +12,7 @@ from crfdeid.known_phi.lists import CustomLists
 from crfdeid.model_card.card import LISTS_FILE, read_saved_lists, usual_points
 from crfdeid.serialization import ModelFolder, open_model
 from crfdeid.utils.tables import markdown_table
+from features.languages import LANGUAGES
 
 
 def _corpus_table(splits: Mapping[str, Mapping[str, Any]], *, concepts: bool) -> str:
@@ -179,6 +180,7 @@ def _facts(model: ModelFolder, card: Mapping[str, Any] | None) -> str:
             ("Corpus", f"{corpus['name']}, format {corpus['format']}, types {corpus['type_map']}"),
             *_layer_facts(card),
             ("Types", ", ".join(corpus["types"])),
+            ("Languages", ", ".join(LANGUAGES[code].name for code in card["drift_profile"]["languages"])),
             *([("Training went on from the model", card["base_model_sha256"])] if "base_model_sha256" in card else []),
             ("Rewritten copies", _copies(card["augment"])),
         ]
