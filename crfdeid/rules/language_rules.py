@@ -51,10 +51,11 @@ def _language_rules(pack: Language) -> Iterator[Rule]:
     elided = one_of([*(part[:-1] for part in pack.particles if part.endswith("'")), "d"])
     join = rf"(?: (?:(?:{particles} (?:l['’])?|{elided}['’])){{0,2}}|-|(?<=\.)|(?<=\. ))"
     before = rf"(?:{particles} |{elided}['’]){{0,2}}"
-    long = rf"(?=(?:{_UPPER}\.[ -]?){{0,3}}{_UPPER}[^\W\d_])"  # a name of initials alone is none
+    long = rf"(?=(?:{_UPPER}\.[ -]?){{0,3}}{_UPPER}['’]?[^\W\d_])"  # a name of initials alone is none
     words = rf"{_WORD}(?:{join}{_WORD})"
     name = rf"(?-i:{before}{long}{words}{{0,5}}(?:, ?{words}{{0,2}})?)"
     value = rf"(?P<value>{name})"
+    initial = rf"(?P<initial>(?-i:{_UPPER}\.(?! ?{_UPPER}|\w)))"  # "Herr K."
     somebody = f"{pack.male[0]} {pack.family[0]}"
     strict = is_known if pack.capital_nouns else is_after_word
     titles, honorifics = pack.words["title"] - {*pack.cues["role"]}, pack.words["honorific"]
@@ -96,7 +97,10 @@ def _language_rules(pack: Language) -> Iterator[Rule]:
         _DOCTORS,
     )
     yield from named(
-        "name after a form of address", honorifics, rf"{address}(?:{_NEXT}{address}){{0,2}}{_NEXT}{value}", _PATIENTS
+        "name after a form of address",
+        honorifics,
+        rf"{address}(?:{_NEXT}{address}){{0,2}}{_NEXT}(?:{value}|{initial})",
+        _PATIENTS,
     )
     roles = pack.cues["role"]
     named_roles = rf"{_cue(roles)}{of}" if roles else ""

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from features.languages import LANGUAGES, Language
+from features.languages import ALL_LANGUAGES, LANGUAGES, Language, language_codes, language_of, main_languages
 
 CLASSES = {"title", "honorific", "kin", "hospital", "street", "place", "contact", "identifier", "region", "country"}
 CUES = {
@@ -57,3 +57,23 @@ def test_common_words_are_no_towns_and_no_given_names(pack: Language) -> None:
     common = {word.capitalize() for word in pack.function_words}
     assert common.isdisjoint(pack.towns)
     assert common.isdisjoint((*pack.female, *pack.male))
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        *(("the patient was seen in the clinic", "en"), ("acude por dolor de tres días", "es")),
+        *(("wurde wegen Schmerzen aufgenommen", "de"), ("vu pour une douleur depuis deux jours", "fr")),
+        *(("Quill", None), ("", None)),
+    ],
+)
+def test_function_words_tell_the_language(text: str, language: str | None) -> None:
+    assert language_of(text.split()) == language
+
+
+def test_a_corpus_has_the_languages_of_a_tenth_of_its_texts() -> None:
+    assert main_languages([*["en"] * 9, "es", None]) == ("en", "es")
+    assert main_languages([*["en"] * 10, "es"]) == ("en",)
+    assert main_languages([None]) == main_languages([]) == ALL_LANGUAGES
+    assert language_codes("de+fr") == ("de", "fr")
+    assert language_codes("auto") == ALL_LANGUAGES

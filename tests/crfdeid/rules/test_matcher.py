@@ -229,3 +229,25 @@ def test_hostile_text_takes_linear_time(part: str) -> None:
     for sentence in split_sentences(text):
         list(find_rules(sentence))
     assert time.process_time() - started < 3  # 0.1 to 0.6 s here; twice the text takes twice as long
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "value"),
+    [
+        *(("de", "Oberaerztin Maria Mueller", "Maria Mueller"), ("de", "HERR GROSS", "GROSS")),
+        *(("de", "Herr Groß", "Groß"), ("de", "Frau Müllers Befund", "Müllers"), ("de", "Herrn K. ging", "K.")),
+        *(("de", "wohnhaft in MUENCHEN", "MUENCHEN"), ("de", "Hauptstrasse 5", "Hauptstrasse 5")),
+        *(("de", "am 3. März 1972", "3. März 1972"), ("de", "Dr. med. Abe Quill", "Abe Quill")),
+        *(("fr", "Mme Lefœuvre", "Lefœuvre"), ("fr", "née L’Hermite", "L’Hermite")),
+        *(("fr", "Docteur d’Artois", "d’Artois"), ("fr", "12, rue de l’Église", "12, rue de l’Église")),
+        *(("fr", "le 1er mars 1972", "1er mars 1972"), ("fr", "originaire d’Oran", "Oran")),
+        *(("fr", "CHU de Saint-Étienne", "CHU de Saint-Étienne"), ("fr", "né(e) le 3 août 1972", "3 août 1972")),
+    ],
+)
+def test_spellings_of_a_language_cost_no_find(language: str, text: str, value: str) -> None:
+    spans = [
+        text[sentence.tokens[first].start : sentence.tokens[stop - 1].end]
+        for sentence in split_sentences(text)
+        for _, first, stop in find_rules(sentence, (language,))
+    ]
+    assert spans == [value]
