@@ -52,7 +52,8 @@ class HybridTagger(CombinedTagger):
     """A model with the matches of `RulesTagger` added.
 
     A match replaces the model's spans inside it, since its other tokens would leak. If a span of the model crosses the
-    match's border, only the match's untagged tokens are added. All other spans stay unchanged. The marginals of a token
+    match's border, a rule whose matches end as annotators' spans do (`crfdeid.rules.rule.Rule.splits`) splits it; of
+    other rules, only the match's untagged tokens are added. All other spans stay unchanged. The marginals of a token
     are the model's or the matching rule's, whichever gives PHI the higher probability.
     """
 
@@ -89,8 +90,8 @@ class HybridTagger(CombinedTagger):
         model, rules = self._model_and_rules()
         rows = model.predict(sentences)
         for sentence, row, found in zip(sentences, rows, rules.find(sentences), strict=True):
-            for span, _ in found:
-                _fill(row, span, sentence.tokens)
+            for span, _, splits in found:
+                _fill(row, span, sentence.tokens, splits=splits)
         return rows
 
     def marginals(self, sentences: Sequence[Sentence]) -> list[np.ndarray]:
@@ -101,7 +102,7 @@ class HybridTagger(CombinedTagger):
         tables = []
         for found, ours in zip(rules.find(sentences), model.marginals(sentences), strict=True):
             table = align_columns(ours, model.tags, joint)
-            for span, share in found:
+            for span, share, _ in found:
                 for i in range(span.start, span.end):
                     if 1 - share < table[i, column[OUTSIDE]]:
                         table[i] = 0
@@ -120,20 +121,37 @@ class HybridTagger(CombinedTagger):
         super()._accept(members)
 
 
-def _fill(row: list[str], find: Span, tokens: Sequence[Token]) -> None:
+def _fill(row: list[str], find: Span, tokens: Sequence[Token], *, splits: bool = False) -> None:
     """Add a rule's match to the tags of a sentence, unless only its punctuation is untagged.
 
+    Args:
+        row: the tags, which change.
+        find: the match.
+        tokens: the sentence's tokens.
+        splits: split the spans that cross the match's borders.
+
     Example:
+        >>> tokens = Sentence.from_words(["555", "1", "2", "3", "4"]).tokens
         >>> row = ["O", "B-ID", "O", "B-DATE", "I-DATE"]
-        >>> _fill(row, Span(0, 3, "PHONE"), Sentence.from_words(["555", "1", "2", "3", "4"]).tokens)
+        >>> _fill(row, Span(0, 3, "PHONE"), tokens)
         >>> row
         ['B-PHONE', 'I-PHONE', 'I-PHONE', 'B-DATE', 'I-DATE']
+        >>> _fill(row, Span(1, 2, "ZIP"), tokens, splits=True)
+        >>> row
+        ['B-PHONE', 'B-ZIP', 'B-PHONE', 'B-DATE', 'I-DATE']
     """
+    after = row[find.end] if find.end < len(row) else OUTSIDE
+    goes_on = continues(after, row[find.end - 1])
+    crosses = goes_on or (find.start > 0 and continues(row[find.start], row[find.start - 1]))
+    if crosses and splits:
+        write_span(row, find)
+        if goes_on:
+            row[find.end] = f"B-{after[2:]}"
+        return
     left = [i for i in range(find.start, find.end) if row[i] == OUTSIDE]
     if not any(c.isalnum() for i in left for c in tokens[i].text):
         return
-    cut = any(0 < edge < len(row) and continues(row[edge], row[edge - 1]) for edge in (find.start, find.end))
-    if not cut:
+    if not crosses:
         write_span(row, find)
         return
     for i in left:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from crfdeid.rules.rule import Rule
+from crfdeid.rules.rule import Rule, one_of
 from features.lexicons import MONTHS
 from features.patterns import PATTERNS, WRITTEN_DATE
 
 _DATES = ("DATE", "FECHAS")
 _MONTHS = tuple(sorted(MONTHS))
+_YEAR = r"(?:19[3-9]\d|20[0-4]\d)"
+_BEFORE_YEARS = ("en", "desde", "hasta", "entre", "in", "since", "until", "between", "during", "before", "after")
 
 
 def _numeric_date(mark: str) -> str:
@@ -55,6 +57,16 @@ DATE_RULES = (
         ("since [03/1972]",),
         ("13/197", "13/1972", "1/2048"),
         words=("/", "-"),
+    ),
+    Rule(
+        "year after a word for it",
+        rf"(?P<value>(?:año|year) {_YEAR})|{one_of(_BEFORE_YEARS)}(?: el| the year)? (?P<alone>{_YEAR})"
+        r"(?![\d.,/:-]*\d| ?(?:m?[glm]|mm?ol|kcal|cc|ui|%)(?!\w))",
+        _DATES,
+        ("en [2006] se operó", "en el [año 1992]", "since [1998]", "in [2011], he", "desde el [2006]"),
+        ("2006", "en 2500 casos", "of 1998", "en 2006 mg", "in 1998.5"),
+        words=(*_BEFORE_YEARS, "año", "year"),
+        requires_support=True,
     ),
     Rule(
         "date of birth after its name",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from crfdeid.rules.name_words import ends_with_name
 from crfdeid.rules.rule import CAPITAL, NAME_PART, NAME_REST, Rule, forms, one_of
 from features.languages import LANGUAGES, Language
 from features.tokenizer import tokenize
@@ -25,6 +26,21 @@ _LINKS = r"(?:(?:de|del|da|do|dos|para|en|la|las|los|el) |d['’]){0,3}"
 
 INSTITUTION_RULES = (
     Rule(
+        "hospital",
+        rf"(?={CAPITAL})(?:(?:complejo|complexo) hospital(?:ario|ari)|hospital(?! n(?:umber|úm|o|º)(?!\w))) "
+        rf"{_LINKS}{NAME_PART}{NAME_REST}",
+        ("HOSPITAL", "INSTITUCION", "ORGANIZATION"),
+        (
+            *("Hospital Universitario Quill", "[Hospital General de Tawn]. C/ Quill", "Complejo Hospitalario de Tawn"),
+            *("[Hospital Quill y Tawn] Servicio de Urología", "[Hospital Quill] Avda. Tawn 4"),
+            "[Hospital de Tawn] C/Quill 4",
+        ),
+        ("nuestro hospital", "Hospital de día", "Hospital Clínico", "Hospital, C/ Quill"),
+        words=("hospital", "complejo", "complexo"),
+        check=ends_with_name,
+        language="es",
+    ),
+    Rule(
         "institution",
         rf"(?={CAPITAL})(?!{_COMMON})(?:{_KINDS} {_LINKS}{NAME_PART}{NAME_REST}(?: \({CAPITAL}{{3,8}}\))?"
         r"|ciudad (?:universitaria|de la justicia|sanitaria)|palacio de justicia|servicio [\w-]{4,30} de salud)",
@@ -40,6 +56,7 @@ INSTITUTION_RULES = (
             *("en otros Centros", "Instituto", "Colegio", "Residencia habitual", "Universidad, Avda. Quill"),
         ),
         words=(*_SPANISH.cues["institution"], "ciudad", "palacio", "servicio"),
+        splits=True,
     ),
     Rule(
         "health centre",
@@ -166,11 +183,17 @@ PERSONAL_DETAIL_RULES = (
     ),
     Rule(
         "sex",
-        r"(?:mujer|varón|hombre|niñ[oa])|sexo:? (?P<value>femenin[oa]|masculin[oa])",
+        r"(?:mujer|varón|hombre|niñ[oa])|(?:sexo:?|paciente) (?P<value>femenin[oa]|masculin[oa])",
         ("SEXO_SUJETO_ASISTENCIA", "SEX"),
-        ("[Mujer] de 82 años", "se trata de un [varón]", "de sexo [femenino]", "Sexo: [masculino]"),
+        (
+            "[Mujer] de 82 años",
+            "se trata de un [varón]",
+            "de sexo [femenino]",
+            "Sexo: [masculino]",
+            "Paciente [femenina]",
+        ),
         ("mujeres", "sexo", "género masculino"),
-        words=("mujer", "varón", "hombre", "niño", "niña", "sexo"),
+        words=("mujer", "varón", "hombre", "niño", "niña", "sexo", "paciente"),
         requires_support=True,
     ),
     Rule(
@@ -188,6 +211,15 @@ PERSONAL_DETAIL_RULES = (
             *("a los 2 años de la cirugía", "a los 3 meses", "desde los años"),
         ),
         words=("edad", "vida", "años", *_SOMEBODY, *(f"{word}s" for word in _SOMEBODY)),
+        requires_support=True,
+    ),
+    Rule(
+        "age without a unit",
+        r"edad ?[:;|=] ?(?P<value>1?\d?\d)(?![\d.,/-]*\d| ?(?:a[ñn]|mes|sem|d[ií]|h))",
+        _AGES,
+        ("Edad: [70] Sexo: H", "EDAD | [7]"),
+        ("edad 70", "Edad: 3 meses", "Edad: 12/3", "Edad: 42 años"),
+        words=("edad",),
         requires_support=True,
     ),
     Rule(

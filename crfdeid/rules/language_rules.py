@@ -1,8 +1,8 @@
 """Rules that a language pack makes (`features.languages`): people's names, places, streets and institutions after cues.
 
 Each template is a rule in every language but English and Spanish, whose own rules in `crfdeid.rules.names` and
-`crfdeid.rules.entities` are finer. A cue of one kind is a list of the pack; a language without the list has no such
-rule.
+`crfdeid.rules.entities` are finer; Spanish addresses are made here too. A cue of one kind is a list of the pack; a
+language without the list has no such rule.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from features.languages import LANGUAGES, Language
 from features.lexicons import spellings
 from features.tokenizer import tokenize
 
-_WITH_OWN_RULES = {"en", "es"}
 _HOSPITALS = ("HOSPITAL", "CENTRO_SALUD", "ORGANIZATION")
 _ORGANIZATIONS = ("ORGANIZATION", "INSTITUCION", "EMPLOYER", "HOSPITAL")
 _TOWNS = ("CITY", "TERRITORIO", "LOCATION", "GEOGRAPHIC_LOCATION")
@@ -27,7 +26,10 @@ _STREETS = ("STREET", "CALLE", "LOCATION", "GEOGRAPHIC_LOCATION")
 _NEXT = r"[:,]? ?"
 _COLON = r" ?(?:[:;|=]+| -) ?"
 _GAP = r"(?:(?<=['’])|(?:,|:)? )\(?"
-_NUMBER = r"\d{1,4}(?: ?(?:bis|ter|quater|[a-z])(?!\w))?(?: ?[-/] ?\d{1,4} ?[a-z]?(?!\w))?"
+_NUMBER = (
+    r"(?:(?:nº?|n\.?[ºo°]|núm|no|#)\.? ?)?\d{1,4}(?!\d)(?: ?(?:bis|ter|quater|[a-z])(?!\w))?"
+    r"(?: ?[-/] ?\d{1,4} ?[a-z]?(?!\w))?"
+)
 _SHORT = 3  # shorter cues need a capital: "M", "Fr"
 
 
@@ -45,7 +47,7 @@ def _cue(cues: Iterable[str]) -> str:
     return f"(?:{'|'.join(forms)})".replace("'", "['’]") + ends
 
 
-def _language_rules(pack: Language) -> Iterator[Rule]:
+def _name_rules(pack: Language) -> Iterator[Rule]:
     """The rules of a language."""
     particles = one_of(part for part in pack.particles if not part.endswith("'"))
     elided = one_of([*(part[:-1] for part in pack.particles if part.endswith("'")), "d"])
@@ -118,9 +120,7 @@ def _language_rules(pack: Language) -> Iterator[Rule]:
     kin = {*pack.words["kin"], *pack.cues["companion"]}
     yield from named("name of a relative", kin, rf"{_cue(kin)}{_GAP}{value}", _RELATIVES, strict)
 
-    word = rf"{CAPITAL}[\w’']{{1,40}}+"
-    place = rf"(?P<value>{word}(?:(?:-| |['’])(?:[\w]{{1,3}}(?:-| |['’])){{0,2}}{word}){{0,3}})"
-    town = next(town for town in pack.towns if town.isalpha())
+    place, town = _place(pack)
     for kind in ("birthplace", "residence"):
         cues = pack.cues[kind]
         if cues:
@@ -135,12 +135,18 @@ def _language_rules(pack: Language) -> Iterator[Rule]:
                 check=is_town,
                 language=pack.code,
             )
-    yield from _address_rules(pack, place, town)
-    yield from _institution_rules(pack, town)
 
 
-def _address_rules(pack: Language, place: str, town: str) -> Iterator[Rule]:
+def _place(pack: Language) -> tuple[str, str]:
+    """The expression of a place's name, and the first town of one word."""
+    word = rf"{CAPITAL}[\w’']{{1,40}}+"
+    place = rf"(?P<value>{word}(?:(?:-| |['’])(?:[\w]{{1,3}}(?:-| |['’])){{0,2}}{word}){{0,3}})"
+    return place, next(town for town in pack.towns if town.isalpha())
+
+
+def _address_rules(pack: Language) -> Iterator[Rule]:
     """Rules for postal codes, the towns after them, and streets."""
+    place, town = _place(pack)
     code = rf"(?:^|(?<=[,;:|(] )|(?<=[(,;|])|(?<=[a-z] ))(?!(?:19|20)\d\d )(?:{pack.postcode})"
     sample = pack.postcode_example
     no_town = (f"{sample} {min(pack.common).capitalize()}", f"{sample} {town.lower()}")
@@ -151,6 +157,7 @@ def _address_rules(pack: Language, place: str, town: str) -> Iterator[Rule]:
         (f"[{sample}] {town}",),
         no_town,
         language=pack.code,
+        splits=True,
     )
     yield Rule(
         f"town after a postal code in {pack.name}",
@@ -160,6 +167,7 @@ def _address_rules(pack: Language, place: str, town: str) -> Iterator[Rule]:
         no_town,
         check=is_place,
         language=pack.code,
+        splits=True,
     )
     name = rf"{CAPITAL}[\w’']{{0,30}}+(?:\.(?=[ -]\w))?"
     if pack.street_suffixes:
@@ -174,11 +182,12 @@ def _address_rules(pack: Language, place: str, town: str) -> Iterator[Rule]:
         )
     if pack.street_words:
         part = rf"(?: (?:{one_of(('de', 'du', 'des', 'la', 'le', 'les', 'et', *pack.particles))} |[dl]['’]){{0,3}}|-)"
+        floor = rf"(?:(?:,| ?-)? ?{pack.floor}){{0,4}}(?<![,.])" if pack.floor else ""
         words = rf"{_cue(pack.street_words)}{part}{name}(?:{part}{name}){{0,4}}"
         first = next(word for word in pack.street_words if word.isalpha()).capitalize()
         yield Rule(
             f"street in {pack.name}",
-            rf"{_NUMBER},? {words}" if pack.number_first else rf"{words},? {_NUMBER}",
+            rf"{_NUMBER},? {words}" if pack.number_first else rf"{words},? {_NUMBER}{floor}",
             _STREETS,
             (f"12 {first} Quill" if pack.number_first else f"{first} Quill 12",),
             (f"{first} Quill", f"{first} 12"),
@@ -186,8 +195,9 @@ def _address_rules(pack: Language, place: str, town: str) -> Iterator[Rule]:
         )
 
 
-def _institution_rules(pack: Language, town: str) -> Iterator[Rule]:
+def _institution_rules(pack: Language) -> Iterator[Rule]:
     """Rules for hospitals and other institutions with a proper name: of a town, a person or a saint."""
+    _, town = _place(pack)
     part = r"(?: (?:[^\W\d_]{1,20} |[dl]['’]){0,4}|-)"
     name = rf"{CAPITAL}[\w’']{{1,30}}+(?:\.(?=[ -]\w))?"
     cues = (("hospital", pack.words["hospital"], _HOSPITALS), ("institution", pack.cues["institution"], _ORGANIZATIONS))
@@ -207,6 +217,10 @@ def _institution_rules(pack: Language, town: str) -> Iterator[Rule]:
 
 
 LANGUAGE_RULES = tuple(
-    rule for pack in LANGUAGES.values() if pack.code not in _WITH_OWN_RULES for rule in _language_rules(pack)
+    rule
+    for make, own in ((_name_rules, {"en", "es"}), (_address_rules, {"en"}), (_institution_rules, {"en", "es"}))
+    for code, pack in LANGUAGES.items()
+    if code not in own
+    for rule in make(pack)
 )
-"""The rules of the languages that have no rules of their own."""
+"""The rules of each language, but for languages that have rules of their own."""

@@ -146,6 +146,17 @@ def is_place(value: str) -> bool:
     return is_town(value) or is_after_word(value)
 
 
+def ends_with_name(value: str) -> bool:
+    """True for a name of several words whose last word with a capital is no word of the language.
+
+    Example:
+        >>> ends_with_name("Hospital General Quill"), ends_with_name("Hospital Clínico")
+        (True, False)
+    """
+    words = [word for word in _WORD.findall(value)[1:] if word[0].isupper()]
+    return bool(words) and _name_word_kind(words[-1]) not in ("word", "acronym")
+
+
 def has_proper_name(value: str) -> bool:
     """True for words with the name of a place or person, after the first word, and no word of the language at the end.
 
@@ -153,9 +164,8 @@ def has_proper_name(value: str) -> bool:
         >>> has_proper_name("Hospital Toledo"), has_proper_name("Hospital Denies")
         (True, False)
     """
-    words = [word for word in _WORD.findall(value)[1:] if word[0].isupper()]
-    ends_with_word = not words or _name_word_kind(words[-1]) in ("word", "acronym")
-    return not ends_with_word and any(is_town(word) or _name_word_kind(word) in _LISTED for word in words)
+    names = (word for word in _WORD.findall(value)[1:] if word[0].isupper())
+    return ends_with_name(value) and any(is_town(word) or _name_word_kind(word) in _LISTED for word in names)
 
 
 def is_known(value: str) -> bool:

@@ -28,6 +28,8 @@ class Rule(NamedTuple):
         has_checksum: ``check`` hardly passes by chance, so that a match is PHI even if annotators missed it.
         requires_support: use the rule only if the training notes hold right matches: its values are PHI in some corpora
             only, such as words for relatives.
+        splits: its matches begin and end as annotators' spans do: a hybrid splits a span of its model that crosses or
+            contains one, such as a street with the postal code after it.
         language: code of the language of the notes that the rule is for; None for all.
 
     Example:
@@ -46,6 +48,7 @@ class Rule(NamedTuple):
     check: Callable[[str], bool] | None = None
     has_checksum: bool = False
     requires_support: bool = False
+    splits: bool = False
     language: str | None = None
 
 
@@ -88,9 +91,9 @@ CODE = r"(?:\d{2,4}(?:[ -]\d{3,4}){1,4}|(?=(?:[a-z-]{0,8}\d){2})[a-z0-9](?:[a-z0
 # A word of a name, and what follows it. An address that comes next is no part of the name.
 CAPITAL = "(?-i:[A-ZÁÉÍÓÚÜÑÇÀÈÒ])"
 _ADDRESS = (
-    r"(?:e-?mail|correo|av|ave|avda|avenida|avenue|calle|c/|carrer|carretera|ctra|paseo|plaza|pza|street|road|box|apdo"
-    r"|apartado|campus|servicio|service|departamento|department|dpto|dept|unidad|unit|sección|seccion|hospital|tel|tfno"
-    r"|tlf|fax|phone|dra?|cp|españa)(?!\w)"
+    r"(?:c ?[/\\]|(?:e-?mail|correo|av|ave|avda|avenida|avenue|calle|carrer|carretera|ctra|paseo|plaza|pza|street|road"
+    r"|box|apdo|glorieta|pso|planta|apartado|campus|servicio|service|departamento|department|dpto|dept|unidad|unit|sección|seccion|hospital"
+    r"|tel|tfno|tlf|fax|phone|dra?|cp|españa)(?!\w))"
 )
 NAME_PART = rf"[\"“”«»]?(?!{_ADDRESS}){CAPITAL}[\w’'&]{{0,40}}+[\"“”«»]?"
 NAME_REST = (

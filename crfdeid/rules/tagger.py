@@ -32,7 +32,7 @@ class RulesSettings:
         precision: least share of PHI among a rule's matches in the training notes; other rules are not used.
         keep_untried: use a rule until the training notes contradict it. The estimate then starts from one right match.
             A rule without matches is used under its first type if the notes have none of its types, and a rule with a
-            checksum is always used. If False, the estimate starts from one wrong match, and a rule without matches is
+            checksum is always used. If False, the estimate starts from 0.4 wrong matches, and a rule without matches is
             used only if the notes have one of its types.
         language: codes of the notes' languages, joined by "+"; "auto" for those of the training notes.
 
@@ -51,6 +51,7 @@ class RulesSettings:
 
 
 _FILES = ModelFiles("rules", schema=4, file="rules.json", libraries=("regex",))
+_DOUBT = 0.4  # wrong matches that an estimate starts from: one right match is enough, two of three are not
 _MIN_MATCHES = 10  # right matches from which on their type decides the label
 
 
@@ -101,7 +102,7 @@ def _choose(
     for rule in rules_for(language_codes(settings.language)).rules:
         count, right = matches[rule.name].total(), matches[rule.name] - Counter({OUTSIDE: matches[rule.name][OUTSIDE]})
         sure = rule.has_checksum and settings.keep_untried
-        share = (right.total() + settings.keep_untried) / (count + 1)
+        share = (right.total() + settings.keep_untried) / (count + (1 if settings.keep_untried else _DOUBT))
         if count and share < settings.precision and not sure:
             continue
         if rule.requires_support and not right:
@@ -219,12 +220,12 @@ class RulesTagger(Tagger):
         if on_progress is not None:
             on_progress(FitProgress(step=1, total=1))
 
-    def find(self, sentences: Sequence[Sentence]) -> Iterator[list[tuple[Span, float]]]:
-        """Matches of the rules in use in each sentence: spans of token positions, and the precision of the rule."""
+    def find(self, sentences: Sequence[Sentence]) -> Iterator[list[tuple[Span, float, bool]]]:
+        """Matches of the rules in use in each sentence: token positions, the rule's precision, and `Rule.splits`."""
         in_use = self._trained().rule_precision
         for found in self._rules().find(sentences):
-            known = [(in_use[rule.name], first, stop) for rule, first, stop in found if rule.name in in_use]
-            yield [(Span(first, stop, label), share) for (label, share), first, stop in known]
+            known = [(*in_use[rule.name], rule.splits, *where) for rule, *where in found if rule.name in in_use]
+            yield [(Span(first, stop, label), share, splits) for label, share, splits, first, stop in known]
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -251,7 +252,7 @@ class RulesTagger(Tagger):
         rows = []
         for sentence, found in zip(sentences, self.find(sentences), strict=True):
             row = [OUTSIDE] * len(sentence.tokens)
-            for span, _ in found:
+            for span, *_ in found:
                 write_span(row, span)
             rows.append(row)
         return rows
@@ -270,7 +271,7 @@ class RulesTagger(Tagger):
             missed = learned.missed if len(column) > 1 else 0.0
             table = np.full((len(sentence.tokens), len(column)), missed / others)
             table[:, outside] = 1 - missed
-            for span, share in found:
+            for span, share, _ in found:
                 table[span.start : span.end] = 0
                 table[span.start : span.end, outside] = 1 - share
                 for i in range(span.start, span.end):

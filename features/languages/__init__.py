@@ -40,6 +40,7 @@ class Language:
         street_words: words that begin a street's name, or end it in a language with the number first.
         street_suffixes: endings of compounds that are streets.
         number_first: whether a house's number precedes the street.
+        floor: expression of a part of an address after the house's number, such as a floor; "" for none.
         cues: kind -> words that announce a value: patient, field (of a name), maiden, called, companion, birth,
             birthplace, residence, signature, seen_by, role, of (between a role and a name), institution.
         content: the rest of the file.
@@ -60,6 +61,7 @@ class Language:
     street_words: tuple[str, ...]
     street_suffixes: tuple[str, ...]
     number_first: bool
+    floor: str
     cues: Mapping[str, tuple[str, ...]]
     content: Mapping[str, Any] = field(repr=False)
 
@@ -167,6 +169,7 @@ def read_language(path: Path) -> Language:
         _entries(content["street"]["first"]),
         _entries(content["street"]["suffixes"]),
         content["street"]["number"] == "before",
+        content["street"].get("floor", ""),
         MappingProxyType({kind: _entries(text) for kind, text in content["cues"].items()}),
         content,
     )
