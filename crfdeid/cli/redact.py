@@ -27,7 +27,7 @@ POLICY_OPTIONS = (
         only=(_SURROGATES,),
         rare=True,
         metavar="LOCALE",
-        help="Language and country of surrogates, such as en_GB; default: en_US or es_ES, by the note.",
+        help="Language and country of surrogates, such as en_GB; default: by the note, such as en_US or de_DE.",
     ),
     choice(
         "--date-order",

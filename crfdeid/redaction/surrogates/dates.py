@@ -214,6 +214,7 @@ _FULL = regex.compile(_BEFORE + _SLASHED)
 # Years of two digits up to this one are 20xx.
 _LAST_OF_THIS_CENTURY = 40
 _A_LEAP_YEAR = 2000  # of a day without a year, so that 29 February is valid
+_LEAP_DAY = (2, 29)
 _LAST_OF_A_MONTH = 31
 _LEAST_DAYS, _MOST_DAYS = 34, 75
 _MARK = "\x1f"
@@ -273,20 +274,23 @@ def patient_shift(keyed: HmacChooser) -> DateShift:
     return DateShift(days, round(days / 30.436875), -years)
 
 
-def shift_date(text: str, shift: DateShift, *, month_first: bool, locale: str = "en_US") -> str | None:
+def shift_date(
+    text: str, shift: DateShift, *, month_first: bool, locale: str = "en_US", year: int | None = None
+) -> str | None:
     """Return a text of one or several dates with each shifted, or None if part of it is in no known form.
 
-    A day without a year is shifted as one of the year 2000, so it may be a day off.
+    A day without a year is shifted as one of a given year, or else of the year 2000, so it may be a day off.
 
     Args:
         text: the dates.
         shift: the patient's shift.
         month_first: True to read 3/4 as the 4th of March; dates with one possible reading ignore it.
         locale: language of the dates.
+        year: the year of days without one.
     """
     calendar = calendar_of(locale)
     found = _with_own_months(text, calendar)
-    shifted = _shifted_dates(found, shift, month_first, calendar)
+    shifted = _shifted_dates(found, shift, month_first, calendar, year)
     return shifted if found == text or shifted is None else _with_shared_months(shifted, calendar)
 
 
@@ -313,7 +317,7 @@ def _with_shared_months(text: str, calendar: Calendar) -> str:
     return str(years.sub("", whole.sub("", text)))
 
 
-def _shifted_dates(text: str, shift: DateShift, month_first: bool, calendar: Calendar) -> str | None:
+def _shifted_dates(text: str, shift: DateShift, month_first: bool, calendar: Calendar, year: int | None) -> str | None:
     pieces: list[tuple[int, int, str]] = []
     left = sum(map(str.isalnum, text))
     for pattern in (*calendar.patterns, calendar.weekday, calendar.relative):
@@ -322,7 +326,7 @@ def _shifted_dates(text: str, shift: DateShift, month_first: bool, calendar: Cal
         for match in pattern.finditer(text):
             if any(start < match.end() and match.start() < end for start, end, _ in pieces):
                 continue
-            found = _shifted(match, shift, month_first, calendar)
+            found = _shifted(match, shift, month_first, calendar, year)
             if found is None:
                 return None
             pieces.append((match.start(), match.end(), found))
@@ -359,7 +363,9 @@ def year_shift(dates: Iterable[str], shift: DateShift, *, month_first: bool, loc
     return votes.most_common(1)[0][0]
 
 
-def _shifted(match: regex.Match[str], shift: DateShift, month_first: bool, calendar: Calendar) -> str | None:
+def _shifted(
+    match: regex.Match[str], shift: DateShift, month_first: bool, calendar: Calendar, year: int | None
+) -> str | None:
     """Return the shifted text of a match, or None for an invalid date such as 30 February."""
     if match.re is calendar.relative:
         return str(match.group())
@@ -370,7 +376,7 @@ def _shifted(match: regex.Match[str], shift: DateShift, month_first: bool, calen
     if named is None:
         return None
     try:
-        new = _shifted_date({named.get(name, name): text for name, text in parts.items()}, shift, calendar)
+        new = _shifted_date({named.get(name, name): text for name, text in parts.items()}, shift, calendar, year)
     except (ValueError, OverflowError):
         return None
     if parts.keys() == {"monthnumber", "year"} and len(parts["year"]) == 2 and new.year % 100 <= _LAST_OF_A_MONTH:
@@ -415,10 +421,10 @@ def _order(parts: dict[str, str], month_first: bool) -> dict[str, str] | None:
     return next((order for order, month in ranked if 1 <= month <= 12), None)
 
 
-def _shifted_date(values: dict[str, str], shift: DateShift, calendar: Calendar) -> dt.date:
+def _shifted_date(values: dict[str, str], shift: DateShift, calendar: Calendar, year_without: int | None) -> dt.date:
     """Return the shifted date; parts that the text lacks have arbitrary values."""
     digits = values.get("year", "").lstrip("'’")
-    year = int(digits or _A_LEAP_YEAR)
+    year = int(digits or year_without or _A_LEAP_YEAR)
     if digits and len(digits) == 2:
         year += 2000 if year <= _LAST_OF_THIS_CENTURY else 1900
     month = int(values.get("monthnumber", 1))
@@ -426,6 +432,8 @@ def _shifted_date(values: dict[str, str], shift: DateShift, calendar: Calendar) 
         name = values["month"]
         month = calendar.months[casefold_accents(name).rstrip(".")] if calendar.code else month_number(name) or 0
     if "day" in values:
+        if not digits and (month, int(values["day"])) == _LEAP_DAY:
+            year = _A_LEAP_YEAR
         return dt.date(year, month, int(values["day"])) + dt.timedelta(shift.days)
     if "month" in values or "monthnumber" in values:
         dt.date(year, month, 1)  # raises ValueError for no month

@@ -43,6 +43,9 @@ PRESERVED_KINDS = frozenset({"sex", "kin", "age", "job", "country"})
 _INTERCHANGEABLE = (frozenset({"place", "street", "town", "hospital"}), frozenset({"number", "licence", "telephone"}))
 
 
+_YEAR = regex.compile(r"(?<![0-9])(?:19|20)[0-9]{2}(?![0-9])")
+
+
 class Surrogates:
     """Surrogates of one patient in one note.
 
@@ -94,7 +97,7 @@ class Surrogates:
             "street": where.street,
             "town": where.town,
             "country": lambda text: other_country(text, keyed, locale),
-            "date": lambda text: shift_date(text, self._shift, month_first=by_month, locale=locale),
+            "date": lambda text: shift_date(text, self._shift, month_first=by_month, locale=locale, year=self._year),
             "age": lambda text: generalise_age(text, locale),
             "sex": lambda text: preserve_sex(text, locale),
             "kin": lambda text: preserve_kin(text, names.person, locale),
@@ -115,8 +118,9 @@ class Surrogates:
             section = surrogate_table(pack, "numbers")
             forms = [regex.compile(form) for form in section.get("forms", ())]
             prefix = regex.compile(section.get("phone_prefix", ""))
+            area_codes = [codes.replace(",", " ").split() for codes in section.get("area_codes", ())]
             announcing = pack.words["identifier"] | pack.words["contact"]
-            self._by_kind["telephone"] = lambda text: telephone_after(text, keyed, prefix, announcing)
+            self._by_kind["telephone"] = lambda text: telephone_after(text, keyed, prefix, area_codes, announcing)
             exchanged = where.geography.exchanged_number
             for kind in ("number", "licence"):
                 self._by_kind[kind] = lambda text: number_of_form(
@@ -127,6 +131,14 @@ class Surrogates:
     def _shift(self) -> DateShift:
         shift = patient_shift(self._keyed)
         return shift._replace(years=year_shift(self._dates, shift, month_first=self._by_month, locale=self._locale))
+
+    @cached_property
+    def _year(self) -> int | None:
+        """The most frequent year of the note's dates, of equally frequent ones the last: that of dates without one."""
+        if language_pack(self._locale) is None:
+            return None
+        counts = Counter(int(year) for text in self._dates for year in _YEAR.findall(text))
+        return max(counts, key=lambda year: (counts[year], year), default=None)
 
     def of(self, text: str, label: str, *, like: str | None = None) -> str:
         """Return the surrogate of a value, or its type in brackets if there is no plausible one: [DATE].

@@ -179,6 +179,9 @@ class Hospitals:
             stop, town = self._town_at(text, words[i:])
             if match.start() == done + 1 and text[done] == "-" and plain not in kept:  # a part of the town
                 tails = pack.entries("surrogates", "institutions", "towns_tail")
+                known = self._places.geography.known(word)
+                if known is not None and known.kind in ("capital", "town"):
+                    tails = (self._places.town(word),)
                 is_single = "-" not in pieces[-1][2]
                 tail = f"-{self._places.other('tail', word, tails)}" if is_single and tails else ""
                 pieces.append((done, match.end(), tail))

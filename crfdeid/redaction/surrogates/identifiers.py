@@ -23,6 +23,7 @@ _AGAIN = "(?P<again>(?P=first))?"
 _GROUPED = regex.compile(rf"[^0-9]*(?P<first>[0-5][0-9])[\s/.-]+{_AGAIN}(?=(?:[^\p{{L}}]*[0-9]){{3}})")
 _LICENCE = regex.compile(rf"[^0-9]*(?P<first>[0-5][0-9])[\s/.-]*{_AGAIN}")
 _COUNTRY_CODE = regex.compile(r"\s*(?:\+|00)?(?:34|1)(?=(?:\D*[0-9]){9,10}\D*$)")
+_AREA_CODE = regex.compile(r"\s*\(?(?:(?:\+|00)[0-9]{2}[\s/-]*)?(?:\(0\)|0)?\s?(?P<code>[1-9][0-9]{1,2})(?![0-9])")
 _MAIL = regex.compile(r"\s*(?P<name>[^\s@]+)@(?P<domain>[^\s@]+?)\s*")
 _TOP_LEVEL = regex.compile(r"\.(?:com|org|net|edu|gov|es|uk|us|fr|de|at|ch|be|it|pt|mx|ar|cl|co)$", regex.IGNORECASE)
 _URL = regex.compile(r"(?P<scheme>(?:https?|ftp)://)?(?P<www>www\.)?(?P<host>[^\s/:?#]+\.[^\s/:?#]+)(?P<rest>\S*)")
@@ -146,13 +147,32 @@ def number_of_form(
 
 
 def telephone_after(
-    text: str, keyed: HmacChooser, prefix: regex.Pattern[str], announcing: frozenset[str]
+    text: str,
+    keyed: HmacChooser,
+    prefix: regex.Pattern[str],
+    area_codes: Sequence[Sequence[str]],
+    announcing: frozenset[str],
 ) -> str | None:
-    """Return another telephone number of the same shape that begins with the same prefix."""
+    """Return another telephone number of the same shape that begins with the same prefix, or with another area code.
+
+    Args:
+        text: the value.
+        keyed: the source of choices.
+        prefix: expression of what stays at the beginning.
+        area_codes: groups of area codes that replace each other, without the leading 0.
+        announcing: further words that announce a number.
+    """
+    area = _AREA_CODE.match(text)
+    group = next((codes for codes in area_codes if area and area["code"] in codes), None)
     begins = prefix.match(text)
     end = begins.end() if begins else 0
+    start = text[:end]
+    if area and group:
+        end = area.end()
+        others = [code for code in group if code != area["code"]]
+        start = text[: area.start("code")] + keyed.choice("area", area["code"], others)
     rest = substitute_characters(text[end:], keyed, announcing=announcing)
-    return None if rest is None else text[:end] + rest
+    return None if rest is None else start + rest
 
 
 def contact_kind(text: str) -> str:
