@@ -2,13 +2,16 @@
 
     python benchmarks/surrogates.py meddocan/dev/brat
     python benchmarks/surrogates.py
+    python benchmarks/surrogates.py --letters
     python benchmarks/surrogates.py --examples
 
 Each gold span gets its surrogate, and each note counts as one patient; no model is needed. The table has for each type
 the share of values whose surrogate has the same form by the rules of `believable`, the share that a rule leaves
 unchanged, and the share replaced by the label. Then the number of notes with two whole dates in which all intervals
 between them are unchanged, and of notes with a date of birth, a later date and an age in which the age agrees with the
-dates, before and after. ``--examples`` prints ten invented notes before and after, the table of docs/redaction.md.
+dates, before and after. ``--letters`` prints each value of the invented German and French letters with its surrogate,
+for reading, and the share of believable ones by type: all but those of letters/not_believable.txt, which a reader
+judged. ``--examples`` prints ten invented notes before and after, the table of docs/redaction.md.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ import argparse
 import datetime as dt
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from tabulate import tabulate
@@ -113,7 +116,7 @@ def age_agrees(dates: Sequence[str], ages: Sequence[str], order: str | None) -> 
 
 
 def values(document: Document) -> list[tuple[str, str, str]]:
-    """Type, value and surrogate of each span; an English or Spanish locale by the text, else English."""
+    """Type, value and surrogate of each span; a locale by the text, else English."""
     locale = guess_locale(document.text) or "en_US"
     spans = merge(document.spans)
     found = redact(document, "surrogate", secret=SECRET, locale=locale)
@@ -121,6 +124,39 @@ def values(document: Document) -> list[tuple[str, str, str]]:
         (span.label, document.text[span.start : span.end], found.text[other.start : other.end])
         for span, other in zip(spans, found.spans, strict=True)
     ]
+
+
+LETTERS = Path(__file__).parent / "letters"
+READ_AS = {  # types that one row of the table counts together
+    **dict.fromkeys(("DEPARTMENT", "ORGANIZATION"), "HOSPITAL"),
+    **dict.fromkeys(("IDNUM", "ACCOUNT", "LICENSE", "HEALTHPLAN", "MEDICALRECORD", "SSN", "DEVICE", "ROOM"), "ID"),
+    **dict.fromkeys(("ZIP", "STATE", "COUNTRY", "LOCATION"), "CITY"),
+    **dict.fromkeys(("FAX", "EMAIL", "URL"), "PHONE"),
+}
+
+
+def letters() -> Iterator[tuple[str, Document]]:
+    """Yield the language and the document of each invented letter; its id is its number."""
+    for path in sorted(LETTERS.glob("??.txt")):
+        for part in path.read_text(encoding="utf-8").split("=== ")[1:]:
+            title, _, body = part.partition("\n")
+            yield path.stem, Document(title.split()[0], *read_marks(body))
+
+
+def read_letters() -> None:
+    """Print the values of the letters with their surrogates, and the table of those that a reader believes."""
+    doubted = set((LETTERS / "not_believable.txt").read_text(encoding="utf-8").splitlines())
+    counts: dict[tuple[str, str], Counter[bool]] = {}
+    for language, document in letters():
+        for label, value, surrogate in values(document):
+            believed = f"{language} {document.id} {value}" not in doubted
+            counts.setdefault((language, READ_AS.get(label, label)), Counter())[believed] += 1
+            print(f"{'' if believed else '?':1} {language} {document.id:2} {label:13} {value} -> {surrogate}")
+    rows = [
+        [language, label, count.total(), count[True], f"{100 * count[True] / count.total():.1f}"]
+        for (language, label), count in sorted(counts.items())
+    ]
+    print(tabulate(rows, ["language", "type", "values", "believable", "%"], tablefmt="pipe", disable_numparse=True))
 
 
 EXAMPLES_SECRET = b"an invented secret for the page"
@@ -234,10 +270,14 @@ def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("notes", type=Path, nargs="?", help="annotated notes (default: the synthetic corpus's dev)")
+    parser.add_argument("--letters", action="store_true", help="read German and French letters instead")
     parser.add_argument("--examples", action="store_true", help="print ten invented notes before and after instead")
     args = parser.parse_args()
     if args.examples:
         print(examples_table())
+        return
+    if args.letters:
+        read_letters()
         return
     documents = read_corpus(args.notes) if args.notes else generate_corpus("default", types="all").dev.documents
     counts: dict[str, Counter[str]] = {}
