@@ -130,7 +130,7 @@ LABELLED_NUMBER_RULES = (
     ),
     Rule(
         "record number",
-        CODE,
+        rf"{CODE}|\d{{3}}\.\d{{3}}\.\d{{4}}",
         RECORD_TYPES,
         (
             *("MRN: [48-2213-7]", "NHC [2213744]", "Medical record number: [A991204]"),
