@@ -19,8 +19,8 @@ NAME_WORD = regex.compile(
     r"(?<![\p{L}\p{M}]['’])\p{L}\p{M}*(?:['’]?\p{L}\p{M}*)*?(?=['’]s?(?![\p{L}\p{M}])|(?!['’]?[\p{L}\p{M}]))"
 )
 TITLES = word_set(
-    "dr drs doctor md do phd rn np pa prof professor jr sr ii iii iv esq dra dres doctora señorita docteur doktor"
-).union(*(language.words["honorific"] for language in LANGUAGES.values()))
+    "dr drs doctor md do phd rn np pa prof professor jr sr ii iii iv esq dra dres doctora señorita docteur doktor d"
+).union(word for language in LANGUAGES.values() for word in language.words["honorific"] if len(word) > 1)  # "M. Quill"
 PARTICLES = word_set("de del la las los el of the and y e i von van der den da do dos di du le st san santa")
 
 

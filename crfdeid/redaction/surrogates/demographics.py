@@ -94,7 +94,7 @@ _JOBS = casefold_words(
     shipbuilder teller librarian counselor realtor shepherd manager supervisor assistant
     """
 )
-# Words that specify an occupation, and are none by themselves.
+# DemographicWords that specify an occupation, and are none by themselves.
 _SPECIFYING_JOBS = casefold_words(
     """
     casa labores campo mina mar fábrica obra obras industria taller almacén granja oficina especialista cuenta ajena
@@ -126,8 +126,8 @@ _OLD_IN_ENGLISH = regex.compile(
 )
 
 
-class Words(NamedTuple):
-    """Words of demographic values in a language.
+class DemographicWords(NamedTuple):
+    """DemographicWords of demographic values in a language.
 
     Attributes:
         sex, sex_letters, kin, age, numbers, between, jobs, specifying_jobs: casefolded words of closed lists.
@@ -149,7 +149,7 @@ class Words(NamedTuple):
     job_endings: tuple[tuple[str, str], ...] | None = None
 
 
-_ENGLISH_AND_SPANISH = Words(
+_ENGLISH_AND_SPANISH = DemographicWords(
     _SEX,
     _SEX_LETTERS,
     _KIN,
@@ -164,7 +164,7 @@ _ENGLISH_AND_SPANISH = Words(
 
 
 @lru_cache(maxsize=16)
-def words_of(locale: str) -> Words:
+def words_of(locale: str) -> DemographicWords:
     """Return the words of a locale's language; those of English and Spanish are read together."""
     pack = language_pack(locale)
     if pack is None:
@@ -174,7 +174,7 @@ def words_of(locale: str) -> Words:
     found = {kind: folded_entries(pack.code, "demographics", kind) for kind in kinds}
     found["kin"] |= {casefold_accents(word) for kin in pack.words["kin"] for word in _WORD.findall(kin)}
     old_ages = rf"(?<!\p{{L}})(?:{section.get('old_ages', '(?!)')})(?!\p{{L}})"
-    return Words(
+    return DemographicWords(
         found["sex"],
         found["sex_letters"],
         found["kin"],
@@ -222,7 +222,7 @@ def preserve_kin(text: str, name: Callable[[str], str | None], locale: str = "en
     return splice(found, pieces)
 
 
-def _unknown_words(text: str, listed: Words) -> list[tuple[int, int]]:
+def _unknown_words(text: str, listed: DemographicWords) -> list[tuple[int, int]]:
     """Return the offsets of words in no list; adjacent ones, also with particles between, are united."""
     runs: list[tuple[int, int]] = []
     for match in _WORD.finditer(text):
@@ -300,7 +300,7 @@ def preserve_occupation(text: str, locale: str = "en_US") -> str | None:
     return None
 
 
-def _is_job(word: str, listed: Words) -> bool:
+def _is_job(word: str, listed: DemographicWords) -> bool:
     """Return True for a casefolded word of the occupations, also in its feminine or plural form."""
     if listed.job_endings is not None:
         forms = {word[: len(word) - len(end)] + other for end, other in listed.job_endings if word.endswith(end)}

@@ -24,25 +24,11 @@ from features.lexicons import word_set
 if TYPE_CHECKING:
     from faker import Faker
 
-ENGLISH, SPANISH = "en_US", "es_ES"
+ENGLISH = "en_US"
 _MONTH_FIRST = ("en_US", "en", "en_PH", "fil_PH")  # others put the day or the year first
 
-# Frequent words of each language, and of notes without sentences. The other languages prevent wrong guesses. A word of
-# two languages counts for both.
+# Frequent words of languages without a pack, which prevent wrong guesses. A word of two languages counts for both.
 _WORDS = {
-    ENGLISH: """
-        the of and to in is was were with for by on at from as are be been this that his her he she has had have not
-        or an after before who which will she's patient patients history seen name date birth age year years old
-        month months day days phone call called please admitted discharged male female pt dob mrn lives signed
-        attending hospital street address mother father daughter husband wife worked works aged pain left right
-    """,
-    SPANISH: """
-        el la los las un una de del en y que con por para se su sus al lo como más sin sobre desde hasta fue es son ha
-        ante tras entre no o a paciente pacientes nombre apellidos fecha nacimiento edad años año meses mes días
-        domicilio médico médica historia clínica ingreso alta acude presenta varón mujer niño niña localidad teléfono
-        informe hijo calle avda hospital servicio país sexo madre padre vive trabaja dolor antecedentes remitido nhc
-        don doña
-    """,
     "it_IT": "il la di che e un una per con del della dei nel nella non è gli le da al alla paziente anni nato si",
     "pt_PT": "o a os as do da dos das em um uma com para por não que no na ao e foi paciente anos idade nascimento",
     "ca_ES": "el la els les de del i amb per que un una és dels al va en pacient anys edat a no",
@@ -53,12 +39,12 @@ _WORDS = {
 @lru_cache(maxsize=1)
 def _locales_by_word() -> tuple[Mapping[str, Sequence[str]], frozenset[str]]:
     """Return the locales of each word, and the locales that a text can have."""
-    packs = {pack.locale: pack.function_words for pack in LANGUAGES.values() if language_pack(pack.locale)}
+    packs = {pack.locale: pack.function_words for pack in LANGUAGES.values()}
     found: dict[str, list[str]] = {}
     for locale, words in {**{locale: text.split() for locale, text in _WORDS.items()}, **packs}.items():
         for word in words:
             found.setdefault(word, []).append(locale)
-    return found, frozenset([ENGLISH, SPANISH, *packs])
+    return found, frozenset(packs)
 
 
 _WORD = regex.compile(r"(?<![\p{L}\p{M}]-?)\p{L}[\p{L}\p{M}]*+(?!-\p{L})")  # no part of "Roux-en-Y"
@@ -84,7 +70,7 @@ def guess_locale(text: str) -> str | None:
     most = max(counts.values(), default=0)
     best = [locale for locale, count in counts.items() if count == most]
     if len(best) > 1:  # the longer lists of packs share words with English and Spanish
-        best = [locale for locale in best if locale in _WORDS]
+        best = [locale for locale in best if language_pack(locale) is None]
     return best[0] if len(best) == 1 and best[0] in known else None
 
 

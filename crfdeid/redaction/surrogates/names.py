@@ -410,7 +410,9 @@ def name_roles(
 def _nominatives(
     names: Sequence[tuple[str, str, bool]], following: Sequence[str], known: LocaleLists
 ) -> list[tuple[str, str, bool]]:
-    """Return names with their last word in the nominative: "Müller" of "Müllers" beside "Müller", or before a noun.
+    """Return names with their last word in the nominative: "Müller" for "Müllers".
+
+    That needs "Müller" in the note or in the lists, or a noun after the name.
 
     Args:
         names: each with two further values.
