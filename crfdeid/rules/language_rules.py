@@ -48,7 +48,7 @@ def _cue(cues: Iterable[str]) -> str:
 
 
 def _name_rules(pack: Language) -> Iterator[Rule]:
-    """The rules of a language."""
+    """Rules for people's names."""
     particles = one_of(part for part in pack.particles if not part.endswith("'"))
     elided = one_of([*(part[:-1] for part in pack.particles if part.endswith("'")), "d"])
     join = rf"(?: (?:(?:{particles} (?:l['’])?|{elided}['’])){{0,2}}|-|(?<=\.)|(?<=\. ))"
@@ -120,6 +120,9 @@ def _name_rules(pack: Language) -> Iterator[Rule]:
     kin = {*pack.words["kin"], *pack.cues["companion"]}
     yield from named("name of a relative", kin, rf"{_cue(kin)}{_GAP}{value}", _RELATIVES, strict)
 
+
+def _town_rules(pack: Language) -> Iterator[Rule]:
+    """Rules for towns after cues."""
     place, town = _place(pack)
     for kind in ("birthplace", "residence"):
         cues = pack.cues[kind]
@@ -218,7 +221,12 @@ def _institution_rules(pack: Language) -> Iterator[Rule]:
 
 LANGUAGE_RULES = tuple(
     rule
-    for make, own in ((_name_rules, {"en", "es"}), (_address_rules, {"en"}), (_institution_rules, {"en", "es"}))
+    for make, own in (
+        (_name_rules, {"en", "es"}),
+        (_town_rules, {"en", "es"}),
+        (_address_rules, {"en"}),
+        (_institution_rules, {"en", "es"}),
+    )
     for code, pack in LANGUAGES.items()
     if code not in own
     for rule in make(pack)

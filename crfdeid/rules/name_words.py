@@ -37,7 +37,8 @@ _ENDINGS = re.compile(
     r"|itis|osis|emias?|uria|algias?|cion|ciones|sion|siones|tion|tions|sions|dades|[iea]dad|mientos?|mente|ness"
     r"|ments?|ities|ically|ivity|ancy|ency|ology|metria|metry|oma|omas|gesics?|tensiv[oa]s?|tensive|logic[oa]s?"
     r"|tic[oa]s?|tiv[oa]s?|ístic[oa]s?|[ou]ri[oa]s|ectad[oa]s?|izad[oa]s?|ized|abl[ey]s?|ibles?|ulos[oa]|micin[ao]?|cilin[ao]?"
-    r"|mab|mabs|tinib|statin[ao]?|oxacino?|prazole?|sartan|olol|idine|azole|avir|umab|ximab|ceae)$"
+    r"|mab|mabs|tinib|statin[ao]?|oxacino?|prazole?|sartan|olol|idine|azole|avir|umab|ximab|ceae"
+    rf"{''.join('|' + fold_to_alnum(ending) for language in LANGUAGES.values() for ending in language.endings)})$"
 )
 _SHORTEST, _ACRONYM = 2, 4  # letters at most
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|,")

@@ -31,6 +31,7 @@ class Language:
         abbreviations: words whose full stop ends no sentence.
         common: words that follow a title, a role or a word for the patient with a capital and are no names: services,
             tests, findings, parts of notes, beginnings of sentences, names of fields.
+        endings: endings of words that are no names.
         particles: words in small letters that join the words of a name.
         postcode: expression of a postal code.
         postcode_example: one that it matches.
@@ -52,6 +53,7 @@ class Language:
     function_words: frozenset[str]
     abbreviations: frozenset[str]
     common: frozenset[str]
+    endings: tuple[str, ...]
     particles: tuple[str, ...]
     postcode: str
     postcode_example: str
@@ -160,6 +162,7 @@ def read_language(path: Path) -> Language:
         frozenset(_entries(content["function_words"])),
         frozenset(_entries(content["abbreviations"])),
         frozenset(_entries(content["common"])),
+        _entries(content["endings"]),
         _entries(content["particles"]),
         content["postcode"],
         content["postcode_example"],

@@ -18,6 +18,7 @@ capital_nouns = false
 function_words = "zu, zel, zan, zir, zor, zim, zax, zep, zoq"
 abbreviations = "zmed"
 common = "zabdom, zbrief"
+endings = "zung"
 particles = "zva"
 postcode = '\\d{{4}}'
 postcode_example = "1234"
