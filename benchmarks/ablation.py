@@ -30,7 +30,7 @@ from crfdeid.registry import create
 from crfdeid.rules import RulesSettings, RulesTagger
 from crfdeid.rules.matcher import RULES, find_rules, rules_for
 from features import STRONG_FEATURES, Extractor, FeatureSet
-from features.lexicons import Gazetteers, NameLists, WordClusters, make_clusters
+from features.lexicons import NameLists, WordClusters, make_clusters
 from features.pos import PosFeatures, TextBlobTagger
 
 
@@ -42,7 +42,7 @@ def features_table(corpus: Corpus) -> None:
     for i, part in enumerate(parts):
         _show(f"without {_name(part)}", _score(parts[:i] + parts[i + 1 :], corpus), whole)
     sentences = [labelled.sentence for labelled in corpus.train.sentences]
-    for more in (Gazetteers(), NameLists(), WordClusters(make_clusters(sentences)), PosFeatures(TextBlobTagger())):
+    for more in (NameLists(), WordClusters(make_clusters(sentences)), PosFeatures(TextBlobTagger())):
         _show(f"with {_name(more)}", _score((*parts, more), corpus), whole)
 
 

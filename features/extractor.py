@@ -110,6 +110,7 @@ STRONG_FEATURES = FeatureSet(
         CapitalRun(),
         Patterns(),
         WordClasses(),
+        Gazetteers(),
         Layout(),
         PrefixWords(),
         PosFeatures(),

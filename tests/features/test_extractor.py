@@ -180,7 +180,7 @@ def test_dicts_train_the_same_weights_in_sklearn_crfsuite() -> None:
     texts = ["Seen by Dr. Quill on 03/14.", "Quill, Quill, Quill, Quill, Quill, Quill and Marrow called", "\ud800 a\0b"]
     sentences = [Sentence.from_words(text.split()) for text in texts]
     tags = [["O", "O", "O", "B-DOCTOR", "O", "B-DATE"], ["B-DOCTOR"] * 6 + ["O", "B-PATIENT", "O"], ["O", "O"]]
-    dicts = to_dicts(sentences, STRONG_FEATURES.with_pos("none"))
+    dicts = to_dicts(sentences, STRONG_FEATURES.with_languages(("en",)).with_pos("none"))
     assert max(count for rows in dicts for row in rows for count in row.values()) > 1
     peer = CRF(c1=0.02, c2=0.02, max_iterations=20, all_possible_transitions=True).fit(dicts, tags)
     ours = create("crf", overrides={"max_iterations": 20})
