@@ -1,4 +1,4 @@
-"""Data augmentation: copies of training notes in another spelling or layout.
+"""Data augmentation: copies of training notes in another spelling or layout, or with other values.
 
 A model learns the spelling and layout of its training notes: capitalised names, accents, a field's name before each
 value. It misses PHI in notes that are typed in small letters, lose their accents in some system, or have another
@@ -7,6 +7,7 @@ documents per word are unchanged. A fixed seed makes the copies the same for eve
 
 spelling.py  letters: small, capital, without accents
 layout.py    separators, field names, lines, and values in sentences (frames.txt)
+values.py    surrogates in place of values, for small corpora
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from crfdeid.augmentation.spelling import (
     in_small_letters_without_accents,
     without_accents,
 )
+from crfdeid.augmentation.values import with_other_values
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import PHI, Document
 
@@ -35,26 +37,31 @@ __all__ = [
     "in_small_letters",
     "in_small_letters_without_accents",
     "parse_copy_kinds",
+    "with_other_values",
     "without_accents",
 ]
 
-COPY_KINDS = ("accents", "case", "layout")
-"""The kinds of copies: without accents; in small letters and in capitals; in another layout."""
+COPY_KINDS = ("accents", "case", "layout", "values")
+"""The kinds of copies: without accents; in small letters and in capitals; in another layout; with other values."""
 ALL_COPIES, NO_COPIES = ",".join(COPY_KINDS), "none"
 _COPIES_SEED = 0
 _LAYOUT_EVERY = 2
 """One note in two has a copy in another layout. More copies lengthen training with little effect."""
 
 
+_MOST_WITH_VALUES, _VALUES_COPIES = 200, 3
+"""Notes up to which there are copies with other values, these included, and copies of each note at most."""
+
+
 def parse_copy_kinds(text: str) -> str:
-    """Parse an option's kinds of copies into their fixed order: "accents,case,layout", some of these, or "none".
+    """Parse an option's kinds of copies into their fixed order: "accents,case,layout,values", some, or "none".
 
     Raises:
         ValueError: an unknown kind.
 
     Example:
         >>> parse_copy_kinds("layout,accents"), parse_copy_kinds("all")
-        ('accents,layout', 'accents,case,layout')
+        ('accents,layout', 'accents,case,layout,values')
     """
     names = set(text.split(","))
     if text == NO_COPIES or not names - {*COPY_KINDS, "all"}:
@@ -65,7 +72,7 @@ def parse_copy_kinds(text: str) -> str:
 
 
 def augment_corpus(train: Split, how: str) -> Split:
-    """Training notes followed by copies: one in another spelling of each note, one in another layout of some notes.
+    """Training notes followed by copies of each or some, and of few notes several with other values.
 
     Args:
         train: the training notes.
@@ -77,8 +84,13 @@ def augment_corpus(train: Split, how: str) -> Split:
         ['Seen by Dr. Muñoz', 'Seen by Dr. Munoz']
     """
     kinds = set() if how == NO_COPIES else set(how.split(","))
-    copies = Split.of([*_respelt(train, kinds - {"layout"}), *(_laid_out(train) if "layout" in kinds else ())])
-    return Split(train.documents + copies.documents, train.encoded + copies.encoded) if copies.documents else train
+    copies = [
+        *_respelt(train, kinds & {"accents", "case"}),
+        *(_laid_out(train) if "layout" in kinds else ()),
+        *(_with_values(train) if "values" in kinds else ()),
+    ]
+    added = Split.of(copies)
+    return Split(train.documents + added.documents, train.encoded + added.encoded) if copies else train
 
 
 def _respelt(train: Split, kinds: set[str]) -> Iterator[Document]:
@@ -91,6 +103,12 @@ def _laid_out(train: Split) -> Iterator[Document]:
     labels = {span.label for document in train.annotated(PHI).documents for span in document.layer(PHI)}
     rewrite = LayoutRewriter(labels, seed=_COPIES_SEED)
     yield from filter(None, map(rewrite, _shuffled(train)[::_LAYOUT_EVERY]))
+
+
+def _with_values(train: Split) -> Iterator[Document]:
+    count = min(_VALUES_COPIES, _MOST_WITH_VALUES // max(len(train.documents), 1) - 1)
+    for number in range(count):
+        yield from filter(None, (with_other_values(document, number) for document in train.documents))
 
 
 def _shuffled(train: Split) -> list[Document]:

@@ -66,7 +66,7 @@ _SECRET = Mode(
         rare=True,
         default=_AUGMENT,
         metavar="KINDS",
-        help="Rewritten copies of notes to learn from: accents, case, layout, several with commas, all or none.",
+        help="Rewritten copies to learn from: accents, case, layout, values, several with commas, all or none.",
     ),
     flag(
         "--private-vocabulary",

@@ -224,6 +224,7 @@ _COPIES = {
     "accents": "without accents",
     "case": "in small letters and in capitals",
     "layout": "in other layouts",
+    "values": "with other values, of few notes",
 }
 _VOCABULARY = {
     "readable": "readable: words of the training notes stand in the model's files; keep them as confidential as the "

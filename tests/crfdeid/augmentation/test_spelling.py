@@ -78,7 +78,7 @@ def notes(count: int) -> Split:
     return Split.of(Document(str(number), f"Dra. Nuñez {number}", (Span(5, 10, "DOCTOR"),)) for number in range(count))
 
 
-@pytest.mark.parametrize("how", ["accents", "case", "accents,case", "layout", "accents,case,layout"])
+@pytest.mark.parametrize("how", ["accents", "case", "accents,case", "layout", "values", "accents,case,layout,values"])
 def test_copies_come_after_the_notes_keep_their_ids_and_are_the_same_each_time(how):
     train = notes(20)
     found = augment_corpus(train, how)

@@ -90,7 +90,7 @@ def test_rewritten_copies_are_learned_from_unless_they_are_refused(
     plain = tmp_path / "plain"
     assert train(notes, plain, "--augment", "none") == 0
     assert "- Rewritten copies: none: expect it to miss more" in capsys.readouterr().out
-    assert [read_card(folder)["augment"] for folder in (model, plain)] == ["accents,case,layout", "none"]
+    assert [read_card(folder)["augment"] for folder in (model, plain)] == ["accents,case,layout,values", "none"]
     small = [in_small_letters(document) for document in corpus.test]
     recall = {}
     for folder in (model, plain):
