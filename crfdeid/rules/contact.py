@@ -24,6 +24,7 @@ _HARDWARE = "|".join(
         r"[0-9a-f]{4}(?:\.[0-9a-f]{4}){2,3}",
     )
 )
+_NO_VERSION = "".join(f"(?<!{word} )" for word in ("v", r"v\.", "version", "build", "release", "firmware", "section"))
 _IP = ("IPADDR", "IPADDRESS", "IP_ADDRESS", "IP", "DIREC_PROT_INTERNET")
 _URL = ("URL", "URL_WEB", "WEB_URL")
 
@@ -74,7 +75,7 @@ NETWORK_RULES = (
     ),
     Rule(
         "IP address",
-        rf"(?<!v )(?<!v\. )(?<!version )(?:[\w.+-]{{1,40}}+@)?(?P<value>{_IPV4}(?:[-/]{_IPV4}|:\d{{2,5}}|/\d{{1,2}})?)",
+        rf"{_NO_VERSION}(?:[\w.+-]{{1,40}}+@)?(?P<value>{_IPV4}(?:[-/]{_IPV4}|:\d{{2,5}}|/\d{{1,2}})?)",
         _IP,
         ("10.0.7.255", "10.0.7.25:8080", "10.0.0.0/8", "10.0.7.2-10.0.7.9", "10.0.7.2/255.255.0.0", "q@[10.0.7.2]"),
         ("10.0.7.256", "1.2.3", "1.2.3.4.5", "version 1.4.8.2"),

@@ -73,12 +73,17 @@ LABELLED_NUMBER_RULES = (
     ),
     Rule(
         "European social insurance number after its name",
-        rf"{_RVNR}|{_NIR}(?:[ .-]?\d\d)?|{_digits(13)}|{_digits(11)}|{_digits(10)}"
+        rf"{_RVNR}|{_NIR}(?:[ ./-]? ?(?:clé ?)?\d\d)?|{_digits(13)}|{_digits(11)}|{_digits(10)}"
         r"|[a-z]{2}[ -]?\d\d(?:[ -]?\d\d){2}(?:[ -]?[a-d])?",
         SECURITY_TYPES,
         (
             *("SVNR: [4822 140372]", "SV-Nr. [65 140372 Q 487]", "Sozialversicherungsnummer [756.4822.1344.82]"),
-            *("N° de sécurité sociale : [1 72 03 2A 482 213 44]", "NIR [1720375482213]", "NISS: [148 221 344 82]"),
+            *(
+                "N° de sécurité sociale : [1 72 03 2A 482 213 44]",
+                "NIR [1720375482213]",
+                "NIR [1 72 03 75 482 213 clé 45]",
+                "NISS: [148 221 344 82]",
+            ),
             *("NI number: [QT 48 22 13 D]", "National Insurance No. [qt482213d]", "N° AVS : [756.4822.1344.82]"),
         ),
         ("SVNR folgt", "NIR 850 nm", "NI 12 patients", "national insurance lapsed 2019", "SV 48221"),
