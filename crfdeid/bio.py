@@ -236,6 +236,17 @@ def phi_probabilities(table: np.ndarray, tags: Sequence[str]) -> np.ndarray:
     return found
 
 
+def type_probabilities(table: np.ndarray, tags: Sequence[str]) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """Return the types, and the probabilities that each token begins or continues an entity of each: [T, L] each.
+
+    Args:
+        table: the tokens' marginals, [T, K].
+        tags: the tags of the columns.
+    """
+    labels = sorted({tag[2:] for tag in tags if tag != OUTSIDE})
+    return labels, _columns(table, tags, "B-", labels), _columns(table, tags, "I-", labels)
+
+
 def phi_spans(sentence: Sentence, table: np.ndarray, tags: Sequence[str], threshold: float) -> list[Span]:
     """Return the spans of all tokens whose probability of being PHI reaches a threshold.
 
@@ -256,10 +267,9 @@ def phi_spans(sentence: Sentence, table: np.ndarray, tags: Sequence[str], thresh
         >>> phi_spans(Sentence.from_words(["by", "Dr", "Doe"]), table, ("O", "B-DOCTOR", "I-DOCTOR"), 0.25)
         [Span(start=3, end=5, label='DOCTOR'), Span(start=6, end=9, label='PHI')]
     """
-    labels = sorted({tag[2:] for tag in tags if tag != OUTSIDE})
+    labels, begin, inside = type_probabilities(table, tags)
     if not labels:
         return []
-    begin, inside = (_columns(table, tags, prefix, labels) for prefix in ("B-", "I-"))  # [T, L] each
     by_type = begin + inside
     best = by_type.argmax(axis=1)  # [T]
     is_typed = by_type.max(axis=1) > _outside(table, tags)  # [T]
@@ -283,4 +293,5 @@ def _columns(table: np.ndarray, tags: Sequence[str], prefix: str, labels: Sequen
     """Return the column of each label's B or I tag, zeros for a missing one: [T, L]."""
     column = {tag: k for k, tag in enumerate(tags)}
     zeros = np.zeros(len(table))
-    return np.stack([table[:, column[prefix + name]] if prefix + name in column else zeros for name in labels], axis=1)
+    found = [table[:, column[prefix + name]] if prefix + name in column else zeros for name in labels]
+    return np.stack(found, axis=1) if found else np.zeros((len(table), 0))

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
 
-from crfdeid.bio import OUTSIDE, continues, write_span
+from crfdeid.bio import OUTSIDE, continues, phi_probabilities, type_probabilities, write_span
 from crfdeid.documents import PHI, LabelledSentence, Span
 from crfdeid.ensembles.base import CombinedTagger, align_columns, create_members, normalise_settings
 from crfdeid.errors import SettingError
 from crfdeid.registry import member_settings, tagger_class
 from crfdeid.rules.tagger import RulesTagger
 from crfdeid.tagger import CombinedSettings, OnProgress, Tagger, Traits
+from crfdeid.validation import require_number
 from features.tokenizer import Token
 from features.tokens import Sentence
 
@@ -27,19 +28,26 @@ class HybridSettings(CombinedSettings):
         member: the statistical model, a name in `crfdeid.registry.MODELS`.
         profile: the profile of the model.
         options: settings of the model and the rules that differ, as JSON data; each takes the ones that it has.
+        miss_cost: wrongly marked tokens that a missed token of PHI is worth. Training chooses a threshold for each type
+            on the development sentences (`crfdeid.evaluation.operating_points.type_thresholds`), from which tokens are
+            marked that the model's most probable tags leave. 0, the default, for those tags alone.
+        thresholds: the chosen thresholds.
 
     Raises:
-        UsageError: the member is a combined model or the rules, neither part has an option, or the member lacks the
-            profile.
+        UsageError: the member is a combined model or the rules, neither part has an option, the member lacks the
+            profile, or a value is out of range.
     """
 
     member: str = "crf"
     profile: str = "default"
     options: Mapping[str, Any] = field(default_factory=dict)
+    miss_cost: float = 0.0
+    thresholds: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not isinstance(self.member, str) or self.member in ("hybrid", "ensemble", "rules"):
             raise SettingError(f"member is {self.member}: give a model that learns, such as crf or elman")
+        require_number("miss_cost", self.miss_cost, "a number of 0 or more", lambda value: value >= 0)
         normalise_settings(self)
 
     @property
@@ -80,15 +88,26 @@ class HybridTagger(CombinedTagger):
             DataError: ``train`` holds no tokens.
             UsageError: invalid settings.
         """
+        from crfdeid.evaluation.operating_points import type_thresholds  # noqa: PLC0415  Redaction needs no scores.
+
         model, rules = create_members(self._settings, seed=self._seed)
         model.fit(train, dev, on_progress=on_progress)
         rules.fit(train, dev)
         self._members = [model, rules]
+        thresholds = {}
+        if self._settings.miss_cost and dev:
+            tables = model.marginals([labelled.sentence for labelled in dev])
+            gold = [labelled.tags for labelled in dev]
+            thresholds = type_thresholds(tables, model.tags, gold, miss_cost=self._settings.miss_cost)
+        self._settings = replace(self._settings, thresholds=thresholds)
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """One tag per token, for each sentence."""
         model, rules = self._model_and_rules()
         rows = model.predict(sentences)
+        if self._settings.thresholds:
+            for row, table in zip(rows, model.marginals(sentences), strict=True):
+                _mark_probable(row, table, model.tags, self._settings.thresholds)
         for sentence, row, found in zip(sentences, rows, rules.find(sentences), strict=True):
             for span, _, splits in found:
                 _fill(row, span, sentence.tokens, splits=splits)
@@ -119,6 +138,26 @@ class HybridTagger(CombinedTagger):
         if not isinstance(members[1], RulesTagger):
             raise ValueError("a second member that is not the rules")
         super()._accept(members)
+
+
+def _mark_probable(row: list[str], table: np.ndarray, tags: Sequence[str], thresholds: Mapping[str, float]) -> None:
+    """Tag untagged tokens whose probability of being PHI reaches the threshold of their most probable type.
+
+    Example:
+        >>> row, tags = ["O", "O", "B-ID"], ("O", "B-DATE", "I-DATE", "B-ID")
+        >>> table = np.array([[0.7, 0.3, 0.0, 0.0], [0.7, 0.1, 0.2, 0.0], [0.1, 0.0, 0.0, 0.9]])
+        >>> _mark_probable(row, table, tags, {"DATE": 0.25})
+        >>> row
+        ['B-DATE', 'I-DATE', 'B-ID']
+    """
+    labels, begin, inside = type_probabilities(table, tags)
+    best = (begin + inside).argmax(axis=1)
+    least = np.array([thresholds.get(label, np.inf) for label in labels])
+    for i in np.flatnonzero(phi_probabilities(table, tags) >= least[best]).tolist():
+        if row[i] == OUTSIDE:
+            label = labels[best[i]]
+            begins = i == 0 or row[i - 1][2:] != label or begin[i, best[i]] > inside[i, best[i]]
+            row[i] = f"{'B' if begins else 'I'}-{label}"
 
 
 def _fill(row: list[str], find: Span, tokens: Sequence[Token], *, splits: bool = False) -> None:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from crfdeid.bio import OUTSIDE, phi_probabilities
+from crfdeid.bio import OUTSIDE, phi_probabilities, type_probabilities
 from crfdeid.documents import Document, positions_in, tokens_of
 from crfdeid.errors import DataError, UsageError
 from crfdeid.evaluation.counts import Counts
@@ -26,6 +26,7 @@ from crfdeid.evaluation.significance import percentile_interval
 from crfdeid.tagger import Tagger
 from features.tokens import Sentence
 
+_MOST_PROBABLE, _LEAST_PROBABLE = 0.5, 0.01  # thresholds by type
 _ROUNDING = 1e-9  # 0.99 * 100 is 99, also in binary
 
 
@@ -168,6 +169,42 @@ def threshold_curve(
     if len(below) >= points:
         below = below[np.unique(np.geomspace(1, len(below), points - 1).round().astype(int)) - 1]
     return [highest, *below[::-1].tolist()]
+
+
+def type_thresholds(
+    tables: Sequence[np.ndarray], tags: Sequence[str], gold: Sequence[Sequence[str]], *, miss_cost: float
+) -> dict[str, float]:
+    """Return for each type the threshold below 0.5 with the lowest cost; types for which none pays are left out.
+
+    A token counts for the type with its largest probability, B and I together, whatever its gold type. One number for
+    all types would be wrong for most: a model is surer of types with many examples.
+
+    Args:
+        tables: marginals of each sentence, [T, K].
+        tags: the tags of the columns.
+        gold: the right tags of each sentence.
+        miss_cost: wrongly marked tokens that a missed token of PHI is worth.
+
+    Example:
+        >>> table = np.array([[0.7, 0.3], [0.8, 0.2], [0.9, 0.1]])
+        >>> type_thresholds([table], ["O", "B-DATE"], [["B-DATE", "O", "O"]], miss_cost=1.0)
+        {'DATE': 0.3}
+    """
+    table = np.concatenate(tables)
+    labels, begin, inside = type_probabilities(table, tags)
+    if not labels:
+        return {}
+    probabilities = phi_probabilities(table, tags)
+    best = (begin + inside).argmax(axis=1)
+    is_phi = np.array([tag != OUTSIDE for row in gold for tag in row])
+    found = {}
+    for number, label in enumerate(labels):
+        own = np.flatnonzero((best == number) & (probabilities < _MOST_PROBABLE) & (probabilities >= _LEAST_PROBABLE))
+        own = own[np.argsort(-probabilities[own], kind="stable")]
+        gains = np.where(is_phi[own], miss_cost, -1.0).cumsum()  # of marking the tokens down to each
+        if len(own) and gains.max() > 0:
+            found[label] = float(probabilities[own[gains.argmax()]])
+    return found
 
 
 def at_threshold(threshold: float, probabilities: np.ndarray, is_phi: np.ndarray) -> OperatingPoint:

@@ -1,6 +1,7 @@
 """Hybrid and ensemble: how members' answers are joined, against plain counting; and what they refuse."""
 
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -131,10 +132,29 @@ def test_a_rule_makes_nothing_less_probable() -> None:
     assert table[2].tolist() == pytest.approx([0, 0, 10 / 11, 1 / 11])
 
 
+def test_thresholds_by_type_mark_further_tokens_and_are_saved(tmp_path: Path) -> None:
+    def labelled(text: str, tags: str) -> LabelledSentence:
+        return LabelledSentence(Sentence.from_words(text.split()), tuple(tags.split()))
+
+    others = [labelled(f"seen by {word}", "O O O") for word in ("Lab", "Bay", "Ed")]
+    train = [labelled("seen by Doe", "O O B-NAME"), *others]
+    dev = [labelled("seen by Roe", "O O B-NAME"), labelled("seen by nurses", "O O O")]
+    usual, lower = (HybridTagger(HybridSettings(miss_cost=cost)) for cost in (0, 3))
+    for tagger in (usual, lower):
+        tagger.fit(train, dev)
+    sentences = [item.sentence for item in dev]
+    assert usual.settings.thresholds == {} and usual.predict(sentences)[0][2] == "O"
+    assert lower.predict(sentences)[0] == ["O", "O", "B-NAME"]
+    assert 0.01 <= lower.settings.thresholds["NAME"] < 0.5
+    lower.save(tmp_path / "model")
+    assert HybridTagger.load(tmp_path / "model").predict(sentences) == lower.predict(sentences)
+
+
 @pytest.mark.parametrize(
     ("settings", "change", "message"),
     [
         (HybridSettings, {"member": "hybrid"}, "member is hybrid"),
+        (HybridSettings, {"miss_cost": -1}, "miss_cost is -1"),
         (EnsembleSettings, {"combine": "product"}, "unknown combine 'product'"),
         (EnsembleSettings, {"members": ("crf",)}, "members are crf: give two or more"),
         (EnsembleSettings, {"members": ("crf", "none")}, "members are crf, none: give two or more"),

@@ -20,7 +20,7 @@ from crfdeid.evaluation import (
     sensitivity_interval,
     threshold_curve,
 )
-from crfdeid.evaluation.operating_points import TokenProbabilities, token_probabilities
+from crfdeid.evaluation.operating_points import TokenProbabilities, token_probabilities, type_thresholds
 from features.sentences import split_sentences
 from features.tokenizer import Token
 from features.tokens import Sentence
@@ -150,3 +150,25 @@ def test_the_interval_is_that_of_a_share_where_notes_have_one_token_each() -> No
 def test_an_interval_without_phi_is_refused() -> None:
     with pytest.raises(DataError):
         sensitivity_interval([note()], 0.5)
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0.5, 1.0, 2.0]))
+def test_thresholds_by_type_cost_least(seed: int, miss_cost: float) -> None:
+    """Against every threshold there is, token by token."""
+    chance, tags = np.random.default_rng(seed), ("B-A", "B-Z", "I-A", "O")
+    tables = [chance.dirichlet([0.4, 0.4, 0.4, 1.5], size=length) for length in (1, 4, 6)]
+    gold = [chance.choice(["O", "O", "B-A", "B-Z"], size=len(table)).tolist() for table in tables]
+    tokens = [
+        (row[:3].sum(), max(("A", row[0] + row[2]), ("Z", row[1]), key=lambda pair: pair[1])[0], tag != "O")
+        for table, own in zip(tables, gold, strict=True)
+        for row, tag in zip(table, own, strict=True)
+    ]
+
+    def cost(label: str, threshold: float) -> float:
+        own = [(p, is_phi) for p, best, is_phi in tokens if best == label and p < 0.5]
+        return sum(miss_cost if is_phi else 1.0 for p, is_phi in own if (p >= threshold) != is_phi)
+
+    found = type_thresholds(tables, tags, gold, miss_cost=miss_cost)
+    for label in ("A", "Z"):
+        least = min(cost(label, threshold) for threshold in (0.5, *(p for p, *_ in tokens if 0.01 <= p < 0.5)))
+        assert cost(label, found.get(label, 0.5)) == pytest.approx(least)
