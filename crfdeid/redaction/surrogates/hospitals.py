@@ -171,7 +171,7 @@ class Hospitals:
         before_town = regex.compile(section.get("town", "(?!)"))
         pieces = self._places.forms_in(text, name_forms(pack.code, "institutions"))
         words = [match for match in PIECE.finditer(text) if not _within(match.span(), pieces)]
-        done = -1
+        done = -2  # the end of the town before
         for i, match in enumerate(words):
             if match.start() < done:
                 continue
@@ -190,7 +190,7 @@ class Hospitals:
                 done = stop
             elif match["code"]:
                 pieces.append((*match.span(), self._code(word)))
-            elif word.islower() or plain in kept or stays.fullmatch(word):
+            elif (word.islower() and not self._names.knows(word)) or plain in kept or stays.fullmatch(word):
                 continue
             elif before_town.search(text, 0, match.start()) and not self._names.has(word):
                 pieces.append((*match.span(), self._places.town(word)))

@@ -82,6 +82,10 @@ class Names:
         """Return True for a word of a name in the note."""
         return casefold_accents(word) in self._roles
 
+    def knows(self, word: str) -> bool:
+        """Return True for a word of a name in the note or in the lists."""
+        return self.has(word) or self._lists.role(casefold_accents(word)) is not None
+
     def word(self, word: str) -> str:
         """Return another word of the same role: a first name of the same sex, or a family name."""
         return self._chosen(word, self._role(word))
@@ -118,23 +122,25 @@ class Names:
 
     def _piece(self, text: str, start: int, end: int, *, is_last: bool) -> tuple[int, int, str]:
         """Return the replacement of a word of a name: its offsets, which may hold an apostrophe, and the new text."""
-        word = text[start:end]
+        word, following = text[start:end], text[end : end + 1]
+        if self._stays(word, following, is_last=is_last):
+            return start, end, word
         before = _WORD_BEFORE.search(text, 0, start)
         options = self._words.after.get(before[1].lower(), ()) if before else ()
-        if options and not self._stays(word, is_last=is_last):  # "von der Heide", "Le Goff"
+        if options:  # "von der Heide", "Le Goff"
             base = self._nominative(word) if self._words.has_genitive else None
             plain = casefold_accents(base or word)
             others = [name for name in options if casefold_accents(name) != plain]
             found = with_case_of(self._keyed.choice("after", plain, others), word)
             return start, end, found if base is None else _genitive_of(found)
-        if not self._words.has_genitive or self._stays(word, is_last=is_last):
-            return start, end, self._part(word, text[end : end + 1], is_last=is_last)
-        if text[end : end + 1] in tuple("'’") and word[-1:].lower() in _SIBILANTS:
+        if not self._words.has_genitive:
+            return start, end, self._part(word, following)
+        if following in tuple("'’") and word[-1:].lower() in _SIBILANTS:
             return start, end + 1, _genitive_of(self.word(word))
         nominative = self._nominative(word)
         if nominative is not None:
             return start, end, _genitive_of(self.word(nominative))
-        return start, end, self._part(word, text[end : end + 1], is_last=is_last)
+        return start, end, self._part(word, following)
 
     def _nominative(self, word: str) -> str | None:
         """Return "Müller" for "Müllers" if that is a name of the note or of the lists, and "Müllers" is none."""
@@ -144,16 +150,16 @@ class Names:
         known = plain[:-1] in self._roles or (self._lists.role(plain[:-1]) and not self._lists.role(plain))
         return word[:-1] if known else None
 
-    def _stays(self, word: str, *, is_last: bool) -> bool:
-        """Return True for titles and particles."""
+    def _stays(self, word: str, following: str, *, is_last: bool) -> bool:
+        """Return True for titles and particles; "Graf" is none in "Herr Graf", "Graf, Jane" and "Graf-Quill"."""
         lower = word.lower()
-        if lower in self._words.titles or (lower in self._words.particles and word == lower):
+        if lower in self._words.titles:
+            return lower not in self._words.names_too or not (is_last or following in tuple(",-"))
+        if lower in self._words.particles and word == lower:
             return True
         return lower in self._words.capital_particles and not is_last and (word.isupper() or word.istitle())
 
-    def _part(self, word: str, following: str, *, is_last: bool) -> str:
-        if self._stays(word, is_last=is_last):
-            return word
+    def _part(self, word: str, following: str) -> str:
         if self._words.abbreviates and following == "." and len(word) <= _LONGEST_ABBREVIATION:
             return self.initials(word[0])  # "Th. Quill"
         return self.initials(word) if _are_initials(word) else self.word(word)
@@ -292,6 +298,7 @@ class NameWords(NamedTuple):
         cue_at_end: labels of fields at the end of a text, with the groups "family" and "first".
         sex_word: words that indicate the sex of a patient, with the groups "female" and "male".
         doctors: titles of men that forms have before names of women, too.
+        names_too: titles that are also family names, and are these at the end of a name: "Herr Graf".
         kept: further parts of names that stay, such as "h. c." and "d'"; None for none.
         needs_both_cues: whether a label counts only in notes with labels of both kinds.
         has_genitive: whether "s" at the end of a name is a genitive.
@@ -310,6 +317,7 @@ class NameWords(NamedTuple):
     cue_at_end: regex.Pattern[str]
     sex_word: regex.Pattern[str]
     doctors: frozenset[str] = frozenset()
+    names_too: frozenset[str] = frozenset()
     kept: regex.Pattern[str] | None = None
     needs_both_cues: bool = False
     has_genitive: bool = False
@@ -359,6 +367,7 @@ def name_words(locale: str) -> NameWords:
             rf"(?<!\p{{L}})(?:[dl]['’](?=\p{{L}})|{names.get('title_phrases', never)})", regex.IGNORECASE
         ),
         needs_both_cues=True,
+        names_too=frozenset(pack.entries("surrogates", "names", "titles_and_names")),
         has_genitive=names.get("genitive", False),
         same_vowels=names.get("same_vowels", False),
         abbreviates=True,

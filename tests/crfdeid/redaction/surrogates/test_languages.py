@@ -197,6 +197,26 @@ def test_titles_particles_and_the_form_of_names_stay(locale: str, text: str, for
 
 
 @pytest.mark.parametrize(
+    ("locale", "text", "name"),
+    [
+        ("de_DE", "Herr Graf", "Graf"),
+        ("de_DE", "Graf, Ina", "Graf"),
+        ("de_DE", "Frau Hauptmann-Quill", "Hauptmann"),
+        ("fr_FR", "M. Pasteur", "Pasteur"),
+    ],
+)
+def test_a_title_in_the_place_of_a_family_name_is_one(locale: str, text: str, name: str) -> None:
+    (found,) = new_values(f"{{PATIENT:{text}}}", locale)
+    assert name not in found
+    assert len(regex.findall(r"\p{L}+", found)) == len(regex.findall(r"\p{L}+", text))
+
+
+def test_a_name_in_small_letters_in_an_institution_is_replaced() -> None:
+    _, found = new_values("{DOCTOR:Dr. Quillmann} und {HOSPITAL:Praxis quillmann}", "de_DE")
+    assert re.fullmatch(r"Praxis (?!quillmann)\w+", found)
+
+
+@pytest.mark.parametrize(
     ("locale", "text", "form"),
     [
         ("de_DE", "Quillweg 4a", r"\p{L}+weg \d[a-g]"),
@@ -367,54 +387,27 @@ def gaps(spans: tuple[Span, ...], length: int) -> list[tuple[int, int]]:
     return list(zip(starts, [*(span.start for span in spans), length], strict=True))
 
 
-QUILLISH = """
-name = "Quillish"
-locale = "xq_XQ"
-function_words = "ko, ta, mi, sul, wen"
-abbreviations = "dr"
-common = "ko, ta"
-particles = "zo"
-postcode = '\\d{4}'
-postcode_example = "1234"
-capital_nouns = false
-months = ["unol", "duol", "triol", "kvarol", "kvinol", "sesol", "sepol", "okol", "navol", "dekol", "elol", "tvelol"]
-weekdays = ["una", "dua", "tria", "kvara", "kvina", "sesa", "sepa"]
-[words]
-title = "dr"
-honorific = "sen, sina"
-kin = "mato"
-hospital = "lazar"
-street = "vojo"
-place = "urbo"
-contact = "fono"
-identifier = "nro"
-[street]
-number = "after"
-first = "vojo"
-suffixes = ""
-[cues]
-patient = "pac"
-[names]
-female = "Abra, Adra, Alba, Bela, Bora, Bina"
-male = "Abro, Adro, Albo, Belo, Boro, Bino"
-family = "Akvil, Arvil, Asvil, Bekvil, Borvil, Busvil"
-ambiguous = ""
-[places]
-codes = ""
-regions = "Norlando"
-countries = "Quilland"
-towns = "Adurb, Belurb, Korurb"
-[surrogates.names]
-female_titles = "sina"
-male_titles = "sen"
-[surrogates.dates]
-between = "zo"
-"""
+QUILLISH = {
+    "locale": '"xq_XQ"',
+    "function_words": '"ko, ta, mi, sul, wen"',
+    "months": str("unol duol triol kvarol kvinol sesol sepol okol navol dekol elol tvelol".split()),  # noqa: SIM905
+    "weekdays": '["una", "dua", "tria", "kvara", "kvina", "sesa", "sepa"]',
+    "female": '"Abra, Adra, Alba, Bela, Bora, Bina"',
+    "male": '"Abro, Adro, Albo, Belo, Boro, Bino"',
+    "family": '"Akvil, Arvil, Asvil, Bekvil, Borvil, Busvil"',
+}
+"""Fields of an invented language; it has the others of French."""
 
 
 def test_a_further_language_is_one_data_file(tmp_path: Path) -> None:
     shutil.copytree(Path(features.__file__).parent, tmp_path / "features", ignore=shutil.ignore_patterns("__pycache__"))
-    (tmp_path / "features" / "languages" / "xq.toml").write_text(QUILLISH, encoding="utf-8")
+    folder = tmp_path / "features" / "languages"
+    pack = (folder / "fr.toml").read_text(encoding="utf-8").partition("[surrogates")[0]
+    for field, value in QUILLISH.items():
+        pack, count = re.subn(rf"(?ms)^{field} = ('\'\'.*?'\'\'|\[.*?^\]|\".*?\")", f"{field} = {value}", pack, count=1)
+        assert count == 1
+    tables = '[surrogates.names]\nfemale_titles = "sina"\ntitles = "sina"\n[surrogates.dates]\nbetween = "zo"\n'
+    (folder / "xq.toml").write_text(pack + tables, encoding="utf-8")
     script = (
         "from crfdeid.documents import Document, Span\n"
         "from crfdeid.redaction.redact import redact\n"
