@@ -92,6 +92,8 @@ _MONTH_NUMBERS = {
 }
 MONTHS = frozenset(_MONTH_NUMBERS)
 """All ways to write a month's name."""
+MONTHS_AFTER_STOP = MONTHS - LANGUAGES["en"].ambiguous
+"""Names of months that can follow "3.": "3. May" is more often the third item of a list."""
 
 
 @cache

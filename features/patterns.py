@@ -17,11 +17,11 @@ from itertools import accumulate
 import numpy as np
 
 from features.columns import BOS, EOS, Column, Extractor, SentenceBatch, window_heads
-from features.lexicons import MONTHS
+from features.lexicons import MONTHS, MONTHS_AFTER_STOP
 from features.tokens import Sentence
 
 _MONTH = rf"(?:{'|'.join(sorted(MONTHS))})\.?"
-_DAY = r"[0-3]?\d(?:st|nd|rd|th|er|º|\.)?"
+_DAY = r"[0-3]?\d(?:st|nd|rd|th|er|º)?"
 _YEAR = r"(?:19|20)\d\d"
 _OF = r"(?: ?, ?| del? año | del? | of | |-|/)"
 _UNIT = (
@@ -29,7 +29,13 @@ _UNIT = (
     r"hrs?|h|days?|d[ií]as?|weeks?|semanas?|months?|mes|meses|min|minutes?|minutos?)"
 )
 
-WRITTEN_DATE = "|".join([rf"{_DAY}{_OF}{_MONTH}(?:{_OF}(?:{_YEAR}|\d\d))?", rf"{_MONTH}{_OF}{_DAY}(?:{_OF}{_YEAR})?"])
+WRITTEN_DATE = "|".join(
+    [
+        rf"{_DAY}{_OF}{_MONTH}(?:{_OF}(?:{_YEAR}|\d\d))?",
+        rf"{_MONTH}{_OF}{_DAY}(?:{_OF}{_YEAR})?",
+        rf"[0-3]?\d\. ?(?:{'|'.join(sorted(MONTHS_AFTER_STOP))})\.?(?:{_OF}(?:{_YEAR}|\d\d))?",
+    ]
+)
 """Dates with the month as a word."""
 
 # Name -> regular expression, without regard to case. A space matches any white space between tokens.

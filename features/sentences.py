@@ -11,7 +11,7 @@ from typing import NamedTuple, overload
 import regex
 
 from features.languages import LANGUAGES
-from features.lexicons import MONTHS
+from features.lexicons import MONTHS_AFTER_STOP
 from features.normal import normal_form
 from features.tokenizer import Token, in_raw_text, normal_tokens, tokens_from
 from features.tokens import Sentence
@@ -162,7 +162,7 @@ _LIST_NUMBER = regex.compile(r"\s*\(?\p{Nd}{1,3}$")
 ABBREVIATIONS = frozenset[str]().union(*(language.abbreviations for language in LANGUAGES.values()))
 # "3. März": the full stop of a day ends no sentence.
 _DAY = regex.compile(r"(?<!\p{Nd})\p{Nd}{1,2}$")
-_DAY_BEFORE_MONTH = regex.compile(rf"\. (?:{'|'.join(sorted(MONTHS))})(?!\p{{L}})", regex.IGNORECASE)
+_DAY_BEFORE_MONTH = regex.compile(rf"\. (?:{'|'.join(sorted(MONTHS_AFTER_STOP))})(?!\p{{L}})", regex.IGNORECASE)
 
 
 def split_sentences(text: str) -> list[Sentence]:

@@ -385,3 +385,8 @@ def test_few_of_a_long_note_are_in_memory(monkeypatch: pytest.MonkeyPatch, text:
         tracemalloc.stop()
     assert count == len(re.findall(r"[^\W\d]+|\d+|\S", text))
     assert peak < 1_000_000  # all of them take 4 MB
+
+
+def test_a_full_stop_of_a_day_before_a_month_ends_no_sentence() -> None:
+    assert sentences("Kam am 3. März 1972. Ging.") == ["Kam am 3 . März 1972 .", "Ging ."]
+    assert sentences("Gave 5. May return.") == ["Gave 5 .", "May return ."]
