@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfdeid.rules import matcher
-from crfdeid.rules.matcher import RULES, Prefilter, find_rules, rules_for
+from crfdeid.rules.matcher import RULES, Prefilter, find_rules, least_digits, rules_for
 from crfdeid.rules.rule import Rule, one_of
 from features.patterns import PATTERNS, lower_for_patterns
 from features.sentences import split_sentences
@@ -115,6 +115,26 @@ def test_the_prefilter_skips_no_rule_that_matches(pieces: list[str]) -> None:
         at = [i for i, token in enumerate(sentence.tokens) if token.text.lower() in cues]
         every = list(matcher._found(sentence, RULE_SET._compiled, at))
         assert list(find_rules(sentence)) == every
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_every_match_of_a_rule_has_its_least_digits(rule: Rule) -> None:
+    counts = [sum(map(str.isdecimal, text)) for text in rule.positive_examples]
+    assert least_digits(rule.form) <= min(counts)
+
+
+@pytest.mark.parametrize(
+    ("form", "count"),
+    [
+        (r"\d{2,4}[a-z]\d", 3),
+        (r"\d\d|[a-z]\d|7{3}", 1),
+        (r"(?=\w\d)\d\d[0-9]{2}", 4),
+        (r"(?=(?:-?\d){6})[\d-]+", 6),
+        (r"(?:\d{3}){2}(?!\d)(?<=7)\d?", 6),
+    ],
+)
+def test_digits_of_an_expression_are_counted_once(form: str, count: int) -> None:
+    assert least_digits(form) == count
 
 
 @given(st.sets(st.text("abc", min_size=1, max_size=4), min_size=1), st.text("abc", max_size=5))
