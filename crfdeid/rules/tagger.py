@@ -224,8 +224,11 @@ class RulesTagger(Tagger):
         """Matches of the rules in use in each sentence: token positions, the rule's precision, and `Rule.splits`."""
         in_use = self._trained().rule_precision
         for found in self._rules().find(sentences):
-            known = [(*in_use[rule.name], rule.splits, *where) for rule, *where in found if rule.name in in_use]
-            yield [(Span(first, stop, label), share, splits) for label, share, splits, first, stop in known]
+            known = [(rule, first, stop) for rule, first, stop in found if rule.name in in_use]
+            yield [
+                (Span(first, stop, in_use[rule.name][0]), in_use[rule.name][1], rule.splits)
+                for rule, first, stop in known
+            ]
 
     @property
     def languages(self) -> tuple[str, ...]:
