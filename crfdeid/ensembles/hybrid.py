@@ -60,7 +60,7 @@ class HybridTagger(CombinedTagger):
     """A model with the matches of `RulesTagger` added.
 
     A match replaces the model's spans inside it, since its other tokens would leak. If a span of the model crosses the
-    match's border, a rule whose matches end as annotators' spans do (`crfdeid.rules.rule.Rule.splits`) splits it; of
+    match's border, a rule with an exact end there splits it (`crfdeid.rules.rule.Rule.exact`); of
     other rules, only the match's untagged tokens are added. All other spans stay unchanged. The marginals of a token
     are the model's or the matching rule's, whichever gives PHI the higher probability.
     """
@@ -109,8 +109,8 @@ class HybridTagger(CombinedTagger):
             for row, table in zip(rows, model.marginals(sentences), strict=True):
                 _mark_probable(row, table, model.tags, self._settings.thresholds)
         for sentence, row, found in zip(sentences, rows, rules.find(sentences), strict=True):
-            for span, _, splits in found:
-                _fill(row, span, sentence.tokens, splits=splits)
+            for span, _, exact in found:
+                _fill(row, span, sentence.tokens, exact=exact)
         return rows
 
     def marginals(self, sentences: Sequence[Sentence]) -> list[np.ndarray]:
@@ -160,14 +160,14 @@ def _mark_probable(row: list[str], table: np.ndarray, tags: Sequence[str], thres
             row[i] = f"{'B' if begins else 'I'}-{label}"
 
 
-def _fill(row: list[str], find: Span, tokens: Sequence[Token], *, splits: bool = False) -> None:
+def _fill(row: list[str], find: Span, tokens: Sequence[Token], *, exact: str = "") -> None:
     """Add a rule's match to the tags of a sentence, unless only its punctuation is untagged.
 
     Args:
         row: the tags, which change.
         find: the match.
         tokens: the sentence's tokens.
-        splits: split the spans that cross the match's borders.
+        exact: `Rule.exact` of its rule: where spans that cross the match's ends are split.
 
     Example:
         >>> tokens = Sentence.from_words(["555", "1", "2", "3", "4"]).tokens
@@ -175,18 +175,26 @@ def _fill(row: list[str], find: Span, tokens: Sequence[Token], *, splits: bool =
         >>> _fill(row, Span(0, 3, "PHONE"), tokens)
         >>> row
         ['B-PHONE', 'I-PHONE', 'I-PHONE', 'B-DATE', 'I-DATE']
-        >>> _fill(row, Span(1, 2, "ZIP"), tokens, splits=True)
+        >>> _fill(row, Span(1, 2, "ZIP"), tokens, exact="both")
         >>> row
         ['B-PHONE', 'B-ZIP', 'B-PHONE', 'B-DATE', 'I-DATE']
+        >>> row = ["B-NAME", "I-NAME", "I-NAME", "B-STREET", "I-STREET"]
+        >>> _fill(row, Span(1, 5, "STREET"), tokens, exact="start")
+        >>> row
+        ['B-NAME', 'B-STREET', 'I-STREET', 'I-STREET', 'I-STREET']
     """
-    after = row[find.end] if find.end < len(row) else OUTSIDE
-    goes_on = continues(after, row[find.end - 1])
-    crosses = goes_on or (find.start > 0 and continues(row[find.start], row[find.start - 1]))
-    if crosses and splits:
+    goes_on = [0 < i < len(row) and continues(row[i], row[i - 1]) for i in range(len(row) + 1)]
+    if exact == "both" and (goes_on[find.start] or goes_on[find.end]):
         write_span(row, find)
-        if goes_on:
-            row[find.end] = f"B-{after[2:]}"
+        if goes_on[find.end]:
+            row[find.end] = f"B-{row[find.end][2:]}"
         return
+    if exact == "start" and goes_on[find.start]:
+        end = goes_on.index(False, find.start)
+        write_span(row, find._replace(end=end))
+        if end < find.end and row[end] == f"B-{find.label}":
+            row[end] = f"I-{find.label}"
+    crosses = goes_on[find.start] or goes_on[find.end]
     left = [i for i in range(find.start, find.end) if row[i] == OUTSIDE]
     if not any(c.isalnum() for i in left for c in tokens[i].text):
         return

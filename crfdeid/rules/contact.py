@@ -50,7 +50,7 @@ NETWORK_RULES = (
         ("j.quill@tawn.org", "a_b@x.y.es", "write to [j+q@tawn.org].", "o'tawn@quill.com", "j.quill @ tawn.org"),
         ("a @", "3@4", "80 @ 3.5 mg", "2 @ 5.30"),
         words=("@",),
-        splits=True,
+        exact="both",
     ),
     Rule(
         "domain",
@@ -170,7 +170,7 @@ CONTACT_RULES = (
         ),
         ("555-01", "120/80", "5 555", "10-20-30", "01.02.2019 12", "943 476 5919", "51 789 639 203", "1 000 000 000"),
         check=is_telephone,
-        splits=True,
+        exact="both",
     ),
     Rule(
         "telephone after a word for it",
@@ -232,7 +232,7 @@ CONTACT_RULES = (
             "código postal",
             "codigo postal",
         ),
-        splits=True,
+        exact="both",
     ),
     Rule(
         "US postal code after a state",

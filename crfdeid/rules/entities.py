@@ -38,6 +38,7 @@ INSTITUTION_RULES = (
         ("nuestro hospital", "Hospital de día", "Hospital Clínico", "Hospital, C/ Quill"),
         words=("hospital", "complejo", "complexo"),
         check=ends_with_name,
+        exact="start",
         language="es",
     ),
     Rule(
@@ -56,7 +57,7 @@ INSTITUTION_RULES = (
             *("en otros Centros", "Instituto", "Colegio", "Residencia habitual", "Universidad, Avda. Quill"),
         ),
         words=(*_SPANISH.cues["institution"], "ciudad", "palacio", "servicio"),
-        splits=True,
+        exact="both",
     ),
     Rule(
         "health centre",

@@ -150,7 +150,8 @@ def _place(pack: Language) -> tuple[str, str]:
 def _address_rules(pack: Language) -> Iterator[Rule]:
     """Rules for postal codes, the towns after them, and streets."""
     place, town = _place(pack)
-    code = rf"(?:^|(?<=[,;:|(] )|(?<=[(,;|])|(?<=[a-z] ))(?!(?:19|20)\d\d )(?:{pack.postcode})"
+    before = r"(?:^|(?<=[,;:|(.] )|(?<=[(,;|])|(?<=[a-z] ))|(?<=[\w.] )(?=(?-i:[A-Z])-\d)"
+    code = rf"(?:{before})(?!(?:19|20)\d\d )(?:{pack.postcode})"
     sample = pack.postcode_example
     no_town = (f"{sample} {min(pack.common).capitalize()}", f"{sample} {town.lower()}")
     yield Rule(
@@ -160,7 +161,7 @@ def _address_rules(pack: Language) -> Iterator[Rule]:
         (f"[{sample}] {town}",),
         no_town,
         language=pack.code,
-        splits=True,
+        exact="both",
     )
     yield Rule(
         f"town after a postal code in {pack.name}",
@@ -170,7 +171,7 @@ def _address_rules(pack: Language) -> Iterator[Rule]:
         no_town,
         check=is_place,
         language=pack.code,
-        splits=True,
+        exact="both",
     )
     name = rf"{CAPITAL}[\w’']{{0,30}}+(?:\.(?=[ -]\w))?"
     if pack.street_suffixes:
@@ -181,6 +182,7 @@ def _address_rules(pack: Language) -> Iterator[Rule]:
             _STREETS,
             (f"Quill{pack.street_suffixes[0]} 12", f"[Quill-Tawn-{pack.street_suffixes[0].capitalize()} 3 a], x"),
             (f"quill{pack.street_suffixes[0]} 12", f"Quill{pack.street_suffixes[0]}"),
+            exact="start",
             language=pack.code,
         )
     if pack.street_words:
@@ -194,6 +196,7 @@ def _address_rules(pack: Language) -> Iterator[Rule]:
             _STREETS,
             (f"12 {first} Quill" if pack.number_first else f"{first} Quill 12",),
             (f"{first} Quill", f"{first} 12"),
+            exact="start",
             language=pack.code,
         )
 

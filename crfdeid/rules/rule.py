@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 
 class Rule(NamedTuple):
@@ -28,8 +28,8 @@ class Rule(NamedTuple):
         has_checksum: ``check`` hardly passes by chance, so that a match is PHI even if annotators missed it.
         requires_support: use the rule only if the training notes hold right matches: its values are PHI in some corpora
             only, such as words for relatives.
-        splits: its matches begin and end as annotators' spans do: a hybrid splits a span of its model that crosses or
-            contains one, such as a street with the postal code after it.
+        exact: the ends of its matches that are ends of annotators' spans too: "both", "start", or "" for none. There a
+            hybrid splits a span of its model, such as a street with the postal code after it.
         language: code of the language of the notes that the rule is for; None for all.
 
     Example:
@@ -48,7 +48,7 @@ class Rule(NamedTuple):
     check: Callable[[str], bool] | None = None
     has_checksum: bool = False
     requires_support: bool = False
-    splits: bool = False
+    exact: Literal["", "start", "both"] = ""
     language: str | None = None
 
 

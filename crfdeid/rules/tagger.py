@@ -220,13 +220,13 @@ class RulesTagger(Tagger):
         if on_progress is not None:
             on_progress(FitProgress(step=1, total=1))
 
-    def find(self, sentences: Sequence[Sentence]) -> Iterator[list[tuple[Span, float, bool]]]:
-        """Matches of the rules in use in each sentence: token positions, the rule's precision, and `Rule.splits`."""
+    def find(self, sentences: Sequence[Sentence]) -> Iterator[list[tuple[Span, float, str]]]:
+        """Matches of the rules in use in each sentence: token positions, the rule's precision, and `Rule.exact`."""
         in_use = self._trained().rule_precision
         for found in self._rules().find(sentences):
             known = [(rule, first, stop) for rule, first, stop in found if rule.name in in_use]
             yield [
-                (Span(first, stop, in_use[rule.name][0]), in_use[rule.name][1], rule.splits)
+                (Span(first, stop, in_use[rule.name][0]), in_use[rule.name][1], rule.exact)
                 for rule, first, stop in known
             ]
 
