@@ -107,8 +107,9 @@ def results_of(table: Mapping[str, Any], cells: Sequence[dict[str, Any]]) -> dic
     for cell in cells:
         if "document_counts" in cell:
             counts.setdefault(cell["model"], []).append(np.array(cell.pop("document_counts")))
+    layers = {"concepts": True} if "concepts" in table else {}
     return {
-        "table": {key: value for key, value in table.items() if key not in PATHS},
+        "table": {key: value for key, value in table.items() if key not in PATHS} | layers,
         "cells": list(cells),
         "significance": compare_counts(counts) if counts else None,
     }
