@@ -60,8 +60,8 @@ class HybridTagger(CombinedTagger):
     """A model with the matches of `RulesTagger` added.
 
     A match replaces the model's spans inside it, since its other tokens would leak. If a span of the model crosses the
-    match's border, a rule with an exact end there splits it (`crfdeid.rules.rule.Rule.exact`); of
-    other rules, only the match's untagged tokens are added. All other spans stay unchanged. The marginals of a token
+    match's border, a rule with an exact end there splits it in models of few notes (`crfdeid.rules.rule.Rule.exact`);
+    of other rules, only the match's untagged tokens are added. All other spans stay unchanged. The marginals of a token
     are the model's or the matching rule's, whichever gives PHI the higher probability.
     """
 

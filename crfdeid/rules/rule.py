@@ -29,7 +29,7 @@ class Rule(NamedTuple):
         requires_support: use the rule only if the training notes hold right matches: its values are PHI in some corpora
             only, such as words for relatives.
         exact: the ends of its matches that are ends of annotators' spans too: "both", "start", or "" for none. There a
-            hybrid splits a span of its model, such as a street with the postal code after it.
+            hybrid of few training notes splits a span of its model, such as a street with the postal code after it.
         language: code of the language of the notes that the rule is for; None for all.
 
     Example:

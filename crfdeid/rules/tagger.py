@@ -52,6 +52,7 @@ class RulesSettings:
 
 _FILES = ModelFiles("rules", schema=4, file="rules.json", libraries=("regex",))
 _DOUBT = 0.4  # wrong matches that an estimate starts from: one right match is enough, two of three are not
+_FEW_NOTES = 200  # from more, a model ends its spans better than the rules do
 _MIN_MATCHES = 10  # right matches from which on their type decides the label
 
 
@@ -62,11 +63,13 @@ class _RuleStatistics(NamedTuple):
         tags: all tags, sorted.
         rule_precision: the label and estimated precision of each rule in use, by its name.
         missed: share of PHI among the tokens that no rule matches.
+        few_notes: True if the training notes are `_FEW_NOTES` or fewer.
     """
 
     tags: tuple[str, ...]
     rule_precision: Mapping[str, tuple[str, float]]
     missed: float
+    few_notes: bool = False
 
 
 def _estimate_precision(train: Sequence[LabelledSentence], settings: RulesSettings) -> _RuleStatistics:
@@ -85,7 +88,8 @@ def _estimate_precision(train: Sequence[LabelledSentence], settings: RulesSettin
     tags = {tag for item in train for tag in item.tags} | {OUTSIDE}
     rule_precision = _choose(matches, {tag[2:] for tag in tags - {OUTSIDE}}, settings)
     missed = (others[True] + 1) / (others.total() + 2)
-    return _RuleStatistics(tuple(sorted(tags | _tags_of(rule_precision))), rule_precision, missed)
+    few_notes = len({item.document for item in train}) <= _FEW_NOTES
+    return _RuleStatistics(tuple(sorted(tags | _tags_of(rule_precision))), rule_precision, missed, few_notes)
 
 
 def _choose(
@@ -127,7 +131,7 @@ def _read_statistics(tags: tuple[str, ...], content: Any) -> _RuleStatistics:
         ValueError: the content is invalid, or has labels without tags.
     """
     match content:
-        case {"rule_precision": dict(rules), "missed": float(missed)}:
+        case {"rule_precision": dict(rules), "missed": float(missed), "few_notes": bool(few_notes)}:
             rule_precision = {str(name): (str(label), float(share)) for name, (label, share) in rules.items()}
         case _:
             raise ValueError("not the statistics of rules")
@@ -135,7 +139,7 @@ def _read_statistics(tags: tuple[str, ...], content: Any) -> _RuleStatistics:
         raise ValueError("labels of rules without tags")
     if not rule_precision.keys() <= {rule.name for rule in RULES}:
         raise ValueError("unknown rules")
-    return _RuleStatistics(tags, rule_precision, missed)
+    return _RuleStatistics(tags, rule_precision, missed, few_notes)
 
 
 def _tags_of(rule_precision: Mapping[str, tuple[str, float]]) -> set[str]:
@@ -221,12 +225,18 @@ class RulesTagger(Tagger):
             on_progress(FitProgress(step=1, total=1))
 
     def find(self, sentences: Sequence[Sentence]) -> Iterator[list[tuple[Span, float, str]]]:
-        """Matches of the rules in use in each sentence: token positions, the rule's precision, and `Rule.exact`."""
-        in_use = self._trained().rule_precision
+        """Matches of the rules in use in each sentence.
+
+        Returns:
+            Token positions, the rule's precision, and where the match splits a span of a model: `Rule.exact`, or "" if
+            the training notes were many.
+        """
+        learned = self._trained()
+        in_use = learned.rule_precision
         for found in self._rules().find(sentences):
             known = [(rule, first, stop) for rule, first, stop in found if rule.name in in_use]
             yield [
-                (Span(first, stop, in_use[rule.name][0]), in_use[rule.name][1], rule.exact)
+                (Span(first, stop, in_use[rule.name][0]), in_use[rule.name][1], rule.exact if learned.few_notes else "")
                 for rule, first, stop in known
             ]
 
@@ -285,7 +295,8 @@ class RulesTagger(Tagger):
     def save(self, folder: Path, *, key: bytes | None = None) -> None:
         """Write ``model.json`` and ``rules.json``; neither holds words of the notes."""
         learned = self._trained()
-        content = json.dumps({"rule_precision": learned.rule_precision, "missed": learned.missed}, indent=1).encode()
+        statistics = {name: value for name, value in learned._asdict().items() if name != "tags"}
+        content = json.dumps(statistics, indent=1).encode()
         _FILES.save(
             folder, bytes_writer(content), settings=self._settings, seed=self._seed, key=None, tags=learned.tags
         )
