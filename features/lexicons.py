@@ -190,7 +190,7 @@ _PLACE_VALUES = ("O", BOS, EOS, *(f"{place}-{kind}" for kind in _PLACE_KINDS for
 
 @dataclass(frozen=True)
 class Gazetteers(Extractor):
-    """The name of a town, region or country that the token is part of: ``place[0]=B-town``.
+    """The name of a town, region or country that the token is part of: ``gazetteer[0]=B-town``.
 
     A name begins with a capital. Case and accents of the other letters do not matter, and of several names the longest
     counts.
@@ -202,7 +202,7 @@ class Gazetteers(Extractor):
     Example:
         >>> from features.tokens import Sentence
         >>> Gazetteers(window=0).extract(Sentence.from_words(["in", "NEW", "York", "."]))
-        [['place[0]=O'], ['place[0]=B-region'], ['place[0]=E-region'], ['place[0]=O']]
+        [['gazetteer[0]=O'], ['gazetteer[0]=B-region'], ['gazetteer[0]=E-region'], ['gazetteer[0]=O']]
     """
 
     window: int = 1
@@ -210,7 +210,7 @@ class Gazetteers(Extractor):
 
     def columns(self, batch: SentenceBatch) -> list[Column]:
         """The features of a batch, kind by kind."""
-        heads = tuple(head for _, head in window_heads("place", self.window))
+        heads = tuple(head for _, head in window_heads("gazetteer", self.window))
         places = _places(self.languages)
         begins = np.array([word[0].isupper() and fold_word(word) in places for word in batch.distinct], bool)
         values = np.full(len(batch.numbers), _OUTSIDE, np.intp)

@@ -42,7 +42,7 @@ from crfdeid.secrets import hash_word
 from crfdeid.serialization import ModelFiles, ModelFolder, pack_arrays
 from crfdeid.tagger import OnProgress, Tagger, Traits, told_language
 from features.extractor import FeatureSet, feature_set
-from features.languages import language_codes
+from features.languages import AUTO, language_codes
 from features.pos import PosUnavailable
 from features.tokens import Sentence
 
@@ -91,6 +91,7 @@ class CrfTagger(Tagger):
         """
         paper = CrfSettings(
             features="paper",
+            language=AUTO,
             pos="textblob",
             c1=0.0,
             c2=0.5,

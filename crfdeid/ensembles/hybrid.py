@@ -48,6 +48,10 @@ class HybridSettings(CombinedSettings):
         if not isinstance(self.member, str) or self.member in ("hybrid", "ensemble", "rules"):
             raise SettingError(f"member is {self.member}: give a model that learns, such as crf or elman")
         require_number("miss_cost", self.miss_cost, "a number of 0 or more", lambda value: value >= 0)
+        if not isinstance(self.thresholds, Mapping):
+            raise SettingError(f"thresholds is {self.thresholds}: give a threshold by type")
+        for label, threshold in self.thresholds.items():
+            require_number(f"the threshold of {label}", threshold, "a share above 0, at most 1", lambda v: 0 < v <= 1)
         normalise_settings(self)
 
     @property

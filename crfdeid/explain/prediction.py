@@ -48,6 +48,7 @@ FEATURE_KINDS = {
     "suffix": "affix",
     "pattern": "pattern",
     "class": "word class",
+    "gazetteer": "gazetteer",
     "sentence": "layout",
     "heading": "layout",
     "place": "layout",

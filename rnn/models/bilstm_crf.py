@@ -199,6 +199,7 @@ LANGE2020: Mapping[str, Any] = MappingProxyType(
         "hidden": 256,
         "layers": 1,
         "features": "none",
+        "language": AUTO,
         "feature_dim": 50,  # not used without features, nor is the next
         "feature_min_count": 3,
         "char_dim": 25,
@@ -389,6 +390,7 @@ class BilstmCrfTagger(ReadsInputs, NetworkTagger):
             hidden=128,
             layers=2,
             features="casing",
+            language=AUTO,
             feature_dim=50,  # not used by "casing", nor is the next
             feature_min_count=3,
             char_dim=0,

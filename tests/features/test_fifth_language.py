@@ -122,4 +122,4 @@ def test_an_invented_language_is_one_file(tmp_path: Path) -> None:
     assert all(told["examples"].values()), told["examples"]
     assert told["date"] == ["1972-03-14"]
     assert told["class"] == ["title"]
-    assert told["place"] == ["place[0]=B-town", "place[0]=E-town"]
+    assert told["place"] == ["gazetteer[0]=B-town", "gazetteer[0]=E-town"]

@@ -29,8 +29,8 @@ def test_a_capitalised_word_has_the_lists_it_is_in() -> None:
 )
 def test_the_longest_name_of_a_place_is_marked(text: str, places: list[str]) -> None:
     (sentence,) = split_sentences(text)
-    assert [row[0].removeprefix("place[0]=") for row in Gazetteers(window=0).extract(sentence)] == places
-    assert Gazetteers(window=1).extract(sentence)[0][-1] == f"place[1]={places[1]}"
+    assert [row[0].removeprefix("gazetteer[0]=") for row in Gazetteers(window=0).extract(sentence)] == places
+    assert Gazetteers(window=1).extract(sentence)[0][-1] == f"gazetteer[1]={places[1]}"
 
 
 def test_frequent_words_have_one_of_so_many_clusters() -> None:

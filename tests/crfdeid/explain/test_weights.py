@@ -113,8 +113,8 @@ def test_a_kind_is_that_of_the_extractor():
     text = "Attending: Dr. Jane Quill, seen on 03/14/72 at Tawn Hospital."
     expected = {"ContextWords": {"word"}, "NGrams": {"n-gram"}, "FarWords": {"far word"}, "Patterns": {"pattern"},
                 "SentencePosition": {"layout"}, "Shapes": {"shape"}, "Affixes": {"affix"}, "CapitalRun": {"capitals"},
-                "WordClasses": {"word class"}, "Layout": {"layout"}, "PrefixWords": {"layout"},
-                "PosFeatures": {"part of speech"}}  # fmt: skip
+                "WordClasses": {"word class"}, "Gazetteers": {"gazetteer"}, "Layout": {"layout"},
+                "PrefixWords": {"layout"}, "PosFeatures": {"part of speech"}}  # fmt: skip
     pos = feature_set("strong", pos="textblob").extractors[-1]
     assert isinstance(pos, PosFeatures)
     for extractor in (*STRONG_FEATURES.extractors[:-1], pos):

@@ -29,6 +29,7 @@ from crfdeid.errors import DataError, FormatError, MismatchError, OptionConflict
 from crfdeid.integrations.sklearn import SequenceTagger
 from crfdeid.secrets import SECRET_VARIABLE
 from features import FEATURE_SETS, STRONG_FEATURES, Sentence, Token, to_dicts
+from features.languages import LANGUAGES
 
 PAGE = Path(__file__).parents[3] / "docs" / "scikit-learn.md"
 LABELLED = Split.of(generate_notes(12, seed=4)).sentences
@@ -36,7 +37,8 @@ SENTENCES = [item.sentence for item in LABELLED]
 WORDS = [list(sentence.words) for sentence in SENTENCES]
 DICTS = to_dicts(SENTENCES, STRONG_FEATURES.with_pos("none"))
 TAGS = [list(item.tags) for item in LABELLED]
-SETTINGS: dict[str, Any] = {"max_iterations": 15, "c1": 0.1}
+ALL_PACKS = "+".join(LANGUAGES)
+SETTINGS: dict[str, Any] = {"max_iterations": 15, "c1": 0.1, "language": ALL_PACKS}  # those of `STRONG_FEATURES`
 
 # Checks that fit numbers, or that expect the messages which scikit-learn has for them: no sentence is a row of numbers.
 NUMBERS = "X is a table of numbers, and a sentence has words"
@@ -328,5 +330,5 @@ def test_the_examples_of_the_page_run_and_say_what_comes_out() -> None:
     exec(compile("".join(blocks), PAGE.name, "exec"), cells)
     tagger, X = cells["tagger"], cells["X"]
     assert tagger.predict_single(["Dr", "Fenwick"]) == ["O", "B-DOCTOR"] and tagger.score(X, cells["y"]) == 1.0
-    weights = SequenceTagger().fit(X, cells["y"]).transition_features_
+    weights = SequenceTagger(language=ALL_PACKS).fit(X, cells["y"]).transition_features_
     assert weights == pytest.approx(cells["crf"].transition_features_, abs=1e-6)

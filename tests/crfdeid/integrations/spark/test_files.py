@@ -46,7 +46,7 @@ def notes(tmp_path: Path) -> Path:
     lines = [json.dumps({"text": text}) for text in [*texts, DAMAGED]]
     (source / "p1" / "lines.jsonl").write_text("\n".join(lines))
     (source / "t.csv").write_text("who,text\n" + "".join(f'{n % 3},"{text}"\n' for n, text in enumerate(texts)))
-    (source / "broken.csv").write_text('text\nPatient Quill\n"no end\n')
+    (source / "broken.csv").write_text('text\nPatient Quill el\n"no end\n')
     pq.write_table(pa.table({"text": [*texts, None, ""], "n": range(14)}), source / "t.parquet")
     return source
 
