@@ -144,7 +144,7 @@ def letters() -> Iterator[tuple[str, Document]]:
 
 
 def read_letters() -> None:
-    """Print the values of the letters with their surrogates, and the table of those that a reader believes."""
+    """Print the values of the letters with their surrogates, and the share that a reader believes by type."""
     doubted = set((LETTERS / "not_believable.txt").read_text(encoding="utf-8").splitlines())
     counts: dict[tuple[str, str], Counter[bool]] = {}
     for language, document in letters():

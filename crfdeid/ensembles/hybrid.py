@@ -187,23 +187,27 @@ def _fill(row: list[str], find: Span, tokens: Sequence[Token], *, exact: str = "
         >>> row
         ['B-NAME', 'B-STREET', 'I-STREET', 'I-STREET', 'I-STREET']
     """
-    goes_on = [0 < i < len(row) and continues(row[i], row[i - 1]) for i in range(len(row) + 1)]
-    if exact == "both" and (goes_on[find.start] or goes_on[find.end]):
+    crosses_start, crosses_end = (_goes_on(row, edge) for edge in (find.start, find.end))
+    if exact == "both" and (crosses_start or crosses_end):
         write_span(row, find)
-        if goes_on[find.end]:
+        if crosses_end:
             row[find.end] = f"B-{row[find.end][2:]}"
         return
-    if exact == "start" and goes_on[find.start]:
-        end = goes_on.index(False, find.start)
+    if exact == "start" and crosses_start:
+        end = next(i for i in range(find.start, len(row) + 1) if not _goes_on(row, i))
         write_span(row, find._replace(end=end))
         if end < find.end and row[end] == f"B-{find.label}":
             row[end] = f"I-{find.label}"
-    crosses = goes_on[find.start] or goes_on[find.end]
     left = [i for i in range(find.start, find.end) if row[i] == OUTSIDE]
     if not any(c.isalnum() for i in left for c in tokens[i].text):
         return
-    if not crosses:
+    if not crosses_start and not crosses_end:
         write_span(row, find)
         return
     for i in left:
         row[i] = f"{'I' if i - 1 in left else 'B'}-{find.label}"
+
+
+def _goes_on(row: Sequence[str], place: int) -> bool:
+    """True if the span of the token before a place goes on there."""
+    return 0 < place < len(row) and continues(row[place], row[place - 1])
