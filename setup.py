@@ -109,6 +109,14 @@ setup(
         ],
         "benchmarks": ["torch>=2.4", "presidio-analyzer>=2.2.350", "presidio-anonymizer>=2.2.350"],
         "oracles": [*requirements("encoders"), "torch>=2.4", "transformers>=4.46"],
+        "docs": [
+            *requirements("experiments", "parquet"),
+            "sphinx>=8.2",
+            "myst-nb>=1.3",
+            "furo>=2025.7",
+            "jupytext>=1.16.4",
+            "codespell>=2.4",
+        ],
         "lessons": ["jupyterlab>=4.2", "jupytext>=1.16.4"],
     },
 )

@@ -26,7 +26,7 @@ _INTRODUCTION = f"""\
 # Benchmarks
 
 `python benchmarks/run.py --corpora DIR` measures every model on every corpus and makes this page; each corpus has a
-JSON file with all figures in [benchmarks/results](../benchmarks/results/README.md). Models have their default settings
+JSON file with all figures in `benchmarks/results`. Models have their default settings
 and are scored on the test notes, or on the development notes where there are no others; these also chose each network's
 epoch and the defaults, so expect lower scores on new notes. A figure with ± is the mean and the standard deviation of
 several seeds.
