@@ -30,7 +30,6 @@ from crfdeid.registry import create
 from crfdeid.rules import RulesSettings, RulesTagger
 from crfdeid.rules.matcher import RULES, find_rules, rules_for
 from features import STRONG_FEATURES, Extractor, FeatureSet
-from features.lexicons import NameLists, WordClusters, make_clusters
 from features.pos import PosFeatures, TextBlobTagger
 
 
@@ -41,9 +40,8 @@ def features_table(corpus: Corpus) -> None:
     _show("STRONG", whole, whole)
     for i, part in enumerate(parts):
         _show(f"without {_name(part)}", _score(parts[:i] + parts[i + 1 :], corpus), whole)
-    sentences = [labelled.sentence for labelled in corpus.train.sentences]
-    for more in (NameLists(), WordClusters(make_clusters(sentences)), PosFeatures(TextBlobTagger())):
-        _show(f"with {_name(more)}", _score((*parts, more), corpus), whole)
+    more = PosFeatures(TextBlobTagger())
+    _show(f"with {_name(more)}", _score((*parts, more), corpus), whole)
 
 
 def _name(part: Extractor) -> str:

@@ -189,6 +189,10 @@ class Tagger(Protocol):
     def marginals(self, sentences: Sequence[Sentence]) -> list[np.ndarray]:
         """Return the probability of each tag at each token, for each sentence: [T, K], rows sum to 1."""
 
+    def predict_with_marginals(self, sentences: Sequence[Sentence]) -> tuple[list[list[str]], list[np.ndarray]]:
+        """Return the results of `predict` and of `marginals`, which a model may compute together."""
+        return self.predict(sentences), self.marginals(sentences)
+
     def save(self, folder: Path, *, key: bytes | None = None) -> None:
         """Write the model as data files (no pickle) into a folder.
 

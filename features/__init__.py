@@ -6,7 +6,7 @@
 - `orthography`: `Shapes`, `Affixes`, `CapitalRun`
 - `patterns`: `Patterns`, expressions of known form such as dates and telephone numbers
 - `languages`: `LANGUAGES`, words of each language from data files (`Language`)
-- `lexicons`: `WordClasses`, `Gazetteers`, `NameLists`, `WordClusters`: word lists, and the clusters of `make_clusters`
+- `lexicons`: `WordClasses`, `Gazetteers`: word lists and names of places
 - `pos`: `TextBlobTagger`, `NltkTagger`, `POS_BACKENDS`, `PosFeatures`
 - `extractor`: `FeatureSet`, the sets `PAPER_FEATURES`, `STRONG_FEATURES`, `SURFACE`; `feature_set`, `add_feature_set`,
   and `to_dicts`, features for sklearn-crfsuite
@@ -23,7 +23,7 @@ from features.extractor import (
     feature_set,
     to_dicts,
 )
-from features.lexicons import Gazetteers, NameLists, WordClasses, WordClusters, make_clusters
+from features.lexicons import Gazetteers, WordClasses
 from features.orthography import Affixes, CapitalRun, Shapes
 from features.patterns import Patterns
 from features.pos import POS_BACKENDS, NltkTagger, PosFeatures, PosTag, PosTagger, PosUnavailable, TextBlobTagger
@@ -46,7 +46,6 @@ __all__ = [
     "Gazetteers",
     "Layout",
     "NGrams",
-    "NameLists",
     "NltkTagger",
     "Patterns",
     "PosFeatures",
@@ -60,10 +59,8 @@ __all__ = [
     "TextBlobTagger",
     "Token",
     "WordClasses",
-    "WordClusters",
     "add_feature_set",
     "feature_set",
-    "make_clusters",
     "split_sentences",
     "to_dicts",
     "tokenize",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from features.columns import Column, Conjunction, Extractor, SentenceBatch, WordColumn
 from features.context import ContextWords, FarWords, Layout, NGrams, PrefixWords, SentencePosition
-from features.lexicons import Gazetteers, NameLists, WordClasses
+from features.lexicons import Gazetteers, WordClasses
 from features.orthography import Affixes, CapitalRun, Shapes
 from features.patterns import Patterns
 from features.pos import POS_BACKENDS, PosFeatures
@@ -69,7 +69,7 @@ class FeatureSet(Extractor):
     def with_languages(self, languages: tuple[str, ...]) -> FeatureSet:
         """The same set with the word lists of some languages."""
         extractors = (
-            replace(one, languages=languages) if isinstance(one, WordClasses | Gazetteers | NameLists) else one
+            replace(one, languages=languages) if isinstance(one, WordClasses | Gazetteers) else one
             for one in self.extractors
         )
         return replace(self, extractors=tuple(extractors))

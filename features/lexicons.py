@@ -1,10 +1,8 @@
-"""Word lists, gazetteers and word clusters, and the features that look words up in them.
+"""Word lists and gazetteers, and the features that look words up in them.
 
 A list is a class of words that behave alike around PHI ("Dr", "Dra", "Doctor"), in the languages of `LANGUAGES`, so
 that what a model learns of one word helps with the others. No list holds a person's data. Words match without regard to
 case.
-
-Lists of people's names and word clusters belong to no named feature set. benchmarks/results/features.md compares them.
 """
 
 from __future__ import annotations
@@ -22,7 +20,6 @@ import numpy as np
 
 from features.columns import BOS, EOS, Column, Extractor, FeatureValue, SentenceBatch, WordColumn, window_heads
 from features.languages import ALL_LANGUAGES, LANGUAGES
-from features.tokens import Sentence
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -266,38 +263,6 @@ def _place_at(
     return None
 
 
-@dataclass(frozen=True)
-class NameLists(Extractor):
-    """Lists of names that contain a capitalised word: ``list[-1]=first+last``.
-
-    Args:
-        window: tokens on each side.
-        languages: codes of the languages of the names.
-
-    Example:
-        >>> from features.tokens import Sentence
-        >>> NameLists(window=0).extract(Sentence.from_words(["Zimmerman", "coughs"]))
-        [['list[0]=last'], []]
-    """
-
-    window: int = 1
-    languages: tuple[str, ...] = ALL_LANGUAGES
-
-    def word_columns(self) -> list[WordColumn]:
-        """The features that one word decides, kind by kind."""
-        return [WordColumn(window_heads("list", self.window), self._lists)]
-
-    def _lists(self, word: str) -> FeatureValue:
-        if not word[0].isupper():
-            return None
-        name = fold_word(word)
-        return "+".join(kind for kind, names in name_lists(self.languages).items() if name in names) or None
-
-    def describe(self) -> str:
-        """A one-line description of the features."""
-        return f"lists of first and family names ({', '.join(self.languages)}) in [-{self.window}, {self.window}]"
-
-
 @cache
 def name_lists(languages: tuple[str, ...]) -> Mapping[str, frozenset[str]]:
     """Folded names of some languages, "first" and "last", in all `spellings`."""
@@ -307,63 +272,3 @@ def name_lists(languages: tuple[str, ...]) -> Mapping[str, frozenset[str]]:
         "last": chain.from_iterable(pack.family for pack in packs),
     }
     return {kind: _all_spellings(names) for kind, names in lists.items()}
-
-
-_MIN_COUNT = 5
-
-
-@dataclass(frozen=True)
-class WordClusters(Extractor):
-    """Clusters of the words around the token: ``cluster[-1]=17``; no feature for a word without a cluster.
-
-    Args:
-        clusters: the cluster of each word in lower case, from `make_clusters` or elsewhere.
-        window: tokens on each side.
-
-    Example:
-        >>> from features.tokens import Sentence
-        >>> WordClusters({"dr": "17"}, window=1).extract(Sentence.from_words(["Dr", "Doe"]))
-        [['cluster[0]=17'], ['cluster[-1]=17']]
-    """
-
-    clusters: Mapping[str, str]
-    window: int = 1
-
-    def word_columns(self) -> list[WordColumn]:
-        """The features that one word decides, kind by kind."""
-        return [WordColumn(window_heads("cluster", self.window), self._cluster)]
-
-    def _cluster(self, word: str) -> FeatureValue:
-        return self.clusters.get(word.lower())
-
-    def describe(self) -> str:
-        """A one-line description of the features."""
-        return f"clusters of words ({len(set(self.clusters.values()))}) in [-{self.window}, {self.window}]"
-
-
-def make_clusters(sentences: Sequence[Sentence], *, count: int = 200, seed: int = 0) -> dict[str, str]:
-    """Clusters of words with similar contexts: k-means over word2vec vectors (CBOW, 100 dimensions).
-
-    Args:
-        sentences: text, without annotations; words that occur five times or more get a cluster.
-        count: clusters at most.
-        seed: of the vectors and of k-means.
-
-    Returns:
-        The cluster's number of each word in lower case.
-
-    Reference:
-        Mikolov et al. (2013) for the vectors.
-    """
-    from gensim.models import Word2Vec  # noqa: PLC0415  takes long to import
-    from sklearn.cluster import KMeans  # noqa: PLC0415
-    from sklearn.preprocessing import normalize  # noqa: PLC0415
-
-    words = [[word.lower() for word in sentence.words] for sentence in sentences]
-    counts = Counter(word for row in words for word in row)
-    if not counts or max(counts.values()) < _MIN_COUNT:
-        return {}
-    vectors = Word2Vec(words, vector_size=100, window=5, min_count=_MIN_COUNT, sg=0, epochs=10, seed=seed, workers=1).wv
-    names = list(vectors.index_to_key)
-    found = KMeans(min(count, len(names)), random_state=seed, n_init=1).fit_predict(normalize(vectors.vectors))
-    return {name: str(number) for name, number in zip(names, found, strict=True)}

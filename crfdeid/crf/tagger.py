@@ -163,12 +163,7 @@ class CrfTagger(Tagger):
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """One tag per token, for each sentence: the most probable sequence (Viterbi)."""
-        names = np.array(self.tags, object)
-        rows: list[list[str]] = []
-        for emissions, lengths, transitions in self._emissions(sentences, _TAGGED_AT_ONCE):
-            tags = iter(names[np.concatenate(best_paths(emissions, lengths, transitions))].tolist())
-            rows += [[*islice(tags, length)] for length in lengths]
-        return rows
+        return [row for batch in self._emissions(sentences, _TAGGED_AT_ONCE) for row in self._best_tags(*batch)]
 
     def marginals(self, sentences: Sequence[Sentence]) -> list[np.ndarray]:
         """The probability of each tag at each token, for each sentence: [T, K], rows sum to 1."""
@@ -177,6 +172,20 @@ class CrfTagger(Tagger):
             for emissions, lengths, transitions in self._emissions(sentences, _WEIGHED_AT_ONCE)
             for table in chain_marginals(emissions, lengths, transitions)
         ]
+
+    def predict_with_marginals(self, sentences: Sequence[Sentence]) -> tuple[list[list[str]], list[np.ndarray]]:
+        """The results of `predict` and of `marginals`, from the same emissions."""
+        rows: list[list[str]] = []
+        tables: list[np.ndarray] = []
+        for batch in self._emissions(sentences, _WEIGHED_AT_ONCE):
+            rows += self._best_tags(*batch)
+            tables += chain_marginals(*batch)
+        return rows, tables
+
+    def _best_tags(self, emissions: np.ndarray, lengths: Sequence[int], transitions: np.ndarray) -> list[list[str]]:
+        names = np.array(self.tags, object)
+        tags = iter(names[np.concatenate(best_paths(emissions, lengths, transitions))].tolist())
+        return [[*islice(tags, length)] for length in lengths]
 
     def _emissions(
         self, sentences: Sequence[Sentence], at_once: int

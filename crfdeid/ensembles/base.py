@@ -103,7 +103,7 @@ class CombinedTagger(Tagger):
     def save(self, folder: Path, *, key: bytes | None = None) -> None:
         """Write ``model.json`` and ``members.zip``, with the files of all members."""
         weights = partial(_pack, self._trained(), key=key)
-        self._files().save(folder, weights, settings=self._settings, seed=self._seed, key=key)
+        self._files().save(folder, weights, settings=self._settings, seed=self._seed, key=key, **self._facts())
 
     @classmethod
     def load(cls, folder: Path | ModelFolder, *, key: bytes | None = None) -> Self:
@@ -116,15 +116,20 @@ class CombinedTagger(Tagger):
         saved = cls._files().load(folder, key=key)
         tagger = cls(saved.settings(cls.settings_class), seed=saved.seed)
         with saved.refusing_damage():
-            tagger._accept(_unpack(saved.weights, len(tagger._settings.parts), key=saved.key))
+            members = _unpack(saved.weights, len(tagger._settings.parts), key=saved.key)
+            tagger._accept(members, saved.description)
         return tagger
 
     @classmethod
     def _files(cls) -> ModelFiles:
-        return ModelFiles(cls.model, schema=1, file="members.zip")
+        return ModelFiles(cls.model, schema=2, file="members.zip")
 
-    def _accept(self, members: Sequence[Tagger]) -> None:
-        """Take loaded members; ValueError if they do not fit."""
+    def _facts(self) -> dict[str, Any]:
+        """What training learned beside the members, as JSON data."""
+        return {}
+
+    def _accept(self, members: Sequence[Tagger], facts: Mapping[str, Any]) -> None:
+        """Take loaded members and a description with `_facts`; ValueError if they do not fit."""
         self._members = members
 
     def _trained(self) -> Sequence[Tagger]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, cast
 
 import numpy as np
@@ -14,8 +15,9 @@ from crfdeid.ensembles.base import CombinedTagger, align_columns, create_members
 from crfdeid.errors import SettingError
 from crfdeid.registry import member_settings, tagger_class
 from crfdeid.rules.tagger import RulesTagger
-from crfdeid.tagger import CombinedSettings, OnProgress, Tagger, Traits
+from crfdeid.tagger import CombinedSettings, OnProgress, Tagger, Traits, told_language
 from crfdeid.validation import require_number
+from features.languages import AUTO
 from features.tokenizer import Token
 from features.tokens import Sentence
 
@@ -31,7 +33,6 @@ class HybridSettings(CombinedSettings):
         miss_cost: wrongly marked tokens that a missed token of PHI is worth. Training chooses a threshold for each type
             on the development sentences (`crfdeid.evaluation.operating_points.type_thresholds`), from which tokens are
             marked that the model's most probable tags leave. 0, the default, for those tags alone.
-        thresholds: the chosen thresholds.
 
     Raises:
         UsageError: the member is a combined model or the rules, neither part has an option, the member lacks the
@@ -42,16 +43,11 @@ class HybridSettings(CombinedSettings):
     profile: str = "default"
     options: Mapping[str, Any] = field(default_factory=dict)
     miss_cost: float = 0.0
-    thresholds: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not isinstance(self.member, str) or self.member in ("hybrid", "ensemble", "rules"):
             raise SettingError(f"member is {self.member}: give a model that learns, such as crf or elman")
         require_number("miss_cost", self.miss_cost, "a number of 0 or more", lambda value: value >= 0)
-        if not isinstance(self.thresholds, Mapping):
-            raise SettingError(f"thresholds is {self.thresholds}: give a threshold by type")
-        for label, threshold in self.thresholds.items():
-            require_number(f"the threshold of {label}", threshold, "a share above 0, at most 1", lambda v: 0 < v <= 1)
         normalise_settings(self)
 
     @property
@@ -67,11 +63,15 @@ class HybridTagger(CombinedTagger):
     match's border, a rule with an exact end there splits it in models of few notes (`crfdeid.rules.rule.Rule.exact`);
     of other rules, only the match's untagged tokens are added. All other spans stay unchanged. The marginals of a token
     are the model's or the matching rule's, whichever gives PHI the higher probability.
+
+    Attributes:
+        thresholds: by type, the probability of PHI from which an untagged token is marked; empty without `miss_cost`.
     """
 
     model = "hybrid"
     settings_class = HybridSettings
     _settings: HybridSettings
+    thresholds: Mapping[str, float] = MappingProxyType({})
 
     @classmethod
     def traits(cls, settings: HybridSettings) -> Traits:
@@ -94,24 +94,28 @@ class HybridTagger(CombinedTagger):
         """
         from crfdeid.evaluation.operating_points import type_thresholds  # noqa: PLC0415  Redaction needs no scores.
 
-        model, rules = create_members(self._settings, seed=self._seed)
+        options = self._settings.options
+        language = told_language(options.get("language", AUTO), train)
+        parts = replace(self._settings, options={**options, "language": language})
+        model, rules = create_members(parts, seed=self._seed)
         model.fit(train, dev, on_progress=on_progress)
         rules.fit(train, dev)
         self._members = [model, rules]
-        thresholds = {}
+        self.thresholds = {}
         if self._settings.miss_cost and dev:
             tables = model.marginals([labelled.sentence for labelled in dev])
             gold = [labelled.tags for labelled in dev]
-            thresholds = type_thresholds(tables, model.tags, gold, miss_cost=self._settings.miss_cost)
-        self._settings = replace(self._settings, thresholds=thresholds)
+            self.thresholds = type_thresholds(tables, model.tags, gold, miss_cost=self._settings.miss_cost)
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """One tag per token, for each sentence."""
         model, rules = self._model_and_rules()
-        rows = model.predict(sentences)
-        if self._settings.thresholds:
-            for row, table in zip(rows, model.marginals(sentences), strict=True):
-                _mark_probable(row, table, model.tags, self._settings.thresholds)
+        if self.thresholds:
+            rows, tables = model.predict_with_marginals(sentences)
+            for row, table in zip(rows, tables, strict=True):
+                _mark_probable(row, table, model.tags, self.thresholds)
+        else:
+            rows = model.predict(sentences)
         for sentence, row, found in zip(sentences, rows, rules.find(sentences), strict=True):
             for span, _, exact in found:
                 _fill(row, span, sentence.tokens, exact=exact)
@@ -138,10 +142,14 @@ class HybridTagger(CombinedTagger):
         model, rules = self._trained()
         return model, cast(RulesTagger, rules)
 
-    def _accept(self, members: Sequence[Tagger]) -> None:
+    def _facts(self) -> dict[str, Any]:
+        return {"thresholds": self.thresholds}
+
+    def _accept(self, members: Sequence[Tagger], facts: Mapping[str, Any]) -> None:
         if not isinstance(members[1], RulesTagger):
             raise ValueError("a second member that is not the rules")
-        super()._accept(members)
+        self.thresholds = {str(label): float(share) for label, share in facts["thresholds"].items()}
+        super()._accept(members, facts)
 
 
 def _mark_probable(row: list[str], table: np.ndarray, tags: Sequence[str], thresholds: Mapping[str, float]) -> None:

@@ -58,8 +58,6 @@ FEATURE_KINDS = {
     "pos": "part of speech",
     "chunk": "part of speech",
     "w0": "part of speech",
-    "list": "list",
-    "cluster": "cluster",
 }
 """Prefixes of the feature strings of this library's extractors, and the kind of each."""
 

@@ -129,7 +129,7 @@ def test_settings_made_by_hand_are_refused_too(settings_class):
 
 
 def test_the_settings_of_a_model_made_of_models_are_its_own_and_those_of_its_parts():
-    own, rules = {"member", "miss_cost", "thresholds"}, {"precision", "keep_untried", "language"}
+    own, rules = {"member", "miss_cost"}, {"precision", "keep_untried", "language"}
     assert setting_names("hybrid") == own | rules | setting_names("crf")
     assert setting_names("hybrid", {"member": "jordan", "lr": 0.1}) == own | rules | setting_names("jordan")
     parts = {"members": ("rules", "hybrid"), "member": "elman"}

@@ -69,8 +69,6 @@ def guess_locale(text: str) -> str | None:
     )
     most = max(counts.values(), default=0)
     best = [locale for locale, count in counts.items() if count == most]
-    if len(best) > 1:  # the longer lists of packs share words with English and Spanish
-        best = [locale for locale in best if language_pack(locale) is None]
     return best[0] if len(best) == 1 and best[0] in known else None
 
 

@@ -143,11 +143,12 @@ def test_thresholds_by_type_mark_further_tokens_and_are_saved(tmp_path: Path) ->
     for tagger in (usual, lower):
         tagger.fit(train, dev)
     sentences = [item.sentence for item in dev]
-    assert usual.settings.thresholds == {} and usual.predict(sentences)[0][2] == "O"
+    assert usual.thresholds == {} and usual.predict(sentences)[0][2] == "O"
     assert lower.predict(sentences)[0] == ["O", "O", "B-NAME"]
-    assert 0.01 <= lower.settings.thresholds["NAME"] < 0.5
+    assert 0.01 <= lower.thresholds["NAME"] < 0.5
     lower.save(tmp_path / "model")
-    assert HybridTagger.load(tmp_path / "model").predict(sentences) == lower.predict(sentences)
+    loaded = HybridTagger.load(tmp_path / "model")
+    assert loaded.thresholds == lower.thresholds and loaded.predict(sentences) == lower.predict(sentences)
 
 
 @pytest.mark.parametrize(

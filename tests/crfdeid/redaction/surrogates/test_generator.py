@@ -429,6 +429,7 @@ def test_a_locale_without_usable_names_is_refused(locale: str, error: type[Usage
         ("Le patient est suivi par le Dr Ormeau dans le service", "fr_FR"),
         ("A paciente foi vista pelo Dr. Olmo, com dor, não dorme", None),
         ("Quill 555-0134", None),
+        ("Seen la", None),
         ("", None),
     ],
 )
