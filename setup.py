@@ -110,7 +110,7 @@ setup(
         "benchmarks": ["torch>=2.4", "presidio-analyzer>=2.2.350", "presidio-anonymizer>=2.2.350"],
         "oracles": [*requirements("encoders"), "torch>=2.4", "transformers>=4.46"],
         "docs": [
-            *requirements("experiments", "parquet"),
+            *requirements("experiments", "encoders", "parquet"),
             "sphinx>=8.2",
             "myst-nb>=1.3",
             "furo>=2025.7",

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
+from generate import OTHER_TOOLS, write_pages
 
 project = "crfdeid"
 author = "the authors of crfdeid"
@@ -34,12 +35,20 @@ html_show_copyright = False
 
 myst_enable_extensions = ["dollarmath", "deflist", "colon_fence"]
 myst_heading_anchors = 3
-nb_custom_formats = {".py": ["jupytext.reads", {"fmt": "py:percent"}]}
+nb_custom_formats = {".py": ["generate.read_lesson", {}]}
 nb_execution_mode = "cache"
 nb_execution_timeout = 300
 nb_execution_raise_on_error = True
 
 default_role = "py:obj"  # docstrings put names of code in single backticks
+napoleon_use_ivar = True
+autodoc_mock_imports = OTHER_TOOLS
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
+suppress_warnings = ["ref.python"]  # `type` in an annotation is no attribute of that name
 python_maximum_signature_line_length = 100
+
+
+def setup(app):
+    """Write the generated pages before Sphinx reads any."""
+    app.connect("builder-inited", write_pages)

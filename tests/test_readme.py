@@ -12,9 +12,14 @@ from crfdeid.registry import model_settings
 from experiments.core.command import parse
 
 ROOT = Path(__file__).parents[1]
-PAGES = [*ROOT.glob("*.md"), *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "benchmarks").rglob("*.md"))]
 GENERATED = tuple(line[1:] for line in (ROOT / ".gitignore").read_text().splitlines() if line.startswith("/docs/"))
 """Pages of the documentation that its build makes; the build checks links to them."""
+PAGES = [
+    page
+    for folder in (".", "docs", "benchmarks")
+    for page in sorted((ROOT / folder).glob("*.md" if folder == "." else "**/*.md"))
+    if not page.relative_to(ROOT).as_posix().startswith(GENERATED)
+]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 

@@ -79,7 +79,7 @@ def randomisation_test(a: _CountArray, b: _CountArray, *, permutations: int = 10
     Under the null hypothesis, the outputs of the two systems on each document are exchangeable. So each document's
     counts are exchanged with probability 1/2, independently, and
 
-        p = (1 + #{|F_a* - F_b*| >= |F_a - F_b|}) / (1 + permutations),
+        `p = (1 + #{|F_a* - F_b*| >= |F_a - F_b|}) / (1 + permutations)`,
 
     two-sided. Documents whose exchange changes neither F of a category are left out there. Where the n others allow
     no more than ``permutations`` exchanges, all 2^n are tried instead, and p is exact: the share of them that reaches

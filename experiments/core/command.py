@@ -55,6 +55,11 @@ def parse(name: str, argv: Sequence[str] | None = None) -> Any:
     Raises:
         UsageError: an option, or a combination of options, is invalid.
     """
+    return load_experiment(name).read_settings(option_parser(name).parse_args(argv))
+
+
+def option_parser(name: str) -> Parser:
+    """Parser of the options of an experiment's command."""
     experiment = load_experiment(name)
     parser = Parser(
         prog=f"python -m experiments.{name}",
@@ -65,7 +70,7 @@ def parse(name: str, argv: Sequence[str] | None = None) -> Any:
         allow_abbrev=False,
     )
     experiment.add_arguments(parser)
-    return experiment.read_settings(parser.parse_args(argv))
+    return parser
 
 
 def run(name: str, settings: CommonSettings) -> dict[str, Any]:
