@@ -49,15 +49,14 @@ several seeds.
 
 def render_page(results: Mapping[str, Mapping[str, Any]]) -> str:
     """The page of all corpora, in Markdown."""
-    published = tomllib.loads((Path(__file__).parent / "published.toml").read_text())
     parts = [_INTRODUCTION]
     for name, result in results.items():
-        parts += _corpus(name, result, published.get(name, []))
+        parts += _corpus(name, result, _published(name))
     return "\n".join(parts)
 
 
 def with_table(readme: str, results: Mapping[str, Mapping[str, Any]]) -> str:
-    """The README with the table of F between its two marks.
+    """The README with the table of F, and of some published figures, between its two marks.
 
     Raises:
         ValueError: a mark is missing.
@@ -69,9 +68,21 @@ def with_table(readme: str, results: Mapping[str, Mapping[str, Any]]) -> str:
     plain = {name: result for name, result in results.items() if "concepts" not in result["table"]}
     found = {name: _by_model(result) for name, result in plain.items()}
     models = list(dict.fromkeys(model for cells in found.values() for model in cells if model != "presidio"))
-    rows = [[name, *(_score(cells.get(model, ()), "f1") for model in models)] for name, cells in found.items()]
-    table = _markdown(["", *models], rows)
+    rows = [
+        [
+            name,
+            *(_score(cells.get(model, ()), "f1") for model in models),
+            "; ".join(f"{row['system']}: {row['figure']}" for row in _published(name) if row.get("readme")),
+        ]
+        for name, cells in found.items()
+    ]
+    table = _markdown(["", *models, "published"], rows)
     return f"{before}{_BEGIN}\n{table}\n{_END}{after}"
+
+
+def _published(name: str) -> _Cells:
+    """The published figures of a corpus; those with ``readme`` are in the README's table too."""
+    return tomllib.loads((Path(__file__).parent / "published.toml").read_text()).get(name, [])
 
 
 def _corpus(name: str, result: Mapping[str, Any], published: _Cells) -> Iterator[str]:

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from crfdeid import write_corpus
-from crfdeid.corpora.synthetic import generate_notes
 from crfdeid.registry import model_settings
 from experiments.core.command import parse
 
@@ -76,18 +74,6 @@ def headings(page: Path) -> set[str]:
     """The names by which a page's headings are linked."""
     found = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in found}
-
-
-@pytest.mark.slow
-def test_the_python_example_runs_and_finds_the_doctor(tmp_path, monkeypatch, capsys):
-    (source,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    monkeypatch.chdir(tmp_path)
-    write_corpus(list(generate_notes(40, seed=0)), tmp_path / "notes", format="brat")
-    exec(compile(source, "README.md", "exec"), {"__name__": "readme"})
-    out = capsys.readouterr().out
-    assert "w[0]=Brown" in out
-    assert "DOCTOR Huntington\n" in out
-    assert "DATE 03/14/72\n" in out
 
 
 def test_the_example_that_trains_a_network_learns_its_sentences(capsys):

@@ -86,7 +86,7 @@ def _make(name: str, folder: Path, on_progress: OnProgress | None) -> None:
     if name == _RULES:
         write_folder(folder, RulesTagger.untrained().save)
         return
-    _log.info("training it once, for %s", folder)
+    _log.info("first use of '%s': training it on invented notes, a minute or two; later runs read %s", name, folder)
     tagger = create(_BASE_MODEL, overrides=_SETTINGS)
     train_model(tagger, builtin_corpus(), folder, overwrite=True, on_progress=on_progress)
 
