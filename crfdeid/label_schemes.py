@@ -16,7 +16,7 @@ The columns of `_TABLE`, each "-" for none and "?" where the scheme has no answe
 - surrogate: the kind of surrogate in `crfdeid.redaction.surrogates`; "none", with the reason, is replaced by the name
   of the type.
 
-docs/formats.md and docs/transfer.md show the table.
+docs/reference/types.md, which is generated, shows the table.
 """
 
 from __future__ import annotations

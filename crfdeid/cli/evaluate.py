@@ -72,7 +72,7 @@ _PREDICTED = Mode("--predicted", lambda options: options.predicted is not None)
         help="CSV file of text ranges without annotated concepts (columns document, start, end), to score again "
         "without them.",
     ),
-    details="docs/scoring.md describes the scores.",
+    details="docs/reference/metrics.md describes the scores.",
     examples=(
         "crfdeid evaluate model/ notes/",
         "crfdeid evaluate --predicted found/ notes/ --mode strict,i2b2",
@@ -185,5 +185,5 @@ def _hipaa_remarks(labels: set[str]) -> Iterator[str]:
     elif approximate:
         yield (
             "the i2b2 scores over HIPAA's types are approximate: the 2014 challenge has no "
-            f"{shorten_list(map(repr, approximate))}; docs/formats.md says which of them count"
+            f"{shorten_list(map(repr, approximate))}; docs/reference/types.md says which of them count"
         )

@@ -80,7 +80,7 @@ _SECRET = Mode(
         file_path,
         rare=True,
         metavar="PATH",
-        help="The notes with concepts marked, for models that learn both; docs/joint.md.",
+        help="The notes with concepts marked, for models that learn both; docs/explanation/joint.md.",
     ),
     *(
         Option(

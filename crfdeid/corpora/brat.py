@@ -1,7 +1,7 @@
 """brat standoff: the text in a ``.txt`` file, its spans in the ``.ann`` file of the same name.
 
 Only text-bound annotations (``T1<tab>TYPE start end<tab>covered text``) mark entities; relations, events, attributes,
-normalisations and notes are ignored. See docs/formats.md.
+normalisations and notes are ignored. See docs/reference/formats.md.
 """
 
 from __future__ import annotations

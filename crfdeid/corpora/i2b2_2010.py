@@ -4,7 +4,7 @@
 
 Lines count from 1, and the tokens of a line, which white space separates, from 0; the last token belongs to
 the concept. The challenge has its files in ``txt/`` and ``concept/``; a ``.con`` in the folder of its ``.txt`` is read
-too. See docs/formats.md.
+too. See docs/reference/formats.md.
 """
 
 from __future__ import annotations

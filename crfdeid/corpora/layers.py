@@ -1,6 +1,7 @@
 """Annotation layers: concepts read with PHI, on the same texts or on others, and regions excluded from scores.
 
-A concept corpus is in any format of `crfdeid.corpora`; its spans are the concepts. docs/joint.md is the guide.
+A concept corpus is in any format of `crfdeid.corpora`; its spans are the concepts.
+docs/explanation/joint.md is the guide.
 """
 
 from __future__ import annotations

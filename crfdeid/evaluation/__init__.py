@@ -1,4 +1,4 @@
-"""Scores and errors of a system against gold; docs/scoring.md explains the modes and the choices.
+"""Scores and errors of a system against gold; docs/reference/metrics.md explains the modes and the choices.
 
 - counts: Counts (tp, fp, fn) and Scores (by type, micro, macro).
 - entities: `score_entities`, strict or relaxed; `count_tags`, strict from tags, for use while training.

@@ -189,7 +189,7 @@ def _add_systems(parser: argparse.ArgumentParser) -> None:
 
 def _add_concepts(parser: argparse._ActionsContainer) -> None:
     """Add ``--concepts`` and its companions; `_concept_paths` reads them."""
-    text = "the notes of --train with concepts marked instead of PHI, for models that learn both; docs/joint.md"
+    text = "the notes of --train with concepts marked, for models that learn both (docs/explanation/joint.md)"
     parser.add_argument("--concepts", type=file_path, metavar="PATH", help=text)
     for split in ("dev", "test"):
         text = f"the notes of --{split} with concepts marked"

@@ -83,7 +83,7 @@ def corpora_table(results: Results) -> Table:
     sums = [name for name in whole.index if name not in types]
     whole = whole.reindex([*_in_order(types), *sums]).fillna(0).astype(int)
     notes = (
-        "Types are the seven categories of johnson2020 (docs/transfer.md); spans of no category are left out.",
+        "Types are the seven categories of johnson2020 (docs/reference/types.md); spans of no category are left out.",
         *notices(results),
     )
     return Table("Corpora: spans of each category", whole.map("{:,}".format), notes, long_form(whole, "count", "part"))

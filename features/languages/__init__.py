@@ -1,8 +1,8 @@
 """Language packs: words of a language that announce, form or end PHI, one data file a language.
 
 Each ``CODE.toml`` in this folder is a language: a further file is a further language, without code. Lists are
-multi-line strings with commas between the entries, in lower case but for names and places. docs/features.md says how
-to add a language.
+multi-line strings with commas between the entries, in lower case but for names and places.
+docs/reference/rules-and-languages.md says how to add a language.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Initial word vectors of networks; docs/embeddings.md describes each source.
+"""Initial word vectors of networks; docs/explanation/vectors-and-encoders.md describes each source.
 
 vectors.py       `WordVectors`, a network's initial vocabulary and table, random vectors, the cache of trained vectors
 subwords.py      vectors of unknown words from their n-grams

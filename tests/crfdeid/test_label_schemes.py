@@ -1,7 +1,6 @@
 """The table of PHI types against the papers and the documentation, and the mappings by it."""
 
 import re
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -28,8 +27,6 @@ from crfdeid.label_schemes import (
 from crfdeid.rules.matcher import RULES
 from features.tokens import Sentence
 
-DOCS = Path(__file__).parents[2] / "docs"
-FORMATS_PAGE = (DOCS / "formats.md").read_text("utf-8")
 I2B2_2006, I2B2_2014, MEDDOCAN = types_in("2006"), types_in("2014"), types_in("meddocan")
 
 # Table 1 of johnson2020 for the types of i2b2 2006 and 2014, written down by hand.
@@ -166,11 +163,6 @@ def test_mapping_keeps_everything_but_the_labels(types):
     assert [span[:2] for span in mapped.spans] == [(4, 7)]
 
 
-def test_the_documented_subtypes_are_the_table():
-    rows = re.findall(r"^\| `([^`]+)` \| (\S+) \|", FORMATS_PAGE, re.MULTILINE)
-    assert {label: None if seventh == "–" else seventh for label, seventh in rows} == TO_SEVEN
-
-
 def test_it_is_table_1_for_the_types_that_the_paper_has():
     assert {label: category for category, labels in TABLE_1.items() for label in labels} == {
         label: TO_CATEGORY[label] for labels in TABLE_1.values() for label in labels
@@ -186,13 +178,6 @@ def test_every_type_of_every_scheme_has_an_answer_that_agrees_with_the_seven():
     assert {label: TO_CATEGORY[label] for label in ASQ_PHI} == ASQ_PHI
     assert {category: TO_CATEGORY[category] for category in PHI_CATEGORIES} == {one: one for one in PHI_CATEGORIES}
     assert {category for category in TO_CATEGORY.values() if category} == set(PHI_CATEGORIES)
-
-
-def test_the_page_shows_the_whole_map():
-    table = (DOCS / "transfer.md").read_text("utf-8").partition("<!-- categories -->")[2].partition("\n\n")[0]
-    rows = re.findall(r"^\| ([\w: ]+) \| ([A-Z0-9_\- ]+) \|$", table, re.MULTILINE)
-    shown = {label: None if name.startswith("none") else name for name, labels in rows for label in labels.split()}
-    assert shown == TO_CATEGORY
 
 
 def test_spans_without_a_category_are_dropped():
@@ -238,11 +223,6 @@ def test_types_beside_those_of_2014_make_it_approximate():
     assert approximate_types(I2B2_2014) == []
     assert approximate_types([*SEVEN, "NAME"]) == ["ID", "LOCATION", "NAME"]
     assert types_without_answer([*SEVEN, *MEDDOCAN, "PHI", "NAME"]) == ["NAME", "PHI"]
-
-
-def test_the_documented_identifiers_of_hipaa_are_the_table():
-    rows = re.findall(r"^\| `([^`]+)` \| \S+ \| (\S) \|", FORMATS_PAGE, re.MULTILINE)
-    assert {label: letter if letter.isascii() else None for label, letter in rows} == HIPAA
 
 
 def test_all_types_of_rules_have_a_surrogate():

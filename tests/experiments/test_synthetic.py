@@ -1,8 +1,5 @@
 """Printing notes of the synthetic corpus."""
 
-from importlib.metadata import version
-from pathlib import Path
-
 import pytest
 
 from crfdeid.corpora import read_corpus
@@ -10,8 +7,6 @@ from crfdeid.corpora.layers import ConceptPaths
 from crfdeid.corpora.splits import read_splits
 from crfdeid.corpora.synthetic import generate, generate_concepts
 from experiments.synthetic import main
-
-PAGE = (Path(__file__).parents[2] / "docs" / "synthetic-corpus.md").read_text(encoding="utf-8")
 
 
 def test_notes_are_printed_with_their_phi_marked_and_counted(capsys):
@@ -35,16 +30,7 @@ def test_the_corpus_is_written_as_brat(tmp_path, capsys):
     assert "not an empty folder" in capsys.readouterr().err
 
 
-def test_the_documentation_shows_what_the_command_prints(capsys):
-    if f"version {version('Faker')}" not in PAGE:
-        pytest.skip("another version of Faker draws other names than those on the page")
-    main(["--notes", "5", "--seed", "8"])
-    notes, counts = capsys.readouterr().out.split("\n| | train", 1)
-    assert notes.strip() in PAGE
-    assert f"| | train{counts}".strip() in PAGE
-
-
-def test_concepts_are_shown_as_documented_and_written_to_a_folder_of_their_own(tmp_path, capsys):
+def test_concepts_are_shown_and_written_to_a_folder_of_their_own(tmp_path, capsys):
     assert main(["--concepts", "--notes", "3", "--output", str(tmp_path / "corpus")]) == 0
     notes, counts = capsys.readouterr().out.split("\n| | train", 1)
     assert "|DATE]" in notes
@@ -53,18 +39,11 @@ def test_concepts_are_shown_as_documented_and_written_to_a_folder_of_their_own(t
     where = ConceptPaths(train=concepts / "train", dev=concepts / "dev", test=concepts / "test")
     corpus = read_splits(phi / "train", phi / "dev", phi / "test", concepts=where)
     assert [list(split.documents) for split in corpus.splits.values()] == list(generate_concepts())
-    if f"version {version('Faker')}" in PAGE:
-        (excerpt,) = (part for part in PAGE.split("```text\n") if part.startswith("HPI:"))
-        assert excerpt.partition("\n```")[0] in notes
-        assert f"| | train{counts}".strip() in PAGE
 
 
 @pytest.mark.slow
-def test_texts_of_all_types_are_counted_and_shown_as_documented(capsys):
+def test_texts_of_all_types_are_counted_and_shown(capsys):
     assert main(["--types", "all", "--notes", "14"]) == 0
     texts, counts = capsys.readouterr().out.split("\n| | train", 1)
     assert texts.count("===== train-") == 14
     assert "\n| MEDICALRECORD | " in counts
-    if f"version {version('Faker')}" in PAGE:
-        assert texts.strip() in PAGE
-        assert f"| | train{counts}".strip() in PAGE

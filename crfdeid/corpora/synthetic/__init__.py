@@ -1,6 +1,6 @@
 """The built-in synthetic corpus: invented English notes and texts with PHI marked, exact by construction.
 
-generate.py    the corpus and its profiles (docs/synthetic-corpus.md describes it)
+generate.py    the corpus and its profiles (docs/reference/synthetic-corpus.md describes it)
 layout.py      kinds of notes, from kinds.txt         notes.py   drafts of notes that meet the wanted counts
 case.py        facts of one note and its fields       people.py  people, hospitals, places and their written forms
 templates.py   the template language                  concepts.py  concepts of notes

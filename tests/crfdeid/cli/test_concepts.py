@@ -318,8 +318,8 @@ def test_what_the_documentation_says_for_use_works_in_its_order(
     for part in ("train", "dev", "test"):
         for folder, layer in (("phi", PHI), ("concepts", CONCEPT)):
             write_corpus([select_layer(note, layer) for note in tiny_joint_notes()], Path(folder, part), format="brat")
-    page = (Path(__file__).parents[3] / "docs" / "joint.md").read_text(encoding="utf-8")
-    (block,) = re.findall(r"<!-- for-use -->\n```\n(.*?)```", page, re.DOTALL)
+    page = (Path(__file__).parents[3] / "docs" / "explanation" / "joint.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"<!-- for-use -->\n```console\n(.*?)```", page, re.DOTALL)
     commands = [line.removeprefix("crfdeid ").replace("--model stacked", QUICK).split() for line in block.splitlines()]
     assert [command[0] for command in commands] == ["train", "info", "tag", "evaluate", "evaluate", "redact"]
     assert [main(command) for command in commands] == [0] * 6

@@ -389,7 +389,7 @@ def test_the_documented_i2b2_splits_work(tmp_path, monkeypatch):
 
 
 def test_the_documented_samples_read_as_documented(tmp_path):
-    samples = [block for language, block in code_blocks("formats.md") if language != "python"]
+    samples = [block for language, block in code_blocks("reference/formats.md") if language != "python"]
     names = (
         "a.ann",
         "a.xml",

@@ -117,7 +117,7 @@ def test_no_two_notes_share_a_skeleton(corpus):
 
 @pytest.mark.parametrize("split", ["dev", "test"])
 def test_the_stated_share_of_names_never_occurs_in_training(corpus, split):
-    """60 % at least over all names, as docs/synthetic-corpus.md says; by type, chance moves small numbers somewhat."""
+    """60 % at least over all names, as the reference says; by type, chance moves small numbers somewhat."""
     seen = {text.casefold() for _, text in surrogates(corpus.train)}
     shares = {}
     for labels in [NAMES, *((name,) for name in NAMES)]:

@@ -1,0 +1,74 @@
+"""Checks of the hand-written pages: `python docs/checks.py` prints their lengths and what breaks the house style."""
+
+from __future__ import annotations
+
+import re
+import statistics
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+DOCS = Path(__file__).resolve().parent
+MOST_WORDS, MOST_WORDS_OF_A_PAGE, MOST_WORDS_OF_README, MEDIAN = 30_000, 1_800, 700, 900
+MOST_WORDS_OF_A_SENTENCE = 30
+"""The house style asks for 25; a few sentences with names of code are longer."""
+PHRASES = re.compile(
+    r"\b(what is (?!a\b|the\b)\w+ed|whoever|nobody|stands?|beside|goes on|go on|told apart|tells? apart|is given"
+    r"|was to be had|lets? go of|in the house|at work|hangs? on|the one who|today|an earlier run|besides)\b",
+    re.IGNORECASE,
+)
+FIGURES = re.compile(
+    r"\d\.\d+ ?%|\b\d\d\.\d{1,2}\b|\b\d+(\.\d+)? times (as|faster|slower)|\d (notes|tokens|MB) (a|per) second|\d ms\b"
+)
+"""Measurements: they belong to the page of benchmarks, which is generated."""
+
+
+def pages() -> list[Path]:
+    """The hand-written pages, without the two that include files of the repository."""
+    ignored = (DOCS.parent / ".gitignore").read_text(encoding="utf-8").splitlines()
+    generated = tuple(line.removeprefix("/docs/") for line in ignored if line.startswith("/docs/"))
+    others = ("benchmarks.md", "contributing.md", "changelog.md")
+    found = sorted(DOCS.rglob("*.md"))
+    return [page for page in found if not page.relative_to(DOCS).as_posix().startswith((*generated, *others))]
+
+
+def words(text: str) -> int:
+    """Number of words of a page, its code and tables among them."""
+    return len(text.split())
+
+
+def sentences(text: str) -> Iterator[str]:
+    """Sentences of a page, without code, tables and headings."""
+    text = re.sub(r"^(`{3,}|:{3,}).*?^\1\s*$", "", text, flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
+    text = re.sub(r"^(\||#).*$", "\n", text, flags=re.MULTILINE)
+    text = re.sub(r"`[^`\n]*`", "CODE", text)
+    text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    for paragraph in re.split(r"\n\s*\n|^\s*(?:[-*]|\d+\.) ", text, flags=re.MULTILINE):
+        yield from (one for one in re.split(r"(?<=[.!?])[)*_\"]*\s+(?=[A-Z*\"(])", " ".join(paragraph.split())) if one)
+
+
+def problems(text: str) -> Iterator[str]:
+    """What breaks the house style: long sentences, phrases to avoid, figures."""
+    for sentence in sentences(text):
+        count = len(re.findall(r"[\w'-]*\w[\w'-]*", sentence))
+        if count > MOST_WORDS_OF_A_SENTENCE:
+            yield f"{count} words in one sentence: {sentence[:70]}..."
+        yield from (f"phrase to avoid: '{found[0]}' in: {sentence[:70]}" for found in PHRASES.finditer(sentence))
+        yield from (f"figure outside the benchmarks: {found[0]}" for found in FIGURES.finditer(sentence))
+
+
+def main() -> int:
+    """Print the lengths of all pages and their problems; the exit code is 1 if there are any."""
+    texts = {page.relative_to(DOCS).as_posix(): page.read_text(encoding="utf-8") for page in pages()}
+    lengths = {name: words(text) for name, text in texts.items()}
+    for name, length in lengths.items():
+        print(f"{length:6,}  {name}")
+    print(f"{sum(lengths.values()):6,}  in {len(lengths)} pages; median {statistics.median(lengths.values()):g}")
+    found = [f"{name}: {problem}" for name, text in texts.items() for problem in problems(text)]
+    print("\n".join(found))
+    return bool(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
