@@ -79,23 +79,25 @@ def _groups(waiting: dict[int, Step]) -> list[list[int]]:
     groups: dict[Any, list[int]] = {}
     for n, (program, state, data) in waiting.items():
         leaves, tree = jax.tree.flatten((state, data._replace(batch=None)))
-        key = (program, id(data.batch), tree, tuple(jnp.shape(leaf) for leaf in leaves))
+        key = (program, id(data.batch), int(data.count), tree, tuple(jnp.shape(leaf) for leaf in leaves))
         groups.setdefault(key, []).append(n)
     return list(groups.values())
 
 
 def _run(steps: Sequence[Step]) -> list[tuple[TrainState, jax.Array]]:
     programs, states, data = zip(*steps, strict=True)
-    return _step_each(programs[0], states, [one._replace(batch=None) for one in data], data[0].batch)
+    each = [one._replace(batch=None, count=None) for one in data]
+    return _step_each(programs[0], states, each, data[0].batch, data[0].count)
 
 
 @partial(jax.jit, static_argnames="program", donate_argnames="states")
 @full_precision
 def _step_each(
-    program: Program, states: Sequence[TrainState], data: Sequence[StepData], batch: Batch
+    program: Program, states: Sequence[TrainState], data: Sequence[StepData], batch: Batch, count: Any
 ) -> list[tuple[TrainState, jax.Array]]:
+    # One count for all: a loop with a count for each replicate copies all parameters at every update.
     def one(state: TrainState, data: StepData) -> tuple[TrainState, jax.Array]:
-        return step(program, state, data._replace(batch=batch))
+        return step(program, state, data._replace(batch=batch, count=count))
 
     stacked = (jax.tree.map(lambda *arrays: jnp.stack(arrays), *each) for each in (states, data))
     found = jax.vmap(one)(*stacked)
