@@ -1,0 +1,42 @@
+"""The hand-written pages of docs/ keep their lengths and the house style."""
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CHECKS = runpy.run_path(str(ROOT / "docs" / "checks.py"))
+PAGES = CHECKS["pages"]()
+
+
+def test_pages_keep_their_lengths():
+    lengths = {page.relative_to(ROOT).as_posix(): len(page.read_text(encoding="utf-8").split()) for page in PAGES}
+    print(*(f"{length:6,}  {name}" for name, length in lengths.items()), sep="\n")  # with pytest -s
+    assert CHECKS["too_long"](lengths) == []
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md"], ids=lambda page: page.name)
+def test_a_page_has_the_house_style(page):
+    assert list(CHECKS["problems"](page.read_text(encoding="utf-8"))) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(f"It has {'very ' * 30}long sentences.", id="sentence"),
+        pytest.param("Whoever reads this.", id="phrase"),
+        pytest.param("The CRF reaches 97.32 in the test.", id="F"),
+        pytest.param("It is 2.5 times faster.", id="speed"),
+    ],
+)
+def test_what_breaks_the_style_is_found(text):
+    assert len(list(CHECKS["problems"](f"# Title\n\n{text} A short one.\n"))) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["```python\nf1 = 97.32  # whoever\n```", "| F | 97.32 |\n| --- | --- |", "`97.32` is code.", "95 % of 300 notes."],
+)
+def test_code_and_tables_are_left(text):
+    assert list(CHECKS["problems"](f"# Title\n\n{text}\n")) == []
