@@ -16,13 +16,13 @@ from __future__ import annotations
 import io
 import json
 import re
+import runpy
 import shlex
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ from typing import Any
 import pytest
 
 from crfdeid.cli import main
-from crfdeid.corpora import write_corpus
+from crfdeid.corpora import read_corpus, write_corpus
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.corpora.synthetic import generate_notes
 from crfdeid.documents import Document
@@ -44,7 +44,11 @@ PAGES = [
 ]
 NEEDS: dict[str, str] = {}
 """The module without which a page is skipped: the one of an extra that has tests of its own in .ci/run."""
-SMALLER = {"--count 40": "--count 8", "--target-leak-rate 0.05": "--target-leak-rate 0.2"}
+SMALLER = {
+    "--count 40": "--count 8",
+    "--target-leak-rate 0.05": "--target-leak-rate 0.2",
+    "crf,elman,jordan --train": "crf,elman --epochs 1 --hidden 8 --train",
+}
 """What pages do on many notes is done here on a few."""
 QUICK_TRAINING = ["--set", "max_iterations=10", "--augment", "none"]
 PART = re.compile(r"^<!-- (?P<mark>[a-z ]+): (?P<value>.+?) -->$|^```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.M | re.S)
@@ -108,9 +112,13 @@ class Session:
             self._patch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(given)))
             arguments = shlex.split(ours, comments=True)[1:]
             return main([*arguments, *(QUICK_TRAINING if arguments[0] == "train" else [])])
-        if line.startswith("python -m experiments."):
-            module, *arguments = shlex.split(line)[2:]
-            return int(import_module(module).main(arguments))
+        if line.startswith("python -m "):
+            arguments = shlex.split(line)[2:]
+            jobs = ["--jobs", "1"] if arguments[0] == "experiments.compare" else []
+            self._patch.setattr("sys.argv", [*arguments, *jobs])
+            with pytest.raises(SystemExit) as ended:
+                runpy.run_module(arguments[0], run_name="__main__")
+            return int(ended.value.code or 0)
         done = self._shell(line)
         sys.stdout.write(done.stdout.decode())
         sys.stderr.write(done.stderr.decode())
@@ -194,4 +202,15 @@ def read_the_page() -> None:
     Path("marks.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
 
 
-PEOPLE: dict[str, Callable[[], None]] = {"bring notes": bring_notes, "read the page": read_the_page}
+def two_annotators() -> None:
+    """Two folders of annotated notes that differ by a span in each."""
+    anna = read_corpus("annotated")
+    write_corpus(anna, "anna", format="brat")
+    write_corpus([replace(note, spans=note.spans[1:]) for note in anna], "ben", format="brat")
+
+
+PEOPLE: dict[str, Callable[[], None]] = {
+    "bring notes": bring_notes,
+    "read the page": read_the_page,
+    "two annotators": two_annotators,
+}
