@@ -14,7 +14,7 @@
     evaluation/       scores, errors, operating points      explain/         weights, predictions, decisions
     review/           samples, certificates, review pages   io/              notes in and out, in many files
     integrations/     data frames: Arrow, Spark             cli/             the `crfdeid` command
-    utils/            files, processes, HTML pages
+    audit/            what a model gives away               utils/           files, processes, HTML pages
 
 The names below are imported on first use, and their modules import neither a model's libraries nor JAX, so that the
 package is fast to import.

@@ -39,6 +39,8 @@ from crfdeid.validation import FOLDER_SETTINGS, shape_errors
 MODEL_FILE = "model.json"
 OPTIONAL_FILES = {"card": "card.json", "site": "site.json", "attacks": "attacks.json"}
 """Further files of a model, by the field of ``model.json`` that declares each."""
+AUDIT_FILE = "audit.json"
+"""Last audit of a model (`crfdeid.audit.report`), with a checksum of its own: it is no part of the model."""
 DESKTOP_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
 """Files that desktops put into folders. Nothing reads them, so a model's folder may hold them."""
 READABLE, HASHED, PUBLIC = "readable", "hashed", "public"
@@ -173,7 +175,7 @@ def _require_only(folder: Path, description: Mapping[str, Any]) -> None:
         IntegrityError: it does; the error names the first such file.
         ReadError: the folder cannot be listed.
     """
-    known = {MODEL_FILE, description["weights"]["file"], *DESKTOP_FILES, LOCK_FILE}
+    known = {MODEL_FILE, AUDIT_FILE, description["weights"]["file"], *DESKTOP_FILES, LOCK_FILE}
     known.update(file for field, file in OPTIONAL_FILES.items() if field in description)
     try:
         extra = sorted(path for path in folder.iterdir() if path.name not in known)

@@ -5,6 +5,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 QUICK = {
     "crfdeid": "crfdeid/test_bio.py",
+    "crfdeid.audit": "crfdeid/audit/test_measures.py",
     "crfdeid.augmentation": "crfdeid/augmentation/test_spelling.py",
     "crfdeid.cli": "crfdeid/cli/test_evaluate.py",
     "crfdeid.cli.annotate": "crfdeid/cli/test_sample.py",

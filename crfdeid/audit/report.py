@@ -1,0 +1,347 @@
+"""Audits: a training with canaries, or a finished model, as JSON data; the file ``audit.json``; its Markdown."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from crfdeid.audit.canaries import CanaryPlan, Question, canary_scores, insert_canaries, make_questions
+from crfdeid.audit.measures import attack_figures, audit_epsilon, exposure
+from crfdeid.audit.members import count_stored_words, note_losses, phi_words, stored_words
+from crfdeid.audit.timing import time_answers, words_to_time
+from crfdeid.corpora.splits import Corpus, Split
+from crfdeid.documents import PHI
+from crfdeid.errors import IntegrityError, OptionConflictError, SettingError, VersionError
+from crfdeid.evaluation.tokens import Proportion
+from crfdeid.model_card.card import model_digest
+from crfdeid.pipeline import Deidentifier
+from crfdeid.redaction.policy import Policy
+from crfdeid.registry import MODELS, create
+from crfdeid.serialization import AUDIT_FILE, ModelFolder, open_model, verify
+from crfdeid.serve.service import Service
+from crfdeid.tagger import OnProgress, Tagger
+from crfdeid.utils.files import write_files
+from crfdeid.utils.json import dump_with_checksum, read_with_checksum
+from crfdeid.utils.tables import markdown_table
+
+_SCHEMA = 1
+_CANARY_MODEL, _FINISHED = "canary model", "finished model"
+_CONTROL = "crf"
+_LEAST_FOUND = 0.6
+"""Lower end of the interval of the area under the curve from which names count as found."""
+_QUESTIONS = 8
+_TIMED_WORDS, _LEAST_TIMED = 200, 20
+_WHAT = "model's audit"
+DEFAULT_CANARIES, DEFAULT_REPEATS, DEFAULT_DELTA = 400, (1, 2, 4, 8), 1e-5
+
+
+def audit_training(
+    tagger: Tagger,
+    corpus: Corpus,
+    *,
+    canaries: int = DEFAULT_CANARIES,
+    repeats: Sequence[int] = DEFAULT_REPEATS,
+    delta: float = DEFAULT_DELTA,
+    prepare: Callable[[Split], Split] | None = None,
+    seed: int = 0,
+    on_progress: OnProgress | None = None,
+) -> dict[str, Any]:
+    """Train a model on notes with canaries, and measure what it gives away.
+
+    Args:
+        tagger: an untrained model; afterwards it is trained on the canaries, and of no other use.
+        corpus: training notes, and development notes, in whose texts the model is asked for names.
+        canaries: number of names, each in the training notes with probability 1/2.
+        repeats: numbers of copies of a name; as many canaries have each.
+        delta: of the (epsilon, delta)-privacy that is refuted.
+        prepare: changes the training notes once the canaries are in them, such as
+            `crfdeid.augmentation.augment_corpus`; None to change nothing.
+        seed: seed of names and places.
+        on_progress: called for each step of training.
+
+    Returns:
+        JSON data without any word of the notes. "valid" is False if names with the most copies are found neither in
+        this model nor in a CRF without defences: the audit then says nothing.
+
+    Raises:
+        OptionConflictError: the model does not learn from notes.
+        SettingError: numbers that cannot be, or too many canaries.
+        EmptyInputError: too few notes have a place for a name, or the notes hold no PHI.
+    """
+    if not type(tagger).traits(tagger.settings).is_trained:
+        raise OptionConflictError("this model learns nothing from notes: choose one that is trained")
+    if not repeats or min(repeats) < 1 or canaries < 8 * len(repeats):
+        raise SettingError(f"{canaries} canaries, {list(repeats)} copies: give 8 canaries or more for each number")
+    random = np.random.default_rng(seed)
+    plan = CanaryPlan.draw(canaries, repeats, corpus.splits.values(), random=random)
+    train = insert_canaries(corpus.train, [*plan.canaries, *plan.decoys], random=random)
+    questions = make_questions(corpus.dev, _QUESTIONS, random=random)
+    sentences = (train if prepare is None else prepare(train)).sentences
+    tagger.fit(sentences, corpus.dev.sentences, on_progress=on_progress)
+    figures = measure_canaries(tagger, plan, questions, delta=delta)
+    control, most = {"model": _model_name(tagger), **_most_copies(figures)}, max(repeats)
+    if not control["found"]:
+        plain = create(_CONTROL)
+        plain.fit(train.sentences, corpus.dev.sentences, on_progress=on_progress)  # without ``prepare``, a defence
+        control = {"model": _CONTROL, **_most_copies(measure_canaries(plain, plan, questions, delta=delta))}
+    changed = [new is not old for new, old in zip(train.documents, corpus.train.documents, strict=True)]
+    with TemporaryDirectory() as folder:
+        tagger.save(Path(folder))
+        digest = verify(Path(folder))["sha256"]
+        stored = {
+            name: Proportion(len(stored_words(Path(folder), names)), len(names)).to_dict()
+            for name, names in (
+                ("inserted", [one.name for one in plan.canaries if one.inserted]),
+                ("others", [one.name for one in plan.canaries if not one.inserted]),
+            )
+        }
+        words = count_stored_words(Path(folder), corpus.train).to_dict()
+    return {
+        **_described(tagger, _CANARY_MODEL, corpus.train, corpus.dev),
+        "valid": control["found"],
+        "control": {"copies": most, **control},
+        "canaries": {**figures, "stored": stored},
+        "membership": _membership(tagger, _part(corpus.train, changed, chosen=False), corpus.dev),
+        "words": words,
+        "seed": seed,
+        "model_sha256": digest,
+    }
+
+
+def measure_canaries(
+    tagger: Tagger, plan: CanaryPlan, questions: Sequence[Question], *, delta: float = DEFAULT_DELTA
+) -> dict[str, Any]:
+    """Ask a model for all names of a plan, and measure how well its answers tell which were in its training notes.
+
+    Args:
+        tagger: the model, trained on notes with the plan's inserted canaries.
+        plan: the names.
+        questions: contexts from other notes (`crfdeid.audit.canaries.make_questions`).
+        delta: of the privacy that is refuted.
+
+    Returns:
+        "epsilon" of all canaries, "bits", the largest exposure there can be, and "by_copies": for each number of copies
+        `crfdeid.audit.measures.attack_figures`, the epsilon, and the mean and largest exposure of the inserted names.
+    """
+    scores = canary_scores(tagger, [one.name for one in plan.canaries], questions)
+    inserted = np.array([one.inserted for one in plan.canaries])
+    copies = np.array([one.copies for one in plan.canaries])
+    is_real = np.array([one.is_real for one in plan.canaries])
+    bits = np.zeros(len(scores))
+    for kind, names in plan.references.items():
+        bits[is_real == kind] = exposure(scores[is_real == kind], canary_scores(tagger, names, questions))
+    by_copies = {}
+    for number in sorted(set(copies.tolist())):
+        chosen = copies == number
+        members = chosen & inserted
+        by_copies[str(number)] = {
+            **attack_figures(scores[members], scores[chosen & ~inserted]),
+            "exposure": {"mean": float(bits[members].mean()), "largest": float(bits[members].max())},
+            "epsilon": audit_epsilon(scores[chosen], inserted[chosen], delta=delta),
+        }
+    most = max(len(names) for names in plan.references.values())
+    return {
+        "count": len(scores),
+        "bits": float(np.log2(most + 1)),
+        "epsilon": audit_epsilon(scores, inserted, delta=delta),
+        "by_copies": by_copies,
+    }
+
+
+def _most_copies(figures: Mapping[str, Any]) -> dict[str, Any]:
+    """The area under the curve of the names with the most copies, and whether they count as found."""
+    area = figures["by_copies"][max(figures["by_copies"], key=int)]["auc"]
+    return {"auc": area, "found": area["low"] > _LEAST_FOUND}
+
+
+def audit_model(
+    folder: Path | ModelFolder, model: Deidentifier, members: Split, others: Split, *, seed: int = 0
+) -> dict[str, Any]:
+    """Measure what a finished model gives away, without training.
+
+    Args:
+        folder: the model's folder.
+        model: the model, loaded.
+        members: its training notes, or some of them.
+        others: notes of the same kind that were not in its training.
+        seed: seed of the choice and the order of words.
+
+    Returns:
+        JSON data without any word of the notes: "membership", "words", "timing" by who answers, and the model's digest.
+
+    Raises:
+        EmptyInputError: there are no notes of one kind.
+        DataError: the folder holds a damaged model.
+    """
+    random, opened = np.random.default_rng(seed), open_model(folder)
+    used = {word.lower() for word in members.words}
+    known = words_to_time(phi_words(members), _TIMED_WORDS, random=random)
+    unknown = words_to_time(
+        [word for word in phi_words(others) if word.lower() not in used], _TIMED_WORDS, random=random
+    )
+    timing = {}
+    if min(len(known), len(unknown)) >= _LEAST_TIMED:
+        service, loop = Service(model, Policy()), asyncio.new_event_loop()
+        answers: dict[str, Callable[[str], object]] = {
+            "command": model.annotate,
+            "service": lambda text: loop.run_until_complete(service.annotate([text])),
+        }
+        timing = {name: time_answers(answer, known, unknown, random=random) for name, answer in answers.items()}
+        loop.close()
+    return {
+        **_described(model.tagger, _FINISHED, members, others),
+        "membership": _membership(model.tagger, members, others),
+        "words": count_stored_words(opened.path, members).to_dict(),
+        "timing": timing,
+        "model_sha256": model_digest(opened),
+    }
+
+
+def _model_name(tagger: Tagger) -> str:
+    return next(name for name, path in MODELS.items() if path.endswith(f":{type(tagger).__name__}"))
+
+
+def _described(tagger: Tagger, kind: str, members: Split, others: Split) -> dict[str, Any]:
+    return {
+        "schema": _SCHEMA,
+        "of": kind,
+        "audited": datetime.now(UTC).isoformat(timespec="seconds"),
+        "model": _model_name(tagger),
+        "settings": asdict(tagger.settings),
+        "notes": {"members": len(members.documents), "others": len(others.documents)},
+    }
+
+
+def _part(split: Split, which: Sequence[bool], *, chosen: bool) -> Split:
+    pairs = [
+        pair
+        for pair, found in zip(zip(split.documents, split.encoded, strict=True), which, strict=True)
+        if found == chosen
+    ]
+    return Split(tuple(document for document, _ in pairs), tuple(encoded for _, encoded in pairs))
+
+
+def _membership(tagger: Tagger, members: Split, others: Split) -> dict[str, Any] | None:
+    """Figures of membership by loss; None without notes of one kind."""
+    losses = [note_losses(tagger, split.annotated(PHI)) for split in (members, others)]
+    return attack_figures(-losses[0], -losses[1]) if all(map(len, losses)) else None
+
+
+def write_audit(folder: Path, audit: Mapping[str, Any]) -> None:
+    """Write an audit into a folder: that of the finished model, or a new one.
+
+    Raises:
+        DataError: it cannot be written.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    write_files({folder / AUDIT_FILE: dump_with_checksum(audit)})
+
+
+def read_audit(model: Path | ModelFolder) -> dict[str, Any] | None:
+    """Read the last audit of a finished model; None without one.
+
+    Raises:
+        VersionError: it is of another version.
+        IntegrityError: it is damaged, or of another model.
+    """
+    opened = open_model(model)
+    path = opened.path / AUDIT_FILE
+    try:
+        audit = read_with_checksum(path, _WHAT)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    if audit.get("schema") != _SCHEMA:
+        raise VersionError(f"not a {_WHAT} of this version: audit the model again", path=path)
+    if (audit.get("of"), audit.get("model_sha256")) != (_FINISHED, model_digest(opened)):
+        raise IntegrityError(f"the {_WHAT} is of another model: audit this one again, or remove the file", path=path)
+    return audit
+
+
+def render_audit(audit: Mapping[str, Any]) -> str:
+    """Return an audit as Markdown."""
+    canaries, parts = audit.get("canaries"), [_INTRODUCTIONS[audit["of"]]]
+    if canaries is not None:
+        control = audit["control"]
+        facts = {"model": control["model"], "copies": control["copies"], "auc": _area(control["auc"])}
+        parts += [(_VALID if audit["valid"] else _VOID).format(**facts), _canary_table(canaries)]
+        stored = {name: "{count} of {total}".format(**canaries["stored"][name]) for name in ("inserted", "others")}
+        parts.append(_CANARIES.format(bits=canaries["bits"], **canaries["epsilon"], **stored))
+    if audit["membership"] is not None:
+        found = audit["membership"]
+        shares = {rate: f"{_share(part)} at {float(rate):.1%}" for rate, part in found["true_positives"].items()}
+        parts.append(
+            _MEMBERSHIP.format(auc=_area(found["auc"]), shares=" and ".join(shares.values()), **_counts(found))
+        )
+    parts.append(_WORDS.format(**audit["words"]))
+    for name, figures in audit.get("timing", {}).items():
+        first, repeated = (f"{_area(part['auc'])}{_FOUND * part['found']}" for part in figures.values())
+        parts.append(_TIMING.format(name=name, first=first, repeated=repeated))
+    return "\n\n".join(parts)
+
+
+def _canary_table(canaries: Mapping[str, Any]) -> str:
+    head = ["copies", "in", "not in", "AUC", "found %, FPR 1 %", "exposure, bits", "epsilon at least"]
+    rows = [
+        [
+            copies,
+            found["members"],
+            found["others"],
+            _area(found["auc"]),
+            _share(found["true_positives"]["0.01"]),
+            f"{found['exposure']['mean']:.1f}",
+            f"{found['epsilon']['epsilon']:.2f}",
+        ]
+        for copies, found in canaries["by_copies"].items()
+    ]
+    return markdown_table(head, rows)
+
+
+def _counts(found: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: found[name] for name in ("members", "others")}
+
+
+def _area(area: Mapping[str, float]) -> str:
+    return f"{area['value']:.2f} ({area['low']:.2f} to {area['high']:.2f})"
+
+
+def _share(part: Mapping[str, Any]) -> str:
+    return f"{100 * part['count'] / part['total']:.1f} ({100 * part['low']:.1f} to {100 * part['high']:.1f})"
+
+
+_INTRODUCTIONS = {
+    _CANARY_MODEL: "These figures are of a model that was trained for this audit, on notes with invented names "
+    "(canaries) in them, and of no other model. They are what the same training gives away of notes with such names. "
+    "Intervals are of 95 %.",
+    _FINISHED: "These figures are of the model itself. Intervals are of 95 %.",
+}
+_VALID = "Control: names with {copies} copies are found in the model {model}, AUC {auc}: the audit can find something."
+_VOID = (
+    "THE AUDIT IS VOID. Names with {copies} copies are not found in the model {model}, which has no defences (AUC "
+    "{auc}): the low figures here say nothing. Give more training notes, or more canaries."
+)
+_CANARIES = (
+    "AUC 0.5 and an exposure of 1.4 bits are chance; {bits:.0f} bits are the most that can be measured. Over all "
+    "copies, {correct} of {guesses} guesses about names were right: the training is not ({epsilon:.2f}, {delta:g})-"
+    "differentially private, with a confidence of 95 %. The unit is a name with all its copies. Names in the model's "
+    "files: {inserted} that were trained on, {others} that were not."
+)
+_MEMBERSHIP = (
+    "Whole notes, by the model's loss: {members} training notes against {others} others, AUC {auc}; found %: {shares} "
+    "false positives."
+)
+_WORDS = (
+    "Words of PHI of the training notes in the model's files: {count} of the {total} that are in no public list and "
+    "not elsewhere in the notes."
+)
+_TIMING = (
+    "Time of an answer ({name}) for known against unknown words, 99.9 % intervals: AUC {first} at the first question, "
+    "{repeated} when repeated."
+)
+_FOUND = ", which tells them apart"
