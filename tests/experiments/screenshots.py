@@ -1,4 +1,4 @@
-"""Makes the pictures of docs/report.md and docs/how-to/explain.md: python tests/experiments/screenshots.py RESULTS docs/images.
+"""Makes the pictures of docs/: python tests/experiments/screenshots.py RESULTS docs/images.
 
 RESULTS has explanations: ``python -m experiments.report RESULTS --explain crf,elman``.
 """
