@@ -123,9 +123,11 @@ class Tagger(Protocol):
 
     Attributes:
         settings_class: the dataclass of its settings.
+        settings: the settings of this tagger.
     """
 
     settings_class: ClassVar[type[Any]]
+    settings: Any
 
     def __init__(self, settings: Any = None, *, seed: int = 0) -> None: ...
 
@@ -136,10 +138,6 @@ class Tagger(Protocol):
     @classmethod
     def traits(cls, settings: Any) -> Traits:
         """Return the traits of the model with these settings."""
-
-    @property
-    def settings(self) -> Any:
-        """Settings of this tagger."""
 
     @property
     def tags(self) -> tuple[str, ...]:

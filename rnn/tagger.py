@@ -54,10 +54,10 @@ class NetworkTagger(SavedTagger, Tagger, ABC):
     trains_together: ClassVar[bool] = False
 
     def __init__(self, settings: Any = None, *, seed: int = 0, vectors: WordVectors | None = None) -> None:
-        self._settings = settings if settings is not None else self.settings_class()
-        self._seed, self._vectors = seed, vectors
+        self.settings = settings if settings is not None else self.settings_class()
+        self.seed, self.vectors = seed, vectors
         if vectors is not None:
-            self._settings = dataclasses.replace(self._settings, embedding_dim=vectors.dim)
+            self.settings = dataclasses.replace(self.settings, embedding_dim=vectors.dim)
         self.learned: TrainedModel | None = None
         self._checkpoint: TrainedModel | None = None
         keep_compiled()
@@ -94,21 +94,6 @@ class NetworkTagger(SavedTagger, Tagger, ABC):
     @abstractmethod
     def schedule(self, processor: Any, rows: Sequence[Row]) -> Schedule:
         """Phases of training on some rows."""
-
-    @property
-    def settings(self) -> Any:
-        """Settings of this tagger."""
-        return self._settings
-
-    @property
-    def seed(self) -> int:
-        """Seed of the initial weights, the order of the sentences and all other random numbers."""
-        return self._seed
-
-    @property
-    def vectors(self) -> WordVectors | None:
-        """Initial word vectors; None for random ones, and in a loaded tagger."""
-        return self._vectors
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -168,7 +153,7 @@ class NetworkTagger(SavedTagger, Tagger, ABC):
         train = [item for item in train if item.tags]
         if not train:
             raise EmptyInputError("there is nothing to train on: the training set holds no tokens")
-        require_layers(self.model, self.traits(self._settings).layers, train)
+        require_layers(self.model, self.traits(self.settings).layers, train)
         if self._checkpoint is None:
             processor = self.processor(train)
         else:
@@ -179,7 +164,7 @@ class NetworkTagger(SavedTagger, Tagger, ABC):
     @property
     def starts_from(self) -> tuple[Any, ...]:
         """All that the start of training depends on but the seed; equal for replicates."""
-        return self._settings, id(self._vectors), id(self._checkpoint)
+        return self.settings, id(self.vectors), id(self._checkpoint)
 
     def begin(
         self,
@@ -195,8 +180,8 @@ class NetworkTagger(SavedTagger, Tagger, ABC):
             start = self.initial(processor)
         else:
             start = self._checkpoint._replace(params=copied(self._checkpoint.params))
-        schedule, epochs = self.schedule(processor, rows), self._settings.epochs
-        how: dict[str, Any] = {"seed": self._seed, "dev": dev, "buckets": buckets, "on_progress": on_progress}
+        schedule, epochs = self.schedule(processor, rows), self.settings.epochs
+        how: dict[str, Any] = {"seed": self.seed, "dev": dev, "buckets": buckets, "on_progress": on_progress}
         return start, start_training(start.structure, start.params, schedule, epochs=epochs, **how)
 
     @property
@@ -210,12 +195,12 @@ class NetworkTagger(SavedTagger, Tagger, ABC):
         gold = {
             layer: [item.layer(layer) if layer in item.annotated else None for item in dev] for layer in processor.tags
         }
-        hides = self.traits(self._settings).hides_phi
-        return Dev(rows, gold, processor.tags, self._settings.decoding, hides_phi=hides)
+        hides = self.traits(self.settings).hides_phi
+        return Dev(rows, gold, processor.tags, self.settings.decoding, hides_phi=hides)
 
     def initial(self, processor: Any) -> TrainedModel:
         """Initial model of training from scratch: random parameters from the seed."""
-        rngs = nnx.Rngs(self._seed)
+        rngs = nnx.Rngs(self.seed)
         tables = self.tables(processor, rngs)
         structure, params = Structure.split(self.network(processor, rngs))
         return TrainedModel(processor, structure, with_tables(tables, params))
@@ -223,7 +208,7 @@ class NetworkTagger(SavedTagger, Tagger, ABC):
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """Tag sentences, one tag a token, with the setting ``decoding``."""
         learned, names = self.trained(), np.array(self.tags, object)
-        begins = {PHI: iob_constraints(self.tags, self._settings.decoding)}
+        begins = {PHI: iob_constraints(self.tags, self.settings.decoding)}
 
         def ask(batch: Batch) -> jax.Array:
             return best_tags(learned.structure, learned.params, batch, begins=begins)[PHI]

@@ -143,8 +143,8 @@ def tags_of(sentences: Sequence[LabelledSentence], layer: str = PHI) -> tuple[st
 class ReadsWords(ExplainsWords):
     """Mixin of `rnn.tagger.NetworkTagger` for networks with their own word vectors."""
 
-    _settings: Any
-    _vectors: WordVectors | None
+    settings: Any
+    vectors: WordVectors | None
     traits: Callable[[Any], Any]
 
     @abstractmethod
@@ -153,8 +153,8 @@ class ReadsWords(ExplainsWords):
 
     def processor(self, train: Sequence[LabelledSentence]) -> Any:
         """Build the processor for training sentences."""
-        layers = self.traits(self._settings).layers
-        return fit_words(self.blank_processor(), train, self._settings, self._vectors, layers=layers)
+        layers = self.traits(self.settings).layers
+        return fit_words(self.blank_processor(), train, self.settings, self.vectors, layers=layers)
 
     def saved_processor(self, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], key: bytes | None) -> Any:
         """Restore the processor of a saved model."""
@@ -162,7 +162,7 @@ class ReadsWords(ExplainsWords):
 
     def tables(self, processor: Any, rngs: nnx.Rngs) -> dict[str, jax.Array]:
         """Initial word vectors."""
-        return {"words": word_table(processor.vocabulary, self._settings, self._vectors, rngs.params())}
+        return {"words": word_table(processor.vocabulary, self.settings, self.vectors, rngs.params())}
 
 
 def word_table(

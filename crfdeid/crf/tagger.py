@@ -72,13 +72,13 @@ class CrfTagger(Tagger):
     settings_class: ClassVar[type[CrfSettings]] = CrfSettings
 
     def __init__(self, settings: CrfSettings | None = None, *, seed: int = 0) -> None:
-        self._settings = settings if settings is not None else CrfSettings()
-        self._seed = seed
+        self.settings = settings if settings is not None else CrfSettings()
+        self.seed = seed
         try:
-            found = feature_set(self._settings.features, pos=self._settings.pos)
+            found = feature_set(self.settings.features, pos=self.settings.pos)
         except PosUnavailable as problem:
             raise MissingExtraError(str(problem)) from problem
-        self._features = found.with_languages(language_codes(self._settings.language))
+        self._features = found.with_languages(language_codes(self.settings.language))
         self._learned: CrfWeights | None = None
         self._index: FeatureIndex | None = None
 
@@ -108,11 +108,6 @@ class CrfTagger(Tagger):
     def traits(cls, settings: CrfSettings) -> Traits:
         """Traits of a CRF: its training is deterministic."""
         return Traits(uses_seed=False, is_trained=True, accelerated=False, takes_vectors=False, public_vocabulary=False)
-
-    @property
-    def settings(self) -> CrfSettings:
-        """The settings this tagger was built with."""
-        return self._settings
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -157,9 +152,9 @@ class CrfTagger(Tagger):
         labelled = [item for item in train if item.tags]
         if not labelled:
             raise EmptyInputError("there is nothing to train on: the training set holds no tokens")
-        self._settings = replace(self._settings, language=told_language(self._settings.language, labelled))
-        self._features = self._features.with_languages(language_codes(self._settings.language))
-        self._take(train_weights(labelled, self._features, self._settings, on_progress=on_progress))
+        self.settings = replace(self.settings, language=told_language(self.settings.language, labelled))
+        self._features = self._features.with_languages(language_codes(self.settings.language))
+        self._take(train_weights(labelled, self._features, self.settings, on_progress=on_progress))
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """One tag per token, for each sentence: the most probable sequence (Viterbi)."""
@@ -210,7 +205,7 @@ class CrfTagger(Tagger):
         """
         learned = self.learned
         weights = pack_arrays(learned.arrays(key))
-        _FILES.save(folder, weights, settings=self._settings, seed=self._seed, key=key, tags=learned.tags)
+        _FILES.save(folder, weights, settings=self.settings, seed=self.seed, key=key, tags=learned.tags)
 
     @classmethod
     def load(cls, folder: Path | ModelFolder, *, key: bytes | None = None) -> Self:

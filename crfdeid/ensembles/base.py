@@ -35,11 +35,11 @@ class CombinedTagger(Tagger):
 
     model: ClassVar[str]
     settings_class: ClassVar[type[CombinedSettings]]
-    _settings: CombinedSettings
+    settings: CombinedSettings
 
     def __init__(self, settings: Any = None, *, seed: int = 0) -> None:
-        self._settings = settings if settings is not None else self.settings_class()
-        self._seed = seed
+        self.settings = settings if settings is not None else self.settings_class()
+        self.seed = seed
         self._members: Sequence[Tagger] = ()
 
     @classmethod
@@ -67,11 +67,6 @@ class CombinedTagger(Tagger):
         """The tags that any member can give and `OUTSIDE`, sorted: the columns of `marginals`. Empty before `fit`."""
         found = {tag for member in self._members for tag in member.tags}
         return tuple(sorted(found | {OUTSIDE})) if found else ()
-
-    @property
-    def settings(self) -> CombinedSettings:
-        """The settings this tagger was built with."""
-        return self._settings
 
     @property
     def members(self) -> tuple[Tagger, ...]:
@@ -103,7 +98,7 @@ class CombinedTagger(Tagger):
     def save(self, folder: Path, *, key: bytes | None = None) -> None:
         """Write ``model.json`` and ``members.zip``, with the files of all members."""
         weights = partial(_pack, self._trained(), key=key)
-        self._files().save(folder, weights, settings=self._settings, seed=self._seed, key=key, **self._facts())
+        self._files().save(folder, weights, settings=self.settings, seed=self.seed, key=key, **self._facts())
 
     @classmethod
     def load(cls, folder: Path | ModelFolder, *, key: bytes | None = None) -> Self:
@@ -116,7 +111,7 @@ class CombinedTagger(Tagger):
         saved = cls._files().load(folder, key=key)
         tagger = cls(saved.settings(cls.settings_class), seed=saved.seed)
         with saved.refusing_damage():
-            members = _unpack(saved.weights, len(tagger._settings.parts), key=saved.key)
+            members = _unpack(saved.weights, len(tagger.settings.parts), key=saved.key)
             tagger._accept(members, saved.description)
         return tagger
 

@@ -140,12 +140,12 @@ class _CascadeTrainer:
         dev: Sequence[LabelledSentence],
         folder: Path | None,
     ) -> None:
-        self._settings, self._seed, self._train, self._dev, self._folder = settings, seed, train, dev, folder
+        self.settings, self.seed, self._train, self._dev, self._folder = settings, seed, train, dev, folder
         self._models: dict[str, Tagger] = {}
 
     def train(self, learns_from: str, on_progress: OnProgress | None) -> list[Tagger]:
         """Train the models of PHI and of concepts for one value of ``learns_from``; report each model."""
-        folds = _document_kfold(self._train, self._settings.folds) if learns_from == PREDICTED else []
+        folds = _document_kfold(self._train, self.settings.folds) if learns_from == PREDICTED else []
         steps = count(1)
 
         def done() -> None:
@@ -181,13 +181,13 @@ class _CascadeTrainer:
         return self._models[name]
 
     def _fit_phi(self, train: Sequence[LabelledSentence]) -> Tagger:
-        deid = create_members(self._settings, seed=self._seed)[0]
+        deid = create_members(self.settings, seed=self.seed)[0]
         deid.fit(with_layer(train, PHI), with_layer(self._dev, PHI))
         return deid
 
     def _fit_concepts(self, way: str, deid: Tagger, crossed: Mapping[int, Sequence[str]]) -> Tagger:
         """Train a model of concepts; the development text that chooses its best epoch is masked in the same way."""
-        concepts = create_members(self._settings, seed=self._seed)[1]
+        concepts = create_members(self.settings, seed=self.seed)[1]
         concepts.fit(_concept_sentences(self._train, way, deid, crossed), _concept_sentences(self._dev, way, deid, {}))
         return concepts
 
@@ -242,7 +242,7 @@ class CascadeTagger(CombinedTagger, LayeredTagger):
 
     model = "pipeline"
     settings_class = CascadeSettings
-    _settings: CascadeSettings
+    settings: CascadeSettings
 
     @classmethod
     def traits(cls, settings: CascadeSettings) -> Traits:
@@ -305,14 +305,14 @@ class CascadeTagger(CombinedTagger, LayeredTagger):
         require_layers("pipeline", (PHI, CONCEPT), train)
         trainers: dict[str, _CascadeTrainer] = {}
         for index, tagger in enumerate(taggers):
-            settings, family = tagger._settings, tagger._family()
+            settings, family = tagger.settings, tagger._family()
             folder = checkpoint_dir and checkpoint_dir / family
-            trainer = trainers.setdefault(family, _CascadeTrainer(settings, tagger._seed, train, dev, folder))
+            trainer = trainers.setdefault(family, _CascadeTrainer(settings, tagger.seed, train, dev, folder))
             tagger._members = trainer.train(settings.learns_from, on_progress and partial(on_progress, index))
 
     def _family(self) -> str:
         """Digest of the settings without ``learns_from`` and ``reads``."""
-        settings = {**asdict(self._settings), "learns_from": None, "reads": None, "seed": self._seed}
+        settings = {**asdict(self.settings), "learns_from": None, "reads": None, "seed": self.seed}
         return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:16]
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
@@ -328,10 +328,10 @@ class CascadeTagger(CombinedTagger, LayeredTagger):
             OptionConflictError: gold PHI is to be masked, and ``phi`` is missing.
         """
         deid, concepts = self._trained()
-        if phi is None and self._settings.reads == GOLD:
+        if phi is None and self.settings.reads == GOLD:
             raise OptionConflictError("this pipeline masks gold PHI: give the PHI tags, or set reads=predicted")
         tags = deid.predict(sentences) if phi is None else [list(row) for row in phi]
-        hides = self._settings.reads != ORIGINAL
+        hides = self.settings.reads != ORIGINAL
         read = [mask_phi_tokens(*pair) for pair in zip(sentences, tags, strict=True)] if hides else sentences
         return {PHI: tags, CONCEPT: concepts.predict(read)}
 
@@ -347,5 +347,5 @@ class CascadeTagger(CombinedTagger, LayeredTagger):
         """
         concepts = self._trained()[1]
         if not isinstance(concepts, VocabularyProbe):
-            raise OptionConflictError(f"{self._settings.concepts} cannot list the words that it stores")
+            raise OptionConflictError(f"{self.settings.concepts} cannot list the words that it stores")
         return concepts.stores(words)

@@ -70,7 +70,7 @@ class EnsembleTagger(CombinedTagger):
 
     model = "ensemble"
     settings_class = EnsembleSettings
-    _settings: EnsembleSettings
+    settings: EnsembleSettings
 
     def fit(
         self,
@@ -85,7 +85,7 @@ class EnsembleTagger(CombinedTagger):
             DataError: ``train`` holds no tokens.
             UsageError: a member refuses its settings.
         """
-        members = create_members(self._settings, seed=self._seed)
+        members = create_members(self.settings, seed=self.seed)
         for number, member in enumerate(members, 1):
             member.fit(train, dev)
             if on_progress is not None:
@@ -95,9 +95,9 @@ class EnsembleTagger(CombinedTagger):
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """One tag per token, for each sentence."""
         members = self._trained()
-        if self._settings.combine == "mean":
+        if self.settings.combine == "mean":
             return best_valid_tags(self.marginals(sentences), self.tags)
-        combine = _union if self._settings.combine == "union" else _vote
+        combine = _union if self.settings.combine == "union" else _vote
         answers = zip(*(member.predict(sentences) for member in members), strict=True)
         return [combine(rows) for rows in answers]
 
@@ -111,7 +111,7 @@ class EnsembleTagger(CombinedTagger):
         tables = []
         for own in zip(*(member.marginals(sentences) for member in members), strict=True):
             wide = np.stack([align_columns(t, m.tags, joint) for t, m in zip(own, members, strict=True)])  # [M, T, K]
-            if self._settings.combine == "union":
+            if self.settings.combine == "union":
                 surest = wide[:, :, outside].argmin(axis=0)  # [T]
                 tables.append(np.take_along_axis(wide, surest[None, :, None], axis=0)[0])
             else:

@@ -70,7 +70,7 @@ class HybridTagger(CombinedTagger):
 
     model = "hybrid"
     settings_class = HybridSettings
-    _settings: HybridSettings
+    settings: HybridSettings
     thresholds: Mapping[str, float] = MappingProxyType({})
 
     @classmethod
@@ -94,18 +94,18 @@ class HybridTagger(CombinedTagger):
         """
         from crfdeid.evaluation.operating_points import type_thresholds  # noqa: PLC0415  Redaction needs no scores.
 
-        options = self._settings.options
+        options = self.settings.options
         language = told_language(options.get("language", AUTO), train)
-        parts = replace(self._settings, options={**options, "language": language})
-        model, rules = create_members(parts, seed=self._seed)
+        parts = replace(self.settings, options={**options, "language": language})
+        model, rules = create_members(parts, seed=self.seed)
         model.fit(train, dev, on_progress=on_progress)
         rules.fit(train, dev)
         self._members = [model, rules]
         self.thresholds = {}
-        if self._settings.miss_cost and dev:
+        if self.settings.miss_cost and dev:
             tables = model.marginals([labelled.sentence for labelled in dev])
             gold = [labelled.tags for labelled in dev]
-            self.thresholds = type_thresholds(tables, model.tags, gold, miss_cost=self._settings.miss_cost)
+            self.thresholds = type_thresholds(tables, model.tags, gold, miss_cost=self.settings.miss_cost)
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """One tag per token, for each sentence."""

@@ -162,8 +162,8 @@ class RulesTagger(Tagger):
     settings_class: ClassVar[type[RulesSettings]] = RulesSettings
 
     def __init__(self, settings: RulesSettings | None = None, *, seed: int = 0) -> None:
-        self._settings = settings if settings is not None else RulesSettings()
-        self._seed = seed
+        self.settings = settings if settings is not None else RulesSettings()
+        self.seed = seed
         self._learned: _RuleStatistics | None = None
 
     @classmethod
@@ -174,7 +174,7 @@ class RulesTagger(Tagger):
         measured: a match has the default `RulesSettings.precision`, and any other token is PHI with probability 0.5.
         """
         tagger = cls(RulesSettings(keep_untried=True))
-        rules = _choose({rule.name: Counter() for rule in RULES}, set(types_in("2014")), tagger._settings)
+        rules = _choose({rule.name: Counter() for rule in RULES}, set(types_in("2014")), tagger.settings)
         tagger._learned = _RuleStatistics(tuple(sorted({OUTSIDE} | _tags_of(rules))), rules, 0.5)
         return tagger
 
@@ -189,11 +189,6 @@ class RulesTagger(Tagger):
         return Traits(
             uses_seed=False, is_trained=False, accelerated=False, takes_vectors=False, public_vocabulary=False
         )
-
-    @property
-    def settings(self) -> RulesSettings:
-        """The settings this tagger was built with."""
-        return self._settings
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -219,8 +214,8 @@ class RulesTagger(Tagger):
         """
         if not any(item.tags for item in train):
             raise EmptyInputError("there is nothing to train on: the training set holds no tokens")
-        self._settings = replace(self._settings, language=told_language(self._settings.language, train))
-        self._learned = _estimate_precision(train, self._settings)
+        self.settings = replace(self.settings, language=told_language(self.settings.language, train))
+        self._learned = _estimate_precision(train, self.settings)
         if on_progress is not None:
             on_progress(FitProgress(step=1, total=1))
 
@@ -243,14 +238,14 @@ class RulesTagger(Tagger):
     @property
     def languages(self) -> tuple[str, ...]:
         """Codes of the languages of the rules."""
-        return language_codes(self._settings.language)
+        return language_codes(self.settings.language)
 
     def _rules(self) -> RuleSet:
         return rules_for(self.languages)
 
     def rule_matches(self, sentences: Sequence[Sentence]) -> Iterator[list[RuleMatch]]:
         """Return the matches of the rules in use in each sentence, with their measured precision."""
-        in_use, least = self._trained().rule_precision, self._settings.precision
+        in_use, least = self._trained().rule_precision, self.settings.precision
         for found in self._rules().find(sentences):
             known = [(*in_use[rule.name], rule.name, first, stop) for rule, first, stop in found if rule.name in in_use]
             # A rule without right matches in training is used with the least precision, which was not measured.
@@ -297,9 +292,7 @@ class RulesTagger(Tagger):
         learned = self._trained()
         statistics = {name: value for name, value in learned._asdict().items() if name != "tags"}
         content = json.dumps(statistics, indent=1).encode()
-        _FILES.save(
-            folder, bytes_writer(content), settings=self._settings, seed=self._seed, key=None, tags=learned.tags
-        )
+        _FILES.save(folder, bytes_writer(content), settings=self.settings, seed=self.seed, key=None, tags=learned.tags)
 
     @classmethod
     def load(cls, folder: Path | ModelFolder, *, key: bytes | None = None) -> Self:

@@ -230,7 +230,7 @@ class BertTagger(NetworkTagger):
     model = "bert"
     settings_class = BertSettings
     words_are = PUBLIC
-    _settings: BertSettings
+    settings: BertSettings
 
     @classmethod
     def profiles(cls) -> Mapping[str, BertSettings]:
@@ -269,7 +269,7 @@ class BertTagger(NetworkTagger):
             DataError: the encoder cannot be read.
             UsageError: there is no encoder, it reads less than a window, or the checkpoint lacks a tag.
         """
-        settings = self._settings
+        settings = self.settings
         if settings.checkpoint:
             return self._checkpoint_processor(train)
         if not settings.epochs:
@@ -288,7 +288,7 @@ class BertTagger(NetworkTagger):
 
     def _windows(self, encoder: EncoderConfig) -> tuple[int, int]:
         """Window and overlap."""
-        settings = self._settings
+        settings = self.settings
         if settings.window + _SPECIAL > encoder.max_length:
             raise SettingError(
                 f"window is {settings.window}: the encoder reads {encoder.max_length - _SPECIAL} at most"
@@ -296,12 +296,12 @@ class BertTagger(NetworkTagger):
         return settings.window, settings.overlap
 
     def _classifier(self) -> tuple[PretrainedEncoder, Head]:
-        settings = self._settings
+        settings = self.settings
         return read_classifier(Path(settings.checkpoint), labels=settings.labels, scheme=settings.scheme)
 
     def prepare(self, train: Sequence[LabelledSentence]) -> tuple[SubwordProcessor, list[Row]]:
         """Processor and rows of training sentences; without rows if it is not trained."""
-        if not self._settings.epochs:
+        if not self.settings.epochs:
             if self._checkpoint is not None:
                 raise SettingError("epochs is 0: give the number of further ones, such as epochs=3")
             return self.processor(()), []
@@ -317,7 +317,7 @@ class BertTagger(NetworkTagger):
     ) -> SubwordProcessor:
         """Restore the processor of a saved model."""
         kind = TextProcessor if "outputs" in described else SubwordProcessor
-        return kind.read(described, arrays, window=self._settings.window, overlap=self._settings.overlap)
+        return kind.read(described, arrays, window=self.settings.window, overlap=self.settings.overlap)
 
     def tables(self, processor: SubwordProcessor, rngs: nnx.Rngs) -> dict[str, jax.Array]:
         """Zeros in place of the encoder's vectors of word pieces; `initial` sets these."""
@@ -327,19 +327,19 @@ class BertTagger(NetworkTagger):
         """Create the network with random weights; `initial` sets those of the encoder."""
         outputs = processor.labels.outputs if isinstance(processor, TextProcessor) else ()
         tags = len(processor.tags[PHI])
-        return Bert(processor.encoder, tags, dropout=self._settings.dropout, rngs=rngs, outputs=outputs)
+        return Bert(processor.encoder, tags, dropout=self.settings.dropout, rngs=rngs, outputs=outputs)
 
     def initial(self, processor: SubwordProcessor) -> TrainedModel:
         """Weights of the encoder, and random ones of the map to tags; or all weights of the checkpoint."""
         structure, shapes = expected_shapes(self, processor)
-        if self._settings.checkpoint:
+        if self.settings.checkpoint:
             encoder, last = self._classifier()
             read = encoder.classifier(last.known)
             matrix, bias = last.weights(read["head.W"], read["head.b"])
             arrays: dict[str, Any] = {"network.head.W": matrix, "network.head.b": bias}
         else:
             encoder = PretrainedEncoder(self._folder(), processor.encoder, processor.pieces)
-            head = Linear(processor.encoder.hidden, len(processor.tags[PHI]), rngs=nnx.Rngs(self._seed))
+            head = Linear(processor.encoder.hidden, len(processor.tags[PHI]), rngs=nnx.Rngs(self.seed))
             found = Structure.split(head)[1].items()
             arrays = {f"network.head.{name.removeprefix('network.')}": array for name, array in found}
         for name, array in encoder.weights().items():
@@ -348,7 +348,7 @@ class BertTagger(NetworkTagger):
 
     def schedule(self, processor: SubwordProcessor, rows: Sequence[Row]) -> Schedule:
         """Train on the same windows in every epoch, with a learning rate by the update."""
-        settings = self._settings
+        settings = self.settings
         cut = per_sentences(settings.batch, optimiser(optax.adam))
         buckets = rows_by_length(rows, buckets=cut.buckets, cost=cut.bucket_cost)
         updates = settings.epochs * sum(-(-len(some) // settings.batch) for some, _ in buckets)
@@ -365,20 +365,20 @@ class BertTagger(NetworkTagger):
 
     def dev_metric(self, processor: SubwordProcessor, dev: Sequence[LabelledSentence]) -> DevNotes:
         """F on the development notes, which are read by windows."""
-        return DevNotes(tuple(dev), processor, self._settings.decoding, self.padding)
+        return DevNotes(tuple(dev), processor, self.settings.decoding, self.padding)
 
     @property
     def padding(self) -> PaddingPolicy:
         """Padded lengths for windows, most of which have the full length."""
-        return PaddingPolicy(partial(_padded, longest=self._settings.window + _SPECIAL), _TOKENS)
+        return PaddingPolicy(partial(_padded, longest=self.settings.window + _SPECIAL), _TOKENS)
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """Tag sentences, one tag a token, with the setting ``decoding``."""
-        return chosen_tags(self.marginals(sentences), self.tags, self._settings.decoding)
+        return chosen_tags(self.marginals(sentences), self.tags, self.settings.decoding)
 
     def _folder(self) -> Path:
         """Folder of the pretrained encoder."""
-        return Path(self._settings.encoder) if self._settings.encoder else small_encoder()
+        return Path(self.settings.encoder) if self.settings.encoder else small_encoder()
 
 
 def _padded(length: int, longest: int) -> int:

@@ -299,15 +299,15 @@ def reduce_lr_on_plateau(
 class ReadsInputs(ReadsWords):
     """Mixin of `rnn.tagger.NetworkTagger` for networks over BiLSTM layers."""
 
-    _settings: BilstmCrfSettings
+    settings: BilstmCrfSettings
 
     def tell_language(self, train: Sequence[LabelledSentence]) -> None:
         """Make the language of training sentences the setting if that is "auto"."""
-        self._settings = dataclasses.replace(self._settings, language=told_language(self._settings.language, train))
+        self.settings = dataclasses.replace(self.settings, language=told_language(self.settings.language, train))
 
     def blank_processor(self) -> Any:
         """Processor without words."""
-        settings = self._settings
+        settings = self.settings
         found = None
         if settings.features in FEATURE_SETS:
             found = feature_set(settings.features, pos="none").with_languages(language_codes(settings.language))
@@ -324,12 +324,12 @@ class ReadsInputs(ReadsWords):
     def processor(self, train: Sequence[LabelledSentence]) -> Any:
         """Build the processor for training sentences."""
         self.tell_language(train)
-        layers = self.traits(self._settings).layers
-        return fit_inputs(self.blank_processor(), train, self._settings, self._vectors, layers)
+        layers = self.traits(self.settings).layers
+        return fit_inputs(self.blank_processor(), train, self.settings, self.vectors, layers)
 
     def tables(self, processor: Any, rngs: nnx.Rngs) -> dict[str, jax.Array]:
         """Initial vectors of words, and of characters and features if the settings ask for them."""
-        found, settings = super().tables(processor, rngs), self._settings
+        found, settings = super().tables(processor, rngs), self.settings
         if processor.characters is not None:
             shape = (len(processor.characters), settings.char_dim)
             bound = (3.0 / shape[1]) ** 0.5  # as Ma and Hovy (2016, section 3.1)
@@ -413,7 +413,7 @@ class BilstmCrfTagger(ReadsInputs, NetworkTagger):
 
     def network(self, processor: TokenProcessor, rngs: nnx.Rngs) -> BilstmCrf:
         """Create the network."""
-        settings = self._settings
+        settings = self.settings
         return BilstmCrf(
             **input_sizes(settings, processor),
             **bilstm_sizes(settings),
@@ -424,7 +424,7 @@ class BilstmCrfTagger(ReadsInputs, NetworkTagger):
 
     def schedule(self, processor: TokenProcessor, rows: Sequence[Row]) -> Schedule:
         """Train by minibatches of about one length, until F on dev stops rising."""
-        settings = self._settings
+        settings = self.settings
         updates = per_sentences(settings.batch, optimiser(OPTIMISERS[settings.optimiser]))
         phase = word_phase(self.model, settings, rows, updates, word_dropout(processor, rows, settings))
         phase = phase._replace(average=settings.average)

@@ -170,7 +170,7 @@ class ElmanTagger(ReadsWords, NetworkTagger):
     model = "elman"
     settings_class = ElmanSettings
     trains_together = True
-    _settings: ElmanSettings
+    settings: ElmanSettings
 
     @classmethod
     def profiles(cls) -> Mapping[str, ElmanSettings]:
@@ -179,11 +179,11 @@ class ElmanTagger(ReadsWords, NetworkTagger):
 
     def blank_processor(self) -> WordProcessor:
         """Processor without words."""
-        return window_processor(self._settings)
+        return window_processor(self.settings)
 
     def network(self, processor: WordProcessor, rngs: nnx.Rngs) -> Elman:
         """Create the network."""
-        settings = self._settings
+        settings = self.settings
         return Elman(
             window=settings.window,
             dim=settings.embedding_dim,
@@ -197,11 +197,11 @@ class ElmanTagger(ReadsWords, NetworkTagger):
 
     def schedule(self, processor: WordProcessor, rows: Sequence[Row]) -> Schedule:
         """One update a sentence; the epochs are all made."""
-        return sentence_schedule(self.model, self._settings, processor, rows)
+        return sentence_schedule(self.model, self.settings, processor, rows)
 
     def input_norms(self, network: Elman) -> Iterable[WeightNorm]:
         """Norms of the first layer's weights for each word of the window."""
-        return window_norms("network.layers.0.W", network.layers[0].W[...], self._settings.window)
+        return window_norms("network.layers.0.W", network.layers[0].W[...], self.settings.window)
 
     def facts(self, network: Elman) -> Iterable[tuple[str, float]]:
         """Bound on the influence of a hidden state on the next: V's largest singular value times 1/4, f's steepest."""

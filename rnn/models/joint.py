@@ -73,7 +73,7 @@ def _part_of_each(parameters: Mapping[str, Any]) -> dict[str, str]:
 class TagsConcepts(ReadsInputs):
     """Mixin of `rnn.tagger.NetworkTagger` for networks that tag PHI and concepts; `predict` gives the PHI tags."""
 
-    _settings: JointSettings
+    settings: JointSettings
     _run_batches: Any
     model: ClassVar[str]
     tags: Any
@@ -90,7 +90,7 @@ class TagsConcepts(ReadsInputs):
 
     def schedule(self, processor: Any, rows: Sequence[Row]) -> Schedule:
         """Train on PHI alone for ``phi_first`` epochs, then on both, until F on dev stops rising."""
-        settings = self._settings
+        settings = self.settings
         joint = optimiser(joint_optimiser, name=settings.optimiser, concept_rate=settings.concept_rate)
         updates = per_sentences(settings.batch, joint)
         both = word_phase("both", settings, rows, updates, self.dropped(processor, rows))
@@ -112,9 +112,9 @@ class TagsConcepts(ReadsInputs):
             ValueError: ``phi`` does not hold exactly one tag a token.
         """
         learned = self.trained()
-        tags = {layer: learned.processor.tags[layer] for layer in self.traits(self._settings).layers}
-        begins = {layer: iob_constraints(names, self._settings.decoding) for layer, names in tags.items()}
-        hides = self.traits(self._settings).hides_phi
+        tags = {layer: learned.processor.tags[layer] for layer in self.traits(self.settings).layers}
+        begins = {layer: iob_constraints(names, self.settings.decoding) for layer, names in tags.items()}
+        hides = self.traits(self.settings).hides_phi
         rows = learned.processor.rows(sentences)
         if phi is not None:
             rows = [_decided(row, given, self.tags) for row, given in zip(rows, phi, strict=True)]

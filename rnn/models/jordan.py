@@ -102,7 +102,7 @@ class JordanTagger(ReadsWords, NetworkTagger):
     model = "jordan"
     settings_class = JordanSettings
     trains_together = True
-    _settings: JordanSettings
+    settings: JordanSettings
 
     @classmethod
     def profiles(cls) -> Mapping[str, JordanSettings]:
@@ -111,11 +111,11 @@ class JordanTagger(ReadsWords, NetworkTagger):
 
     def blank_processor(self) -> WordProcessor:
         """Processor without words."""
-        return window_processor(self._settings)
+        return window_processor(self.settings)
 
     def network(self, processor: WordProcessor, rngs: nnx.Rngs) -> Jordan:
         """Create the network."""
-        settings = self._settings
+        settings = self.settings
         return Jordan(
             window=settings.window,
             dim=settings.embedding_dim,
@@ -128,11 +128,11 @@ class JordanTagger(ReadsWords, NetworkTagger):
 
     def schedule(self, processor: WordProcessor, rows: Sequence[Row]) -> Schedule:
         """One update a sentence; the epochs are all made."""
-        return sentence_schedule(self.model, self._settings, processor, rows)
+        return sentence_schedule(self.model, self.settings, processor, rows)
 
     def input_norms(self, network: Jordan) -> Iterable[WeightNorm]:
         """Norms of the hidden layer's weights for each word of the window."""
-        return window_norms("network.W", network.W[...], self._settings.window)
+        return window_norms("network.W", network.W[...], self.settings.window)
 
     def tag_matrices(self, network: Jordan, sentences: Sequence[Sentence]) -> Iterable[TagMatrix]:
         """Influence of a word's posterior on the scores of the next word's tags: U diag(f') V, [K, K].
@@ -153,7 +153,7 @@ class JordanTagger(ReadsWords, NetworkTagger):
         learned, states = self.trained(), []
         for row, posteriors in zip(learned.processor.rows(sentences), self.marginals(sentences), strict=True):
             vectors = embedding_lookup(network, learned.params, jax.tree.map(jnp.asarray, dict(row.inputs)))["words"]
-            windows = np.asarray(context_windows(vectors, self._settings.window), float)  # [T, W * D]
+            windows = np.asarray(context_windows(vectors, self.settings.window), float)  # [T, W * D]
             before = np.concatenate([np.zeros((1, len(self.tags))), posteriors])[:-1]  # [T, K]
             driven = windows @ network.W[...].T + before @ network.V[...].T + network.b[...][None]
             states.append(1 / (1 + np.exp(-driven)))

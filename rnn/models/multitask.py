@@ -138,7 +138,7 @@ class MultitaskTagger(TagsConcepts, NetworkTagger, LayeredTagger):
 
     model = "multitask"
     settings_class = MultitaskSettings
-    _settings: MultitaskSettings
+    settings: MultitaskSettings
 
     @classmethod
     def profiles(cls) -> Mapping[str, MultitaskSettings]:
@@ -147,7 +147,7 @@ class MultitaskTagger(TagsConcepts, NetworkTagger, LayeredTagger):
 
     def network(self, processor: TokenProcessor, rngs: nnx.Rngs) -> Multitask:
         """Create the network."""
-        settings = self._settings
+        settings = self.settings
         return Multitask(
             input_sizes(settings, processor),
             **bilstm_sizes(settings),
@@ -159,7 +159,7 @@ class MultitaskTagger(TagsConcepts, NetworkTagger, LayeredTagger):
 
     def dropped(self, processor: TokenProcessor, rows: Sequence[Row]) -> Mapping[str, WordDropout]:
         """Word dropout, the same for both tasks."""
-        return word_dropout(processor, rows, self._settings)
+        return word_dropout(processor, rows, self.settings)
 
     def phi_output(self, network: Multitask) -> CrfOutput:
         """CRF layer that finds PHI."""

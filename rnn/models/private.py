@@ -166,7 +166,7 @@ class PrivateTagger(NetworkTagger):
     model = "private"
     settings_class = PrivateTaggerSettings
     words_are = PUBLIC
-    _settings: PrivateTaggerSettings
+    settings: PrivateTaggerSettings
 
     def __init__(
         self,
@@ -213,12 +213,12 @@ class PrivateTagger(NetworkTagger):
             OptionConflictError: there is no representation.
         """
         if self._representation is None:
-            if not self._settings.representation:
+            if not self.settings.representation:
                 raise OptionConflictError(
                     "the model 'private' reads by a representation: crfdeid share train makes one; give its folder "
                     "with --representation, or the setting of that name"
                 )
-            self._representation = RepresentationModel.load(Path(self._settings.representation))
+            self._representation = RepresentationModel.load(Path(self.settings.representation))
         return self._representation
 
     def known_words(self) -> tuple[str, ...]:
@@ -248,13 +248,13 @@ class PrivateTagger(NetworkTagger):
                 "another representation made some of the shared notes: give files of one representation, and name it"
             )
         tags = tuple(sorted({name for part in shared for name in part.names}))
-        processor = PrivateProcessor(representation, {PHI: tags}, self._seed)
+        processor = PrivateProcessor(representation, {PHI: tags}, self.seed)
         rows = [row for part in shared for row in processor.shared_rows(part)]
         self.fit_rows(processor, rows, dev, on_progress=on_progress)
 
     def processor(self, train: Sequence[LabelledSentence]) -> PrivateProcessor:
         """Build the processor for training sentences."""
-        return PrivateProcessor(self.representation, {PHI: tags_of(train)}, self._seed)
+        return PrivateProcessor(self.representation, {PHI: tags_of(train)}, self.seed)
 
     def saved_processor(
         self, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray], key: bytes | None
@@ -264,7 +264,7 @@ class PrivateTagger(NetworkTagger):
         tags = distinct_names(described["tags"])
         if not tags:
             raise ValueError("no tags")
-        return PrivateProcessor(self._representation, {PHI: tags}, self._seed)
+        return PrivateProcessor(self._representation, {PHI: tags}, self.seed)
 
     def tables(self, processor: PrivateProcessor, rngs: nnx.Rngs) -> dict[str, jax.Array]:
         """Return no tables: the vectors are inputs."""
@@ -272,14 +272,14 @@ class PrivateTagger(NetworkTagger):
 
     def network(self, processor: PrivateProcessor, rngs: nnx.Rngs) -> PrivateBilstmCrf:
         """Create the network."""
-        settings, tags = self._settings, len(processor.tags[PHI])
+        settings, tags = self.settings, len(processor.tags[PHI])
         return PrivateBilstmCrf(
             BilstmCrf(dim=processor.representation.size, tags=tags, **bilstm_sizes(settings), rngs=rngs)
         )
 
     def schedule(self, processor: PrivateProcessor, rows: Sequence[Row]) -> Schedule:
         """Train by minibatches of about one length, until F on dev stops rising."""
-        settings = self._settings
+        settings = self.settings
         phase = Phase(
             self.model,
             rows,

@@ -330,7 +330,7 @@ class StackedTagger(TagsConcepts, NetworkTagger, LayeredTagger):
 
     model = "stacked"
     settings_class = StackedSettings
-    _settings: StackedSettings
+    settings: StackedSettings
 
     @classmethod
     def profiles(cls) -> Mapping[str, StackedSettings]:
@@ -344,18 +344,18 @@ class StackedTagger(TagsConcepts, NetworkTagger, LayeredTagger):
 
     def _concept_blank_processor(self) -> TokenProcessor:
         """Processor of the concept part, without words."""
-        characters = Characters(()) if self._settings.char_dim else None
+        characters = Characters(()) if self.settings.char_dim else None
         return TokenProcessor(
-            Vocabulary((), self._settings.fold_digits),
+            Vocabulary((), self.settings.fold_digits),
             {},
-            casing=self._settings.features != "none",
+            casing=self.settings.features != "none",
             characters=characters,
         )
 
     def processor(self, train: Sequence[LabelledSentence]) -> StackedProcessor:
         """Build the processor for training sentences."""
         self.tell_language(train)
-        settings, vectors = self._settings, self._vectors
+        settings, vectors = self.settings, self.vectors
         phi = fit_inputs(super().blank_processor(), train, settings, vectors, (PHI,))
         concept = fit_inputs(self._concept_blank_processor(), without_phi(train), settings, vectors, ())
         vocabulary = exclude_phi_words(concept.vocabulary, train)
@@ -373,7 +373,7 @@ class StackedTagger(TagsConcepts, NetworkTagger, LayeredTagger):
 
     def network(self, processor: StackedProcessor, rngs: nnx.Rngs) -> Stacked:
         """Create the network."""
-        settings = self._settings
+        settings = self.settings
         sizes: dict[str, Any] = {**bilstm_sizes(settings), "rngs": rngs}
         phi_tags, concept_tags = processor.tags[PHI], processor.tags[CONCEPT]
         phi = BilstmCrf(**input_sizes(settings, processor.phi), **sizes, tags=len(phi_tags), context=settings.context)
@@ -384,7 +384,7 @@ class StackedTagger(TagsConcepts, NetworkTagger, LayeredTagger):
     def dropped(self, processor: StackedProcessor, rows: Sequence[Row]) -> Mapping[str, WordDropout]:
         """Word dropout, independent for each part."""
         (words,) = add_prefix({"words": None})
-        settings = self._settings
+        settings = self.settings
         return word_dropout(processor.phi, rows, settings) | word_dropout(processor.concept, rows, settings, name=words)
 
     def phi_processor(self, processor: StackedProcessor) -> TokenProcessor:

@@ -62,7 +62,7 @@ class MemoryTagger(Tagger):
     predict_calls = 0
 
     def __init__(self, settings: MemorySettings | None = None, *, seed: int = 0) -> None:
-        self._settings = settings or MemorySettings()
+        self.settings = settings or MemorySettings()
         self._tags: tuple[str, ...] = ()
         self.seed = seed
 
@@ -73,10 +73,6 @@ class MemoryTagger(Tagger):
     @classmethod
     def traits(cls, settings: MemorySettings) -> Traits:
         return Traits(uses_seed=True, is_trained=True, accelerated=True, takes_vectors=False, public_vocabulary=False)
-
-    @property
-    def settings(self) -> MemorySettings:
-        return self._settings
 
     @property
     def tags(self) -> tuple[str, ...]:

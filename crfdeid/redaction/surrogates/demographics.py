@@ -13,127 +13,30 @@ from typing import NamedTuple
 
 import regex
 
-from crfdeid.redaction.surrogates.chooser import casefold_accents, casefold_words, splice, with_case_of
+from crfdeid.redaction.surrogates.chooser import casefold_accents, splice, with_case_of
 from crfdeid.redaction.surrogates.packs import folded_entries, language_pack, surrogate_table
+from features.languages import LANGUAGES
 
 # Ages from this one on become one group, as in HIPAA's safe harbor; shifted dates of birth and visits agree with it.
 _OLDEST_AGE = 90
-
-
-_SEX = casefold_words(
-    """
-    varón mujer hombre femenino femenina masculino masculina hembra macho niño niña niños niñas chico chica
-    señor señora caballero male female man woman men women boy girl gentleman lady trans transgender nonbinary
-    intersex sexo sex
-    """
-)
-_SEX_LETTERS = frozenset("hmfv")
-_KIN = casefold_words(
-    """
-    madre padre padres mamá papá hijo hija hijos hijas hermano hermana hermanos hermanas gemelo gemela gemelos mellizo
-    melliza mellizos abuelo abuela abuelos tío tía tíos primo prima primos sobrino sobrina sobrinos nieto nieta nietos
-    bisabuelo bisabuela esposo esposa marido cónyuge pareja novio novia suegro suegra cuñado cuñada yerno nuera
-    familia familiar familiares progenitor progenitora progenitores pariente parientes tutor tutora cuidador
-    cuidadora miembros materno materna maternos maternas paterno paterna paternos paternas mayor mayores menor
-    menores medio media único única viudo viuda soltero soltera casado casada divorciado divorciada político política
-    adoptivo adoptiva jóvenes joven sano sana sanos primer primera segundo segunda tercer tercera
-    mother father parents parent mom mum dad son sons daughter daughters brother brothers sister sisters sibling
-    siblings twin twins grandmother grandfather grandparents grandson granddaughter grandchildren uncle aunt cousin
-    cousins nephew niece husband wife spouse partner boyfriend girlfriend fiancé fiancée family relative relatives
-    guardian caregiver maternal paternal older younger elder eldest youngest oldest half step only law widow
-    widower single married child children first second third
-    """
-)
-_AGE = casefold_words(
-    """
-    año años mes meses semana semanas día días hora horas edad lactante neonato neonata recién nacido nacida prematuro
-    adolescente adulto adulta anciano anciana joven cuarto quinto sexto séptimo octavo noveno década décadas quinta
-    sexta years year yrs yr y yo month months mo mos week weeks wk wks day days hour hours old age aged newborn infant
-    toddler adolescent teenager adult elderly early mid late teens twenties thirties forties fifties sixties
-    seventies eighties decade
-    """
-)
-_NUMBERS = casefold_words(
-    """
-    cero un uno una dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis
-    diecisiete dieciocho diecinueve veinte veintiún veintiuno veintidós veintitrés veinticuatro veinticinco
-    veintiséis veintisiete veintiocho veintinueve treinta cuarenta cincuenta sesenta setenta ochenta
-    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
-    eighteen nineteen twenty thirty forty fifty sixty seventy eighty
-    """
-)
-_BETWEEN = casefold_words(
-    """
-    de del la el los las y e o con a su sus mi en al unos unas casi entre aproximadamente ambos ambas tantos pico
-    hasta the a an of and or in his her their with to about almost between s both some at
-    """
-)
-# Occupations that many people have: no mayors or judges.
-_JOBS = casefold_words(
-    """
-    agricultor ganadero jornalero pastor pescador marinero minero cantero albañil carpintero ebanista fontanero
-    electricista soldador pintor mecánico tornero fresador herrero chapista yesero escayolista encofrador ferrallista
-    peón obrero operario montador instalador techador conductor camionero taxista chófer repartidor mensajero cartero
-    transportista maquinista ferroviario piloto azafata cocinero camarero panadero pastelero carnicero pescadero
-    frutero dependiente cajero comerciante vendedor comercial representante tendero empresario autónomo administrativo
-    oficinista secretario contable informático programador técnico ingeniero arquitecto delineante aparejador químico
-    biólogo farmacéutico abogado economista funcionario maestro profesor docente educador estudiante enfermero médico
-    auxiliar celador fisioterapeuta odontólogo dentista veterinario psicólogo cuidador limpiador peluquero esteticista
-    modista costurero sastre zapatero tapicero curtidor joyero relojero vidriero alfarero ceramista marmolista
-    tintorero impresor fotógrafo músico artista jardinero leñador bombero policía militar soldado vigilante portero
-    conserje bedel jubilado pensionista parado desempleado ama trabajador empleado limpieza hostelería construcción
-    hogar farmer rancher fisherman sailor miner quarryman mason bricklayer carpenter cabinetmaker plumber electrician
-    welder painter mechanic machinist roofer laborer labourer worker operator driver trucker courier mailman pilot
-    cook chef waiter waitress bartender baker butcher cashier clerk salesman saleswoman salesperson merchant
-    shopkeeper secretary accountant bookkeeper receptionist programmer developer technician engineer architect
-    draftsman chemist biologist pharmacist lawyer attorney paralegal economist teacher professor tutor student nurse
-    physician doctor aide therapist dentist hygienist veterinarian psychologist caregiver cleaner janitor custodian
-    housekeeper maid hairdresser barber beautician tailor seamstress shoemaker upholsterer tanner jeweler engraver
-    watchmaker glassblower potter printer photographer musician artist writer gardener landscaper logger forester
-    firefighter fireman policeman soldier guard doorman retired unemployed homemaker housewife contractor builder
-    shipbuilder teller librarian counselor realtor shepherd manager supervisor assistant
-    """
-)
-# DemographicWords that specify an occupation, and are none by themselves.
-_SPECIFYING_JOBS = casefold_words(
-    """
-    casa labores campo mina mar fábrica obra obras industria taller almacén granja oficina especialista cuenta ajena
-    propia por textil naval metal madera agrícola ganadero sanitario clínica hospital escuela prejubilado ex antes
-    farm factory mill mine construction textile steel warehouse shipyard school office hospital restaurant bank
-    insurance real estate social dental medical registered licensed practical former truck bus taxi coal factory
-    self employed home health care
-    """
-)
 _WORD = regex.compile(r"\p{L}[\p{L}\p{M}]*")
 _NUMBER = regex.compile(r"(?<![\p{Nd}\p{L}.,/])[0-9]{1,3}(?:[.,][0-9])?(?:(?=s\b)s)?(?![\p{Nd}/])")
 _WITHIN_A_NAME = regex.compile(r"[\s'’.-]*(?:(?:de|del|la|las|los|y)\s+)*")
 _DIGIT = regex.compile(r"\p{N}")
 # The text after a number up to the next one, if it has a letter: "95 years 3 months" has two units.
 _UNIT = regex.compile(r"[^\p{L}\p{N}]*\p{L}\P{N}*")
-_UNIT_IN_SPANISH = "uno|un|una|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez"
-_UNIT_IN_ENGLISH = "one|two|three|four|five|six|seven|eight|nine|ten"
-_OLD_IN_SPANISH = regex.compile(
-    rf"(?<!\p{{L}})(?:noventa(?:\s+y\s+(?:{_UNIT_IN_SPANISH}))?"
-    rf"|cien(?:to\s+(?:{_UNIT_IN_SPANISH}|once|doce|trece|catorce|quince|dieci\p{{L}}+|veint\p{{L}}+))?"
-    r"|(?:nonagenari|(?:super)?centenari)[oa]s?)(?!\p{L})",
-    regex.IGNORECASE,
-)
-_OLD_IN_ENGLISH = regex.compile(
-    rf"(?<!\p{{L}})(?:ninety(?:[-\s](?:{_UNIT_IN_ENGLISH}))?"
-    rf"|(?:one\s|a\s)?hundred(?:\s(?:and\s)?(?:{_UNIT_IN_ENGLISH}|eleven|twelve|\p{{L}}+teen|twenty))?"
-    r"|(?:nonagenarian|(?:super)?centenarian)s?)(?!\p{L})",
-    regex.IGNORECASE,
-)
 
 
 class DemographicWords(NamedTuple):
-    """DemographicWords of demographic values in a language.
+    """Words of demographic values in a language.
 
     Attributes:
-        sex, sex_letters, kin, age, numbers, between, jobs, specifying_jobs: casefolded words of closed lists.
-        small_unit: units of ages that are no years.
+        sex, sex_letters, kin, age, numbers, between: casefolded words of closed lists.
+        occupations: casefolded occupations that many people have: no mayors or judges.
+        specifying: casefolded words that specify an occupation, and are none by themselves.
+        small_units: units of ages that are no years.
         old_ages: expressions of ages of 90 and more in words, each with the words for all of them.
-        job_endings: endings of other forms of an occupation, each with that of the listed one; None for Spanish.
+        occupation_endings: endings of other forms of an occupation, each with that of the listed one.
     """
 
     sex: frozenset[str]
@@ -142,50 +45,36 @@ class DemographicWords(NamedTuple):
     age: frozenset[str]
     numbers: frozenset[str]
     between: frozenset[str]
-    jobs: frozenset[str]
-    specifying_jobs: frozenset[str]
-    small_unit: regex.Pattern[str]
+    occupations: frozenset[str]
+    specifying: frozenset[str]
+    small_units: regex.Pattern[str]
     old_ages: tuple[tuple[regex.Pattern[str], str], ...]
-    job_endings: tuple[tuple[str, str], ...] | None = None
-
-
-_ENGLISH_AND_SPANISH = DemographicWords(
-    _SEX,
-    _SEX_LETTERS,
-    _KIN,
-    _AGE,
-    _NUMBERS,
-    _BETWEEN,
-    _JOBS,
-    _SPECIFYING_JOBS,
-    regex.compile(r"(?:mes|seman|d[ií]a|hora|month|mos?\b|we?e?k|day|hour)", regex.IGNORECASE),
-    ((_OLD_IN_SPANISH, "noventa y tantos"), (_OLD_IN_ENGLISH, "ninety-something")),
-)
+    occupation_endings: tuple[tuple[str, str], ...]
 
 
 @lru_cache(maxsize=16)
 def words_of(locale: str) -> DemographicWords:
     """Return the words of a locale's language; those of English and Spanish are read together."""
     pack = language_pack(locale)
-    if pack is None:
-        return _ENGLISH_AND_SPANISH
-    section = surrogate_table(pack, "demographics")
-    kinds = ("sex", "sex_letters", "kin", "age", "numbers", "between", "occupations", "specifying")
-    found = {kind: folded_entries(pack.code, "demographics", kind) for kind in kinds}
-    found["kin"] |= {casefold_accents(word) for kin in pack.words["kin"] for word in _WORD.findall(kin)}
-    old_ages = rf"(?<!\p{{L}})(?:{section.get('old_ages', '(?!)')})(?!\p{{L}})"
+    packs = (LANGUAGES["es"], LANGUAGES["en"]) if pack is None else (pack,)
+    sections = [surrogate_table(one, "demographics") for one in packs]
+    found = {
+        kind: frozenset().union(*(folded_entries(one.code, "demographics", kind) for one in packs))
+        for kind in ("sex", "sex_letters", "kin", "age", "numbers", "between", "occupations", "specifying")
+    }
+    kin = (word for one in packs for phrase in one.words["kin"] for word in _WORD.findall(phrase))
+    found["kin"] |= set(map(casefold_accents, kin))
+    units = "|".join(section.get("small_units", "(?!)") for section in sections)
+    old_ages = (
+        (rf"(?<!\p{{L}})(?:{section.get('old_ages', '(?!)')})(?!\p{{L}})", section.get("old_age", ""))
+        for section in sections
+    )
+    endings = (row for section in sections for row in section.get("occupation_endings", ()))
     return DemographicWords(
-        found["sex"],
-        found["sex_letters"],
-        found["kin"],
-        found["age"],
-        found["numbers"],
-        found["between"],
-        found["occupations"],
-        found["specifying"],
-        regex.compile(section.get("small_units", "(?!)"), regex.IGNORECASE),
-        ((regex.compile(old_ages, regex.IGNORECASE), section.get("old_age", "")),),
-        tuple((casefold_accents(form), listed) for form, listed in section.get("occupation_endings", ())),
+        **found,
+        small_units=regex.compile(units, regex.IGNORECASE),
+        old_ages=tuple((regex.compile(form, regex.IGNORECASE), words) for form, words in old_ages),
+        occupation_endings=tuple((casefold_accents(form), listed) for form, listed in endings),
     )
 
 
@@ -262,7 +151,7 @@ def group_old_ages(text: str, locale: str = "en_US") -> str | None:
     def grouped(match: regex.Match[str]) -> str:
         age = float(match.group().rstrip("s").replace(",", "."))
         unit = _UNIT.match(text, match.end())
-        in_years = not listed.small_unit.search(unit.group() if unit else text)
+        in_years = not listed.small_units.search(unit.group() if unit else text)
         return f"{_OLDEST_AGE}+" if in_years and age >= _OLDEST_AGE else match.group()
 
     found = _NUMBER.sub(grouped, text)
@@ -286,7 +175,7 @@ def preserve_occupation(text: str, locale: str = "en_US") -> str | None:
         start, end, word = *match.span(), casefold_accents(match.group())
         if runs[-1] and _DIGIT.search(text, runs[-1][-1][1], start):
             runs.append([])
-        if _is_job(word, listed) or word in listed.specifying_jobs or (word in listed.between and runs[-1]):
+        if _is_job(word, listed) or word in listed.specifying or (word in listed.between and runs[-1]):
             runs[-1].append((start, end, word))
         else:
             runs.append([])
@@ -302,10 +191,5 @@ def preserve_occupation(text: str, locale: str = "en_US") -> str | None:
 
 def _is_job(word: str, listed: DemographicWords) -> bool:
     """Return True for a casefolded word of the occupations, also in its feminine or plural form."""
-    if listed.job_endings is not None:
-        forms = {word[: len(word) - len(end)] + other for end, other in listed.job_endings if word.endswith(end)}
-        return not listed.jobs.isdisjoint(forms | {word})
-    forms = {word, word.removesuffix("s"), word.removesuffix("es")}
-    male = {form[:-1] + "o" for form in forms if form.endswith("a")}
-    male |= {form[:-1] for form in forms if form.endswith("ra")}
-    return not listed.jobs.isdisjoint(forms | male)
+    forms = {word[: len(word) - len(end)] + other for end, other in listed.occupation_endings if word.endswith(end)}
+    return not listed.occupations.isdisjoint(forms | {word})

@@ -121,7 +121,7 @@ class Surrogates:
             area_codes = [codes.replace(",", " ").split() for codes in section.get("area_codes", ())]
             announcing = pack.words["identifier"] | pack.words["contact"]
             self._by_kind["telephone"] = lambda text: telephone_after(text, keyed, prefix, area_codes, announcing)
-            exchanged = where.geography.exchanged_number
+            exchanged = where.geography.province_number
             for kind in ("number", "licence"):
                 self._by_kind[kind] = lambda text: number_of_form(
                     text, keyed, forms, self._by_kind["date"], exchanged, announcing

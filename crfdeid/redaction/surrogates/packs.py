@@ -1,7 +1,7 @@
 """Language packs of surrogates: the words of German, French and further languages.
 
-English and Spanish have rules and lists of their own in the modules of this package. Every other language with a file
-in features/languages/ has the words of that file, among them those of its table "surrogates".
+English and Spanish have rules and lists of their own in the modules of this package, but for demographic words. Every
+other language with a file in features/languages/ has the words of that file, and those of its table "surrogates".
 """
 
 from __future__ import annotations

@@ -82,9 +82,7 @@ def _known_places(first: str, code: str) -> dict[str, KnownPlace]:
 
 def _listed() -> Iterator[tuple[str, str, str, Sequence[str]]]:
     """Yield the country, kind, province or country, and names of each place."""
-    for one in provinces():
-        for kind, places in (("capital", (one.capitals,)), ("province", (one.names,)), ("town", one.towns)):
-            yield from (("Spain", kind, one.number, names) for names in places)
+    yield from _of_provinces("Spain", provinces())
     yield from (("Spain", "community", "", names) for names in COMMUNITIES)
     for land in abroad():
         for kind, places in (("settlement", land.towns), ("state", land.states)):
@@ -94,9 +92,15 @@ def _listed() -> Iterator[tuple[str, str, str, Sequence[str]]]:
 def _packed(code: str) -> Iterator[tuple[str, str, str, Sequence[str]]]:
     """Yield the country, kind, province and names of each place of a language pack."""
     for one in packed_provinces(code):
-        for kind, places in (("capital", (one.capitals,)), ("province", (one.names,)), ("town", one.towns)):
-            yield from ((one.country, kind, one.number, names) for names in places if names)
+        yield from _of_provinces(one.country, [one])
     yield from (("", "community", "", names) for names in _states_of(code))
+
+
+def _of_provinces(country: str, listed: Iterable[Province]) -> Iterator[tuple[str, str, str, Sequence[str]]]:
+    """Yield the country, kind, province and names of each place of some provinces."""
+    for one in listed:
+        for kind, places in (("capital", (one.capitals,)), ("province", (one.names,)), ("town", one.towns)):
+            yield from ((country, kind, one.number, names) for names in places if names)
 
 
 @lru_cache(maxsize=16)
@@ -141,6 +145,7 @@ class _Geography:
         self._spanish = locale.startswith("es")
         pack = language_pack(locale)
         self._code = pack.code if pack else ""
+        self._has_provinces = bool(pack) or locale in ("es", "es_ES")
         self._same_vowels = pack is not None and surrogate_table(pack, "names").get("same_vowels", False)
         self._countries = {one.country: one for one in abroad()}
         self._kinds: dict[str, Callable[[KnownPlace], str | None]] = {
@@ -194,8 +199,8 @@ class _Geography:
         return [one for one in options if not self._same_vowels or (casefold_accents(one[:1]) in _VOWELS) is vowel]
 
     def province_of(self, postcode: str, country: str = "") -> str | None:
-        """Return the number of a known province by a postcode of a language pack, and the letters of its country."""
-        if not self._code or not postcode.isdigit() or len(postcode) not in (_HOME_DIGITS, _HOME_DIGITS - 1):
+        """Return the number of a known province by a postcode, and the letters of its country."""
+        if not (self._has_provinces and postcode.isdigit()) or len(postcode) not in (_HOME_DIGITS, _HOME_DIGITS - 1):
             return None
         begins = [country, ""] if len(postcode) == _HOME_DIGITS else [country] if country else _FOREIGN
         known = self._exchanged_provinces
@@ -221,25 +226,17 @@ class _Geography:
             prefix = self._keyed.choice("prefix", text, (one.number, *one.further_numbers)).removeprefix(one.country)
             left = len(text) - len(prefix)
             return f"{prefix}{self._keyed.number('postcode', text, 10**left):0{left}}"
-        if len(text) != 5 or not (text.isascii() and text.isdigit()):
+        is_zip = self._home == "United States" and len(text) == _HOME_DIGITS and text.isascii() and text.isdigit()
+        state = _state_of_zip(int(text[:3])) if is_zip else None
+        if state is None:
             return None
-        if self._locale in ("es", "es_ES"):
-            begin, rest = self.province_number(text[:2]), 3
-        elif self._home == "United States" and (state := _state_of_zip(int(text[:3]))):
-            other = self._exchanged_states[state.name]
-            begin, rest = f"{other.first + self._keyed.number('zip', text, other.last - other.first + 1):03}", 2
-        else:
-            return None
-        return None if begin is None else f"{begin}{self._keyed.number('postcode', text, 10**rest):0{rest}}"
+        other = self._exchanged_states[state.name]
+        begin = other.first + self._keyed.number("zip", text, other.last - other.first + 1)
+        return f"{begin:03}{self._keyed.number('postcode', text, 100):02}"
 
     def province_number(self, number: str) -> str | None:
         """Return the number of the province that replaces a province, or None for an unknown number."""
-        other = self._exchanged_provinces.get(number) if self._locale in ("es", "es_ES") else None
-        return None if other is None else other.number
-
-    def exchanged_number(self, number: str) -> str | None:
-        """Return the number of the province that replaces one of a language pack, or None for an unknown number."""
-        other = self._exchanged_provinces.get(number)
+        other = self._exchanged_provinces.get(number) if self._has_provinces else None
         return None if other is None else other.number
 
     def dialled(self, digits: str) -> str | None:
@@ -565,7 +562,7 @@ class Places:
         if name.isupper() and len(name) <= 3:
             return self._names.initials(name)
         country, postcode = self._postcodes.get(casefold_accents(name), ("", ""))
-        province = self.geography.province_of(postcode, country)
+        province = self.geography.province_of(postcode, country) if self._pack else None
         if province is not None:
             return with_case_of(self.geography.town_in(province, name), name)
         return self.other("town", name, self.geography.with_same_vowel(name, self._towns) or self._towns)

@@ -169,4 +169,4 @@ def test_settings_that_cannot_work_are_refused(settings: type, change: dict[str,
 
 def test_a_repeated_member_has_other_seeds() -> None:
     settings = EnsembleSettings(members=("elman", "crf", "elman"), options={"elman": {"epochs": 1}})
-    assert [member._seed for member in create_members(settings, seed=5)] == [5, 5, 6]
+    assert [member.seed for member in create_members(settings, seed=5)] == [5, 5, 6]
