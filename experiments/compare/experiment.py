@@ -31,6 +31,7 @@ from experiments.core.experiment import (
     Report,
     Train,
     compare_runs,
+    corpus_tables,
     heading,
     models_folder,
     plain_settings,
@@ -57,7 +58,6 @@ from experiments.results.schema import Extras
 from experiments.results.views import Results, view
 
 if TYPE_CHECKING:  # These take JAX and pandas, and an experiment on the CRF alone needs no JAX.
-    from experiments.tables import Table
     from rnn.privacy.neighbours import Neighbours
 
 __all__ = [
@@ -245,14 +245,6 @@ def fit(
 def evaluate(prepared: Prepared[CompareArguments, ComparePlan], runs: Sequence[Run]) -> Evaluated:
     """Test the differences between the systems."""
     return Evaluated({PHI: compare_runs(prepared, prepared.systems, runs)})
-
-
-def corpus_tables(results: Results) -> dict[str, Table]:
-    """Counts of the corpus."""
-    from experiments.tables import corpus_table  # noqa: PLC0415  Imports pandas.
-
-    (dataset,) = results["datasets"].values()
-    return {"corpus": corpus_table(dataset)}
 
 
 def report(results: Results, *, published: bool) -> Report:

@@ -369,6 +369,14 @@ def compare_runs(prepared: Prepared[Any, Any], systems: Iterable[System], runs: 
     return compare_systems(prepared.corpus.scored.documents, predictions)
 
 
+def corpus_tables(results: Results) -> Tables:
+    """Counts of the only corpus of an experiment."""
+    from experiments.tables import corpus_table  # noqa: PLC0415  Imports pandas.
+
+    (dataset,) = results["datasets"].values()
+    return {"corpus": corpus_table(dataset)}
+
+
 def heading(systems: Sequence[str], datasets: Iterable[str]) -> str:
     """Title of a report: the systems, or their number, and the corpora."""
     compared = ", ".join(systems) if len(systems) <= NAMES_IN_TITLE else f"{len(systems)} systems"

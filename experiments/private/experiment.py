@@ -20,6 +20,7 @@ from experiments.core.experiment import (
     Report,
     Train,
     compare_runs,
+    corpus_tables,
     models_folder,
     plain_settings,
     read_corpus,
@@ -56,7 +57,6 @@ from experiments.results.schema import Extras
 from experiments.results.views import Results
 
 if TYPE_CHECKING:  # These take pandas and JAX.
-    from experiments.tables import Table
     from rnn.privacy.attacks.encoders import SentenceEncoder
     from rnn.privacy.attacks.names import Averaging
     from rnn.privacy.attacks.same_sentence import AttackOutcome as PairOutcome
@@ -229,14 +229,6 @@ def evaluate(prepared: Prepared[PrivateArguments, PrivatePlan], runs: Sequence[R
     if pooled := pooling_systems(prepared.settings):
         comparisons[POOLING] = compare_runs(prepared, pooled, runs)
     return Evaluated(comparisons)
-
-
-def corpus_tables(results: Results) -> dict[str, Table]:
-    """Counts of the corpus."""
-    from experiments.tables import corpus_table  # noqa: PLC0415  Imports pandas.
-
-    (dataset,) = results["datasets"].values()
-    return {"corpus": corpus_table(dataset)}
 
 
 def report(results: Results, *, published: bool) -> Report:

@@ -22,9 +22,6 @@ import numpy.typing as npt
 from crfdeid.errors import OptionConflictError
 
 _MOST_REMEMBERED = 1 << 14  # cached words: 20 MB for D = 300
-_BASIS, _PRIME, _BITS = 2166136261, 16777619, 0xFFFFFFFF  # FNV-1a of 32 bits
-# fastText reads bytes as signed numbers, so those from 128 fill the upper bits with ones.
-_SIGNED = tuple(byte if byte < 128 else byte | 0xFFFFFF00 for byte in range(256))
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,15 +138,9 @@ def ngram_buckets(word: str, *, count: int, min_n: int, max_n: int) -> list[int]
         min_n: smallest number of characters of an n-gram, the marks < and > included.
         max_n: largest number of characters.
     """
-    characters = [[_SIGNED[byte] for byte in character.encode()] for character in f"<{encodable(word)}>"]
-    last, found = len(characters) - 1, []
-    for start in range(len(characters)):
-        value = _BASIS
-        for length, character in enumerate(characters[start : start + max_n], start=1):
-            for byte in character:  # the hash of a longer n-gram extends that of the shorter one
-                value = ((value ^ byte) * _PRIME) & _BITS
-            if length >= min_n and not (length == 1 and start in (0, last)):
-                found.append(value % count)
+    from gensim.models.fasttext import ft_ngram_hashes  # noqa: PLC0415  a second to import
+
+    found: list[int] = ft_ngram_hashes(encodable(word), min_n, max_n, count)
     return found
 
 

@@ -151,8 +151,9 @@ class SubwordProcessor(PublicWords):
             return
         begin, end = int(chosen[0, 0]), int(chosen[-1, 1])
         words = self._words_between(tokens, begin, end)
+        opening, closing, _ = self.pieces.special
         for start, last in (chosen - begin).tolist():
-            ids = [self.pieces.begin, *chain.from_iterable(words[start:last]), self.pieces.end]
+            ids = [opening, *chain.from_iterable(words[start:last]), closing]
             lengths = [len(word) for word in words[start : last - 1]]
             places = np.full(len(ids), -1, np.int32)
             places[1 + np.cumsum([0, *lengths])] = np.arange(begin + start, begin + last)  # of each word's first piece

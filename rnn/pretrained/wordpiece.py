@@ -36,12 +36,16 @@ class WordpieceTokenizer:
         json: content of ``tokenizer.json``.
         family: family of the encoder (`rnn.pretrained.config.FAMILIES`).
 
+    Attributes:
+        special: ids of the pieces at the start and the end of a text, and of the unknown piece.
+
     Raises:
         ValueError: the content is no tokenizer, or one of another family.
     """
 
     json: str
     family: str
+    special: tuple[int, int, int] = field(init=False, compare=False)
     _known: dict[tuple[str, bool], tuple[int, ...]] = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -55,27 +59,12 @@ class WordpieceTokenizer:
         if None in special:
             raise ValueError(f"a tokenizer without the pieces {', '.join(_SPECIAL[self.family])}")
         object.__setattr__(self, "_tokenizer", tokenizer)
-        object.__setattr__(self, "_special", tuple(special))
+        object.__setattr__(self, "special", tuple(special))
 
     @classmethod
     def of(cls, tokenizer: Any, family: str) -> Self:
         """Wrap a tokenizer of the library `tokenizers`."""
         return cls(tokenizer.to_str(), family)
-
-    @property
-    def begin(self) -> int:
-        """Id of the piece before a text."""
-        return int(self._special[0])  # type: ignore[attr-defined]
-
-    @property
-    def end(self) -> int:
-        """Id of the piece after a text."""
-        return int(self._special[1])  # type: ignore[attr-defined]
-
-    @property
-    def unknown(self) -> int:
-        """Id of the unknown piece."""
-        return int(self._special[2])  # type: ignore[attr-defined]
 
     @property
     def count(self) -> int:
@@ -101,7 +90,7 @@ class WordpieceTokenizer:
             # The tokenizer reads UTF-8, which cannot encode a lone surrogate.
             text = text.encode("utf-8", "replace").decode("utf-8")
             ids = self._tokenizer.encode(text, add_special_tokens=False).ids  # type: ignore[attr-defined]
-            found = tuple(ids) or (self.unknown,)
+            found = tuple(ids) or self.special[2:]
             if len(self._known) < _MOST_REMEMBERED:
                 self._known[word, spaced] = found
         return found

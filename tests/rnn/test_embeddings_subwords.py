@@ -5,8 +5,6 @@ import logging
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from crfdeid.errors import OptionConflictError
 from rnn.embeddings import subwords as module
@@ -53,15 +51,6 @@ def test_every_word_has_the_vector_that_gensim_gives_it(count, min_n, max_n, cap
     found = SubwordVectors(buckets, min_n, max_n).vectors(WORDS)
     assert found.dtype == np.float32
     np.testing.assert_allclose(found, [expected[word] for word in WORDS], rtol=1e-5, atol=1e-6)
-
-
-@given(st.text(max_size=12), st.integers(1, 4), st.integers(0, 4), st.integers(1, 2**21))
-def test_every_n_gram_has_the_bucket_that_gensim_gives_it(word, min_n, more, count):
-    from gensim.models.fasttext import ft_ngram_hashes  # noqa: PLC0415
-
-    assert ngram_buckets(word, count=count, min_n=min_n, max_n=min_n + more) == ft_ngram_hashes(
-        word, min_n, min_n + more, count
-    )
 
 
 def test_buckets_by_hand():

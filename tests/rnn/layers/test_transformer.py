@@ -120,7 +120,8 @@ def test_the_small_encoder_gives_the_states_of_transformers(transformers):
         pytest.skip("not fetched: python -m rnn.fetch_encoder")
     encoder, torch = read_encoder(folder), pytest.importorskip("torch")
     words = ["seen", "by", "Dr", "Quillfeather", ",", "who", "denies", "müsli", "😀"]
-    pieces = [encoder.pieces.begin, *(p for w in words for p in encoder.pieces(w, spaced=True)), encoder.pieces.end]
+    opening, closing, _ = encoder.pieces.special
+    pieces = [opening, *(p for w in words for p in encoder.pieces(w, spaced=True)), closing]
     model = transformers.AutoModel.from_pretrained(folder).eval()
     with torch.no_grad():
         theirs = model(torch.tensor([pieces])).last_hidden_state[0].numpy()

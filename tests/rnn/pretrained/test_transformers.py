@@ -72,7 +72,7 @@ def test_pieces_and_logits_are_those_of_transformers(family: str, window: int, t
     rows = learned.processor.rows(split_sentences(TEXT))
     tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path)
     ids = tokenizer(TEXT, add_special_tokens=False)["input_ids"]
-    first, last = learned.processor.pieces.begin, learned.processor.pieces.end
+    first, last, _ = learned.processor.pieces.special
     pieces = [row.inputs["pieces"].tolist() for row in rows]
     assert {(row[0], row[-1]) for row in pieces} == {(first, last)}
     assert pieces[0][1:-1] == ids[: len(pieces[0]) - 2] and pieces[-1][1:-1] == ids[-len(pieces[-1]) + 2 :]
@@ -92,7 +92,8 @@ def test_probabilities_of_tokens_are_those_of_their_words_first_pieces(family: s
     sentences = split_sentences(TEXT)
     tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path)
     read = tokenizer(TEXT, add_special_tokens=False, return_offsets_mapping=True)
-    ids = [tagger.trained().processor.pieces.begin, *read["input_ids"], tagger.trained().processor.pieces.end]
+    first, last, _ = tagger.trained().processor.pieces.special
+    ids = [first, *read["input_ids"], last]
     with torch.no_grad():
         chances = model(torch.tensor([ids])).logits[0].softmax(-1).numpy()[1:-1]
     words = read.word_ids()

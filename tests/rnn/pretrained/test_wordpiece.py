@@ -54,8 +54,8 @@ def test_pieces_of_bytes_know_whether_a_space_stands_before_the_word():
 
 
 def test_pieces_that_begin_and_end_a_text():
-    assert [PIECES[i] for i in (WORD_PIECES.begin, WORD_PIECES.end, WORD_PIECES.unknown)] == ["[CLS]", "[SEP]", "[UNK]"]
-    assert (BYTE_PIECES.begin, BYTE_PIECES.end, BYTE_PIECES.unknown) == (0, 2, 3)
+    assert [PIECES[i] for i in WORD_PIECES.special] == ["[CLS]", "[SEP]", "[UNK]"]
+    assert BYTE_PIECES.special == (0, 2, 3)
     assert WORD_PIECES.count == len(PIECES)
 
 
