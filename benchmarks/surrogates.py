@@ -11,7 +11,7 @@ unchanged, and the share replaced by the label. Then the number of notes with tw
 between them are unchanged, and of notes with a date of birth, a later date and an age in which the age agrees with the
 dates, before and after. ``--letters`` prints each value of the invented German and French letters with its surrogate,
 for reading, and the share of believable ones by type: all but those of letters/not_believable.txt, which a reader
-judged. ``--examples`` prints ten invented notes before and after, the table of docs/redaction.md.
+judged. ``--examples`` prints ten invented notes before and after, the table of benchmarks/results/surrogates.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Tables, plots and report.html of a finished experiment: ``python -m experiments.report DIR``.
 
 All of it comes from results.json and the other files of its folder, without training, and without JAX unless --explain
-names a network; the same folder gives the same bytes. docs/report.md describes the report.
+names a network; the same folder gives the same bytes. docs/reference/result-files.md describes the report.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Fetch the small English encoder that the model ``bert`` starts from by default: ``python -m rnn.fetch_encoder``.
 
-This is the only command of the library that needs a network. docs/bert.md says how to do without.
+This is the only command of the library that needs a network; docs/how-to/bert-and-fine-tuning.md names other ways.
 """
 
 from __future__ import annotations

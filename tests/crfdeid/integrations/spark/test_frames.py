@@ -171,8 +171,8 @@ def test_neither_the_secret_nor_text_is_where_spark_writes_things_down(
 def test_the_page_of_the_lake_does_what_it_says(
     spark: Any, model: Path, table: tuple[pa.Table, pa.Table], tmp_path: Path
 ) -> None:
-    page = (Path(__file__).parents[4] / "docs" / "lake.md").read_text("utf-8")
-    recipe = page.partition("### Data frames")[2].partition("```python\n")[2].partition("```")[0]
+    page = (Path(__file__).parents[4] / "docs" / "how-to" / "tables-and-spark.md").read_text("utf-8")
+    recipe = page.partition("## Spark data frames")[2].partition("```python\n")[2].partition("```")[0]
     notes = table[0].rename_columns(["n", "note", "patient", "list"])
     (tmp_path / "notes").mkdir()
     pq.write_table(notes, tmp_path / "notes" / "a.parquet")
