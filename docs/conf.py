@@ -4,6 +4,9 @@ import importlib.metadata
 import sys
 from pathlib import Path
 
+from docutils import nodes
+from docutils.utils.math.latex2mathml import tex2mathml
+
 sys.path.insert(0, str(Path(__file__).parent))
 from generate import OTHER_TOOLS, write_pages
 
@@ -29,6 +32,7 @@ include_patterns = [
 exclude_patterns = ["**/.*"]
 
 html_theme = "furo"
+html_math_renderer = "mathml"  # MathJax would be loaded from a network
 html_title = f"crfdeid {release}"
 html_copy_source = False
 html_show_copyright = False
@@ -43,12 +47,32 @@ nb_execution_raise_on_error = True
 default_role = "py:obj"  # docstrings put names of code in single backticks
 napoleon_use_ivar = True
 autodoc_mock_imports = OTHER_TOOLS
+add_module_names = False  # a heading above names the module
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 suppress_warnings = ["ref.python"]  # `type` in an annotation is no attribute of that name
 python_maximum_signature_line_length = 100
 
 
+def skip_member(app, what, name, found, skip, options):
+    """Leave out the fields of named tuples, which the text of their class describes."""
+    return True if (found.__doc__ or "").startswith("Alias for field number") else None
+
+
+def inline_math(translator, node):
+    """Write a formula in a line as MathML."""
+    translator.body.append(tex2mathml(node.astext()))
+    raise nodes.SkipNode
+
+
+def display_math(translator, node):
+    """Write a formula in a paragraph of its own as MathML."""
+    translator.body.append(f"<p>{tex2mathml(node.astext(), as_block=True)}</p>")
+    raise nodes.SkipNode
+
+
 def setup(app):
     """Write the generated pages before Sphinx reads any."""
     app.connect("builder-inited", write_pages)
+    app.connect("autodoc-skip-member", skip_member)
+    app.add_html_math_renderer("mathml", (inline_math, None), (display_math, None))
