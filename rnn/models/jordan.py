@@ -18,7 +18,7 @@ from features.tokens import Sentence
 from rnn.batching import Row
 from rnn.interpret import window_norms
 from rnn.layers.dropout import dropout_factors
-from rnn.models.elman import WindowNetwork, context_windows
+from rnn.models.elman import WindowNetwork, context_windows, scan_unroll
 from rnn.network import embedding_lookup, uniform
 from rnn.settings import YADAV2016, WindowSettings
 from rnn.tagger import NetworkTagger
@@ -84,7 +84,7 @@ class Jordan(WindowNetwork):
 
         driven = windows @ self.W[...].T + self.b[...][None, :]  # [T, H]
         keep = dropout_factors(driven.shape, self.dropout, key)
-        return lax.scan(cell, jnp.zeros_like(c), (driven, keep))[1]
+        return lax.scan(cell, jnp.zeros_like(c), (driven, keep), unroll=scan_unroll())[1]
 
 
 @dataclass(frozen=True, kw_only=True)

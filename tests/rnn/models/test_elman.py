@@ -11,6 +11,7 @@ from paper_equations import elman_by_hand, windows_by_hand
 from tiny_notes import FEW, SMALL
 from window_network_checks import D, H, K, W, of
 
+import rnn.models.elman
 from crfdeid.errors import SettingError
 from crfdeid.registry import load_tagger
 from rnn import Elman, ElmanSettings, ElmanTagger
@@ -22,8 +23,10 @@ def make(layers=1):
     return checks.filled(Elman(window=W, dim=D, hidden=H, tags=K, layers=layers, rngs=nnx.Rngs(0)))
 
 
+@pytest.mark.parametrize("unroll", [1, 8])
 @pytest.mark.parametrize("layers", [1, 2, 3])
-def test_it_follows_equations_7_to_11(layers):
+def test_it_follows_equations_7_to_11(layers, unroll, monkeypatch):
+    monkeypatch.setattr(rnn.models.elman, "scan_unroll", lambda: unroll)
     network, vectors = make(layers), checks.some_vectors()
     expected = elman_by_hand(
         [(of(layer.W), of(layer.V), of(layer.b)) for layer in network.layers],

@@ -4,11 +4,13 @@ import dataclasses
 
 import jax
 import numpy as np
+import pytest
 import window_network_checks as checks
 from flax import nnx
 from paper_equations import jordan_by_hand, windows_by_hand
 from window_network_checks import D, H, K, W, of
 
+import rnn.models.jordan
 from rnn import Jordan, JordanSettings, JordanTagger
 
 
@@ -16,7 +18,9 @@ def make():
     return checks.filled(Jordan(window=W, dim=D, hidden=H, tags=K, rngs=nnx.Rngs(0)))
 
 
-def test_it_follows_equation_12():
+@pytest.mark.parametrize("unroll", [1, 8])
+def test_it_follows_equation_12(unroll, monkeypatch):
+    monkeypatch.setattr(rnn.models.jordan, "scan_unroll", lambda: unroll)
     network, vectors = make(), checks.some_vectors()
     expected = jordan_by_hand(
         of(network.W), of(network.V), of(network.b), of(network.U), of(network.c), windows_by_hand(vectors, W)
