@@ -27,32 +27,34 @@ def test_two_commands_set_up_one_runs_the_main_job_one_runs_the_tests():
     assert [len(block(name)) for name in ("set-up", "main-job", "tests")] == [2, 1, 1]
 
 
-def commands(text: str) -> list[list[str]]:
-    """The arguments of each ``experiments.compare`` in a code block."""
+def commands(text: str) -> list[tuple[str, list[str]]]:
+    """Name and arguments of each experiment in a code block."""
     text = text.replace("\\\n", "")  # a command over several lines
-    return [found.split() for found in re.findall(r"^python -m experiments\.compare (.+)$", text, re.MULTILINE)]
+    found = re.findall(r"^(?:\$ )?python -m experiments\.(compare|joint|private) ([^$\n]+)$", text, re.MULTILINE)
+    return [(name, arguments.split()) for name, arguments in found]
 
 
 def test_the_main_job_compares_the_core_models():
     (command,) = block("main-job")
-    assert [parse("compare", arguments).models.models for arguments in commands(command)] == [
-        ("crf", "elman", "jordan")
-    ]
+    ((name, arguments),) = commands(command)
+    assert parse(name, arguments).models.models == ("crf", "elman", "jordan")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_compare_command_has_options_that_exist(page, tmp_path, monkeypatch):
+def test_every_experiment_has_options_that_exist(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for arguments in commands(page.read_text(encoding="utf-8")):
+    for name, arguments in commands(page.read_text(encoding="utf-8")):
         for option, value in pairwise(arguments):
-            if option in ("--train", "--dev", "--test"):
+            if option in ("--train", "--dev", "--test", "--concepts", "--dev-concepts"):
                 Path(value).mkdir(parents=True, exist_ok=True)
             elif option == "--embeddings" and value.endswith(".vec"):
                 Path(value).touch()
             elif option == "--variants":
                 Path(value).write_text('[variant]\nmodel = "crf"\n')
-        for model in parse("compare", arguments).models.models:
-            model_settings(model, profile=parse("compare", arguments).profile)
+        settings = parse(name, arguments)
+        if name == "compare":
+            for model in settings.models.models:
+                model_settings(model, profile=settings.profile)
 
 
 @pytest.mark.parametrize("page", OUTSIDE, ids=lambda page: page.name)

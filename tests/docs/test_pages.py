@@ -1,9 +1,12 @@
 """The hand-written pages of docs/ keep their lengths and the house style."""
 
+import re
 import runpy
 from pathlib import Path
 
 import pytest
+
+from features import FEATURE_SETS
 
 ROOT = Path(__file__).parents[2]
 CHECKS = runpy.run_path(str(ROOT / "docs" / "checks.py"))
@@ -40,3 +43,14 @@ def test_what_breaks_the_style_is_found(text):
 )
 def test_code_and_tables_are_left(text):
     assert list(CHECKS["problems"](f"# Title\n\n{text}\n")) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "page", ["explanation/crf-and-features.md", "explanation/vectors-and-encoders.md", "reference/synthetic-corpus.md"]
+)
+def test_the_code_of_a_page_runs(page, monkeypatch, capsys):
+    monkeypatch.setattr("features.extractor.FEATURE_SETS", dict(FEATURE_SETS))  # a page adds one
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    for block in re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
+        exec(compile(block, page, "exec"), {"__name__": "page"})
