@@ -42,7 +42,7 @@ FURTHER_SETTINGS = {
 OTHER_TOOLS = ["spacy", "srsly", "presidio_analyzer", "sklearn", "pyspark"]
 """Libraries of integrations that the build does without."""
 API = {
-    "crfdeid": ("crfdeid",),
+    "The main names": ("crfdeid",),
     "Documents and tags": ("crfdeid.documents", "crfdeid.bio", "crfdeid.label_schemes", "crfdeid.errors"),
     "Models": ("crfdeid.tagger", "crfdeid.registry", "crfdeid.crf", "crfdeid.rules", "crfdeid.ensembles"),
     "Corpora": ("crfdeid.corpora", "crfdeid.corpora.splits", "crfdeid.corpora.synthetic"),
@@ -111,15 +111,13 @@ def _group(group: Commands, path: str) -> Iterator[str]:
 def _command(command: Any, path: str) -> Iterator[str]:
     context = click.Context(command, info_name=path)
     arguments = [one for one in command.params if isinstance(one, Argument)]
+    options = [one for one in command.params if isinstance(one, Option) and not one.is_eager]
     yield f"## {path}\n\n{_code(command.help)}\n"
     yield f"```text\n{path} [OPTIONS] {' '.join(str(one.metavar) for one in arguments)}\n```\n"
-    yield from table(("argument", "meaning"), ((f"`{one.metavar}`", _code(one.text)) for one in arguments))
-    options = [one for one in command.params if isinstance(one, Option) and not one.is_eager]
-    records = [(one, one.get_help_record(context)) for one in options]
-    yield from table(
-        ("option", "meaning"),
-        ((f"`{record[0]}`{' *' * one.rare}", _code(record[1])) for one, record in records if record is not None),
-    )
+    yield from (f"`{one.metavar}`\n: {_code(one.text)}\n" for one in arguments)
+    for option in options:
+        if record := option.get_help_record(context):
+            yield f"`{record[0]}`{' *' * option.rare}\n: {_code(record[1])}\n"
     yield "```console\n" + "".join(f"$ {example}\n" for example in command.examples) + "```\n"
 
 
@@ -216,7 +214,7 @@ def api() -> dict[str, str]:
             with mock(OTHER_TOOLS):
                 module = importlib.import_module(name)
             lines.append(f"## `{name}`\n\n```{{eval-rst}}\n.. currentmodule:: {name}\n\n{_summary(module)}\n```\n")
-            for public, found in _public(module):
+            for public, found in sorted(_public(module), key=_kind):
                 if id(found) not in seen and (callable(found) or isinstance(found, Mapping | tuple)):
                     seen.add(id(found))
                     lines += [f"```{{eval-rst}}\n{_directive(name, public, found)}\n```\n"]
@@ -240,9 +238,15 @@ def _public(module: Any) -> Iterator[tuple[str, Any]]:
     yield from ((name, getattr(module, name)) for name in names)
 
 
+def _kind(public: tuple[str, Any]) -> int:
+    """Order of functions, classes and constants."""
+    return 0 if inspect.isroutine(public[1]) else 1 if inspect.isclass(public[1]) else 2
+
+
 def _directive(module: str, name: str, found: Any) -> str:
     if inspect.isclass(found):
-        return f".. autoclass:: {module}.{name}\n   :members:\n   :inherited-members: tuple, ValueError, Protocol"
+        options = ":members:\n   :inherited-members: tuple, ValueError, BaseException, Protocol"
+        return f".. autoclass:: {module}.{name}\n   {options}"
     if callable(found):
         return f".. autofunction:: {module}.{name}"
     values = ", ".join(f"``{one}``" for one in found)
