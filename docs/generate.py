@@ -147,20 +147,13 @@ def _settings_of(title: str, settings_class: Any, profiles: dict[str, Any]) -> I
     texts = {}
     for one in reversed(settings_class.__mro__[:-1]):
         texts |= descriptions(one.__doc__ or "")
-    fields = [one for one in dataclasses.fields(settings_class) if one.name not in ("profile", "options")]
     yield f"## {title}\n"
-    yield from table(
-        ("setting", "default", *profiles, "meaning"),
-        (
-            (
-                f"`{one.name}`",
-                _value(one.default_factory() if callable(one.default_factory) else one.default),
-                *(_value(getattr(profile, one.name)) for profile in profiles.values()),
-                _code(texts[one.name]),
-            )
-            for one in fields
-        ),
-    )
+    for one in dataclasses.fields(settings_class):
+        if one.name not in ("profile", "options"):
+            default = one.default_factory() if callable(one.default_factory) else one.default
+            values = [f"default `{default}`"] if default is not dataclasses.MISSING else []
+            values += (f"{name} `{getattr(profile, one.name)}`" for name, profile in profiles.items())
+            yield f"`{one.name}`: {', '.join(values)}\n: {_code(texts[one.name])}\n"
 
 
 def descriptions(docstring: str) -> dict[str, str]:
@@ -170,10 +163,6 @@ def descriptions(docstring: str) -> dict[str, str]:
         r"^    (\w+): (.*?)(?=^    \w|\Z)", section[1] + "\n" if section else "", re.DOTALL | re.MULTILINE
     )
     return {name: " ".join(text.split()) for name, text in found}
-
-
-def _value(value: object) -> str:
-    return "" if value is dataclasses.MISSING else f"`{value}`"
 
 
 def phi_types() -> Iterator[str]:
