@@ -1,4 +1,4 @@
-"""Training data that can be shared without its text, and the attacks that measure its privacy; see docs/sharing.md.
+"""Training data that can be shared without its text, and attacks on its privacy; docs/how-to/share.md is the guide.
 
 neighbours.py       nearest neighbours of words, by their vectors
 substitution.py     pseudonyms: sentences with PHI replaced by neighbours

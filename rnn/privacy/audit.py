@@ -215,7 +215,7 @@ def attack_all(
         on_step: called with the progress of the attacks.
 
     Returns:
-        The figures as JSON data; docs/sharing.md explains them.
+        The figures as JSON data; docs/how-to/share.md explains them.
 
     Raises:
         EmptyInputError: there is no PHI that could be replaced, or no name to attack.

@@ -146,7 +146,7 @@ def _percent(fraction: float | None) -> str:
     TYPES,
     SEED,
     BUDGET,
-    details="Nothing is written. docs/sharing.md describes the attacks.",
+    details="Nothing is written. docs/how-to/share.md describes the attacks.",
     examples=(
         "crfdeid share attack representation/ notes/",
         "crfdeid share attack representation/ notes/ --attacker-notes other/ --budget epochs=50",
