@@ -8,6 +8,10 @@
 #
 # You need Python, and nothing about machine learning. The lesson follows sections 2 and 3.8 of Yadav et al. (2016),
 # *Deep Learning Architecture for Patient Data De-identification in Clinical Records*.
+#
+# - **Objectives:** cut a text into tokens and tags; write feature extractors; measure what a feature earns.
+# - **Difficulty:** easy.
+# - **Time:** 20 minutes to read and run, 30 for the exercises.
 
 # %%
 import re
@@ -258,6 +262,12 @@ print(WordsLeft().extract(sentence))
 #
 # Write a function that replaces each capital letter by `X`, each other letter by `x`, each digit by `9`, and leaves
 # everything else as it is.
+#
+# <details><summary>Hint 1</summary>A string has methods that tell letters, digits and capitals apart:
+# <code>isupper</code>, <code>isalpha</code>, <code>isdigit</code>.</details>
+#
+# <details><summary>Hint 2</summary>Write the answer for one character with three conditions, then join the answers of
+# all characters.</details>
 
 
 # %%
@@ -277,6 +287,12 @@ exercise(check_1, shape_of)
 #
 # Write an extractor `Around` whose one feature joins the word before and the word after a token: in "Seen by Dr", the
 # token "by" has `around=Seen|Dr`. At the ends of a sentence, `<s>` and `</s>` stand in.
+#
+# <details><summary>Hint 1</summary>Look at how <code>WordsLeft</code> above gets the words of a batch, and return one
+# <code>Column</code>.</details>
+#
+# <details><summary>Hint 2</summary>Put <code>&lt;s&gt;</code> before the words of each sentence and
+# <code>&lt;/s&gt;</code> after them. The neighbours of word i are then at i and i + 2.</details>
 
 
 # %%
@@ -307,6 +323,14 @@ exercise(check_2, Around)
 # Write an extractor with which the CRF on words alone finds at least 20 entities more in the new notes than without it.
 # Look at what is missed first: which words are they, and what do you see in them that `ContextWords(window=1)` does not
 # show? Use `word_columns`, `columns` or both, and write it yourself: the library has extractors that would do.
+#
+# <details><summary>Hint 1</summary>Print the missed entities and their sentences. Many are numbers in parts, or names
+# in a place with a typical form.</details>
+#
+# <details><summary>Hint 2</summary>Which letters a word ends with, whether it has digits or capitals, and words that
+# are two places away all help.</details>
+#
+# <details><summary>Hint 3</summary>Let <code>word_columns</code> give one column: the shape of exercise 1.</details>
 
 
 # %%
@@ -341,6 +365,12 @@ crf = CRF(c1=0.02, c2=0.02, max_iterations=30, all_possible_transitions=True)  #
 # Write a function that trains this CRF on words and shapes (`[words, Shapes(window=1)]`), by `crf.fit(X, y)`, and gives
 # its tags for the new notes, by `crf.predict(X)`. `X` has the dicts of each sentence, `y` its tags. It should find the
 # same entities as our CRF did.
+#
+# <details><summary>Hint 1</summary>Make the dicts of all sentences with one call of <code>to_dicts</code>: for
+# <code>train</code> to fit, for <code>dev</code> to predict.</details>
+#
+# <details><summary>Hint 2</summary><code>item.sentence</code> and <code>item.tags</code> are what <code>X</code> and
+# <code>y</code> need.</details>
 
 
 # %%

@@ -9,6 +9,11 @@
 #
 # You need Python, NumPy, and what a logarithm is. The lesson follows equations 2 to 4 of Yadav et al. (2016), and
 # Lafferty et al. (2001), *Conditional Random Fields*, section 3.
+#
+# - **Objectives:** compute the best sequence of tags, and the probability of every tag, by dynamic programming; check
+#   both against all sequences.
+# - **Difficulty:** medium.
+# - **Time:** 25 minutes to read and run, 30 for the exercises.
 
 # %%
 import itertools
@@ -250,6 +255,11 @@ plt.show()
 #
 # `exp(1000)` is more than a computer's number can hold, so our `log_sum_exp` fails on the scores of a long sentence.
 # Write one that does not: the result does not change if you take the largest value out first and add it at the end.
+#
+# <details><summary>Hint 1</summary>Call the largest value m. What is exp(v) / exp(m), and can it be too
+# large?</details>
+#
+# <details><summary>Hint 2</summary>log(sum of exp(v)) = m + log(sum of exp(v - m)).</details>
 
 
 # %%
@@ -276,6 +286,12 @@ exercise(check_1, safe_log_sum_exp)
 #
 # Write a function that gives the probability that word t has tag a and word t + 1 has tag b. Use `messages` and
 # `log_Z`. (The most probable tags of two words are not always the most probable pair.)
+#
+# <details><summary>Hint 1</summary>A path through a at t and b at t + 1 has three parts: what comes before, the step,
+# and what comes after.</details>
+#
+# <details><summary>Hint 2</summary>Add in logarithms: the message before a, the
+# scores of a and of b, the step between them, and the message after b. Then subtract <code>log_Z</code>.</details>
 
 
 # %%
@@ -301,6 +317,11 @@ exercise(check_2, pair_probability)
 # Training makes the right path more probable by small steps. Write a function that gives the derivative of the
 # logarithm of a path's probability, `score(path, E, A) - log_Z(E, A)`, by each number of `E`, as an array [T, K]. It
 # takes no more than `tag_probabilities` and a line or two. The check nudges each number of `E` and measures.
+#
+# <details><summary>Hint 1</summary>The score of a path grows by 1 with each of its own numbers in <code>E</code>, and
+# by 0 with all others.</details>
+#
+# <details><summary>Hint 2</summary>The derivative of <code>log_Z</code> is the probability of each tag.</details>
 
 
 # %%

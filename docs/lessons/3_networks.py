@@ -8,6 +8,11 @@
 #
 # You need Python, NumPy, matrices times vectors, and what a derivative is. The lesson follows sections 3.2 to 3.6 of
 # Yadav et al. (2016), equations 5 to 12.
+#
+# - **Objectives:** compute the forward pass and the training of Elman's and Jordan's networks; say what each one
+#   remembers.
+# - **Difficulty:** hard.
+# - **Time:** 25 minutes to read and run, 40 for the exercises.
 
 # %%
 import jax
@@ -248,6 +253,11 @@ for label in ("DATE", "ID", "DOCTOR"):
 #
 # Write a function that gives the number of weights of Elman's network with one hidden layer, biases among them, word
 # vectors not, for W words in a window, word vectors of size D, H hidden units and K tags.
+#
+# <details><summary>Hint 1</summary>Write down the shape of each matrix and vector in the equations, then multiply and
+# add.</details>
+#
+# <details><summary>Hint 2</summary>The window gives W times D inputs. Elman's V is square.</details>
 
 
 # %%
@@ -270,6 +280,11 @@ exercise(check_1, count_weights)
 #
 # Write the forward pass of Jordan's network, from equation 12. It differs from `elman` in what is carried from word to
 # word. V is [H, K] here.
+#
+# <details><summary>Hint 1</summary>Only one line of <code>elman</code> changes: what the next word gets.</details>
+#
+# <details><summary>Hint 2</summary>Jordan's network carries the softmax of its output, a vector of length K, which is
+# zero before the first word.</details>
 
 
 # %%
@@ -297,6 +312,11 @@ exercise(check_2, jordan)
 # Which words of a sentence can change what Elman's network says of word t? Write a function that gives the set of their
 # places. There are T words, numbered from 0, and an odd number of words in a window. The check changes each word's
 # vector in turn, and looks.
+#
+# <details><summary>Hint 1</summary>The hidden layer at t has seen everything that it saw at t - 1, and so
+# on.</details>
+#
+# <details><summary>Hint 2</summary>To the left it sees all words; to the right half a window.</details>
 
 
 # %%

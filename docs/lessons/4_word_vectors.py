@@ -8,6 +8,10 @@
 #
 # You need lesson 3. This lesson follows sections 3.1 and 3.7 of Yadav et al. (2016), with Table 4; the language model
 # is that of Mikolov et al. (2010), the bag of words that of Mikolov et al. (2013).
+#
+# - **Objectives:** learn word vectors from text without marks in three ways; judge whether they help a tagger.
+# - **Difficulty:** medium.
+# - **Time:** 25 minutes to read and run, 30 for the exercises.
 
 # %%
 import itertools
@@ -39,7 +43,7 @@ from rnn.vocab import zero_digits
 #
 # Words that stand in the same company are alike: "daily" and "bid" both follow a dose. So let us count, for the most
 # frequent words of 120 notes without marks, which words stand within two places of them. Every digit is read as 0, by
-# `fold`, so that all dates look alike.
+# `zero_digits`, so that all dates look alike.
 
 # %%
 unlabelled = [[zero_digits(w) for w in s.words] for note in generate_notes(120, seed=2) for s in note.sentences()]
@@ -230,6 +234,10 @@ plt.show()
 # ### Exercise 1: the cosine
 #
 # Write the cosine of two vectors. The cosine with a vector of zeros is 0.
+#
+# <details><summary>Hint 1</summary>The cosine is the dot product over the product of the lengths.</details>
+#
+# <details><summary>Hint 2</summary>Test for a length of 0 before you divide.</details>
 
 
 # %%
@@ -262,6 +270,12 @@ exercise(check_1, cosine)
 # with p(i, j) the share of count (i, j) in all counts, p(i) the share of row i, p(j) the share of column j; and 0 where
 # the count is 0. Write a function that gives it for a whole table of counts. Then look at the nearest words once more:
 # `nearest(WordVectors(tuple(words), ppmi(counts).astype(np.float32)), "daily")`.
+#
+# <details><summary>Hint 1</summary>Sums over rows and columns give p(i) and p(j); <code>keepdims=True</code> keeps
+# the shapes for the division.</details>
+#
+# <details><summary>Hint 2</summary><code>np.where</code> gives 0 where the count is 0, and <code>np.maximum</code>
+# the positive part.</details>
 
 
 # %%
@@ -289,6 +303,11 @@ exercise(check_2, ppmi)
 #
 # Write a function that gives the share of the words of a text that have no vector, every occurrence counted. Mind that
 # the vectors' words are folded: "14" is known where "00" is.
+#
+# <details><summary>Hint 1</summary>Fold each word first, by <code>zero_digits</code>.</details>
+#
+# <details><summary>Hint 2</summary>Count the words whose folded form is not known, and divide by the number of
+# words.</details>
 
 
 # %%

@@ -8,6 +8,11 @@
 #
 # You need lesson 1, and what a mean is. The lesson follows section 4 and Tables 2 and 5 of Yadav et al. (2016); the
 # tests are those of Koehn (2004) for intervals and Yeh (2000) for differences.
+#
+# - **Objectives:** read a table of scores critically; test whether a difference holds; find numbers that cannot be
+#   right.
+# - **Difficulty:** medium.
+# - **Time:** 20 minutes to read and run, 30 for the exercises.
 
 # %%
 from collections import Counter
@@ -244,6 +249,11 @@ assert all(100 / TABLE_2_TEST[label] > 5 for label in ("PHONE", "LOCATION"))
 # ### Exercise 1: F from two lists of spans
 #
 # Write a function that gives the strict F of what was found in one note. Where nothing is right, F is 0.
+#
+# <details><summary>Hint 1</summary>Spans can be compared as they are: a set of them tells what is in both
+# lists.</details>
+#
+# <details><summary>Hint 2</summary>F is 2 x / (g + f), with x in both, g in gold and f found.</details>
 
 
 # %%
@@ -278,6 +288,10 @@ exercise(check_1, strict_f1)
 # A recall is k of n entities. Write a function that gives the list of all k from 0 to n for which 100 k / n, rounded to
 # two digits, is the printed number. Then ask it about the recalls of PATIENT in Table 5, for the 59 patients of Table
 # 2: what do you conclude? (The library's own conclusion is in `experiments/papers/yadav2016.py`.)
+#
+# <details><summary>Hint 1</summary>Try all k. There are not many.</details>
+#
+# <details><summary>Hint 2</summary><code>round(100 * k / n, 2) == printed</code>.</details>
 
 
 # %%
@@ -303,6 +317,12 @@ exercise(check_2, possible_hits)
 # Write Holm's correction of m p values: multiply the smallest by m, the next by m - 1, and so on; no corrected value
 # may be smaller than the one before it in that order, and none larger than 1. Give them back in the order in which they
 # came.
+#
+# <details><summary>Hint 1</summary>Sort the places by their values, and keep the places: the result goes back to
+# them.</details>
+#
+# <details><summary>Hint 2</summary>Go through them in order with the largest value so far, and never write anything
+# smaller or above 1.</details>
 
 
 # %%

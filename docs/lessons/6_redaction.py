@@ -8,6 +8,10 @@
 #
 # You need lesson 1. The operating points are those of Johnson et al. (2020), *Deidentification of free-text medical
 # records using pre-trained bidirectional transformers*, section 4.1 and Table 5.
+#
+# - **Objectives:** choose a threshold and state its cost; bound the share of notes that leak.
+# - **Difficulty:** easy.
+# - **Time:** 20 minutes to read and run, 25 for the exercises.
 
 # %%
 from datetime import datetime
@@ -226,6 +230,11 @@ for n in (10, 30, 100, 300):
 #
 # Write a function that gives the highest threshold with which at least the required share of PHI tokens is hidden. A
 # token is hidden when its probability is at least the threshold.
+#
+# <details><summary>Hint 1</summary>Only the probabilities of PHI tokens matter. Sort them.</details>
+#
+# <details><summary>Hint 2</summary>How many of them must be hidden at least? The threshold is the probability of the
+# last of these.</details>
 
 
 # %%
@@ -254,6 +263,13 @@ exercise(check_1, choose)
 # Write a function that takes annotated notes and, for each note's `id`, the spans that were found, and gives the number
 # of notes that leak: in which at least one token of PHI shares no character with any span that was found. `tokenize`
 # gives the tokens of a text; the type of a span does not matter here.
+#
+# <details><summary>Hint 1</summary>Compare in two steps: which tokens are PHI, and which are hidden?</details>
+#
+# <details><summary>Hint 2</summary>Two stretches share a character if each begins before the other ends.</details>
+#
+# <details><summary>Hint 3</summary>A note counts once, whatever number of its tokens is left:
+# <code>any</code>.</details>
 
 
 # %%
@@ -282,6 +298,11 @@ exercise(check_2, leaking_notes)
 #
 # A board wants to be told, with 95 % confidence, that at most 1 % of the notes leak. Write a function that gives the
 # smallest number of notes that must be read, if no leak is found in them, for a given bound.
+#
+# <details><summary>Hint 1</summary>If a share p leaks, n random notes are all clean with the probability (1 - p) to
+# the power of n.</details>
+#
+# <details><summary>Hint 2</summary>Find the smallest n for which that is at most 5 %. A logarithm does it.</details>
 
 
 # %%
