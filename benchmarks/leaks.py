@@ -36,18 +36,18 @@ from tabulate import tabulate
 
 import crfdeid
 from crfdeid.augmentation import in_small_letters, without_accents
-from crfdeid.documents import Document, Span, overlap
+from crfdeid.corpora.splits import Split
+from crfdeid.documents import Document, Span, overlap, tokens_of
 from crfdeid.evaluation import (
     OperatingPoint,
     at_threshold,
-    default_point,
     document_probabilities,
     operating_points,
+    percentile_interval,
     score_entities,
     score_tokens,
-    sensitivity_interval,
 )
-from crfdeid.evaluation.evaluate import count_leaking_documents
+from crfdeid.evaluation.evaluate import count_leaking_documents, predict_spans
 from crfdeid.evaluation.operating_points import TokenProbabilities, concatenate_notes
 from crfdeid.known_phi.dates import read_date
 from crfdeid.known_phi.identifiers import PatientIdentifiers
@@ -151,20 +151,36 @@ def print_thresholds(args: argparse.Namespace) -> None:
     tagger.fit(corpus.train.sentences, corpus.dev.sentences)
     dev = document_probabilities(tagger, corpus.dev.documents)
     points = operating_points(*concatenate_notes(dev), required=USUAL_SENSITIVITIES)
-    print_points("On the development notes", [*points, default_point(tagger, corpus.dev.documents)])
+    print_points("On the development notes", [*points, default_point(tagger, corpus.dev)])
     print_halves(dev)
     if args.test:
-        print_test(tagger, crfdeid.read_corpus(args.test), points)
+        print_test(tagger, Split.of(crfdeid.read_corpus(args.test)), points)
     elif corpus.test:
-        print_test(tagger, corpus.test.documents, points)
+        print_test(tagger, corpus.test, points)
 
 
-def print_test(tagger: Tagger, documents: Sequence[Document], points: Sequence[OperatingPoint]) -> None:
-    notes = document_probabilities(tagger, documents)
+def print_test(tagger: Tagger, split: Split, points: Sequence[OperatingPoint]) -> None:
+    notes = document_probabilities(tagger, split.documents)
     held = [
         at_threshold(point.threshold, *concatenate_notes(notes))._replace(required=point.required) for point in points
     ]
-    print_points("The same thresholds on the test notes", [*held, default_point(tagger, documents)], notes)
+    print_points("The same thresholds on the test notes", [*held, default_point(tagger, split)], notes)
+
+
+def default_point(tagger: Tagger, split: Split) -> OperatingPoint:
+    """The operating point of the most probable tags."""
+    counts = score_tokens(split.documents, predict_spans(tagger, split), binary=True).micro
+    return OperatingPoint(None, None, counts, sum(len(tokens_of(document)) for document in split.documents))
+
+
+def sensitivity_interval(notes: Sequence[TokenProbabilities], threshold: float) -> tuple[float, float]:
+    """The 95 % bootstrap interval, over notes with PHI, of the sensitivity of a threshold chosen on other notes."""
+    counts = [at_threshold(threshold, *note).counts for note in notes]
+    table = np.array([(c.tp, c.tp + c.fn) for c in counts if c.tp + c.fn])  # [notes with PHI, 2]
+    rng = np.random.default_rng(0)
+    sums = np.array([table[rng.integers(len(table), size=len(table))].sum(axis=0) for _ in range(2000)])
+    low, high = percentile_interval(sums[:, 0] / sums[:, 1])
+    return float(low), float(high)
 
 
 def print_points(title: str, points: Sequence[OperatingPoint], notes: Sequence[TokenProbabilities] = ()) -> None:

@@ -22,7 +22,6 @@ from crfdeid.bio import OUTSIDE, phi_probabilities, type_probabilities
 from crfdeid.documents import Document, positions_in, tokens_of
 from crfdeid.errors import DataError, UsageError
 from crfdeid.evaluation.counts import Counts
-from crfdeid.evaluation.significance import percentile_interval
 from crfdeid.tagger import Tagger
 from features.tokens import Sentence
 
@@ -268,18 +267,6 @@ def concatenate_notes(notes: Sequence[TokenProbabilities]) -> tuple[np.ndarray, 
     return probabilities, np.concatenate([np.empty(0, bool), *(note.is_phi for note in notes)])
 
 
-def default_point(tagger: Tagger, documents: Sequence[Document]) -> OperatingPoint:
-    """Operating point of the most probable tags: tokens are hidden where the tag is not O."""
-    groups = [document.sentences() for document in documents]
-    tags = iter(tagger.predict([sentence for group in groups for sentence in group]))
-    counts, tokens = Counts(), 0
-    for document, group in zip(documents, groups, strict=True):
-        hidden = [(sentence, np.array(next(tags)) != OUTSIDE) for sentence in group]
-        is_phi = phi_tokens(document)
-        counts, tokens = counts + _counts(_by_token(hidden) > 0, is_phi), tokens + len(is_phi)
-    return OperatingPoint(None, None, counts, tokens)
-
-
 def _by_token(values: Sequence[tuple[Sentence, np.ndarray]]) -> np.ndarray:
     """Values of the tokens, sentence by sentence, in the order of `tokens_of`: [N]."""
     starts = [token.start for sentence, _ in values for token in sentence.tokens]
@@ -295,34 +282,3 @@ def phi_tokens(document: Document) -> np.ndarray:
         positions = positions_in(tokens, span)
         is_phi[positions.start : positions.stop] = True
     return is_phi
-
-
-def sensitivity_interval(
-    notes: Sequence[TokenProbabilities], threshold: float, *, samples: int = 2000, seed: int = 0, level: float = 0.05
-) -> tuple[float, float]:
-    """Bootstrap interval, over notes, of the sensitivity of a threshold that was chosen on other notes.
-
-    Args:
-        notes: from `crfdeid.evaluation.document_probabilities`. Those without PHI say nothing and are not drawn.
-        threshold: tokens with at least this probability of being PHI are hidden.
-        samples: number of bootstrap samples.
-        seed: of the draws.
-        level: the share left out: 0.05 for a 95 % interval.
-
-    Raises:
-        DataError: the notes hold no PHI.
-
-    Example:
-        >>> notes = [TokenProbabilities(np.array([0.9, 0.1]), np.array([True, i == 0])) for i in range(20)]
-        >>> low, high = sensitivity_interval(notes, 0.5)  # 20 of 21 found
-        >>> round(low, 2), high
-        (0.87, 1.0)
-    """
-    counts = [at_threshold(threshold, *note).counts for note in notes]
-    table = np.array([(c.tp, c.tp + c.fn) for c in counts if c.tp + c.fn])  # [notes with PHI, 2]
-    if not len(table):
-        raise DataError("the notes hold no PHI, so sensitivity cannot be measured on them: give annotated notes")
-    rng = np.random.default_rng(seed)
-    sums = np.array([table[rng.integers(len(table), size=len(table))].sum(axis=0) for _ in range(samples)])
-    low, high = percentile_interval(sums[:, 0] / sums[:, 1], level=level)
-    return float(low), float(high)

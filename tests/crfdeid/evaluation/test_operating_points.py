@@ -1,6 +1,5 @@
 """Operating points against brute force over every threshold; spans from probabilities."""
 
-import json
 from itertools import pairwise
 
 import numpy as np
@@ -14,10 +13,8 @@ from crfdeid.evaluation import (
     Counts,
     ThresholdCosts,
     at_threshold,
-    default_point,
     document_probabilities,
     operating_points,
-    sensitivity_interval,
     threshold_curve,
 )
 from crfdeid.evaluation.operating_points import TokenProbabilities, token_probabilities, type_thresholds
@@ -119,37 +116,19 @@ def test_gold_that_no_tags_can_express_is_gold() -> None:
     assert words == ["Seen", "2001", ".", "AB", "12"]
     assert probabilities.tolist() == [0.25, 1.0, 0.25, 0.25, 1.0]
     assert is_phi.tolist() == [False, True, False, True, False]
-    point = default_point(Sure(), [note, Document("2", "")])
-    assert point == (None, None, Counts(tp=1, fp=1, fn=1), 5)
-    assert json.loads(json.dumps(point.to_dict()))["threshold"] is None
 
 
-def test_the_default_decision_follows_the_tags_in_sentences_that_are_out_of_order() -> None:
+def test_sentences_may_be_out_of_order() -> None:
     later = Sentence((Token("or", 8, 10), Token("2", 11, 12)))
     earlier = Sentence.from_words(["In", "2001"])
     note = Document("1", "In 2001 or 2", (Span(3, 7, "DATE"),), pretokenized=(later, earlier))
     (tokens,) = document_probabilities(Sure(), [note])
     assert tokens.probabilities.tolist() == [0.25, 1.0, 0.25, 1.0]
     assert tokens.is_phi.tolist() == [False, True, False, False]
-    assert default_point(Sure(), [note]).counts == Counts(tp=1, fp=1)
 
 
 def note(*phi: float, others: tuple[float, ...] = (0.1,)) -> TokenProbabilities:
     return TokenProbabilities(np.array([*phi, *others]), np.array([True] * len(phi) + [False] * len(others)))
-
-
-def test_the_interval_is_that_of_a_share_where_notes_have_one_token_each() -> None:
-    notes = [note(0.9 if i % 10 else 0.1) for i in range(400)] + [note()] * 50
-    low, high = sensitivity_interval(notes, 0.5)
-    half = 1.96 * np.sqrt(0.9 * 0.1 / 400)  # the normal approximation of a binomial share
-    assert (low, high) == pytest.approx((0.9 - half, 0.9 + half), abs=0.004)
-    wide = sensitivity_interval([note(*[0.9 if i % 10 else 0.1] * 10) for i in range(40)], 0.5)
-    assert wide[1] - wide[0] > 2 * (high - low)  # as many tokens in a tenth of the notes: the notes are what is drawn
-
-
-def test_an_interval_without_phi_is_refused() -> None:
-    with pytest.raises(DataError):
-        sensitivity_interval([note()], 0.5)
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.5, 1.0, 2.0]))
