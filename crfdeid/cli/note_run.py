@@ -309,8 +309,7 @@ def run_stdin(options: SimpleNamespace, work: NoteTask, settings: Mapping[str, A
     if isinstance(result, Failure):
         raise DataError(result.reason, path="standard input", offset=result.offset)
     likeness.add(result.measures)
-    done = {name: value for name, value in result._asdict().items() if name in NoteDone._fields}
-    totals = RunTotals.of([NoteDone(file="", source_fingerprint="", row=None, hmac=None, **done)])
+    totals = RunTotals.of([NoteDone("", "", None, None, **result.counts)])
     seconds = time.monotonic() - began
     summary = run_summary(settings, work, card, totals, likeness.differences(), seconds)
     _say("\n".join(summary_lines(summary)))

@@ -26,6 +26,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TextIO
 
@@ -37,7 +38,7 @@ from crfdeid.errors import (
     VersionError,
     WriteError,
 )
-from crfdeid.io.records import SOURCES, Failure, NoteFile, NoteResult, Sources
+from crfdeid.io.records import SOURCES, Failure, NoteCounts, NoteFile, NoteResult
 from crfdeid.io.sources import Rename, note_files
 from crfdeid.model_card.drift import NOTE_MEASURES
 from crfdeid.utils.files import make_folders, naming, open_no_link, sync, write_files
@@ -101,7 +102,8 @@ def _require_same_settings(before: Mapping[str, Any], now: Mapping[str, Any], fo
     raise OptionConflictError(f"--resume: {folder} was begun {problem}")
 
 
-class NoteDone(NamedTuple):
+@dataclass(frozen=True)
+class NoteDone(NoteCounts):
     """Entry of a note with a result.
 
     Attributes:
@@ -110,25 +112,13 @@ class NoteDone(NamedTuple):
         row: row, from 1; None if the file is the note.
         hmac: keyed hash of its text, if there is a secret.
         unsearched: columns of the patient's record that hide nothing, or little, each with the reason.
-
-    The other fields are those of `NoteResult`.
     """
 
     file: str
     source_fingerprint: str
     row: int | None
-    found: Mapping[str, int]
     hmac: str | None
-    locale: str | None = None
-    concepts: Mapping[str, int] | None = None
-    left_out: Mapping[str, int] | None = None
     unsearched: Mapping[str, str] | None = None
-    words: int = 0
-    hidden_words: int = 0
-    drift_warnings: Sequence[str] = ()
-    tokens: int = 0
-    kept: Mapping[str, int] = {}
-    sources: Sources | None = None
 
 
 class FailureEntry(NamedTuple):
@@ -255,6 +245,7 @@ _JSON_NOTE = {
     "kept?": {str: int},
     "sources?": (SOURCES, None),
 }
+_DEFAULTS = vars(NoteDone("", "", None, None, found={}))
 _JSON_FAILURE = {
     "source_fingerprint": str,
     "reason": str,
@@ -269,17 +260,21 @@ _JSON_COMPLETED = {"source_fingerprint": str, "file": str, "outputs": [str]}
 
 def _line(entry: JournalEntry) -> str:
     """The line of an entry; values of a note that are the default are left out."""
-    if isinstance(entry, FailureEntry):
-        return json.dumps({"source_fingerprint": entry.source_fingerprint, **entry.failure._asdict()}) + "\n"
-    defaults = entry._field_defaults
-    fields = entry._asdict().items()
-    return json.dumps({name: value for name, value in fields if name not in defaults or value != defaults[name]}) + "\n"
+    match entry:
+        case FailureEntry(source_fingerprint, failure):
+            line = {"source_fingerprint": source_fingerprint, **failure._asdict()}
+        case FileCompleted():
+            line = entry._asdict()
+        case NoteDone():
+            values = vars(entry).items()
+            line = {name: value for name, value in values if name in _JSON_NOTE or value != _DEFAULTS[name]}
+    return json.dumps(line) + "\n"
 
 
 def _read(line: Any) -> JournalEntry | None:
     """The entry of a line's object; None if it is none."""
     if not any(shape_errors(line, _JSON_NOTE)):
-        note = NoteDone(**{name: line[name] for name in NoteDone._fields if name in line})
+        note = NoteDone(**{name: line[name] for name in _DEFAULTS if name in line})
         return note if {*note.drift_warnings} <= {*NOTE_MEASURES} else None
     if not any(shape_errors(line, _JSON_FAILURE)):
         return FailureEntry(line["source_fingerprint"], Failure(**{name: line[name] for name in Failure._fields}))
@@ -499,10 +494,8 @@ class OutputFolder:
         unsearched: Mapping[str, str] | None = None,
     ) -> None:
         """List a note that has its result."""
-        counts = {name: value for name, value in result._asdict().items() if name in NoteDone._fields}
-        self.import_entry(
-            NoteDone(file.result_name, _fingerprint(file), row, hmac=hmac, unsearched=unsearched, **counts)
-        )
+        note = NoteDone(file.result_name, _fingerprint(file), row, hmac, unsearched, **result.counts)
+        self.import_entry(note)
 
     def import_entry(self, note: NoteDone) -> None:
         """List a note with a result from another process."""

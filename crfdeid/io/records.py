@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -105,38 +105,53 @@ Sources = Mapping[str, Mapping[str, float | None]]
 """Sources of that shape."""
 
 
-class NoteResult(NamedTuple):
-    """Result for a note.
+@dataclass(frozen=True, kw_only=True)
+class NoteCounts:
+    """Counts of a note with a result, for the journal and the summary of a run.
 
     Attributes:
-        document: the document to write.
         found: number of spans of each type in the note.
-        measures: measures of the note for drift; None without words, or without a model card.
         locale: locale of its surrogates, given or guessed; None without surrogates.
-        concepts: number of concepts of each type in ``document``; None if the model looked for none.
-        left_out: number of concepts of each type that overlap hidden text, and that ``document`` therefore lacks.
-        p_no_miss: probability that the model missed nothing; None if not requested.
+        concepts: number of concepts of each type in the result; None if the model looked for none.
+        left_out: number of concepts of each type that overlap hidden text, and that the result therefore lacks.
         words: number of words of the note; 0 if nothing is to be hidden.
         hidden_words: number of its hidden words.
         drift_warnings: measures by which the note differs from the development notes (`crfdeid.model_card.drift`).
-        tokens: number of encrypted values in ``document``.
+        tokens: number of encrypted values in the result.
         kept: number of spans of each type that stay, for their operator is "keep".
         sources: number and lowest score of the spans of each source; None if not requested.
     """
 
-    document: Document
     found: Mapping[str, int]
-    measures: NoteMeasures | None = None
     locale: str | None = None
     concepts: Mapping[str, int] | None = None
     left_out: Mapping[str, int] | None = None
-    p_no_miss: float | None = None
     words: int = 0
     hidden_words: int = 0
     drift_warnings: Sequence[str] = ()
     tokens: int = 0
-    kept: Mapping[str, int] = {}
+    kept: Mapping[str, int] = field(default_factory=dict)
     sources: Sources | None = None
+
+    @property
+    def counts(self) -> dict[str, Any]:
+        """These fields, by name."""
+        return {one.name: getattr(self, one.name) for one in fields(NoteCounts)}
+
+
+@dataclass(frozen=True)
+class NoteResult(NoteCounts):
+    """Result for a note.
+
+    Attributes:
+        document: the document to write.
+        measures: measures of the note for drift; None without words, or without a model card.
+        p_no_miss: probability that the model missed nothing; None if not requested.
+    """
+
+    document: Document
+    measures: NoteMeasures | None = None
+    p_no_miss: float | None = None
 
 
 class Failure(NamedTuple):

@@ -6,7 +6,7 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import import_module
 from itertools import repeat
@@ -154,7 +154,7 @@ class NoteTask:
 
                 rated = candidates(documents, model.tagger, threshold=model.threshold)
             return [
-                measured(self._hide(document, note), note)._replace(p_no_miss=None if one is None else one.p_no_miss)
+                replace(measured(self._hide(document, note), note), p_no_miss=None if one is None else one.p_no_miss)
                 for (document, note), one in zip(zip(documents, notes, strict=True), rated, strict=False)
             ]
 
@@ -163,7 +163,7 @@ class NoteTask:
                 return result
             measures = reader.measure(note.text, result.found)
             raised = self.policy.sensitivity is not None
-            return result._replace(measures=measures, drift_warnings=drift_measures(profile, measures, raised=raised))
+            return replace(result, measures=measures, drift_warnings=drift_measures(profile, measures, raised=raised))
 
         return isolate_failures(work)
 
@@ -178,7 +178,7 @@ class NoteTask:
         policy = self.policy
         sources = _sources(document) if self.evidence else None
         if policy.operators is None:
-            return NoteResult(document, found, concepts=concepts, sources=sources)
+            return NoteResult(document, found=found, concepts=concepts, sources=sources)
         from crfdeid.redaction.redact import document_locale, redact, replacements  # noqa: PLC0415
 
         parts = replacements(document, Operators.of(policy.operators))
@@ -199,7 +199,7 @@ class NoteTask:
         tokens = sum(part.operator == ENCRYPT for part in parts)
         result = NoteResult(
             hidden,
-            found,
+            found=found,
             locale=locale,
             words=words,
             hidden_words=hidden_words,
@@ -210,7 +210,7 @@ class NoteTask:
         if concepts is None:
             return result
         remaining = _concepts(hidden)
-        return result._replace(concepts=remaining, left_out=concepts - remaining)
+        return replace(result, concepts=remaining, left_out=concepts - remaining)
 
 
 def _sources(document: Document) -> Sources:

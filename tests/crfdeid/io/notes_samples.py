@@ -68,7 +68,7 @@ class HideQuill:
         if "BOOM" in note.text:
             raise KeyError(note.text)
         hidden = note.text.replace("Quill", f"[PATIENT:{note.patient or note.id}]")
-        return NoteResult(Document(note.id, hidden), {"PATIENT": note.text.count("Quill")})
+        return NoteResult(Document(note.id, hidden), found={"PATIENT": note.text.count("Quill")})
 
 
 PLAIN = Columns()

@@ -107,11 +107,23 @@ def test_a_file_that_was_mended_or_removed_counts_as_it_is_now(tmp_path: Path) -
 
 def test_totals_are_those_of_the_notes() -> None:
     entries = [
-        NoteDone("a", "", None, {"DATE": 2, "ID": 1}, None),
-        NoteDone("b", "", 1, {}, None),
-        NoteDone("b", "", 2, {"DATE": 0}, None),
-        NoteDone("d", "", None, {"ID": 1}, None, "en_US", {"DRUG": 2}, {"DRUG": 1, "SIGN": 1}),
-        NoteDone("e", "", None, {"ID": 1}, None, "en_US", {"DRUG": 1}, {}, drift_warnings=["line"]),
+        NoteDone("a", "", None, None, found={"DATE": 2, "ID": 1}),
+        NoteDone("b", "", 1, None, found={}),
+        NoteDone("b", "", 2, None, found={"DATE": 0}),
+        NoteDone(
+            "d", "", None, None, found={"ID": 1}, locale="en_US", concepts={"DRUG": 2}, left_out={"DRUG": 1, "SIGN": 1}
+        ),
+        NoteDone(
+            "e",
+            "",
+            None,
+            None,
+            found={"ID": 1},
+            locale="en_US",
+            concepts={"DRUG": 1},
+            left_out={},
+            drift_warnings=["line"],
+        ),
         FailureEntry("", Failure("why", "c")),
     ]
     found = RunTotals.of(entries)
@@ -125,7 +137,7 @@ def test_the_list_keeps_what_failed_and_by_which_error(tmp_path: Path) -> None:
     entries = [
         FailureEntry("7", Failure.of(KeyError("Quill"))._replace(file="c.txt", row=2)),
         FailureEntry("", Failure("why", "d")),
-        NoteDone("e", "7", 3, {"ID": 1}, None, drift_warnings=["fields", "line"]),
+        NoteDone("e", "7", 3, None, found={"ID": 1}, drift_warnings=["fields", "line"]),
     ]
     journal = Journal(tmp_path / "list")
     for entry in entries:
@@ -136,7 +148,7 @@ def test_the_list_keeps_what_failed_and_by_which_error(tmp_path: Path) -> None:
 
 
 def test_the_audit_lists_the_notes_that_are_unlike_the_development_notes(tmp_path: Path) -> None:
-    notes = [NoteDone("a.csv", "0", row, {"ID": 1}, None, drift_warnings=["line"] * (row == 2)) for row in (1, 2)]
+    notes = [NoteDone("a.csv", "0", row, None, found={"ID": 1}, drift_warnings=["line"] * (row == 2)) for row in (1, 2)]
     write_audit(tmp_path / "audit.json", {}, lambda: notes)
     expected = [{"file": "a.csv", "row": 1, "found": {"ID": 1}}]
     expected.append({"file": "a.csv", "row": 2, "found": {"ID": 1}, "drift_warnings": ["line"]})
@@ -144,7 +156,7 @@ def test_the_audit_lists_the_notes_that_are_unlike_the_development_notes(tmp_pat
 
 
 def test_without_a_secret_there_is_no_digest(tmp_path: Path) -> None:
-    write_audit(tmp_path / "audit.json", {"notes": 1}, lambda: [NoteDone("a.txt", "0", None, {"ID": 1}, None)])
+    write_audit(tmp_path / "audit.json", {"notes": 1}, lambda: [NoteDone("a.txt", "0", None, None, found={"ID": 1})])
     assert json.loads((tmp_path / "audit.json").read_text()) == {
         "summary": {"notes": 1},
         "notes": [{"file": "a.txt", "found": {"ID": 1}}],
@@ -155,7 +167,7 @@ def test_without_a_secret_there_is_no_digest(tmp_path: Path) -> None:
 def test_memory_does_not_grow_with_the_number_of_notes(tmp_path: Path) -> None:
     def peak(count: int) -> int:
         def entries() -> Iterator[NoteDone]:
-            return (NoteDone(f"{number}.txt", "0", None, {"DATE": 1}, "f" * 64) for number in range(count))
+            return (NoteDone(f"{number}.txt", "0", None, "f" * 64, found={"DATE": 1}) for number in range(count))
 
         tracemalloc.start()
         try:

@@ -247,7 +247,7 @@ class Counting(Workers):
 
         def result() -> list[Result]:
             self.waiting -= len(notes)
-            return [NoteResult(Document(note.id, note.text), {}) for note in notes]
+            return [NoteResult(Document(note.id, note.text), found={}) for note in notes]
 
         return result
 
@@ -303,7 +303,7 @@ def test_a_parquet_file_is_read_and_written_in_parts(tmp_path: Path, monkeypatch
             def work(notes: Sequence[Note]) -> list[Result]:
                 nonlocal most
                 most = max(most, pa.total_allocated_bytes() - before)
-                return [NoteResult(Document(note.id, note.text.upper()), {}) for note in notes]
+                return [NoteResult(Document(note.id, note.text.upper()), found={}) for note in notes]
 
             return work
 
@@ -376,7 +376,7 @@ class SayThreshold:
     """Says for each note how many new containers let Python look for garbage."""
 
     def start(self) -> Worker:
-        return lambda notes: [NoteResult(Document(note.id, str(gc.get_threshold()[0])), {}) for note in notes]
+        return lambda notes: [NoteResult(Document(note.id, str(gc.get_threshold()[0])), found={}) for note in notes]
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
