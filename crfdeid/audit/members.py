@@ -57,11 +57,13 @@ def note_losses(tagger: Tagger, split: Split) -> NDArray[np.float64]:
     return np.array(losses, float)
 
 
-def phi_words(split: Split) -> list[str]:
-    """Return the words of PHI in some notes that say something about the notes: those in no public list, sorted.
+def phi_words(split: Split, *, secret: bool = True) -> list[str]:
+    """Return the words of PHI in some notes, sorted.
 
-    Left out are words of fewer than four letters or digits, names and places of the language packs, ordinary words, and
-    words that the notes also have outside of PHI.
+    Args:
+        split: the notes.
+        secret: only words that say something about the notes. Left out are words of fewer than four letters or digits,
+            names and places of the language packs, ordinary words, and words that the notes also have outside of PHI.
     """
     inside, outside = set[str](), set[str]()
     for item in split.sentences:
@@ -69,7 +71,9 @@ def phi_words(split: Split) -> list[str]:
             (outside if tag == OUTSIDE else inside).add(word)
     usual = {fold_word(word) for word in outside}
     return sorted(
-        word for word in inside if sum(map(str.isalnum, word)) >= _LEAST_CHARACTERS and not _is_known(word, usual)
+        word
+        for word in inside
+        if not secret or (sum(map(str.isalnum, word)) >= _LEAST_CHARACTERS and not _is_known(word, usual))
     )
 
 

@@ -18,7 +18,7 @@ from crfdeid.audit.members import count_stored_words, note_losses, phi_words, st
 from crfdeid.audit.timing import time_answers, words_to_time
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import PHI
-from crfdeid.errors import IntegrityError, OptionConflictError, SettingError, VersionError
+from crfdeid.errors import IntegrityError, MismatchError, OptionConflictError, SettingError, VersionError
 from crfdeid.evaluation.tokens import Proportion
 from crfdeid.model_card.card import model_digest
 from crfdeid.pipeline import Deidentifier
@@ -30,6 +30,7 @@ from crfdeid.tagger import OnProgress, Tagger
 from crfdeid.utils.files import write_files
 from crfdeid.utils.json import dump_with_checksum, read_with_checksum
 from crfdeid.utils.tables import markdown_table
+from crfdeid.validation import shape_errors
 
 _SCHEMA = 1
 _CANARY_MODEL, _FINISHED = "canary model", "finished model"
@@ -37,8 +38,17 @@ _CONTROL = "crf"
 _LEAST_FOUND = 0.6
 """Lower end of the interval of the area under the curve from which names count as found."""
 _QUESTIONS = 8
-_TIMED_WORDS, _LEAST_TIMED = 200, 20
+_TIMED_WORDS, _LEAST_TIMED = 200, 10
 _WHAT = "model's audit"
+_AREA = {"value": float, "low": float, "high": float}
+_PART = {"count": int, "total": int, "low": float, "high": float}
+_TIME = {"auc": _AREA, "known_us": float, "unknown_us": float, "found": bool}
+_SHAPE = {
+    "membership": ({"members": int, "others": int, "auc": _AREA, "true_positives": {str: _PART}}, None),
+    "words": _PART,
+    "timing": {str: {"first": _TIME, "repeated": _TIME}},
+}
+"""Shape of the audit of a finished model (`crfdeid.validation.shape_errors`), which has more."""
 DEFAULT_CANARIES, DEFAULT_REPEATS, DEFAULT_DELTA = 400, (1, 2, 4, 8), 1e-5
 
 
@@ -177,14 +187,16 @@ def audit_model(
         JSON data without any word of the notes: "membership", "words", "timing" by who answers, and the model's digest.
 
     Raises:
-        EmptyInputError: there are no notes of one kind.
+        MismatchError: a note is of both kinds.
         DataError: the folder holds a damaged model.
     """
+    if {document.text for document in members.documents} & {document.text for document in others.documents}:
+        raise MismatchError("a note is among the training notes and among the others: give different ones")
     random, opened = np.random.default_rng(seed), open_model(folder)
     used = {word.lower() for word in members.words}
-    known = words_to_time(phi_words(members), _TIMED_WORDS, random=random)
-    unknown = words_to_time(
-        [word for word in phi_words(others) if word.lower() not in used], _TIMED_WORDS, random=random
+    new = [word for word in phi_words(others, secret=False) if word.lower() not in used]
+    known, unknown = (
+        words_to_time(words, _TIMED_WORDS, random=random) for words in (phi_words(members, secret=False), new)
     )
     timing = {}
     if min(len(known), len(unknown)) >= _LEAST_TIMED:
@@ -261,6 +273,8 @@ def read_audit(model: Path | ModelFolder) -> dict[str, Any] | None:
         raise VersionError(f"not a {_WHAT} of this version: audit the model again", path=path)
     if (audit.get("of"), audit.get("model_sha256")) != (_FINISHED, model_digest(opened)):
         raise IntegrityError(f"the {_WHAT} is of another model: audit this one again, or remove the file", path=path)
+    for problem in shape_errors(audit, _SHAPE):
+        raise IntegrityError(f"not a {_WHAT}: {problem}: audit the model again", path=path)
     return audit
 
 
@@ -312,7 +326,7 @@ def _area(area: Mapping[str, float]) -> str:
 
 
 def _share(part: Mapping[str, Any]) -> str:
-    return f"{100 * part['count'] / part['total']:.1f} ({100 * part['low']:.1f} to {100 * part['high']:.1f})"
+    return f"{100 * part['count'] / max(part['total'], 1):.1f} ({100 * part['low']:.1f} to {100 * part['high']:.1f})"
 
 
 _INTRODUCTIONS = {

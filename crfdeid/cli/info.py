@@ -29,6 +29,7 @@ def run(options: SimpleNamespace) -> None:
     Raises:
         DataError: the folder holds no model, or a damaged one.
     """
+    from crfdeid.audit.report import read_audit, render_audit  # noqa: PLC0415
     from crfdeid.cli.share import REPRESENTATION  # noqa: PLC0415
     from crfdeid.model_card.card import model_digest, read_card  # noqa: PLC0415
     from crfdeid.model_card.render import render_card  # noqa: PLC0415
@@ -38,7 +39,10 @@ def run(options: SimpleNamespace) -> None:
         print(_render_representation(model.path))
         return
     model_digest(model)  # the weights are whole, too
+    audit = read_audit(model)
     print(render_card(model, read_card(model)))
+    if audit is not None:
+        print(f"\n## What it gives away\n\n{render_audit(audit)}")
 
 
 def _render_representation(folder: Path) -> str:
