@@ -59,7 +59,7 @@ API = {
     "Features": ("features",),
     "Networks": ("rnn", "rnn.interfaces", "rnn.tagger", "rnn.network", "rnn.training.loop"),
     "Word vectors": ("rnn.embeddings",),
-    "Privacy": ("rnn.privacy.neighbours", "rnn.privacy.substitution", "rnn.privacy.shared_file"),
+    "Privacy": ("crfdeid.audit", "rnn.privacy.neighbours", "rnn.privacy.substitution", "rnn.privacy.shared_file"),
     "Experiments": ("experiments.core.experiment",),
 }
 """Title of a page -> the modules whose public names it has."""
