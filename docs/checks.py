@@ -11,6 +11,8 @@ from pathlib import Path
 DOCS = Path(__file__).resolve().parent
 PAGES = ("index.md", "faq.md", "teaching.md", "tutorials/*.md", "how-to/*.md", "reference/*.md", "explanation/*.md")
 MOST_WORDS, MOST_WORDS_OF_A_PAGE, MEDIAN = 30_000, 1_800, 900
+README, MOST_WORDS_OF_README = DOCS.parent / "README.md", 700
+"""Code and tables of the README do not count."""
 MOST_WORDS_OF_A_SENTENCE = 30
 """The house style asks for 25; a few sentences with names of code are longer."""
 PHRASES = re.compile(
@@ -33,12 +35,15 @@ def pages() -> list[Path]:
 
 
 def too_long(lengths: dict[str, int]) -> list[str]:
-    """What exceeds the bounds on words: a page, all pages, or their median; code and tables count."""
+    """What exceeds the bounds on words: a page, all pages, their median, or the README."""
     found = [f"{name} has {length:,} words" for name, length in lengths.items() if length > MOST_WORDS_OF_A_PAGE]
     if sum(lengths.values()) > MOST_WORDS:
         found.append(f"all pages have {sum(lengths.values()):,} words")
     if statistics.median(lengths.values()) > MEDIAN:
         found.append(f"the median is {statistics.median(lengths.values()):g} words")
+    readme = sum(len(sentence.split()) for sentence in sentences(README.read_text(encoding="utf-8")))
+    if readme > MOST_WORDS_OF_README:
+        found.append(f"README.md has {readme:,} words")
     return found
 
 
@@ -70,7 +75,7 @@ def main() -> int:
     for name, length in lengths.items():
         print(f"{length:6,}  {name}")
     print(f"{sum(lengths.values()):6,}  in {len(lengths)} pages; median {statistics.median(lengths.values()):g}")
-    texts["README.md"] = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    texts["README.md"] = README.read_text(encoding="utf-8")
     found = too_long(lengths)
     found += [f"{name}: {problem}" for name, text in texts.items() for problem in problems(text)]
     print("\n".join(found))
