@@ -41,7 +41,7 @@ from tabulate import tabulate
 
 from crfdeid.audit import audit_training, stored_words
 from crfdeid.audit.canaries import make_names
-from crfdeid.audit.members import phi_words
+from crfdeid.audit.members import words_of_phi
 from crfdeid.corpora.marked_text import MarkedText, join_parts
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import Document, Span, merge
@@ -160,7 +160,7 @@ def measure(corpus: Corpus, model: str, name: str, seed: int) -> dict[str, Any]:
     if name == _PRIVATE:
         with TemporaryDirectory() as folder:
             tagger.save(Path(folder), key=_KEY)
-            hashed = len(stored_words(Path(folder), phi_words(corpus.train)))
+            hashed = len(stored_words(Path(folder), words_of_phi(corpus.train)))
     return {"f1": scores.f1, "recall": scores.recall, "seconds": seconds, "hashed": hashed, "audit": audit}
 
 

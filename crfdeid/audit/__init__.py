@@ -10,7 +10,7 @@ report.py    the audits, audit.json and its Markdown
 from crfdeid.audit.canaries import Canary, CanaryPlan, canary_scores, insert_canaries, make_questions
 from crfdeid.audit.measures import epsilon_lower_bound, exposure, roc_area
 from crfdeid.audit.members import note_losses, stored_words
-from crfdeid.audit.report import audit_model, audit_training, measure_canaries, read_audit, render_audit, write_audit
+from crfdeid.audit.report import audit_model, audit_training, measure_canaries, read_audit, render_audit, save_audit
 from crfdeid.audit.timing import time_answers
 
 __all__ = [
@@ -28,7 +28,7 @@ __all__ = [
     "read_audit",
     "render_audit",
     "roc_area",
+    "save_audit",
     "stored_words",
     "time_answers",
-    "write_audit",
 ]

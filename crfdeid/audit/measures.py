@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from crfdeid.errors import EmptyInputError, SettingError
 from crfdeid.evaluation.tokens import Proportion
 
-Scores = NDArray[np.float64]
+_Floats = NDArray[np.float64]
 
 LOW_FALSE_POSITIVE_RATES = (0.01, 0.001)
 CONFIDENCE = 0.95
@@ -29,7 +29,7 @@ _GUESSED_SHARES = (0.1, 0.25, 0.5, 1.0)
 _MOST_EPSILON, _HALVINGS = 64.0, 30
 
 
-def exposure(scores: Scores, references: Scores) -> Scores:
+def exposure(scores: _Floats, references: _Floats) -> _Floats:
     """Exposure of each secret in bits: log2 of the candidates less log2 of the secret's rank among them.
 
     The candidates are the secret and the references. A reference with an equal score ranks before the secret.
@@ -46,7 +46,7 @@ def exposure(scores: Scores, references: Scores) -> Scores:
         [2.0, 1.0]
     """
     ranks = 1 + len(references) - np.searchsorted(np.sort(references), scores, side="left")
-    found: Scores = math.log2(len(references) + 1) - np.log2(ranks)
+    found: _Floats = math.log2(len(references) + 1) - np.log2(ranks)
     return found
 
 
@@ -64,7 +64,7 @@ class RocArea(NamedTuple):
     high: float
 
 
-def roc_area(members: Scores, others: Scores, *, confidence: float = CONFIDENCE) -> RocArea:
+def roc_area(members: _Floats, others: _Floats, *, confidence: float = CONFIDENCE) -> RocArea:
     """Return the area under the ROC curve of scores that should be higher for members.
 
     Args:
@@ -88,15 +88,15 @@ def roc_area(members: Scores, others: Scores, *, confidence: float = CONFIDENCE)
     return RocArea(value, max(value - reach, 0.0), min(value + reach, 1.0))
 
 
-def _share_below(scores: Scores, others: Scores) -> Scores:
+def _share_below(scores: _Floats, others: _Floats) -> _Floats:
     """Share of the others below each score; equal ones count a half."""
     ordered = np.sort(others)
     counts = np.searchsorted(ordered, scores, side="left") + np.searchsorted(ordered, scores, side="right")
-    found: Scores = counts / (2 * len(others))
+    found: _Floats = counts / (2 * len(others))
     return found
 
 
-def true_positives(members: Scores, others: Scores, rate: float) -> Proportion:
+def true_positives(members: _Floats, others: _Floats, rate: float) -> Proportion:
     """Count the members that a threshold finds whose rate of false positives is at most ``rate``.
 
     With fewer than 1 / rate other items, no false positive is allowed.
@@ -114,7 +114,7 @@ def true_positives(members: Scores, others: Scores, rate: float) -> Proportion:
     return Proportion(int((members > threshold).sum()), len(members))
 
 
-def attack_figures(members: Scores, others: Scores) -> dict[str, Any]:
+def attack_figures(members: _Floats, others: _Floats) -> dict[str, Any]:
     """Figures of an attack that tells members from other items by scores, as JSON data.
 
     Returns:
@@ -194,7 +194,7 @@ def epsilon_lower_bound(
     return low
 
 
-def audit_epsilon(scores: Scores, inserted: NDArray[np.bool_], *, delta: float) -> dict[str, Any]:
+def audit_epsilon(scores: _Floats, inserted: NDArray[np.bool_], *, delta: float) -> dict[str, Any]:
     """Bound epsilon from below by guessing which canaries were in the training data.
 
     The highest scores are guessed to be in, as many of the lowest to be out. Some shares of the canaries are guessed;

@@ -38,7 +38,7 @@ def note_losses(tagger: Tagger, split: Split) -> NDArray[np.float64]:
 
     Args:
         tagger: a trained model.
-        split: notes with at least one token each.
+        split: the notes; the loss of one without tokens is 0.
     """
     tables = iter(tagger.marginals([item.sentence for item in split.sentences]))
     column = {tag: k for k, tag in enumerate(tagger.tags)}
@@ -53,11 +53,11 @@ def note_losses(tagger: Tagger, split: Split) -> NDArray[np.float64]:
                 for t, tag in enumerate(item.tags)
             )
             found += (-np.log(max(float(p), _TINY)) for p in probable)
-        losses.append(np.mean(found))
+        losses.append(np.mean(found or [0.0]))
     return np.array(losses, float)
 
 
-def phi_words(split: Split, *, secret: bool = True) -> list[str]:
+def words_of_phi(split: Split, *, secret: bool = True) -> list[str]:
     """Return the words of PHI in some notes, sorted.
 
     Args:
@@ -102,8 +102,8 @@ def stored_words(folder: Path, words: Iterable[str]) -> list[str]:
 
 
 def count_stored_words(folder: Path, split: Split) -> Proportion:
-    """Count the words of `phi_words` that a model's files hold."""
-    words = phi_words(split)
+    """Count the words of `words_of_phi` that a model's files hold."""
+    words = words_of_phi(split)
     return Proportion(len(stored_words(folder, words)), len(words))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,7 +13,7 @@ import numpy as np
 
 from crfdeid.audit.canaries import CanaryPlan, Question, canary_scores, insert_canaries, make_questions
 from crfdeid.audit.measures import attack_figures, audit_epsilon, exposure
-from crfdeid.audit.members import count_stored_words, note_losses, phi_words, stored_words
+from crfdeid.audit.members import count_stored_words, note_losses, stored_words, words_of_phi
 from crfdeid.audit.timing import time_answers, words_to_time
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import PHI
@@ -23,7 +22,7 @@ from crfdeid.evaluation.tokens import Proportion
 from crfdeid.model_card.card import model_digest
 from crfdeid.pipeline import Deidentifier
 from crfdeid.redaction.policy import Policy
-from crfdeid.registry import MODELS, create
+from crfdeid.registry import create
 from crfdeid.serialization import AUDIT_FILE, ModelFolder, open_model, verify
 from crfdeid.serve.service import Service
 from crfdeid.tagger import OnProgress, Tagger
@@ -37,7 +36,7 @@ _CANARY_MODEL, _FINISHED = "canary model", "finished model"
 _CONTROL = "crf"
 _LEAST_FOUND = 0.6
 """Lower end of the interval of the area under the curve from which names count as found."""
-_QUESTIONS = 8
+_QUESTIONS, _LEAST_EACH = 8, 16
 _TIMED_WORDS, _LEAST_TIMED = 200, 10
 _WHAT = "model's audit"
 _AREA = {"value": float, "low": float, "high": float}
@@ -87,8 +86,8 @@ def audit_training(
     """
     if not type(tagger).traits(tagger.settings).is_trained:
         raise OptionConflictError("this model learns nothing from notes: choose one that is trained")
-    if not repeats or min(repeats) < 1 or canaries < 8 * len(repeats):
-        raise SettingError(f"{canaries} canaries, {list(repeats)} copies: give 8 canaries or more for each number")
+    if not repeats or min(repeats) < 1 or canaries < _LEAST_EACH * len(repeats):
+        raise SettingError(f"{canaries} canaries, {list(repeats)} copies: give {_LEAST_EACH} canaries for each number")
     random = np.random.default_rng(seed)
     plan = CanaryPlan.draw(canaries, repeats, corpus.splits.values(), random=random)
     train = insert_canaries(corpus.train, [*plan.canaries, *plan.decoys], random=random)
@@ -96,32 +95,31 @@ def audit_training(
     sentences = (train if prepare is None else prepare(train)).sentences
     tagger.fit(sentences, corpus.dev.sentences, on_progress=on_progress)
     figures = measure_canaries(tagger, plan, questions, delta=delta)
-    control, most = {"model": _model_name(tagger), **_most_copies(figures)}, max(repeats)
+    untouched = [number for number, one in enumerate(corpus.train.documents) if train.documents[number] is one]
+    unchanged = Split(
+        tuple(train.documents[number] for number in untouched), tuple(train.encoded[number] for number in untouched)
+    )
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        tagger.save(folder)
+        description = verify(folder)
+        names = {kind: [one.name for one in plan.canaries if one.inserted == kind] for kind in (True, False)}
+        inserted, others = (Proportion(len(stored_words(folder, found)), len(found)) for found in names.values())
+        words = count_stored_words(folder, corpus.train)
+    control = {"model": description["model"], **_most_copies(figures)}
     if not control["found"]:
         plain = create(_CONTROL)
         plain.fit(train.sentences, corpus.dev.sentences, on_progress=on_progress)  # without ``prepare``, a defence
         control = {"model": _CONTROL, **_most_copies(measure_canaries(plain, plan, questions, delta=delta))}
-    changed = [new is not old for new, old in zip(train.documents, corpus.train.documents, strict=True)]
-    with TemporaryDirectory() as folder:
-        tagger.save(Path(folder))
-        digest = verify(Path(folder))["sha256"]
-        stored = {
-            name: Proportion(len(stored_words(Path(folder), names)), len(names)).to_dict()
-            for name, names in (
-                ("inserted", [one.name for one in plan.canaries if one.inserted]),
-                ("others", [one.name for one in plan.canaries if not one.inserted]),
-            )
-        }
-        words = count_stored_words(Path(folder), corpus.train).to_dict()
     return {
-        **_described(tagger, _CANARY_MODEL, corpus.train, corpus.dev),
+        **_described(description, _CANARY_MODEL, corpus.train, corpus.dev),
         "valid": control["found"],
-        "control": {"copies": most, **control},
-        "canaries": {**figures, "stored": stored},
-        "membership": _membership(tagger, _part(corpus.train, changed, chosen=False), corpus.dev),
-        "words": words,
+        "control": {"copies": max(repeats), **control},
+        "canaries": {**figures, "stored": {"inserted": inserted.to_dict(), "others": others.to_dict()}},
+        "membership": _membership(tagger, unchanged, corpus.dev),
+        "words": words.to_dict(),
         "seed": seed,
-        "model_sha256": digest,
+        "model_sha256": description["sha256"],
     }
 
 
@@ -194,9 +192,9 @@ def audit_model(
         raise MismatchError("a note is among the training notes and among the others: give different ones")
     random, opened = np.random.default_rng(seed), open_model(folder)
     used = {word.lower() for word in members.words}
-    new = [word for word in phi_words(others, secret=False) if word.lower() not in used]
+    new = [word for word in words_of_phi(others, secret=False) if word.lower() not in used]
     known, unknown = (
-        words_to_time(words, _TIMED_WORDS, random=random) for words in (phi_words(members, secret=False), new)
+        words_to_time(words, _TIMED_WORDS, random=random) for words in (words_of_phi(members, secret=False), new)
     )
     timing = {}
     if min(len(known), len(unknown)) >= _LEAST_TIMED:
@@ -208,7 +206,7 @@ def audit_model(
         timing = {name: time_answers(answer, known, unknown, random=random) for name, answer in answers.items()}
         loop.close()
     return {
-        **_described(model.tagger, _FINISHED, members, others),
+        **_described(opened.description, _FINISHED, members, others),
         "membership": _membership(model.tagger, members, others),
         "words": count_stored_words(opened.path, members).to_dict(),
         "timing": timing,
@@ -216,37 +214,27 @@ def audit_model(
     }
 
 
-def _model_name(tagger: Tagger) -> str:
-    return next(name for name, path in MODELS.items() if path.endswith(f":{type(tagger).__name__}"))
-
-
-def _described(tagger: Tagger, kind: str, members: Split, others: Split) -> dict[str, Any]:
+def _described(description: Mapping[str, Any], kind: str, members: Split, others: Split) -> dict[str, Any]:
     return {
         "schema": _SCHEMA,
         "of": kind,
         "audited": datetime.now(UTC).isoformat(timespec="seconds"),
-        "model": _model_name(tagger),
-        "settings": asdict(tagger.settings),
+        "model": description["model"],
+        "settings": description["settings"],
         "notes": {"members": len(members.documents), "others": len(others.documents)},
     }
 
 
-def _part(split: Split, which: Sequence[bool], *, chosen: bool) -> Split:
-    pairs = [
-        pair
-        for pair, found in zip(zip(split.documents, split.encoded, strict=True), which, strict=True)
-        if found == chosen
-    ]
-    return Split(tuple(document for document, _ in pairs), tuple(encoded for _, encoded in pairs))
-
-
 def _membership(tagger: Tagger, members: Split, others: Split) -> dict[str, Any] | None:
     """Figures of membership by loss; None without notes of one kind."""
-    losses = [note_losses(tagger, split.annotated(PHI)) for split in (members, others)]
-    return attack_figures(-losses[0], -losses[1]) if all(map(len, losses)) else None
+    splits = [split.annotated(PHI) for split in (members, others)]
+    if not all(split.documents for split in splits):
+        return None
+    losses = [note_losses(tagger, split) for split in splits]
+    return attack_figures(-losses[0], -losses[1])
 
 
-def write_audit(folder: Path, audit: Mapping[str, Any]) -> None:
+def save_audit(folder: Path, audit: Mapping[str, Any]) -> None:
     """Write an audit into a folder: that of the finished model, or a new one.
 
     Raises:

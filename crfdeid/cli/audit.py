@@ -103,7 +103,7 @@ def run(options: SimpleNamespace) -> int | None:
 
 
 def _audit_training(options: SimpleNamespace) -> Mapping[str, Any]:
-    from crfdeid.audit.report import audit_training, write_audit  # noqa: PLC0415
+    from crfdeid.audit.report import audit_training, save_audit  # noqa: PLC0415
     from crfdeid.cli.progress import training_bar  # noqa: PLC0415
     from crfdeid.cli.train import _create_tagger  # noqa: PLC0415
     from crfdeid.corpora.splits import read_splits  # noqa: PLC0415
@@ -123,12 +123,12 @@ def _audit_training(options: SimpleNamespace) -> Mapping[str, Any]:
             seed=options.seed,
             on_progress=step,
         )
-    write_audit(options.output, audit)
+    save_audit(options.output, audit)
     return audit
 
 
 def _audit_model(options: SimpleNamespace) -> Mapping[str, Any]:
-    from crfdeid.audit.report import audit_model, write_audit  # noqa: PLC0415
+    from crfdeid.audit.report import audit_model, save_audit  # noqa: PLC0415
     from crfdeid.corpora.splits import Split  # noqa: PLC0415
     from crfdeid.pipeline import load  # noqa: PLC0415
 
@@ -140,5 +140,5 @@ def _audit_model(options: SimpleNamespace) -> Mapping[str, Any]:
         Split.of(corpus_options.read_annotated(path, options)) for path in (options.members, options.others)
     )
     audit = audit_model(folder, model, members, others, seed=options.seed)
-    write_audit(folder.path, audit)
+    save_audit(folder.path, audit)
     return audit

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
+from crfdeid.audit.measures import roc_area
 from crfdeid.bio import OUTSIDE
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import SettingError
@@ -308,27 +309,5 @@ def link(
         words = np.unique([target.word for target in members], return_inverse=True)[1]
         same.append(words[first] == words[second])
     scores, positive = np.concatenate(cosines), np.concatenate(same)
-    return Linking(area_under_curve(scores, positive), int(positive.sum()), int((~positive).sum()))
-
-
-def area_under_curve(scores: npt.NDArray[np.float64], positive: npt.NDArray[np.bool_]) -> float | None:
-    """Area under the ROC curve; equal scores count a half.
-
-    Args:
-        scores: score of each item.
-        positive: True for positive items.
-
-    Returns:
-        The area; None without items of both kinds.
-
-    Example:
-        >>> area_under_curve(np.array([0.9, 0.5, 0.5, 0.1]), np.array([True, True, False, False]))
-        0.875
-    """
-    from scipy.stats import rankdata  # noqa: PLC0415  It takes long to import.
-
-    found, others = int(positive.sum()), int((~positive).sum())
-    if not found or not others:
-        return None
-    ranks = rankdata(scores)[positive].sum() - found * (found + 1) / 2  # Mann and Whitney's U
-    return float(ranks / (found * others))
+    found, others = scores[positive], scores[~positive]
+    return Linking(roc_area(found, others).value if len(found) and len(others) else None, len(found), len(others))

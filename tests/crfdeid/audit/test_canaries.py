@@ -201,7 +201,7 @@ def test_one_shared_context_voids_an_audit(corpus: Corpus, monkeypatch: pytest.M
 
     monkeypatch.setattr("crfdeid.audit.report.insert_canaries", insert)
     monkeypatch.setattr("crfdeid.audit.report.make_questions", _frame)
-    found = audit_training(create("crf", overrides=_QUICK), corpus, canaries=40)
+    found = audit_training(create("crf", overrides=_QUICK), corpus, canaries=64)
     assert not found["valid"]
 
 
@@ -214,7 +214,7 @@ def test_a_model_that_learns_nothing_is_refused(corpus: Corpus) -> None:
         audit_training(create("rules"), corpus)
 
 
-@pytest.mark.parametrize("settings", [{"repeats": []}, {"repeats": [0, 1]}, {"canaries": 8}])
+@pytest.mark.parametrize("settings", [{"repeats": []}, {"repeats": [0, 1]}, {"canaries": 60}])
 def test_numbers_that_cannot_work_are_refused(corpus: Corpus, settings: dict[str, Any]) -> None:
     with pytest.raises(SettingError):
         audit_training(create("crf"), corpus, **settings)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from crfdeid.audit.members import count_stored_words, note_losses, phi_words, stored_words
+from crfdeid.audit.members import count_stored_words, note_losses, stored_words, words_of_phi
 from crfdeid.audit.timing import time_answers, words_to_time
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import Document, Span
@@ -48,6 +48,7 @@ def test_the_loss_is_the_mean_over_tokens(notes: Split) -> None:
     # The model has no city: for its token, what counts is the probability of being PHI.
     expected = ((count - 1) * np.log(3) + np.log(3 / 2)) / count
     np.testing.assert_allclose(note_losses(tagger, notes), np.full(12, expected))
+    assert note_losses(tagger, Split.of([Document("empty", "")])).tolist() == [0.0]
 
 
 def test_training_notes_have_a_lower_loss_than_others(notes: Split) -> None:
@@ -61,8 +62,8 @@ def test_training_notes_have_a_lower_loss_than_others(notes: Split) -> None:
 
 
 def test_words_of_phi_are_those_that_no_public_list_has(notes: Split) -> None:
-    assert phi_words(notes) == sorted(_NAMES)
-    assert phi_words(notes, secret=False) == sorted([*_NAMES, "Madrid"])
+    assert words_of_phi(notes) == sorted(_NAMES)
+    assert words_of_phi(notes, secret=False) == sorted([*_NAMES, "Madrid"])
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from commands import error_of
 
 from crfdeid import create
-from crfdeid.audit import read_audit, write_audit
+from crfdeid.audit import read_audit, save_audit
 from crfdeid.cli import main
 from crfdeid.corpora import write_corpus
 from crfdeid.corpora.splits import Corpus, Split
@@ -127,7 +127,7 @@ def test_an_audit_of_another_model_or_version_is_refused(
     assert main(_SAVED.split()) == 0
     audit = read_audit(box / "model")
     assert audit is not None
-    write_audit(box / "model", audit | change)
+    save_audit(box / "model", audit | change)
     assert isinstance(error_of("info", "model"), error)
 
 

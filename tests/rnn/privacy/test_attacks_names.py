@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from sharing_encoders import NAMES, OwnVectors, sentences
 
 from crfdeid.documents import LabelledSentence
@@ -21,7 +17,6 @@ from rnn.privacy.attacks.names import (
     Hits,
     Linking,
     Target,
-    area_under_curve,
     invert_by_averaging,
     is_name,
     link,
@@ -189,15 +184,6 @@ def test_without_sentences_there_is_no_noise_to_measure():
 
 
 SENTENCES = sentences(80)
-
-
-@given(st.lists(st.tuples(st.integers(0, 4), st.booleans()), max_size=20))
-def test_the_area_is_the_share_of_pairs_in_order(things):
-    scores, positive = [score for score, _ in things], [is_positive for _, is_positive in things]
-    pairs = list(product([s for s, p in things if p], [s for s, p in things if not p]))
-    expected = sum((good > bad) + 0.5 * (good == bad) for good, bad in pairs) / len(pairs) if pairs else None
-    found = area_under_curve(np.array(scores, float), np.array(positive, bool))
-    assert found == (None if expected is None else pytest.approx(expected))
 
 
 def test_pairs_are_of_one_type_and_of_two_sentences():
