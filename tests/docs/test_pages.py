@@ -1,11 +1,14 @@
 """The hand-written pages of docs/ keep their lengths and the house style."""
 
+import contextlib
+import pkgutil
 import re
 import runpy
 from pathlib import Path
 
 import pytest
 
+from crfdeid.errors import MissingExtraError
 from features import FEATURE_SETS
 
 ROOT = Path(__file__).parents[2]
@@ -43,6 +46,17 @@ def test_what_breaks_the_style_is_found(text):
 )
 def test_code_and_tables_are_left(text):
     assert list(CHECKS["problems"](f"# Title\n\n{text}\n")) == []
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name)
+def test_names_and_files_of_the_library_exist(page):
+    text = page.read_text(encoding="utf-8")
+    for name in re.findall(r"\b(?:crfdeid|features|rnn|experiments)(?:\.[A-Za-z_]\w*)+", text):
+        if not name.endswith((".py", ".md", ".NAME")):
+            with contextlib.suppress(MissingExtraError):
+                pkgutil.resolve_name(name)
+    for path in re.findall(r"`((?:crfdeid|features|rnn|experiments|benchmarks|tests|docs)/[\w/.-]*)`", text):
+        assert (ROOT / path).exists(), path
 
 
 @pytest.mark.slow
