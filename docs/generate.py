@@ -48,6 +48,12 @@ API = {
     "Corpora": ("crfdeid.corpora", "crfdeid.corpora.splits", "crfdeid.corpora.synthetic"),
     "Evaluation": ("crfdeid.evaluation",),
     "Redaction": ("crfdeid.redaction", "crfdeid.known_phi.identifiers", "crfdeid.known_phi.lists"),
+    "Training and review": (
+        "crfdeid.model_card.training",
+        "crfdeid.model_card.card",
+        "crfdeid.review.bounds",
+        "crfdeid.review.certificate",
+    ),
     "Explanations": ("crfdeid.explain",),
     "Integrations": (
         "crfdeid.integrations.arrow",

@@ -204,11 +204,10 @@ def stratified_bound(strata: Sequence[Stratum], *, recall: float = 1.0, level: f
     The choice between two bounds depends on the numbers of notes read of each kind, and never on the reviewers'
     findings, so that the level holds:
 
-    - *pooled*, if kinds were read in proportion to their sizes: the number of leaking notes found is a sum of
-    independent
-      draws of different probability, n of them, and the binomial of the same mean has the heavier tail (Hoeffding
-      1956), so that Clopper and Pearson's bound U holds for this mean. The share over all kinds is at most ``w U``,
-      where w, here at most 1.1, is the largest ratio of a kind's share of the notes to its share of those read.
+    - *pooled*, if kinds were read in proportion to their sizes: the number of leaking notes found is a sum of n
+      independent draws of different probability. The binomial of the same mean has the heavier tail (Hoeffding 1956),
+      so that Clopper and Pearson's bound U holds for this mean. The share over all kinds is at most ``w U``, where w,
+      here at most 1.1, is the largest ratio of a kind's share of the notes to its share of those read.
     - *combined*, if some kind was read more than others: numbers of leaking notes D_h are possible together where
       Fisher's combination of the kinds' tail probabilities, ``-sum ln P_h(found <= k_h; D_h)``, is at most half the
       chi-squared quantile of 2 S degrees of freedom; the bound is the largest sum of D_h that is.
@@ -228,9 +227,8 @@ def stratified_bound(strata: Sequence[Stratum], *, recall: float = 1.0, level: f
 
     Reference:
         Hoeffding 1956 (Annals of Mathematical Statistics), On the distribution of the number of successes in
-        independent trials; Fisher 1932, Statistical methods for research workers, section 21.1;
-        Ottoboni et al. 2018 (E-Vote-ID),
-        Risk-limiting audits by stratified union-intersection tests of elections, for the sum's bound.
+        independent trials; Fisher 1932, Statistical methods for research workers, section 21.1; Ottoboni et al. 2018
+        (E-Vote-ID), Risk-limiting audits by stratified union-intersection tests of elections, for the sum's bound.
     """
     if len(strata) == 1:
         return strata[0].bound(recall=recall, level=level)
