@@ -12,12 +12,10 @@ Names of patients are compared alike in all formats of files:
 
 from __future__ import annotations
 
-import csv
 import logging
 import math
 import re
-import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from pathlib import Path
@@ -29,8 +27,7 @@ from crfdeid.known_phi.folding import fold_to_alnum
 from crfdeid.known_phi.identifiers import IDENTIFIER_KINDS, PatientIdentifiers, cell_text
 from crfdeid.known_phi.persons import is_placeholder, unsearched_reason
 from crfdeid.secrets import short_digest
-from crfdeid.utils.files import read_text
-from crfdeid.utils.json import require_unique
+from crfdeid.utils.tables import open_table
 
 # Names of columns in English and Spanish, in the form of `fold_to_alnum`.
 _NAMES = {
@@ -181,8 +178,7 @@ def warn_unredacted_columns(columns: Sequence[PatientColumn], dropped: Collectio
 
 
 # The column that names the patient or the file of a line.
-_TABLE_KEYS = ("patient", "file")
-_DELIMITERS = (",", ";", "\t", "|")
+_TABLE_KEYS = frozenset(("patient", "file"))
 
 
 @dataclass(frozen=True)
@@ -225,24 +221,20 @@ def read_patient_table(path: Path, columns: Sequence[PatientColumn] = ()) -> Pat
         DataError: the file or a line is invalid. The message names the line and contains no value.
         SettingError: the kind of a column does not follow from its name.
     """
-    text = read_text(path)
-    delimiter, header, key = _header(text, path)
+    problem = "the header needs a column 'patient' or 'file', and not both"
+    header, rows = open_table(path, lambda names: len(_TABLE_KEYS.intersection(names)) == 1, problem=problem)
+    (key,) = _TABLE_KEYS.intersection(header)
     named = tuple(columns) or tuple(_column_by_name(name) for name in header if name != key)
-    for name in (key, *(column.name for column in named)):
-        if header.count(name) != 1:
-            problem = f"the header has the column '{name}' {header.count(name)} times: name it once"
-            raise FormatError(problem, path=path, line=1)
-    require_unique(header, path=path, line=1)
-    indices = [header.index(column.name) for column in named]
+    for column in named:
+        if column.name not in header:
+            raise FormatError(f"the header lacks the column '{column.name}': add it", path=path, line=1)
     found: dict[str, list[PatientIdentifiers]] = {}
-    for line, fields in _rows(text, delimiter, path):
+    for line, row in rows:
         with located(path, line):
-            if len(fields) != len(header):
-                raise FormatError(f"{len(fields)} fields where the header has {len(header)}")
-            owner = patient_name(fields[header.index(key)]) if key == "patient" else fields[header.index(key)].strip()
+            owner = patient_name(row[key]) if key == "patient" else row[key]
             if not owner:
                 raise FormatError(f"no value in the column '{key}': name the {key} of the line")
-            found.setdefault(owner, []).append(row_identifiers(named, [fields[i] for i in indices]))
+            found.setdefault(owner, []).append(row_identifiers(named, [row[column.name] for column in named]))
     if not found:
         raise EmptyInputError("a header without lines: add one for each patient", path=path)
     return PatientTable(key, {owner: _united(lines) for owner, lines in found.items()})
@@ -253,28 +245,3 @@ def _united(lines: Sequence[PatientIdentifiers]) -> PatientIdentifiers:
         (kind, value) for known in lines for kind in IDENTIFIER_KINDS for value in getattr(known, f"{kind}s")
     )
     return replace(known, unsearched=tuple(dict.fromkeys(one for known in lines for one in known.unsearched)))
-
-
-def _header(text: str, path: Path) -> tuple[str, Sequence[str], str]:
-    first = text.partition("\n")[0].rstrip("\r")
-    for delimiter in _DELIMITERS:
-        header = next(csv.reader([first], delimiter=delimiter), [])
-        keys = [key for key in _TABLE_KEYS if key in header]
-        if len(keys) == 1:
-            return delimiter, header, keys[0]
-    raise FormatError("the header needs a column 'patient' or 'file', and not both", path=path, line=1)
-
-
-def _rows(text: str, delimiter: str, path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows after the header with their first lines; blank lines are skipped."""
-    csv.field_size_limit(sys.maxsize)
-    reader = csv.reader(text.splitlines(keepends=True), delimiter=delimiter, strict=True)
-    first_line = 1
-    try:
-        for fields in reader:
-            if fields and first_line > 1:
-                yield first_line, fields
-            first_line = reader.line_num + 1
-    except csv.Error:
-        problem = "the row that begins here has a misplaced or unclosed double quote"
-        raise FormatError(problem, path=path, line=first_line) from None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,40 +12,64 @@ from crfdeid.errors import FormatError
 from crfdeid.utils.files import read_text
 from crfdeid.utils.json import require_unique
 
+_DELIMITERS = (",", ";", "\t", "|")
 _MAX_DIGITS = 12  # more characters, notes or tokens than there are
 
 
 def read_table(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
-    """The rows of a table, each with its line, as the text of each column that is asked for.
+    """The rows of a table, each with its line, as the text of each of some columns.
 
     Args:
-        path: the file, with tabs or commas between the fields; its first line names the columns.
-        columns: names of the columns to read.
+        path: the file; see `open_table`.
+        columns: names of the columns; others are ignored.
 
     Raises:
-        DataError: it cannot be read, a column is missing or there twice, or a row has not as many fields as the header.
+        DataError: as of `open_table`, or a column is missing.
     """
+    problem = f"a column is missing: the first line names the columns, {', '.join(columns)} among them"
+    _, rows = open_table(path, set(columns).issubset, problem=problem)
+    return ((line, {name: row[name] for name in columns}) for line, row in rows)
+
+
+def open_table(
+    path: Path, is_header: Callable[[Sequence[str]], bool], *, problem: str
+) -> tuple[Sequence[str], Iterator[tuple[int, dict[str, str]]]]:
+    """The names of a table's columns, and its rows, each with its first line, as text by column.
+
+    Args:
+        path: the file, delimited by the first of commas, semicolons, tabs and bars with which it has a valid header.
+        is_header: whether names of columns are valid.
+        problem: the message for a file without a valid header.
+
+    Raises:
+        DataError: the file cannot be read, has no valid header, repeats a column, or violates RFC 4180; the rows raise
+            it where one has another number of fields.
+    """
+    csv.field_size_limit(sys.maxsize)  # the limit of 131,072 characters is one for the whole process
     text = read_text(path)
-    reader = csv.reader(text.splitlines(), delimiter="\t" if "\t" in text.partition("\n")[0] else ",", strict=True)
+    first = text.partition("\n")[0].rstrip("\r")
+    for delimiter in _DELIMITERS:
+        header = [name.strip() for name in next(csv.reader([first], delimiter=delimiter), [])]
+        if is_header(header):
+            require_unique(header, path=path, line=1)
+            return header, _rows(text, delimiter, header, path)
+    raise FormatError(problem, path=path, line=1)
+
+
+def _rows(text: str, delimiter: str, header: Sequence[str], path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    reader = csv.reader(text.splitlines(keepends=True), delimiter=delimiter, strict=True)
+    first_line = 1
     try:
-        header = [name.strip() for name in next(reader, [])]
-        missing = [name for name in columns if name not in header]
-        if missing:
-            raise FormatError(
-                f"no column {', '.join(missing)}: the first line names the columns, {', '.join(columns)} among them",
-                path=path,
-                line=1,
-            )
-        require_unique(header, path=path, line=1)
-        for row in filter(None, reader):
-            if len(row) != len(header):
-                raise FormatError(
-                    f"{len(row)} fields, where the first line has {len(header)}", path=path, line=reader.line_num
-                )
-            named = dict(zip(header, (field.strip() for field in row), strict=True))
-            yield reader.line_num, {name: named[name] for name in columns}
+        for fields in reader:
+            if fields and first_line > 1:
+                if len(fields) != len(header):
+                    found = f"{len(fields)} fields where the header has {len(header)}"
+                    raise FormatError(found, path=path, line=first_line)
+                yield first_line, dict(zip(header, map(str.strip, fields), strict=True))
+            first_line = reader.line_num + 1
     except csv.Error:
-        raise FormatError("no row of a table: check its quotes", path=path, line=reader.line_num) from None
+        found = "the row that begins here has a misplaced or unclosed double quote"
+        raise FormatError(found, path=path, line=first_line) from None
 
 
 def whole_numbers(texts: Iterable[str]) -> list[int]:
