@@ -129,14 +129,9 @@ def _read_settings(ctx: click.Context, _: click.Parameter, path: Path | None) ->
     """Take defaults of options from a TOML file."""
     if path is None:
         return
-    import tomllib  # noqa: PLC0415
+    from crfdeid.utils.toml import read_toml  # noqa: PLC0415  Most commands have no such file.
 
-    from crfdeid.utils.files import read_text  # noqa: PLC0415
-
-    try:
-        table = tomllib.loads(read_text(path))
-    except tomllib.TOMLDecodeError as problem:
-        raise FormatError(f"not valid TOML: {problem}", path=path) from None
+    table = read_toml(path)
     known = {p.opts[0][2:]: p for p in ctx.command.params if isinstance(p, Option) and not p.is_eager}
     for name in table:
         if name not in known:

@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from crfdeid.documents import Span
 from crfdeid.errors import DataError, EmptyInputError, FormatError, LimitError, located
 from crfdeid.known_phi.folding import FoldedText, PhraseMatcher, fold_to_alnum
 from crfdeid.utils.files import read_text
+from crfdeid.utils.toml import read_toml
 from crfdeid.validation import TYPE_NAMES
 
 PATTERN_TIMEOUT = 5.0
@@ -214,7 +214,6 @@ _KEYS = {
 }
 _Value = TypeVar("_Value")
 _COMMENT = "#"
-_SYNTAX_POSITION = re.compile(r"\(at line (\d+), column (\d+)\)")
 _HEADER = re.compile(r"\s*\[\[?\s*[\"']?(\w+)[\"']?\s*\]")
 
 
@@ -225,17 +224,7 @@ def read_lists(path: Path) -> CustomLists:
         DataError: a file cannot be read or is invalid. The message names file and line, and no term: lists contain
             names.
     """
-    text = read_text(path)
-    try:
-        content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        position = _SYNTAX_POSITION.search(str(error))
-        line = int(position[1]) if position else len(text.splitlines())
-        column = f" at column {position[2]}" if position else ", or not closed"
-        raise FormatError(f"invalid TOML{column}: correct it", path=path, line=line) from None
-    except RecursionError:
-        raise FormatError("TOML that is nested too deeply", path=path) from None
-    tables = list(_tables(content, path, text.split("\n")))
+    tables = list(_tables(read_toml(path), path, read_text(path).split("\n")))
     if not tables:
         raise EmptyInputError("no lists: add [[deny]], [[allow]] or [[pattern]]", path=path)
     return CustomLists(

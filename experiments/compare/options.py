@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +13,7 @@ from crfdeid.augmentation import NO_COPIES
 from crfdeid.ensembles.ensemble import COMBINATIONS
 from crfdeid.errors import FormatError, OptionConflictError, SettingError, UsageError
 from crfdeid.registry import model_settings, profile_name
-from crfdeid.utils.files import read_text
+from crfdeid.utils.toml import read_toml
 from experiments.core.embeddings import (
     NEIGHBOURS_FROM,
     RANDOM,
@@ -140,12 +139,8 @@ def read_variants(path: Path, *, profile: str) -> tuple[Variant, ...]:
         DataError: the file cannot be read, is no TOML, or a table names no model; the message has the file.
         UsageError: a table has an unknown model or setting, or an invalid value; the message has file and table.
     """
-    try:
-        tables = tomllib.loads(read_text(path))
-    except tomllib.TOMLDecodeError as problem:
-        raise FormatError(f"no TOML: {problem}", path=path) from None
     found = []
-    for name, table in tables.items():
+    for name, table in read_toml(path).items():
         if not isinstance(table, dict) or not isinstance(table.get("model"), str):
             raise FormatError(f'[{name}] needs a line such as model = "crf"', path=path)
         settings = {
