@@ -8,7 +8,6 @@ tokenizer.json       or vocab.txt (BERT), or vocab.json and merges.txt (RoBERTa)
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 import shutil
 import subprocess
@@ -23,7 +22,6 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 
 from crfdeid.errors import (
-    DataError,
     FormatError,
     IntegrityError,
     MismatchError,
@@ -32,8 +30,9 @@ from crfdeid.errors import (
     ReadError,
     UsageError,
 )
-from crfdeid.utils.files import read_bytes
+from crfdeid.utils.files import read_text
 from crfdeid.utils.folders import cache_folder, make_cache_folder
+from crfdeid.utils.json import parse_json
 from rnn.pretrained.config import EncoderConfig, Head, read_head, read_renamed
 from rnn.pretrained.wordpiece import WordpieceTokenizer, read_pieces
 
@@ -161,18 +160,11 @@ def _encoder(folder: Path, content: Mapping[str, Any]) -> PretrainedEncoder:
 
 
 def _config(path: Path) -> dict[str, Any]:
-    try:
-        content: Any = json.loads(read_bytes(path))
-        if not isinstance(content, dict):
-            raise ValueError("not an object")
-        return content
-    except DataError:
-        raise
-    except OSError as error:
-        problem = f"cannot be read ({error.strerror}): give the folder of an encoder in the hub's layout"
-        raise ReadError(problem, path=path) from None
-    except (ValueError, RecursionError):
-        raise FormatError("not the settings of an encoder, which are a JSON object: fetch it anew", path=path) from None
+    problem = "not the settings of an encoder, which are a JSON object: give a folder in the hub's layout"
+    content = parse_json(read_text(path), path=path, otherwise=problem)
+    if not isinstance(content, dict):
+        raise FormatError(problem, path=path)
+    return content
 
 
 def _remedy(folder: Path) -> str:

@@ -10,6 +10,9 @@ from typing import TypeVar
 
 _Value = TypeVar("_Value")
 
+VOWELS = "aeiouhy"
+"""Letters at the beginning of a name before which French elides an article, casefolded."""
+
 
 class HmacChooser:
     """Pseudorandom choices by HMAC: a function of key, purpose and value, on any machine and in any order.

@@ -8,7 +8,7 @@ from functools import lru_cache
 import regex
 
 from crfdeid.known_phi.persons import PARTICLES
-from crfdeid.redaction.surrogates.chooser import HmacChooser, casefold_accents, casefold_words, splice
+from crfdeid.redaction.surrogates.chooser import VOWELS, HmacChooser, casefold_accents, casefold_words, splice
 from crfdeid.redaction.surrogates.identifiers import other_code
 from crfdeid.redaction.surrogates.locales import locale_lists
 from crfdeid.redaction.surrogates.names import Names
@@ -91,7 +91,6 @@ _FIRM = regex.compile(r"[\s,]+S\.?\s?[AL]\.?(?:U\.?)?$")
 _MOST_INITIALS = 5
 _LONGEST_ACRONYM = 4
 _MOST_TOWN_WORDS = 4
-_VOWELS = "aeiouhy"
 _ELIDED = regex.compile(r"[dlDL]['’]")
 _LAST_DAY = 28
 
@@ -214,7 +213,7 @@ class Hospitals:
             town = self._places.spanish(text[start : last.end()])
             if town is not None and text[start].isupper():
                 before = text[words[0].start() : start]
-                has_vowel = casefold_accents(town[0]) in _VOWELS or not before
+                has_vowel = casefold_accents(town[0]) in VOWELS or not before
                 return last.end(), (before if has_vowel else f"{before[0]}e ") + town
         return start, None
 

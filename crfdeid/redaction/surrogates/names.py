@@ -11,7 +11,14 @@ from typing import NamedTuple
 import regex
 
 from crfdeid.known_phi.persons import NAME_WORD, PARTICLES
-from crfdeid.redaction.surrogates.chooser import HmacChooser, casefold_accents, casefold_words, splice, with_case_of
+from crfdeid.redaction.surrogates.chooser import (
+    VOWELS,
+    HmacChooser,
+    casefold_accents,
+    casefold_words,
+    splice,
+    with_case_of,
+)
 from crfdeid.redaction.surrogates.locales import LocaleLists, given_name_sexes, locale_lists
 from crfdeid.redaction.surrogates.packs import (
     ENGLISH_AND_SPANISH_TITLES,
@@ -27,7 +34,7 @@ _DIGIT = regex.compile(r"\p{N}")
 _MARIA = regex.compile(r"(?<!\p{L})M\.?ª\.?")
 _FEW = 3
 _LONG_WORD = 4  # a shorter one may be part of an account by chance
-_VOWELS, _SIBILANTS = "aeiouhy", tuple("sßxz")
+_SIBILANTS = tuple("sßxz")
 _LONGEST_ABBREVIATION = 3
 _WORD_BEFORE = regex.compile(r"(\p{L}+)[\s-]$")
 # Particles that stay in Spanish names even with a capital ("De La Cruz").
@@ -183,7 +190,7 @@ class Names:
         """Return the initial of the surrogates of names with this initial, which differs from it."""
         others = [other for other in self._lists.letters if other != letter]
         if self._words.same_vowels:
-            others = [other for other in others if (other in _VOWELS) is (letter in _VOWELS)] or others
+            others = [other for other in others if (other in VOWELS) is (letter in VOWELS)] or others
         return self._keyed.choice("initial", letter, others or [letter])
 
 

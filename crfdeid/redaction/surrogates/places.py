@@ -9,7 +9,14 @@ from typing import NamedTuple, TypeVar
 
 import regex
 
-from crfdeid.redaction.surrogates.chooser import HmacChooser, casefold_accents, casefold_words, splice, with_case_of
+from crfdeid.redaction.surrogates.chooser import (
+    VOWELS,
+    HmacChooser,
+    casefold_accents,
+    casefold_words,
+    splice,
+    with_case_of,
+)
 from crfdeid.redaction.surrogates.identifiers import DOORS, other_code
 from crfdeid.redaction.surrogates.locales import locale_lists
 from crfdeid.redaction.surrogates.names import Names
@@ -41,7 +48,6 @@ from crfdeid.redaction.surrogates.place_tables import (
 )
 from features.languages import LANGUAGES
 
-_VOWELS = "aeiouhy"
 _HOME_DIGITS = 5  # of a postcode
 _FOREIGN = ("CH", "A", "B")  # countries with postcodes of four digits
 _SHORTEST_MISSPELT = 6
@@ -195,8 +201,8 @@ class _Geography:
 
     def with_same_vowel(self, name: str, options: Sequence[str]) -> list[str]:
         """Return the options that begin with a vowel if the name does, or else with none, where "d'" depends on it."""
-        vowel = casefold_accents(name[:1]) in _VOWELS
-        return [one for one in options if not self._same_vowels or (casefold_accents(one[:1]) in _VOWELS) is vowel]
+        vowel = casefold_accents(name[:1]) in VOWELS
+        return [one for one in options if not self._same_vowels or (casefold_accents(one[:1]) in VOWELS) is vowel]
 
     def province_of(self, postcode: str, country: str = "") -> str | None:
         """Return the number of a known province by a postcode, and the letters of its country."""

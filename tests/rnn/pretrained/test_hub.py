@@ -9,7 +9,7 @@ from ml_dtypes import bfloat16
 from safetensors.numpy import save_file
 from tiny_encoders import bert_config, random_arrays, roberta_config, write_encoder
 
-from crfdeid.errors import FormatError, IntegrityError, MismatchError, NotFoundError, ReadError
+from crfdeid.errors import EncodingError, FormatError, IntegrityError, MismatchError, NotFoundError, ReadError
 from rnn.pretrained.hub import read_encoder
 
 
@@ -95,10 +95,19 @@ def test_a_config_without_a_size_is_refused(tmp_path):
     assert caught.value.path == tmp_path / "config.json"
 
 
-@pytest.mark.parametrize("content", [b"", b"[]", b"{", b"\xff", b"[" * 100_000])
-def test_a_config_that_is_none_is_refused(tmp_path, content):
+@pytest.mark.parametrize(
+    ("content", "error"),
+    [
+        (b"", FormatError),
+        (b"[]", FormatError),
+        (b"{", FormatError),
+        (b"\xff", EncodingError),
+        (b"[" * 100_000, FormatError),
+    ],
+)
+def test_a_config_that_is_none_is_refused(tmp_path, content, error):
     (write_encoder(tmp_path) / "config.json").write_bytes(content)
-    with pytest.raises(FormatError):
+    with pytest.raises(error):
         read_encoder(tmp_path)
 
 
