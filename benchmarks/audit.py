@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import platform
 import random
 import re
@@ -187,9 +188,10 @@ def _read(file: Path) -> list[dict[str, Any]]:
 
 
 def print_page(runs: Sequence[Mapping[str, Any]]) -> None:
-    machine = f"{platform.machine()}, {platform.system()}, Python {platform.python_version()}"
+    machine = f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
     print("# What models give away about their training notes\n")
-    print(_TEXT.format(commits=", ".join(sorted({run["commit"] for run in runs})), machine=machine))
+    commits, dates = (", ".join(sorted({run[key] for run in runs})) for key in ("commit", "date"))
+    print(_TEXT.format(commits=commits, dates=dates, machine=machine))
     for corpus, model in dict.fromkeys((run["corpus"], run["model"]) for run in runs):
         of_model = [run for run in runs if (run["corpus"], run["model"]) == (corpus, model)]
         print(f"\n## {model} on {corpus}, types {of_model[0]['types']}\n")
@@ -251,9 +253,9 @@ python benchmarks/audit.py page runs.jsonl
 400 canaries, half of them in the training notes with 1, 2, 4 or 8 copies, and as many decoys: names of the same kinds
 that are annotated as no PHI. Each figure is a mean over seeds, which draw names and places anew. F and recall, in per
 cent, are strict ones of the models with canaries on the development notes. Chance is an AUC of 0.5 and an exposure of
-1.4 bits; the most that can be measured is 10 bits. Epsilon is the lower bound at 95 % confidence, for a name with all
+1.4 bits; the most that can be measured is 10.4 bits. Epsilon is the lower bound at 95 % confidence, for a name with all
 its copies. "Notes" is the membership of whole notes by loss. The time is that of the training and of the audit. Private
-vocabulary has the training of min_documents 3 and hashes of words. Commit {commits}; {machine}.
+vocabulary has the training of min_documents 3 and hashes of words. Commit {commits}; {dates}; {machine}.
 """
 
 

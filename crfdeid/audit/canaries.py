@@ -65,7 +65,7 @@ _CODAS = ("l", "ld", "m", "n", "nd", "nt", "r", "rd", "rk", "s", "st", "t", "x")
 _LEAST_LETTERS = 5  # of a real name: a shorter one may be a word
 _WINDOW = 20  # words of a question on each side of the name
 _TINY = 1e-12
-_REFERENCES, _LEAST_REFERENCES = 1023, 100  # of each kind: an exposure of 10 bits at most
+_REFERENCES, _LEAST_REFERENCES = 1323, 100  # of each kind: an exposure of 10.4 bits at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +156,8 @@ class CanaryPlan(NamedTuple):
             SettingError: more canaries than there are real names for.
         """
         used = {fold_word(word) for split in splits for word in split.words}
-        sizes = count, count // 2, _REFERENCES
-        drawn = {kind: make_names(sum(sizes), used, real=kind, random=random) for kind in (True, False)}
+        size = (count + 1) // 2 + count // 4 + _REFERENCES
+        drawn = {kind: make_names(size, used, real=kind, random=random) for kind in (True, False)}
         canaries, decoys = [list[Canary](), list[Canary]()]
         for kind, names in drawn.items():
             rest = iter(names)

@@ -329,7 +329,7 @@ _VOID = (
     "{auc}): the low figures here say nothing. Give more training notes, or more canaries."
 )
 _CANARIES = (
-    "AUC 0.5 and an exposure of 1.4 bits are chance; {bits:.0f} bits are the most that can be measured. Over all "
+    "AUC 0.5 and an exposure of 1.4 bits are chance; {bits:.1f} bits are the most that can be measured. Over all "
     "copies, {correct} of {guesses} guesses about names were right: the training is not ({epsilon:.2f}, {delta:g})-"
     "differentially private, with a confidence of 95 %. The unit is a name with all its copies. Names in the model's "
     "files: {inserted} that were trained on, {others} that were not."

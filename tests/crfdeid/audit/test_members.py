@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from crfdeid.audit.canaries import Question, canary_scores
 from crfdeid.audit.members import count_stored_words, note_losses, stored_words, words_of_phi
 from crfdeid.audit.timing import time_answers, words_to_time
 from crfdeid.corpora.splits import Split
@@ -75,11 +76,13 @@ def test_words_of_phi_are_those_that_no_public_list_has(notes: Split) -> None:
         ("bilstm-crf", {"epochs": 1}),
     ],
 )
-def test_names_are_in_the_files_of_a_model_unless_its_vocabulary_is_private(
+def test_any_model_can_be_asked_and_has_names_in_its_files_unless_its_vocabulary_is_private(
     model: str, settings: dict[str, Any], notes: Split, tmp_path: Path
 ) -> None:
     tagger = create(model, overrides=settings)
     tagger.fit(notes.sentences, notes.sentences)
+    questions = [Question(("seen", "by"), ("with", "some", "pain"))]
+    assert np.isfinite([*note_losses(tagger, notes), *canary_scores(tagger, _NAMES, questions)]).all()
     tagger.save(tmp_path / "readable")
     tagger.save(tmp_path / "private", key=_KEY)
     found = [count_stored_words(tmp_path / name, notes) for name in ("readable", "private")]
