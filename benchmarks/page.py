@@ -108,7 +108,8 @@ def _corpus(name: str, result: Mapping[str, Any], published: _Cells) -> Iterator
             yield f"Not measured: {cell['model']} ({cell['failed']})\n"
     if published:
         rows = [[row["system"], row["figure"], row["source"], row["compared"]] for row in published]
-        yield "**Published**\n\n" + _markdown(["system", "figure, %", "source", "to be compared with ours?"], rows)
+        head = ["system", "figure, %", "source", "to be compared with ours?"]
+        yield f"### Published results on {name}\n\n{_markdown(head, rows)}"
 
 
 def _significance(result: Mapping[str, Any]) -> Iterator[str]:
