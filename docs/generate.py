@@ -72,7 +72,7 @@ API = {
 
 
 def write_pages(*_: object) -> None:
-    """Write every page whose content has changed."""
+    """Write every page whose content has changed, and remove those of an earlier build."""
     pages = {
         "command-line.md": "\n".join(command_line()),
         "settings.md": "\n".join(settings()),
@@ -82,8 +82,10 @@ def write_pages(*_: object) -> None:
     for name, text in pages.items():
         path = REFERENCE / name
         path.parent.mkdir(exist_ok=True)
-        if not path.exists() or path.read_text() != text:
-            path.write_text(text)
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+    for stale in set((REFERENCE / "api").glob("*.md")).difference(REFERENCE / name for name in pages):
+        stale.unlink()
 
 
 def table(header: Iterable[str], rows: Iterable[Iterable[object]]) -> Iterator[str]:
