@@ -110,6 +110,16 @@ def test_spans_of_other_layers_move_too(random: np.random.Generator) -> None:
     assert changed.text[span.start : span.end] == "pain"
 
 
+def test_notes_with_their_own_tokens_are_tokenised_anew(random: np.random.Generator) -> None:
+    sentence = Sentence.from_words(["there", "was", "some", "pain"])
+    note = Document("1", "there was some pain", pretokenized=(sentence,))
+    with_name = Document("2", "Quill", (Span(0, 5, "DOCTOR"),))
+    changed = insert_canaries(Split.of([note, with_name]), [Canary("Brandelto", False, 1, True)], random=random)
+    (labelled,) = changed.encoded[0].sentences
+    assert dict(zip(labelled.sentence.words, labelled.tags, strict=True))["Brandelto"] == "B-DOCTOR"
+    assert len(labelled.tags) == 5
+
+
 def test_more_copies_than_notes_are_refused(random: np.random.Generator) -> None:
     few = _notes(3, 1)
     with pytest.raises(EmptyInputError):

@@ -78,6 +78,15 @@ def test_a_training_is_audited_without_leaving_a_model(box: Path, capsys: pytest
     assert printed["settings"]["max_iterations"] == 20
 
 
+def test_a_void_audit_says_so_and_fails(
+    box: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crfdeid.audit.report._LEAST_FOUND", 1.0)  # as if no name could be found in any model
+    assert main(["audit", *_TRAIN.split(), "--output", "out"]) == 1
+    assert "VOID" in capsys.readouterr().out
+    assert json.loads((box / "out" / "audit.json").read_text())["valid"] is False
+
+
 def test_nothing_of_the_notes_is_printed_or_written(box: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["audit", *_TRAIN.split(), "--output", "out"]) == 0
     assert main(_SAVED.split()) == 0
