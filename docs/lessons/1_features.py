@@ -55,7 +55,7 @@ print(by_hand)
 
 # %% [markdown]
 # The library cuts this text in the same way (it also parts words typed together, as in "SmithPhone"). And it knows
-# where each token stands, so that whatever is found can be traced back to its place in the note. That is more important
+# the place of each token, so that every find can be traced back to its place in the note. That is more important
 # than it looks: a name that is found, but hidden one letter too far to the right, is still there to read.
 
 # %%
@@ -68,7 +68,7 @@ for token in tokens[:5]:
 # ## Tags
 #
 # What is to be found is marked by spans: a start, an end, a label. A model gives one answer a token, so spans become
-# tags, as in Table 1 of the paper: `B-` begins an entity, `I-` goes on with it, `O` is outside of all. From the tags we
+# tags, as in Table 1 of the paper: `B-` begins an entity, `I-` continues it, `O` is outside of all. From the tags we
 # get the spans back; nothing is lost where each span begins and ends at the edge of a token.
 
 # %%
@@ -85,7 +85,7 @@ assert decode(labelled.sentence, labelled.tags) == list(note.spans)
 #
 # A feature is a text that a token has or has not. `w[-1]=Dr` says that the word before the token is "Dr". Here are the
 # features of a window of one word on each side, by hand. Where the window reaches beyond the sentence, `<s>` and `</s>`
-# stand in.
+# take the missing places.
 
 
 # %%
@@ -129,7 +129,7 @@ for phrase in (["Dr", ".", "Brown", "called"], ["brown", "sputum", "was", "seen"
 # Such a program makes mistakes of its own: it was written for newspapers, and it has never seen a note. Its answers are
 # worth showing to our model all the same, which will learn how far to trust them.
 #
-# ## What can a feature say about a note that nobody has seen?
+# ## What can a feature say about a new note?
 #
 # A model learns a weight for each feature that it sees in training. A feature that it meets for the first time in a new
 # note has no weight, and says nothing. So let us count: of the features of new notes, which share did the training
@@ -176,7 +176,7 @@ assert known["runs of 3 words"] < known["runs of 2 words"] < known["the word"] <
 
 # %% [markdown]
 # The longer the run of words, the more it says where it is known, and the less often it is known. Affixes (the first
-# and last letters of a word) and shapes say less about a word, but they say it also about words that nobody has seen,
+# and last letters of a word) and shapes say less about a word, but they say it also about words that no note had,
 # and a name in a new note may well be one of these.
 #
 # ## What a feature earns
@@ -229,7 +229,7 @@ print(f"words, length: F {words_and_length.f1:.1%}, where words alone have {word
 
 # %% [markdown]
 # Features that need more than one word come from `columns`, for many sentences at a time: how the features begin, and
-# how they go on, one value a token, one sentence after the other. `None` stands for no feature. Here is one for the
+# how they continue, one value a token, one sentence after the other. `None` is no feature. Here is one for the
 # number of words that are left in the sentence.
 
 
@@ -286,7 +286,7 @@ exercise(check_1, shape_of)
 # ### Exercise 2: both neighbours at once
 #
 # Write an extractor `Around` whose one feature joins the word before and the word after a token: in "Seen by Dr", the
-# token "by" has `around=Seen|Dr`. At the ends of a sentence, `<s>` and `</s>` stand in.
+# token "by" has `around=Seen|Dr`. At the ends of a sentence, the missing words are `<s>` and `</s>`.
 #
 # <details><summary>Hint 1</summary>Look at how <code>WordsLeft</code> above gets the words of a batch, and return one
 # <code>Column</code>.</details>

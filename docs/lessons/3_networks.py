@@ -36,7 +36,7 @@ from rnn.network import Structure
 #
 # A word is a vector: D numbers. At first they are drawn at random, training changes them. The network looks at a word
 # together with its neighbours, whose vectors are put one after the other (equation 5). Beyond the ends of the sentence
-# stands a vector for padding.
+# there is a vector for padding.
 
 # %%
 WORDS = ["Seen", "by", "Ann", "Quill"]
@@ -119,7 +119,7 @@ slope = (loss(W, nudged, b, U, c) - loss(W, V, b, U, c)) / step
 print(f"the loss is {loss(W, V, b, U, c):.4f}; its derivative by V[0, 1] is {slope:.5f}")
 
 # %% [markdown]
-# Two forward passes for one weight: with a million weights nobody would wait for that. JAX finds the derivatives by all
+# Two forward passes for one weight: with a million weights that takes too long. JAX finds the derivatives by all
 # weights in one go, backward through the words (back-propagation through time), and gets the same number.
 
 # %%
@@ -228,7 +228,7 @@ figure.colorbar(image)
 plt.show()
 
 # %% [markdown]
-# Put it beside the picture of the CRF's steps in lesson 2. Nobody gave the network a number for a step from tag to tag,
+# Compare it with the picture of the CRF's steps in lesson 2. The network got no number for a step from tag to tag,
 # and it has learned all the same that the inside of a date or an identifier follows its beginning. And the inside of a
 # doctor's name? A window shows the network the word before anyway, so it need not remember everything.
 

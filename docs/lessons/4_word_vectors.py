@@ -41,8 +41,8 @@ from rnn.vocab import zero_digits
 # %% [markdown]
 # ## A word by its company
 #
-# Words that stand in the same company are alike: "daily" and "bid" both follow a dose. So let us count, for the most
-# frequent words of 120 notes without marks, which words stand within two places of them. Every digit is read as 0, by
+# Words that keep the same company are alike: "daily" and "bid" both follow a dose. So let us count, for the most
+# frequent words of 120 notes without marks, which words are within two places of them. Every digit is read as 0, by
 # `zero_digits`, so that all dates look alike.
 
 # %%
@@ -72,7 +72,7 @@ print(f"daily and bid: {cosine_by_hand:.4f}")
 assert np.isclose(cosine_by_hand, from_library)
 
 # %% [markdown]
-# Such vectors are long, and ruled by the words that stand beside everything. (Exercise 2 weighs the counts, so that
+# Such vectors are long, and ruled by the words that are near everything. (Exercise 2 weighs the counts, so that
 # common company counts for less.) The two kinds of vectors in the paper are short, and are learned.
 #
 # ## RNNLM: by foretelling the next word
@@ -95,7 +95,7 @@ U, W, V = (np.array(weights, float) for weights in model.weights)
 number = {word: i for i, word in enumerate(model.words)}
 readable = [sentence for sentence in held_out if all(word in number for word in sentence)]
 
-text = [0] + [i for sentence in readable for i in [*map(number.__getitem__, sentence), 0]]  # 0 stands between sentences
+text = [0] + [i for sentence in readable for i in [*map(number.__getitem__, sentence), 0]]  # 0 between sentences
 state, surprise = np.zeros(SIZE), 0.0
 for read, following in itertools.pairwise(text):
     state = 1 / (1 + np.exp(-(U[read] + W @ state)))
@@ -158,7 +158,7 @@ assert within > between
 # %% [markdown]
 # ## Do they help?
 #
-# Vectors can help in two ways. The words of the few annotated notes start in good places. And words that stand in no
+# Vectors can help in two ways. The words of the few annotated notes start in good places. And words that are in no
 # annotated note at all have a vector that says something. How many words of new notes is that? All three kinds get the
 # words that both kinds of learned vectors have, so that they differ in nothing but the numbers.
 
@@ -218,9 +218,9 @@ plt.show()
 # %% [markdown]
 # Look at the dots before you believe the lines. Where the dots of two kinds overlap, other seeds could have told
 # another story. In the paper the order is random, RNNLM, CBOW. It prints one number a kind, of vectors of three
-# different sizes, trained on news: what in its Table 4 is due to the kind, and what to the size, nobody can tell from
-# it. If your dots do not show that order, think of what is different here: vectors from little text, notes whose names
-# are invented, and a network that changes the vectors in training anyway.
+# different sizes, trained on news: what in its Table 4 is due to the kind, and what to the size, the table does not
+# tell. If your dots do not show that order, think of what is different here: vectors from little text, notes with
+# invented names, and a network that changes the vectors in training anyway.
 #
 # ## What to remember
 #
@@ -262,8 +262,8 @@ exercise(check_1, cosine)
 # %% [markdown]
 # ### Exercise 2: company that tells something
 #
-# "of" stands beside everything, so it says little about a word. The positive pointwise mutual information compares how
-# often two words stand together with how often they would by chance:
+# "of" is near everything, so it says little about a word. The positive pointwise mutual information compares how
+# often two words are near each other with how often they would by chance:
 #
 #     PPMI(i, j) = max(0, log(p(i, j) / (p(i) p(j))))
 #

@@ -156,7 +156,7 @@ plt.show()
 # ## Is the difference real?
 #
 # Intervals that overlap prove nothing: both systems saw the same notes, and a hard note is hard for both. So compare
-# note by note. If it did not matter which system is which, each note's results could as well stand under the other's
+# note by note. If it did not matter which system is which, each note's results could as well be under the other's
 # name. Exchange them at random, many times: how often does F differ at least as much as it does in truth? That share is
 # p (approximate randomisation).
 

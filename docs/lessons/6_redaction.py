@@ -181,8 +181,8 @@ for decision in crfdeid.explain_document(model, letter).decisions:
 # %% [markdown]
 # ## Surrogates
 #
-# `[PATIENT]` shows where something was, and so also where something was missed: the one name that stands in the text is
-# a true one. Surrogates are invented values of the same form. A name that was missed then hides among invented ones.
+# `[PATIENT]` shows where something was, and so also where something was missed: the one name that is left in the text
+# is a true one. Surrogates are invented values of the same form. A name that was missed then hides among invented ones.
 # They are the same for one patient's notes, and all dates of a patient move by the same number of days, so that the
 # course of an illness stays readable. They come from a secret: who does not know it cannot repeat them.
 

@@ -108,7 +108,7 @@ assert np.isclose(kappa, measured.kappa_phi)
 
 # %% [markdown]
 # Most tokens are no PHI for anybody. They raise the agreement, and they raise the agreement by chance nearly as much.
-# For entities nobody can count what neither marked; as that number grows, kappa goes to F. So report F.
+# For entities, what neither marked cannot be counted; as that number grows, kappa goes to F. So report F.
 
 # %% [markdown]
 # ## What do they disagree on?
@@ -251,7 +251,7 @@ exercise(check_1, mutual_f1)
 # ### Exercise 2: kappa over types
 #
 # Write a function that gives kappa for a table of pairs of types: how many tokens have type a for the first person and
-# type b for the second, as `{(a, b): number}`. "" stands for no type.
+# type b for the second, as `{(a, b): number}`. "" is no type.
 #
 # <details><summary>Hint 1</summary>p_o is the share of the pairs with twice the same type.</details>
 #

@@ -10,7 +10,7 @@ def exercise(check: Callable[[Any], None], answer: Any) -> None:
     Args:
         check: takes the answer, and fails an assert where it is wrong. Its name ends in the exercise's number.
         answer: the value, function or class that was asked for. Three dots, and a function that raises
-            NotImplementedError, stand for "not answered yet".
+            NotImplementedError, mean "not answered yet".
 
     Raises:
         AssertionError: the answer is wrong; the message says in what.
