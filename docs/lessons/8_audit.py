@@ -142,10 +142,12 @@ for number in (1, 8):
     chosen = copies == number
     area = roc_area(guarded[chosen & inserted], guarded[chosen & ~inserted])
     print(f"{number} copies: {areas[number].value:.2f} before, {area.value:.2f} after")
+assert area.value > 0.8  # of eight copies
 
 # %% [markdown]
-# The rare words are gone from the files, and still the model is surer of inserted names than of others: it also learned
-# their beginnings, endings and shapes. Now with keyed hashes in the files:
+# The rare words are gone from the files. Names of eight notes are still found: eight is more than three. And of the
+# rare names the model has still seen the first letters, the last letters and the shape.
+# Now with keyed hashes in the files:
 
 # %%
 hashed = names_in_files(tagger, key=b"a secret of this lesson")
