@@ -70,7 +70,7 @@ PLAN = Option("--plan", file_path, metavar="FILE", help="Plan of crfdeid review 
     details="Without REDACTED notes: a table of the numbers of notes to read for --target-leak-rate.",
     examples=(
         "crfdeid review plan --target-leak-rate 0.01",
-        "crfdeid review plan clean/ --count 100 --output plan.json",
+        "crfdeid review plan clean/ --count 50 --output plan.json",
     ),
 )
 def run(options: SimpleNamespace) -> None:

@@ -200,10 +200,10 @@ def example_box(first_box: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
     box = tmp_path_factory.mktemp("examples") / "box"
     box.mkdir()
     shutil.copytree(first_box / "model", box / "model")
-    first, *others = generate_notes(110, seed=2)
+    first, *others = generate_notes(55, seed=2)
     notes = [replace(first, id="note"), *others]
     write_corpus(notes, box / "notes", format="brat")  # texts, with annotations next to them
-    write_corpus(list(generate_notes(60, seed=3)), box / "other", format="brat")
+    write_corpus(list(generate_notes(30, seed=3)), box / "other", format="brat")
     for name in ("dev", "anna", "bert", "found", "public"):
         shutil.copytree(box / "notes", box / name)
     write_corpus(read_corpus(box / "notes"), box / "notes.jsonl", format="jsonl")
@@ -242,7 +242,7 @@ def test_the_examples_of_sharing_run_in_their_order(
     shutil.copytree(example_box, tmp_path / "box")
     monkeypatch.chdir(tmp_path / "box")
     for folder in ("public", "notes", "other", "dev"):
-        for file in sorted(Path(folder).iterdir())[60:]:  # a text and its annotations each
+        for file in sorted(Path(folder).iterdir())[40:]:  # a text and its annotations each
             file.unlink()
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     words = sorted({word for note in read_corpus("notes") for word in re.findall(r"\w+", note.text)})
