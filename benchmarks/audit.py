@@ -254,7 +254,8 @@ python benchmarks/audit.py page runs.jsonl
 that are annotated as no PHI. Each figure is a mean over seeds, which draw names and places anew. F and recall, in per
 cent, are strict ones of the models with canaries on the development notes. Chance is an AUC of 0.5 and an exposure of
 1.4 bits; the most that can be measured is 10.4 bits. Epsilon is the lower bound at 95 % confidence, for a name with all
-its copies. "Notes" is the membership of whole notes by loss. The time is that of the training and of the audit. Private
+its copies. "Notes" is the membership of whole notes by loss. The time is that of the training and of the audit,
+and of the control's training where the model gives away no name. Private
 vocabulary has the training of min_documents 3 and hashes of words. Commit {commits}; {dates}; {machine}.
 """
 
