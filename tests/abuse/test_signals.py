@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pytest
 from attack import NOTE, PHI
 
-TRIALS = 102
+TRIALS = 51
 LONGEST = 1.5  # seconds until the signal
 COMMANDS = {
     "redact": "redact model many --output",

@@ -118,6 +118,8 @@ class Session:
             arguments = shlex.split(line)[2:]
             jobs = ["--jobs", "1"] if arguments[0] == "experiments.compare" else []
             self._patch.setattr("sys.argv", [*arguments, *jobs])
+            if not hasattr(sys.modules.get(arguments[0]), "__path__"):  # another test may have imported it
+                self._patch.delitem(sys.modules, arguments[0], raising=False)
             with pytest.raises(SystemExit) as ended:
                 runpy.run_module(arguments[0], run_name="__main__")
             return int(ended.value.code or 0)
