@@ -39,6 +39,7 @@ _LEAST_FOUND = 0.6
 _QUESTIONS, _LEAST_EACH = 8, 16
 _TIMED_WORDS, _LEAST_TIMED = 200, 10
 _WHAT = "model's audit"
+_REMEDY = "audit the model again, or remove the file"
 _AREA = {"value": float, "low": float, "high": float}
 _PART = {"count": int, "total": int, "low": float, "high": float}
 _TIME = {"auc": _AREA, "known_us": float, "unknown_us": float, "found": bool}
@@ -254,15 +255,15 @@ def read_audit(model: Path | ModelFolder) -> dict[str, Any] | None:
     opened = open_model(model)
     path = opened.path / AUDIT_FILE
     try:
-        audit = read_with_checksum(path, _WHAT)
+        audit = read_with_checksum(path, _WHAT, remedy=_REMEDY)
     except (FileNotFoundError, NotADirectoryError):
         return None
     if audit.get("schema") != _SCHEMA:
-        raise VersionError(f"not a {_WHAT} of this version: audit the model again", path=path)
+        raise VersionError(f"not a {_WHAT} of this version: {_REMEDY}", path=path)
     if (audit.get("of"), audit.get("model_sha256")) != (_FINISHED, model_digest(opened)):
-        raise IntegrityError(f"the {_WHAT} is of another model: audit this one again, or remove the file", path=path)
+        raise IntegrityError(f"the {_WHAT} is of another model: {_REMEDY}", path=path)
     for problem in shape_errors(audit, _SHAPE):
-        raise IntegrityError(f"not a {_WHAT}: {problem}: audit the model again", path=path)
+        raise IntegrityError(f"not a {_WHAT}: {problem}: {_REMEDY}", path=path)
     return audit
 
 

@@ -121,19 +121,20 @@ def dump_with_checksum(fields: Mapping[str, Any]) -> str:
     return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def read_with_checksum(path: Path, what: str) -> dict[str, Any]:
+def read_with_checksum(path: Path, what: str, *, remedy: str = RETRAIN) -> dict[str, Any]:
     """Read the fields of a file that `dump_with_checksum` wrote, with the checksum among them.
 
     Args:
         path: the file.
         what: the file's role, such as "model's card", for messages.
+        remedy: advice of the messages.
 
     Raises:
         FileNotFoundError, NotADirectoryError: there is no such file.
         IntegrityError: its content does not match its checksum.
         DataError: it cannot be read, or is something else.
     """
-    otherwise = f"not a {what}: {RETRAIN}"
+    otherwise = f"not a {what}: {remedy}"
     try:
         text = read_bytes(path).decode("utf-8")
     except (FileNotFoundError, NotADirectoryError, DataError):
@@ -148,5 +149,5 @@ def read_with_checksum(path: Path, what: str) -> dict[str, Any]:
     except RecursionError:  # lists can be too deep to be written though they were read
         intact = False
     if not intact:
-        raise IntegrityError(f"the {what} is damaged, or of another version of crfdeid: {RETRAIN}", path=path)
+        raise IntegrityError(f"the {what} is damaged, or of another version of crfdeid: {remedy}", path=path)
     return fields
