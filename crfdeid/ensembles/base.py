@@ -120,7 +120,7 @@ class CombinedTagger(Tagger):
         return ModelFiles(cls.model, schema=2, file="members.zip")
 
     def _facts(self) -> dict[str, Any]:
-        """What training learned beside the members, as JSON data."""
+        """Facts that training learned in addition to the members, as JSON data."""
         return {}
 
     def _accept(self, members: Sequence[Tagger], facts: Mapping[str, Any]) -> None:
