@@ -188,7 +188,7 @@ def insert_canaries(split: Split, canaries: Iterable[Canary], *, random: np.rand
 
     Args:
         split: the training notes. A note with a canary is tokenised by this library.
-        canaries: canaries and decoys; those that are not inserted are left out.
+        canaries: canaries and decoys; only inserted ones are used.
         random: the generator.
 
     Raises:
@@ -230,7 +230,7 @@ def _places(sentences: Iterable[LabelledSentence]) -> Iterator[tuple[Sentence, i
 
 
 def _with_names(document: Document, names: Sequence[tuple[int, Canary]], label: str) -> Document:
-    """Put names and a space each before some offsets, in their order, and annotate those that are PHI."""
+    """Put names and a space each before some offsets, in their order, and annotate the canaries among them."""
 
     def moved(span: Span) -> Span:
         by = sum(len(canary.name) + 1 for offset, canary in names if offset <= span.start)
