@@ -28,8 +28,7 @@ from faker import Faker
 import crfdeid
 from crfdeid.augmentation import in_small_letters
 from crfdeid.corpora import read_corpus
-from crfdeid.corpora.marked_text import MarkedText
-from crfdeid.corpora.synthetic.templates import FieldValue, render
+from crfdeid.corpora.marked_text import FieldValue, MarkedText, render
 from crfdeid.documents import Document, Span
 from crfdeid.evaluation.tokens import count_token_pairs, token_scores
 from crfdeid.pipeline import Deidentifier

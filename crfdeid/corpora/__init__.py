@@ -8,7 +8,7 @@
     common.py      helpers of the formats                 markup.py      helpers of the XML formats
     layers.py      PHI and concepts in one corpus, and regions excluded from scores
     splits.py      training, development and test parts   synthetic/     the built-in corpus
-    marked_text.py texts with spans, made of parts
+    marked_text.py texts with spans, made of parts and templates
 
 Adding a format: its module, and its line in `CORPUS_FORMATS` (and in `CORPUS_WRITERS`, if it can be written).
 """

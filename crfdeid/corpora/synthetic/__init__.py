@@ -1,12 +1,11 @@
 """The built-in synthetic corpus: invented English notes and texts with PHI marked, exact by construction.
 
 generate.py    the corpus and its profiles (docs/reference/synthetic-corpus.md describes it)
-layout.py      kinds of notes, from kinds.txt         notes.py   drafts of notes that meet the wanted counts
+notes.py       drafts of notes that meet the wanted counts
 case.py        facts of one note and its fields       people.py  people, hospitals, places and their written forms
-templates.py   the template language                  concepts.py  concepts of notes
-texts.py       short texts with all types             world.py   names from all over the world
-data.py        reads templates and word lists: frames.txt, sentences.txt, scenarios_*.txt, names.txt, concepts.txt,
-               queries.txt, messages.txt, general.txt, words.txt
+texts.py       short texts with all types             concepts.py  concepts of notes
+data.py        reads templates, word lists and kinds of notes: frames.txt, sentences.txt, scenarios_*.txt, names.txt,
+               concepts.txt, kinds.txt, queries.txt, messages.txt, general.txt, words.txt
 """
 
 from crfdeid.corpora.synthetic.generate import (

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import NamedTuple, TypeVar
 
-from crfdeid.corpora.marked_text import MarkedText, join_parts
+from crfdeid.corpora.marked_text import FieldValue, MarkedText, join_parts, labelled, render
 from crfdeid.corpora.synthetic.concepts import CONCEPT_FIELDS, Terms
 from crfdeid.corpora.synthetic.data import Facts, scenarios, sections
 from crfdeid.corpora.synthetic.people import (
@@ -21,7 +21,6 @@ from crfdeid.corpora.synthetic.people import (
     fill_pattern,
     typo,
 )
-from crfdeid.corpora.synthetic.templates import FieldValue, labelled, render
 
 _T = TypeVar("_T")
 # Facts of the scenario that are worded once for the whole note.

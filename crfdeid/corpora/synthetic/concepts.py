@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from random import Random
 from typing import NamedTuple
 
-from crfdeid.corpora.marked_text import MarkedText
+from crfdeid.corpora.marked_text import MarkedText, expand
 from crfdeid.corpora.synthetic.data import sections, template_pools
 from crfdeid.corpora.synthetic.people import SplitName, deal
-from crfdeid.corpora.synthetic.templates import expand
 from crfdeid.documents import CONCEPT, Span
 
 CONCEPT_TYPES = ("PROBLEM", "TREATMENT", "TEST")

@@ -9,12 +9,10 @@ from typing import NamedTuple
 
 import regex
 
-from crfdeid.corpora.marked_text import MarkedText, join_parts
+from crfdeid.corpora.marked_text import MarkedText, expand, join_parts, render, wrap_part
 from crfdeid.corpora.synthetic.case import SETTLED_FACTS, Case, CastSource, Fields, draw_case
 from crfdeid.corpora.synthetic.concepts import TermLists, Terms, concept_pools
-from crfdeid.corpora.synthetic.data import template_pools
-from crfdeid.corpora.synthetic.layout import SectionPlan, SectionStyle, note_kinds
-from crfdeid.corpora.synthetic.templates import expand, render, wrap_part
+from crfdeid.corpora.synthetic.data import SectionPlan, SectionStyle, note_kinds, template_pools
 
 _FACT = regex.compile(r"\{(\w+)\}")
 _FALLBACK = " || "

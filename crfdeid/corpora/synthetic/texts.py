@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from faker import Faker
 
-from crfdeid.corpora.marked_text import MarkedText, join_parts
+from crfdeid.corpora.marked_text import FieldValue, MarkedText, join_parts, labelled, render
 from crfdeid.corpora.synthetic.data import sections, seeded_faker, text_pools
 from crfdeid.corpora.synthetic.people import (
     DATE_FORMS,
@@ -18,11 +18,11 @@ from crfdeid.corpora.synthetic.people import (
     MONTH_NAMES,
     PERSON_FORMS,
     Person,
+    World,
     draw_person,
     fill_pattern,
+    strip_accents,
 )
-from crfdeid.corpora.synthetic.templates import FieldValue, labelled, render
-from crfdeid.corpora.synthetic.world import World, strip_accents
 from crfdeid.documents import Document
 from features.lexicons import ENGLISH_WEEKDAYS, english_ordinal
 

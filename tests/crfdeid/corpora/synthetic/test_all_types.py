@@ -13,16 +13,15 @@ import regex
 from faker import VERSION
 
 from crfdeid.bio import encode
+from crfdeid.corpora.marked_text import render
 from crfdeid.corpora.splits import generate_corpus
 from crfdeid.corpora.synthetic import generate, generate_all_types
 from crfdeid.corpora.synthetic.case import CastSource
 from crfdeid.corpora.synthetic.data import seeded_faker, text_pools
 from crfdeid.corpora.synthetic.generate import PROFILES
 from crfdeid.corpora.synthetic.notes import draft_note, finish_note
-from crfdeid.corpora.synthetic.people import make_casts
-from crfdeid.corpora.synthetic.templates import render
+from crfdeid.corpora.synthetic.people import make_casts, make_worlds, strip_accents
 from crfdeid.corpora.synthetic.texts import STYLES, TextFields, draw_texts
-from crfdeid.corpora.synthetic.world import make_worlds, strip_accents
 from crfdeid.errors import UnknownNameError
 from crfdeid.label_schemes import HIPAA, SEVEN, TO_SEVEN, types_in
 
@@ -165,7 +164,7 @@ def test_fine_types_leave_a_notes_text_and_the_seven_as_they_are():
 def test_other_processes_draw_the_same_and_shared_random_state_stays():
     code = (
         "from random import Random; import hashlib;"
-        "from crfdeid.corpora.synthetic.world import make_worlds;"
+        "from crfdeid.corpora.synthetic.people import make_worlds;"
         "from crfdeid.corpora.synthetic.texts import draw_texts;"
         "found = list(draw_texts(1500, make_worlds(11)['train'], Random('train 1'), name='train'));"
         "print(hashlib.sha256(repr(found).encode()).hexdigest())"

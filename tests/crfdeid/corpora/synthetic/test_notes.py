@@ -14,12 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crfdeid.bio import encode
-from crfdeid.corpora.marked_text import MarkedText, join_parts
+from crfdeid.corpora.marked_text import FieldValue, MarkedText, expand, join_parts, render, wrap_part
 from crfdeid.corpora.synthetic import PROFILES, generate, generate_notes
 from crfdeid.corpora.synthetic.data import scenarios, sections, template_words
 from crfdeid.corpora.synthetic.notes import Draft, NoteBlock, Section, _draw_house_style, finish_note, meet_quotas
 from crfdeid.corpora.synthetic.people import DATE_FORMS, fill_pattern, make_casts, typo
-from crfdeid.corpora.synthetic.templates import FieldValue, expand, render, wrap_part
 from crfdeid.documents import Document, Span
 from crfdeid.errors import UnknownNameError
 
