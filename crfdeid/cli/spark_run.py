@@ -52,7 +52,7 @@ def spark_engine(options: SimpleNamespace, task: RunPlan) -> Iterator[FileProces
         UsageError: Spark is not installed, or cannot start.
     """
     from crfdeid.integrations.spark.files import FileRun  # noqa: PLC0415
-    from crfdeid.integrations.spark.session import started_jobs  # noqa: PLC0415
+    from crfdeid.integrations.spark.jobs import started_jobs  # noqa: PLC0415
     from crfdeid.integrations.spark.tasks import FileWork  # noqa: PLC0415
 
     digest = model_digest(task.work.model)

@@ -1,8 +1,7 @@
 """Adapters for other tools.
 
 arrow.py   RedactBatches: Arrow record batches, for DuckDB, Polars, Ray and Dask
-entities.py  Presidio's entities and scores
-model.py   model of a component that another library creates, saves and sends to processes
+common.py  model of a component that another library creates; Presidio's entities and scores
 presidio.py  CrfdeidRecognizer, for AnalyzerEngine
 sklearn.py   SequenceTagger, an estimator for scikit-learn
 spacy.py   the component "crfdeid" of pipelines

@@ -9,8 +9,7 @@ from typing import Any
 
 from crfdeid.documents import Evidence
 from crfdeid.errors import NotFoundError, UnknownNameError, missing_extra
-from crfdeid.integrations.entities import presidio_score, presidio_type
-from crfdeid.integrations.model import IntegratedModel
+from crfdeid.integrations.common import IntegratedModel, presidio_score, presidio_type
 
 try:
     from presidio_analyzer import AnalysisExplanation, LocalRecognizer, RecognizerResult

@@ -24,7 +24,7 @@ from crfdeid.crf.training import CrfWeights
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import FormatError, MismatchError, OptionConflictError
 from crfdeid.evaluation import count_tags
-from crfdeid.integrations.model import IntegratedModel
+from crfdeid.integrations.common import IntegratedModel
 from crfdeid.registry import create
 from crfdeid.secrets import read_secret, vocabulary_key
 from crfdeid.tagger import Tagger

@@ -12,7 +12,7 @@ from typing import Any
 
 from crfdeid.documents import PHI, Document, Evidence, Span
 from crfdeid.errors import FormatError, MismatchError, missing_extra
-from crfdeid.integrations.model import IntegratedModel
+from crfdeid.integrations.common import IntegratedModel
 from crfdeid.redaction import redact
 from crfdeid.utils.folders import write_folder
 

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from crfdeid.documents import Document, Evidence, Span
 from crfdeid.errors import DataError, UsageError, missing_extra, raised_at
-from crfdeid.integrations.entities import presidio_score, presidio_type
+from crfdeid.integrations.common import presidio_score, presidio_type
 from crfdeid.serve.service import Service
 from crfdeid.utils.html import render_page
 from crfdeid.utils.json import DECODER

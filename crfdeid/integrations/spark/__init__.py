@@ -1,8 +1,8 @@
 """Redaction on Spark: `redact` for data frames, and files of notes for ``crfdeid redact --spark``.
 
-frames.py    redact: a data frame in, a redacted one out     slices.py    slices of files, and their assignment to tasks
-files.py     files of notes, the driver's part               tasks.py     files of notes, the workers' part
-jobs.py      jobs on Spark's workers; models for them        session.py   Spark, started or found
+frames.py    redact: a data frame in, a redacted one out
+files.py     files of notes, the driver's part               tasks.py     slices of files, and the workers' part
+jobs.py      Spark, started or found; its jobs; models for them
 daemon.py    the process that forks local workers
 
 Spark is imported on use only.

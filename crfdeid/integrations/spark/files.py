@@ -15,8 +15,7 @@ from pathlib import Path
 
 from crfdeid.errors import DataError, UsageError
 from crfdeid.integrations.spark.jobs import NO_PACKAGE, Jobs
-from crfdeid.integrations.spark.slices import FileSlice, SliceAssignment, SparkTask
-from crfdeid.integrations.spark.tasks import NO_ACCESS, FileWork, TaskReport
+from crfdeid.integrations.spark.tasks import NO_ACCESS, FileSlice, FileWork, SliceAssignment, SparkTask, TaskReport
 from crfdeid.io.output import JOURNAL, STATE_FOLDER, FailureEntry, Journal, NoteDone, OutputFolder
 from crfdeid.io.records import Failure, NoteFile
 from crfdeid.io.sources import note_format

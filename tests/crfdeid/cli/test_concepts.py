@@ -24,7 +24,7 @@ from crfdeid.corpora import read_corpus, write_corpus
 from crfdeid.corpora.layers import ConceptPaths, select_layer
 from crfdeid.corpora.splits import read_splits
 from crfdeid.documents import CONCEPT, PHI, Document
-from crfdeid.integrations.spark import session, slices
+from crfdeid.integrations.spark import tasks
 from crfdeid.pipeline import load
 from crfdeid.redaction.policy import OPERATORS
 from crfdeid.redaction.redact import redact
@@ -183,8 +183,10 @@ def test_each_row_of_a_table_has_a_line(model: Path, notes: Path) -> None:
 def test_spark_keeps_them_too(model: Path, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = [{"n": number, "text": text} for number, text in enumerate(2 * list(NOTES.values()))]
     Path("in/rows.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    monkeypatch.setattr(slices, "_LEAST_SLICE", 300)
-    monkeypatch.setattr(session, "started_jobs", lambda master: nullcontext(NoSpark(in_this_process)))
+    monkeypatch.setattr(tasks, "_LEAST_SLICE", 300)
+    monkeypatch.setattr(
+        "crfdeid.integrations.spark.jobs.started_jobs", lambda master: nullcontext(NoSpark(in_this_process))
+    )
     assert run("redact", model, "--keep-concepts", "kept.jsonl") == 0
     on_spark = ("--spark", "local[2]", "--keep-concepts", "many.jsonl")
     assert run("redact", model, *on_spark, output="many") == 0

@@ -19,7 +19,7 @@ from presidio_analyzer.nlp_engine import NoOpNlpEngine
 from presidio_analyzer.recognizer_registry import RecognizerRegistryProvider
 from presidio_anonymizer import AnonymizerEngine, OperatorConfig
 
-from crfdeid.integrations.entities import presidio_type
+from crfdeid.integrations.common import presidio_type
 from crfdeid.integrations.presidio import MODEL_VARIABLE, CrfdeidRecognizer
 
 NOTES = [note.text for note in generate_notes(200, seed=3)]

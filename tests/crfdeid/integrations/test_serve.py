@@ -34,7 +34,7 @@ from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.corpora.synthetic import generate_notes
 from crfdeid.documents import Document
 from crfdeid.errors import EncodingError, FormatError, OptionConflictError, SecretError, SettingError, UnknownNameError
-from crfdeid.integrations.entities import presidio_type
+from crfdeid.integrations.common import presidio_type
 from crfdeid.model_card.training import train_model
 from crfdeid.pipeline import Deidentifier
 from crfdeid.redaction.policy import Policy

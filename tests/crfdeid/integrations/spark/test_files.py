@@ -19,7 +19,7 @@ from notes_samples import Job, NoSpark, in_this_process, tiny_model, written
 
 from crfdeid.cli import main
 from crfdeid.errors import DataError
-from crfdeid.integrations.spark import files, session, slices, tasks
+from crfdeid.integrations.spark import files, jobs, tasks
 from crfdeid.integrations.spark.jobs import ConnectJobs, ContextJobs
 from crfdeid.io.remote import RemoteNotes
 from crfdeid.secrets import SECRET_VARIABLE
@@ -55,12 +55,12 @@ def notes(tmp_path: Path) -> Path:
 def spark(monkeypatch: pytest.MonkeyPatch) -> Callable[[Job], NoSpark]:
     """Tasks of a few hundred bytes, done by a function in the place of Spark's jobs."""
     monkeypatch.setenv(SECRET_VARIABLE, SECRET)
-    monkeypatch.setattr(slices, "_LEAST_SLICE", 300)
+    monkeypatch.setattr(tasks, "_LEAST_SLICE", 300)
 
     def done_by(job: Job) -> NoSpark:
-        jobs = NoSpark(job)
-        monkeypatch.setattr(session, "started_jobs", lambda master: nullcontext(jobs))
-        return jobs
+        fake = NoSpark(job)
+        monkeypatch.setattr(jobs, "started_jobs", lambda master: nullcontext(fake))
+        return fake
 
     return done_by
 
@@ -322,8 +322,8 @@ def test_a_run_whose_spark_ends_goes_on_with_the_files_that_are_done(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(files, "_JOBS", 1)
-    monkeypatch.setattr(slices.SliceAssignment, "task_bytes", lambda self, left: 300)
-    monkeypatch.setattr(slices.SliceAssignment, "tasks", 1)
+    monkeypatch.setattr(tasks.SliceAssignment, "task_bytes", lambda self, left: 300)
+    monkeypatch.setattr(tasks.SliceAssignment, "tasks", 1)
     done: list[str] = []
 
     def job(function: Callable[[Any], str], group: Sequence[Any]) -> list[str]:

@@ -23,8 +23,17 @@ from notes_samples import crfdeid, tiny_model, written
 from crfdeid.cli import main
 from crfdeid.errors import UsageError
 from crfdeid.integrations.spark import redact
-from crfdeid.integrations.spark.jobs import NO_PACKAGE, ConnectJobs, ContextJobs, ShippedModel, worker_function
-from crfdeid.integrations.spark.session import JAVA_OPTIONS, LOCAL_DAEMON, LOCAL_JAVA, started_jobs
+from crfdeid.integrations.spark.jobs import (
+    JAVA_OPTIONS,
+    LOCAL_DAEMON,
+    LOCAL_JAVA,
+    NO_PACKAGE,
+    ConnectJobs,
+    ContextJobs,
+    ShippedModel,
+    started_jobs,
+    worker_function,
+)
 from crfdeid.io.sources import note_files
 from crfdeid.redaction.policy import Policy
 from crfdeid.secrets import SECRET_VARIABLE

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from crfdeid.documents import Document
 from crfdeid.errors import FormatError
 from crfdeid.integrations.spark.files import _join_slices
-from crfdeid.integrations.spark.slices import MOST_SLICES, FileSlice, SliceAssignment, SliceReader
+from crfdeid.integrations.spark.tasks import MOST_SLICES, FileSlice, SliceAssignment, SliceReader
 from crfdeid.io.records import Columns, Note, NoteFile
 from crfdeid.io.sources import note_files, open_writer, read_file
 

@@ -1,4 +1,4 @@
-"""Model of an integration: loaded at first use, with its key from the environment, and packed as bytes."""
+"""Shared parts of the adapters: a model that is loaded at first use, and Presidio's entities and scores."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from crfdeid.documents import Evidence
 from crfdeid.errors import FormatError, NotFoundError
+from crfdeid.label_schemes import SURROGATE_KINDS
 from crfdeid.model_card.pretrained import find_model
 from crfdeid.pipeline import Deidentifier, load
 from crfdeid.secrets import read_secret, vocabulary_key
@@ -81,3 +83,39 @@ class IntegratedModel:
 
     def __getstate__(self) -> dict[str, Any]:
         return {"name": self.name, "options": self.options, "files": self.pack()}
+
+
+# Kind of surrogate of a type (`crfdeid.label_schemes`) -> Presidio's entity. Other types keep their own names.
+_ENTITIES = {
+    "age": "AGE",
+    "date": "DATE_TIME",
+    "hospital": "ORGANIZATION",
+    "licence": "ID",
+    "mail": "EMAIL_ADDRESS",
+    "net": "IP_ADDRESS",
+    "number": "ID",
+    "person": "PERSON",
+    "place": "LOCATION",
+    "street": "LOCATION",
+    "telephone": "PHONE_NUMBER",
+    "town": "LOCATION",
+    "web": "URL",
+}
+_LEAST_SCORE = 1e-6
+"""Presidio drops results with a score of 0, and their text would not be redacted."""
+
+
+def presidio_type(label: str) -> str:
+    """Return Presidio's entity for a type of PHI.
+
+    Example:
+        >>> presidio_type("PATIENT"), presidio_type("PROFESSION")
+        ('PERSON', 'PROFESSION')
+    """
+    return _ENTITIES.get(SURROGATE_KINDS.get(label, ""), label)
+
+
+def presidio_score(evidence: Evidence) -> float:
+    """Return the score of a span, above 0; 1.0 if nothing was measured."""
+    measured = evidence.as_json()["score"]
+    return 1.0 if measured is None else max(float(measured), _LEAST_SCORE)
