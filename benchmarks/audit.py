@@ -41,8 +41,8 @@ from common import add_corpus, chosen_corpus, make_parser
 from tabulate import tabulate
 
 from crfdeid.audit import audit_training, stored_words
+from crfdeid.audit.attacks import words_of_phi
 from crfdeid.audit.canaries import make_names
-from crfdeid.audit.members import words_of_phi
 from crfdeid.corpora.marked_text import MarkedText, join_parts
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import Document, Span, merge

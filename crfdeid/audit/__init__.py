@@ -2,16 +2,14 @@
 
 canaries.py  names that are put into a random half of the training notes, and the question for them
 measures.py  exposure, area under the ROC curve, true positives at few false ones, lower bound of epsilon
-members.py   membership of notes by loss, and words of the notes in a model's files
-timing.py    time of answers about known and unknown words
+attacks.py   on a finished model: membership of notes by loss, words in its files, time of answers
 report.py    the audits, audit.json and its Markdown
 """
 
+from crfdeid.audit.attacks import note_losses, stored_words, time_answers
 from crfdeid.audit.canaries import Canary, CanaryPlan, canary_scores, insert_canaries, make_questions
 from crfdeid.audit.measures import epsilon_lower_bound, exposure, roc_area
-from crfdeid.audit.members import note_losses, stored_words
 from crfdeid.audit.report import audit_model, audit_training, measure_canaries, read_audit, render_audit, save_audit
-from crfdeid.audit.timing import time_answers
 
 __all__ = [
     "Canary",

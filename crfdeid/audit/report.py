@@ -12,10 +12,16 @@ from typing import Any
 
 import numpy as np
 
+from crfdeid.audit.attacks import (
+    count_stored_words,
+    note_losses,
+    stored_words,
+    time_answers,
+    words_of_phi,
+    words_to_time,
+)
 from crfdeid.audit.canaries import CanaryPlan, Question, canary_scores, insert_canaries, make_questions
 from crfdeid.audit.measures import attack_figures, audit_epsilon, exposure
-from crfdeid.audit.members import count_stored_words, note_losses, stored_words, words_of_phi
-from crfdeid.audit.timing import time_answers, words_to_time
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import PHI
 from crfdeid.errors import IntegrityError, MismatchError, OptionConflictError, SettingError, VersionError

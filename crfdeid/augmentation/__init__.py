@@ -5,9 +5,8 @@ value. It misses PHI in notes that are typed in small letters, lose their accent
 layout. Copies of notes teach it these forms. A copy has its note's id and no other note's values, so that counts of
 documents per word are unchanged. A fixed seed makes the copies the same for every run and model.
 
-spelling.py  letters: small, capital, without accents
+rewrites.py  letters (small, capital, without accents), and surrogates in place of values, for small corpora
 layout.py    separators, field names, lines, and values in sentences (frames.txt)
-values.py    surrogates in place of values, for small corpora
 """
 
 from __future__ import annotations
@@ -16,14 +15,14 @@ import random
 from collections.abc import Iterator
 
 from crfdeid.augmentation.layout import LayoutRewriter
-from crfdeid.augmentation.spelling import (
+from crfdeid.augmentation.rewrites import (
     REWRITES,
     in_capitals,
     in_small_letters,
     in_small_letters_without_accents,
+    with_other_values,
     without_accents,
 )
-from crfdeid.augmentation.values import with_other_values
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import PHI, Document
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crfdeid.bio import encode
-from crfdeid.corpora.marked_text import MarkedText, join_parts
+from crfdeid.corpora.marked_text import MarkedText, join_parts, labelled
 from crfdeid.documents import PHI, Document, Span
 from crfdeid.label_schemes import DATE, ID, LOCATION, NAME, TO_CATEGORY, TO_SEVEN
 from crfdeid.utils.files import read_sections
@@ -182,7 +182,7 @@ class LayoutRewriter:
                 text, label = self._random.choice(note.values[piece[1:-1]])
                 if piece in ("{PATIENT}", "{DOCTOR}"):
                     text = self._named(text)
-                parts.append(MarkedText(text, (Span(0, len(text), label),)))
+                parts.append(labelled(text, label))
             elif piece:
                 parts.append(MarkedText(piece))
         return parts

@@ -9,9 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from crfdeid.audit.attacks import (
+    count_stored_words,
+    note_losses,
+    stored_words,
+    time_answers,
+    words_of_phi,
+    words_to_time,
+)
 from crfdeid.audit.canaries import Question, canary_scores
-from crfdeid.audit.members import count_stored_words, note_losses, stored_words, words_of_phi
-from crfdeid.audit.timing import time_answers, words_to_time
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import Document, Span
 from crfdeid.errors import EmptyInputError

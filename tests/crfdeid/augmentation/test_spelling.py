@@ -13,7 +13,7 @@ from crfdeid.augmentation import (
     in_small_letters_without_accents,
     without_accents,
 )
-from crfdeid.augmentation.spelling import REWRITES
+from crfdeid.augmentation.rewrites import REWRITES
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import Document, Span
 from crfdeid.registry import create

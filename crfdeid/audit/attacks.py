@@ -1,4 +1,7 @@
-"""Membership of notes by their loss, and words of the training notes in a model's files.
+"""Attacks on a finished model: membership of notes by their loss, words in its files, and the time of its answers.
+
+An answer that takes longer for a word that the model knows tells which words are in the training notes, even where the
+answer itself is secret.
 
 Reference:
     Yeom et al. (2018), Privacy risk in machine learning: analyzing the connection to overfitting, section 3.
@@ -7,15 +10,18 @@ Reference:
 from __future__ import annotations
 
 import re
+import time
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from crfdeid.audit.measures import roc_area
 from crfdeid.bio import OUTSIDE, phi_probabilities
 from crfdeid.corpora.splits import Split
 from crfdeid.evaluation.tokens import Proportion
@@ -29,6 +35,10 @@ from features.lexicons import fold_word, name_lists, place_kind
 _LEAST_CHARACTERS = 4  # of a word in a file: fewer occur in binary data by chance
 _BETWEEN_WORDS = re.compile(r'[\s"=|]+')  # in JSON, and in the CRF's feature strings, such as "w[0]=Quill"
 _TINY = 1e-12
+_DEFAULT_ROUNDS = 5
+_SHORTEST_NAME = 4
+_CONFIDENCE = 0.999  # time is measured on a busy machine, and two intervals are compared with chance
+_FRAME = "the note mentions {} and the plan is to review the results tomorrow"
 
 
 def note_losses(tagger: Tagger, split: Split) -> NDArray[np.float64]:
@@ -119,3 +129,67 @@ def _texts(content: bytes) -> Iterator[str]:
         yield "\n".join(names[start:end].tobytes().decode() for start, end in pairwise([0, *ends.tolist()]))
     for part in parts.values():
         yield from _texts(part)
+
+
+def time_answers(
+    answer: Callable[[str], object],
+    known: Sequence[str],
+    unknown: Sequence[str],
+    *,
+    random: np.random.Generator,
+    rounds: int = _DEFAULT_ROUNDS,
+    clock: Callable[[], int] = time.perf_counter_ns,
+) -> dict[str, Any]:
+    """Time answers to the same sentence with known and unknown words, in random order.
+
+    Args:
+        answer: answers a text, such as `crfdeid.pipeline.Deidentifier.annotate`.
+        known: words of the training notes.
+        unknown: words that occur in no note, about as long.
+        random: the generator of the order.
+        rounds: number of answers for each word. The first one can be slower, as it fills caches.
+        clock: time in nanoseconds.
+
+    Returns:
+        "first": how well the time of the first answer tells known words; "repeated": how well the shortest time of the
+        other answers does. Each has "auc" with its 99.9 % interval, the median times in microseconds, and "found":
+        whether the interval excludes chance, 0.5.
+
+    Raises:
+        EmptyInputError: there are no words of one kind.
+    """
+    words = [*known, *unknown]
+    answer(_FRAME.format("nothing"))
+    times = np.empty((rounds, len(words)))
+    for row in times:
+        for i in random.permutation(len(words)).tolist():
+            text = _FRAME.format(words[i])
+            began = clock()
+            answer(text)
+            row[i] = clock() - began
+    parts = {"first": times[0], "repeated": times[1:].min(axis=0)}
+    return {name: _compared(found[: len(known)], found[len(known) :]) for name, found in parts.items()}
+
+
+def _compared(known: np.ndarray, unknown: np.ndarray) -> dict[str, Any]:
+    area = roc_area(known, unknown, confidence=_CONFIDENCE)
+    return {
+        "auc": area._asdict(),
+        "known_us": float(np.median(known)) / 1000,
+        "unknown_us": float(np.median(unknown)) / 1000,
+        "found": not area.low <= 0.5 <= area.high,
+    }
+
+
+def words_to_time(words: Sequence[str], count: int, *, random: np.random.Generator) -> list[str]:
+    """Draw words of letters, at least four, at most ``count``.
+
+    Digits of numbers are often folded, and a number's form decides the time of rules.
+
+    Args:
+        words: different words.
+        count: number of words.
+        random: the generator.
+    """
+    fitting = [word for word in words if word.isalpha() and len(word) >= _SHORTEST_NAME]
+    return [fitting[i] for i in random.permutation(len(fitting))[:count].tolist()]
