@@ -31,13 +31,17 @@ from experiments.core.experiment import (
 )
 from experiments.core.systems import Cell, System, Vectors, make_tagger, plain_cells, profile_of, traits_of
 from experiments.core.training import Found, OnProgress, Run, Trained, choose_device, choose_jobs, fit_cells
-from experiments.joint.options import DESCRIPTION, EXAMPLES, JointArguments, add_arguments, read_settings
-from experiments.joint.systems import (
+from experiments.joint.options import (
     ALONE,
     CONCATENATED,
+    DESCRIPTION,
+    EXAMPLES,
     PIPELINE,
+    JointArguments,
+    add_arguments,
     family_groups,
     layers_of,
+    read_settings,
     reads_gold,
     systems_of,
 )

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from crfdeid.documents import CONCEPT, PHI
 from experiments.core.experiment import Report, heading
-from experiments.joint.systems import TABLE_5
+from experiments.joint.options import TABLE_5
 from experiments.papers.lange2020 import PAPER
 from experiments.plots import comparison_plots, entitled
 from experiments.results.views import CONCEPT_ANNOTATED_TEXT, LAYERS, Results, View, dataset_of_layer, view

@@ -14,8 +14,7 @@ from experiments.core.command import parse
 from experiments.core.embeddings import VectorSettings
 from experiments.core.experiment import CorpusSettings
 from experiments.core.systems import Cell, plain_cells, profile_of
-from experiments.joint.options import JointArguments
-from experiments.joint.systems import family_groups, hides_phi, layers_of, systems_of
+from experiments.joint.options import JointArguments, family_groups, hides_phi, layers_of, systems_of
 
 
 def test_the_pipeline_stands_for_every_row_of_table_5_and_for_concepts_alone() -> None:
