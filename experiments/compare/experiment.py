@@ -54,8 +54,7 @@ from experiments.core.systems import (
 )
 from experiments.core.training import OnProgress, Run, choose_device, choose_jobs, fit_cells
 from experiments.core.training import evaluate as evaluate_tagger
-from experiments.results.schema import Extras
-from experiments.results.views import Results, view
+from experiments.results.schema import Extras, Results, view
 
 if TYPE_CHECKING:  # These take JAX and pandas, and an experiment on the CRF alone needs no JAX.
     from rnn.privacy.neighbours import Neighbours

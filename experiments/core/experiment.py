@@ -22,14 +22,13 @@ from experiments.core.embeddings import Embeddings, OnStep
 from experiments.core.systems import Cell, System, groups, profile_of
 from experiments.core.training import CPU, OnProgress, Plan, Run, run_cells
 from experiments.results.folder import OutputSettings, make_folder
-from experiments.results.schema import Extras
+from experiments.results.schema import Extras, Results, View
 
 if TYPE_CHECKING:  # Figures and tables take matplotlib and pandas.
     import argparse
 
     from matplotlib.figure import Figure
 
-    from experiments.results.views import Results, View
     from experiments.tables import Table
 
     Tables = dict[str, Table]

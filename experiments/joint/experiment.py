@@ -45,8 +45,7 @@ from experiments.joint.options import (
     reads_gold,
     systems_of,
 )
-from experiments.results.schema import Extras
-from experiments.results.views import CONCEPT_ANNOTATED_TEXT, Results
+from experiments.results.schema import CONCEPT_ANNOTATED_TEXT, Extras, Results
 
 if TYPE_CHECKING:  # It takes pandas.
     from experiments.tables import Table

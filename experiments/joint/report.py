@@ -17,7 +17,7 @@ from experiments.core.experiment import Report, heading
 from experiments.joint.options import TABLE_5
 from experiments.papers.lange2020 import PAPER
 from experiments.plots import comparison_plots, entitled
-from experiments.results.views import CONCEPT_ANNOTATED_TEXT, LAYERS, Results, View, dataset_of_layer, view
+from experiments.results.schema import CONCEPT_ANNOTATED_TEXT, LAYERS, Results, View, dataset_of_layer, view
 from experiments.tables import corpus_table
 from experiments.tables.cells import MARK, NO_VALUE, Table, name_of_test, percent
 from experiments.tables.errors import confusion_table, error_table

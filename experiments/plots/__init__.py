@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from experiments.plots.scores import confusion_plot, curve_plot, embedding_plot, error_plot, fraction_plot, score_plot
 from experiments.plots.style import entitled, house_style, to_png, to_svg
-from experiments.results.views import View
+from experiments.results.schema import View
 from experiments.tables.frames import curve_frame
 
 __all__ = ["comparison_plots", "entitled", "house_style", "to_png", "to_svg"]

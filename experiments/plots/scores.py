@@ -16,7 +16,7 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 from numpy.typing import NDArray
 
 from experiments.plots.style import CHARACTER, INK, Look, canvas, finish, heat_map, looks, model_look, readable_on
-from experiments.results.views import View
+from experiments.results.schema import View
 from experiments.tables.cells import count, interval_name, run_counts
 from experiments.tables.errors import ERROR_NAMES
 from experiments.tables.frames import (

@@ -53,8 +53,7 @@ from experiments.private.options import (
     read_settings,
     systems_of,
 )
-from experiments.results.schema import Extras
-from experiments.results.views import Results
+from experiments.results.schema import Extras, Results
 
 if TYPE_CHECKING:  # These take pandas and JAX.
     from rnn.privacy.attacks.encoders import SentenceEncoder

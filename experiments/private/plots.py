@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator, PercentFormatter
 
 from experiments.plots.style import HUES, canvas, finish
-from experiments.results.views import View
+from experiments.results.schema import View
 
 Series = tuple[str, str]  # a kind and an embedding
 Systems = Sequence[Mapping[str, Any]]

@@ -17,7 +17,7 @@ from experiments.papers import friedrich2019
 from experiments.plots import comparison_plots
 from experiments.private.options import POOLED
 from experiments.private.plots import private_plots
-from experiments.results.views import Results, View, view
+from experiments.results.schema import Results, View, view
 from experiments.tables import comparison_tables
 from experiments.tables.cells import NO_VALUE, Table, percent, score_notes
 from experiments.tables.frames import OVERALL

@@ -20,8 +20,7 @@ from experiments.plots import house_style, to_png, to_svg
 from experiments.reporting.error_browser import EXPLANATIONS, page_name
 from experiments.reporting.page import Picture, report_html
 from experiments.results.folder import Folder
-from experiments.results.schema import is_plain
-from experiments.results.views import is_synthetic
+from experiments.results.schema import is_plain, is_synthetic
 from experiments.tables import settings_table, to_csv, to_latex, to_markdown
 
 MOST_SYSTEMS = 2

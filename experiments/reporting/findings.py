@@ -10,8 +10,7 @@ from statistics import fmean
 from typing import Any
 
 from experiments.papers import PAPERS, Paper
-from experiments.results.schema import is_plain
-from experiments.results.views import Results, View
+from experiments.results.schema import Results, View, is_plain
 from experiments.tables.cells import percent
 from experiments.tables.frames import OVERALL
 

@@ -17,7 +17,7 @@ from experiments.core.experiment import Report
 from experiments.reporting.error_browser import browsed
 from experiments.reporting.findings import cautions, probability, ranking
 from experiments.results.folder import Folder
-from experiments.results.views import LAYERS, Results, is_synthetic
+from experiments.results.schema import LAYERS, Results, is_synthetic
 from experiments.tables import Table
 from experiments.tables.cells import percent
 

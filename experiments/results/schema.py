@@ -1,7 +1,8 @@
-"""Shape of results.json, written like the data for `crfdeid.validation.shape_errors`, and its validation.
+"""Shape of results.json, its validation, and views of it: the form that tables and plots read.
 
-``systems`` lists what was trained, ``runs`` each training of it, and a run's ``evaluations`` its scores, one for each
-dataset and annotation layer. Further entries of an experiment are those of its `Extras`.
+The shape is written like the data for `crfdeid.validation.shape_errors`. ``systems`` lists what was trained, ``runs``
+each training of it, and a run's ``evaluations`` its scores, one for each dataset and annotation layer. Further entries
+of an experiment are those of its `Extras`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
+from crfdeid.documents import CONCEPT, PHI
 from crfdeid.evaluation import TAB_MEASURES
+from crfdeid.label_schemes import in_order
 from crfdeid.validation import shape_errors
 from experiments import EXPERIMENTS
 
@@ -21,6 +24,8 @@ SCHEMA = 4
 SPLITS = ("train", "dev", "test")
 
 Shape = Mapping[Any, Any]
+Results = Mapping[str, Any]
+"""The content of results.json."""
 
 _SPLIT: Shape = {
     "documents": int,
@@ -172,7 +177,7 @@ class Extras:
     command: Shape = field(default_factory=dict)
     system: Shape = field(default_factory=dict)
     run: Shape = field(default_factory=dict)
-    check: Callable[[Mapping[str, Any]], Iterable[str]] = field(default=lambda results: ())
+    check: Callable[[Results], Iterable[str]] = field(default=lambda results: ())
 
 
 def damage(results: Any, *, started: bool = False) -> Iterator[str]:
@@ -197,7 +202,7 @@ def damage(results: Any, *, started: bool = False) -> Iterator[str]:
     yield from problems or ([] if started else extras.check(results))
 
 
-def _loose_ends(results: Mapping[str, Any], *, started: bool) -> Iterator[str]:
+def _loose_ends(results: Results, *, started: bool) -> Iterator[str]:
     for name, dataset in results["datasets"].items():
         yield from (
             f"datasets.{name}.splits.{split} is none of {', '.join(SPLITS)}"
@@ -216,7 +221,7 @@ def _loose_ends(results: Mapping[str, Any], *, started: bool) -> Iterator[str]:
         yield from _loose_runs(results)
 
 
-def _loose_runs(results: Mapping[str, Any]) -> Iterator[str]:
+def _loose_runs(results: Results) -> Iterator[str]:
     """Systems without a whole run, and runs of no system or of no dataset."""
     for name in results["systems"].keys() - {run["system"] for run in results["runs"] if is_plain(run)}:
         yield f"runs has none of {name}"
@@ -236,3 +241,80 @@ def _loose_runs(results: Mapping[str, Any]) -> Iterator[str]:
 def is_plain(run: Mapping[str, Any]) -> bool:
     """True for a run of a system as compared: all training data, no point of a sweep."""
     return run["fraction"] == 1.0 and not run["point"]
+
+
+View = Mapping[str, Any]
+"""The return value of `view`."""
+
+CONCEPT_ANNOTATED_TEXT = "concept_sourced"
+"""Layer of the scores of concepts without regions that their annotators never saw."""
+
+LAYERS = {PHI: "PHI", CONCEPT: "Concepts", CONCEPT_ANNOTATED_TEXT: "Concepts without unsourced text"}
+"""Scored layer -> its name in tables."""
+
+
+def view(
+    results: Results, *, layer: str = PHI, systems: Iterable[str] | None = None, comparison: str | None = None
+) -> View:
+    """The systems scored in one annotation layer, each on the dataset that it was trained on.
+
+    Args:
+        results: the content of results.json.
+        layer: the annotation layer of the evaluations.
+        systems: names of systems; None for all. Those without evaluations in the layer are left out.
+        comparison: name of the comparison of these systems; None for that of the layer's name.
+
+    Returns:
+        "dataset", the facts of the first system's dataset, with the layer's counts; "systems", name -> its entry with
+        "runs", each joined with its evaluation; "fractions" and "sweep", likewise the runs on parts of the training
+        documents and at points of a sweep; "comparison", or None; "embeddings", "environment", "command", "repair".
+    """
+    chosen = results["systems"] if systems is None else {name: results["systems"][name] for name in systems}
+    joined = [
+        {**run, **evaluation}
+        for run in results["runs"]
+        for evaluation in run["evaluations"]
+        if run["system"] in chosen
+        and (evaluation["dataset"], evaluation["layer"]) == (chosen[run["system"]]["trained_on"], layer)
+    ]
+    scored = {
+        name: {**system, "runs": runs}
+        for name, system in chosen.items()
+        if (runs := [run for run in joined if run["system"] == name and is_plain(run)])
+    }
+    trained_on = next((system["trained_on"] for system in scored.values()), next(iter(results["datasets"])))
+    return {
+        **{name: results[name] for name in ("embeddings", "environment", "command", "repair")},
+        "dataset": dataset_of_layer(results["datasets"][trained_on], layer),
+        "systems": scored,
+        "fractions": _fractions(results["datasets"][trained_on], joined),
+        "sweep": [run for run in joined if run["point"]],
+        "comparison": results["comparisons"].get(comparison or layer),
+    }
+
+
+def is_synthetic(results: Results) -> bool:
+    """True where all texts are invented."""
+    return all(dataset["format"] == "synthetic" for dataset in results["datasets"].values())
+
+
+def _fractions(dataset: Mapping[str, Any], joined: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Every share of the training documents, with its size and its runs; none where there is only the whole."""
+    runs = [run for run in joined if not run["point"]]
+    return [
+        {**size, "runs": [run for run in runs if run["fraction"] == size["fraction"]]}
+        for size in dataset.get("fractions", [])
+    ]
+
+
+def dataset_of_layer(dataset: Mapping[str, Any], layer: str) -> dict[str, Any]:
+    """Facts of a dataset with the counts of one of its annotation layers; unchanged for a dataset of PHI alone."""
+    if not any("layers" in split for split in dataset["splits"].values()):
+        return dict(dataset)
+    layer = CONCEPT if layer == CONCEPT_ANNOTATED_TEXT else layer
+    name = f"{dataset['name']}, {layer}"
+    if layer == PHI:
+        return {**dataset, "name": name}
+    splits = {name: {**split, **split["layers"][layer]} for name, split in dataset["splits"].items()}
+    types = in_order({label for split in splits.values() for label in split["spans_by_type"]})
+    return {**dataset, "name": name, "splits": splits, "types": types, "type_map": "all"}

@@ -1,6 +1,6 @@
 """Tables of scored systems: data frames first, then cells of text, then a format.
 
-All functions read a view of the results (`experiments.results.views`), so tables can be made again from results.json.
+All functions read a view of the results (`experiments.results.schema`), so tables can be made again from results.json.
 Scores are fractions in frames and CSV, and per cent in cells.
 
 - `comparison_tables`: every table of a comparison. The tables of one paper are in the folder of its experiment.
@@ -12,7 +12,7 @@ Scores are fractions in frames and CSV, and per cent in cells.
 from __future__ import annotations
 
 from experiments.papers import papers_on
-from experiments.results.views import View
+from experiments.results.schema import View
 from experiments.tables.cells import Table, score_notes
 from experiments.tables.errors import ERROR_NAMES, confusion_table, error_table, example_table
 from experiments.tables.formats import to_csv, to_latex, to_markdown, to_text

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from crfdeid.label_schemes import approximate_types
-from experiments.results.views import View
+from experiments.results.schema import View
 from experiments.tables.frames import HIPAA_TOKENS, MEASURES, OVERALL, rows_of, score_frame, summary_frame
 
 NO_VALUE = "-"

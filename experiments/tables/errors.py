@@ -10,7 +10,7 @@ import pandas as pd
 from crfdeid.documents import Document, Span, tokens_of
 from crfdeid.evaluation import ERROR_CAUSES
 from crfdeid.evaluation.tokens import missed_tokens, token_types
-from experiments.results.views import Results, View
+from experiments.results.schema import Results, View
 from experiments.tables.cells import Table, count, long_form, run_counts, run_notes, score_notes
 from experiments.tables.frames import (
     ALL_ERRORS,

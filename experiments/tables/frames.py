@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from experiments.results.views import View
+from experiments.results.schema import View
 
 HIPAA_TOKENS, TAB = "token_binary_hipaa", "tab"
 SCORES = {

@@ -10,7 +10,7 @@ import pandas as pd
 
 from experiments.papers import Paper
 from experiments.papers.paper import Printed, PrintedTable, SystemRow, SystemTable, TypeTable
-from experiments.results.views import View
+from experiments.results.schema import View
 from experiments.tables.cells import NO_VALUE, Table, hipaa_notes, percent, run_counts
 from experiments.tables.frames import HIPAA_TOKENS, MEASURES, OVERALL, SCORES, score_frame, summary_frame
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from crfdeid.evaluation import TAB_MEASURES
-from experiments.results.views import View
+from experiments.results.schema import View
 from experiments.tables.cells import (
     MARK,
     NO_VALUE,

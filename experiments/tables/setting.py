@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from crfdeid.augmentation import NO_COPIES
-from experiments.results.views import Results, View
+from experiments.results.schema import Results, View
 from experiments.tables.cells import (
     MARK,
     NO_VALUE,

@@ -55,8 +55,7 @@ from experiments.core.training import (
     fit_cells,
     strict_f1,
 )
-from experiments.results.schema import Extras
-from experiments.results.views import Results
+from experiments.results.schema import Extras, Results
 from experiments.transfer.options import (
     BINARY,
     DESCRIPTION,

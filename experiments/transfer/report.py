@@ -17,7 +17,7 @@ from experiments.core.experiment import Report
 from experiments.papers.johnson2020 import PAPER
 from experiments.plots.style import CHARACTER, canvas, finish, heat_map
 from experiments.reporting.findings import notices
-from experiments.results.views import Results, view
+from experiments.results.schema import Results, view
 from experiments.tables import example_table
 from experiments.tables.cells import MARK, NO_VALUE, Table, long_form, percent, run_notes
 from experiments.tables.frames import corpus_frame, rows_of

@@ -33,7 +33,7 @@ from experiments.core.systems import System, traits_of
 from experiments.papers import CORE
 from experiments.results.folder import Folder, Store
 from experiments.results.lines import spans_jsonl
-from experiments.results.views import view
+from experiments.results.schema import view
 
 main = partial(command.main, "compare")
 

@@ -21,7 +21,7 @@ from experiments.core import command
 from experiments.joint import experiment
 from experiments.reporting import files
 from experiments.results.folder import Folder
-from experiments.results.views import view
+from experiments.results.schema import view
 
 main = partial(command.main, "joint")
 compare = partial(command.main, "compare")

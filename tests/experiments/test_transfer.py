@@ -19,8 +19,7 @@ from experiments.core import command
 from experiments.reporting import files
 from experiments.reporting.page import command_line
 from experiments.results.folder import Folder
-from experiments.results.schema import damage
-from experiments.results.views import view
+from experiments.results.schema import damage, view
 from experiments.transfer import experiment
 from experiments.transfer.report import scored, transfer_report
 

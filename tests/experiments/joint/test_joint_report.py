@@ -20,8 +20,7 @@ from experiments.joint.report import (
 )
 from experiments.papers import lange2020
 from experiments.reporting.files import draw
-from experiments.results.schema import damage
-from experiments.results.views import view
+from experiments.results.schema import damage, view
 
 
 def test_f_is_that_of_the_best_seed_on_dev_beside_the_mean() -> None:

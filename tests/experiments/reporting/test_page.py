@@ -22,7 +22,7 @@ from experiments.compare.experiment import report as compare_report
 from experiments.reporting.files import explanation_pages
 from experiments.reporting.page import Picture, report_html
 from experiments.results.folder import Folder
-from experiments.results.views import view
+from experiments.results.schema import view
 from features.sentences import split_sentences
 
 pytestmark = [
