@@ -19,12 +19,18 @@ from experiments.papers.lange2020 import PAPER
 from experiments.plots import comparison_plots, entitled
 from experiments.results.schema import CONCEPT_ANNOTATED_TEXT, LAYERS, Results, View, dataset_of_layer, view
 from experiments.tables import corpus_table
-from experiments.tables.cells import MARK, NO_VALUE, Table, name_of_test, percent
-from experiments.tables.errors import confusion_table, error_table
 from experiments.tables.frames import OVERALL
 from experiments.tables.published import printed_cells
-from experiments.tables.scores import interval_table, pair_table, replicate_table, score_table
+from experiments.tables.scores import (
+    confusion_table,
+    error_table,
+    interval_table,
+    pair_table,
+    replicate_table,
+    score_table,
+)
 from experiments.tables.setting import time_table
+from experiments.tables.table import MARK, NO_VALUE, Table, name_of_test, percent
 
 _ROW = dict[str, str]
 _PRINTED = PAPER.printed

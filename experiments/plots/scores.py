@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from experiments.plots.style import CHARACTER, INK, Look, canvas, finish, heat_map, looks, model_look, readable_on
 from experiments.results.schema import View
-from experiments.tables.cells import count, interval_name, run_counts
-from experiments.tables.errors import ERROR_NAMES
 from experiments.tables.frames import (
     BOUNDARY,
     MISSED,
@@ -33,6 +31,8 @@ from experiments.tables.frames import (
     score_frame,
     summary_frame,
 )
+from experiments.tables.scores import ERROR_NAMES
+from experiments.tables.table import count, interval_name, run_counts
 
 _BARS_IN_A_ROW = 80
 _AXIS_WIDTH = 8.2  # inches

@@ -19,10 +19,10 @@ from experiments.private.options import POOLED
 from experiments.private.plots import private_plots
 from experiments.results.schema import Results, View, view
 from experiments.tables import comparison_tables
-from experiments.tables.cells import NO_VALUE, Table, percent, score_notes
 from experiments.tables.frames import OVERALL
 from experiments.tables.published import printed_cells
 from experiments.tables.scores import interval_table, overview_table, pair_table
+from experiments.tables.table import NO_VALUE, Table, percent, score_notes
 
 Described = Mapping[str, Any]
 """An entry of `described`."""

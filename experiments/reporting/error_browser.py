@@ -16,7 +16,7 @@ from crfdeid.errors import IntegrityError, MismatchError
 from crfdeid.evaluation import ERROR_CATEGORIES, ERROR_CAUSES, EntityError
 from experiments.results.folder import Folder
 from experiments.results.schema import Results, View, dataset_of_layer, is_plain
-from experiments.tables.errors import Spans
+from experiments.tables.scores import Spans
 from features.sentences import split_sentences
 from features.tokens import Sentence
 

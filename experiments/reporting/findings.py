@@ -11,8 +11,8 @@ from typing import Any
 
 from experiments.papers import PAPERS, Paper
 from experiments.results.schema import Results, View, is_plain
-from experiments.tables.cells import percent
 from experiments.tables.frames import OVERALL
+from experiments.tables.table import percent
 
 _ERRORS = {
     "missed": "missed entities",

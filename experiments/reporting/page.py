@@ -19,7 +19,7 @@ from experiments.reporting.findings import cautions, probability, ranking
 from experiments.results.folder import Folder
 from experiments.results.schema import LAYERS, Results, is_synthetic
 from experiments.tables import Table
-from experiments.tables.cells import percent
+from experiments.tables.table import percent
 
 
 class TablePart(NamedTuple):

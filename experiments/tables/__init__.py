@@ -5,21 +5,21 @@ Scores are fractions in frames and CSV, and per cent in cells.
 
 - `comparison_tables`: every table of a comparison. The tables of one paper are in the folder of its experiment.
 - `to_text`, `to_markdown`, `to_latex`, `to_csv`: a `Table` as text.
-- frames: one fact a row. cells: `Table`, texts of cells, shared notes. setting, scores, errors, published: the tables.
-  formats: text formats.
+- frames: one fact a row. table: `Table`, its cells, notes and text formats. setting, scores, published: the tables.
 """
 
 from __future__ import annotations
 
 from experiments.papers import papers_on
 from experiments.results.schema import View
-from experiments.tables.cells import Table, score_notes
-from experiments.tables.errors import ERROR_NAMES, confusion_table, error_table, example_table
-from experiments.tables.formats import to_csv, to_latex, to_markdown, to_text
 from experiments.tables.frames import OVERALL, TAB
 from experiments.tables.published import published_tables
 from experiments.tables.scores import (
+    ERROR_NAMES,
+    confusion_table,
     embedding_table,
+    error_table,
+    example_table,
     fraction_table,
     identifier_table,
     interval_table,
@@ -29,6 +29,7 @@ from experiments.tables.scores import (
     score_table,
 )
 from experiments.tables.setting import corpus_table, settings_table, sweep_table, time_table, vocabulary_table
+from experiments.tables.table import Table, score_notes, to_csv, to_latex, to_markdown, to_text
 
 __all__ = [
     "ERROR_NAMES",

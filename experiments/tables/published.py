@@ -11,8 +11,8 @@ import pandas as pd
 from experiments.papers import Paper
 from experiments.papers.paper import Printed, PrintedTable, SystemRow, SystemTable, TypeTable
 from experiments.results.schema import View
-from experiments.tables.cells import NO_VALUE, Table, hipaa_notes, percent, run_counts
 from experiments.tables.frames import HIPAA_TOKENS, MEASURES, OVERALL, SCORES, score_frame, summary_frame
+from experiments.tables.table import NO_VALUE, Table, hipaa_notes, percent, run_counts
 
 _COLUMNS = ["system", "source", "category", "measure", "value"]
 

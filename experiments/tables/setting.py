@@ -10,15 +10,6 @@ import pandas as pd
 
 from crfdeid.augmentation import NO_COPIES
 from experiments.results.schema import Results, View
-from experiments.tables.cells import (
-    MARK,
-    NO_VALUE,
-    Table,
-    long_form,
-    mean_and_deviation,
-    percent,
-    run_notes,
-)
 from experiments.tables.frames import (
     SPLIT_NAMES,
     corpus_frame,
@@ -30,6 +21,7 @@ from experiments.tables.frames import (
     time_frame,
     vocabulary_frame,
 )
+from experiments.tables.table import MARK, NO_VALUE, Table, long_form, mean_and_deviation, percent, run_notes
 
 
 def corpus_table(corpus: Mapping[str, Any]) -> Table:

@@ -19,10 +19,10 @@ from experiments.plots.style import CHARACTER, canvas, finish, heat_map
 from experiments.reporting.findings import notices
 from experiments.results.schema import Results, view
 from experiments.tables import example_table
-from experiments.tables.cells import MARK, NO_VALUE, Table, long_form, percent, run_notes
 from experiments.tables.frames import corpus_frame, rows_of
 from experiments.tables.published import printed_table, with_printed_rows
 from experiments.tables.setting import time_table
+from experiments.tables.table import MARK, NO_VALUE, Table, long_form, percent, run_notes
 from experiments.transfer.options import LEVEL
 
 CLINICAL_MEASURES = {"f1": "F1", "recall": "Sensitivity", "precision": "PPV"}

@@ -42,8 +42,8 @@ from experiments.core.training import evaluate as evaluate_tagger
 from experiments.plots import comparison_plots
 from experiments.results.schema import Extras, Results, view
 from experiments.tables import Table, comparison_tables, corpus_table
-from experiments.tables.cells import percent
 from experiments.tables.frames import OVERALL, score_frame
+from experiments.tables.table import percent
 
 DESCRIPTION = "Train models on the first notes of a corpus, and score each on the same documents."
 EXAMPLES = "example: python -m experiments.few_notes --notes 5,10"

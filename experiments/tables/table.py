@@ -1,4 +1,4 @@
-"""A table as text: for the terminal, Markdown, LaTeX and CSV.
+"""A table: the texts of its cells, notes that several tables share, and its text for the terminal and for files.
 
 Every format is the same bytes for the same table.
 """
@@ -6,17 +6,145 @@ Every format is the same bytes for the same table.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import pandas as pd
 from tabulate import MIN_PADDING, tabulate
 
-from experiments.tables.cells import MARK, Table
+from crfdeid.label_schemes import approximate_types
+from experiments.results.schema import View
+from experiments.tables.frames import HIPAA_TOKENS
 
-# Three systems, each with the mean and deviation of three measures.
-TERMINAL_WIDTH = 160
-# Width of a page at \footnotesize, in characters.
-LATEX_WIDTH = 100
+NO_VALUE = "-"
+MARK = "*"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table ready to be shown.
+
+    Args:
+        title: its subject.
+        cells: texts and whole numbers; the index is the first column.
+        notes: remarks for its reader, a sentence each.
+        data: the same in full precision, one fact a row, with further facts that the cells leave out.
+        group: number of neighbouring columns that stay together when a wide table is cut into blocks.
+    """
+
+    title: str
+    cells: pd.DataFrame
+    notes: tuple[str, ...] = ()
+    data: pd.DataFrame = field(default_factory=pd.DataFrame)
+    group: int = 1
+
+
+def percent(value: float | None, digits: int = 2) -> str:
+    """A fraction in per cent, without the sign; `NO_VALUE` for a missing one.
+
+    Example:
+        >>> percent(0.89219)
+        '89.22'
+    """
+    # A missing number is NaN, which differs from itself.
+    return NO_VALUE if value is None or value != value else f"{100 * value:.{digits}f}"  # noqa: PLR0124
+
+
+def mean_and_deviation(summary: Mapping[str, Any]) -> str:
+    """A row of `summary_frame` in per cent, with the standard deviation where there are several runs."""
+    return percent(summary["mean"]) + (f" ± {percent(summary['sd'])}" if summary["runs"] > 1 else "")
+
+
+def count(value: float, *, mean: bool) -> str:
+    """A number of things, with one decimal for a mean of several runs."""
+    return f"{value:,.1f}" if mean else f"{value:,.0f}"
+
+
+def long_form(cells: pd.DataFrame, row: str, column: str) -> pd.DataFrame:
+    """A rectangle of values as one fact a row: row, column, value."""
+    return cells.rename_axis(row).reset_index().melt(id_vars=row, var_name=column, value_name="value")
+
+
+def run_counts(view: View) -> dict[str, int]:
+    """Number of runs of each system."""
+    return {system: len(found["runs"]) for system, found in view["systems"].items()}
+
+
+def score_notes(view: View) -> tuple[str, ...]:
+    """Notes for the reader of any score: split, types, repair policy and features."""
+    corpus = view["dataset"]
+    scored = corpus["splits"][corpus["test"]]
+    notes = [
+        f"Scored on the {corpus['test']} split of {corpus['name']}: {scored['documents']} documents, "
+        f"{scored['spans']} spans; types: {corpus['type_map']}.",
+        f"Tags that are not valid IOB2 are read by the policy '{view['repair']}'.",
+    ]
+    for system, about in view["systems"].items():
+        settings = about["settings"]
+        if "pos" in settings:
+            pos = settings["pos"]
+            pos_text = "no POS and chunk features" if pos == "none" else f"POS and chunk tags by {pos}"
+            notes.append(f"{system}: features '{settings['features']}', {pos_text}.")
+    return tuple(notes)
+
+
+def hipaa_notes(view: View) -> tuple[str, ...]:
+    """Notes for the reader of scores over HIPAA's types; empty without such scores."""
+    if not any(HIPAA_TOKENS in run["scores"] for found in view["systems"].values() for run in found["runs"]):
+        return ()
+    tokens = "PHI that HIPAA names: token by token, as the 2014 i2b2 challenge cuts and counts them."
+    approximate = approximate_types(view["dataset"]["types"])
+    if not approximate:
+        return (tokens,)
+    more = f" and {len(approximate) - 3} more" if len(approximate) > 3 else ""
+    return (tokens, f"Approximate: that challenge has no {', '.join(approximate[:3])}{more}.")
+
+
+def run_notes(view: View, what: str = "Mean ± standard deviation of") -> tuple[str, ...]:
+    """Number of runs behind each value, and the systems with fewer, because no seed changes them."""
+    counts = run_counts(view)
+    most = max(counts.values(), default=1)
+    if most == 1:
+        return ()
+    fewer = [f"{system} ran {_times(runs)}" for system, runs in counts.items() if runs < most]
+    once = f"; a model that uses no seed runs once: {', '.join(fewer)}" if fewer else ""
+    return (f"{what} {most} seeds{once}.",)
+
+
+def _times(runs: int) -> str:
+    return "once" if runs == 1 else f"{runs} times"
+
+
+def name_of_test(view: View) -> str:
+    """The significance test, and its level.
+
+    Example: "approximate randomisation on documents, 10,000 permutations, Holm-adjusted p ≤ 0.05".
+    """
+    significance = view["comparison"]
+    return (
+        f"{significance['test']} on documents, {significance['permutations']:,} permutations, "
+        f"Holm-adjusted p ≤ {significance['level']:g}"
+    )
+
+
+def interval_name(view: View) -> str:
+    """The kind of interval, such as "95 % bootstrap interval"."""
+    return f"{100 * (1 - view['comparison']['level']):g} % bootstrap interval"
+
+
+def holding(view: View) -> frozenset[tuple[str, str, str]]:
+    """Every (system, other system, category) whose F differ by the paired test, in both orders."""
+    significance = view["comparison"]
+    if not significance:
+        return frozenset()
+    held = [pair for pair in significance["pairs"] if pair["p_holm"] <= significance["level"]]
+    there = {(pair["a"], pair["b"], pair["category"]) for pair in held}
+    return frozenset(there | {(b, a, category) for a, b, category in there})
+
+
+_TERMINAL_WIDTH = 160  # three systems, each with the mean and deviation of three measures
+_LATEX_WIDTH = 100  # characters of a page at \footnotesize
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -39,7 +167,7 @@ _LATEX = {
 }
 
 
-def to_text(table: Table, *, width: int = TERMINAL_WIDTH) -> str:
+def to_text(table: Table, *, width: int = _TERMINAL_WIDTH) -> str:
     """The table for a terminal; a wide one is cut into blocks of columns, one under the other.
 
     Args:
@@ -75,7 +203,7 @@ def to_latex(table: Table, name: str) -> str:
     widths = [
         max(map(len, [head, *column])) + len("  ") for head, column in zip(heads, _columns(table.cells), strict=True)
     ]
-    blocks = _blocks(table, LATEX_WIDTH, widths)
+    blocks = _blocks(table, _LATEX_WIDTH, widths)
     lines = [
         "% \\usepackage{booktabs} \\usepackage[T1]{fontenc} \\usepackage[utf8]{inputenc}",
         r"\begin{table}[htbp]",
