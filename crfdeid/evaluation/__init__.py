@@ -1,12 +1,10 @@
 """Scores and errors of a system against gold; docs/reference/metrics.md explains the modes and the choices.
 
-- counts: Counts (tp, fp, fn) and Scores (by type, micro, macro).
-- entities: `score_entities`, strict or relaxed; `count_tags`, strict from tags, for use while training.
-- tag_ids: `count_tag_ids`, the counts of `count_tags` from arrays of tag ids.
+- entities: Counts (tp, fp, fn) and Scores (by type, micro, macro); `score_entities`, strict or relaxed; `count_tags` and
+  `count_tag_ids`, strict from tags or from arrays of their ids, for use while training.
 - tokens: `score_tokens`, by type or binary; leaks by type; PHI that a model memorised.
 - errors: `find_errors` sorts each erroneous entity into one category, with causes; `in_context` shows it.
-- challenges: the scores of the i2b2 2014 and MEDDOCAN challenges.
-- tab: the scores of the Text Anonymization Benchmark, by entity.
+- challenges: the scores of the i2b2 2014 and MEDDOCAN challenges, and of the Text Anonymization Benchmark.
 - operating_points: thresholds for a required sensitivity, and intervals of it on other notes.
 - agreement: agreement of two annotators.
 - evaluate: predictions of a trained model on a split, and all their scores.
@@ -14,9 +12,15 @@
   intervals, `holm` for many tests.
 """
 
-from crfdeid.evaluation.challenges import score_hipaa_tokens, score_i2b2, score_meddocan
-from crfdeid.evaluation.counts import Averages, Counts, Scores
-from crfdeid.evaluation.entities import Match, Predictions, count_tags, score_entities
+from crfdeid.evaluation.challenges import (
+    TAB_MEASURES,
+    TabScores,
+    score_hipaa_tokens,
+    score_i2b2,
+    score_meddocan,
+    score_tab,
+)
+from crfdeid.evaluation.entities import Averages, Counts, Match, Predictions, Scores, count_tags, score_entities
 from crfdeid.evaluation.errors import (
     ERROR_CATEGORIES,
     ERROR_CAUSES,
@@ -46,7 +50,6 @@ from crfdeid.evaluation.significance import (
     percentile_interval,
     randomisation_test,
 )
-from crfdeid.evaluation.tab import TAB_MEASURES, TabScores, score_tab
 from crfdeid.evaluation.tokens import count_token_pairs, score_tokens, token_scores
 
 __all__ = [

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from crfdeid.documents import Document
-from crfdeid.evaluation.counts import Scores
-from crfdeid.evaluation.entities import Predictions, score_entities
+from crfdeid.evaluation.entities import Predictions, Scores, score_entities
 from crfdeid.evaluation.significance import bootstrap_f1, document_counts, percentile_interval
 from crfdeid.evaluation.tokens import TokenPairs, binary_pairs, count_token_pairs
 

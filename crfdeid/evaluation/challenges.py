@@ -1,4 +1,6 @@
-"""Scores of the 2014 i2b2/UTHealth de-identification challenge, over all PHI and over the types that HIPAA names.
+"""Scores of published evaluations: the 2014 i2b2/UTHealth challenge, MEDDOCAN, and the Text Anonymization Benchmark.
+
+The scores of the 2014 i2b2/UTHealth challenge are over all PHI and over the types that HIPAA names:
 
 - strict: same type, start and end. relaxed: the ends may differ by two characters. token: each run of letters and
   digits (A-Z, a-z, 0-9) in a span separately, so that "03/14/72" is three; same type and offsets. binary token: the
@@ -19,19 +21,26 @@ although its documentation lists it.
 Reference:
     Stubbs, Kotfila and Uzuner (2015), Journal of Biomedical Informatics 58, S11-S19, and the documentation of the
     challenge's evaluation script (github.com/kotfic/i2b2_evaluation_scripts), which lists the types HIPAA names.
+
+    I. Pilán et al.: The Text Anonymization Benchmark (TAB): A Dedicated Corpus and Evaluation Framework for Text
+    Anonymization. Computational Linguistics 48(4), 2022, section 6.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-from crfdeid.documents import Document, Span, merge
-from crfdeid.evaluation.counts import Averages, Counts
-from crfdeid.evaluation.entities import Predictions, count_overlapping_pairs, pair_up
+from crfdeid.documents import DIRECT, NO_MASK, QUASI, Document, Mention, Span, merge, tokens_of
+from crfdeid.errors import EmptyInputError
+from crfdeid.evaluation.entities import Averages, Counts, Predictions, count_overlapping_pairs, pair_up
+from crfdeid.evaluation.tokens import Proportion
 from crfdeid.label_schemes import BINARY, HIPAA, types_without_answer
+
+# --- i2b2 2014
 
 _FREE_CHARACTERS = 2
 _TOKEN = re.compile("[A-Za-z0-9]+")
@@ -166,6 +175,8 @@ def _relaxed_pairs(gold: set[Span], predicted: set[Span]) -> int:
     return sum(count_overlapping_pairs(*sides) for sides in groups.values())
 
 
+# --- MEDDOCAN
+
 _Offsets = tuple[int, int]
 
 
@@ -208,7 +219,7 @@ def score_meddocan(gold: Sequence[Document], predicted: Predictions) -> Meddocan
         >>> scores.span_strict, scores.span_merged, scores.leak
         (Counts(tp=0, fp=1, fn=2), Counts(tp=1, fp=0, fn=0), 2.0)
     """
-    pairs = [(document.text, document.spans, spans) for document, spans in pair_up(gold, predicted)]
+    pairs = _pairs(gold, predicted)
 
     def total(count: Callable[[str, Sequence[Span], Sequence[Span]], Counts]) -> Counts:
         return sum((count(*pair) for pair in pairs), Counts())
@@ -245,3 +256,115 @@ def _as_published(text: str, gold: Sequence[Span], predicted: Sequence[Span]) ->
         return sum(not any(a <= start and end <= b for a, b in right) for start, end in spans)
 
     return Counts(len(right), outside(_places(predicted)), outside(_places(gold)))
+
+
+# --- Text Anonymization Benchmark
+
+TAB_MEASURES: Mapping[str, tuple[str, str]] = {
+    "direct_entities": ("entities, direct", "recall"),
+    "quasi_entities": ("entities, quasi", "recall"),
+    "mentions": ("mentions", "recall"),
+    "tokens": ("tokens", "recall"),
+    "masked_tokens": ("masked tokens", "precision"),
+    "masked_characters": ("masked characters", "precision"),
+}
+"""Score -> its name in tables, and what it measures."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TabScores:
+    """Recall of entities, mentions and tokens, and unweighted precision; micro averages over the annotators.
+
+    Args:
+        direct_entities: entities that are direct identifiers: those of which every mention is masked.
+        quasi_entities: likewise, of quasi-identifiers.
+        mentions: mentions of both that are masked.
+        tokens: tokens of PHI that are masked.
+        masked_tokens: masked tokens that are PHI, the precision.
+        masked_characters: likewise, of letters and digits.
+    """
+
+    direct_entities: Proportion
+    quasi_entities: Proportion
+    mentions: Proportion
+    tokens: Proportion
+    masked_tokens: Proportion
+    masked_characters: Proportion
+
+    def to_dict(self) -> dict[str, dict[str, Any]]:
+        """The scores as plain data, each with its 95 % interval."""
+        return {name: share.to_dict() for name, share in vars(self).items()}
+
+
+def score_tab(annotators: Sequence[Sequence[Document]], predicted: Predictions) -> TabScores:
+    """Scores of predicted spans, whatever their types, against each annotator's mentions.
+
+    An entity is protected only if all of its mentions are masked.
+
+    Letters and digits alone count. A mention is masked if all of its are; a token of PHI is masked if all that are PHI
+    are; a masked token is PHI if one of its masked ones is. Mentions that need no masking are not counted, and an
+    entity is a direct identifier if one of its mentions is.
+
+    Args:
+        annotators: the annotated documents of each annotator; several may have annotated one text.
+        predicted: for each text, by id, the predicted spans.
+
+    Raises:
+        DataError: as for `score_entities`; or a document has PHI and no mentions.
+
+    Example:
+        >>> note = Document("1", "Ann Quill met Quill", (Span(0, 9, "PERSON"), Span(14, 19, "PERSON")), mentions=(
+        ...     Mention(Span(0, 9, "PERSON"), "e1", DIRECT), Mention(Span(14, 19, "PERSON"), "e1", DIRECT)))
+        >>> scores = score_tab([[note]], {"1": [Span(0, 9, "NAME")]})
+        >>> scores.direct_entities.fraction, scores.mentions.fraction, scores.masked_tokens.fraction
+        (0.0, 0.5, 1.0)
+    """
+    entities: dict[str, list[bool]] = {DIRECT: [], QUASI: []}
+    mentions: list[bool] = []
+    recalled: list[bool] = []
+    right: list[bool] = []
+    masked_letters = right_letters = 0
+    for documents in annotators:
+        for document, spans in pair_up(documents, predicted):
+            masked, needed = _letters(document.text, spans), _needed(document)
+            gold = _letters(document.text, [mention.span for mention in needed])
+            by_entity: dict[str, list[Mention]] = {}
+            for mention in needed:
+                by_entity.setdefault(mention.entity, []).append(mention)
+            for of_entity in by_entity.values():
+                found = [_letters(document.text, [mention.span]) <= masked for mention in of_entity]
+                is_direct = any(mention.identifier == DIRECT for mention in of_entity)
+                entities[DIRECT if is_direct else QUASI].append(all(found))
+                mentions += found
+            masked_letters += len(masked)
+            right_letters += len(masked & gold)
+            for token in tokens_of(document):
+                letters = frozenset(range(token.start, token.end))
+                if letters & gold:
+                    recalled.append(letters & gold <= masked)
+                if letters & masked:
+                    right.append(bool(letters & masked & gold))
+    return TabScores(
+        direct_entities=_share(entities[DIRECT]),
+        quasi_entities=_share(entities[QUASI]),
+        mentions=_share(mentions),
+        tokens=_share(recalled),
+        masked_tokens=_share(right),
+        masked_characters=Proportion(right_letters, masked_letters),
+    )
+
+
+def _needed(document: Document) -> list[Mention]:
+    """Mentions that must be masked."""
+    if document.spans and not document.mentions:
+        raise EmptyInputError("no mentions of entities, only PHI: this score needs a corpus in the format 'tab'")
+    return [mention for mention in document.mentions if mention.identifier != NO_MASK]
+
+
+def _letters(text: str, spans: Iterable[Span]) -> frozenset[int]:
+    """Offsets of the letters and digits in some spans."""
+    return frozenset(i for span in spans for i in range(span.start, span.end) if text[i].isalnum())
+
+
+def _share(outcomes: Sequence[bool]) -> Proportion:
+    return Proportion(sum(outcomes), len(outcomes))

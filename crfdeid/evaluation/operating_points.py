@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from crfdeid.bio import OUTSIDE, phi_probabilities, type_probabilities
 from crfdeid.documents import Document, positions_in, tokens_of
 from crfdeid.errors import DataError, UsageError
-from crfdeid.evaluation.counts import Counts
+from crfdeid.evaluation.entities import Counts
 from crfdeid.tagger import Tagger
 from features.tokens import Sentence
 

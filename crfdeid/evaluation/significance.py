@@ -15,8 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from crfdeid.documents import Document
 from crfdeid.errors import EmptyInputError, SettingError, UnknownNameError
-from crfdeid.evaluation.counts import Counts
-from crfdeid.evaluation.entities import Predictions, pair_up, score_entities
+from crfdeid.evaluation.entities import Counts, Predictions, pair_up, score_entities
 from crfdeid.label_schemes import in_order
 
 _FloatArray = NDArray[np.float64]

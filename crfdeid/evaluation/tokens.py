@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 from crfdeid.bio import OUTSIDE
 from crfdeid.documents import PHI, Document, LabelledSentence, Span, positions_in, tokens_of
-from crfdeid.evaluation.counts import Scores, scores_from_totals
-from crfdeid.evaluation.entities import Predictions, pair_up
+from crfdeid.evaluation.entities import Predictions, Scores, pair_up, scores_from_totals
 from crfdeid.label_schemes import BINARY
 from crfdeid.tagger import VocabularyProbe
 from features.tokenizer import Token

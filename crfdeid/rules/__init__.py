@@ -1,10 +1,9 @@
 """Rules: expressions that match PHI without training; training estimates the precision and label of each.
 
 tagger.py        `RulesTagger`, `RulesSettings`              matcher.py       RULES, prefilters, `find_rules`
-rule.py          `Rule`, and shared parts of expressions     checksums.py     check digits
+rule.py          `Rule`, parts of expressions, check digits  language_rules.py  names and places by language pack
 contact.py       e-mail, web, telephones, addresses          identifiers.py   numbers by field name or check digits
 dates.py         dates, ages over 89                         names.py         people's names after a cue
-language_rules.py  names and places by language pack
 entities.py      institutions, manufacturers, places,        name_words.py    words that are names (name_words.txt)
                  relatives, ages, sexes, professions
 """

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from crfdeid.rules.checksums import is_ip, is_telephone
-from crfdeid.rules.rule import DEVICE_TYPES, Rule
+from crfdeid.rules.rule import DEVICE_TYPES, Rule, is_ip, is_telephone
 
 _LABEL = r"[a-z0-9](?:[a-z0-9-]{0,61}+(?<=[a-z0-9]))?"
 # Endings of domains that are no word or abbreviation of notes: "pain.it" may lack a space.

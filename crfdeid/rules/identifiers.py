@@ -4,16 +4,6 @@ from __future__ import annotations
 
 import re
 
-from crfdeid.rules.checksums import (
-    is_card,
-    is_dea,
-    is_kvnr,
-    is_npi,
-    is_nss,
-    is_rvnr,
-    is_vin,
-    stdnum_check,
-)
 from crfdeid.rules.rule import (
     ACCOUNT_TYPES,
     CODE,
@@ -25,6 +15,14 @@ from crfdeid.rules.rule import (
     SECURITY_TYPES,
     VEHICLE_TYPES,
     Rule,
+    is_card,
+    is_dea,
+    is_kvnr,
+    is_npi,
+    is_nss,
+    is_rvnr,
+    is_vin,
+    stdnum_check,
 )
 
 # Medicare beneficiary identifiers have letters but S, L, O, I, B and Z at fixed places.

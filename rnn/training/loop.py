@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from crfdeid.documents import PHI
-from crfdeid.evaluation.tag_ids import count_tag_ids
+from crfdeid.evaluation.entities import count_tag_ids
 from crfdeid.tagger import FitProgress, OnProgress
 from rnn.batching import Batch, Row, batches, make_buckets
 from rnn.decode import best_of_each_layer, iob_constraints

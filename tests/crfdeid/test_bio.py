@@ -23,7 +23,7 @@ from crfdeid.bio import (
 )
 from crfdeid.documents import Document, Span
 from crfdeid.evaluation import score_entities, score_tokens
-from crfdeid.evaluation.counts import Counts
+from crfdeid.evaluation.entities import Counts
 from features.normal import bare_edges
 from features.tokens import Sentence
 

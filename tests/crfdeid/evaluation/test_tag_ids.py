@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfdeid.evaluation import count_tags
-from crfdeid.evaluation.tag_ids import count_tag_ids
+from crfdeid.evaluation.entities import count_tag_ids
 
 
 @given(st.data())
