@@ -1,6 +1,6 @@
 """The report of an experiment.
 
-files.py      all files of a report: tables, plots, report.html, and a page for each document that explains its tags
-page.py       report.html, from templates/            error_browser.py   its browser of errors
-findings.py   the results in sentences
+files.py          all files of a report: tables, plots, report.html, and a page for each document that explains its tags
+error_browser.py  the browser of errors in report.html
+findings.py       the results in sentences
 """

@@ -15,7 +15,7 @@ from experiments.core.systems import Cell
 from experiments.private import experiment
 from experiments.private.experiment import ATTACKS
 from experiments.private.learning import Learned, Recipe
-from experiments.reporting.page import command_line
+from experiments.reporting.files import command_line
 from experiments.results.folder import Folder
 
 main = partial(command.main, "private")

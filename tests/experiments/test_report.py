@@ -19,8 +19,7 @@ from crfdeid.documents import Document, Span
 from crfdeid.errors import NotFoundError
 from experiments.compare.experiment import report as compare_report
 from experiments.report import main
-from experiments.reporting.files import write_report
-from experiments.reporting.page import report_html
+from experiments.reporting.files import report_html, write_report
 from experiments.results.folder import Folder
 
 VOID = {"meta", "link", "img", "input", "br"}

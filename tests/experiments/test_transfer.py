@@ -17,7 +17,7 @@ from crfdeid.registry import load_tagger
 from experiments import report
 from experiments.core import command
 from experiments.reporting import files
-from experiments.reporting.page import command_line
+from experiments.reporting.files import command_line
 from experiments.results.folder import Folder
 from experiments.results.schema import damage, view
 from experiments.transfer import experiment

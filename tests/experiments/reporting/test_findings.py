@@ -10,8 +10,8 @@ import pytest
 from samples import as_results, rich_view
 
 from experiments.core.command import parse
+from experiments.reporting.files import command_line, provenance
 from experiments.reporting.findings import cautions, probability, ranking, sentences
-from experiments.reporting.page import command_line, provenance
 
 SAMPLE = rich_view(("crf", "elman-random", "elman-cbow", "jordan-cbow"), (0, 1))
 

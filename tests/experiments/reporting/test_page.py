@@ -19,8 +19,7 @@ from crfdeid.corpora.synthetic import generate_notes
 from crfdeid.crf import CrfTagger
 from crfdeid.documents import Document, LabelledSentence, Span
 from experiments.compare.experiment import report as compare_report
-from experiments.reporting.files import explanation_pages
-from experiments.reporting.page import Picture, report_html
+from experiments.reporting.files import Picture, explanation_pages, report_html
 from experiments.results.folder import Folder
 from experiments.results.schema import view
 from features.sentences import split_sentences
