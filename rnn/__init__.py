@@ -3,7 +3,7 @@
     models/          one network a file, with its settings and its tagger: elman.py, jordan.py, bilstm_crf.py,
                      bert.py, multitask.py, stacked.py, private.py
     privacy/         private representations, the files to share, and the attacks on them
-    layers/          parts that networks share: windows, recurrence, LSTM, CRF, characters, transformer
+    layers/          parts that networks share: LSTM, softmax, CRF, dropout, transformer
     pretrained/      folders of pretrained encoders; fetch_encoder.py fetches a small one
     interfaces.py    of networks, scores and processors (sentences to rows of named arrays)
     network.py       structure and parameters of networks
@@ -15,7 +15,7 @@
     decode.py        scores to tags and probabilities, for batches of sentences
     interpret.py     integrated gradients, and summaries of weights
     tagger.py        base class of all taggers: fit, predict, marginals, save, load
-    inputs.py        further inputs of a token (casing class, characters, hand-made features), and their processor
+    inputs.py        further inputs of a token (casing class, characters, hand-made features): their ids and vectors
     words.py         sentences to word ids, and other parts of taggers with their own word vectors
     settings.py      settings that networks share
     compile_cache.py cache of compiled programs on disk

@@ -187,7 +187,7 @@ def token_norms(name: str, weights: np.ndarray, sizes: Mapping[str, int]) -> Ite
     Args:
         name: the array's name.
         weights: those of the first BiLSTM layer, [8H, inputs].
-        sizes: name -> size of the concatenated inputs (`rnn.layers.tokens.TokenInputs.sizes`).
+        sizes: name -> size of the concatenated inputs (`rnn.inputs.TokenInputs.sizes`).
     """
     start = 0
     for what, size in sizes.items():

@@ -1,6 +1,5 @@
 """Parts that networks share.
 
-tokens.py          inputs of each token, with a convolution over characters
 lstm.py            bidirectional LSTM layers
 softmax.py, crf.py scores of the tags: loss, best path, probabilities
 dropout.py         dropout of units and words

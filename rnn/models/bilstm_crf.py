@@ -23,13 +23,12 @@ from features.languages import AUTO, language_codes
 from features.tokens import Sentence
 from rnn.batching import Row
 from rnn.embeddings.vectors import WordVectors
-from rnn.inputs import Characters, Features, TokenProcessor
+from rnn.inputs import Characters, Features, TokenInputs, TokenProcessor
 from rnn.interfaces import Arrays
 from rnn.interpret import token_norms, transitions
 from rnn.layers.crf import CrfOutput, CrfScores
 from rnn.layers.dropout import dropout, split_key
 from rnn.layers.lstm import BiLstms
-from rnn.layers.tokens import TokenInputs
 from rnn.network import uniform
 from rnn.settings import WordSettings
 from rnn.tagger import NetworkTagger
@@ -248,7 +247,7 @@ def fit_inputs(
 
 
 def input_sizes(settings: BilstmCrfSettings, processor: TokenProcessor) -> dict[str, Any]:
-    """Arguments of `rnn.layers.tokens.TokenInputs`."""
+    """Arguments of `rnn.inputs.TokenInputs`."""
     return {
         "dim": settings.embedding_dim,
         "casing": processor.casing,

@@ -20,12 +20,11 @@ from crfdeid.documents import CONCEPT, PHI
 from crfdeid.tagger import LayeredTagger
 from crfdeid.validation import require_counts
 from rnn.batching import Row
-from rnn.inputs import TokenProcessor
+from rnn.inputs import TokenInputs, TokenProcessor
 from rnn.interfaces import Arrays
 from rnn.layers.crf import CrfOutput, CrfScores
 from rnn.layers.dropout import WordDropout, dropout, split_key
 from rnn.layers.lstm import BiLstms
-from rnn.layers.tokens import TokenInputs
 from rnn.models.bilstm_crf import bilstm_sizes, input_sizes
 from rnn.models.joint import LANGE2020_JOINT, JointSettings, TagsConcepts
 from rnn.network import uniform

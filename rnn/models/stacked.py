@@ -29,12 +29,11 @@ from crfdeid.tagger import LayeredTagger, Traits
 from crfdeid.validation import require_number
 from features.tokens import Sentence
 from rnn.batching import Row
-from rnn.inputs import Characters, TokenProcessor
+from rnn.inputs import Characters, TokenInputs, TokenProcessor
 from rnn.interfaces import Arrays
 from rnn.layers.crf import CrfOutput, CrfScores
 from rnn.layers.dropout import WordDropout, dropout, split_key
 from rnn.layers.lstm import BiLstms
-from rnn.layers.tokens import TokenInputs
 from rnn.models.bilstm_crf import BilstmCrf, bilstm_sizes, fit_inputs, input_sizes
 from rnn.models.joint import LANGE2020_JOINT, JointSettings, TagsConcepts
 from rnn.network import PHI_TAG_IDS, uniform
