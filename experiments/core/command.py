@@ -18,8 +18,7 @@ from crfdeid.tagger import FitProgress
 from experiments.core.experiment import Prepared, load_experiment, train_cells
 from experiments.core.options import Parser
 from experiments.core.training import Run
-from experiments.results.assemble import assemble, describe_start, identity
-from experiments.results.folder import Store, open_store, write_results
+from experiments.results.store import Store, assemble, describe_start, identity, open_store, write_results
 
 if TYPE_CHECKING:
     from tqdm import tqdm

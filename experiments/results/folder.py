@@ -1,4 +1,4 @@
-"""A results folder: the path of each file, its readers, and the store by which --resume continues an experiment.
+"""A results folder: the path of each file, and the form of files that are JSON or JSON Lines.
 
 results.json                   the experiment as data (`experiments.results`), written last
 experiment.json                settings, so that `--resume` continues the same experiment
@@ -11,52 +11,33 @@ models/SYSTEM/SEED/            fitted models
 parts/SEED/                    finished parts of models that are made of several, until all are (`experiments.joint`)
 tables.md, tables/, plots/, report.html
 
-A cell's ``runs/SYSTEM/NAME.json`` is written last and atomically: if it exists, the cell's predictions, errors and
-model do too.
+JSON Lines are read back with a check of their shape; none holds text, except those of ``texts.jsonl``.
 """
 
 from __future__ import annotations
 
-import fcntl
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from crfdeid.corpora.splits import Corpus
 from crfdeid.documents import PHI, Span
 from crfdeid.errors import (
     EmptyInputError,
     IntegrityError,
     NotFoundError,
-    OptionConflictError,
     OutputExistsError,
     SettingError,
     VersionError,
 )
 from crfdeid.evaluation import EntityError
-from crfdeid.utils.files import TEMPORARY, write_files
 from crfdeid.validation import shape_errors
-from experiments.core.embeddings import Embeddings
-from experiments.core.systems import Cell
-from experiments.core.training import Found, Run
-from experiments.results.lines import (
-    AGAIN,
-    damaged,
-    errors_jsonl,
-    read_errors,
-    read_json,
-    read_spans,
-    read_texts,
-    spans_jsonl,
-    texts_jsonl,
-    to_json,
-)
-from experiments.results.schema import RUN, SCHEMA, damage
+from experiments.results.schema import SCHEMA, damage
 
 LOCK = ".lock"  # held by the run that writes
+AGAIN = "run the experiment again, with --resume to keep what is finished"
+"""Remedy for a file that is damaged or missing."""
 
 _Value = TypeVar("_Value")
 
@@ -232,146 +213,146 @@ class OutputSettings:
     published: bool = False
 
 
-@contextmanager
-def open_store(output: OutputSettings, experiment: Mapping[str, Any]) -> Iterator[Store | None]:
-    """Open and lock the folder of an experiment until the end; None without an output folder.
+_SPAN = {"start": int, "end": int, "label": str}
+_SPANS_LINE = {"id": str, "spans?": [_SPAN], "layers?": {str: [_SPAN]}}
+_ERROR_LINE = {
+    "document": str,
+    "category": str,
+    "gold": (_SPAN, None),
+    "predicted": (_SPAN, None),
+    "causes": [str],
+    "layer?": str,  # of PHI it is left out
+}
+_TEXT_LINE = {"id": str, "text": str}
+
+
+def spans_jsonl(layers: Mapping[str, Mapping[str, Sequence[Span]]]) -> str:
+    """Spans as JSON Lines, one document a line: its id and spans, never its text.
 
     Args:
-        output: the folder, and whether to continue the experiment in it.
-        experiment: the identity of the experiment, as JSON data.
+        layers: by annotation layer and document id. The key is "spans" where PHI is the only layer, and otherwise
+            "layers", with the spans of each by name.
+    """
+    alone = list(layers) == [PHI]
+    lines: dict[str, dict[str, Any]] = {name: {} for found in layers.values() for name in found}
+    for layer, found in layers.items():
+        for name, spans in found.items():
+            lines[name][layer] = [span._asdict() for span in spans]
+    return _jsonl(
+        {"id": name, **({"spans": found[PHI]} if alone else {"layers": found})} for name, found in lines.items()
+    )
+
+
+def read_spans(path: Path) -> dict[str, dict[str, list[Span]]]:
+    """Read the output of `spans_jsonl`.
 
     Raises:
-        UsageError: the folder cannot be used, is in use, is not empty, or holds another experiment.
+        FileNotFoundError: there is no such file.
+        DataError: it is damaged.
     """
-    if output.folder is None:
-        yield None
-        return
-    with closing(Store(output.folder, experiment, resume=output.resume)) as store:
-        yield store
+    layers: dict[str, dict[str, list[Span]]] = {}
+    for line in _lines(path, _SPANS_LINE):
+        found = line.get("layers", {}) | ({PHI: line["spans"]} if "spans" in line else {})
+        if not found:
+            raise damaged(path)
+        for layer, spans in found.items():
+            layers.setdefault(layer, {})[line["id"]] = [_span(span) for span in spans]
+    return layers
 
 
-def write_results(
-    folder: Folder, results: Mapping[str, Any], corpus: Corpus, embeddings: Embeddings, *, include_text: bool
-) -> None:
-    """Write the gold spans, the texts and neighbouring words where they may be shown, and results.json last.
+def _span(found: Mapping[str, Any]) -> Span:
+    return Span(found["start"], found["end"], found["label"])
+
+
+def errors_jsonl(layers: Mapping[str, Iterable[EntityError]]) -> str:
+    """Erroneous entities of each annotation layer as JSON Lines, one a line; the layer PHI is left out."""
+    return _jsonl(
+        {
+            "document": error.document_id,
+            "category": error.category,
+            "gold": error.gold and error.gold._asdict(),
+            "predicted": error.predicted and error.predicted._asdict(),
+            "causes": list(error.causes),
+            **({} if layer == PHI else {"layer": layer}),
+        }
+        for layer, errors in layers.items()
+        for error in errors
+    )
+
+
+def read_errors(path: Path) -> dict[str, list[EntityError]]:
+    """Read the output of `errors_jsonl`.
 
     Raises:
-        DataError: a file cannot be written.
+        FileNotFoundError: there is no such file.
+        DataError: it is damaged.
     """
-    documents = corpus.scored.documents
-    gold = {
-        layer: {document.id: document.layer(layer) for document in documents if layer in document.annotated}
-        for layer in dict.fromkeys(layer for system in results["systems"].values() for layer in system["tags"])
-    }
-    write_files({folder.gold_file: spans_jsonl(gold)})
-    if corpus.is_synthetic or include_text:
-        texts = {document.id: document.text for document in documents}
-        write_files({folder.texts_file: texts_jsonl(texts), folder.neighbours_file: to_json(embeddings.neighbours)})
-    write_files({folder.results_file: to_json(results)})
+    layers: dict[str, list[EntityError]] = {}
+    for line in _lines(path, _ERROR_LINE):
+        error = EntityError(
+            line["document"],
+            line["category"],
+            line["gold"] and _span(line["gold"]),
+            line["predicted"] and _span(line["predicted"]),
+            tuple(line["causes"]),
+        )
+        layers.setdefault(line.get("layer", PHI), []).append(error)
+    return layers
 
 
-class Store:
-    """The folder of one experiment, locked by this process until it ends.
+def texts_jsonl(texts: Mapping[str, str]) -> str:
+    """Texts as JSON Lines, one document a line."""
+    return _jsonl({"id": name, "text": text} for name, text in texts.items())
 
-    Args:
-        path: the folder; made if it does not exist.
-        experiment: the identity of the experiment, as JSON data; a folder of another identity is refused.
-        resume: accept a folder that an interrupted run left; otherwise it must be empty.
+
+def read_texts(path: Path) -> dict[str, str]:
+    """Read the output of `texts_jsonl`.
 
     Raises:
-        UsageError: the folder cannot be used, is in use, is not empty, or holds another experiment.
+        FileNotFoundError: there is no such file.
+        DataError: it is damaged.
     """
-
-    def __init__(self, path: Path, experiment: Mapping[str, Any], *, resume: bool) -> None:
-        self.folder = Folder(path)
-        try:
-            make_folder(path)
-            # Held until the process ends, however it ends.
-            self._lock = os.open(path / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise OutputExistsError(f"--output: {path} is in use by another run: name a new folder") from None
-        except OSError as error:
-            raise SettingError(f"--output: {path} cannot be written to: {error.strerror}") from None
-        try:
-            self._begin(dict(experiment), resume=resume)
-        except BaseException:
-            self.close()
-            raise
-
-    def _begin(self, experiment: dict[str, Any], *, resume: bool) -> None:
-        file = self.folder.path / "experiment.json"
-        try:
-            before = read_json(file)
-        except FileNotFoundError:
-            require_empty(self.folder.path)
-            write_files({file: to_json(experiment)})
-            return
-        if not resume:
-            raise OutputExistsError(
-                f"--output: {self.folder.path} is not empty: name a new folder, or give --resume to go on"
-            )
-        different = _different(before, experiment)
-        if different:
-            raise OptionConflictError(
-                f"--resume: {self.folder.path} holds another experiment, which differs in {', '.join(different)}: "
-                "give the same command, or name a new folder"
-            )
-        for left_over in self.folder.path.rglob(f"{TEMPORARY}*"):
-            left_over.unlink()
-
-    def finished(self, cells: Iterable[Cell]) -> list[Run]:
-        """Runs of the finished ones of these cells.
-
-        Raises:
-            DataError: a file of a finished cell is damaged.
-        """
-        return [run for cell in cells if (run := self._load(cell)) is not None]
-
-    def _load(self, cell: Cell) -> Run | None:
-        try:
-            record = read_json(self.folder.run_file(cell.system.name, cell.name))
-            if any(shape_errors(record, RUN)) or record["seed"] != cell.seed:
-                raise damaged(self.folder.run_file(cell.system.name, cell.name))
-            if not cell.is_plain:
-                return Run(cell, record)
-            predictions = read_spans(self.folder.predictions_file(cell.system.name, cell.name))
-            errors = read_errors(self.folder.errors_file(cell.system.name, cell.name))
-        except FileNotFoundError:
-            return None
-        found = {layer: Found(spans, tuple(errors.get(layer, ()))) for layer, spans in predictions.items()}
-        return Run(cell, record, found)
-
-    def save(self, run: Run) -> None:
-        """Write a finished cell.
-
-        Raises:
-            DataError: it cannot be written.
-        """
-        system, name = run.cell.system.name, run.cell.name
-        if run.cell.is_plain:
-            write_files(
-                {
-                    self.folder.predictions_file(system, name): spans_jsonl(
-                        {layer: found.predictions for layer, found in run.layers.items()}
-                    ),
-                    self.folder.errors_file(system, name): errors_jsonl(
-                        {layer: found.errors for layer, found in run.layers.items()}
-                    ),
-                }
-            )
-        write_files({self.folder.run_file(system, name): to_json(run.record)})
-
-    def close(self) -> None:
-        """Release the lock of the folder."""
-        os.close(self._lock)
+    return {line["id"]: line["text"] for line in _lines(path, _TEXT_LINE)}
 
 
-def _different(before: Any, now: Any, key: str = "") -> list[str]:
-    """Names (with dots) of the keys in which two experiments differ; values are not shown."""
-    if not (isinstance(before, dict) and isinstance(now, dict)):
-        return [] if before == now else [key or "everything"]
-    found = []
-    for name in dict.fromkeys([*before, *now]):
-        found += _different(before.get(name), now.get(name), f"{key}.{name}" if key else name)
+def to_json(content: Any) -> str:
+    """The text of a JSON file."""
+    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def read_json(path: Path) -> Any:
+    """The content of a JSON file.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        DataError: it cannot be read, or is no JSON.
+    """
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        raise FileNotFoundError(path) from None
+    except (OSError, ValueError):
+        raise damaged(path) from None
+
+
+def _jsonl(lines: Iterable[Mapping[str, Any]]) -> str:
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+
+
+def _lines(path: Path, shape: Any) -> list[dict[str, Any]]:
+    """Lines of a file of JSON Lines, each checked against a shape."""
+    try:
+        # Not splitlines: a text may hold what that takes for a line's end.
+        found = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
+    except (FileNotFoundError, NotADirectoryError):
+        raise FileNotFoundError(path) from None
+    except (OSError, ValueError):
+        raise damaged(path) from None
+    if any(problem for line in found for problem in shape_errors(line, shape)):
+        raise damaged(path)
     return found
+
+
+def damaged(path: Path) -> IntegrityError:
+    """Error for a file with other content."""
+    return IntegrityError(f"damaged or not readable: delete it, and {AGAIN}", path=path)

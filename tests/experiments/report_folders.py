@@ -23,8 +23,7 @@ from crfdeid.evaluation import (
 )
 from crfdeid.evaluation.significance import compare_systems
 from crfdeid.utils.files import write_files
-from experiments.results.folder import Folder
-from experiments.results.lines import errors_jsonl, spans_jsonl, texts_jsonl, to_json
+from experiments.results.folder import Folder, errors_jsonl, spans_jsonl, texts_jsonl, to_json
 
 SYSTEMS = {"crf": (0,), "elman-random": (0, 1), "elman-cbow": (0, 1)}
 TROUBLE = {"crf": 0.2, "elman-random": 0.3, "elman-cbow": 0.1}

@@ -31,9 +31,9 @@ from crfdeid.registry import load_tagger
 from experiments.core import command
 from experiments.core.systems import System, traits_of
 from experiments.papers import CORE
-from experiments.results.folder import Folder, Store
-from experiments.results.lines import spans_jsonl
+from experiments.results.folder import Folder, spans_jsonl
 from experiments.results.schema import view
+from experiments.results.store import Store
 
 main = partial(command.main, "compare")
 

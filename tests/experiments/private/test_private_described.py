@@ -9,8 +9,7 @@ from private_samples import private_results
 from crfdeid.errors import IntegrityError, VersionError
 from crfdeid.utils.files import write_files
 from experiments.private.report import described
-from experiments.results.folder import Folder
-from experiments.results.lines import to_json
+from experiments.results.folder import Folder, to_json
 from experiments.results.schema import damage
 
 NAME = "representation-cbow-100"

@@ -14,8 +14,16 @@ from crfdeid.documents import CONCEPT, PHI, Span
 from crfdeid.errors import IntegrityError, NotFoundError, OutputExistsError, VersionError
 from crfdeid.evaluation import ERROR_CATEGORIES, ERROR_CAUSES, EntityError
 from crfdeid.utils.files import write_files
-from experiments.results.folder import Folder, require_empty
-from experiments.results.lines import errors_jsonl, read_errors, read_spans, spans_jsonl, texts_jsonl, to_json
+from experiments.results.folder import (
+    Folder,
+    errors_jsonl,
+    read_errors,
+    read_spans,
+    require_empty,
+    spans_jsonl,
+    texts_jsonl,
+    to_json,
+)
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 SPANS = st.builds(Span, st.integers(0, 9), st.integers(10, 99), TEXTS)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import platform
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ from crfdeid.errors import IntegrityError, OptionConflictError, OutputExistsErro
 from crfdeid.evaluation import EntityError
 from experiments.core.systems import Cell, System
 from experiments.core.training import Found, Run
-from experiments.results.folder import Store
+from experiments.results.store import Store, describe_environment
 
 NET = System("net", "net")
 EXPERIMENT: dict[str, Any] = {"command": {"seeds": [0, 1]}, "corpus": "abc"}
@@ -94,3 +96,11 @@ def test_half_written_files_are_cleared_away(tmp_path: Path) -> None:
     (tmp_path / "runs" / ".writing-abc").touch()
     Store(tmp_path, EXPERIMENT, resume=True).close()
     assert not list((tmp_path / "runs").iterdir())
+
+
+def test_the_environment_names_what_is_installed() -> None:
+    found = describe_environment(device="cpu", jobs=2, corpus_seconds=0.5, total_seconds=2.0)
+    assert found["python"] == platform.python_version()
+    assert found["packages"]["jax"] == version("jax")
+    assert "torch" not in found["packages"]
+    assert (found["device"], found["jobs"], found["corpus_seconds"]) == ("cpu", 2, 0.5)
