@@ -1,4 +1,4 @@
-"""The `crfdeid` command: one module per command; the chosen command's module alone is imported."""
+"""The `crfdeid` command: one module per command or group; the chosen one alone is imported."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from crfdeid.cli.run import run_command
 if TYPE_CHECKING:
     from crfdeid.cli.shell import Commands, Texts
 
-# In the order of the work: the first sentence of each command's help. The module of a command has its name.
+# In the order of the work: the first sentence of each command's help. A command, or a group, has a module of its name.
 COMMANDS: Texts = {
     "": "Find and hide protected health information (PHI) in clinical notes.",
     "annotate": {

@@ -11,8 +11,7 @@ from typing import Any
 from crfdeid.augmentation import ALL_COPIES, augment_corpus, parse_copy_kinds
 from crfdeid.cli import corpus_options
 from crfdeid.cli import options as shared
-from crfdeid.cli.shell import Argument, Mode, Option, command
-from crfdeid.cli.values import file_path, names, whole_number
+from crfdeid.cli.shell import Argument, Mode, Option, command, file_path, names, whole_number
 from crfdeid.errors import UsageError
 
 _MANY = 10_000

@@ -9,8 +9,7 @@ from types import SimpleNamespace
 
 from crfdeid.cli.corpus_options import ANNOTATED, FORMAT, TYPES, read_annotated
 from crfdeid.cli.options import LIMIT, OUTPUT, SEED, require_new_file
-from crfdeid.cli.shell import Mode, Option, choice, command
-from crfdeid.cli.values import fraction
+from crfdeid.cli.shell import Mode, Option, choice, command, fraction
 from crfdeid.corpora import CORPUS_WRITERS, write_corpus
 from crfdeid.errors import EmptyInputError, UsageError
 

@@ -6,8 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-from crfdeid.cli.shell import Argument, Option, choice
-from crfdeid.cli.values import file_path, names
+from crfdeid.cli.shell import Argument, Option, choice, file_path, names
 from crfdeid.corpora import CORPUS_FORMATS, read_corpus
 from crfdeid.corpora.layers import IGNORED_CONCEPT_TYPES
 from crfdeid.label_schemes import TYPE_MAPPINGS, map_types

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from crfdeid.cli import corpus_options
 from crfdeid.cli import options as shared
-from crfdeid.cli.shell import Argument, Mode, Option, choice, command
-from crfdeid.cli.values import file_path, names
+from crfdeid.cli.shell import Argument, Mode, Option, choice, command, file_path, names
 from crfdeid.corpora.common import same_notes
 from crfdeid.documents import Document
 from crfdeid.errors import UnknownNameError, UsageError, shorten_list
@@ -89,7 +88,7 @@ def run(options: SimpleNamespace) -> None:
         UsageError: an option is invalid.
     """
     from crfdeid.cli.evaluate_tables import render_table, score_rows  # noqa: PLC0415
-    from crfdeid.cli.review.page import write_page  # noqa: PLC0415
+    from crfdeid.cli.review import write_page  # noqa: PLC0415
     from crfdeid.corpora.layers import exclude_regions, read_excluded_regions  # noqa: PLC0415
     from crfdeid.review.page import GOLD, comparison_notes  # noqa: PLC0415
     from crfdeid.utils.process import one_thread  # noqa: PLC0415

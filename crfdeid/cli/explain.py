@@ -16,8 +16,7 @@ from crfdeid.cli.options import (
     load_model,
     require_new_file,
 )
-from crfdeid.cli.shell import Argument, Mode, Option, choice, command
-from crfdeid.cli.values import file_path, names, whole_number
+from crfdeid.cli.shell import Argument, Mode, Option, choice, command, file_path, names, whole_number
 from crfdeid.errors import UsageError
 
 _ENDINGS = {".txt": "text", ".md": "markdown", ".html": "html", ".json": "json"}

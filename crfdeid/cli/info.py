@@ -8,6 +8,8 @@ from types import SimpleNamespace
 from crfdeid.cli.options import MODEL, find_named
 from crfdeid.cli.shell import command
 
+_REPRESENTATION = "representation"
+"""Name in a representation's files where other folders name a model."""
 _WHAT = (
     "It turns a sentence into numbers with noise in them, so that annotated notes can be shared without their text: "
     "`crfdeid share encode` does, and `crfdeid share fit` learns from what came of it."
@@ -30,12 +32,11 @@ def run(options: SimpleNamespace) -> None:
         DataError: the folder holds no model, or a damaged one.
     """
     from crfdeid.audit.report import read_audit, render_audit  # noqa: PLC0415
-    from crfdeid.cli.share import REPRESENTATION  # noqa: PLC0415
     from crfdeid.model_card.card import model_digest, read_card  # noqa: PLC0415
     from crfdeid.model_card.render import render_card  # noqa: PLC0415
 
     model = find_named(options.model)
-    if model.description["model"] == REPRESENTATION:
+    if model.description["model"] == _REPRESENTATION:
         print(_render_representation(model.path))
         return
     model_digest(model)  # the weights are whole, too
@@ -51,8 +52,7 @@ def _render_representation(folder: Path) -> str:
     Raises:
         DataError: it is damaged, or the figures of the attacks are.
     """
-    from crfdeid.cli.share import load_representation  # noqa: PLC0415
-    from crfdeid.cli.share.attack import render_attacks  # noqa: PLC0415
+    from crfdeid.cli.share import load_representation, render_attacks  # noqa: PLC0415
     from crfdeid.model_card.render import bullet_list, saved_facts  # noqa: PLC0415
     from crfdeid.registry import import_string  # noqa: PLC0415
     from crfdeid.serialization import open_model  # noqa: PLC0415

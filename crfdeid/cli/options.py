@@ -9,8 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from crfdeid.cli.shell import Argument, Mode, Option, choice, flag
-from crfdeid.cli.values import file_path, fraction, setting, whole_number
+from crfdeid.cli.shell import Argument, Mode, Option, choice, file_path, flag, fraction, setting, whole_number
 from crfdeid.errors import UnknownNameError, UsageError
 from crfdeid.secrets import SECRET_VARIABLE, read_secret, secret_fingerprint, vocabulary_key
 from crfdeid.validation import MOST_SEED

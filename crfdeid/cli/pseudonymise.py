@@ -8,8 +8,7 @@ from typing import Any
 
 from crfdeid.cli.corpus_options import ANNOTATED, FORMAT, TYPES, read_annotated
 from crfdeid.cli.options import OUTPUT, SEED, require_new_file
-from crfdeid.cli.shell import Option, command
-from crfdeid.cli.values import file_path, whole_number
+from crfdeid.cli.shell import Option, command, file_path, whole_number
 
 VECTORS = Option(
     "--vectors",

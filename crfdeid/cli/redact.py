@@ -6,8 +6,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 from crfdeid.cli.options import ENCRYPTION_KEY_FILE, FILES, LOCAL, NOTE_OPTIONS, operators_of, surrogates
-from crfdeid.cli.shell import Mode, Option, choice, command
-from crfdeid.cli.values import file_path, names
+from crfdeid.cli.shell import Mode, Option, choice, command, file_path, names
 from crfdeid.errors import UsageError
 from crfdeid.redaction.policy import DATE_ORDERS, ENCRYPT, HASH, OPERATORS, SURROGATE
 

@@ -18,8 +18,7 @@ from crfdeid.cli.options import (
     require_new_folder,
     require_path,
 )
-from crfdeid.cli.shell import Argument, Option, command
-from crfdeid.cli.values import file_path
+from crfdeid.cli.shell import Argument, Option, command, file_path
 from crfdeid.documents import Document
 from crfdeid.errors import DataError, FormatError, MismatchError, UsageError
 

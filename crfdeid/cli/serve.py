@@ -16,8 +16,7 @@ from crfdeid.cli.options import (
     operators_of,
 )
 from crfdeid.cli.redact import POLICY_OPTIONS, encryption_key
-from crfdeid.cli.shell import Mode, Option, command, flag
-from crfdeid.cli.values import file_path, names, positive_number, whole_number
+from crfdeid.cli.shell import Mode, Option, command, file_path, flag, names, positive_number, whole_number
 from crfdeid.errors import OptionConflictError
 from crfdeid.redaction.policy import HASH, KEEP, SURROGATE
 

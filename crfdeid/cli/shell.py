@@ -1,7 +1,8 @@
-"""Commands: their options, the modes in which an option has an effect, help with examples, and files of settings."""
+"""Commands: options and their values, the modes in which an option has an effect, help, and files of settings."""
 
 from __future__ import annotations
 
+import json
 import logging
 import resource
 import sys
@@ -15,11 +16,98 @@ from typing import Any, NamedTuple
 import click
 from click.core import ParameterSource
 
-from crfdeid.cli.values import file_path
 from crfdeid.errors import FormatError, OptionConflictError, UnknownNameError, UsageError, raised_at
 
 _log = logging.getLogger("crfdeid.cli")
 _GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.DEFAULT_MAP)
+
+
+def file_path(text: str) -> Path:
+    """The name of a file or folder of this machine.
+
+    Raises:
+        UsageError: it is empty, a URL, or not UTF-8.
+    """
+    if not text:
+        raise UsageError("an empty name: name a file or a folder")
+    if "://" in text:
+        raise UsageError("a URL: name a path")  # A URL may hold a key: no message quotes it.
+    if any("\ud800" <= character <= "\udfff" for character in text):  # bytes of a name; the results name it
+        raise UsageError(f"{text!r} is not UTF-8: rename it, or give a path relative to it")
+    return Path(text)
+
+
+def whole_number(least: int, most: int = sys.maxsize) -> Callable[[str], int]:
+    """Parser of a whole number from ``least`` to ``most``."""
+
+    def count(text: str) -> int:
+        # Its length first: Python refuses to read thousands of digits.
+        if not text.isdecimal() or len(text) > len(str(most)) or not least <= int(text) <= most:
+            end = "" if most == sys.maxsize else f" to {most}"
+            raise UsageError(f"'{text}' is not a whole number from {least}{end}")
+        return int(text)
+
+    return count
+
+
+def positive_number(text: str) -> float:
+    """A number above 0.
+
+    Raises:
+        UsageError: it is not.
+    """
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise UsageError(f"'{text}' is not a number above 0")
+    return value
+
+
+def fraction(text: str) -> float:
+    """A number above 0, at most 1.
+
+    Raises:
+        UsageError: it is not.
+    """
+    value = positive_number(text)
+    if value > 1:
+        raise UsageError(f"'{text}' is not a fraction above 0, at most 1, such as 0.96")
+    return value
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Names, separated by commas.
+
+    Raises:
+        UsageError: one is empty.
+    """
+    found = tuple(name.strip() for name in text.split(","))
+    if not all(found):
+        raise UsageError(f"'{text}' is not a list of names such as name,birth_date")
+    return found
+
+
+def json_value(text: str) -> Any:
+    """A number, true, false or null as JSON spells them; anything else is a text."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    return text if isinstance(value, (dict, list)) else value
+
+
+def setting(text: str) -> tuple[str, Any]:
+    """The name of a setting and its value: "epochs=10".
+
+    Raises:
+        UsageError: there is no name, or no "=".
+    """
+    name, equals, value = text.partition("=")
+    if not (name.isidentifier() and equals):
+        raise UsageError(f"'{text}' is not a setting with a value, such as epochs=10")
+    return name, json_value(value)
 
 
 class Mode(NamedTuple):
@@ -35,7 +123,7 @@ class Mode(NamedTuple):
 
 
 class Value(click.ParamType):  # type: ignore[type-arg]  # generic in later versions of click
-    """Type of an option whose value a function of `crfdeid.cli.values` parses."""
+    """Type of an option whose value a function parses."""
 
     name = "value"
 
@@ -57,7 +145,7 @@ class Option(click.Option):
 
     Args:
         name: such as "--seed".
-        parse: function of `crfdeid.cli.values`, or click's type.
+        parse: function of the value's text that raises `UsageError` with what it expects, or click's type.
         only: modes in all of which alone the option has an effect; elsewhere it is refused.
         rare: shown by --help-all alone.
         settings: further arguments of `click.Option`.
@@ -136,10 +224,10 @@ def _read_settings(ctx: click.Context, _: click.Parameter, path: Path | None) ->
     for name in table:
         if name not in known:
             raise UnknownNameError(f"{path}: '{name}' is not an option of {ctx.command_path} (--help-all lists them)")
-    ctx.default_map = {str(known[name].name): _setting(path, known[name], value) for name, value in table.items()}
+    ctx.default_map = {str(known[name].name): _option_value(path, known[name], value) for name, value in table.items()}
 
 
-def _setting(path: Path, option: Option, value: Any) -> Any:
+def _option_value(path: Path, option: Option, value: Any) -> Any:
     """A value of a TOML file as click expects it."""
     many, values = option.multiple, value if isinstance(value, list) else [value]
     right = bool if option.is_flag else (str, int, float)
@@ -206,7 +294,7 @@ class Command(click.Command):
     ) -> None:
         self.run, self.details, self.examples, self.one_of = run, details, examples, one_of
         super().__init__(
-            run.__module__.rpartition(".")[2],
+            None,
             params=[*params, *_EVERY_COMMAND],
             help=details,
             add_help_option=False,
@@ -284,13 +372,16 @@ class Commands(click.Group):
 
     Args:
         name: of the group, as it is typed.
-        package: package of the commands' modules. Each module defines its command as `run`, and has its name.
+        package: package of the commands' modules. A command is `run` in the module of its name.
         texts: help text of each command; of a group within, its texts, with that of the group under "".
         params: options of the group itself.
+        module: for a group within, the module that has its commands: `run_plan` for the command "plan".
     """
 
-    def __init__(self, name: str, package: str, texts: Texts, params: Sequence[click.Parameter] = ()) -> None:
-        self.package, self.texts = package, texts
+    def __init__(
+        self, name: str, package: str, texts: Texts, params: Sequence[click.Parameter] = (), *, module: str = ""
+    ) -> None:
+        self.package, self.texts, self.module = package, texts, module
         super().__init__(
             name,
             help=str(texts[""]),
@@ -310,10 +401,10 @@ class Commands(click.Group):
         text = self.texts.get(cmd_name) if cmd_name else None
         if text is None:
             return None
-        module = f"{self.package}.{cmd_name}"
         if not isinstance(text, str):
-            return Commands(cmd_name, module, text)
-        found: Command = import_module(module).run
+            return Commands(cmd_name, self.package, text, module=cmd_name)
+        function = f"run_{cmd_name}" if self.module else "run"
+        found: Command = getattr(import_module(f"{self.package}.{self.module or cmd_name}"), function)
         found.help = f"{text}\n\n{found.details}"
         return found
 

@@ -20,8 +20,7 @@ from crfdeid.cli.corpus_options import (
     ignored_types,
 )
 from crfdeid.cli.options import KEY_FILE, LISTS, OUTPUT, SEED, SET, custom_lists, read_key, require_new_folder
-from crfdeid.cli.shell import Mode, Option, choice, command, flag
-from crfdeid.cli.values import file_path
+from crfdeid.cli.shell import Mode, Option, choice, command, file_path, flag
 from crfdeid.documents import CONCEPT
 from crfdeid.errors import OptionConflictError, UsageError
 from crfdeid.registry import MODELS, select

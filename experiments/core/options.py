@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from crfdeid.augmentation import parse_copy_kinds
-from crfdeid.cli import values
+from crfdeid.cli import shell
 from crfdeid.cli.options import require_outside
 from crfdeid.corpora import CORPUS_FORMATS
 from crfdeid.errors import OptionConflictError, SettingError, UnknownNameError, UsageError
@@ -48,7 +48,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def _type(parse: Callable[[str], _Value]) -> Callable[[str], _Value]:
-    """The type of argparse for a parser of `crfdeid.cli.values`."""
+    """The type of argparse for a parser of `crfdeid.cli.shell`."""
 
     def value(text: str) -> _Value:
         try:
@@ -60,15 +60,15 @@ def _type(parse: Callable[[str], _Value]) -> Callable[[str], _Value]:
 
 
 copy_kinds = _type(parse_copy_kinds)
-file_path = _type(values.file_path)
-positive_number = _type(values.positive_number)
-setting = _type(values.setting)
-names = _type(values.names)
+file_path = _type(shell.file_path)
+positive_number = _type(shell.positive_number)
+setting = _type(shell.setting)
+names = _type(shell.names)
 
 
 def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
     """Type of a whole number from ``least`` to ``most``."""
-    return _type(values.whole_number(least) if most is None else values.whole_number(least, most))
+    return _type(shell.whole_number(least) if most is None else shell.whole_number(least, most))
 
 
 class _ForgetCompiled(argparse.Action):
@@ -145,7 +145,7 @@ def share(text: str) -> float:
 def axis(text: str) -> tuple[str, list[Any]]:
     """A setting and the values to try: "window=7,9,11"."""
     name, _, written = text.partition("=")
-    found = [values.json_value(value) for value in written.split(",")]
+    found = [shell.json_value(value) for value in written.split(",")]
     if not name.isidentifier() or "" in found:
         raise argparse.ArgumentTypeError(f"'{text}' is no setting with values, such as window=7,9,11")
     return name, _without_repeats(found, text)

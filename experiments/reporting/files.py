@@ -303,7 +303,7 @@ def _pair(pair: Sequence[Any]) -> str:
 
 
 def _written(value: Any) -> str:
-    """A setting's value in the syntax of `crfdeid.cli.values.json_value`; the items of a list with commas."""
+    """A setting's value in the syntax of `crfdeid.cli.shell.json_value`; the items of a list with commas."""
     if isinstance(value, list):
         return ",".join(map(_written, value))
     return value if isinstance(value, str) else json.dumps(value)

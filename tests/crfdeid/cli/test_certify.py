@@ -8,7 +8,7 @@ import pytest
 from commands import error_of
 
 from crfdeid.cli import main
-from crfdeid.cli.review import certify
+from crfdeid.cli.review import run_certify
 from crfdeid.errors import (
     DataError,
     EmptyInputError,
@@ -248,7 +248,7 @@ def test_options_that_cannot_work_are_refused(tmp_path, monkeypatch, arguments, 
     assert type(error_of("review", *arguments.split())) is error
 
 
-@pytest.mark.parametrize("pair", [*combinations(certify.run.one_of, 2)])
+@pytest.mark.parametrize("pair", [*combinations(run_certify.one_of, 2)])
 def test_two_sources_are_refused(pair):
     values = {"reviews": ["marks.jsonl"], "reviewed": ["--reviewed", "3", "--leaking", "0"]}
     given = [part for name in pair for part in values.get(name, [f"--{name}", "none.csv"])]

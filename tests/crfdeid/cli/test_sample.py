@@ -9,7 +9,7 @@ from commands import error_of
 from notes_samples import tiny_model, written
 
 from crfdeid.cli import main
-from crfdeid.cli.annotate import sample
+from crfdeid.cli.annotate import run_sample
 from crfdeid.corpora import read_corpus, write_corpus
 from crfdeid.documents import Document
 from crfdeid.errors import OutputExistsError, UsageError
@@ -38,7 +38,7 @@ def listed(folder: Path) -> list[dict[str, str]]:
     return list(csv.DictReader((folder / "drawn.csv").read_text().splitlines()))
 
 
-FORMATS = next(option.type.choices for option in sample.run.params if option.name == "output_format")
+FORMATS = next(option.type.choices for option in run_sample.params if option.name == "output_format")
 
 
 @pytest.mark.parametrize("format", sorted({*FORMATS} - {"label-studio"}))

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tiny_sharing import NAMES, tiny_notes, tiny_representation
 
-from crfdeid.cli.share.attack import render_attacks
+from crfdeid.cli.share import render_attacks
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import Document
 from crfdeid.errors import EmptyInputError, IntegrityError, MismatchError, NotFoundError, SettingError

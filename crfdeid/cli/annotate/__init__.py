@@ -1,1 +1,0 @@
-"""`crfdeid annotate`: notes for annotators, and their agreement."""
