@@ -199,7 +199,7 @@ def run_agreement(options: SimpleNamespace) -> None:
 
 
 def _render(found: Agreement) -> str:
-    from crfdeid.cli.evaluate_tables import render_table, type_rows  # noqa: PLC0415
+    from crfdeid.cli.evaluate import render_table, type_rows  # noqa: PLC0415
 
     low, high = (100 * end for end in found.f1_interval)
     lines = [

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from crfdeid.cli import corpus_options
 from crfdeid.cli import options as shared
@@ -15,12 +15,14 @@ from crfdeid.cli.shell import Argument, Mode, Option, choice, command, file_path
 from crfdeid.corpora.common import same_notes
 from crfdeid.documents import Document
 from crfdeid.errors import UnknownNameError, UsageError, shorten_list
+from crfdeid.utils.tables import markdown_table
 
 if TYPE_CHECKING:
-    from crfdeid.evaluation import Predictions
+    from crfdeid.evaluation import Averages, Counts, Predictions, Scores
     from crfdeid.pipeline import Deidentifier
 
 SCORE_MODES = ("strict", "relaxed", "token", "binary", "i2b2", "meddocan", "tab")
+_MEASURES = ("P", "R", "F", "right", "spurious", "missed")
 # Modes of each layer: the first tuple is the default.
 _LAYERS = {"phi": (("strict", "binary"), SCORE_MODES), "concepts": (("strict",), ("strict", "relaxed", "token"))}
 _PHI = Mode("--layer phi", lambda options: options.layer == "phi")
@@ -87,7 +89,6 @@ def run(options: SimpleNamespace) -> None:
         DataError: notes cannot be read, or differ between the two sides.
         UsageError: an option is invalid.
     """
-    from crfdeid.cli.evaluate_tables import render_table, score_rows  # noqa: PLC0415
     from crfdeid.cli.review import write_page  # noqa: PLC0415
     from crfdeid.corpora.layers import exclude_regions, read_excluded_regions  # noqa: PLC0415
     from crfdeid.review.page import GOLD, comparison_notes  # noqa: PLC0415
@@ -113,10 +114,10 @@ def run(options: SimpleNamespace) -> None:
     predictions = same_notes(gold, found, sides=sides, doing="score")
     for note in _remarks(options, modes, gold, predictions):
         print(f"note: {note}", file=sys.stderr)
-    tables = {mode: score_rows(mode, gold, predictions) for mode in modes}
+    tables = {mode: list(score_rows(mode, gold, predictions)) for mode in modes}
     if options.exclude_regions is not None:
         seen = exclude_regions(gold, predictions, read_excluded_regions(options.exclude_regions, gold))
-        tables |= {f"{mode}, without excluded regions": score_rows(mode, *seen) for mode in modes}
+        tables |= {f"{mode}, without excluded regions": list(score_rows(mode, *seen)) for mode in modes}
     if options.output is not None:
         tagger = None if model is None else model.tagger
         write_page(options.output, comparison_notes(gold, predictions), GOLD, tagger=tagger)
@@ -186,3 +187,81 @@ def _hipaa_remarks(labels: set[str]) -> Iterator[str]:
             "the i2b2 scores over HIPAA's types are approximate: the 2014 challenge has no "
             f"{shorten_list(map(repr, approximate))}; docs/reference/types.md says which of them count"
         )
+
+
+class TableRow(NamedTuple):
+    """A row of a mode's table.
+
+    Attributes:
+        name: its first cell.
+        cells: the others, of the measures; those at the end may be missing.
+        data: the same unrounded, by name, for a JSON file.
+    """
+
+    name: str
+    cells: Sequence[str]
+    data: Mapping[str, float]
+
+
+def score_rows(mode: str, gold: Sequence[Document], predicted: Predictions) -> Iterator[TableRow]:
+    """The rows of a mode's table.
+
+    Args:
+        mode: one of `SCORE_MODES`.
+        gold: the annotated documents.
+        predicted: for each of them, by id, the predicted spans.
+    """
+    from crfdeid import evaluation  # noqa: PLC0415
+    from crfdeid.evaluation.evaluate import count_leaking_documents  # noqa: PLC0415
+
+    match mode:
+        case "strict" | "relaxed":
+            yield from type_rows(evaluation.score_entities(gold, predicted, match=mode))
+        case "token":
+            yield from type_rows(evaluation.score_tokens(gold, predicted))
+        case "binary":
+            yield _counted("PHI", evaluation.score_tokens(gold, predicted, binary=True).micro)
+            leaking = count_leaking_documents(gold, predicted)
+            yield TableRow("notes with a miss", [f"{leaking} of {len(gold)}"], {"notes": leaking, "of": len(gold)})
+        case "i2b2":
+            for score in evaluation.score_i2b2(gold, predicted):
+                name = f"{score.mode}, {score.subset}"
+                yield _counted(f"{name}, micro", score.micro)
+                yield _averaged(f"{name}, macro", score.macro)
+        case "meddocan":
+            scores = evaluation.score_meddocan(gold, predicted)
+            yield _counted("NER", scores.ner)
+            yield _counted("span strict", scores.span_strict)
+            yield _counted("span merged", scores.span_merged)
+            yield _counted("span merged, as published", scores.span_merged_as_published)
+            yield TableRow("leak score", [f"{scores.leak:.4f}"], {"leak": scores.leak, "sentences": scores.sentences})
+        case "tab":
+            for field, found in vars(evaluation.score_tab([gold], predicted)).items():
+                name, measure = evaluation.TAB_MEASURES[field]
+                data = {measure: found.fraction, "count": found.count, "of": found.total}
+                yield TableRow(name, [*[""] * (measure == "recall"), f"{100 * found.fraction:.2f}"], data)
+
+
+def type_rows(scores: Scores) -> Iterator[TableRow]:
+    """A row for each type, one for all, and one for their mean."""
+    for label, counts in scores.by_type.items():
+        yield _counted(label, counts)
+    yield _counted("micro", scores.micro)
+    yield _averaged("macro", scores.macro)
+
+
+def _counted(name: str, counts: Counts) -> TableRow:
+    return TableRow(name, [*_shares(counts), str(counts.tp), str(counts.fp), str(counts.fn)], counts.to_dict())
+
+
+def _averaged(name: str, averages: Averages) -> TableRow:
+    return TableRow(name, _shares(averages), averages._asdict())
+
+
+def _shares(values: Counts | Averages) -> list[str]:
+    return [f"{100 * share:.2f}" for share in (values.precision, values.recall, values.f1)]
+
+
+def render_table(mode: str, rows: Sequence[TableRow]) -> str:
+    """Rows as a Markdown table."""
+    return markdown_table([mode, *_MEASURES], [[row.name, *row.cells] for row in rows])

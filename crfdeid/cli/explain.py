@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 from crfdeid.cli.options import (
     KEY_FILE,
@@ -19,7 +21,16 @@ from crfdeid.cli.options import (
 from crfdeid.cli.shell import Argument, Mode, Option, choice, command, file_path, names, whole_number
 from crfdeid.errors import UsageError
 
+if TYPE_CHECKING:
+    from crfdeid.explain.render import RenderBlock
+    from crfdeid.pipeline import Deidentifier
+    from features.tokens import Sentence
+
 _ENDINGS = {".txt": "text", ".md": "markdown", ".html": "html", ".json": "json"}
+_MOST_WORDS = 200  # of a text that are numbered for --token
+_TEXT_WARNING = (
+    "It quotes a text, and words of the notes that the model was trained on. Keep it as safe as the notes themselves."
+)
 
 
 def _replacement(text: str) -> tuple[int, str | None]:
@@ -142,7 +153,6 @@ def run(options: SimpleNamespace) -> None:
         UsageError: an option is invalid.
         DataError: a model or a text cannot be read.
     """
-    from crfdeid.cli.explain_output import decisions_output, model_names, weights_output  # noqa: PLC0415
     from crfdeid.utils.files import write_files  # noqa: PLC0415
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
@@ -154,8 +164,8 @@ def run(options: SimpleNamespace) -> None:
     text = _text_of(options)
     folders = [options.model] if options.compare is None else [options.model, options.compare]
     models = [load_model(options, folder) for folder in folders]
-    named, kind = dict(zip(model_names(folders, models), models, strict=True)), _rendering(options)
-    shown = weights_output(options, named, kind) if text is None else decisions_output(options, named, kind, text)
+    named, kind = dict(zip(_model_names(folders, models), models, strict=True)), _rendering(options)
+    shown = _weights_output(options, named, kind) if text is None else _decisions_output(options, named, kind, text)
     if options.output is None:
         sys.stdout.buffer.write(shown.encode("utf-8", errors="backslashreplace"))
     else:
@@ -171,3 +181,109 @@ def _text_of(options: SimpleNamespace) -> str | None:
         return read_stdin(LONGEST_NOTE)
     text: str | None = options.text if options.note is None else read_text(options.note)
     return text
+
+
+def _model_names(folders: Sequence[str], models: Sequence[Deidentifier]) -> list[str]:
+    """Names of the models: their kind, with the folder where two are of one kind."""
+    from crfdeid.explain.prediction import model_of  # noqa: PLC0415
+
+    kinds = [model_of(model.tagger) for model in models]
+    alike = len(set(kinds)) < len(kinds)
+    return [f"{kind} ({folder})" if alike else kind for kind, folder in zip(kinds, folders, strict=True)]
+
+
+def _weights_output(options: SimpleNamespace, models: Mapping[str, Deidentifier], kind: str) -> str:
+    """The weights of the models.
+
+    Args:
+        options: the command's.
+        models: the models, by name.
+        kind: format of the output.
+
+    Raises:
+        UsageError: a model has no such type.
+        DataError: the development notes cannot be read.
+    """
+    from crfdeid.corpora import read_corpus  # noqa: PLC0415
+    from crfdeid.explain import explain_weights, page, render  # noqa: PLC0415
+
+    notes = () if options.dev is None else read_corpus(options.dev)
+    sentences = [sentence for note in notes for sentence in note.sentences()]
+    found = [
+        explain_weights(model.tagger, types=options.labels, top=options.top, words=options.words, sentences=sentences)
+        for model in models.values()
+    ]
+    blocks = [block for contents in found for block in render.weight_blocks(contents)]
+    if kind == "html":
+        hashed = all(contents.hashed for contents in found)
+        title = f"What {' and '.join(models)} learned"
+        warning = render.HASHED_NOTICE if hashed else render.CONFIDENTIAL_WARNING
+        return page.blocks_page(title, blocks, warning=warning)
+    return _plain(kind, models, found, blocks)
+
+
+def _decisions_output(options: SimpleNamespace, models: Mapping[str, Deidentifier], kind: str, text: str) -> str:
+    """Reasons for the spans that the models hide in a text, or for their tags of one word.
+
+    Args:
+        options: the command's.
+        models: the models, by name.
+        kind: format of the output.
+        text: the text.
+
+    Raises:
+        UsageError: there is no such word or tag.
+        DataError: the text holds a lone surrogate.
+    """
+    from crfdeid.explain import explain_document, page, render  # noqa: PLC0415
+    from crfdeid.explain.prediction import ExplainRequest, explain_tokens  # noqa: PLC0415
+
+    found = [explain_document(model, text) for model in models.values()]
+    sentences = found[0].document.sentences()
+    number = None if options.token is None else _token_number(sentences, options.token)
+    if kind == "html":
+        views = [page.ModelView(*parts) for parts in zip(models, models.values(), found, strict=True)]
+        return page.text_page(views, warning=_TEXT_WARNING, chosen=number)
+    if number is None:
+        hidden = [block for name, one in zip(models, found, strict=True) for block in render.decision_blocks(one, name)]
+        return _plain(kind, models, found, [*hidden, *_numbered(sentences)])
+    sentence, index = [(sentence, index) for sentence in sentences for index in range(len(sentence.tokens))][number]
+    first = number - index
+    for other, _ in options.replace:
+        if not first <= other < first + len(sentence.tokens):
+            where = f"its sentence has the words {first} to {first + len(sentence.tokens) - 1}"
+            raise UsageError(f"--replace {other}=: not in the sentence of --token: {where}")
+    replacing = {other - first: word for other, word in options.replace}
+    wanted = ExplainRequest(options.tag, options.contrast_tag, options.window, options.methods, replacing)
+    explained = [explain_tokens(model.tagger, sentence, [index], wanted)[0] for model in models.values()]
+    blocks = [block for one in explained for block in render.prediction_blocks(one, top=options.top)]
+    return _plain(kind, models, explained, blocks)
+
+
+def _numbered(sentences: Sequence[Sentence]) -> Iterator[RenderBlock]:
+    """The words of a text with the numbers for --token."""
+    from crfdeid.explain.render import TextBlock, escape_unprintable  # noqa: PLC0415
+
+    words = [word for sentence in sentences for word in sentence.words]
+    listed = " ".join(f"{number}:{escape_unprintable(word)}" for number, word in enumerate(words[:_MOST_WORDS]))
+    more = f" … ({len(words)} words)" if len(words) > _MOST_WORDS else ""
+    if words:
+        yield TextBlock((f"Ask about a word with --token: {listed}{more}",))
+
+
+def _token_number(sentences: Sequence[Sentence], token: str) -> int:
+    """The number of a token of a text, which is named by itself or by its number."""
+    words = [word for sentence in sentences for word in sentence.words]
+    number = int(token) if token.isdecimal() and len(token) < 10 else words.index(token) if token in words else -1
+    if not 0 <= number < len(words):
+        raise UsageError(f"--token: no such word: the text has {len(words)} words, numbered from 0")
+    return number
+
+
+def _plain(kind: str, models: Iterable[str], found: Iterable[Any], blocks: Sequence[RenderBlock]) -> str:
+    """The findings of each model as JSON, or their blocks as Markdown or text."""
+    from crfdeid.explain import render  # noqa: PLC0415
+
+    if kind == "json":
+        return render.explanation_json(dict(zip(models, found, strict=True))) + "\n"
+    return render.blocks_markdown(blocks) if kind == "markdown" else render.blocks_text(blocks) + "\n"

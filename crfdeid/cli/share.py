@@ -283,7 +283,7 @@ def run_fit(options: SimpleNamespace) -> None:
         UsageError: an option is invalid.
         DataError: files cannot be read, or a folder cannot be written.
     """
-    from crfdeid.cli.training_summary import print_training  # noqa: PLC0415
+    from crfdeid.cli.train import print_training  # noqa: PLC0415
     from crfdeid.corpora.splits import read_held_out  # noqa: PLC0415
     from crfdeid.model_card.training import train_on_shared  # noqa: PLC0415
     from crfdeid.utils.process import one_thread  # noqa: PLC0415

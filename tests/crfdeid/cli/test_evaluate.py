@@ -8,8 +8,7 @@ import pytest
 from commands import error_of
 
 from crfdeid.cli import main
-from crfdeid.cli.evaluate import SCORE_MODES
-from crfdeid.cli.evaluate_tables import score_rows
+from crfdeid.cli.evaluate import SCORE_MODES, score_rows
 from crfdeid.corpora import write_corpus
 from crfdeid.documents import QUASI, Document, Mention, Span
 from crfdeid.errors import OptionConflictError, UnknownNameError
@@ -146,7 +145,7 @@ def test_every_mode_has_rows() -> None:
         for note in GOLD
     ]
     for mode in SCORE_MODES:
-        assert score_rows(mode, gold, {note.id: note.spans for note in gold})
+        assert list(score_rows(mode, gold, {note.id: note.spans for note in gold}))
 
 
 CONCEPTS = [
