@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from crfdeid.corpora import CORPUS_FORMATS, read_corpus, recognise, write_corpus
     from crfdeid.documents import Document, Evidence, LabelledSentence, Span
     from crfdeid.errors import DataError, UsageError
-    from crfdeid.explain.decisions import explain_document
-    from crfdeid.explain.prediction import explain_prediction
+    from crfdeid.explain.prediction import explain_document, explain_prediction
     from crfdeid.explain.weights import explain_weights
     from crfdeid.label_schemes import SEVEN, TYPE_MAPPINGS, map_types
     from crfdeid.pipeline import Deidentifier, load
@@ -69,9 +68,8 @@ _HOMES = {
     "crfdeid.pipeline": ("Deidentifier", "load"),
     "crfdeid.documents": ("Document", "Evidence", "LabelledSentence", "Span"),
     "crfdeid.errors": ("DataError", "UsageError"),
-    "crfdeid.explain.decisions": ("explain_document",),
     "crfdeid.explain.weights": ("explain_weights",),
-    "crfdeid.explain.prediction": ("explain_prediction",),
+    "crfdeid.explain.prediction": ("explain_document", "explain_prediction"),
     "crfdeid.label_schemes": ("SEVEN", "TYPE_MAPPINGS", "map_types"),
     "crfdeid.registry": ("MODELS", "create", "load_tagger"),
     "crfdeid.redaction.policy": ("Policy",),

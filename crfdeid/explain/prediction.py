@@ -1,4 +1,6 @@
-"""Why a model gives a token its tag: `explain_prediction` for one token, `explain_tokens` for several.
+"""Why a model gives a token its tag, and why it hides a span.
+
+`explain_prediction` and `explain_tokens` explain tags, `explain_document` the hidden spans of a note.
 
 A CRF's log-odds are an exact sum of weights and messages. For the tags a and b of token t,
 
@@ -26,8 +28,19 @@ from crfdeid.crf import CrfTagger
 from crfdeid.crf.decoding import log_messages
 from crfdeid.ensembles.base import CombinedTagger
 from crfdeid.errors import OptionConflictError, SettingError, UnknownNameError, UsageError
-from crfdeid.explain.data import CrfSum, Explanation, FeatureTerm, RuleFind, SupportsGradients, TagContrast
+from crfdeid.explain.data import (
+    CrfSum,
+    Decision,
+    DocumentExplanation,
+    Explanation,
+    FeatureTerm,
+    RuleFind,
+    SupportsGradients,
+    TagContrast,
+)
 from crfdeid.explain.occlusion import counterfactual, occlusion_terms, tag_log_odds
+from crfdeid.known_phi.identifiers import PatientIdentifiers
+from crfdeid.pipeline import Deidentifier
 from crfdeid.registry import MODELS
 from crfdeid.rules import RulesTagger
 from crfdeid.rules.matcher import find_rules
@@ -295,3 +308,31 @@ def _members(
             own = wanted if known else replace(wanted, tag=None, contrast_tag=None)
             found.append(explain_tokens(member, sentence, tokens, own))
     return list(zip(*found, strict=True)) if found else [()] * len(tokens)
+
+
+def explain_document(
+    deidentifier: Deidentifier, text: str, *, known: PatientIdentifiers | None = None
+) -> DocumentExplanation:
+    """Explain each span that a model hides in a note.
+
+    Args:
+        deidentifier: the pipeline with a trained model.
+        text: the note.
+        known: identifiers from the patient's record.
+
+    Raises:
+        DataError: see `Deidentifier.annotate`.
+
+    Example:
+        >>> import crfdeid
+        >>> found = explain_document(crfdeid.load("model/"), "Mail to j.doe@example.org")  # doctest: +SKIP
+        >>> [(decision.value, decision.source) for decision in found.decisions]  # doctest: +SKIP
+        [('j.doe@example.org', 'rule:e-mail')]
+    """
+    threshold = deidentifier.threshold
+    model = Deidentifier(deidentifier.tagger, threshold=threshold, consistent=False, concepts=False, members=False)
+    predicted = model.annotate(text)
+    document = deidentifier.complete(predicted, known)
+    decisions = tuple(Decision(span, text[span.start : span.end], *document.evidence[span]) for span in document.spans)
+    allowed = (span for span in predicted.spans if deidentifier.site.allows(text[span.start : span.end]))
+    return DocumentExplanation(document, decisions, tuple(s for s in allowed if s not in document.spans), threshold)

@@ -8,7 +8,7 @@ from crfdeid.crf import CrfSettings, CrfTagger
 from crfdeid.documents import LabelledSentence, Span
 from crfdeid.ensembles.hybrid import HybridTagger
 from crfdeid.explain.data import DocumentExplanation
-from crfdeid.explain.decisions import explain_document
+from crfdeid.explain.prediction import explain_document
 from crfdeid.known_phi.identifiers import PatientIdentifiers
 from crfdeid.known_phi.lists import CustomLists, Pattern, Term
 from crfdeid.pipeline import Deidentifier
