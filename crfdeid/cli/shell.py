@@ -217,7 +217,7 @@ def _read_settings(ctx: click.Context, _: click.Parameter, path: Path | None) ->
     """Take defaults of options from a TOML file."""
     if path is None:
         return
-    from crfdeid.utils.toml import read_toml  # noqa: PLC0415  Most commands have no such file.
+    from crfdeid.utils.files import read_toml  # noqa: PLC0415  Most commands have no such file.
 
     table = read_toml(path)
     known = {p.opts[0][2:]: p for p in ctx.command.params if isinstance(p, Option) and not p.is_eager}

@@ -23,8 +23,7 @@ import regex
 from crfdeid.documents import Span
 from crfdeid.errors import DataError, EmptyInputError, FormatError, LimitError, located
 from crfdeid.known_phi.folding import FoldedText, PhraseMatcher, fold_to_alnum
-from crfdeid.utils.files import read_text
-from crfdeid.utils.toml import read_toml
+from crfdeid.utils.files import read_text, read_toml
 from crfdeid.validation import TYPE_NAMES
 
 PATTERN_TIMEOUT = 5.0

@@ -9,13 +9,14 @@ import codecs
 import errno
 import fcntl
 import os
+import re
 import stat
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO, Literal, TextIO
+from typing import Any, BinaryIO, Literal, TextIO
 
 from crfdeid.errors import EncodingError, FormatError, ReadError, WriteError
 
@@ -25,6 +26,7 @@ BYTE_ORDER_MARK = "\ufeff"
 """Byte-order mark that a UTF-8 file may begin with."""
 NO_FILE = "a pipe, socket or device: give a file"
 """Message for a path that is neither a file nor a folder."""
+_TOML_POSITION = re.compile(r"\(at line (\d+), column (\d+)\)")
 TEMPORARY = ".writing-"  # prefix of files that are not complete
 Write = Callable[[BinaryIO], object]
 """Function that writes the content of an open file."""
@@ -78,6 +80,26 @@ def read_text(path: Path, *, keep_mark: bool = False) -> str:
         raise ReadError(f"cannot be read: {error.strerror}", path=path) from None
     text = decode_text(content, path)
     return text if keep_mark else text.removeprefix(BYTE_ORDER_MARK)
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Read a TOML file.
+
+    Raises:
+        DataError: it cannot be read, or is invalid. The message names file and line, and quotes nothing.
+    """
+    import tomllib  # noqa: PLC0415  Most commands have no such file.
+
+    text = read_text(path)
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        position = _TOML_POSITION.search(str(error))
+        line = int(position[1]) if position else len(text.splitlines())
+        column = f" at column {position[2]}" if position else ", or not closed"
+        raise FormatError(f"invalid TOML{column}: correct it", path=path, line=line) from None
+    except RecursionError:
+        raise FormatError("TOML that is nested too deeply", path=path) from None
 
 
 def decode_text(content: bytes, path: Path | str) -> str:

@@ -13,7 +13,7 @@ from crfdeid.augmentation import NO_COPIES
 from crfdeid.ensembles.ensemble import COMBINATIONS
 from crfdeid.errors import FormatError, OptionConflictError, SettingError, UsageError
 from crfdeid.registry import model_settings, profile_name
-from crfdeid.utils.toml import read_toml
+from crfdeid.utils.files import read_toml
 from experiments.core.embeddings import (
     NEIGHBOURS_FROM,
     RANDOM,
