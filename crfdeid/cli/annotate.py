@@ -186,7 +186,6 @@ def run_agreement(options: SimpleNamespace) -> None:
     from crfdeid.cli.review import write_page  # noqa: PLC0415
     from crfdeid.corpora.common import same_notes  # noqa: PLC0415
     from crfdeid.evaluation.agreement import agreement as measure  # noqa: PLC0415
-    from crfdeid.review.page import ANNOTATORS, comparison_notes  # noqa: PLC0415
 
     if options.output is not None:
         require_new_file(options.output, {"FIRST": options.first, "SECOND": options.second})
@@ -194,6 +193,8 @@ def run_agreement(options: SimpleNamespace) -> None:
     other = same_notes(first, second, sides=("FIRST", "SECOND"), doing="compare")
     found = measure(first, other)
     if options.output is not None:
+        from crfdeid.review.page import ANNOTATORS, comparison_notes  # noqa: PLC0415
+
         write_page(options.output, comparison_notes(first, other), ANNOTATORS)
     print(json.dumps(found.to_dict()) if options.json else _render(found))
 

@@ -91,7 +91,6 @@ def run(options: SimpleNamespace) -> None:
     """
     from crfdeid.cli.review import write_page  # noqa: PLC0415
     from crfdeid.corpora.layers import exclude_regions, read_excluded_regions  # noqa: PLC0415
-    from crfdeid.review.page import GOLD, comparison_notes  # noqa: PLC0415
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
     modes, sides = _modes_of(options), ("NOTES", "MODEL" if options.predicted is None else "--predicted")
@@ -119,6 +118,8 @@ def run(options: SimpleNamespace) -> None:
         seen = exclude_regions(gold, predictions, read_excluded_regions(options.exclude_regions, gold))
         tables |= {f"{mode}, without excluded regions": list(score_rows(mode, *seen)) for mode in modes}
     if options.output is not None:
+        from crfdeid.review.page import GOLD, comparison_notes  # noqa: PLC0415
+
         tagger = None if model is None else model.tagger
         write_page(options.output, comparison_notes(gold, predictions), GOLD, tagger=tagger)
     if options.json:

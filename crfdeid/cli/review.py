@@ -278,13 +278,13 @@ def _with_kept(notes: list[PageNote], options: SimpleNamespace, tagger: Tagger |
     """The notes; those with surrogates or kept types also have the values that these leave unchanged."""
     from crfdeid.pipeline import Deidentifier  # noqa: PLC0415
     from crfdeid.redaction.policy import KEEP, SURROGATE  # noqa: PLC0415
-    from crfdeid.review.unchanged import SURROGATES, run_operators, with_unchanged  # noqa: PLC0415
+    from crfdeid.review.page import ALL_SURROGATES, run_operators, with_unchanged  # noqa: PLC0415
 
     operators, locale = run_operators(options.redacted)
     if not operators.uses(SURROGATE, KEEP):
         if options.locale is None:
             return notes
-        operators = SURROGATES
+        operators = ALL_SURROGATES
     model = None if tagger is None else Deidentifier(tagger, concepts=False, evidence=False)
     return with_unchanged(notes, operators, locale=options.locale or locale, model=model)
 
@@ -389,8 +389,7 @@ def _certificate(options: SimpleNamespace) -> Certificate:
 
 def _of_reviews(options: SimpleNamespace) -> Certificate:
     """Certificate of reviews of the present redacted notes."""
-    from crfdeid.review.certificate import certify, certify_strata  # noqa: PLC0415
-    from crfdeid.review.marks import read_marks, require_current, strata_of  # noqa: PLC0415
+    from crfdeid.review.certificate import certify, certify_strata, read_marks, require_current, strata_of  # noqa: PLC0415  # noqa: PLC0415
     from crfdeid.review.plan import list_notes, read_plan, require_unchanged  # noqa: PLC0415
 
     notes, reviewed = list_notes(require_path(options.redacted), _columns(options)), read_marks(options.reviews)

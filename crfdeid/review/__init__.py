@@ -2,9 +2,7 @@
 
 - sampling: notes to annotate next, and the folder for annotators.
 - plan: sampling plan of the notes to read, drawn by a seed.
-- page: review.html (templates/): two annotations, or a note before and after redaction.
-- unchanged: values that surrogates leave unchanged.
-- marks: marks of reviewers, as their pages download them.
+- page: review.html (templates/): two annotations, or a note before and after redaction, with the values that stay.
 - bounds: upper bounds of the share of leaking notes and tokens.
-- certificate: bounds and their assumptions, to sign.
+- certificate: marks of reviewers, as their pages download them; the bounds that follow and their assumptions, to sign.
 """

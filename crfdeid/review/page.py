@@ -1,26 +1,51 @@
-"""review.html: one self-contained page to read notes and mark errors (templates/review.html, .css and .js)."""
+"""review.html: one self-contained page to read notes and mark errors (templates/review.html, .css and .js).
+
+Surrogates keep sex, kin, ages under 90, common occupations and the country of the notes. Readers take such values for
+misses unless the page shows them. The rules of `crfdeid.rules.matcher` find them in any note, and a model finds more.
+Whether a value stays is asked of the surrogates themselves.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
+from functools import lru_cache
 from importlib.resources import files
 from itertools import accumulate, zip_longest
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crfdeid.corpora.common import text_digest
-from crfdeid.documents import Document, Span
+from crfdeid.documents import Document, Span, merge, overlapping
 from crfdeid.evaluation.operating_points import phi_by_sentence
-from crfdeid.label_schemes import BINARY
+from crfdeid.io.output import STATE_FOLDER, read_run_config
+from crfdeid.label_schemes import BINARY, surrogate_kind
+from crfdeid.redaction.policy import KEEP, SURROGATE, Operators, parse_operators
+from crfdeid.redaction.surrogates import PRESERVED_KINDS, Surrogates, guess_locale
+from crfdeid.redaction.surrogates.locales import ENGLISH
+from crfdeid.rules.matcher import find_rules
 from crfdeid.tagger import Tagger
 from crfdeid.utils.html import render_page
+
+if TYPE_CHECKING:
+    from crfdeid.pipeline import Deidentifier
 
 # A label, a stretch of letters and digits, one of white space, or one other character.
 _PIECE = re.compile(r"\[[A-Z][A-Z_-]*(?:-\d+|:[0-9a-f]+)?\]|[^\W_]+|\s+|.", re.DOTALL)
 _Change = tuple[int, int, int, int]  # pieces [i, j) of the text before become pieces [k, m) of the text after
 _LABEL = re.compile(r"\[([A-Z][A-Z_-]*?)(?:-\d+|:[0-9a-f]+)?\]")
+
+# Words for a sex that no rule of the table finds, for they are no PHI alone: a letter after its field, English words.
+_SEX = re.compile(
+    r"\b(?:(?:sexo|sex|género|gender)[ \t]*[:=][ \t]*(?P<letter>[hmfv])\b(?!['’-])"
+    r"|(?P<word>male|female|man|woman|boy|girl|gentleman|lady)\b)",
+    re.IGNORECASE,
+)
+_NO_KEY = bytes(32)  # What stays does not depend on the key.
+ALL_SURROGATES = Operators(SURROGATE)
+"""Surrogates for all types."""
 
 
 class TextChange(NamedTuple):
@@ -104,7 +129,7 @@ class PageNote:
         others: spans of the other side: a model's or a second annotator's.
         by: the replacement of each span in the redacted note; empty without a redacted note.
         sha256: the digest of the redacted text; "" without one.
-        unchanged: values that surrogates leave unchanged (`crfdeid.review.unchanged`), with their kinds.
+        unchanged: values that surrogates leave unchanged (`with_unchanged`), with their kinds.
     """
 
     document: Document
@@ -141,6 +166,87 @@ def uncertain_tokens(tagger: Tagger, documents: Sequence[Document]) -> list[list
         )
         for sentences in phi_by_sentence(tagger, documents)
     ]
+
+
+def run_operators(redacted: Path) -> tuple[Operators, str | None]:
+    """Return the operators of the run that wrote redacted notes, and the locale that its user chose.
+
+    Args:
+        redacted: the run's folder, or a file directly in it. Without settings of a run, the operators are the defaults.
+
+    Raises:
+        DataError: the settings are damaged.
+    """
+    folder = redacted if redacted.is_dir() else redacted.parent
+    settings = read_run_config(folder / STATE_FOLDER / "settings.json") or {}
+    return parse_operators(settings.get("operators") or ()), settings.get("locale")
+
+
+def with_unchanged(
+    notes: Sequence[PageNote],
+    operators: Operators = ALL_SURROGATES,
+    *,
+    locale: str | None = None,
+    model: Deidentifier | None = None,
+) -> list[PageNote]:
+    """Notes of a page with the values that redaction leaves.
+
+    Args:
+        notes: with their replaced spans.
+        operators: of the redaction.
+        locale: of the surrogates; None guesses it from each text.
+        model: finds such values too; None for the rules alone.
+    """
+    bare = [replace(note.document, spans=()) for note in notes]
+    marked = bare if model is None else model.annotate_documents(bare)
+    return [
+        replace(note, unchanged=unchanged_spans(document, operators, replaced=note.document.spans, locale=locale))
+        for note, document in zip(notes, marked, strict=True)
+    ]
+
+
+def unchanged_spans(
+    document: Document, operators: Operators = ALL_SURROGATES, *, replaced: Sequence[Span], locale: str | None = None
+) -> tuple[Span, ...]:
+    """The values of a note that redaction leaves; the type of each is its kind, or its type where that has no kind.
+
+    Args:
+        document: the note before redaction; its spans are checked in addition to the rules' finds.
+        operators: of the redaction.
+        replaced: its replaced spans.
+        locale: of the surrogates; None guesses it from the text.
+
+    Example:
+        >>> note = Document("1", "Una mujer de 64 años, de España, con su madre.")
+        >>> [(note.text[start:end], kind) for start, end, kind in unchanged_spans(note, replaced=[])]
+        [('mujer', 'sex'), ('64 años', 'age'), ('España', 'country'), ('madre', 'kin')]
+    """
+    surrogates = _surrogates(locale or guess_locale(document.text) or ENGLISH)
+    found = [*_by_rule(document), *document.spans]
+    touched = set(overlapping(found, replaced))
+    kept = {label for label in operators.types if operators[label] == KEEP}
+    kept_kinds = {surrogate_kind(label) for label in kept} - {"none"}
+    preserved = PRESERVED_KINDS if operators.uses(SURROGATE) else ()
+    stay = []
+    for span in found:
+        value, kind = document.text[span.start : span.end], surrogate_kind(span.label)
+        is_kept = span.label in kept or kind in kept_kinds
+        if span not in touched and (is_kept or (kind in preserved and surrogates.of(value, span.label) == value)):
+            stay.append(span._replace(label=span.label if kind == "none" else kind))
+    return tuple(merge(stay))
+
+
+def _by_rule(document: Document) -> Iterator[Span]:
+    for sentence in document.sentences():
+        for rule, first, stop in find_rules(sentence):
+            yield Span(sentence.tokens[first].start, sentence.tokens[stop - 1].end, rule.types[0])
+    for match in _SEX.finditer(document.text):
+        yield Span(*match.span(match.lastgroup or 0), "SEX")
+
+
+@lru_cache(maxsize=8)
+def _surrogates(locale: str) -> Surrogates:
+    return Surrogates(_NO_KEY, locale)
 
 
 _Uncertain = Sequence[Sequence[tuple[int, int, float]]]

@@ -7,7 +7,7 @@ import pytest
 from crfdeid.corpora import read_corpus
 from crfdeid.errors import EmptyInputError, FormatError, MismatchError
 from crfdeid.review.bounds import NoteCount
-from crfdeid.review.marks import read_marks, require_current, strata_of
+from crfdeid.review.certificate import read_marks, require_current, strata_of
 from crfdeid.review.plan import SampledNote, draw_plan
 
 TEXT = "Dr. Roe saw Ann Doe on 3/14."

@@ -12,9 +12,17 @@ from chromium import Browser, Page
 from crfdeid.cli import main
 from crfdeid.corpora import read_corpus
 from crfdeid.documents import Document, Span
-from crfdeid.review.marks import read_marks
-from crfdeid.review.page import ANNOTATORS, GOLD, REDACTED, PageNote, comparison_notes, redaction_notes, review_html
-from crfdeid.review.unchanged import with_unchanged
+from crfdeid.review.certificate import read_marks
+from crfdeid.review.page import (
+    ANNOTATORS,
+    GOLD,
+    REDACTED,
+    PageNote,
+    comparison_notes,
+    redaction_notes,
+    review_html,
+    with_unchanged,
+)
 
 pytestmark = [
     pytest.mark.browser,

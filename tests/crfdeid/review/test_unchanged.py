@@ -8,8 +8,7 @@ from crfdeid.documents import Document, Span
 from crfdeid.errors import UnknownNameError
 from crfdeid.redaction.policy import Operators
 from crfdeid.redaction.redact import redact
-from crfdeid.review.page import redaction_notes
-from crfdeid.review.unchanged import unchanged_spans, with_unchanged
+from crfdeid.review.page import redaction_notes, unchanged_spans, with_unchanged
 
 SECRET = b"0123456789abcdef"
 
