@@ -49,8 +49,7 @@ from crfdeid.evaluation import (
 )
 from crfdeid.evaluation.evaluate import count_leaking_documents, predict_spans
 from crfdeid.evaluation.operating_points import TokenProbabilities, concatenate_notes
-from crfdeid.known_phi.dates import read_date
-from crfdeid.known_phi.identifiers import PatientIdentifiers
+from crfdeid.known_phi.identifiers import PatientIdentifiers, read_date
 from crfdeid.label_schemes import TO_SEVEN, in_order, map_types
 from crfdeid.model_card.card import USUAL_SENSITIVITIES
 from crfdeid.pipeline import Deidentifier

@@ -31,9 +31,9 @@ from crfdeid.documents import Document, Span, merge
 from crfdeid.label_schemes import surrogate_kind
 from crfdeid.redaction.redact import redact
 from crfdeid.redaction.surrogates import date_order_of, guess_locale
-from crfdeid.redaction.surrogates.chooser import casefold_accents
 from crfdeid.redaction.surrogates.demographics import generalise_age, preserve_kin, preserve_sex
 from crfdeid.redaction.surrogates.place_tables import known_countries
+from crfdeid.redaction.surrogates.words import casefold_accents
 
 SECRET = b"a secret for the benchmark"
 WORDS = re.compile(r"[^\W\d_]+")

@@ -9,8 +9,9 @@ import logging
 import os
 import secrets
 import stat
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from crfdeid.errors import ReadError, SecretError
 from crfdeid.utils.files import read_bytes, write_files
@@ -22,6 +23,7 @@ _LEAST_BYTES = 16
 
 _READABLE_BY_OTHERS = stat.S_IRGRP | stat.S_IROTH
 _log = logging.getLogger(__name__)
+_Value = TypeVar("_Value")
 
 
 def read_secret(path: Path | None = None) -> bytes:
@@ -103,6 +105,37 @@ def derive(secret: bytes, purpose: str) -> bytes:
         False
     """
     return hmac.digest(secret, purpose.encode(), "sha256")
+
+
+class HmacChooser:
+    """Pseudorandom choices by HMAC: a function of key, purpose and value, on any machine and in any order.
+
+    Args:
+        key: the secret, 32 bytes.
+    """
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+
+    def number(self, purpose: str, value: str, below: int) -> int:
+        """Return a number from 0 to ``below - 1``: HMAC-SHA256 of purpose and value, reduced."""
+        return int.from_bytes(self._digest(f"{purpose}\0{value}")[:16]) % below
+
+    def choice(self, purpose: str, value: str, options: Sequence[_Value]) -> _Value:
+        """Return one of the options."""
+        return options[self.number(purpose, value, len(options))]
+
+    def stream(self, purpose: str, value: str) -> Iterator[int]:
+        """Yield numbers from 0 to 65535 without end."""
+        block = 0
+        while True:
+            digest = self._digest(f"{purpose}\0{block}\0{value}")
+            for i in range(0, len(digest), 2):
+                yield int.from_bytes(digest[i : i + 2])
+            block += 1
+
+    def _digest(self, message: str) -> bytes:
+        return hmac.digest(self._key, message.encode(errors="surrogatepass"), "sha256")
 
 
 def secret_fingerprint(secret: bytes) -> str:

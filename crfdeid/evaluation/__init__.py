@@ -1,7 +1,7 @@
 """Scores and errors of a system against gold; docs/reference/metrics.md explains the modes and the choices.
 
-- entities: Counts (tp, fp, fn) and Scores (by type, micro, macro); `score_entities`, strict or relaxed; `count_tags` and
-  `count_tag_ids`, strict from tags or from arrays of their ids, for use while training.
+- entities: Counts (tp, fp, fn) and Scores (by type, micro, macro); `score_entities`, strict or relaxed; `count_tags`
+  and `count_tag_ids`, strict from tags or from arrays of their ids, for use while training.
 - tokens: `score_tokens`, by type or binary; leaks by type; PHI that a model memorised.
 - errors: `find_errors` sorts each erroneous entity into one category, with causes; `in_context` shows it.
 - challenges: the scores of the i2b2 2014 and MEDDOCAN challenges, and of the Text Anonymization Benchmark.

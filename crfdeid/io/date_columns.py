@@ -15,9 +15,9 @@ from typing import Any, Literal
 import regex
 
 from crfdeid.errors import DataError, FormatError, OptionConflictError, UsageError
-from crfdeid.known_phi.dates import to_ascii_signs
-from crfdeid.known_phi.persons import is_placeholder
-from crfdeid.secrets import derive, hash_word
+from crfdeid.known_phi.identifiers import to_ascii_signs
+from crfdeid.known_phi.names import is_placeholder
+from crfdeid.secrets import HmacChooser, derive, hash_word
 from features.normal import normal_form
 
 FIRST_ROWS = 256
@@ -271,7 +271,6 @@ def _parts(text: str) -> tuple[str, str]:
 
 @lru_cache(maxsize=1 << 10)
 def _shift(key: bytes) -> Any:
-    from crfdeid.redaction.surrogates.chooser import HmacChooser  # noqa: PLC0415
     from crfdeid.redaction.surrogates.dates import patient_shift  # noqa: PLC0415
 
     return patient_shift(HmacChooser(key))

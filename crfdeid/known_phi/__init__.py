@@ -1,10 +1,8 @@
 """Known PHI: custom lists and patterns, and the identifiers of a patient's record.
 
-identifiers.py    `PatientIdentifiers` of one patient, and the search for them in a note
+identifiers.py    `PatientIdentifiers` of one patient, and the search for them in a note; dates in every written form
 patients.py       names of patients; `PatientTable`: identifiers from columns of the notes or from a separate file
-names.py          names in full, in parts, with initials, and with a typing error
-persons.py        words of names, titles, placeholders, and the names in a note that can be one person's
-dates.py          a date in every written form
+names.py          words of names, placeholders, names of one person; search with initials and a typing error
 lists.py          `CustomLists`: deny lists, allow lists and patterns, read from TOML
 folding.py        text without case, accents and signs; decoded HTML entities and percent-encoding
 """

@@ -40,7 +40,7 @@ def _folded(character: str) -> str:
 def fold_to_alnum(text: str) -> str:
     """Return the letters and digits of a text, in lower case and without accents; digits of any script as 0 to 9.
 
-    Coarser than `crfdeid.redaction.surrogates.chooser.casefold_accents`, which keeps spaces and signs.
+    Coarser than `crfdeid.redaction.surrogates.words.casefold_accents`, which keeps spaces and signs.
 
     Example:
         >>> fold_to_alnum("Señora O'Neill, 48-2213")

@@ -5,7 +5,7 @@ Names of patients are compared alike in all formats of files:
 - White space around a name is ignored.
 - A whole number has one spelling: 12, 12.0 and the texts "12" and "12.0" are the same patient.
 - Null, NaN, an empty text and placeholders ("nan", "null", "n/a", "unknown") name no patient
-  (`crfdeid.known_phi.persons`).
+  (`crfdeid.known_phi.names`).
 - Any other difference counts: "012" is not "12", nor is "A1" "a1". A warning reports such values in one input
   (`SimilarPatients`), since it is worse to mix two patients up than to take one for two.
 """
@@ -25,7 +25,7 @@ from crfdeid.documents import lone_surrogate
 from crfdeid.errors import DataError, EmptyInputError, FormatError, SettingError, located
 from crfdeid.known_phi.folding import fold_to_alnum
 from crfdeid.known_phi.identifiers import IDENTIFIER_KINDS, PatientIdentifiers, cell_text
-from crfdeid.known_phi.persons import is_placeholder, unsearched_reason
+from crfdeid.known_phi.names import is_placeholder, unsearched_reason
 from crfdeid.secrets import short_digest
 from crfdeid.utils.tables import open_table
 

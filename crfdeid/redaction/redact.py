@@ -13,7 +13,7 @@ from typing import NamedTuple
 from crfdeid.documents import LIST, MODEL, RECORD, Document, Evidence, Span, merge, merge_evidence, overlapping
 from crfdeid.errors import DataError, SecretError
 from crfdeid.known_phi.folding import fully_decoded
-from crfdeid.known_phi.persons import PersonClusterer, parse_name
+from crfdeid.known_phi.names import PersonClusterer, parse_name
 from crfdeid.label_schemes import TO_SEVEN, surrogate_kind
 from crfdeid.redaction.policy import (
     ENCRYPT,

@@ -67,7 +67,7 @@ import json, sys
 from crfdeid import create
 from crfdeid.bio import encode
 from crfdeid.documents import Document, Span
-from crfdeid.known_phi.dates import read_date
+from crfdeid.known_phi.identifiers import read_date
 from crfdeid.rules.matcher import RULES, find_rules
 from crfdeid.rules import RulesTagger
 from features.languages import ALL_LANGUAGES, LANGUAGES, language_of

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pyarrow import RecordBatch
     from pyspark.sql import SparkSession
 
-CONNECT = "sc://"
+_CONNECT = "sc://"
 NO_PACKAGE = (
     "crfdeid is not installed in the Python of a Spark worker: install it there, or name a Python that has it in "
     "PYSPARK_PYTHON"
@@ -346,7 +346,7 @@ def started_jobs(master: str) -> Iterator[Jobs]:
     else:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", _PANDAS, FutureWarning)
-            jobs = ConnectJobs(connect(master), own=True) if master.startswith(CONNECT) else _start(master)
+            jobs = ConnectJobs(connect(master), own=True) if master.startswith(_CONNECT) else _start(master)
     try:
         yield jobs
     finally:

@@ -1,13 +1,13 @@
 """Surrogates: invented values of the same form, the same for the same patient, value and secret.
 
-generator.py      `Surrogates` of one patient: the table of kinds, keys, consistent types
-chooser.py        choices by HMAC, which need no memory and agree between runs and machines; case and accents
+generator.py      `Surrogates` of one patient: the table of kinds, keys, consistent types; choices are by HMAC, which
+                  needs no memory and agrees between runs and machines (`crfdeid.secrets.HmacChooser`)
 names.py          names of persons, and the roles of their words in a note
 dates.py          dates shifted by days, in the form of the original
 places.py         streets, towns and postcodes            place_tables.py  provinces, countries, states, streets
 hospitals.py      hospitals and other institutions        identifiers.py   numbers, telephones, network addresses
 demographics.py   sex, kinship, ages and occupations      locales.py       language guess; names of a locale
-packs.py          words of languages beyond English and Spanish
+words.py          case and accents of words; words of languages beyond English and Spanish
 """
 
 from crfdeid.redaction.surrogates.dates import date_order_of

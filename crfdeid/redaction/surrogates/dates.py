@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import regex
 
-from crfdeid.redaction.surrogates.chooser import HmacChooser, casefold_accents, splice, with_case_of
-from crfdeid.redaction.surrogates.packs import language_pack, surrogate_table
+from crfdeid.redaction.surrogates.words import casefold_accents, language_pack, splice, surrogate_table, with_case_of
+from crfdeid.secrets import HmacChooser
 from features.languages import LANGUAGES
 from features.lexicons import (
     ENGLISH_MONTHS,

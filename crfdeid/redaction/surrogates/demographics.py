@@ -13,8 +13,14 @@ from typing import NamedTuple
 
 import regex
 
-from crfdeid.redaction.surrogates.chooser import casefold_accents, splice, with_case_of
-from crfdeid.redaction.surrogates.packs import folded_entries, language_pack, surrogate_table
+from crfdeid.redaction.surrogates.words import (
+    casefold_accents,
+    folded_entries,
+    language_pack,
+    splice,
+    surrogate_table,
+    with_case_of,
+)
 from features.languages import LANGUAGES
 
 # Ages from this one on become one group, as in HIPAA's safe harbor; shifted dates of birth and visits agree with it.

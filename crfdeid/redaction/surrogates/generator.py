@@ -11,7 +11,6 @@ from types import MappingProxyType
 import regex
 
 from crfdeid.label_schemes import surrogate_kind
-from crfdeid.redaction.surrogates.chooser import HmacChooser, casefold_accents
 from crfdeid.redaction.surrogates.dates import DATE_LIKE, DateShift, patient_shift, shift_date, year_shift
 from crfdeid.redaction.surrogates.demographics import generalise_age, preserve_kin, preserve_occupation, preserve_sex
 from crfdeid.redaction.surrogates.hospitals import Hospitals
@@ -28,10 +27,10 @@ from crfdeid.redaction.surrogates.identifiers import (
 )
 from crfdeid.redaction.surrogates.locales import puts_month_first
 from crfdeid.redaction.surrogates.names import Names
-from crfdeid.redaction.surrogates.packs import language_pack, surrogate_table
 from crfdeid.redaction.surrogates.place_tables import other_country
 from crfdeid.redaction.surrogates.places import Places
-from crfdeid.secrets import derive
+from crfdeid.redaction.surrogates.words import casefold_accents, language_pack, surrogate_table
+from crfdeid.secrets import HmacChooser, derive
 
 # Kinds whose surrogates have other digits in the same positions, which would turn a date into an invalid one.
 _SUBSTITUTING_DIGITS = frozenset({"telephone", "number", "licence", "net", "hospital", "place", "street", "town"})

@@ -7,21 +7,25 @@ from functools import lru_cache
 
 import regex
 
-from crfdeid.known_phi.persons import PARTICLES
-from crfdeid.redaction.surrogates.chooser import VOWELS, HmacChooser, casefold_accents, casefold_words, splice
+from crfdeid.known_phi.names import PARTICLES
 from crfdeid.redaction.surrogates.identifiers import other_code
 from crfdeid.redaction.surrogates.locales import locale_lists
 from crfdeid.redaction.surrogates.names import Names
-from crfdeid.redaction.surrogates.packs import (
+from crfdeid.redaction.surrogates.place_tables import HOUSES, LANDSCAPES, known_countries, other_country
+from crfdeid.redaction.surrogates.places import ARTICLES, BEFORE_NAMES, PIECE, Places, name_runs, replace_runs
+from crfdeid.redaction.surrogates.words import (
     ENGLISH_AND_SPANISH_TITLES,
     ENGLISH_AND_SPANISH_WORDS,
+    VOWELS,
+    casefold_accents,
+    casefold_words,
     folded_entries,
     language_pack,
     name_forms,
+    splice,
     surrogate_table,
 )
-from crfdeid.redaction.surrogates.place_tables import HOUSES, LANDSCAPES, known_countries, other_country
-from crfdeid.redaction.surrogates.places import ARTICLES, BEFORE_NAMES, PIECE, Places, name_runs, replace_runs
+from crfdeid.secrets import HmacChooser
 from features.languages import Language
 from features.lexicons import SPANISH_MONTHS
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 import regex
 
-from crfdeid.redaction.surrogates.chooser import HmacChooser, casefold_accents, splice, with_case_of
-from crfdeid.redaction.surrogates.packs import ENGLISH_AND_SPANISH_WORDS
+from crfdeid.redaction.surrogates.words import ENGLISH_AND_SPANISH_WORDS, casefold_accents, splice, with_case_of
+from crfdeid.secrets import HmacChooser
 from features.lexicons import english_ordinal
 
 _VOWELS, _CONSONANTS = "aeiou", "bcdfghjklmnpqrstvwxz"

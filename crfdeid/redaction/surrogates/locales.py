@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import regex
 
 from crfdeid.errors import SettingError, UnknownNameError
-from crfdeid.redaction.surrogates.chooser import casefold_accents
-from crfdeid.redaction.surrogates.packs import language_pack
 from crfdeid.redaction.surrogates.place_tables import packed_provinces, spanish_towns
+from crfdeid.redaction.surrogates.words import casefold_accents, language_pack
 from features.languages import LANGUAGES, Language
 from features.lexicons import word_set
 

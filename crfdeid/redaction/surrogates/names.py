@@ -10,22 +10,20 @@ from typing import NamedTuple
 
 import regex
 
-from crfdeid.known_phi.persons import NAME_WORD, PARTICLES
-from crfdeid.redaction.surrogates.chooser import (
+from crfdeid.known_phi.names import NAME_WORD, PARTICLES
+from crfdeid.redaction.surrogates.locales import LocaleLists, given_name_sexes, locale_lists
+from crfdeid.redaction.surrogates.words import (
+    ENGLISH_AND_SPANISH_TITLES,
     VOWELS,
-    HmacChooser,
     casefold_accents,
     casefold_words,
-    splice,
-    with_case_of,
-)
-from crfdeid.redaction.surrogates.locales import LocaleLists, given_name_sexes, locale_lists
-from crfdeid.redaction.surrogates.packs import (
-    ENGLISH_AND_SPANISH_TITLES,
     folded_entries,
     language_pack,
+    splice,
     surrogate_table,
+    with_case_of,
 )
+from crfdeid.secrets import HmacChooser
 
 FAMILY = "family"
 """Role of a family name; the roles of a first name are "female", "male" and "either"."""

@@ -5,8 +5,14 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from crfdeid.redaction.surrogates.chooser import HmacChooser, casefold_accents, casefold_words, with_case_of
-from crfdeid.redaction.surrogates.packs import language_pack, surrogate_table
+from crfdeid.redaction.surrogates.words import (
+    casefold_accents,
+    casefold_words,
+    language_pack,
+    surrogate_table,
+    with_case_of,
+)
+from crfdeid.secrets import HmacChooser
 from features.languages import LANGUAGES
 
 # Prefix of postcodes, area code | names | names of the capital | towns, each with other names after a slash. The first

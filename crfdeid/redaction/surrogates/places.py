@@ -9,26 +9,9 @@ from typing import NamedTuple, TypeVar
 
 import regex
 
-from crfdeid.redaction.surrogates.chooser import (
-    VOWELS,
-    HmacChooser,
-    casefold_accents,
-    casefold_words,
-    splice,
-    with_case_of,
-)
 from crfdeid.redaction.surrogates.identifiers import DOORS, other_code
 from crfdeid.redaction.surrogates.locales import locale_lists
 from crfdeid.redaction.surrogates.names import Names
-from crfdeid.redaction.surrogates.packs import (
-    ENGLISH_AND_SPANISH_TITLES,
-    ENGLISH_AND_SPANISH_WORDS,
-    NameForm,
-    folded_entries,
-    language_pack,
-    name_forms,
-    surrogate_table,
-)
 from crfdeid.redaction.surrogates.place_tables import (
     COMMUNITIES,
     HOMES,
@@ -46,6 +29,21 @@ from crfdeid.redaction.surrogates.place_tables import (
     provinces,
     states,
 )
+from crfdeid.redaction.surrogates.words import (
+    ENGLISH_AND_SPANISH_TITLES,
+    ENGLISH_AND_SPANISH_WORDS,
+    VOWELS,
+    NameForm,
+    casefold_accents,
+    casefold_words,
+    folded_entries,
+    language_pack,
+    name_forms,
+    splice,
+    surrogate_table,
+    with_case_of,
+)
+from crfdeid.secrets import HmacChooser
 from features.languages import LANGUAGES
 
 _HOME_DIGITS = 5  # of a postcode

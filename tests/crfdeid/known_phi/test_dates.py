@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfdeid.known_phi.dates import find_date, read_date
+from crfdeid.known_phi.identifiers import find_date, read_date
 from features.lexicons import ENGLISH_MONTHS, SPANISH_MONTHS
 
 BORN = dt.date(1972, 3, 14)

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfdeid.known_phi.persons import PersonClusterer, PersonName, parse_name
+from crfdeid.known_phi.names import PersonClusterer, PersonName, parse_name
 
 NAMES = st.lists(st.sampled_from(["Jane", "John", "J.", "Q", "Quill", "quinn", "Dr.", "D.", "Doe"]), max_size=4)
 

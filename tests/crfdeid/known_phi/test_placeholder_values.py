@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from crfdeid.known_phi.identifiers import PatientIdentifiers
+from crfdeid.known_phi.names import PLACEHOLDER, SHORT, unsearched_reason
 from crfdeid.known_phi.patients import read_columns, read_patient_table, row_identifiers
-from crfdeid.known_phi.persons import PLACEHOLDER, SHORT, unsearched_reason
 
 WORDS = ["NULL", "nan", "None", "N/A", "<NA>", "unknown", "Unknown", "Desconocido", "test", "-", "--", "?", "No consta"]
 TEXT = "a NULL nan None N/A unknown Desconocido test - ? j x 000 no consta patient Mr. 77 A1 77.5"

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from crfdeid.errors import SettingError, UnknownNameError, UsageError
 from crfdeid.label_schemes import SURROGATE_KINDS, surrogate_kind
 from crfdeid.redaction.surrogates import PRESERVED_KINDS, Surrogates, date_order_of, guess_locale, patient_key
-from crfdeid.redaction.surrogates.chooser import HmacChooser, casefold_accents, casefold_words
 from crfdeid.redaction.surrogates.dates import patient_shift, shift_date
 from crfdeid.redaction.surrogates.locales import given_name_sexes, locale_lists
 from crfdeid.redaction.surrogates.place_tables import known_countries, states
+from crfdeid.redaction.surrogates.words import casefold_accents, casefold_words
+from crfdeid.secrets import HmacChooser
 from features.lexicons import SPANISH_MONTHS
 
 SECRET = b"sixteen bytes or more"

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 import features
 from crfdeid.documents import Document, Span
 from crfdeid.redaction.redact import redact
-from crfdeid.redaction.surrogates.chooser import HmacChooser
 from crfdeid.redaction.surrogates.dates import DateShift, shift_date
 from crfdeid.redaction.surrogates.generator import Surrogates, patient_key
 from crfdeid.redaction.surrogates.place_tables import other_country, packed_provinces
+from crfdeid.secrets import HmacChooser
 from features.languages import LANGUAGES
 
 SECRET = b"an invented secret"

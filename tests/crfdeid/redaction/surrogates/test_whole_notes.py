@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from crfdeid.documents import Document, Span
 from crfdeid.redaction.redact import redact
 from crfdeid.redaction.surrogates import Surrogates, name_roles, patient_key
-from crfdeid.redaction.surrogates.chooser import casefold_accents
 from crfdeid.redaction.surrogates.locales import given_name_sexes, locale_lists
 from crfdeid.redaction.surrogates.place_tables import COMMUNITIES, abroad, provinces, spanish_towns, states
+from crfdeid.redaction.surrogates.words import casefold_accents
 
 SECRET = b"sixteen bytes or more"
 PATIENTS = [f"patient {number}" for number in range(12)]

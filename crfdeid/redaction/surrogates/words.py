@@ -1,4 +1,4 @@
-"""Language packs of surrogates: the words of German, French and further languages.
+"""Words of surrogates: their case and accents, and the words of German, French and further languages.
 
 English and Spanish have rules and lists of their own in the modules of this package, but for demographic words. Every
 other language with a file in features/languages/ has the words of that file, and those of its table "surrogates".
@@ -6,15 +6,18 @@ other language with a file in features/languages/ has the words of that file, an
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import unicodedata
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
 import regex
 
-from crfdeid.redaction.surrogates.chooser import casefold_accents
 from features.languages import LANGUAGES, Language
 from features.lexicons import lexicons, word_set
+
+VOWELS = "aeiouhy"
+"""Letters at the beginning of a name before which French elides an article, casefolded."""
 
 _OWN_RULES = ("en", "es")
 
@@ -25,6 +28,63 @@ ENGLISH_AND_SPANISH_TITLES = ENGLISH_AND_SPANISH_WORDS["honorific"] | word_set(
     "dr drs doctor md do phd rn np pa prof professor jr sr ii iii iv esq dra dres doctora señorita"
 )
 """Titles and forms of address. Those of other languages are initials in these: "M. Quill"."""
+
+
+@lru_cache(maxsize=1 << 14)
+def casefold_accents(text: str) -> str:
+    """Return a text without accents and case, so that two spellings of a name compare equal.
+
+    Surrogates depend on the result, so it must not change. `crfdeid.known_phi.folding.fold_to_alnum` also drops signs.
+
+    Example:
+        >>> casefold_accents("MACIÁ") == casefold_accents("Macia")
+        True
+    """
+    apart = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(c for c in apart if not unicodedata.combining(c))
+
+
+def casefold_words(text: str) -> frozenset[str]:
+    """Return the distinct words of a text, between white space, by `casefold_accents`.
+
+    Example:
+        >>> sorted(casefold_words("Maciá Macia Roe"))
+        ['macia', 'roe']
+    """
+    return frozenset(map(casefold_accents, text.split()))
+
+
+def with_case_of(word: str, like: str) -> str:
+    """Return a word in the case of another: upper, lower or capitalised.
+
+    Example:
+        >>> [with_case_of("Ferrer", like) for like in ("QUILL", "quill", "Quill")]
+        ['FERRER', 'ferrer', 'Ferrer']
+    """
+    letters = [c for c in like if c.isalpha()]
+    if len(letters) > 1 and like.isupper():
+        return word.upper()
+    if like.islower():
+        return word.lower()
+    return word[:1].upper() + word[1:] if like[:1].isupper() else word
+
+
+def splice(text: str, pieces: Iterable[tuple[int, int, str]]) -> str:
+    """Return a text with pieces replaced, each given as its start, its end and the new text, in order.
+
+    Example:
+        >>> splice("Jane Quill", [(0, 4, "Orla"), (5, 10, "Marsh")])
+        'Orla Marsh'
+    """
+    parts: list[str] = []
+    end = 0
+    for start, stop, new in pieces:
+        parts += text[end:start], new
+        end = stop
+    return "".join([*parts, text[end:]])
+
+
+# --- language packs
 
 
 def language_pack(locale: str) -> Language | None:
