@@ -16,7 +16,7 @@ from crfdeid.documents import PHI, LabelledSentence
 from crfdeid.errors import OptionConflictError
 from crfdeid.secrets import require_same_key
 from crfdeid.serialization import ModelFiles, ModelFolder, distinct_names, pack_arrays
-from rnn.embeddings.subwords import SubwordVectors
+from rnn.embeddings.vectors import SubwordVectors
 from rnn.interfaces import Params, Processor
 from rnn.network import Structure, TrainedModel, with_tables
 from rnn.vocab import Vocabulary

@@ -16,8 +16,8 @@ from flax import nnx
 from crfdeid.documents import PHI, LabelledSentence
 from features.tokens import Sentence
 from rnn.batching import Row
-from rnn.embeddings.subwords import SubwordVectors
-from rnn.embeddings.vectors import WordVectors, extend, initial_table, scaled_subwords, unseen_vectors
+from rnn.embeddings.lookup import extend, initial_table, scaled_subwords, unseen_vectors
+from rnn.embeddings.vectors import SubwordVectors, WordVectors
 from rnn.interpret import ExplainsWords
 from rnn.layers.dropout import WordDropout
 from rnn.network import SUBWORD_VECTORS, uniform

@@ -1,17 +1,17 @@
-"""Vectors of any words, known or unknown, and the nearest words by cosine."""
+"""Words looked up in vectors: any word, those of a network's initial table, and the nearest ones by cosine."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from rnn.embeddings.vectors import SPECIAL_WORDS, WordVectors, class_word, extend
+from rnn.embeddings.vectors import SPECIAL_WORDS, SubwordVectors, WordVectors, class_word
 from rnn.vocab import FIRST_WORD, UNKNOWN_CLASSES, Vocabulary, unknown_class, zero_digits
 
 
@@ -74,6 +74,70 @@ class Lookup:
     def _scale(self) -> float:
         spread = float(self.vectors.table.std())
         return 1.0 / spread if spread > 0 else 1.0
+
+
+def extend(vocabulary: Vocabulary, vectors: WordVectors) -> Vocabulary:
+    """Append the words of vectors to a vocabulary, in their order.
+
+    The vectors' words are folded as the vocabulary's. If the vectors are lower-case, as GloVe's are, unknown words are
+    read in lower case from now on (`Vocabulary.lower_case`).
+    """
+    read = zero_digits if vocabulary.fold_digits else str
+    words = dict.fromkeys(vocabulary.words)
+    words.update(dict.fromkeys(read(word) for word in vectors.words if word not in SPECIAL_WORDS))
+    return replace(vocabulary, words=tuple(words), lower_case=vectors.lower_case)
+
+
+def initial_table(vocabulary: Vocabulary, vectors: WordVectors, random_table: npt.ArrayLike) -> np.ndarray:
+    """Initial embedding table of a network, [V, D].
+
+    The row of a word is the vector of that word, else of its lower-case form, else that of its parts, else random.
+    Padding and the casing classes of unknown words have the vectors of `BOUNDARY` and of their `CLASS_WORDS`, if the
+    vectors hold these. If the vocabulary folds digits, the first of several words that fold to the same one counts. All
+    vectors are multiplied by `matching_scale`.
+
+    Args:
+        vocabulary: the words of the rows.
+        vectors: the vectors, of size D.
+        random_table: a random table, [V, D].
+    """
+    read = zero_digits if vocabulary.fold_digits else str
+    found: dict[str, int] = {}
+    for i, word in enumerate(vectors.words):
+        found.setdefault(read(word), i)
+    table = np.array(random_table, np.float32)
+    scale = matching_scale(vectors, table)
+    for i, word in enumerate((*SPECIAL_WORDS, *vocabulary.words)):
+        row = found.get(word, found.get(word.lower()))
+        if row is not None:
+            table[i] = scale * vectors.table[row]
+        elif vectors.subwords is not None and i >= FIRST_WORD:
+            table[i] = scale * unseen_vectors([word], vocabulary, vectors.subwords)[0]
+    return table
+
+
+def matching_scale(vectors: WordVectors, random_table: npt.ArrayLike) -> float:
+    """Factor that gives vectors the standard deviation of a random table; 1 if either is constant.
+
+    A network's learning rate suits one scale, and the sources of vectors differ in theirs; unscaled CBOW vectors cost
+    several points of F. Vectors of words and of their parts have the same factor (`SubwordVectors.scaled`).
+    """
+    wanted, given = np.asarray(random_table, np.float32).std(), vectors.table.std()
+    return float(wanted / given) if wanted > 0 and given > 0 else 1.0
+
+
+def scaled_subwords(vectors: WordVectors, bound: float) -> SubwordVectors | None:
+    """Vectors of parts of words in the scale of `initial_table`, whose random numbers are from -bound to bound."""
+    if vectors.subwords is None:
+        return None
+    deviation = bound / 3**0.5
+    return vectors.subwords.scaled(matching_scale(vectors, np.array([-deviation, deviation])))
+
+
+def unseen_vectors(words: Sequence[str], vocabulary: Vocabulary, subwords: SubwordVectors) -> npt.NDArray[np.float32]:
+    """Vectors of unknown words from their parts, [N, D]; words are folded as the vocabulary reads them."""
+    spelt = [zero_digits(word) if vocabulary.fold_digits else word for word in words]
+    return subwords.vectors([word.lower() for word in spelt] if vocabulary.lower_case else spelt)
 
 
 def concatenate(several: Sequence[WordVectors], words: Iterable[str]) -> WordVectors:

@@ -5,7 +5,7 @@ accepts is refused here.
 
 fastText's binary files hold gigabytes, so only the required parts are read. A file is a list of settings, a list of
 words with their counts, and a table: one row for each word, then one for each bucket of n-grams
-(`rnn.embeddings.subwords`). A word's vector is the mean of its row and those of its n-grams.
+(`rnn.embeddings.SubwordVectors`). A word's vector is the mean of its row and those of its n-grams.
 """
 
 from __future__ import annotations
@@ -28,8 +28,7 @@ import numpy.typing as npt
 
 from crfdeid.errors import DataError, FormatError, IntegrityError, ReadError
 from crfdeid.utils.files import require_file
-from rnn.embeddings.subwords import SubwordVectors, ngram_buckets
-from rnn.embeddings.vectors import BOUNDARY, WordVectors
+from rnn.embeddings.vectors import BOUNDARY, SubwordVectors, WordVectors, ngram_buckets
 
 _FASTTEXT = struct.pack("<i", 793712314)  # first bytes of fastText's binary files
 _DAMAGED = "damaged or cut off: fetch it anew"

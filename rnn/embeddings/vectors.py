@@ -1,4 +1,4 @@
-"""Word vectors, the special words among them, a network's initial vocabulary and table, and the cache of vectors."""
+"""Word vectors, the special words among them, vectors of n-grams for all other words, and the cache of vectors."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ import json
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Never, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from crfdeid.errors import DataError, IntegrityError, NotFoundError
+from crfdeid.errors import DataError, IntegrityError, NotFoundError, OptionConflictError
 from crfdeid.utils.files import read_bytes, write_files
 from crfdeid.utils.folders import cache_folder, make_cache_folder
-from rnn.embeddings.subwords import SubwordVectors
-from rnn.vocab import FIRST_WORD, UNKNOWN_CLASSES, Vocabulary, unknown_class, zero_digits
+from rnn.vocab import UNKNOWN_CLASSES, unknown_class, zero_digits
 
 BOUNDARY = "</s>"  # the end of a sentence, as in word2vec's files; its vector becomes that of padding
 CLASS_WORDS = tuple(f"<{name}>" for name in UNKNOWN_CLASSES)
 SPECIAL_WORDS = (BOUNDARY, *CLASS_WORDS)  # the words of the ids before `rnn.vocab.FIRST_WORD`; in no text
 _SUBWORDS = "subwords."  # prefix of the names of their arrays in a saved file
+_MOST_REMEMBERED = 1 << 14  # cached words: 20 MB for D = 300
 _CAPITALS = 0.01  # vectors are lower-case if a smaller share of their words has capitals: no list is free of them
 
 
@@ -136,6 +136,145 @@ class WordVectors:
             raise IntegrityError("not saved word vectors, or damaged: make them again", path=path) from None
 
 
+@dataclass(frozen=True, eq=False)
+class SubwordVectors:
+    """Vectors of fastText's n-grams of characters, which give a vector to any word.
+
+    A word is read between the marks < and >. Every run of ``min_n`` to ``max_n`` characters in it is an n-gram. A
+    public hash assigns each n-gram to one of a fixed number of buckets with a vector each. The word's vector is the
+    mean of those of its n-grams.
+
+    It holds no words: known words are in `WordVectors`, or in a network's table.
+
+    Args:
+        buckets: vectors that n-grams share, [buckets, D] float32.
+        min_n: smallest number of characters of an n-gram.
+        max_n: largest number of characters of an n-gram.
+
+    Raises:
+        ValueError: an invalid table, a number that is not finite, or invalid lengths of n-grams.
+
+    Example:
+        >>> subwords = SubwordVectors(np.eye(4, dtype=np.float32), min_n=2, max_n=3)
+        >>> ngram_buckets("a", count=4, min_n=1, max_n=2)  # <a, a, a>
+        [2, 0, 2]
+        >>> subwords.vector("a").round(2)
+        array([0.33, 0.  , 0.67, 0.  ], dtype=float32)
+
+    Reference:
+        P. Bojanowski, E. Grave, A. Joulin, T. Mikolov (2017). Enriching word vectors with subword information. TACL 5,
+        section 3.2. arXiv:1607.04606. What the paper leaves open is as in fastText and gensim: a sum became a mean, and
+        a mark alone is no n-gram.
+    """
+
+    buckets: npt.NDArray[np.float32]
+    min_n: int
+    max_n: int
+    _seen: dict[str, np.ndarray] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.buckets.dtype != np.float32 or self.buckets.ndim != 2 or self.buckets.size == 0:
+            raise ValueError(f"a table [buckets, D] of float32 is due, not {self.buckets.dtype} {self.buckets.shape}")
+        if not np.isfinite(self.buckets).all():
+            raise ValueError("a vector of n-grams holds a number that is not finite")
+        if not 1 <= self.min_n <= self.max_n:
+            raise ValueError(f"n-grams of {self.min_n} to {self.max_n} characters: give 1 or more, the fewest first")
+
+    def __len__(self) -> int:
+        """Return the number of buckets."""
+        return len(self.buckets)
+
+    @property
+    def dim(self) -> int:
+        """Size of a vector, D."""
+        return self.buckets.shape[1]
+
+    def vector(self, word: str) -> npt.NDArray[np.float32]:
+        """Mean of a word's n-grams, [D], read-only; zeros for a word too short to have any."""
+        found = self._seen.get(word)
+        if found is None:
+            if len(self._seen) >= _MOST_REMEMBERED:
+                self._seen.clear()
+            found = self._seen[word] = self._mean(word)
+        return found
+
+    def vectors(self, words: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Vector of each word, [N, D]."""
+        return np.array([self.vector(word) for word in words], np.float32).reshape(-1, self.dim)
+
+    def _mean(self, word: str) -> npt.NDArray[np.float32]:
+        rows = ngram_buckets(word, count=len(self), min_n=self.min_n, max_n=self.max_n)
+        mean = self.buckets[rows].mean(axis=0) if rows else np.zeros(self.dim, np.float32)
+        mean.setflags(write=False)  # it is cached
+        return mean
+
+    def scaled(self, factor: float) -> Self:
+        """Multiply all vectors by a number."""
+        return type(self)(self.buckets * np.float32(factor), self.min_n, self.max_n)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return the arrays to save: "buckets", and "lengths", the range of characters of an n-gram."""
+        return {"buckets": self.buckets, "lengths": np.array([self.min_n, self.max_n], np.int32)}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Self:
+        """Restore vectors from `arrays`.
+
+        Raises:
+            KeyError: an array is missing.
+            ValueError: an array is invalid.
+        """
+        min_n, max_n = map(int, arrays["lengths"])
+        return cls(arrays["buckets"], min_n, max_n)
+
+    def hashed(self, key: bytes) -> Never:
+        """Refuse to hash: no simple key keeps secret which words these vectors were trained on.
+
+        A vocabulary can store keyed hashes of its words, because nothing else in it reveals their spelling
+        (`rnn.vocab.Vocabulary.hashed`). These vectors do reveal it:
+
+        - Unchanged, they show whether a name was in the text. Training changes the buckets of the text's n-grams; all
+          others keep their initial numbers, which follow from the seed. The public hash shows whether the buckets of a
+          name were changed.
+        - Shuffled by a key, they show the same: each untouched bucket is recognised by its initial numbers.
+        - Shuffled, with secret initial numbers, they are still related: a word's vector is the mean of its n-grams'.
+          Frequent words can be identified by their use, then the rows of their n-grams, and from these rare words, the
+          names, could be spelt. No bound on this is known.
+
+        Raises:
+            OptionConflictError: always.
+        """
+        raise OptionConflictError(
+            "vectors of parts of words cannot be stored with a private vocabulary, because they tell how its words are "
+            "spelt: train without the secret, or start from random, rnnlm or cbow vectors"
+        )
+
+
+def ngram_buckets(word: str, *, count: int, min_n: int, max_n: int) -> list[int]:
+    """Bucket of each n-gram of a word, sorted by start, then by length.
+
+    Args:
+        word: any text; lone surrogates are read as in `encodable`.
+        count: number of buckets.
+        min_n: smallest number of characters of an n-gram, the marks < and > included.
+        max_n: largest number of characters.
+    """
+    from gensim.models.fasttext import ft_ngram_hashes  # noqa: PLC0415  a second to import
+
+    found: list[int] = ft_ngram_hashes(encodable(word), min_n, max_n, count)
+    return found
+
+
+def encodable(word: str) -> str:
+    """Escape lone surrogates (halves of UTF-16 characters), which UTF-8 cannot encode.
+
+    Example:
+        >>> encodable("Do\\ud800")
+        'Do\\\\ud800'
+    """
+    return word.encode(errors="backslashreplace").decode()
+
+
 def class_word(word: str) -> str:
     """Return the special word of all unknown words of the same casing.
 
@@ -160,70 +299,6 @@ def replace_rare(sentences: Iterable[Sequence[str]], *, min_count: int = 2) -> l
     folded = [[zero_digits(word) for word in sentence] for sentence in sentences]
     counts = Counter(word for sentence in folded for word in sentence)
     return [[word if counts[word] >= min_count else class_word(word) for word in sentence] for sentence in folded]
-
-
-def extend(vocabulary: Vocabulary, vectors: WordVectors) -> Vocabulary:
-    """Append the words of vectors to a vocabulary, in their order.
-
-    The vectors' words are folded as the vocabulary's. If the vectors are lower-case, as GloVe's are, unknown words are
-    read in lower case from now on (`Vocabulary.lower_case`).
-    """
-    read = zero_digits if vocabulary.fold_digits else str
-    words = dict.fromkeys(vocabulary.words)
-    words.update(dict.fromkeys(read(word) for word in vectors.words if word not in SPECIAL_WORDS))
-    return dataclasses.replace(vocabulary, words=tuple(words), lower_case=vectors.lower_case)
-
-
-def initial_table(vocabulary: Vocabulary, vectors: WordVectors, random_table: npt.ArrayLike) -> np.ndarray:
-    """Initial embedding table of a network, [V, D].
-
-    The row of a word is the vector of that word, else of its lower-case form, else that of its parts, else random.
-    Padding and the casing classes of unknown words have the vectors of `BOUNDARY` and of their `CLASS_WORDS`, if the
-    vectors hold these. If the vocabulary folds digits, the first of several words that fold to the same one counts. All
-    vectors are multiplied by `matching_scale`.
-
-    Args:
-        vocabulary: the words of the rows.
-        vectors: the vectors, of size D.
-        random_table: a random table, [V, D].
-    """
-    read = zero_digits if vocabulary.fold_digits else str
-    found: dict[str, int] = {}
-    for i, word in enumerate(vectors.words):
-        found.setdefault(read(word), i)
-    table = np.array(random_table, np.float32)
-    scale = matching_scale(vectors, table)
-    for i, word in enumerate((*SPECIAL_WORDS, *vocabulary.words)):
-        row = found.get(word, found.get(word.lower()))
-        if row is not None:
-            table[i] = scale * vectors.table[row]
-        elif vectors.subwords is not None and i >= FIRST_WORD:
-            table[i] = scale * unseen_vectors([word], vocabulary, vectors.subwords)[0]
-    return table
-
-
-def matching_scale(vectors: WordVectors, random_table: npt.ArrayLike) -> float:
-    """Factor that gives vectors the standard deviation of a random table; 1 if either is constant.
-
-    A network's learning rate suits one scale, and the sources of vectors differ in theirs; unscaled CBOW vectors cost
-    several points of F. Vectors of words and of their parts have the same factor (`SubwordVectors.scaled`).
-    """
-    wanted, given = np.asarray(random_table, np.float32).std(), vectors.table.std()
-    return float(wanted / given) if wanted > 0 and given > 0 else 1.0
-
-
-def scaled_subwords(vectors: WordVectors, bound: float) -> SubwordVectors | None:
-    """Vectors of parts of words in the scale of `initial_table`, whose random numbers are from -bound to bound."""
-    if vectors.subwords is None:
-        return None
-    deviation = bound / 3**0.5
-    return vectors.subwords.scaled(matching_scale(vectors, np.array([-deviation, deviation])))
-
-
-def unseen_vectors(words: Sequence[str], vocabulary: Vocabulary, subwords: SubwordVectors) -> npt.NDArray[np.float32]:
-    """Vectors of unknown words from their parts, [N, D]; words are folded as the vocabulary reads them."""
-    spelt = [zero_digits(word) if vocabulary.fold_digits else word for word in words]
-    return subwords.vectors([word.lower() for word in spelt] if vocabulary.lower_case else spelt)
 
 
 def random_vectors(words: Sequence[str], *, dim: int = 100, bound: float = 0.25, seed: int = 0) -> WordVectors:

@@ -2,7 +2,7 @@
 
 CBOW predicts each word from the mean of the vectors of the words around it. FastText predicts the words around each
 word; a word's vector is the mean of one vector for the word and those of its n-grams of characters, so unknown words
-have a vector too (`rnn.embeddings.subwords`). Both are trained to separate the right word from a few random ones
+have a vector too (`rnn.embeddings.SubwordVectors`). Both are trained to separate the right word from a few random ones
 (negative sampling).
 
 Reference:
@@ -22,8 +22,7 @@ import numpy as np
 
 from crfdeid.errors import EmptyInputError, SettingError
 from crfdeid.validation import require_counts, require_positive
-from rnn.embeddings.subwords import SubwordVectors, encodable
-from rnn.embeddings.vectors import BOUNDARY, WordVectors, replace_rare
+from rnn.embeddings.vectors import BOUNDARY, SubwordVectors, WordVectors, encodable, replace_rare
 
 if TYPE_CHECKING:
     from gensim.models.callbacks import CallbackAny2Vec

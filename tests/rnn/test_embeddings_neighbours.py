@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnn.embeddings.lookup import nearest, out_of_vocabulary, probe_words
-from rnn.embeddings.vectors import WordVectors, extend
+from rnn.embeddings.lookup import extend, nearest, out_of_vocabulary, probe_words
+from rnn.embeddings.vectors import WordVectors
 from rnn.vocab import FIRST_WORD, Vocabulary
 
 

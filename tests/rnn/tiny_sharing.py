@@ -10,8 +10,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from crfdeid.documents import Document, Span
-from rnn.embeddings.subwords import SubwordVectors
-from rnn.embeddings.vectors import WordVectors
+from rnn.embeddings.vectors import SubwordVectors, WordVectors
 from rnn.privacy.representation import RepresentationModel
 from rnn.privacy.settings import PrivateSettings
 

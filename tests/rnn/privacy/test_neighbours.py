@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from crfdeid.errors import SettingError
 from rnn.embeddings import lookup as cosines
 from rnn.embeddings.lookup import nearest
-from rnn.embeddings.subwords import SubwordVectors
-from rnn.embeddings.vectors import BOUNDARY, CLASS_WORDS, WordVectors
+from rnn.embeddings.vectors import BOUNDARY, CLASS_WORDS, SubwordVectors, WordVectors
 from rnn.privacy.neighbours import Neighbours
 
 

@@ -10,8 +10,7 @@ from lstm_equations import bilstm_by_hand
 from crfdeid.errors import IntegrityError
 from features.tokens import Sentence
 from rnn.embeddings.lookup import Lookup
-from rnn.embeddings.subwords import SubwordVectors
-from rnn.embeddings.vectors import WordVectors
+from rnn.embeddings.vectors import SubwordVectors, WordVectors
 from rnn.privacy.representation import RepresentationModel
 from rnn.privacy.settings import PrivateSettings
 
