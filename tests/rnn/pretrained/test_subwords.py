@@ -13,9 +13,9 @@ from crfdeid.documents import LabelledSentence
 from features.sentences import split_sentences
 from features.tokens import Sentence
 from rnn.pretrained.config import EncoderConfig
+from rnn.pretrained.hub import WordpieceTokenizer
 from rnn.pretrained.subwords import NOT_COUNTED, SubwordProcessor, overlapping_windows
 from rnn.pretrained.subwords import PIECES as INPUT
-from rnn.pretrained.wordpiece import WordpieceTokenizer
 
 CONFIG, TOKENIZER = EncoderConfig.of_hub(bert_config()), WordpieceTokenizer.of(word_pieces(), "bert")
 TAGS = ("B-ID", "I-ID", "O")

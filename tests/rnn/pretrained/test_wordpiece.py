@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tiny_encoders import PIECES, bert_config, byte_pieces, roberta_config, word_pieces, write_encoder
 
 from crfdeid.errors import FormatError, NotFoundError
-from rnn.pretrained.wordpiece import WordpieceTokenizer, read_pieces
+from rnn.pretrained.hub import WordpieceTokenizer, read_pieces
 
 WORD_PIECES, BYTE_PIECES = WordpieceTokenizer.of(word_pieces(), "bert"), WordpieceTokenizer.of(byte_pieces(), "roberta")
 BYTES = json.loads(BYTE_PIECES.json)["model"]["vocab"]
