@@ -21,7 +21,7 @@ import numpy as np
 
 from crfdeid.bio import OUTSIDE
 from crfdeid.documents import CONCEPT, PHI, LabelledSentence
-from crfdeid.ensembles.base import CombinedTagger, create_members, normalise_settings
+from crfdeid.ensembles import CombinedTagger, create_members, normalise_settings
 from crfdeid.errors import EmptyInputError, OptionConflictError
 from crfdeid.registry import load_tagger, member_settings, tagger_class
 from crfdeid.tagger import (

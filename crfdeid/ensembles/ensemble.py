@@ -12,12 +12,7 @@ import numpy as np
 from crfdeid.bio import OUTSIDE, tag_spans, write_span
 from crfdeid.crf.decoding import best_valid_tags
 from crfdeid.documents import LabelledSentence, merge
-from crfdeid.ensembles.base import (
-    CombinedTagger,
-    align_columns,
-    create_members,
-    normalise_settings,
-)
+from crfdeid.ensembles import CombinedTagger, align_columns, create_members, normalise_settings
 from crfdeid.errors import SettingError
 from crfdeid.registry import MODELS
 from crfdeid.tagger import CombinedSettings, FitProgress, OnProgress

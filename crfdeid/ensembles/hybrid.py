@@ -11,7 +11,7 @@ import numpy as np
 
 from crfdeid.bio import OUTSIDE, continues, phi_probabilities, type_probabilities, write_span
 from crfdeid.documents import PHI, LabelledSentence, Span
-from crfdeid.ensembles.base import CombinedTagger, align_columns, create_members, normalise_settings
+from crfdeid.ensembles import CombinedTagger, align_columns, create_members, normalise_settings
 from crfdeid.errors import SettingError
 from crfdeid.registry import member_settings, tagger_class
 from crfdeid.rules.tagger import RulesTagger

@@ -26,7 +26,7 @@ import numpy as np
 from crfdeid.bio import phi_probabilities
 from crfdeid.crf import CrfTagger
 from crfdeid.crf.decoding import log_messages
-from crfdeid.ensembles.base import CombinedTagger
+from crfdeid.ensembles import CombinedTagger
 from crfdeid.errors import OptionConflictError, SettingError, UnknownNameError, UsageError
 from crfdeid.explain.data import (
     CrfSum,

@@ -9,7 +9,7 @@ import numpy as np
 
 from crfdeid.bio import OUTSIDE
 from crfdeid.crf import CrfTagger
-from crfdeid.ensembles.base import CombinedTagger
+from crfdeid.ensembles import CombinedTagger
 from crfdeid.errors import NotTrainedError, UnknownNameError
 from crfdeid.explain.data import (
     CrfSummary,

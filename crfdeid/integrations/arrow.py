@@ -11,8 +11,7 @@ from typing import Any
 from crfdeid.errors import DataError, OptionConflictError, UnknownNameError, UsageError, missing_extra
 from crfdeid.io.date_columns import DateColumns
 from crfdeid.io.parquet import OtherColumns, errors_without_values, is_text, note_in_row
-from crfdeid.io.records import LONGEST_NOTE, Columns, Failure, Note, NoteFile, NoteResult
-from crfdeid.io.tables import TableRows, header_problem
+from crfdeid.io.records import LONGEST_NOTE, Columns, Failure, Note, NoteFile, NoteResult, TableRows, header_problem
 from crfdeid.io.worker import Result, StartedWorker, Worker, start_worker
 from crfdeid.known_phi.patients import read_columns, warn_unredacted_columns
 from crfdeid.model_card.card import model_digest, read_card, warn_of_low_ppv

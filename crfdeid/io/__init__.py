@@ -1,7 +1,7 @@
 """Input and output of notes: folders of text, JSON Lines, CSV and Parquet files, one note at a time.
 
-records.py   NoteFile, Note, NoteResult, Failure     text.py jsonl.py csv.py parquet.py   one module a format
-sources.py   files below a folder; NOTE_FORMATS      tables.py        rows of tables, shared by the formats
+records.py   NoteFile, Note, NoteResult, Failure,    text.py jsonl.py csv.py parquet.py   one module a format
+             rows of tables                          sources.py       files below a folder; NOTE_FORMATS
 remote.py    the same by URL (S3, GCS, Azure, HDFS)  date_columns.py  columns of dates next to surrogates
 worker.py    NoteTask: redaction of batches          annotations.py   formats of `crfdeid tag`, sidecars
 runner.py    process_files, in several processes     audit.py         totals of a run, and the audit file

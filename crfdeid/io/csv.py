@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from crfdeid.errors import FormatError, ReadError
-from crfdeid.io.records import Columns, Failure, Note, NoteFile, Record
-from crfdeid.io.tables import TableRows, header_problem
+from crfdeid.io.records import Columns, Failure, Note, NoteFile, Record, TableRows, header_problem
 from crfdeid.io.text import LineWriter, Passthrough
 from crfdeid.utils.files import BYTE_ORDER_MARK, open_file, refuse_utf16
 from crfdeid.utils.json import require_unique

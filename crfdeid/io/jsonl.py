@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from crfdeid.errors import FormatError, ReadError
-from crfdeid.io.records import Columns, Failure, Note, NoteFile, Record
-from crfdeid.io.tables import TableRows
+from crfdeid.io.records import Columns, Failure, Note, NoteFile, Record, TableRows
 from crfdeid.io.text import LineWriter, Passthrough
 from crfdeid.utils.files import BYTE_ORDER_MARK, open_file, refuse_utf16
 from crfdeid.utils.json import DECODER, NOT_A_LINE, REPEATED_KEY, RepeatedKeyError

@@ -13,8 +13,7 @@ from typing import Any
 
 from crfdeid.documents import Document
 from crfdeid.errors import FormatError, UsageError, missing_extra
-from crfdeid.io.records import Columns, Failure, Note, NoteFile, Record
-from crfdeid.io.tables import TableRows, header_problem
+from crfdeid.io.records import Columns, Failure, Note, NoteFile, Record, TableRows, header_problem
 from crfdeid.utils.files import require_file
 from crfdeid.utils.json import require_unique
 

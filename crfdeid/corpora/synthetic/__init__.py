@@ -2,8 +2,9 @@
 
 generate.py    the corpus and its profiles (docs/reference/synthetic-corpus.md describes it)
 notes.py       drafts of notes that meet the wanted counts
-case.py        facts of one note and its fields       people.py  people, hospitals, places and their written forms
-texts.py       short texts with all types             concepts.py  concepts of notes
+case.py        facts of one note, its concepts and its fields
+people.py      people, hospitals, places and their written forms
+texts.py       short texts with all types
 data.py        reads templates, word lists and kinds of notes: frames.txt, sentences.txt, scenarios_*.txt, names.txt,
                concepts.txt, kinds.txt, queries.txt, messages.txt, general.txt, words.txt
 """

@@ -1,4 +1,4 @@
-"""Facts of one patient's case, and the values of template fields that state them."""
+"""Facts and concepts of one note, and the values of template fields that state them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import NamedTuple, TypeVar
 
-from crfdeid.corpora.marked_text import FieldValue, MarkedText, join_parts, labelled, render
-from crfdeid.corpora.synthetic.concepts import CONCEPT_FIELDS, Terms
+from crfdeid.corpora.marked_text import FieldValue, MarkedText, expand, join_parts, labelled, render
 from crfdeid.corpora.synthetic.data import Facts, scenarios, sections
 from crfdeid.corpora.synthetic.people import (
     DATE_FORMS,
@@ -17,10 +16,95 @@ from crfdeid.corpora.synthetic.people import (
     Cast,
     Hospital,
     Person,
+    SplitName,
+    deal,
     draw_person,
     fill_pattern,
     typo,
 )
+from crfdeid.documents import CONCEPT, Span
+
+CONCEPT_TYPES = ("PROBLEM", "TREATMENT", "TEST")
+"""The types of concepts, as i2b2 2010 has them."""
+
+# List of terms -> its type, and how many of its terms a note speaks of. No scenario has a fact of these names.
+_LISTS: Mapping[str, tuple[str, int]] = {
+    "problem": ("PROBLEM", 5),
+    "symptom": ("PROBLEM", 4),
+    "drug": ("TREATMENT", 6),
+    "therapy": ("TREATMENT", 3),
+    "level": ("TEST", 6),
+    "investigation": ("TEST", 4),
+}
+_CONCEPT_FIELDS = frozenset((*_LISTS, *CONCEPT_TYPES))
+"""Fields of templates that are replaced by a concept."""
+
+
+class TermLists(NamedTuple):
+    """Terms for the notes of a split, by list.
+
+    Attributes:
+        own: the terms of the split.
+        seen: the terms of training notes (the same as ``own`` for training notes).
+        unseen_share: the share of terms from ``own``, a fraction.
+    """
+
+    own: Mapping[str, tuple[str, ...]]
+    seen: Mapping[str, tuple[str, ...]]
+    unseen_share: float
+
+
+def make_vocabularies(seed: int, unseen_share: float) -> dict[SplitName, TermLists]:
+    """The terms of each split; no two splits have one of their own in common."""
+    rng = Random(f"concepts {seed}")
+    dealt = {name: deal(sections("concepts.txt")[name], rng) for name in _LISTS}
+    own: dict[SplitName, dict[str, tuple[str, ...]]] = {
+        split: {name: parts[split] for name, parts in dealt.items()} for split in ("train", "dev", "test")
+    }
+    return {split: TermLists(own[split], own["train"], unseen_share) for split in own}
+
+
+class Terms:
+    """Concepts of one note: a few terms of each list, each of which may occur several times.
+
+    Args:
+        vocabulary: the terms of the note's split.
+        rng: the source of all choices.
+    """
+
+    def __init__(self, vocabulary: TermLists, rng: Random) -> None:
+        self._rng = rng
+        self._chosen = {name: self._choose(vocabulary, name, count) for name, (_, count) in _LISTS.items()}
+
+    def _choose(self, vocabulary: TermLists, name: str, count: int) -> list[str]:
+        """Terms with their choices made, so that a note has "left hip fracture" throughout."""
+        chosen: list[str] = []
+        while len(chosen) < count:
+            source = vocabulary.own if self._rng.random() < vocabulary.unseen_share else vocabulary.seen
+            term = self._rng.choice(source[name])
+            if term not in chosen:
+                chosen.append(term)
+        return [expand(term, self._rng) for term in chosen]
+
+    def __call__(self, name: str, form: str) -> MarkedText:
+        """Return the concept for a field.
+
+        Args:
+            name: one of `_CONCEPT_FIELDS`: a list of terms, or a type.
+            form: "cap" for a term that begins with a capital, "" for an unchanged one; of a type, the concept itself.
+        """
+        if name in CONCEPT_TYPES:
+            return _marked(form, name)
+        terms = self._chosen[name]
+        # One that stood last is asked for last: "aspirin was replaced by aspirin" makes no sense.
+        term = terms.pop(self._rng.randrange(len(terms) - 1))
+        terms.append(term)
+        return _marked(term[0].upper() + term[1:] if form == "cap" else term, _LISTS[name][0])
+
+
+def _marked(text: str, label: str) -> MarkedText:
+    return MarkedText(text, layers={CONCEPT: (Span(0, len(text), label),)})
+
 
 _T = TypeVar("_T")
 # Facts of the scenario that are worded once for the whole note.
@@ -250,7 +334,7 @@ class Fields:
             KeyError: a template names a field that does not exist.
         """
         key, _, form = name.partition(".")
-        if self._terms is not None and key in CONCEPT_FIELDS:
+        if self._terms is not None and key in _CONCEPT_FIELDS:
             return self._terms(key, form)
         value = self._answers[key](key, "" if form == "any" else form)
         return self._refined(key, value) if self._fine else value

@@ -64,6 +64,11 @@ def template_pools() -> Mapping[str, tuple[str, ...]]:
     return {**sections("frames.txt"), **sections("sentences.txt")}
 
 
+def concept_pools() -> Mapping[str, tuple[str, ...]]:
+    """The pools of templates for notes with concepts, by name."""
+    return {**template_pools(), **sections("concepts.txt")}
+
+
 @cache
 def text_pools() -> Mapping[str, tuple[str, ...]]:
     """Every pool of the texts of all types, by name: words, queries, messages and general sentences.

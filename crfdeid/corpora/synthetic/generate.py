@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import NamedTuple
 
-from crfdeid.corpora.synthetic.case import CastSource
-from crfdeid.corpora.synthetic.concepts import TermLists, make_vocabularies
+from crfdeid.corpora.synthetic.case import CastSource, TermLists, make_vocabularies
 from crfdeid.corpora.synthetic.notes import draft_note, finish_note, meet_quotas
 from crfdeid.corpora.synthetic.people import Cast, SplitName, make_casts, make_worlds
 from crfdeid.corpora.synthetic.texts import draw_texts

@@ -10,9 +10,8 @@ from typing import NamedTuple
 import regex
 
 from crfdeid.corpora.marked_text import MarkedText, expand, join_parts, render, wrap_part
-from crfdeid.corpora.synthetic.case import SETTLED_FACTS, Case, CastSource, Fields, draw_case
-from crfdeid.corpora.synthetic.concepts import TermLists, Terms, concept_pools
-from crfdeid.corpora.synthetic.data import SectionPlan, SectionStyle, note_kinds, template_pools
+from crfdeid.corpora.synthetic.case import SETTLED_FACTS, Case, CastSource, Fields, TermLists, Terms, draw_case
+from crfdeid.corpora.synthetic.data import SectionPlan, SectionStyle, concept_pools, note_kinds, template_pools
 
 _FACT = regex.compile(r"\{(\w+)\}")
 _FALLBACK = " || "

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crfdeid.documents import LabelledSentence
-from crfdeid.ensembles.base import create_members
+from crfdeid.ensembles import create_members
 from crfdeid.ensembles.ensemble import EnsembleSettings, EnsembleTagger
 from crfdeid.ensembles.hybrid import HybridSettings, HybridTagger
 from crfdeid.errors import UsageError

@@ -12,7 +12,7 @@ from crfdeid.bio import encode
 from crfdeid.corpora.marked_text import MarkedText, join_parts, wrap_part
 from crfdeid.corpora.splits import generate_corpus
 from crfdeid.corpora.synthetic import PROFILES, Splits, generate_concepts
-from crfdeid.corpora.synthetic.concepts import CONCEPT_TYPES, make_vocabularies
+from crfdeid.corpora.synthetic.case import CONCEPT_TYPES, make_vocabularies
 from crfdeid.corpora.synthetic.data import scenarios, sections
 from crfdeid.documents import CONCEPT, PHI, Document, Span
 from crfdeid.errors import UnknownNameError
