@@ -21,7 +21,7 @@ import numpy as np
 
 from crfdeid.documents import PHI, Document, LabelledSentence, Layers, Span, in_characters, merge, positions_in
 from crfdeid.label_schemes import BINARY
-from features.normal import bare_edges
+from features.tokenizer import bare_edges
 from features.tokens import Sentence
 
 Repair = Literal["begin", "discard"]

@@ -29,8 +29,7 @@ import regex
 from crfdeid.documents import CONSISTENCY, LIST, RECORD, Document, Evidence, Span, merged_parts, tokens_of
 from crfdeid.label_schemes import SURROGATE_KINDS
 from features.lexicons import fold_name, word_classes
-from features.normal import normal_form
-from features.tokenizer import Token
+from features.tokenizer import Token, normal_form
 
 _LEAST_PART = 3
 LEAST_MISSPELT_LENGTH = 6

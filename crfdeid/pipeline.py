@@ -37,7 +37,7 @@ from crfdeid.model_card.pretrained import find_model
 from crfdeid.registry import load_tagger
 from crfdeid.serialization import ModelFolder
 from crfdeid.tagger import LayeredTagger, MemberTagger, RuleMatch, RuleMatcher, Tagger, find_concepts
-from features.normal import NormalText, normal_form
+from features.tokenizer import NormalText, normal_form
 from features.tokens import Sentence
 
 BATCH_CHARACTERS = 1 << 16

@@ -1,6 +1,6 @@
 """Text to tokens to feature strings. This package has no access to labels.
 
-- `tokens`: `Sentence`; `sentences`: `split_sentences`; `tokenizer`: `Token`, `tokenize`
+- `tokenizer`: normal form of text, `Token`, `tokenize`; `tokens`: `Sentence`; `sentences`: `split_sentences`
 - `columns`: `Extractor`, the base of extractors; `Column`, its output; `SentenceBatch`, its input
 - `context`: `ContextWords`, `FarWords`, `NGrams`, `SentencePosition`, `Layout`, `PrefixWords`
 - `orthography`: `Shapes`, `Affixes`, `CapitalRun`

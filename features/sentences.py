@@ -12,8 +12,7 @@ import regex
 
 from features.languages import LANGUAGES
 from features.lexicons import MONTHS_AFTER_STOP
-from features.normal import normal_form
-from features.tokenizer import Token, in_raw_text, normal_tokens, tokens_from
+from features.tokenizer import Token, in_raw_text, normal_form, normal_tokens, tokens_from
 from features.tokens import Sentence
 
 # A note is tokenised in pages of this many characters, each extended to the next white space, which no token crosses,
@@ -34,7 +33,7 @@ class NoteTokens(Sequence[Token]):
     """Every token of a note, in order.
 
     Args:
-        text: the note in normal form (`features.normal`).
+        text: the note in normal form (`normal_form`).
         offsets: start of each character in the raw text, then that text's length; None where both texts have
             the same offsets.
 

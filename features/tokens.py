@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate, chain
 from operator import add, ne
 
-from features.normal import normal_form
-from features.tokenizer import Token, tokenize
+from features.tokenizer import Token, normal_form, tokenize
 
 __all__ = ["Sentence", "Token", "tokenize"]
 

@@ -18,7 +18,7 @@ from crfdeid.errors import DataError, FormatError, OptionConflictError, UsageErr
 from crfdeid.known_phi.identifiers import to_ascii_signs
 from crfdeid.known_phi.names import is_placeholder
 from crfdeid.secrets import HmacChooser, derive, hash_word
-from features.normal import normal_form
+from features.tokenizer import normal_form
 
 FIRST_ROWS = 256
 """First rows, whose dates in the clear refuse the whole table; a later row with a date fails by itself."""

@@ -13,7 +13,7 @@ from unicodedata import decimal, normalize
 import regex
 
 from crfdeid.errors import LimitError
-from features.normal import CONTROL, NormalText
+from features.tokenizer import CONTROL, NormalText
 
 _MARKS = regex.compile(rf"[\p{{M}}\p{{Cf}}{CONTROL}]*+")
 # Scripts without spaces between words.

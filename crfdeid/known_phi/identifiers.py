@@ -24,7 +24,7 @@ from crfdeid.known_phi.folding import FoldedText, PhraseMatcher, find_number, fo
 from crfdeid.known_phi.names import MIN_SEARCHED_LENGTH, PLACEHOLDER, NameMatcher, unsearched_reason
 from crfdeid.label_schemes import BINARY, TO_SEVEN
 from features.lexicons import MONTHS, month_number
-from features.normal import normal_form
+from features.tokenizer import normal_form
 
 IDENTIFIER_KINDS = ("name", "date", "number", "text")
 """Kinds of identifiers."""

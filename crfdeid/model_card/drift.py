@@ -35,7 +35,7 @@ from typing import Any, NamedTuple
 from crfdeid.documents import Document
 from crfdeid.secrets import hash_word
 from features.languages import ALL_LANGUAGES, language_of, main_languages
-from features.normal import normal_form
+from features.tokenizer import normal_form
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _LINE = re.compile(r"(?:([^\W\d_][^\n:]{0,39}:)|\S)[^\n]*")

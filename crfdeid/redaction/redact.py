@@ -28,7 +28,7 @@ from crfdeid.redaction.policy import (
     check_date_order,
 )
 from crfdeid.secrets import derive, hash_value
-from features.normal import normal_form
+from features.tokenizer import normal_form
 
 _ASTERISK = "*"
 _NAMES = ("PATIENT", "DOCTOR")

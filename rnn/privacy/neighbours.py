@@ -17,7 +17,7 @@ import numpy.typing as npt
 import regex
 
 from crfdeid.errors import SettingError
-from features.normal import normal_form
+from features.tokenizer import normal_form
 from rnn.embeddings.lookup import Lookup, nearest_rows
 from rnn.embeddings.vectors import SPECIAL_WORDS, WordVectors
 from rnn.vocab import unknown_class
@@ -36,7 +36,7 @@ class Neighbours:
     casing class (`rnn.vocab.UNKNOWN_CLASSES`) before all others. So every word has neighbours if ``count`` is above 1.
 
     Of equally near words the first of the vectors comes first. Some words of the vectors are never neighbours: special
-    words, words with spaces, with invisible characters or not in normal form (`features.normal`), and the few words
+    words, words with spaces, with invisible characters or not in normal form (`normal_form`), and the few words
     with capitals in lower-case vectors.
 
     Neighbours are spelt as in the vectors. Those from lower-case vectors get the capitals of the word that they

@@ -24,7 +24,7 @@ from crfdeid.bio import (
 from crfdeid.documents import Document, Span
 from crfdeid.evaluation import score_entities, score_tokens
 from crfdeid.evaluation.entities import Counts
-from features.normal import bare_edges
+from features.tokenizer import bare_edges
 from features.tokens import Sentence
 
 TAGS = ("O", "B-X", "I-X", "B-Y", "I-Y", "B-long.type_name", "I-long.type_name")

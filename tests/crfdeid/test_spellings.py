@@ -14,7 +14,7 @@ from crfdeid.pipeline import Deidentifier
 from crfdeid.redaction.policy import OPERATORS
 from crfdeid.redaction.redact import redact
 from crfdeid.registry import create
-from features.normal import normal_form
+from features.tokenizer import normal_form
 
 NAMES = ("Íñigo Múgica", "Zoë Quill-Ångström", "Ana Marš")
 LINES = (

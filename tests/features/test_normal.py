@@ -7,9 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from features.normal import bare_edges, normal_form
 from features.sentences import split_sentences
-from features.tokenizer import tokenize
+from features.tokenizer import bare_edges, normal_form, tokenize
 
 MARKS = (
     "\u200b\u200c\u200d\u2060\ufeff\u00ad\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u061c\u034f"

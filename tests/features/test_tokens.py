@@ -15,9 +15,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from features import tokenizer
-from features.normal import normal_form
 from features.sentences import NoteTokens, split_sentences
-from features.tokenizer import Token, tokenize
+from features.tokenizer import Token, normal_form, tokenize
 from features.tokens import Sentence
 
 NOTE_CHARACTERS = st.characters(codec="utf-8") | st.sampled_from(list(" \t\r\n\u00a0\u2028.,:;-/()#@'áÑ5A\u0301🙂"))
