@@ -37,9 +37,9 @@ QUICK = ["--set", "max_iterations=15"]
 
 @pytest.fixture(scope="module")
 def corpus() -> Splits:
-    """Forty training notes, and twelve each to choose by and to score, of the synthetic corpus."""
+    """Twenty-four training notes, and twelve each to choose by and to score, of the synthetic corpus."""
     whole = generate("default", seed=3)
-    return Splits(whole.train[:40], whole.dev[:12], whole.test[:12])
+    return Splits(whole.train[:24], whole.dev[:12], whole.test[:12])
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,7 @@ def test_the_card_holds_what_was_measured(model: Path, corpus: Splits) -> None:
     card = read_card(model)
     assert card is not None
     sizes = {name: part["documents"] for name, part in card["corpus"]["splits"].items()}
-    assert sizes == {"train": 40, "dev": 12, "test": 12}
+    assert sizes == {"train": 24, "dev": 12, "test": 12}
     split = Split.of(corpus.dev)
     alone = predict_spans(load(model).tagger, split)
     micro = score_tokens(split.documents, alone, binary=True).micro
@@ -367,7 +367,7 @@ def test_train_sums_up_where_the_card_does_not_stand(
     printed = capsys.readouterr()
     lines = [line for line in printed.err.splitlines() if not line.startswith("training")]  # on a slow machine
     assert re.fullmatch(r"trained rules in \d:\d\d:\d\d", lines[0])
-    assert lines[1].startswith("train: 40 notes, ") and " DATE" in lines[1]
+    assert lines[1].startswith("train: 24 notes, ") and " DATE" in lines[1]
     assert re.fullmatch(r"dev: strict F [\d.]+; \d+ of \d+ PHI tokens missed, in \d+ of 12 notes", lines[3])
     digest = model_digest(tmp_path / "model")
     points = usual_points(read_card(tmp_path / "model"))
