@@ -107,7 +107,7 @@ class Loss(Protocol):
 
 
 class DevMetric(Protocol):
-    """Measure that selects the best epoch, such as `rnn.training.validation.Dev`."""
+    """Measure that selects the best epoch, such as `rnn.training.loop.Dev`."""
 
     def f1(self, structure: Any, params: Params) -> float:
         """Strict entity micro F."""

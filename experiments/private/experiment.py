@@ -240,7 +240,7 @@ def report(results: Results, *, published: bool) -> Report:
 DRAWS = (1, 16, 256)
 """Numbers of encodings of each candidate in the averaging attack."""
 
-ATTACKS = ("fresh", "continued", "zeroed", "no_noise", "averaging", "averaging_names", "linking", "inversion")
+ATTACKS = tuple(EXTRAS.run["attacks"])
 """Names of the attacks; the value of one that does not apply to a system is None."""
 
 

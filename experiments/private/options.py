@@ -169,8 +169,8 @@ def read_settings(options: argparse.Namespace) -> PrivateArguments:
         vectors=vector_settings(options, unlabelled_notes=_UNLABELLED_NOTES),
         kinds=tuple(options.systems),
         neighbours=options.neighbours,
-        pseudonyms=tuple(options.figure_4 if options.figure_4 is not None else sizes.pseudonyms),
-        representations=tuple(_counts_of_figure_5(options.figure_5, sizes.representations)),
+        pseudonyms=sizes.pseudonyms if options.figure_4 is None else options.figure_4,
+        representations=() if options.figure_5 is None else options.figure_5 or sizes.representations,
         pooling=options.pooling is not None,
         pooled=pooled,
         tagger=tuple(options.tagger),
@@ -279,11 +279,6 @@ def _setting(text: str) -> tuple[str, Any]:
 def _point(text: str) -> Point:
     """Settings of a representation that apply together."""
     return tuple(setting(part) for part in text.split(","))
-
-
-def _counts_of_figure_5(asked: tuple[int, ...] | None, usual: tuple[int, ...]) -> tuple[int, ...]:
-    """Numbers of neighbours of Figure 5: none without the option, the profile's for the option without a list."""
-    return () if asked is None else asked or usual
 
 
 PROVIDER, HOSPITALS = "provider", ("hospital-a", "hospital-b")

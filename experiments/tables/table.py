@@ -107,13 +107,11 @@ def run_notes(view: View, what: str = "Mean ± standard deviation of") -> tuple[
     most = max(counts.values(), default=1)
     if most == 1:
         return ()
-    fewer = [f"{system} ran {_times(runs)}" for system, runs in counts.items() if runs < most]
+    fewer = [
+        f"{system} ran {'once' if runs == 1 else f'{runs} times'}" for system, runs in counts.items() if runs < most
+    ]
     once = f"; a model that uses no seed runs once: {', '.join(fewer)}" if fewer else ""
     return (f"{what} {most} seeds{once}.",)
-
-
-def _times(runs: int) -> str:
-    return "once" if runs == 1 else f"{runs} times"
 
 
 def name_of_test(view: View) -> str:
