@@ -105,10 +105,6 @@ def lexicons(languages: tuple[str, ...]) -> Mapping[str, frozenset[str]]:
     return MappingProxyType({name: _all_spellings(words) for name, words in lists.items()})
 
 
-LEXICONS = lexicons(ALL_LANGUAGES)
-"""Class -> its words, of all languages."""
-
-
 def month_number(word: str) -> int | None:
     """Number of the month that a word of `MONTHS` names, from 1; None for another word.
 

@@ -52,11 +52,11 @@ class Characters:
         object.__setattr__(self, "_seen", {})
 
     @classmethod
-    def build(cls, words: Iterable[str], *, min_count: int = 3, most: int = 20) -> Characters:
+    def build(cls, words: Iterable[str], *, min_count: int = 3) -> Characters:
         """Collect the frequent characters, the most frequent first."""
         counts = Counter(character for word in words for character in word)
         known = [character for character, count in counts.items() if count >= min_count]
-        return cls(tuple(sorted(known, key=lambda character: (-counts[character], character))), most)
+        return cls(tuple(sorted(known, key=lambda character: (-counts[character], character))))
 
     def __len__(self) -> int:
         return len(self.known) + _FIRST

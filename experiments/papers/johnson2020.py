@@ -73,7 +73,6 @@ TABLE_4 = {
 }
 """Measure -> a row for each training corpus of BERT base, with a number for each test corpus."""
 
-TEST_TOKENS = 414_661
 TABLE_5 = {
     100.0: (0.0, 0.0, 0.0, 1000.0),
     99.7: (49.86, 66.47, 0.14, 47.18),

@@ -12,7 +12,6 @@ from experiments.papers.johnson2020 import (
     TABLE_3,
     TABLE_4,
     TABLE_5,
-    TEST_TOKENS,
     PrintedRow,
 )
 
@@ -21,6 +20,7 @@ PRINTED = [row for both in TABLE_2.values() for row in both if row] + [
 ]
 OFF = (TABLE_2["BioBERT"][0], TABLE_2["Hartman et al."][0])
 TOKENS = sum(n for n, *_ in TABLE_3.values())
+TEST_TOKENS = 414_661  # of all kinds in the test part
 
 
 def f1(ppv: float, se: float) -> float:
