@@ -98,10 +98,15 @@ def epoch(params: Params, examples: Sequence[Example], order: Iterable[int], lr:
     return params, float(sum(losses)) / sum(length for _, _, length in examples)
 
 
+@jax.jit
+def best_tags(params: Params, ids: jax.Array) -> jax.Array:
+    """Number of the most probable tag of each token, [T]."""
+    return scores(params, ids).argmax(axis=1)
+
+
 def predict(params: Params, examples: Sequence[Example], tags: Sequence[str]) -> list[list[str]]:
     """The most probable tag of each token."""
-    best = jax.jit(lambda params, ids: scores(params, ids).argmax(axis=1))
-    return [[tags[k] for k in np.asarray(best(params, ids))[:length]] for ids, _, length in examples]
+    return [[tags[k] for k in np.asarray(best_tags(params, ids))[:length]] for ids, _, length in examples]
 
 
 def main() -> None:

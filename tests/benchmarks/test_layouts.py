@@ -136,7 +136,7 @@ MOST_LEFT = {
 def test_a_model_of_a_quarter_of_meddocan_leaves_little_in_other_layouts(data_folder):
     folder = data_folder / "meddocan"
     corpus = read_splits(folder / "train" / "brat", folder / "dev" / "brat", None, types="seven")
-    tagger = create("hybrid", overrides={"keep_untried": True, "max_iterations": 40})
+    tagger = create("hybrid", overrides={"keep_untried": True, "max_iterations": 30})
     tagger.fit(augment_corpus(corpus.part(0.25), parse_copy_kinds("layout")).sentences, [])
     notes = random.Random(1).sample(corpus.dev.documents, 25)
     changes = {**LAYOUTS, **dict(prose(notes))}

@@ -37,7 +37,7 @@ def test_a_fifth_experiment_is_one_folder_and_one_line(
 ) -> None:
     monkeypatch.setitem(EXPERIMENTS, "few_notes", "few_notes.experiment")
     argv = [f"--{name}={corpus_folder / name}.jsonl" for name in ("train", "dev", "test")]
-    argv += ["--models", "crf", "--notes", "2,18", "--output", str(tmp_path / "out")]
+    argv += ["--models", "crf", "--notes", "2,18", "--jobs", "1", "--output", str(tmp_path / "out")]
     assert command.main("few_notes", argv) == 0
     printed = capsys.readouterr().out
     assert "F by the number of notes" in printed

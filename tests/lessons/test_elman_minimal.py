@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from tiny_notes import TRAIN
 
+from crfdeid.corpora.synthetic import generate_notes
 from rnn import ElmanSettings, ElmanTagger
 from rnn.batching import make_buckets
 from rnn.training.loop import shuffled_runs
@@ -51,8 +52,10 @@ def test_its_losses_and_weights_are_the_librarys():
         np.testing.assert_allclose(params[name], tagger.learned.params[own], rtol=2e-4, atol=1e-6)
 
 
-def test_it_learns_from_text_in_at_most_150_lines(monkeypatch, capsys):
-    monkeypatch.setattr(elman_minimal, "EPOCHS", 2)
+def test_it_learns_from_text_in_at_most_150_lines(monkeypatch, capsys, quickly_compiled):
+    """On a quarter of its notes, three epochs."""
+    monkeypatch.setattr(elman_minimal, "EPOCHS", 3)
+    monkeypatch.setattr(elman_minimal, "generate_notes", lambda count, seed: generate_notes(count // 4, seed=seed))
     elman_minimal.main()
     lines = capsys.readouterr().out.splitlines()
     first, last = (float(line.split("loss ")[1].split()[0]) for line in (lines[0], lines[-1]))
