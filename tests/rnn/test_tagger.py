@@ -121,7 +121,7 @@ def test_a_word_of_the_training_data_is_stored_only_when_it_has_a_vector(tmp_pat
 def test_a_very_long_training_sentence_is_learned_to_its_end():
     """No truncation: what stands only in the second half of a sentence of 8,000 tokens is learned."""
     long = labelled("no name " * 2_000 + "Mr Quill " * 2_000, "O O " * 2_000 + "O B-PATIENT " * 2_000)
-    tagger = ElmanTagger(ElmanSettings(**{**SMALL, "epochs": 30, "lr": 0.02}, word_dropout=0.0))
+    tagger = ElmanTagger(ElmanSettings(**{**SMALL, "epochs": 12, "lr": 0.05}, word_dropout=0.0))
     tagger.fit([long, *FEW], [])
     assert tagger.predict([Sentence.from_words(["Mr", "Quill"])]) == [["O", "B-PATIENT"]]
 

@@ -73,13 +73,14 @@ def test_words_of_phi_are_those_that_no_public_list_has(notes: Split) -> None:
     assert words_of_phi(notes, secret=False) == sorted([*_NAMES, "Madrid"])
 
 
+@pytest.mark.usefixtures("quickly_compiled")
 @pytest.mark.parametrize(
     ("model", "settings"),
     [
         ("crf", {"max_iterations": 10}),
         ("hybrid", {"crf": {"max_iterations": 10}}),
-        ("elman", {"epochs": 1}),
-        ("bilstm-crf", {"epochs": 1}),
+        ("elman", {"epochs": 1, "hidden": 8}),
+        ("bilstm-crf", {"epochs": 1, "hidden": 8}),
     ],
 )
 def test_any_model_can_be_asked_and_has_names_in_its_files_unless_its_vocabulary_is_private(
