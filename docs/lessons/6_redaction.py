@@ -33,10 +33,10 @@ from features import tokenize
 # %% [markdown]
 # ## A model at work
 #
-# A CRF (lesson 2) learns from 80 invented notes. `Deidentifier` puts it to work on text, `redact` writes the text anew.
+# A CRF (lesson 2) learns from 50 invented notes. `Deidentifier` puts it to work on text, `redact` writes the text anew.
 
 # %%
-train = [item for note in generate_notes(80, seed=0) for item in encode(note).sentences]
+train = [item for note in generate_notes(50, seed=0) for item in encode(note).sentences]
 tagger = crfdeid.create("crf", overrides={"max_iterations": 40})
 tagger.fit(train, [])
 model = crfdeid.Deidentifier(tagger)

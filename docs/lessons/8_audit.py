@@ -36,7 +36,7 @@ from crfdeid.corpora.synthetic import generate_notes
 
 # %%
 random = np.random.default_rng(0)
-train, dev = Split.of(generate_notes(60, seed=0)), Split.of(generate_notes(20, seed=1))
+train, dev = Split.of(generate_notes(40, seed=0)), Split.of(generate_notes(20, seed=1))
 plan = CanaryPlan.draw(80, (1, 8), [train, dev], random=random)
 planted = insert_canaries(train, [*plan.canaries, *plan.decoys], random=random)
 

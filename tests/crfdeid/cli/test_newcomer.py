@@ -286,6 +286,8 @@ def test_the_examples_of_sharing_run_in_their_order(
         if "share encode" in example:
             shutil.rmtree(".crfdeid", ignore_errors=True)  # the record that refuses the same notes again
         more = next((options for name, options in quick.items() if f"crfdeid {name} " in example), [])
+        if "share train" in example and "--vectors" in example:
+            more = [*more, "--set=procedure=dann"]  # all parts at once: one program to compile
         assert run_example(example, *more) == 0
         if "share encode" in example:
             shutil.copy("shared.npz", "north.npz")

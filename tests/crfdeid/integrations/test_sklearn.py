@@ -32,7 +32,7 @@ from features import FEATURE_SETS, STRONG_FEATURES, Sentence, Token, to_dicts
 from features.languages import LANGUAGES
 
 PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "scikit-learn.md"
-LABELLED = Split.of(generate_notes(12, seed=4)).sentences
+LABELLED = Split.of(generate_notes(8, seed=4)).sentences
 SENTENCES = [item.sentence for item in LABELLED]
 WORDS = [list(sentence.words) for sentence in SENTENCES]
 DICTS = to_dicts(SENTENCES, STRONG_FEATURES.with_pos("none"))
