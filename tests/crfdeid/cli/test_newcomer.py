@@ -243,7 +243,7 @@ QUICK_TRAINING = ("--set", "max_iterations=10", "--augment", "none")
 QUICK = {"train": QUICK_TRAINING, "audit --train": (*QUICK_TRAINING, "--canaries", "40", "--repeats", "8")}
 """Options that leave less to do in an example that begins so."""
 ALONE = ("annotate sample", "audit model/", "reveal -", "review plan", "train")
-"""Examples that are run as a user runs them; test_light_core.py does so with the other commands."""
+"""Examples that are run in a process, as a user runs them; test_light_core.py does so with other commands."""
 
 
 @pytest.mark.slow
