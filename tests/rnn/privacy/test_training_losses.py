@@ -98,6 +98,25 @@ def made():
     return Made(*parts(weights()))
 
 
+def test_noise_differs_between_dimensions_tokens_and_encodings():
+    """With equal weights for all inputs, the derivative by a deviation depends on the noise of its dimension alone."""
+    params = {
+        n: jnp.full_like(a, 0.1) if n.startswith("network.representation.layer.") else a for n, a in weights().items()
+    }
+    words, inputs = jnp.moveaxis(jnp.asarray(VECTORS), 1, 0), jax.tree.map(jnp.asarray, INPUTS)
+
+    def encoded(deviation):
+        changed = {**params, "network.representation.input_noise.s": deviation}
+        return STRUCTURE.network(changed).encoded(words, inputs, key())[:, : int(LENGTH)]
+
+    by_dimension = jax.jacrev(encoded)(params["network.representation.input_noise.s"])  # [4, T, S, D]
+    assert len(np.unique(np.round(by_dimension[:, :, 0], 9))) == by_dimension[:, :, 0].size
+    without = STRUCTURE.network(params).encoded(words, inputs, None)[:, : int(LENGTH)]
+    silent = {**params, "network.representation.input_noise.s": jnp.full(tiny.D, -100.0)}  # deviation 0
+    outputs = STRUCTURE.network(silent).encoded(words, inputs, key())[:, : int(LENGTH)] - without
+    assert len(np.unique(np.round(outputs, 9))) == outputs.size
+
+
 def test_a_quadruple_is_encoded_twice_each_with_independent_noise(made):
     W, R, b = (np.asarray(weights()[f"network.representation.layer.{name}"], float) for name in "WRb")
     deviation = SETTINGS.deviation
