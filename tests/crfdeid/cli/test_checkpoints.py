@@ -12,6 +12,8 @@ from crfdeid import Document, Span, load, write_corpus
 from crfdeid.cli import main
 from crfdeid.model_card.card import read_card
 
+pytestmark = pytest.mark.usefixtures("quickly_compiled")
+
 LABELS = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC")
 WORDS = {"doe": "B-PER", "brown": "I-PER", "clinic": "B-LOC"}
 NOTE = "seen by dr doe brown in pain. Word clinic is stable"

@@ -18,6 +18,8 @@ from rnn.privacy.representation import RepresentationModel
 from rnn.privacy.settings import settings_of
 from rnn.privacy.training import Epoch, TrainedRepresentation
 
+pytestmark = pytest.mark.usefixtures("quickly_compiled")
+
 SETTINGS = ("neighbours=5", "size=6", "adversary=4", "hidden=4", "epochs=1", "adversary_epochs=1", "rounds=1")
 TINY = [part for setting in SETTINGS for part in ("--set", setting)]
 LITTLE = ["--budget", "epochs=1", "--budget", "adversaries=1", "--budget", "names=1"]

@@ -15,6 +15,8 @@ from rnn.privacy.attacks.same_sentence import (
     worst,
 )
 
+pytestmark = pytest.mark.usefixtures("quickly_compiled")
+
 
 def outcome(correct, total=100):
     return AttackOutcome(0, 20, "T1", correct, total)
