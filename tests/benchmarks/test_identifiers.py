@@ -13,14 +13,18 @@ from crfdeid.rules.tagger import RulesTagger
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 from robustness import IDENTIFIERS, ListedKind, listed_kinds
 
-RULES = Deidentifier(RulesTagger.untrained(), consistent=False)
 KINDS = tomllib.loads(IDENTIFIERS.read_text("utf-8"))
 URLS = 0.9  # "studio.quill.it" is left: it may be the ends of two sentences
 
 
 @pytest.fixture(scope="module")
-def listed() -> Mapping[str, ListedKind]:
-    return listed_kinds(RULES)
+def rules() -> Deidentifier:
+    return Deidentifier(RulesTagger.untrained(), consistent=False)
+
+
+@pytest.fixture(scope="module")
+def listed(rules: Deidentifier) -> Mapping[str, ListedKind]:
+    return listed_kinds(rules)
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -32,14 +36,14 @@ def test_identifiers_are_found_in_their_written_forms(listed: Mapping[str, Liste
     assert len(kind.marked) <= 0.05 * kind.near, kind.marked
 
 
-def test_a_value_found_in_part_is_missed_and_dates_are_no_marks(tmp_path: Path) -> None:
+def test_a_value_found_in_part_is_missed_and_dates_are_no_marks(rules: Deidentifier, tmp_path: Path) -> None:
     file = tmp_path / "kinds.toml"
     file.write_text(
         '[mail]\nright = ["to «q@tawn.org»", "to «q@tawn.org today»"]\nnear = ["q@tawn.org", "on 3/14/1972"]\n'
         '[web]\ntypes = ["URL"]\nright = ["«tawn.org»"]\nnear = ["q@tawn.org", "see tawn.org"]\n',
         "utf-8",
     )
-    assert listed_kinds(RULES, file) == {
+    assert listed_kinds(rules, file) == {
         "mail": ListedKind(2, ["to «q@tawn.org today»"], 2, ["q@tawn.org"]),
         "web": ListedKind(1, [], 2, ["see tawn.org"]),
     }
