@@ -60,9 +60,10 @@ class HybridTagger(CombinedTagger):
     """A model with the matches of `RulesTagger` added.
 
     A match replaces the model's spans inside it, since its other tokens would leak. If a span of the model crosses the
-    match's border, a rule with an exact end there splits it in models of few notes (`crfdeid.rules.rule.Rule.exact`);
-    of other rules, only the match's untagged tokens are added. All other spans stay unchanged. The marginals of a token
-    are the model's or the matching rule's, whichever gives PHI the higher probability.
+    match's border, only the match's untagged tokens are added. All other spans stay unchanged. In models of few notes,
+    a match that is a span of the model decides its type, and a rule with exact ends (`crfdeid.rules.rule.Rule.exact`)
+    splits spans there. The marginals of a token are the model's or the matching rule's, whichever gives PHI the higher
+    probability.
 
     Attributes:
         thresholds: by type, the probability of PHI from which an untagged token is marked; empty without `miss_cost`.
@@ -172,14 +173,15 @@ def _mark_probable(row: list[str], table: np.ndarray, tags: Sequence[str], thres
             row[i] = f"{'B' if begins else 'I'}-{label}"
 
 
-def _fill(row: list[str], find: Span, tokens: Sequence[Token], *, exact: str = "") -> None:
+def _fill(row: list[str], find: Span, tokens: Sequence[Token], *, exact: str | None = None) -> None:
     """Add a rule's match to the tags of a sentence, unless only its punctuation is untagged.
 
     Args:
         row: the tags, which change.
         find: the match.
         tokens: the sentence's tokens.
-        exact: `Rule.exact` of its rule: where spans that cross the match's ends are split.
+        exact: `Rule.exact` of its rule: where spans that cross the match's ends are split; None for a model of many
+            notes, whose spans and types are kept.
 
     Example:
         >>> tokens = Sentence.from_words(["555", "1", "2", "3", "4"]).tokens
@@ -190,13 +192,17 @@ def _fill(row: list[str], find: Span, tokens: Sequence[Token], *, exact: str = "
         >>> _fill(row, Span(1, 2, "ZIP"), tokens, exact="both")
         >>> row
         ['B-PHONE', 'B-ZIP', 'B-PHONE', 'B-DATE', 'I-DATE']
+        >>> _fill(row, Span(2, 3, "ID"), tokens, exact="")
+        >>> row
+        ['B-PHONE', 'B-ZIP', 'B-ID', 'B-DATE', 'I-DATE']
         >>> row = ["B-NAME", "I-NAME", "I-NAME", "B-STREET", "I-STREET"]
         >>> _fill(row, Span(1, 5, "STREET"), tokens, exact="start")
         >>> row
         ['B-NAME', 'B-STREET', 'I-STREET', 'I-STREET', 'I-STREET']
     """
     crosses_start, crosses_end = (_goes_on(row, edge) for edge in (find.start, find.end))
-    if exact == "both" and (crosses_start or crosses_end):
+    is_span = not crosses_start and not crosses_end and all(_goes_on(row, i) for i in range(find.start + 1, find.end))
+    if exact == "both" or (exact is not None and is_span and row[find.start] != OUTSIDE):
         write_span(row, find)
         if crosses_end:
             row[find.end] = f"B-{row[find.end][2:]}"

@@ -277,6 +277,7 @@ CONTACT_RULES = (
         ("P.O. Box 482", "PO Box 48221", "PSC 4822, Box 134", "apartado de correos 48"),
         ("box 4", "po 5"),
         words=("box", "apartado"),
+        exact="both",
     ),
     Rule(
         "coordinates",

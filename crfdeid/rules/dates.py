@@ -9,7 +9,10 @@ from features.patterns import PATTERNS, WRITTEN_DATE
 _DATES = ("DATE", "FECHAS")
 _MONTHS = tuple(sorted(MONTHS))
 _YEAR = r"(?:19[3-9]\d|20[0-4]\d)"
-_BEFORE_YEARS = ("en", "desde", "hasta", "entre", "in", "since", "until", "between", "during", "before", "after")
+_BEFORE_YEARS = (
+    *("en", "desde", "hasta", "entre", "principios de", "mediados de", "finales de"),
+    *("in", "since", "until", "between", "during", "before", "after"),
+)
 
 
 def _numeric_date(mark: str) -> str:
@@ -44,10 +47,11 @@ DATE_RULES = (
     ),
     Rule(
         "month and year",
-        rf"(?!\d)(?:{PATTERNS['month']})(?<!\.)",
+        rf"(?!\d)(?:{one_of(_MONTHS)} (?:y|and) )?(?:{PATTERNS['month']})(?<!\.)"
+        rf"|{one_of(_MONTHS)}(?= del? (?:mismo|ese|este|dicho) año(?!\w)| of (?:the same|that|this) year(?!\w))",
         _DATES,
-        ("March 1972", "marzo de 1972"),
-        ("in may", "march on"),
+        ("March 1972", "marzo de 1972", "Marzo y abril de 1972", "en [junio] del mismo año"),
+        ("in may", "march on", "junio del año"),
         words=_MONTHS,
     ),
     Rule(
@@ -60,12 +64,17 @@ DATE_RULES = (
     ),
     Rule(
         "year after a word for it",
-        rf"(?P<value>(?:año|year) {_YEAR})|{one_of(_BEFORE_YEARS)}(?: el| the year)? (?P<alone>{_YEAR})"
+        rf"(?P<value>(?:año|year) {_YEAR})|\((?P<enclosed>{_YEAR})(?=\)| (?:y|and) {_YEAR}\))"
+        rf"|(?:{one_of(_BEFORE_YEARS)}(?: el| the year)? |(?<=(?:19|20)\d\d y )|(?<=(?:19|20)\d\d and ))"
+        rf"(?P<alone>{_YEAR})"
         r"(?![\d.,/:-]*\d| ?(?:m?[glm]|mm?ol|kcal|cc|ui|%)(?!\w))",
         _DATES,
-        ("en [2006] se operó", "en el [año 1992]", "since [1998]", "in [2011], he", "desde el [2006]"),
-        ("2006", "en 2500 casos", "of 1998", "en 2006 mg", "in 1998.5"),
-        words=(*_BEFORE_YEARS, "año", "year"),
+        (
+            *("en [2006] se operó", "en el [año 1992]", "since [1998]", "in [2011], he", "desde el [2006]"),
+            *("a principios de [2006]", "surgery ([2011])"),
+        ),
+        ("2006", "en 2500 casos", "of 1998", "en 2006 mg", "in 1998.5", "(Quill, 1998)", "(1998 g)"),
+        words=(*(word.split()[0] for word in _BEFORE_YEARS), "año", "year", "(", "y", "and"),
         requires_support=True,
     ),
     Rule(

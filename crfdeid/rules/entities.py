@@ -268,8 +268,8 @@ PERSONAL_DETAIL_RULES = (
 )
 
 
-# Countries whose names are more often something else.
-_OFTEN_OTHER = {"china", "mali"}
+# Countries whose names are more often something else, such as a stain, Congo red.
+_OFTEN_OTHER = {"china", "congo", "mali"}
 _REGIONS = ("TERRITORIO", "STATE", "LOCATION", "GEOGRAPHIC_LOCATION")
 _NATIONS = ("PAIS", "COUNTRY", "LOCATION", "GEOGRAPHIC_LOCATION")
 

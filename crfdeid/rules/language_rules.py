@@ -30,6 +30,7 @@ _NUMBER = (
     r"(?:(?:nº?|n\.?[ºo°]|núm|no|#)\.? ?)?\d{1,4}(?!\d)(?: ?(?:bis|ter|quater|[a-z])(?!\w))?"
     r"(?: ?[-/] ?\d{1,4} ?[a-z]?(?!\w))?"
 )
+_NO_NUMBER = r"(?:s ?/ ?n(?!\w)|km\.? ?\d[\d.,]*(?<=\d))"
 _SHORT = 3  # shorter cues need a capital: "M", "Fr"
 
 
@@ -40,10 +41,10 @@ def _starts(cues: Iterable[str]) -> tuple[str, ...]:
 
 def _cue(cues: Iterable[str]) -> str:
     """The expression of a cue, with or without its full stop."""
-    long = {form for cue in cues if len(cue.rstrip(".")) >= _SHORT for form in (cue, *spellings(cue))}
+    long = {form for cue in cues if len(cue.rstrip(".")) >= _SHORT or cue[-1] == "/" for form in (cue, *spellings(cue))}
     short = "|".join(re.escape(form) for cue in sorted({*cues} - long) for form in {cue.capitalize(), cue.upper()})
     forms = [one_of(cue.removesuffix(".") for cue in long)] * bool(long) + [f"(?-i:{short})"] * bool(short)
-    ends = r"(?:(?<=['’])|(?!\w))\.?"
+    ends = r"(?:(?<=['’/])|(?!\w))\.?"
     return f"(?:{'|'.join(forms)})".replace("'", "['’]") + ends
 
 
@@ -143,7 +144,8 @@ def _town_rules(pack: Language) -> Iterator[Rule]:
 def _place(pack: Language) -> tuple[str, str]:
     """The expression of a place's name, and the first town of one word."""
     word = rf"{CAPITAL}[\w’']{{1,40}}+"
-    place = rf"(?P<value>{word}(?:(?:-| |['’])(?:[\w]{{1,3}}(?:-| |['’])){{0,2}}{word}){{0,3}})"
+    other = rf" (?!{one_of((*pack.countries, *pack.regions))}(?!\w))"  # "Getafe Madrid" is two places
+    place = rf"(?P<value>{word}(?:(?:-|{other}|['’])(?:[\w]{{1,3}}(?:-| |['’])){{0,2}}{word}){{0,3}})"
     return place, next(town for town in pack.towns if town.isalpha())
 
 
@@ -165,7 +167,7 @@ def _address_rules(pack: Language) -> Iterator[Rule]:
     )
     yield Rule(
         f"town after a postal code in {pack.name}",
-        rf"{code},? {place}",
+        rf"{code},? (?!{one_of(pack.countries)}(?!\w)){place}",
         _TOWNS,
         (f"{sample} [{town}]",),
         no_town,
@@ -186,13 +188,16 @@ def _address_rules(pack: Language) -> Iterator[Rule]:
             language=pack.code,
         )
     if pack.street_words:
-        part = rf"(?: (?:{one_of(('de', 'du', 'des', 'la', 'le', 'les', 'et', *pack.particles))} |[dl]['’]){{0,3}}|-)"
-        floor = rf"(?:(?:,| ?-)? ?{pack.floor}){{0,4}}(?<![,.])" if pack.floor else ""
+        articles = one_of(("de", "du", "des", "la", "le", "les", "et", *pack.particles))
+        part = rf"(?:(?: |(?<=/))(?:{articles} |[dl]['’]){{0,3}}|-)"  # after "C/" there need be no space
+        floor = rf"(?:(?:,| ?-)? ?{pack.floor}){{0,4}}(?:(?<![,.])|(?<=\.)(?= ?\.))" if pack.floor else ""
         words = rf"{_cue(pack.street_words)}{part}{name}(?:{part}{name}){{0,4}}"
         first = next(word for word in pack.street_words if word.isalpha()).capitalize()
         yield Rule(
             f"street in {pack.name}",
-            rf"{_NUMBER},? {words}" if pack.number_first else rf"{words},? {_NUMBER}{floor}",
+            rf"{_NUMBER},? {words}"
+            if pack.number_first
+            else rf"{words}(?:,? (?:{_NUMBER}|{_NO_NUMBER}){floor}|(?=,? (?:- )?(?:{pack.postcode})(?!\d)))",
             _STREETS,
             (f"12 {first} Quill" if pack.number_first else f"{first} Quill 12",),
             (f"{first} Quill", f"{first} 12"),

@@ -31,8 +31,8 @@ class Rule(NamedTuple):
         check: validates a value, such as by its checksum. If a match fails, the part before its last space, hyphen or
             comma is tried.
         has_checksum: ``check`` hardly passes by chance, so that a match is PHI even if annotators missed it.
-        requires_support: use the rule only if the training notes hold right matches: its values are PHI in some corpora
-            only, such as words for relatives.
+        requires_support: use the rule only if its matches in the training notes are PHI, or if there are training notes
+            without a match: its values are PHI in some corpora only, such as words for relatives.
         exact: the ends of its matches that are ends of annotators' spans too: "both", "start", or "" for none. There a
             hybrid of few training notes splits a span of its model, such as a street with the postal code after it.
         language: code of the language of the notes that the rule is for; None for all.
@@ -97,7 +97,8 @@ CODE = r"(?:\d{2,4}(?:[ -]\d{3,4}){1,4}|(?=(?:[a-z-]{0,8}\d){2})[a-z0-9](?:[a-z0
 CAPITAL = "(?-i:[A-ZÁÉÍÓÚÜÑÇÀÈÒ])"
 _ADDRESS = (
     r"(?:c ?[/\\]|(?:e-?mail|correo|av|ave|avda|avenida|avenue|calle|carrer|carretera|ctra|paseo|plaza|pza|street|road"
-    r"|box|apdo|glorieta|pso|planta|apartado|campus|servicio|service|departamento|department|dpto|dept|unidad|unit|sección|seccion|hospital"
+    r"|avinguda|boulevard|bulevar|paraje|prolongación|box|apdo|glorieta|pso|planta|apartado|campus|servicio|servei"
+    r"|service|departamento|department|dpto|dept|unidad|unit|sección|seccion|hospital|complejo|complexo|supervisora?"
     r"|tel|tfno|tlf|fax|phone|dra?|cp|españa)(?!\w))"
 )
 NAME_PART = rf"[\"“”«»]?(?!{_ADDRESS}){CAPITAL}[\w’'&]{{0,40}}+[\"“”«»]?"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
@@ -53,7 +53,7 @@ class RulesSettings:
 _FILES = ModelFiles("rules", schema=4, file="rules.json", libraries=("regex",))
 _DOUBT = 0.4  # wrong matches that an estimate starts from: one right match is enough, two of three are not
 _FEW_NOTES = 200  # from more, a model ends its spans better than the rules do
-_MIN_MATCHES = 10  # right matches from which on their type decides the label
+_MIN_NOTES = 10  # notes with right matches of one type from which on that type is the label
 
 
 class _RuleStatistics(NamedTuple):
@@ -76,29 +76,34 @@ def _estimate_precision(train: Sequence[LabelledSentence], settings: RulesSettin
     """Estimate label and precision of each rule from training sentences."""
     rules = rules_for(language_codes(settings.language))
     matches: dict[str, Counter[str]] = {rule.name: Counter() for rule in rules.rules}
+    notes: dict[tuple[str, str], set[str]] = defaultdict(set)  # by rule and type
     others: Counter[bool] = Counter()  # tokens that no rule matches: whether they are PHI
     found = rules.find([item.sentence for item in train])
     for item, own in zip(train, found, strict=True):
         covered: set[int] = set()
         for rule, first, stop in own:
             gold = item.tags[first:stop]
-            matches[rule.name][OUTSIDE if OUTSIDE in gold else gold[0][2:]] += 1
+            label = OUTSIDE if OUTSIDE in gold else gold[0][2:]
+            matches[rule.name][label] += 1
+            notes[rule.name, label].add(item.document)
             covered.update(range(first, stop))
         others.update(tag != OUTSIDE for i, tag in enumerate(item.tags) if i not in covered)
     tags = {tag for item in train for tag in item.tags} | {OUTSIDE}
-    rule_precision = _choose(matches, {tag[2:] for tag in tags - {OUTSIDE}}, settings)
+    many = {pair for pair, documents in notes.items() if len(documents) >= _MIN_NOTES}
+    rule_precision = _choose(matches, many, {tag[2:] for tag in tags - {OUTSIDE}}, settings)
     missed = (others[True] + 1) / (others.total() + 2)
     few_notes = len({item.document for item in train}) <= _FEW_NOTES
     return _RuleStatistics(tuple(sorted(tags | _tags_of(rule_precision))), rule_precision, missed, few_notes)
 
 
 def _choose(
-    matches: Mapping[str, Counter[str]], labels: set[str], settings: RulesSettings
+    matches: Mapping[str, Counter[str]], many: Set[tuple[str, str]], labels: set[str], settings: RulesSettings
 ) -> dict[str, tuple[str, float]]:
     """The label and estimated precision of each rule to use.
 
     Args:
         matches: the matches of each rule, by the type of their first token; `OUTSIDE` for those not wholly PHI.
+        many: rules with a type that at least `_MIN_NOTES` notes, not counting copies, have matches of.
         labels: the types of the training notes.
         settings: the settings of the selection.
     """
@@ -109,13 +114,12 @@ def _choose(
         share = (right.total() + settings.keep_untried) / (count + (1 if settings.keep_untried else _DOUBT))
         if count and share < settings.precision and not sure:
             continue
-        if rule.requires_support and not right:
+        if rule.requires_support and not right and (count or settings.keep_untried):
             continue
         most = max(right, key=right.__getitem__, default="")
         own = next((name for name in (*rule.types, BINARY) if name in labels), "")
-        # A few matches inside other PHI ("Calle de la Sra. Quill") do not decide the label.
-        few = right[most] < _MIN_MATCHES and most not in rule.types
-        label = own if few and own else most or own
+        # Matches inside other PHI ("Calle de la Sra. Quill") in a few notes do not decide the label.
+        label = most if most in rule.types or (rule.name, most) in many else own or most
         if not label and settings.keep_untried:
             label = rule.types[0]
         if label:
@@ -174,7 +178,7 @@ class RulesTagger(Tagger):
         measured: a match has the default `RulesSettings.precision`, and any other token is PHI with probability 0.5.
         """
         tagger = cls(RulesSettings(keep_untried=True))
-        rules = _choose({rule.name: Counter() for rule in RULES}, set(types_in("2014")), tagger.settings)
+        rules = _choose({rule.name: Counter() for rule in RULES}, set(), set(types_in("2014")), tagger.settings)
         tagger._learned = _RuleStatistics(tuple(sorted({OUTSIDE} | _tags_of(rules))), rules, 0.5)
         return tagger
 
@@ -219,19 +223,22 @@ class RulesTagger(Tagger):
         if on_progress is not None:
             on_progress(FitProgress(step=1, total=1))
 
-    def find(self, sentences: Sequence[Sentence]) -> Iterator[list[tuple[Span, float, str]]]:
+    def find(self, sentences: Sequence[Sentence]) -> Iterator[list[tuple[Span, float, str | None]]]:
         """Matches of the rules in use in each sentence.
 
         Returns:
-            Token positions, the rule's precision, and where the match splits a span of a model: `Rule.exact`, or "" if
-            the training notes were many.
+            Token positions, the rule's precision, and `Rule.exact`, or None if the training notes were many.
         """
         learned = self._trained()
         in_use = learned.rule_precision
         for found in self._rules().find(sentences):
             known = [(rule, first, stop) for rule, first, stop in found if rule.name in in_use]
             yield [
-                (Span(first, stop, in_use[rule.name][0]), in_use[rule.name][1], rule.exact if learned.few_notes else "")
+                (
+                    Span(first, stop, in_use[rule.name][0]),
+                    in_use[rule.name][1],
+                    rule.exact if learned.few_notes else None,
+                )
                 for rule, first, stop in known
             ]
 

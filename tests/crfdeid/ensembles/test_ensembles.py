@@ -96,10 +96,11 @@ def test_a_union_is_as_sure_of_phi_as_its_surest_member(first: list[list[int]], 
     np.testing.assert_allclose(table.sum(axis=1), 1)
 
 
-def hybrid(row: str, text: str) -> tuple[str, np.ndarray]:
+def hybrid(row: str, text: str, *, notes: int = 1) -> tuple[str, np.ndarray]:
     (sentence,) = split_sentences(text)
-    rules = RulesTagger()
-    rules.fit([LabelledSentence(split_sentences("3/14/72")[0], ("B-DATE", *["I-DATE"] * 4))] * 9, [])
+    rules, tags = RulesTagger(), ("B-DATE", *["I-DATE"] * 4)
+    (date,) = split_sentences("3/14/72")
+    rules.fit([LabelledSentence(date, tags, document=str(number % notes)) for number in range(max(notes, 9))], [])
     tagger = HybridTagger()
     tagger._members = (Fixed([row.split()]), rules)
     return " ".join(tagger.predict([sentence])[0]), tagger.marginals([sentence])[0]
@@ -112,18 +113,27 @@ def test_a_rule_fills_what_the_model_left() -> None:
     assert table[0].tolist() == [0, 0, 0, 1]
 
 
+MANY = 201  # notes from which on a model's spans and types are kept
+
+
 @pytest.mark.parametrize(
-    ("row", "expected"),
+    ("row", "many", "few"),
     [
-        ("O B-ID I-ID I-ID I-ID I-ID", "O B-ID I-ID I-ID I-ID I-ID"),  # all of it found: the model's type stays
-        ("B-ID I-ID I-ID I-ID I-ID I-ID", "B-ID I-ID I-ID I-ID I-ID I-ID"),
-        ("O B-ID O O O O", "O B-DATE I-DATE I-DATE I-DATE I-DATE"),  # a part of it found: the rest would leak
-        ("O B-ID O B-ID I-ID O", "O B-DATE I-DATE I-DATE I-DATE I-DATE"),
-        ("B-ID I-ID O O B-ID O", "B-ID I-ID B-DATE I-DATE B-ID B-DATE"),  # the model's span reaches out of it
+        (
+            "O B-ID I-ID I-ID I-ID I-ID",
+            "O B-ID I-ID I-ID I-ID I-ID",
+            "O B-DATE I-DATE I-DATE I-DATE I-DATE",
+        ),  # same ends
+        *[("B-ID I-ID I-ID I-ID I-ID I-ID", *["B-ID I-ID I-ID I-ID I-ID I-ID"] * 2)],
+        *[("O B-ID I-ID B-ID I-ID I-ID", *["O B-ID I-ID B-ID I-ID I-ID"] * 2)],  # nothing would leak
+        *[("O B-ID O O O O", *["O B-DATE I-DATE I-DATE I-DATE I-DATE"] * 2)],  # a part of it found: the rest would leak
+        *[("O B-ID O B-ID I-ID O", *["O B-DATE I-DATE I-DATE I-DATE I-DATE"] * 2)],
+        *[("B-ID I-ID O O B-ID O", *["B-ID I-ID B-DATE I-DATE B-ID B-DATE"] * 2)],  # the model's span reaches out of it
     ],
 )
-def test_a_rule_completes_what_the_model_found_in_part(row: str, expected: str) -> None:
-    assert hybrid(row, "on 1/2/73")[0] == expected
+def test_a_rule_completes_what_the_model_found_in_part(row: str, many: str, few: str) -> None:
+    assert hybrid(row, "on 1/2/73", notes=MANY)[0] == many
+    assert hybrid(row, "on 1/2/73")[0] == few
 
 
 def test_a_rule_makes_nothing_less_probable() -> None:

@@ -263,6 +263,13 @@ def test_hostile_text_takes_linear_time(part: str) -> None:
         *(("fr", "Mme Lefœuvre", "Lefœuvre"), ("fr", "née L’Hermite", "L’Hermite")),
         *(("fr", "Docteur d’Artois", "d’Artois"), ("fr", "12, rue de l’Église", "12, rue de l’Église")),
         *(("fr", "le 1er mars 1972", "1er mars 1972"), ("fr", "originaire d’Oran", "Oran")),
+        *(("es", "c/ Doctor Quill 46", "c/ Doctor Quill 46"), ("es", "C/Santa Quill 22", "C/Santa Quill 22")),
+        *(("es", "Ctra. Quill-Tawn, s/n", "Ctra. Quill-Tawn, s/n"), ("es", "Avda. Quill S / N", "Avda. Quill S / N")),
+        *(("es", "Ctra. de Quill Viejo, Km 9,100", "Ctra. de Quill Viejo, Km 9,100"),),
+        *(
+            ("es", "Avinguda Quill, 660", "Avinguda Quill, 660"),
+            ("es", "Calle Quill, 5, 3 Der..", "Calle Quill, 5, 3 Der."),
+        ),
         *(("fr", "CHU de Saint-Étienne", "CHU de Saint-Étienne"), ("fr", "né(e) le 3 août 1972", "3 août 1972")),
     ],
 )
@@ -273,3 +280,24 @@ def test_spellings_of_a_language_cost_no_find(language: str, text: str, value: s
         for _, first, stop in find_rules(sentence, (language,))
     ]
     assert spans == [value]
+
+
+def test_places_after_a_postal_code_are_one_each_and_a_street_ends_before_it() -> None:
+    text = "Carretera Quill 28905 Getafe Madrid"
+    (sentence,) = split_sentences(text)
+    found = {
+        (rule.name, sentence.tokens[a].start, sentence.tokens[b - 1].end)
+        for rule, a, b in find_rules(sentence, ("es",))
+    }
+    assert {(name, text[start:end]) for name, start, end in found} == {
+        ("street in Spanish", "Carretera Quill"),
+        ("postal code in Spanish", "28905"),
+        ("town after a postal code in Spanish", "Getafe"),
+        ("region in Spanish", "Madrid"),
+    }
+
+
+@pytest.mark.parametrize("text", ["entre 1998 y 2011", "en 1998 y 2011", "(1998 and 2011)"])
+def test_each_year_of_two_is_found(text: str) -> None:
+    (sentence,) = split_sentences(text)
+    assert [sentence.tokens[first].text for _, first, _ in find_rules(sentence, ("es",))] == ["1998", "2011"]

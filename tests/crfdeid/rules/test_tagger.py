@@ -17,14 +17,14 @@ DATE = "date in digits"
 def notes(*texts: str) -> list[LabelledSentence]:
     """ "on [3/14/72|DATE]" as labelled sentences."""
     labelled = []
-    for text in texts:
+    for number, text in enumerate(texts):
         plain, spans = "", []
         for i, part in enumerate(text.replace("]", "[").split("[")):
             value, _, label = part.partition("|")
             if i % 2:
                 spans.append(Span(len(plain), len(plain) + len(value), label))
             plain += value
-        labelled += encode(Document("1", plain, tuple(spans))).sentences
+        labelled += encode(Document(str(number), plain, tuple(spans))).sentences
     return labelled
 
 
@@ -64,6 +64,9 @@ def test_a_few_finds_of_another_type_do_not_rename_a_rule_whose_type_the_notes_h
     assert fitted(*[street] * 3, patient).rule_precision["name after a form of address"][0] == "PATIENT"
     assert fitted(*[street] * 10, patient).rule_precision["name after a form of address"][0] == "STREET"
     assert fitted(*[street] * 3).rule_precision["name after a form of address"][0] == "STREET"
+    copies = RulesTagger(RulesSettings(0.9))
+    copies.fit(notes(street) * 20 + notes(patient), [])  # one note: copies have its id
+    assert copies.rule_precision["name after a form of address"][0] == "PATIENT"
 
 
 def test_a_rule_that_has_to_prove_itself_needs_many_right_finds() -> None:
@@ -92,6 +95,14 @@ def test_a_rule_for_what_is_phi_in_some_corpora_alone_needs_examples() -> None:
     assert fitted("su [madre|KIN], su [tía materna|KIN]").rule_precision["relative"] == ("KIN", 3 / 4)
     assert "relative" not in fitted("su [madre|KIN]", "su madre, su tía").rule_precision
     assert fitted("on [3/14/72|DATE]").rule_precision["institution"][0] == "INSTITUCION"
+
+
+def test_notes_without_its_values_do_not_rule_out_such_a_rule() -> None:
+    year, date = "year after a word for it", ["on [3/14/72|DATE]"] * 9
+    assert fitted(*date, keep_untried=False).rule_precision[year][0] == "DATE"
+    assert year not in fitted(*date, "since 1998", keep_untried=False).rule_precision
+    assert year not in fitted("[Quill|PATIENT]", keep_untried=False).rule_precision
+    assert year not in RulesTagger.untrained().rule_precision
 
 
 def test_a_find_that_a_checksum_proves_is_phi_whatever_annotators_left() -> None:
