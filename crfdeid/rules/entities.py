@@ -184,7 +184,7 @@ PERSONAL_DETAIL_RULES = (
     ),
     Rule(
         "sex",
-        r"(?:mujer|varón|hombre|niñ[oa])|(?:sexo:?|paciente) (?P<value>femenin[oa]|masculin[oa])",
+        r"(?:mujer|varón|hembra|hombre|niñ[oa])|(?:sexo:?|paciente) (?P<value>femenin[oa]|masculin[oa])",
         ("SEXO_SUJETO_ASISTENCIA", "SEX"),
         (
             "[Mujer] de 82 años",
