@@ -228,6 +228,7 @@ NAME_RULES = (
         ),
         words=("name", "names", "surname", "forename", "nombre", "nombres", "apellido", "apellidos"),
         starts_with_word=True,
+        exact="both",
         check=is_after_title,
     ),
     Rule(
