@@ -27,7 +27,7 @@ _LINKS = r"(?:(?:de|del|da|do|dos|para|en|la|las|los|el) |d['’]){0,3}"
 INSTITUTION_RULES = (
     Rule(
         "hospital",
-        rf"(?={CAPITAL})(?:(?:complejo|complexo) hospital(?:ario|ari)|hospital(?! n(?:umber|úm|o|º)(?!\w))) "
+        rf"(?={CAPITAL})(?:(?:complejo|complexo) hospital(?:ario|ari)|hospital(?! (?:n(?:umber|úm|o|º)|de día)(?!\w))) "
         rf"{_LINKS}{NAME_PART}{NAME_REST}",
         ("HOSPITAL", "INSTITUCION", "ORGANIZATION"),
         (
@@ -35,7 +35,7 @@ INSTITUTION_RULES = (
             *("[Hospital Quill y Tawn] Servicio de Urología", "[Hospital Quill] Avda. Tawn 4"),
             "[Hospital de Tawn] C/Quill 4",
         ),
-        ("nuestro hospital", "Hospital de día", "Hospital Clínico", "Hospital, C/ Quill"),
+        ("nuestro hospital", "Hospital de Día", "Hospital Clínico", "Hospital, C/ Quill"),
         words=("hospital", "complejo", "complexo"),
         check=ends_with_name,
         exact="start",
@@ -109,7 +109,12 @@ _SOME_KIN = rf"(?:(?:{_SMALL}|\d\d?) )?{one_of(_SPANISH_KIN)}"
 # Words before a word for kin that is no relative: stock solutions, stem cells, meninges, doctors.
 _NO_KIN = "".join(
     f"(?<!{word} )"
-    for word in (*forms("solución célula células dura pia pía materia"), "médico de", "médica de", "medicina de")
+    for word in (
+        *forms("solución célula células vesículas dura pia pía materia"),
+        "médico de",
+        "médica de",
+        "medicina de",
+    )
 )
 # The name of a street or saint, with a capitalised next word: "Hermanos Quill".
 _NO_NAME = r"(?!(?-i:[A-ZÁÉÍÓÚÑ])[^\W\d_]+ (?-i:[A-ZÁÉÍÓÚÑ]))"
@@ -123,7 +128,7 @@ _NUMBER = (
 _AGE = rf"{_NUMBER} (?:años?|mes(?:es)?|semanas?|días?|horas?)(?: y (?:medio|{_NUMBER} (?:mes(?:es)?|días)))?"
 _SOMEBODY = (
     *forms("niñ chic femenin masculin", "o", "a"),
-    *forms("varón mujer hombre paciente lactante neonato adolescente joven nacido nacida"),
+    *forms("varón mujer hombre paciente lactante neonato preescolar adolescente joven nacido nacida"),
 )
 
 # A word that can be a profession, with a complement: "auxiliar de enfermería".
@@ -146,7 +151,36 @@ _TRADES = (
     ),
 )
 
+_ORIGINS = (
+    *forms("bolivian colombian ecuatorian peruan venezolan argentin chilen mexican cuban dominican brasileñ", "o", "a"),
+    *forms("rumán ruman búlgar ucranian rus polac italian británic african subsaharian asiátic nigerian", "o", "a"),
+    *forms("latinoamerican sudamerican norteafrican magreb caucásic caucasian blanc negr gitan filipin", "o", "a"),
+    *forms("aleman ingles frances portugues español senegales", "a"),
+    *forms("marroquí pakistaní alemán inglés francés portugués español senegalés"),
+)
+
 PERSONAL_DETAIL_RULES = (
+    Rule(
+        "trait of a patient",
+        rf"lactante|(?:homo|hetero)sexual|raza {one_of(_ORIGINS)}"
+        rf"|(?:mujer|varón|hombre|paciente|niñ[oa]|nacionalidad|procedencia),? (?P<origin>{one_of(_ORIGINS)})",
+        ("ID_SUJETO_ASISTENCIA",),
+        ("un [lactante] sano", "de [raza negra]", "mujer [boliviana] de 82 años", "Varón, [heterosexual]"),
+        ("raza desconocida", "mujer sana", "vino blanco", "lactancia"),
+        words=(
+            "lactante",
+            "homosexual",
+            "heterosexual",
+            "raza",
+            "mujer",
+            "varón",
+            "hombre",
+            "paciente",
+            "niño",
+            "niña",
+        ),
+        requires_support=True,
+    ),
     Rule(
         "relative",
         rf"(?={_SOME_KIN}){_NO_KIN}{_NO_NAME}{_SOME_KIN}(?: {_WHICH})?"

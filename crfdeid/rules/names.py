@@ -16,12 +16,15 @@ _RELATIVES = ("FAMILIARES_SUJETO_ASISTENCIA", "RELATIVE", "FAMILY", *_PATIENTS)
 
 # A word of a name ("O'Neill", "PÉREZ") or an initial with its full stop ("M.ª"); what joins two of them; a whole name.
 _UPPER = "[A-ZÀ-ÖØ-ÞŠŽŁ]"
-_WORD = rf"(?:{_UPPER}(?:[^\W\d_ºª]|['’](?!s(?!\w))(?=[^\W\d_])){{1,30}}+(?!\w)|{_UPPER}(?:\.?ª|(?!\w|/|-[a-z])\.?))"
+_WORD = (
+    rf"(?:{_UPPER}(?:[^\W\d_ºª]|['’](?!s(?!\w))(?=[^\W\d_])){{1,30}}+(?!\w)"
+    rf"|{_UPPER}(?:\.?ª|\.a(?!\w)|(?!\w|/|-[a-z])\.?))"
+)
 _PARTICLE = (
     r"(?:de(?: l[ao]s?| el)?|del|da|das|dos?|di|du|l[aeo]s?|van(?: de[nr]?)?|von(?: der)?|de[nr]|te[nr]|bin|ibn|al|el"
     r"|santa?|san) "
 )
-_JOIN = rf"(?: (?:{_PARTICLE}|d['’]){{0,2}}|-|(?<=\.))"
+_JOIN = rf"(?: (?:{_PARTICLE}|d['’]){{0,2}}|-(?:{_PARTICLE})?|(?<=\.))"
 _NAME = rf"(?-i:{_WORD}(?:{_JOIN}{_WORD}){{0,5}}(?:, ?{_WORD}(?:{_JOIN}{_WORD}){{0,2}})?)"
 _VALUE = rf"(?P<value>{_NAME})"
 
@@ -100,7 +103,13 @@ NAME_RULES = (
             *("Dres. [Quill]", "DR. [ABE QUILL]", "Dra. Dña. [Orla Quill-Tawn]", "Dr. [O'Quill]", "Dr.[Abe Quill]"),
             *("el doctor [Quill] refiere", "Doctor [Abe Quill]", "Lic. [Marta Quill]", "Enf. [Ana Quill]"),
             "DUE [Ana Quill]",
-            *("Dr. [Quill, Marta]", "Dra. [M.ª Ángeles de la Quill]", "the Dr. [White] said", "Dr. [Quill]'s plan"),
+            *(
+                "Dr. [Quill, Marta]",
+                "Dra. [M.ª Ángeles de la Quill]",
+                "Dra. [M.a Ángeles Quill-de Tawn]",
+                "the Dr. [White] said",
+                "Dr. [Quill]'s plan",
+            ),
             *("Dr. [Quill] Refiere dolor", "Professor [Jane McQuill]", "profesora [Orla Quill]"),
         ),
         (
