@@ -110,10 +110,10 @@ _SOME_KIN = rf"(?:(?:{_SMALL}|\d\d?) )?{one_of(_SPANISH_KIN)}"
 _NO_KIN = "".join(
     f"(?<!{word} )"
     for word in (
-        *forms("solución célula células vesículas dura pia pía materia"),
         "médico de",
         "médica de",
         "medicina de",
+        *forms("solución célula células vesículas dura pia pía materia"),
     )
 )
 # The name of a street or saint, with a capitalised next word: "Hermanos Quill".
@@ -165,19 +165,10 @@ PERSONAL_DETAIL_RULES = (
         rf"lactante|(?:homo|hetero)sexual|raza {one_of(_ORIGINS)}"
         rf"|(?:mujer|varón|hombre|paciente|niñ[oa]|nacionalidad|procedencia),? (?P<origin>{one_of(_ORIGINS)})",
         ("ID_SUJETO_ASISTENCIA",),
-        ("un [lactante] sano", "de [raza negra]", "mujer [boliviana] de 82 años", "Varón, [heterosexual]"),
+        ("un [lactante] sano", "de [raza negra]", "mujer [boliviana] de 82 años", "de nacionalidad [alemana]"),
         ("raza desconocida", "mujer sana", "vino blanco", "lactancia"),
-        words=(
-            "lactante",
-            "homosexual",
-            "heterosexual",
-            "raza",
-            "mujer",
-            "varón",
-            "hombre",
-            "paciente",
-            "niño",
-            "niña",
+        words=forms(
+            "lactante homosexual heterosexual raza mujer varón hombre paciente niño niña nacionalidad procedencia"
         ),
         requires_support=True,
     ),
