@@ -244,15 +244,15 @@ def _relabelled_document(document: Document, table: Mapping[str, str | None]) ->
     return replace(document, spans=tuple(new for _, new in renamed), evidence=evidence)
 
 
-def in_order(labels: Iterable[str]) -> list[str]:
-    """Sort types for tables: the seven in their order, then the others by name.
+def in_order(labels: Iterable[str], first: Sequence[str] = SEVEN) -> list[str]:
+    """Sort types for tables: the ``first`` ones in their order, by default the seven, then the others by name.
 
     Example:
         >>> in_order({"ZIP", "AGE", "DATE", "PATIENT"})
         ['PATIENT', 'DATE', 'AGE', 'ZIP']
     """
     found = set(labels)
-    return [*(label for label in SEVEN if label in found), *sorted(found.difference(SEVEN))]
+    return [*(label for label in first if label in found), *sorted(found.difference(first))]
 
 
 def surrogate_kind(label: str) -> str:

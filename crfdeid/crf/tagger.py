@@ -116,7 +116,7 @@ class CrfTagger(Tagger):
 
     @property
     def features(self) -> FeatureSet:
-        """The feature extractor; ``features.describe_each()`` lists its features."""
+        """The feature extractor; `features.extractor.FeatureSet.describe_each` lists its features."""
         return self._features
 
     @property

@@ -30,6 +30,7 @@ _NUMBER = (
     r"(?:(?:nº?|n\.?[ºo°]|núm|no|#)\.? ?)?\d{1,4}(?!\d)(?: ?(?:bis|ter|quater|[a-z])(?!\w))?"
     r"(?: ?[-/] ?\d{1,4} ?[a-z]?(?!\w))?"
 )
+# What Spanish addresses have for a number: none ("s/n"), or the kilometre of a road.
 _NO_NUMBER = r"(?:s ?/ ?n(?!\w)|km\.? ?\d[\d.,]*(?<=\d))"
 _SHORT = 3  # shorter cues need a capital: "M", "Fr"
 
@@ -40,7 +41,7 @@ def _starts(cues: Iterable[str]) -> tuple[str, ...]:
 
 
 def _cue(cues: Iterable[str]) -> str:
-    """The expression of a cue, with or without its full stop."""
+    """The expression of a cue, with or without its full stop; "c/" is sign enough in small letters."""
     long = {form for cue in cues if len(cue.rstrip(".")) >= _SHORT or cue[-1] == "/" for form in (cue, *spellings(cue))}
     short = "|".join(re.escape(form) for cue in sorted({*cues} - long) for form in {cue.capitalize(), cue.upper()})
     forms = [one_of(cue.removesuffix(".") for cue in long)] * bool(long) + [f"(?-i:{short})"] * bool(short)

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from crfdeid.documents import PHI
 from crfdeid.evaluation import Counts
-from crfdeid.label_schemes import PHI_CATEGORIES
+from crfdeid.label_schemes import PHI_CATEGORIES, in_order
 from experiments.core.experiment import Report
 from experiments.papers.johnson2020 import PAPER
 from experiments.plots.style import CHARACTER, canvas, finish, heat_map
@@ -81,18 +81,12 @@ def corpora_table(results: Results) -> Table:
     whole = pd.concat([frame.add_prefix(f"{name}: ") for name, frame in frames.items()], axis="columns")
     types = [label for corpus in corpora.values() for label in corpus["types"]]
     sums = [name for name in whole.index if name not in types]
-    whole = whole.reindex([*_in_order(types), *sums]).fillna(0).astype(int)
+    whole = whole.reindex([*in_order(types, PHI_CATEGORIES), *sums]).fillna(0).astype(int)
     notes = (
         "Types are the seven categories of johnson2020 (docs/reference/types.md); spans of no category are left out.",
         *notices(results),
     )
     return Table("Corpora: spans of each category", whole.map("{:,}".format), notes, long_form(whole, "count", "part"))
-
-
-def _in_order(labels: Iterable[str]) -> list[str]:
-    """Categories in the paper's order, then other types."""
-    found = set(labels)
-    return [*(label for label in PHI_CATEGORIES if label in found), *sorted(found.difference(PHI_CATEGORIES))]
 
 
 def own_scores(results: Results) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
@@ -189,7 +183,7 @@ def category_table(results: Results, *, published: bool) -> Table:
     rows: dict[str, _ROW] = {}
     models = labels(results)
     for model, corpus, found in own_scores(results):
-        for label in _in_order(found["by_category"]):
+        for label in in_order(found["by_category"], PHI_CATEGORIES):
             counts = found["by_category"][label]
             row = rows.setdefault(
                 f"{corpus}: {label}", {"n": f"{(counts['tp'] + counts['fn']) // _runs(results, model):,}"}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crfdeid.documents import LabelledSentence
@@ -134,6 +134,19 @@ MANY = 201  # notes from which on a model's spans and types are kept
 def test_a_rule_completes_what_the_model_found_in_part(row: str, many: str, few: str) -> None:
     assert hybrid(row, "on 1/2/73", notes=MANY)[0] == many
     assert hybrid(row, "on 1/2/73")[0] == few
+
+
+@settings(max_examples=60)
+@given(st.lists(st.sampled_from(["O", "B-ID", "I-ID", "B-DATE", "I-DATE"]), min_size=6, max_size=6), st.booleans())
+def test_a_rule_hides_more_tokens_and_never_fewer(drawn: list[str], few: bool) -> None:
+    row = [
+        tag if tag[0] != "I" or before[2:] == tag[2:] else f"B{tag[1:]}"  # valid IOB2, as models predict it
+        for before, tag in itertools.pairwise(("O", *drawn))
+    ]
+    found = hybrid(" ".join(row), "on 1/2/73", notes=1 if few else MANY)[0].split()
+    assert all(after != "O" for before, after in zip(row, found, strict=True) if before != "O")
+    assert "O" not in found[1::2]  # day, month and year: marks between spans of the model may stay
+    assert all(tag[0] != "I" or before[2:] == tag[2:] for before, tag in itertools.pairwise(("O", *found)))
 
 
 def test_a_rule_makes_nothing_less_probable() -> None:
