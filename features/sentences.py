@@ -12,7 +12,7 @@ import regex
 
 from features.languages import LANGUAGES
 from features.lexicons import MONTHS_AFTER_STOP
-from features.tokenizer import Token, in_raw_text, normal_form, normal_tokens, tokens_from
+from features.tokenizer import Token, decoded_form, in_raw_text, normal_tokens, tokens_from
 from features.tokens import Sentence
 
 # A note is tokenised in pages of this many characters, each extended to the next white space, which no token crosses,
@@ -59,6 +59,10 @@ class NoteTokens(Sequence[Token]):
     def in_text(self, offset: int) -> int:
         """Convert an offset of the raw text to that of the text in normal form."""
         return offset if self._offsets is None else bisect_left(self._offsets, offset)
+
+    def gap(self, first: Token, second: Token) -> str:
+        """The text between two tokens, in normal form."""
+        return self._text[self.in_text(first.end) : self.in_text(second.start)]
 
     def up_to(self, start: int, stop_offset: int) -> tuple[Token, ...]:
         """The tokens from the number ``start`` on that begin before an offset (from 1) of the text in normal form."""
@@ -182,7 +186,7 @@ def split_sentences(text: str) -> list[Sentence]:
 
 def each_sentence(text: str) -> Iterator[Sentence]:
     """The sentences of `split_sentences`, one after the other: those of a long note need not be in memory together."""
-    text, offsets = normal_form(text)
+    text, offsets = decoded_form(text)
     note = NoteTokens(text, offsets)
     line_count = sum(1 for _ in _lines(text))
     begin, heading = 0, ""

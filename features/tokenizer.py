@@ -8,6 +8,7 @@ spelling hides a name:
 - no invisible characters: zero-width marks, soft hyphens, marks of direction, byte order marks, all that
   Unicode calls ignorable by default, and control characters that are no white space, such as NUL;
 - full-width forms as ASCII; a non-breaking, thin or other Unicode space as a space; line ends and tabs unchanged;
+- every hyphen, dash and minus sign as "-", every slash as "/", every apostrophe, prime and grave accent as "'";
 - in words that mix alphabets, and only there, Cyrillic and Greek letters that look Latin as those Latin letters.
 
 A token's text is in normal form. Its offsets include the invisible marks inside the token and right after it. In a text
@@ -34,6 +35,8 @@ from typing import NamedTuple
 
 import regex
 
+from features.escapes import decoded_levels
+
 CONTROL = r"\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f"
 """Control characters that are no white space, as the inside of a character class of `re`."""
 
@@ -56,7 +59,12 @@ class NormalText(NamedTuple):
 _SPACES = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 _WIDE = {chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}
 _WIDE |= dict(zip("\uffe0\uffe1\uffe2\uffe4\uffe5\uffe6", "¢£¬¦¥₩", strict=True))
-_ONE_FOR_ONE = dict.fromkeys(_SPACES, " ") | _WIDE
+# Hyphens, dashes and the minus sign; slashes of fractions and division; apostrophes, and what typists write for them.
+_SIGNS = dict.fromkeys("\u058a\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\ufe58\ufe63", "-")
+_SIGNS |= dict.fromkeys("\u2044\u2215\u29f8", "/") | dict.fromkeys(
+    "\u00b4\u02b9\u02bb\u02bc\u2018\u2019\u201b\u2032", "'"
+)
+_ONE_FOR_ONE = dict.fromkeys(_SPACES, " ") | _WIDE | _SIGNS
 _HAS_ONE_FOR_ONE = re.compile(f"[{''.join(_ONE_FOR_ONE)}]")
 
 # Letters that look like Latin ones in most fonts; letters with accents are looked up without them.
@@ -91,6 +99,7 @@ def normal_form(text: str) -> NormalText:
     """
     if _CONTROL.search(text):
         text = _CONTROL.sub(_MARK_OF_NO_WIDTH, text)  # one for one, and left out below
+    text = text.replace("`", "'")
     if text.isascii() or all(map(_is_plain, set(text))):  # nearly every text, recognised at once
         return NormalText(text, None)
     text = _HAS_ONE_FOR_ONE.sub(lambda found: _ONE_FOR_ONE[found[0]], text)
@@ -111,6 +120,22 @@ def normal_form(text: str) -> NormalText:
             offsets.extend(start + origin for origin in origins)
     offsets.append(len(text))
     return NormalText("".join(parts), offsets)
+
+
+def decoded_form(text: str) -> NormalText:
+    """The normal form of a text, with its HTML entities and percent-encoding decoded (`features.escapes`).
+
+    Example:
+        >>> decoded_form("Nu&ntilde;ez")
+        NormalText(text='Nuñez', offsets=array('i', [0, 1, 2, 10, 11, 12]))
+    """
+    offsets: Sequence[int] | None = None
+    for decoded, places in decoded_levels(text):
+        text, offsets = decoded, places
+    text, inner = normal_form(text)
+    if inner is None or offsets is None:
+        return NormalText(text, inner or offsets)
+    return NormalText(text, array("q", map(offsets.__getitem__, inner)))
 
 
 @lru_cache(maxsize=1 << 14)
@@ -207,7 +232,7 @@ def tokenize(text: str) -> list[Token]:
         >>> tokenize("Dr.\\u00a0Mu\\u0301gica")[-1]
         Token(text='Múgica', start=4, end=11)
     """
-    text, offsets = normal_form(text)
+    text, offsets = decoded_form(text)
     tokens = normal_tokens(text)
     return tokens if offsets is None else in_raw_text(tokens, offsets)
 

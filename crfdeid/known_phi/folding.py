@@ -5,14 +5,13 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from html import unescape
-from html.entities import html5
 from typing import Generic, NamedTuple, TypeVar
 from unicodedata import decimal, normalize
 
 import regex
 
 from crfdeid.errors import LimitError
+from features.escapes import MOST_LEVELS, decoded_levels, escapes
 from features.tokenizer import CONTROL, NormalText
 
 _MARKS = regex.compile(rf"[\p{{M}}\p{{Cf}}{CONTROL}]*+")
@@ -180,40 +179,23 @@ def find_number(folded: FoldedText, number: str) -> Iterator[tuple[int, int]]:
         start = folded.text.find(number, start + 1)
 
 
-# An entity, or a run of "%41". Numbers of more digits are no code points.
-_ENCODED = regex.compile(
-    r"&#(?:[xX]0*+[0-9a-fA-F]{1,6}+|0*+[0-9]{1,7}+(?![0-9]));?|&[A-Za-z][A-Za-z0-9]{1,31}+;?|(?:%[0-9a-fA-F]{2})++"
-)
-_UTF8 = regex.compile(rb"[\x00-\x7f]|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}|(?s:.)")
-_MIN_ENTITY_NAME = 2
-_MAX_LEVELS = 4
-
-
 def decoded_forms(text: str) -> Iterator[NormalText]:
-    """Yield the decoded forms of a text: one per level of encoding.
-
-    Percent-encoded bytes are read as UTF-8, and invalid ones as Latin-1.
+    """Yield the decoded forms of a text: one per level of encoding (`features.escapes`).
 
     Raises:
-        LimitError: more than four levels of encoding.
+        LimitError: more than `MOST_LEVELS` levels of encoding.
 
     Example:
         >>> [form.text for form in decoded_forms("Qu&iacute;ll, %51uill")]
         ['Quíll, Quill']
-        >>> [form.text for form in decoded_forms("R&amp;eacute;, 50 %")]
-        ['R&eacute;, 50 %', 'Ré, 50 %']
     """
     offsets: Sequence[int] | None = None
-    for _ in range(_MAX_LEVELS):
-        found = _decoded(text)
-        if found is None:
-            return
-        text, inner = found
-        offsets = inner if offsets is None else array("q", map(offsets.__getitem__, inner))
+    for decoded, places in decoded_levels(text):
+        text, offsets = decoded, places
         yield NormalText(text, offsets)
-    left = next((unit for match in _ENCODED.finditer(text) for unit in _units(match)), None)
+    left = next(escapes(text), None)
     if left is not None:
-        problem = f"text with more than {_MAX_LEVELS} levels of encoding (&amp;amp;, %2525): decode it"
+        problem = f"text with more than {MOST_LEVELS} levels of encoding (&amp;amp;, %2525): decode it"
         raise LimitError(problem, offset=left[0] if offsets is None else offsets[left[0]])
 
 
@@ -228,46 +210,3 @@ def fully_decoded(text: str) -> str:
         'José Quill'
     """
     return next(reversed([NormalText(text, None), *decoded_forms(text)])).text
-
-
-def _decoded(text: str) -> tuple[str, Sequence[int]] | None:
-    """Decode one level; return the text and its characters' offsets, or None if nothing is encoded."""
-    if "&" not in text and "%" not in text:  # most texts
-        return None
-    parts: list[str] = []
-    offsets = array("i" if len(text) < 1 << 31 else "q")
-    end = 0
-    for match in _ENCODED.finditer(text):
-        for start, stop, found in _units(match):
-            parts += text[end:start], found
-            offsets.extend(range(end, start))
-            offsets.extend([start] * len(found))
-            end = stop
-    if not parts:
-        return None
-    parts.append(text[end:])
-    offsets.extend(range(end, len(text) + 1))
-    return "".join(parts), offsets
-
-
-def _units(match: regex.Match[str]) -> Iterator[tuple[int, int, str]]:
-    """Yield the start, end and decoded characters of each encoded character of a match."""
-    start, found = match.start(), match.group()
-    if found.startswith("%"):
-        for one in _UTF8.finditer(bytes.fromhex(found.replace("%", ""))):
-            yield start, (start := start + 3 * len(one.group())), _characters(one.group())
-    elif found.startswith("&#"):
-        yield start, match.end(), unescape(found)
-    else:
-        # The longest name counts, as in browsers; some old names need no semicolon.
-        for size in range(len(found), _MIN_ENTITY_NAME, -1):
-            if found[1:size] in html5:
-                yield start, start + size, html5[found[1:size]]
-                return
-
-
-def _characters(encoded: bytes) -> str:
-    try:
-        return encoded.decode("utf-8")
-    except UnicodeDecodeError:  # a single byte, or no code point
-        return encoded.decode("latin-1")

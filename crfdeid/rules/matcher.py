@@ -1,9 +1,10 @@
 """All rules, and the matcher that finds their values in sentences.
 
 The rules are tried on each sentence with one space for any white space, in the order of `RULES`; a later rule never
-matches tokens that an earlier one has matched. `Prefilter` skips most rules in most sentences: rules whose words a
-sentence lacks, and rules whose every match has more digits than it (`least_digits`). Without it, redaction
-with a hybrid takes half as long again.
+matches tokens that an earlier one has matched. They are also tried on its other readings (`crfdeid.rules.readings`):
+without decoration, and together with the words across a line end. `Prefilter` skips most rules in most sentences:
+rules whose words a sentence lacks, and rules whose every match has more digits than it (`least_digits`). Without it,
+redaction with a hybrid takes half as long again.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache, lru_cache, reduce
 from itertools import chain, groupby
-from operator import itemgetter
+from operator import itemgetter, or_
 from re import _parser  # type: ignore[attr-defined]  # Python's parser of expressions has no public name
 from typing import Any, NamedTuple
 
@@ -26,8 +27,10 @@ from crfdeid.rules.entities import INSTITUTION_RULES, MANUFACTURER_RULES, PERSON
 from crfdeid.rules.identifiers import CHECKSUM_RULES, LABELLED_NUMBER_RULES
 from crfdeid.rules.language_rules import LANGUAGE_RULES
 from crfdeid.rules.names import NAME_RULES
+from crfdeid.rules.readings import Reading, Seam, may_cross, plain_reading, seam_at
 from crfdeid.rules.rule import Rule
 from features.languages import ALL_LANGUAGES
+from features.lexicons import MONTHS
 from features.patterns import lower_for_patterns
 from features.tokenizer import Token, tokenize
 from features.tokens import Sentence
@@ -61,8 +64,10 @@ def _cue_words(rule: Rule) -> frozenset[str]:
     return frozenset(starts - {"number"} | (_NUMBER_WORDS if "number" in starts else set())) or frozenset(rule.words)
 
 
-# A match is no part of a longer word, number or chain of numbers.
-_BEFORE, _AFTER = r"(?<![\w@])(?<!\d[-/.])", r"(?!\w)(?![-/.]\d)"
+# A match begins and ends at edges of tokens: between letters and digits too, as in "03/14/1972Sex". It is no part of a
+# chain of numbers.
+_EDGE = r"(?<![^\W\d_](?=[^\W\d_]))(?<!\d(?=\d))"
+_BEFORE, _AFTER = rf"{_EDGE}(?<!@)(?<!\d[-/.])", rf"{_EDGE}(?![-/.]\d)"
 # Between the name of a field and its value: "no.", ":", "#", "is".
 _NUMBER = r"(?:numbers?|(?:num|nr|no|n[º°])\.?|n\.[ºo°]|número|num[eé]ro|nummer|id|code|card|#)"
 _GAP = rf"(?<![^\W\d_](?=[^\W\d_]))(?:\s?[#:;|.,º°=-]|\s?(?:{_NUMBER}|is|was|es)(?!\w)){{0,4}}\s?\(??"
@@ -235,6 +240,9 @@ class RuleSet:
         self._prefilter = Prefilter(self.rules)
         self._compiled = tuple(self._rows())
         self._possible = lru_cache(maxsize=1 << 14)(self._allowed)
+        self._rank = {rule.name: rank for rank, rule in enumerate(self.rules)}
+        named = (rule for rule in self.rules if rule.left_context or rule.starts_with_word)
+        self._seam_cues = frozenset(word for rule in named for word in _cue_words(rule)) - _NUMBER_WORDS | MONTHS
 
     def _rows(self) -> Iterator[_Compiled]:
         """The compiled rules; consecutive rules with ``starts_with_word`` share one row."""
@@ -263,10 +271,79 @@ class RuleSet:
     def find(self, sentences: Sequence[Sentence]) -> Iterator[list[tuple[Rule, int, int]]]:
         """Matches in each of several sentences; the prefilter runs on all at once."""
         all_bits, all_cues = self._prefilter.scan([sentence.tokens for sentence in sentences])
+        note: Sequence[Token] = ()
+        place, seam = -1, None
         for number, (sentence, bits) in enumerate(zip(sentences, all_bits, strict=True)):
             # Half of all sentences are skipped here, before their text is built.
             possible = self._possible(bits)
-            yield list(_found(sentence, possible, all_cues.get(number, ()))) if possible else []
+            found = self._found(sentence, possible, all_cues.get(number, ())) if possible else []
+            if sentence.note is not note or sentence.note_start != place:
+                note, place = sentence.note, sentence.note_start
+                seam = seam_at(note, place, self._seam_cues)
+            before, place = seam, sentence.note_start + len(sentence.tokens)
+            seam = seam_at(note, place, self._seam_cues)
+            yield [*found, *self._across(sentence, found, filter(None, (before, seam)))] if before or seam else found
+
+    def _found(
+        self, sentence: Sentence, possible: Sequence[_Compiled], cues: Sequence[int]
+    ) -> list[tuple[Rule, int, int]]:
+        """Matches of the possible rules in a sentence, given the indices of its tokens with `Prefilter.cue`."""
+        text, ends = sentence.spaced, sentence.token_ends() if cues else []
+        plain = plain_reading(sentence)
+        written = _matches(text, possible, [(sentence.tokens[i][0], ends[i]) for i in cues])
+        if plain is None:
+            spans = []
+            for rule, _, start, end in written:
+                ends = ends or sentence.token_ends()
+                spans.append((rule, *_token_range(ends, start, end)))
+            return [*_disjoint(spans)]
+        as_written = Reading(text, sentence.token_ends())
+        undecorated = _matches(plain.text, possible, [(sentence.tokens[i][0], plain.ends[i]) for i in cues])
+        spans = [
+            (rule, *_token_range(reading.ends, start, end))
+            for reading, matches in ((as_written, written), (plain, undecorated))
+            for rule, _, start, end in matches
+        ]
+        return [*_disjoint(sorted(spans, key=lambda one: (self._rank[one[0].name], one[1] - one[2], one[1])))]
+
+    def _across(
+        self, sentence: Sentence, found: Sequence[tuple[Rule, int, int]], seams: Iterable[Seam]
+    ) -> Iterator[tuple[Rule, int, int]]:
+        """The parts in a sentence of matches that reach over a line end, where nothing was found in it."""
+        taken = {i for _, first, stop in found for i in range(first, stop)}
+        for seam in seams:
+            for rule, first, stop in self._in_seam(seam):
+                offset = seam.first - sentence.note_start
+                part = range(max(0, first + offset), min(len(sentence.tokens), stop + offset))
+                if part and taken.isdisjoint(part):
+                    taken.update(part)
+                    yield rule, part.start, part.stop
+
+    def _in_seam(self, seam: Seam) -> Iterator[tuple[Rule, int, int]]:
+        """Matches, with their cues, that reach over the line end."""
+        text, ends = seam.reading
+        bits = [self._prefilter[token[0]] for token in seam.tokens]
+        cues = [(seam.tokens[i][0], ends[i]) for i, own in enumerate(bits) if own & self._prefilter.cue]
+        spans = []
+        for rule, begin, start, end in _matches(text, self._possible(reduce(or_, bits)), cues):
+            first, stop = _token_range(ends, start, end)
+            if bisect_right(ends, begin) < seam.split < stop and may_cross(seam, first, stop):
+                spans.append((rule, first, stop))
+        yield from _disjoint(spans)
+
+
+def _token_range(ends: Sequence[int], start: int, end: int) -> tuple[int, int]:
+    """The first token of a stretch of text, and the one after its last, from the end offset of each token."""
+    return bisect_right(ends, start), bisect_right(ends, end - 1) + 1
+
+
+def _disjoint(spans: Iterable[tuple[Rule, int, int]]) -> Iterator[tuple[Rule, int, int]]:
+    """The matches that share no token with an earlier one."""
+    taken: set[int] = set()
+    for rule, first, stop in spans:
+        if taken.isdisjoint(range(first, stop)):
+            taken.update(range(first, stop))
+            yield rule, first, stop
 
 
 @cache
@@ -291,22 +368,11 @@ def find_rules(sentence: Sentence, languages: tuple[str, ...] = ALL_LANGUAGES) -
     yield from next(rules_for(languages).find([sentence]))
 
 
-def _found(sentence: Sentence, possible: Sequence[_Compiled], cues: Sequence[int]) -> Iterator[tuple[Rule, int, int]]:
-    """Matches of the possible rules in a sentence, given the places of `Prefilter.cue`."""
-    text = sentence.spaced
-    ends = sentence.token_ends() if cues else []
-    words = [(sentence.tokens[index][0], ends[index]) for index in cues]
-    taken: set[int] = set()
-    for rule, start, end in _matches(text, possible, words):
-        ends = ends or sentence.token_ends()
-        found = range(bisect_right(ends, start), bisect_right(ends, end - 1) + 1)
-        if taken.isdisjoint(found):
-            taken.update(found)
-            yield rule, found.start, found.stop
+_Match = tuple[Rule, int, int, int]  # a rule, where its match begins, and start and end of the value
 
 
-def _matches(text: str, rules: Sequence[_Compiled], cues: Sequence[tuple[str, int]]) -> Iterator[tuple[Rule, int, int]]:
-    """Matches of each rule in a text, independent of the other rules: the rule, and start and end of the value.
+def _matches(text: str, rules: Sequence[_Compiled], cues: Sequence[tuple[str, int]]) -> Iterator[_Match]:
+    """Matches of each rule in a text, independent of the other rules.
 
     Args:
         text: a sentence with normalised white space.
@@ -323,15 +389,12 @@ def _matches(text: str, rules: Sequence[_Compiled], cues: Sequence[tuple[str, in
             continue
         lower = lower or lower_for_patterns(text)
         for match in form.finditer(lower if small else text):
-            start, end = match.span(match.lastgroup or 0)
-            end = _right_end(rule, text, start, end)
-            if end > start:
-                yield rule, start, end
+            yield from _values(rule, text, match)
 
 
 def _matches_at(
     text: str, at: Mapping[str, Sequence[tuple[int, Rule, re.Pattern[str]]]], cues: Sequence[tuple[str, int]]
-) -> Iterator[tuple[Rule, int, int]]:
+) -> Iterator[_Match]:
     """Matches of the rules with ``starts_with_word`` at their cue words, in the order of `RULES`."""
     tried = [
         (number, end - len(word), rule, form) for word, end in cues for number, rule, form in at.get(word.lower(), ())
@@ -339,10 +402,20 @@ def _matches_at(
     for _, cue_start, rule, form in sorted(tried, key=itemgetter(0, 1)) if len(tried) > 1 else tried:
         match = form.match(text, cue_start)
         if match:
-            start, end = match.span(match.lastgroup or 0)
-            end = _right_end(rule, text, start, end)
-            if end > start:
-                yield rule, start, end
+            yield from _values(rule, text, match)
+
+
+def _values(rule: Rule, text: str, match: re.Match[str]) -> Iterator[_Match]:
+    """The valid values of a match: one, or those between the separators of a list."""
+    start, end = match.span(match.lastgroup or 0)
+    parts = [(start, end)]
+    if rule.separator:
+        marks = [found.span() for found in re.compile(rule.separator).finditer(text, start, end)]
+        parts = [*zip([start, *(last for _, last in marks)], [*(first for first, _ in marks), end], strict=True)]
+    for first, last in parts:
+        stop = _right_end(rule, text, first, last)
+        if stop > first:
+            yield rule, match.start(), first, stop
 
 
 def _right_end(rule: Rule, text: str, start: int, end: int) -> int:

@@ -36,6 +36,7 @@ class Rule(NamedTuple):
         exact: the ends of its matches that are ends of annotators' spans too: "both", "start", or "" for none. There a
             hybrid of few training notes splits a span of its model, such as a street with the postal code after it.
         language: code of the language of the notes that the rule is for; None for all.
+        separator: expression of what is between the values of a list, "Quill, Marsh and Tawn"; "" for one value.
 
     Example:
         >>> Rule("room", r"\d{3}[a-d]?", ("ROOM",), ("room [214b]",), ("room to move",), ("room",)).name
@@ -55,6 +56,7 @@ class Rule(NamedTuple):
     requires_support: bool = False
     exact: Literal["", "start", "both"] = ""
     language: str | None = None
+    separator: str = ""
 
 
 def forms(stems: str, *endings: str) -> tuple[str, ...]:

@@ -113,7 +113,7 @@ def test_the_prefilter_skips_no_rule_that_matches(pieces: list[str]) -> None:
     cues = {word for rule in RULES if rule.starts_with_word for word in rule.words}
     for sentence in split_sentences(" ".join(pieces)):
         at = [i for i, token in enumerate(sentence.tokens) if token.text.lower() in cues]
-        every = list(matcher._found(sentence, RULE_SET._compiled, at))
+        every = RULE_SET._found(sentence, RULE_SET._compiled, at)
         assert list(find_rules(sentence)) == every
 
 

@@ -1,0 +1,216 @@
+"""Readings of a sentence for the rules: as it is written, without decoration, and across line ends.
+
+Rules are expressions over running text. Forms, file names and tables write the same values with decoration:
+underscores, quotes and brackets around labels, spaces around punctuation, words without a space between them. A reading
+is a text without that, and the tokens that its characters belong to.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Container, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from features.languages import ALL_LANGUAGES
+from features.lexicons import fold_word, name_lists
+from features.sentences import NoteTokens
+from features.tokenizer import Token
+from features.tokens import Sentence
+
+
+class Reading(NamedTuple):
+    """A text made of tokens.
+
+    Attributes:
+        text: the text, with one space for any gap.
+        ends: end offset of each token in it; that of the token before where a token is left out.
+    """
+
+    text: str
+    ends: Sequence[int]
+
+    def tokens(self, start: int, end: int) -> range:
+        """The tokens of ``text[start:end]``; a space belongs to the token after it.
+
+        Example:
+            >>> Reading("on 3/14", [2, 4, 5, 7]).tokens(3, 7)
+            range(1, 4)
+        """
+        return range(bisect_right(self.ends, start), bisect_right(self.ends, end - 1) + 1)
+
+
+_DECORATION = frozenset('_*"{}[]<~“”«»„')
+_NO_SPACE_BEFORE = frozenset(".,;:)")
+# Signs of a text that reads otherwise without its decoration. The apostrophe is a quote at the edge of a word.
+_DECORATED = re.compile(
+    r"[_*\"{}\[\]<>~“”«»„]|(?<![^\W\d_])'|'(?![^\W\d_])|^\||\s[.,;:)]|\(\s|\s@|@\s|\d\s?[/-]\s\d|\d\s[/-]\s?\d"
+    r"|[^\W\d_]-\s[^\W\d_]|[^\W\d_A-Z]{2}[A-ZÁÉÍÓÚÑÄÖÜ]|\d\s\.\s\d"
+)
+_ADDRESS_TOKENS = 8  # on each side of an "@" in which a full stop between spaces joins an address
+
+
+def plain_reading(sentence: Sentence) -> Reading | None:
+    """The reading of a sentence without decoration; None where it has none.
+
+    Example:
+        >>> from features.sentences import split_sentences
+        >>> def read(text):
+        ...     return plain_reading(split_sentences(text)[0]).text
+        >>> read('{"patientMrn": "48-2213"}'), read("Name:___Jane Quill____"), read("( 555 ) 255 - 0134")
+        ('patient Mrn: 48-2213', 'Name: Jane Quill', '(555) 255-0134')
+    """
+    return undecorated(sentence.tokens) if _DECORATED.search(sentence.spaced) else None
+
+
+def undecorated(tokens: Sequence[Token]) -> Reading:
+    """The reading of tokens without decoration.
+
+    Left out are underscores, quotes, brackets and the like, spaces before punctuation and inside brackets, spaces
+    around the signs between two digits, the hyphen and the gap of a word divided at a line end. Words without a space
+    between them get one.
+    """
+    words = [token[0] for token in tokens]
+    gaps = [False, *(first[2] != second[1] for first, second in pairwise(tokens))]
+    near = _near_at(words)
+    pieces: list[str] = []
+    ends: list[int] = []
+    size, before, gap, was_spaced = 0, "", False, False
+    for i, word in enumerate(words):
+        gap = gap or gaps[i]
+        after = words[i + 1] if i + 1 < len(words) else ""
+        spaced = i + 1 < len(words) and gaps[i + 1]
+        if _is_decoration(word, before, after, gap=gap, spaced=spaced):
+            gap = True
+        elif word == "-" and not gap and spaced and before.isalpha() and after.isalpha() and after.islower():
+            gaps[i + 1] = False  # "Zaran- dona"
+            before = ""
+        else:
+            joined = not before or _are_joined(pieces, before, word, gap=gap, in_address=near[i], spaced=was_spaced)
+            pieces += (word,) if joined else (" ", word)
+            size += len(word) + (not joined)
+            before, gap, was_spaced = word, False, gap
+        ends.append(size)
+    return Reading("".join(pieces), ends)
+
+
+def _near_at(words: Sequence[str]) -> Sequence[bool]:
+    """For each word, whether an "@" is near."""
+    near = [False] * len(words)
+    for i, word in enumerate(words):
+        if word == "@":
+            first, last = max(0, i - _ADDRESS_TOKENS), min(len(words), i + _ADDRESS_TOKENS + 1)
+            near[first:last] = [True] * (last - first)
+    return near
+
+
+def _is_decoration(word: str, before: str, after: str, *, gap: bool, spaced: bool) -> bool:
+    if word == "'":
+        return not (before[-1:].isalpha() and after[:1].isalpha()) or gap or spaced
+    if word in (">", "|"):  # the margin of a quotation or table; elsewhere "|" is between a label and its value
+        return not before or (word == ">" and gap and spaced)
+    return word in _DECORATION
+
+
+def _are_joined(pieces: Sequence[str], before: str, word: str, *, gap: bool, spaced: bool, in_address: bool) -> bool:
+    """Return True if no space is between a word and the one before.
+
+    Args:
+        pieces: the text so far.
+        before: the word before.
+        word: the word.
+        gap: whether a gap is between both.
+        spaced: whether a gap precedes the word before.
+        in_address: whether an "@" is near.
+    """
+    if not gap:
+        return not (before[0].isalpha() and word[0].isalpha())  # "QuillPhone"
+    if word in _NO_SPACE_BEFORE or before == "(" or "@" in (before, word):
+        return True
+    if before in ("-", "/") or (before == "." and spaced):  # a sign between digits or in an address
+        between_digits = word[0].isdigit() and len(pieces) > 1 and pieces[-2][0].isdigit()
+        return between_digits or (before == "." and in_address)
+    return word in ("-", "/") and before[0].isdigit()
+
+
+class Seam(NamedTuple):
+    """The reading of the words around a line end.
+
+    Attributes:
+        reading: the last words of a line and the first ones of the next.
+        tokens: their tokens.
+        first: the number of the first of these tokens in the note.
+        split: the index in ``tokens`` of the first one of the next line.
+        length: characters of the line before.
+    """
+
+    reading: Reading
+    tokens: Sequence[Token]
+    first: int
+    split: int
+    length: int
+
+
+_SEAM_TOKENS = 10  # on each side of a line end
+_CUE_TOKENS = 5  # before a line end, in which a value must have begun
+
+
+def seam_at(note: Sequence[Token], place: int, cues: Container[str]) -> Seam | None:
+    """The words around the line end before a token of a note, where a value may reach over it.
+
+    Args:
+        note: all tokens of the note; only `NoteTokens` know its lines.
+        place: the number of the token.
+        cues: lower-case words that can begin a value.
+
+    Returns:
+        None unless one line end precedes the token, with a cue or a word divided by a hyphen or slash before it.
+    """
+    if not place or not isinstance(note, NoteTokens):
+        return None
+    last = note.between(max(0, place - _CUE_TOKENS), place)
+    if last[-1].text not in ("-", "/") and not any(token.text.lower() in cues for token in last):
+        return None
+    around = note.between(max(0, place - _SEAM_TOKENS), place + _SEAM_TOKENS)
+    split = min(place, _SEAM_TOKENS)
+    gaps = [_line_ends(note.gap(one, other)) for one, other in pairwise(around)]
+    if split == len(around) or gaps[split - 1] != 1:
+        return None
+    start = max((i + 1 for i, ends in enumerate(gaps[: split - 1]) if ends), default=0)
+    stop = min((i + 1 for i, ends in enumerate(gaps[split:], split) if ends), default=len(around))
+    line = note.text.rfind("\n", 0, note.in_text(around[split - 1].start)) + 1
+    length = note.in_text(around[split - 1].end) - line
+    return Seam(undecorated(around[start:stop]), around[start:stop], place - split + start, split - start, length)
+
+
+_LONG_LINE = 60  # characters of a line that more often ends because it is full
+_SIGNS = frozenset("-/.,(&")
+
+
+def may_cross(seam: Seam, first: int, stop: int) -> bool:
+    """Return True if a value can reach over a line end, or follow it after its cue.
+
+    A value that begins before the line end goes on after a sign, a word in small letters or a given name; two numbers
+    and the names at the end of a short line and at the start of the next are two values. A label with a colon on each
+    line has its value on its own line.
+
+    Args:
+        seam: the words around the line end.
+        first: the value's first token.
+        stop: the token after its last.
+    """
+    words = [token.text for token in seam.tokens]
+    if first >= seam.split:
+        return words[seam.split - 1] != ":" or words[stop : stop + 1] != [":"]
+    last, following = words[seam.split - 1], words[seam.split]
+    if last in _SIGNS:
+        return True
+    if last[0].isdigit() or following[0].isdigit():
+        return not (last[0].isdigit() and following[0].isdigit())
+    is_first_name = first == seam.split - 1 and fold_word(last) in name_lists(ALL_LANGUAGES)["first"]
+    return last.islower() or seam.length >= _LONG_LINE or is_first_name
+
+
+def _line_ends(gap: str) -> int:
+    return len(f"{gap}.".splitlines()) - 1
