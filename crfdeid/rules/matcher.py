@@ -27,7 +27,7 @@ from crfdeid.rules.entities import INSTITUTION_RULES, MANUFACTURER_RULES, PERSON
 from crfdeid.rules.identifiers import CHECKSUM_RULES, LABELLED_NUMBER_RULES
 from crfdeid.rules.language_rules import LANGUAGE_RULES
 from crfdeid.rules.names import NAME_RULES
-from crfdeid.rules.readings import Reading, Seam, may_cross, plain_reading, seam_at
+from crfdeid.rules.readings import Reading, may_cross, plain_reading, seam_at
 from crfdeid.rules.rule import Rule
 from features.languages import ALL_LANGUAGES
 from features.lexicons import MONTHS
@@ -64,10 +64,10 @@ def _cue_words(rule: Rule) -> frozenset[str]:
     return frozenset(starts - {"number"} | (_NUMBER_WORDS if "number" in starts else set())) or frozenset(rule.words)
 
 
-# A match begins and ends at edges of tokens: between letters and digits too, as in "03/14/1972Sex". It is no part of a
-# chain of numbers.
-_EDGE = r"(?<![^\W\d_](?=[^\W\d_]))(?<!\d(?=\d))"
-_BEFORE, _AFTER = rf"{_EDGE}(?<!@)(?<!\d[-/.])", rf"{_EDGE}(?![-/.]\d)"
+# A match is no part of a longer word, number or chain of numbers. It ends at the edge of a token: between letters and
+# digits too, as in "03/14/1972Sex".
+_BEFORE = r"(?<![\w@])(?<!\d[-/.])"
+_AFTER = r"(?<![^\W\d_](?=[^\W\d_]))(?<!\d(?=\d))(?![-/.]\d)"
 # Between the name of a field and its value: "no.", ":", "#", "is".
 _NUMBER = r"(?:numbers?|(?:num|nr|no|n[º°])\.?|n\.[ºo°]|número|num[eé]ro|nummer|id|code|card|#)"
 _GAP = rf"(?<![^\W\d_](?=[^\W\d_]))(?:\s?[#:;|.,º°=-]|\s?(?:{_NUMBER}|is|was|es)(?!\w)){{0,4}}\s?\(??"
@@ -225,6 +225,9 @@ class _Compiled(NamedTuple):
 _CASE_SENSITIVE = re.compile(r"\(\?-i:|(?<!\\)(?<!\(\?)[A-ZÀ-ÖØ-Þ]")
 
 
+_Found = tuple[Rule, int, int]  # a rule, the first token of its value, and the token after the last
+
+
 class RuleSet:
     """The compiled rules of some languages, with their prefilter.
 
@@ -241,8 +244,9 @@ class RuleSet:
         self._compiled = tuple(self._rows())
         self._possible = lru_cache(maxsize=1 << 14)(self._allowed)
         self._rank = {rule.name: rank for rank, rule in enumerate(self.rules)}
-        named = (rule for rule in self.rules if rule.left_context or rule.starts_with_word)
-        self._seam_cues = frozenset(word for rule in named for word in _cue_words(rule)) - _NUMBER_WORDS | MONTHS
+        named = [rule for rule in self.rules if rule.left_context or (rule.starts_with_word and rule.check)]
+        words = frozenset(word for rule in named for word in _cue_words(rule) if len(word) > 1)
+        self._seam_cues = words - _NUMBER_WORDS | MONTHS
 
     def _rows(self) -> Iterator[_Compiled]:
         """The compiled rules; consecutive rules with ``starts_with_word`` share one row."""
@@ -268,25 +272,23 @@ class RuleSet:
         """The rules that can match in a sentence with these bits."""
         return tuple(item for item in self._compiled if all(bits & need for need in item.needs))
 
-    def find(self, sentences: Sequence[Sentence]) -> Iterator[list[tuple[Rule, int, int]]]:
+    def find(self, sentences: Sequence[Sentence]) -> Iterator[list[_Found]]:
         """Matches in each of several sentences; the prefilter runs on all at once."""
         all_bits, all_cues = self._prefilter.scan([sentence.tokens for sentence in sentences])
         note: Sequence[Token] = ()
-        place, seam = -1, None
+        place, across = -1, list[_Found]()
         for number, (sentence, bits) in enumerate(zip(sentences, all_bits, strict=True)):
             # Half of all sentences are skipped here, before their text is built.
             possible = self._possible(bits)
             found = self._found(sentence, possible, all_cues.get(number, ())) if possible else []
             if sentence.note is not note or sentence.note_start != place:
                 note, place = sentence.note, sentence.note_start
-                seam = seam_at(note, place, self._seam_cues)
-            before, place = seam, sentence.note_start + len(sentence.tokens)
-            seam = seam_at(note, place, self._seam_cues)
-            yield [*found, *self._across(sentence, found, filter(None, (before, seam)))] if before or seam else found
+                across = self._across(note, place)
+            before, place = across, sentence.note_start + len(sentence.tokens)
+            across = self._across(note, place)
+            yield [*found, *_parts_in(sentence, found, [*before, *across])] if before or across else found
 
-    def _found(
-        self, sentence: Sentence, possible: Sequence[_Compiled], cues: Sequence[int]
-    ) -> list[tuple[Rule, int, int]]:
+    def _found(self, sentence: Sentence, possible: Sequence[_Compiled], cues: Sequence[int]) -> list[_Found]:
         """Matches of the possible rules in a sentence, given the indices of its tokens with `Prefilter.cue`."""
         text, ends = sentence.spaced, sentence.token_ends() if cues else []
         plain = plain_reading(sentence)
@@ -306,30 +308,31 @@ class RuleSet:
         ]
         return [*_disjoint(sorted(spans, key=lambda one: (self._rank[one[0].name], one[1] - one[2], one[1])))]
 
-    def _across(
-        self, sentence: Sentence, found: Sequence[tuple[Rule, int, int]], seams: Iterable[Seam]
-    ) -> Iterator[tuple[Rule, int, int]]:
-        """The parts in a sentence of matches that reach over a line end, where nothing was found in it."""
-        taken = {i for _, first, stop in found for i in range(first, stop)}
-        for seam in seams:
-            for rule, first, stop in self._in_seam(seam):
-                offset = seam.first - sentence.note_start
-                part = range(max(0, first + offset), min(len(sentence.tokens), stop + offset))
-                if part and taken.isdisjoint(part):
-                    taken.update(part)
-                    yield rule, part.start, part.stop
-
-    def _in_seam(self, seam: Seam) -> Iterator[tuple[Rule, int, int]]:
-        """Matches, with their cues, that reach over the line end."""
+    def _across(self, note: Sequence[Token], place: int) -> list[_Found]:
+        """Matches, with their cues, that reach over the line end before a token of a note; by tokens of the note."""
+        seam = seam_at(note, place, self._seam_cues)
+        if seam is None:
+            return []
         text, ends = seam.reading
         bits = [self._prefilter[token[0]] for token in seam.tokens]
         cues = [(seam.tokens[i][0], ends[i]) for i, own in enumerate(bits) if own & self._prefilter.cue]
-        spans = []
+        found = []
         for rule, begin, start, end in _matches(text, self._possible(reduce(or_, bits)), cues):
             first, stop = _token_range(ends, start, end)
             if bisect_right(ends, begin) < seam.split < stop and may_cross(seam, first, stop):
-                spans.append((rule, first, stop))
-        yield from _disjoint(spans)
+                found.append((rule, seam.first + first, seam.first + stop))
+        return [*_disjoint(found)]
+
+
+def _parts_in(sentence: Sentence, found: Iterable[_Found], across: Iterable[_Found]) -> Iterator[_Found]:
+    """The parts in a sentence of matches across line ends, where no match was found in the sentence."""
+    taken = {i for _, first, stop in found for i in range(first, stop)}
+    for rule, first, stop in across:
+        begin = sentence.note_start
+        part = range(max(0, first - begin), min(len(sentence.tokens), stop - begin))
+        if part and taken.isdisjoint(part):
+            taken.update(part)
+            yield rule, part.start, part.stop
 
 
 def _token_range(ends: Sequence[int], start: int, end: int) -> tuple[int, int]:
@@ -337,7 +340,7 @@ def _token_range(ends: Sequence[int], start: int, end: int) -> tuple[int, int]:
     return bisect_right(ends, start), bisect_right(ends, end - 1) + 1
 
 
-def _disjoint(spans: Iterable[tuple[Rule, int, int]]) -> Iterator[tuple[Rule, int, int]]:
+def _disjoint(spans: Iterable[_Found]) -> Iterator[_Found]:
     """The matches that share no token with an earlier one."""
     taken: set[int] = set()
     for rule, first, stop in spans:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Container, Sequence
+from collections.abc import Sequence, Set
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -46,8 +46,9 @@ _NO_SPACE_BEFORE = frozenset(".,;:)")
 # Signs of a text that reads otherwise without its decoration. The apostrophe is a quote at the edge of a word.
 _DECORATED = re.compile(
     r"[_*\"{}\[\]<>~“”«»„]|(?<![^\W\d_])'|'(?![^\W\d_])|^\||\s[.,;:)]|\(\s|\s@|@\s|\d\s?[/-]\s\d|\d\s[/-]\s?\d"
-    r"|[^\W\d_]-\s[^\W\d_]|[^\W\d_A-Z]{2}[A-ZÁÉÍÓÚÑÄÖÜ]|\d\s\.\s\d"
+    r"|[^\W\d_]-\s[^\W\d_]|[^\W\d_A-Z]{2}[A-ZÁÉÍÓÚÑÄÖÜ]|\d\s\.\s\d|[^\W\d_]{2}\d(?:\d{0,3}[/.-]\d|\d{5})"
 )
+_LONG_NUMBER = 6  # digits of a number that is no part of the word before it
 _ADDRESS_TOKENS = 8  # on each side of an "@" in which a full stop between spaces joins an address
 
 
@@ -69,7 +70,7 @@ def undecorated(tokens: Sequence[Token]) -> Reading:
 
     Left out are underscores, quotes, brackets and the like, spaces before punctuation and inside brackets, spaces
     around the signs between two digits, the hyphen and the gap of a word divided at a line end. Words without a space
-    between them get one.
+    between them get one, and a date or a long number after a word.
     """
     words = [token[0] for token in tokens]
     gaps = [False, *(first[2] != second[1] for first, second in pairwise(tokens))]
@@ -78,7 +79,7 @@ def undecorated(tokens: Sequence[Token]) -> Reading:
     ends: list[int] = []
     size, before, gap, was_spaced = 0, "", False, False
     for i, word in enumerate(words):
-        gap = gap or gaps[i]
+        gap = gap or gaps[i] or _is_glued(words, i)
         after = words[i + 1] if i + 1 < len(words) else ""
         spaced = i + 1 < len(words) and gaps[i + 1]
         if _is_decoration(word, before, after, gap=gap, spaced=spaced):
@@ -93,6 +94,14 @@ def undecorated(tokens: Sequence[Token]) -> Reading:
             before, gap, was_spaced = word, False, gap
         ends.append(size)
     return Reading("".join(pieces), ends)
+
+
+def _is_glued(words: Sequence[str], i: int) -> bool:
+    """Return True for a number with signs, or a long one, right after a word: "DOB03/14/1972"."""
+    if not (i and words[i].isdecimal() and words[i - 1].isalpha() and len(words[i - 1]) > 1):
+        return False
+    sign, number = (*words[i + 1 : i + 3], "", "")[:2]
+    return len(words[i]) >= _LONG_NUMBER or (sign in ("-", "/", ".") and number.isdecimal())
 
 
 def _near_at(words: Sequence[str]) -> Sequence[bool]:
@@ -156,7 +165,7 @@ _SEAM_TOKENS = 10  # on each side of a line end
 _CUE_TOKENS = 5  # before a line end, in which a value must have begun
 
 
-def seam_at(note: Sequence[Token], place: int, cues: Container[str]) -> Seam | None:
+def seam_at(note: Sequence[Token], place: int, cues: Set[str]) -> Seam | None:
     """The words around the line end before a token of a note, where a value may reach over it.
 
     Args:
@@ -169,8 +178,8 @@ def seam_at(note: Sequence[Token], place: int, cues: Container[str]) -> Seam | N
     """
     if not place or not isinstance(note, NoteTokens):
         return None
-    last = note.between(max(0, place - _CUE_TOKENS), place)
-    if last[-1].text not in ("-", "/") and not any(token.text.lower() in cues for token in last):
+    last = [token.text for token in note.between(max(0, place - _CUE_TOKENS), place)]
+    if last[-1] not in ("-", "/") and (_is_closed(last) or cues.isdisjoint(map(str.lower, last))):
         return None
     around = note.between(max(0, place - _SEAM_TOKENS), place + _SEAM_TOKENS)
     split = min(place, _SEAM_TOKENS)
@@ -210,6 +219,16 @@ def may_cross(seam: Seam, first: int, stop: int) -> bool:
         return not (last[0].isdigit() and following[0].isdigit())
     is_first_name = first == seam.split - 1 and fold_word(last) in name_lists(ALL_LANGUAGES)["first"]
     return last.islower() or seam.length >= _LONG_LINE or is_first_name
+
+
+_CLOSING = frozenset("!?;)")
+_SHORT = 4  # letters of the longest abbreviation with a full stop that is no end
+
+
+def _is_closed(words: Sequence[str]) -> bool:
+    """Return True for words before a line end that end a number or a sentence."""
+    before, last = (words[-2], words[-1]) if len(words) > 1 else ("", words[-1])
+    return last[0].isdigit() or last in _CLOSING or (last == "." and not (before.isalpha() and len(before) <= _SHORT))
 
 
 def _line_ends(gap: str) -> int:
