@@ -10,8 +10,8 @@ from typing import NamedTuple, overload
 
 import regex
 
-from features.languages import LANGUAGES
-from features.lexicons import MONTHS_AFTER_STOP
+from features.languages import ALL_LANGUAGES, LANGUAGES
+from features.lexicons import MONTHS_AFTER_STOP, lexicons
 from features.tokenizer import Token, decoded_form, in_raw_text, normal_tokens, tokens_from
 from features.tokens import Sentence
 
@@ -160,9 +160,15 @@ _LINE_PREFIX = regex.compile(r"\s*(?P<prefix>\p{L}[^:\n]{0,38}?)\s*:")
 # A full stop, exclamation or question mark, closing quotes, white space, and then something that can open a sentence.
 _SENTENCE_END = regex.compile(r"[.!?][\"'”’)\]]*+[ \t]++(?=[\"'“‘(\[¿¡]*+\p{Lu})")
 _MAY_END = re.compile(r"[.!?][\"'”’)\]]*[ \t]+\S")  # a faster test
-_WORD_BEFORE = regex.compile(r"[\p{L}\p{M}]++/?$")
+_WORD_BEFORE = regex.compile(r"([\p{L}\p{M}]++)/?[ \t]?$")
+# The short form of a given name, "Wm." or "Chr.": a capital and no vowel; words such as "Hx." are findings.
+_GIVEN_NAME = regex.compile(r"\p{Lu}(?:[b-df-hj-np-tv-wz]{1,3}|ª)")
 _LIST_NUMBER = regex.compile(r"\s*\(?\p{Nd}{1,3}$")
-ABBREVIATIONS = frozenset[str]().union(*(language.abbreviations for language in LANGUAGES.values()))
+ABBREVIATIONS = frozenset[str]().union(
+    *(language.abbreviations for language in LANGUAGES.values()),
+    *(map(str.lower, language.entries("names", "short")) for language in LANGUAGES.values()),
+)
+_TITLES = ABBREVIATIONS & (lexicons(ALL_LANGUAGES)["title"] | lexicons(ALL_LANGUAGES)["honorific"])
 # "3. März": the full stop of a day ends no sentence.
 _DAY = regex.compile(r"(?<!\p{Nd})\p{Nd}{1,2}$")
 _DAY_BEFORE_MONTH = regex.compile(rf"\. (?:{'|'.join(sorted(MONTHS_AFTER_STOP))})(?!\p{{L}})", regex.IGNORECASE)
@@ -235,6 +241,8 @@ def _join_wrapped(lines: Iterable[str], width: int) -> Iterator[tuple[tuple[int,
         else:
             wrapped = length >= _WRAPPED_LINE_LENGTH and not _CLOSED_LINE.search(line)
         if not wrapped or _NEW_ITEM.match(following):
+            if _ends_with_title(line) and following.strip():
+                continue
             yield (start, end), first
             start, first = end, number + 1
 
@@ -267,6 +275,13 @@ def _ends_sentence(line: str) -> bool:
     """True for a full line that ends its sentence: with a mark that is not an abbreviation's."""
     line = line.rstrip()
     return line.endswith(("!", "?")) or (line.endswith(".") and not _is_abbreviation(line, 0, len(line) - 1))
+
+
+def _ends_with_title(line: str) -> bool:
+    """True for a line that ends with a title and its full stop, so that the name is on the next line."""
+    line = line.rstrip()
+    word = _WORD_BEFORE.search(line, max(0, len(line) - 13), len(line) - 1) if line.endswith(".") else None
+    return word is not None and word[1].istitle() and word[1].lower() in _TITLES  # "5 mm." is no title
 
 
 def _heading_of(line: str) -> str:
@@ -311,5 +326,5 @@ def _is_abbreviation(text: str, begin: int, stop: int) -> bool:
     if word is None:
         is_day = _DAY.search(text, max(begin, stop - 3), stop) and _DAY_BEFORE_MONTH.match(text, stop)
         return bool(is_day) or _LIST_NUMBER.fullmatch(text, begin, stop) is not None
-    letters = word.group().rstrip("/")
-    return letters.lower() in ABBREVIATIONS or len(letters) == 1
+    letters = word[1]
+    return letters.lower() in ABBREVIATIONS or len(letters) == 1 or _GIVEN_NAME.fullmatch(letters) is not None

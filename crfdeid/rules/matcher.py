@@ -409,7 +409,7 @@ def _matches_at(
 
 
 def _values(rule: Rule, text: str, match: re.Match[str]) -> Iterator[_Match]:
-    """The valid values of a match: one, or those between the separators of a list."""
+    """The valid values of a match: one, or those between the separators of a list up to the first invalid one."""
     start, end = match.span(match.lastgroup or 0)
     parts = [(start, end)]
     if rule.separator:
@@ -417,8 +417,9 @@ def _values(rule: Rule, text: str, match: re.Match[str]) -> Iterator[_Match]:
         parts = [*zip([start, *(last for _, last in marks)], [*(first for first, _ in marks), end], strict=True)]
     for first, last in parts:
         stop = _right_end(rule, text, first, last)
-        if stop > first:
-            yield rule, match.start(), first, stop
+        if stop <= first:
+            return
+        yield rule, match.start(), first, stop
 
 
 def _right_end(rule: Rule, text: str, start: int, end: int) -> int:

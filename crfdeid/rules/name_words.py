@@ -41,7 +41,7 @@ _ENDINGS = re.compile(
     rf"{''.join('|' + fold_to_alnum(ending) for language in LANGUAGES.values() for ending in language.endings)})$"
 )
 _SHORTEST, _ACRONYM = 2, 4  # letters at most
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|,")
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*(?:\.(?=[ -]?[^\W\d_]))?|,")
 
 
 @lru_cache(maxsize=1 << 14)
@@ -61,7 +61,7 @@ def _name_word_kind(word: str) -> str:
     if name in _PARTICLES and (len(name) > 1 or word.islower()):
         return "particle"
     if len(name) < _SHORTEST:
-        return "initial"
+        return "unknown" if word.upper() == word.lower() else "initial"  # a script without capitals
     if name in _ALSO_WORDS:
         return "both"
     mixed = word[-1].isupper() and not word.isupper()  # "IgG"
@@ -85,7 +85,7 @@ def _name_kind(word: str, name: str, *, is_both: bool) -> str:
 def _kinds(value: str) -> list[str]:
     """The kinds of a value's words; a comma's is ",". It is empty where the value cannot be a name whatever the cue."""
     words = _WORD.findall(value)
-    kinds = ["," if word == "," else _name_word_kind(word) for word in words]
+    kinds = ["," if word == "," else "initial" if word.endswith(".") else _name_word_kind(word) for word in words]
     if not kinds or "word" in kinds or kinds[-1] in ("particle", ","):
         return []
     if "acronym" in kinds and any(not word.isupper() for word in words if len(word) > 1):

@@ -14,17 +14,23 @@ _DOCTORS = ("NOMBRE_PERSONAL_SANITARIO", "DOCTOR", "NAME")
 _PATIENTS = ("NOMBRE_SUJETO_ASISTENCIA", "PATIENT", "NAME")
 _RELATIVES = ("FAMILIARES_SUJETO_ASISTENCIA", "RELATIVE", "FAMILY", *_PATIENTS)
 
-# A word of a name ("O'Neill", "PÉREZ") or an initial with its full stop ("M.ª"); what joins two of them; a whole name.
+_ENGLISH, _SPANISH = LANGUAGES["en"], LANGUAGES["es"]
+# A word of a name ("O'Neill", "PÉREZ"), an initial with its full stop ("M.ª"), or a short form of a given name ("Wm.").
 _UPPER = "[A-ZÀ-ÖØ-ÞŠŽŁ]"
+# Letters of scripts without capitals: Hebrew, Arabic, those of India and South-East Asia, Kana, Han, Hangul.
+_CASELESS = "[\u05d0-\u05ea\u0620-\u064a\u0671-\u06d3\u0900-\u109f\u1780-\u17b3\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3]"
+_SHORT_FORMS = "|".join(sorted(form for pack in LANGUAGES.values() for form in pack.entries("names", "short")))
 _WORD = (
-    rf"(?:{_UPPER}(?:[^\W\d_ºª]|['’](?!s(?!\w))(?=[^\W\d_])){{1,30}}+(?!\w)"
-    rf"|{_UPPER}(?:\.?ª|\.a(?!\w)|(?!\w|/|-[a-z])\.?))"
+    rf"(?:(?:{_UPPER}[b-df-hj-np-tv-wz]{{1,3}}|{_SHORT_FORMS})\.(?=[ -]?{_UPPER})"
+    rf"|{_UPPER}(?:[^\W\d_ºª]|['’](?!s(?!\w))(?=[^\W\d_])){{1,30}}+(?!\w)"
+    rf"|{_UPPER}(?:\.?ª\.?|\.a(?!\w)|(?!\w|/|-[a-z])\.?)|{_CASELESS}{{1,30}}+)"
 )
 _PARTICLE = (
     r"(?:de(?: l[ao]s?| el)?|del|da|das|dos?|di|du|l[aeo]s?|van(?: de[nr]?)?|von(?: der)?|de[nr]|te[nr]|bin|ibn|al|el"
     r"|santa?|san) "
 )
 _JOIN = rf"(?: (?:{_PARTICLE}|d['’]){{0,2}}|-(?:{_PARTICLE})?|(?<=\.))"
+_PLAIN_NAME = rf"(?-i:{_WORD}(?:{_JOIN}{_WORD}){{0,5}})"
 _NAME = rf"(?-i:{_WORD}(?:{_JOIN}{_WORD}){{0,5}}(?:, ?{_WORD}(?:{_JOIN}{_WORD}){{0,2}})?)"
 _VALUE = rf"(?P<value>{_NAME})"
 
@@ -51,9 +57,12 @@ _TITLE = (
     r"|lic\.|licenciad[oa](?!\w)|l(?:ic)?d[oa]\.|lcd[oa](?!\w)\.?|enf\.|(?-i:DUE)(?!\w)|catedrátic[oa](?!\w))"
 )
 _NEXT = r"[:,]? ?"
+_ANDS = {form for pack in LANGUAGES.values() for word in pack.entries("cues", "and") for form in (word, word.upper())}
+_AND = rf"(?-i:{'|'.join(sorted(_ANDS, reverse=True))})"
+_BETWEEN = rf"(?: ?[,;/] ?(?:{_AND} )?| {_AND} )(?:(?-i:[Dd]r[a]?|D[Rr]A?)\.? )?"
+_NAMES = rf"(?P<value>{_PLAIN_NAME}(?:{_BETWEEN}{_PLAIN_NAME}){{1,9}})"
 _TITLES = rf"(?:{_ADDRESS}{_NEXT}){{0,2}}{_TITLE}(?:{_NEXT}(?:{_TITLE}|{_ADDRESS}|(?-i:D\.))){{0,2}}{_NEXT}"
 
-_ENGLISH, _SPANISH = LANGUAGES["en"], LANGUAGES["es"]
 _ROLES = (*_ENGLISH.cues["role"], *_SPANISH.cues["role"])
 _OF_ROLES = (*_SPANISH.cues["of"], *_ENGLISH.cues["of"])
 _NO_OF = "".join(f"(?<! {word})" for word in ("de", "del", "la", "en", "su", "on", "in"))  # "médico de la Quill"
@@ -72,7 +81,7 @@ _SIGNATURE = (
     r"|truly|faithfully|regards|respectfully"
     rf"|{one_of(_FIRMADO)}(?: (?:electrónica|digital)mente)?(?: y \w{{4,12}})? por:?"
     r"|firmad[oa]|fd[oa]\.?|firma(?: del? \w{4,12})?|atentamente|saludos?(?: (?:muy )?cordial(?:es)?)?|cordialmente"
-    r"|(?-i:cc|CC))"
+    r"|(?<![\d] )(?-i:cc|CC))"
 )
 _SEEN, _VISTO = _ENGLISH.cues["seen_by"], _SPANISH.cues["seen_by"]
 _CON = forms("comentad consultad contactad acordad hablad", "o", "a")
@@ -93,7 +102,43 @@ _NO_CUE = rf"(?!(?:{one_of((*_ROLES, *_SIGNED, *_SEEN, *_TITLE_WORDS, 'by', 'pat
 
 _PATIENT_WORDS = (*_ENGLISH.cues["patient"], *_SPANISH.cues["patient"])
 
+_PLURAL_TITLES = forms(
+    "drs dres dras doctors doctores doctoras professors profesores messrs mmes señores señoras sres sras docteurs"
+)
+_PLURAL_KIN = forms(
+    """
+    sons daughters children brothers sisters siblings grandchildren grandsons granddaughters nephews nieces parents
+    cousins aunts uncles kids twins friends hijos hijas hermanos hermanas nietos nietas sobrinos sobrinas primos primas
+    padres abuelos tíos gemelos mellizos amigos amigas
+    """
+)
+
 NAME_RULES = (
+    Rule(
+        "names after a plural title",
+        rf"(?:{one_of(_PLURAL_TITLES)})\.?{_NEXT}{_NAMES}",
+        _DOCTORS,
+        (
+            *("Drs. [Quill], [Marsh], and [Tawn]", "los Dres. [Quilla], [Tawno] y [Marshe]"),
+            *("Drs [Abe Quill] and [Tawn]", "doctoras [Quill], [Marta Tawn] e [Inés Zann]", "Drs. [Quill]/[Marsh]"),
+        ),
+        ("Drs. Office and Clinic", "doctors Cardiology and Surgery", "Drs. Quill"),
+        words=_PLURAL_TITLES,
+        starts_with_word=True,
+        check=is_after_title,
+        separator=_BETWEEN,
+    ),
+    Rule(
+        "names of relatives",
+        rf"(?=(?-i:[a-z])){one_of(_PLURAL_KIN)}(?!\w)(?:,? (?:named|called|llamad[oa]s))?(?: ?:|,)? \(?{_NAMES}",
+        _RELATIVES,
+        ("her sons [Abe], [Otis] and [Marl]", "sus hijos [Marta], [Abe] y [Zann]", "los padres [Orla] y [Zann Quill]"),
+        ("her sons and daughters", "sus padres Diabéticos e Hipertensos", "Brothers Quill and Tawn"),
+        words=_PLURAL_KIN,
+        starts_with_word=True,
+        check=is_after_word,
+        separator=_BETWEEN,
+    ),
     Rule(
         "name after a title",
         _TITLES + _VALUE,
@@ -125,8 +170,8 @@ NAME_RULES = (
         "second name after a title",
         rf"{_TITLES}{_NAME},? (?:y|e|and|&) (?P<value>{_NAME})",
         _DOCTORS,
-        ("Dr. Quill and [Martinez]", "Dres. Quill y [Marta Tawn]", "Drs. Jane Quill & [Abe Martinez]"),
-        ("Dr. Quill and Cardiology", "Dres. Quill y Urgencias", "Dr. Quill y Dra. Tawn"),
+        ("Dr. Quill and [Martinez]", "Dra. Quill y [Marta Tawn]", "Dr. Jane Quill & [Abe Martinez]"),
+        ("Dr. Quill and Cardiology", "Dr. Quill y Urgencias", "Dr. Quill y Dra. Tawn"),
         words=(*_TITLE_WORDS, *_ADDRESSES),
         starts_with_word=True,
         check=is_known,
@@ -243,10 +288,10 @@ NAME_RULES = (
     Rule(
         "name of a relative",
         rf"(?=(?-i:[a-zñ])){one_of(_SPANISH_KIN)}(?!\w){_WHICH}(?:,? (?:llamad[oa]s?|de nombre|(?:que )?se llama))?"
-        rf"(?:,? | ?\()(?P<value>{_NAME}(?: y {_NAME})?)",
+        rf"(?:,? | ?\(){_VALUE}",
         _RELATIVES,
         (
-            *("su madre ([Zann])", "su hermano mayor, [Zann], acude", "los padres [Orla y Zann Quill]"),
+            *("su madre ([Zann])", "su hermano mayor, [Zann], acude"),
             "su hija [MARTA]",
             *("su esposo, [Abe de la Quill]", "avisar a su hija [Orla Quill]", "su marido llamado [Abe Quill]"),
             *("la nuera [Orla]", "su cuidadora, [Marta Quill-Tawn]"),

@@ -43,7 +43,8 @@ class Language:
         number_first: whether a house's number precedes the street.
         floor: expression of a part of an address after the house's number, such as a floor; "" for none.
         cues: kind -> words that announce a value: patient, field (of a name), maiden, called, companion, birth,
-            birthplace, residence, signature, seen_by, role, of (between a role and a name), institution.
+            birthplace, residence, signature, seen_by, role, of (between a role and a name), institution, and
+            (between names).
         content: the rest of the file.
     """
 

@@ -9,7 +9,7 @@ from features.languages import ALL_LANGUAGES, LANGUAGES, Language, language_code
 CLASSES = {"title", "honorific", "kin", "hospital", "street", "place", "contact", "identifier", "region", "country"}
 CUES = {
     *("patient", "field", "maiden", "called", "birth", "birthplace", "residence", "signature", "seen_by", "role", "of"),
-    *("institution", "companion"),
+    *("institution", "companion", "and"),
 }
 PACKS = [pytest.param(language, id=code) for code, language in LANGUAGES.items()]
 
