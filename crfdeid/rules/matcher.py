@@ -30,7 +30,6 @@ from crfdeid.rules.names import NAME_RULES
 from crfdeid.rules.readings import Reading, may_cross, plain_reading, seam_at
 from crfdeid.rules.rule import Rule
 from features.languages import ALL_LANGUAGES
-from features.lexicons import MONTHS
 from features.patterns import lower_for_patterns
 from features.tokenizer import Token, tokenize
 from features.tokens import Sentence
@@ -244,9 +243,6 @@ class RuleSet:
         self._compiled = tuple(self._rows())
         self._possible = lru_cache(maxsize=1 << 14)(self._allowed)
         self._rank = {rule.name: rank for rank, rule in enumerate(self.rules)}
-        named = [rule for rule in self.rules if rule.left_context or (rule.starts_with_word and rule.check)]
-        words = frozenset(word for rule in named for word in _cue_words(rule) if len(word) > 1)
-        self._seam_cues = words - _NUMBER_WORDS | MONTHS
 
     def _rows(self) -> Iterator[_Compiled]:
         """The compiled rules; consecutive rules with ``starts_with_word`` share one row."""
@@ -295,33 +291,43 @@ class RuleSet:
         written = _matches(text, possible, [(sentence.tokens[i][0], ends[i]) for i in cues])
         if plain is None:
             spans = []
-            for rule, _, start, end in written:
+            for match in written:
                 ends = ends or sentence.token_ends()
-                spans.append((rule, *_token_range(ends, start, end)))
+                spans.append((match.rule, *_token_range(ends, match.start, match.end)))
             return [*_disjoint(spans)]
         as_written = Reading(text, sentence.token_ends())
         undecorated = _matches(plain.text, possible, [(sentence.tokens[i][0], plain.ends[i]) for i in cues])
         spans = [
-            (rule, *_token_range(reading.ends, start, end))
+            (match.rule, *_token_range(reading.ends, match.start, match.end))
             for reading, matches in ((as_written, written), (plain, undecorated))
-            for rule, _, start, end in matches
+            for match in matches
         ]
         return [*_disjoint(sorted(spans, key=lambda one: (self._rank[one[0].name], one[1] - one[2], one[1])))]
 
     def _across(self, note: Sequence[Token], place: int) -> list[_Found]:
         """Matches, with their cues, that reach over the line end before a token of a note; by tokens of the note."""
-        seam = seam_at(note, place, self._seam_cues)
+        seam = seam_at(note, place, self._has_cue)
         if seam is None:
             return []
         text, ends = seam.reading
         bits = [self._prefilter[token[0]] for token in seam.tokens]
+        possible = self._possible(reduce(or_, bits))
         cues = [(seam.tokens[i][0], ends[i]) for i, own in enumerate(bits) if own & self._prefilter.cue]
+        border = ends[seam.split - 1]
+        across = [match for match in _matches(text, possible, cues) if match.begin < border < match.stop]
+        if not across:
+            return []
+        before = _matches(text[:border], possible, [cue for cue in cues if cue[1] <= border])
+        values = {i for match in before if match.end == border for i in range(match.start, border)}
         found = []
-        for rule, begin, start, end in _matches(text, self._possible(reduce(or_, bits)), cues):
-            first, stop = _token_range(ends, start, end)
-            if bisect_right(ends, begin) < seam.split < stop and may_cross(seam, first, stop):
-                found.append((rule, seam.first + first, seam.first + stop))
+        for match in across:
+            first, stop = _token_range(ends, match.start, match.end)
+            if may_cross(seam, first, stop, is_value=match.start in values):
+                found.append((match.rule, seam.first + first, seam.first + stop))
         return [*_disjoint(found)]
+
+    def _has_cue(self, word: str) -> bool:
+        return self._prefilter[word] > _HAS_DIGIT
 
 
 def _parts_in(sentence: Sentence, found: Iterable[_Found], across: Iterable[_Found]) -> Iterator[_Found]:
@@ -371,7 +377,14 @@ def find_rules(sentence: Sentence, languages: tuple[str, ...] = ALL_LANGUAGES) -
     yield from next(rules_for(languages).find([sentence]))
 
 
-_Match = tuple[Rule, int, int, int]  # a rule, where its match begins, and start and end of the value
+class _Match(NamedTuple):
+    """A match of a rule: offsets of the match and of the value in it."""
+
+    rule: Rule
+    begin: int
+    stop: int
+    start: int
+    end: int
 
 
 def _matches(text: str, rules: Sequence[_Compiled], cues: Sequence[tuple[str, int]]) -> Iterator[_Match]:
@@ -419,7 +432,7 @@ def _values(rule: Rule, text: str, match: re.Match[str]) -> Iterator[_Match]:
         stop = _right_end(rule, text, first, last)
         if stop <= first:
             return
-        yield rule, match.start(), first, stop
+        yield _Match(rule, *match.span(), first, stop)
 
 
 def _right_end(rule: Rule, text: str, start: int, end: int) -> int:

@@ -20,8 +20,10 @@ _UPPER = "[A-ZÀ-ÖØ-ÞŠŽŁ]"
 # Letters of scripts without capitals: Hebrew, Arabic, those of India and South-East Asia, Kana, Han, Hangul.
 _CASELESS = "[\u05d0-\u05ea\u0620-\u064a\u0671-\u06d3\u0900-\u109f\u1780-\u17b3\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3]"
 _SHORT_FORMS = "|".join(sorted(form for pack in LANGUAGES.values() for form in pack.entries("names", "short")))
+# Other short words without a vowel: "Av.", "Sr.".
+_OTHER_SHORT = "|".join(sorted({word.capitalize() for pack in LANGUAGES.values() for word in pack.abbreviations}))
 _WORD = (
-    rf"(?:(?:{_UPPER}[b-df-hj-np-tv-wz]{{1,3}}|{_SHORT_FORMS})\.(?=[ -]?{_UPPER})"
+    rf"(?:(?:(?!(?:{_OTHER_SHORT})\.){_UPPER}[b-df-hj-np-tv-wz]{{1,3}}|{_SHORT_FORMS})\.(?=[ -]?{_UPPER})"
     rf"|{_UPPER}(?:[^\W\d_ºª]|['’](?!s(?!\w))(?=[^\W\d_])){{1,30}}+(?!\w)"
     rf"|{_UPPER}(?:\.?ª\.?|\.a(?!\w)|(?!\w|/|-[a-z])\.?)|{_CASELESS}{{1,30}}+)"
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -162,29 +162,37 @@ class Seam(NamedTuple):
 
 
 _SEAM_TOKENS = 10  # on each side of a line end
-_CUE_TOKENS = 5  # before a line end, in which a value must have begun
+_CUE_TOKENS = 5  # on each side of a line end, in which a value must have a sign of itself
+_CLOSING = frozenset(".!?")
+_SHORT = 4  # letters of the longest abbreviation with a full stop that is no end
 
 
-def seam_at(note: Sequence[Token], place: int, cues: Set[str]) -> Seam | None:
+def seam_at(note: Sequence[Token], place: int, has_cue: Callable[[str], bool]) -> Seam | None:
     """The words around the line end before a token of a note, where a value may reach over it.
 
     Args:
         note: all tokens of the note; only `NoteTokens` know its lines.
         place: the number of the token.
-        cues: lower-case words that can begin a value.
+        has_cue: whether a token can be of a value or announce one.
 
     Returns:
-        None unless one line end precedes the token, with a cue or a word divided by a hyphen or slash before it.
+        None unless one line end precedes the token that closes no sentence, with a cue, digits on both sides, or the
+        hyphen or slash of a divided value.
     """
     if not place or not isinstance(note, NoteTokens):
         return None
-    last = [token.text for token in note.between(max(0, place - _CUE_TOKENS), place)]
-    if last[-1] not in ("-", "/") and (_is_closed(last) or cues.isdisjoint(map(str.lower, last))):
+    near = [token.text for token in note.between(max(0, place - _CUE_TOKENS), place + _CUE_TOKENS)]
+    split = min(place, _CUE_TOKENS)
+    if split == len(near) or _is_closed(near[:split]):
+        return None
+    last, following = near[split - 1], near[split]
+    is_divided = last in ("-", "/") or (last[0].isdigit() and following[0].isdigit())
+    if not is_divided and not any(map(has_cue, near)):
         return None
     around = note.between(max(0, place - _SEAM_TOKENS), place + _SEAM_TOKENS)
     split = min(place, _SEAM_TOKENS)
     gaps = [_line_ends(note.gap(one, other)) for one, other in pairwise(around)]
-    if split == len(around) or gaps[split - 1] != 1:
+    if gaps[split - 1] != 1:
         return None
     start = max((i + 1 for i, ends in enumerate(gaps[: split - 1]) if ends), default=0)
     stop = min((i + 1 for i, ends in enumerate(gaps[split:], split) if ends), default=len(around))
@@ -193,42 +201,36 @@ def seam_at(note: Sequence[Token], place: int, cues: Set[str]) -> Seam | None:
     return Seam(undecorated(around[start:stop]), around[start:stop], place - split + start, split - start, length)
 
 
+def _is_closed(words: Sequence[str]) -> bool:
+    """Return True for words before a line end that end a sentence."""
+    before = words[-2] if len(words) > 1 else ""
+    return words[-1] in _CLOSING and not (words[-1] == "." and before.isalpha() and len(before) <= _SHORT)
+
+
 _LONG_LINE = 60  # characters of a line that more often ends because it is full
-_SIGNS = frozenset("-/.,(&")
+_OPEN = frozenset("-/.,(&")
 
 
-def may_cross(seam: Seam, first: int, stop: int) -> bool:
+def may_cross(seam: Seam, first: int, stop: int, *, is_value: bool) -> bool:
     """Return True if a value can reach over a line end, or follow it after its cue.
 
-    A value that begins before the line end goes on after a sign, a word in small letters or a given name; two numbers
-    and the names at the end of a short line and at the start of the next are two values. A label with a colon on each
-    line has its value on its own line.
+    A value is not continued on the next line if its part on the first line is a value by itself, unless it ends with a
+    sign, a word in small letters or a given name, or the line is full. A label with a colon on each line has its value
+    on its own line.
 
     Args:
         seam: the words around the line end.
         first: the value's first token.
         stop: the token after its last.
+        is_value: whether the part before the line end is a value by itself.
     """
     words = [token.text for token in seam.tokens]
     if first >= seam.split:
         return words[seam.split - 1] != ":" or words[stop : stop + 1] != [":"]
-    last, following = words[seam.split - 1], words[seam.split]
-    if last in _SIGNS:
+    last = words[seam.split - 1]
+    if not is_value or last in _OPEN or last.islower() or seam.length >= _LONG_LINE:
         return True
-    if last[0].isdigit() or following[0].isdigit():
-        return not (last[0].isdigit() and following[0].isdigit())
-    is_first_name = first == seam.split - 1 and fold_word(last) in name_lists(ALL_LANGUAGES)["first"]
-    return last.islower() or seam.length >= _LONG_LINE or is_first_name
-
-
-_CLOSING = frozenset("!?;)")
-_SHORT = 4  # letters of the longest abbreviation with a full stop that is no end
-
-
-def _is_closed(words: Sequence[str]) -> bool:
-    """Return True for words before a line end that end a number or a sentence."""
-    before, last = (words[-2], words[-1]) if len(words) > 1 else ("", words[-1])
-    return last[0].isdigit() or last in _CLOSING or (last == "." and not (before.isalpha() and len(before) <= _SHORT))
+    return first == seam.split - 1 and fold_word(last) in name_lists(ALL_LANGUAGES)["first"]
 
 
 def _line_ends(gap: str) -> int:
