@@ -331,14 +331,15 @@ class RuleSet:
 
 
 def _parts_in(sentence: Sentence, found: Iterable[_Found], across: Iterable[_Found]) -> Iterator[_Found]:
-    """The parts in a sentence of matches across line ends, where no match was found in the sentence."""
+    """The parts in a sentence of matches across line ends, as far as no match was found in the sentence."""
     taken = {i for _, first, stop in found for i in range(first, stop)}
+    begin = sentence.note_start
     for rule, first, stop in across:
-        begin = sentence.note_start
-        part = range(max(0, first - begin), min(len(sentence.tokens), stop - begin))
-        if part and taken.isdisjoint(part):
-            taken.update(part)
-            yield rule, part.start, part.stop
+        part = [i for i in range(max(0, first - begin), min(len(sentence.tokens), stop - begin)) if i not in taken]
+        taken.update(part)
+        for i in part:
+            if i - 1 not in part:
+                yield rule, i, next(j for j in range(i, stop - begin + 1) if j not in part)
 
 
 def _token_range(ends: Sequence[int], start: int, end: int) -> tuple[int, int]:

@@ -132,7 +132,7 @@ NAME_RULES = (
     ),
     Rule(
         "names of relatives",
-        rf"(?=(?-i:[a-z])){one_of(_PLURAL_KIN)}(?!\w)(?:,? (?:named|called|llamad[oa]s))?(?: ?:|,)? \(?{_NAMES}",
+        rf"(?=(?-i:[a-z]|[A-Z]{{3}})){one_of(_PLURAL_KIN)}(?!\w)(?:,? (?:named|called|llamad[oa]s))?(?: ?:|,)? \(?{_NAMES}",
         _RELATIVES,
         ("her sons [Abe], [Otis] and [Marl]", "sus hijos [Marta], [Abe] y [Zann]", "los padres [Orla] y [Zann Quill]"),
         ("her sons and daughters", "sus padres Diabéticos e Hipertensos", "Brothers Quill and Tawn"),
@@ -289,7 +289,7 @@ NAME_RULES = (
     ),
     Rule(
         "name of a relative",
-        rf"(?=(?-i:[a-zñ])){one_of(_SPANISH_KIN)}(?!\w){_WHICH}(?:,? (?:llamad[oa]s?|de nombre|(?:que )?se llama))?"
+        rf"(?=(?-i:[a-zñ]|[A-Z]{{3}})){one_of(_SPANISH_KIN)}(?!\w){_WHICH}(?:,? (?:llamad[oa]s?|de nombre|(?:que )?se llama))?"
         rf"(?:,? | ?\(){_VALUE}",
         _RELATIVES,
         (
@@ -308,7 +308,7 @@ NAME_RULES = (
     ),
     Rule(
         "name of a relative in English",
-        rf"(?=(?-i:[a-z])){one_of(_ENGLISH_KIN)}(?!\w)(?:-in-law)?"
+        rf"(?=(?-i:[a-z]|[A-Z]{{3}})){one_of(_ENGLISH_KIN)}(?!\w)(?:-in-law)?"
         rf"(?:,? (?:named|called|whose name is))?(?:,? | ?\(){_VALUE}",
         _RELATIVES,
         (

@@ -46,10 +46,14 @@ _NO_SPACE_BEFORE = frozenset(".,;:)")
 # Signs of a text that reads otherwise without its decoration. The apostrophe is a quote at the edge of a word.
 _DECORATED = re.compile(
     r"[_*\"{}\[\]<>~“”«»„]|(?<![^\W\d_])'|'(?![^\W\d_])|^\||\s[.,;:)]|\(\s|\s@|@\s|\d\s?[/-]\s\d|\d\s[/-]\s?\d"
-    r"|[^\W\d_]-\s[^\W\d_]|[^\W\d_A-Z]{2}[A-ZÁÉÍÓÚÑÄÖÜ]|\d\s\.\s\d|[^\W\d_]{2}\d(?:\d{0,3}[/.-]\d|\d{5})"
+    r"|[^\W\d_]-\s[^\W\d_]|\s[/-]\s|[^\W\d_A-Z]{2}[A-ZÁÉÍÓÚÑÄÖÜ]|\d\s\.\s\d|[^\W\d_]{2}\d(?:\d{0,3}[/.-]\d|\d{5})"
 )
 _LONG_NUMBER = 6  # digits of a number that is no part of the word before it
-_ADDRESS_TOKENS = 8  # on each side of an "@" in which a full stop between spaces joins an address
+_SIGNS = frozenset("-/.:")
+_HEXADECIMAL = 4  # letters and digits at most between the colons of an address
+# Words of addresses, and the number of words on each side that can be of the same address.
+_OF_ADDRESSES = frozenset(("@", "www", "http", "https", "com", "org", "net", "edu", "gov"))
+_ADDRESS_TOKENS = 8
 
 
 def plain_reading(sentence: Sentence) -> Reading | None:
@@ -62,15 +66,19 @@ def plain_reading(sentence: Sentence) -> Reading | None:
         >>> read('{"patientMrn": "48-2213"}'), read("Name:___Jane Quill____"), read("( 555 ) 255 - 0134")
         ('patient Mrn: 48-2213', 'Name: Jane Quill', '(555) 255-0134')
     """
-    return undecorated(sentence.tokens) if _DECORATED.search(sentence.spaced) else None
+    return undecorated(sentence.tokens, divide=True) if _DECORATED.search(sentence.spaced) else None
 
 
-def undecorated(tokens: Sequence[Token]) -> Reading:
+def undecorated(tokens: Sequence[Token], *, divide: bool = False) -> Reading:
     """The reading of tokens without decoration.
 
     Left out are underscores, quotes, brackets and the like, spaces before punctuation and inside brackets, spaces
     around the signs between two digits, the hyphen and the gap of a word divided at a line end. Words without a space
-    between them get one, and a date or a long number after a word.
+    between them get one.
+
+    Args:
+        tokens: the tokens.
+        divide: also divide a date or a long number from the word right before it, "DOB03/14/1972".
     """
     words = [token[0] for token in tokens]
     gaps = [False, *(first[2] != second[1] for first, second in pairwise(tokens))]
@@ -79,7 +87,7 @@ def undecorated(tokens: Sequence[Token]) -> Reading:
     ends: list[int] = []
     size, before, gap, was_spaced = 0, "", False, False
     for i, word in enumerate(words):
-        gap = gap or gaps[i] or _is_glued(words, i)
+        gap = gap or gaps[i] or (divide and _is_glued(words, i))
         after = words[i + 1] if i + 1 < len(words) else ""
         spaced = i + 1 < len(words) and gaps[i + 1]
         if _is_decoration(word, before, after, gap=gap, spaced=spaced):
@@ -88,7 +96,8 @@ def undecorated(tokens: Sequence[Token]) -> Reading:
             gaps[i + 1] = False  # "Zaran- dona"
             before = ""
         else:
-            joined = not before or _are_joined(pieces, before, word, gap=gap, in_address=near[i], spaced=was_spaced)
+            around = (was_spaced, gap, spaced)
+            joined = not before or _are_joined(pieces, before, word, after, around, in_address=near[i])
             pieces += (word,) if joined else (" ", word)
             size += len(word) + (not joined)
             before, gap, was_spaced = word, False, gap
@@ -105,10 +114,10 @@ def _is_glued(words: Sequence[str], i: int) -> bool:
 
 
 def _near_at(words: Sequence[str]) -> Sequence[bool]:
-    """For each word, whether an "@" is near."""
+    """For each word, whether a word of an address is near."""
     near = [False] * len(words)
     for i, word in enumerate(words):
-        if word == "@":
+        if word in _OF_ADDRESSES:
             first, last = max(0, i - _ADDRESS_TOKENS), min(len(words), i + _ADDRESS_TOKENS + 1)
             near[first:last] = [True] * (last - first)
     return near
@@ -122,25 +131,35 @@ def _is_decoration(word: str, before: str, after: str, *, gap: bool, spaced: boo
     return word in _DECORATION
 
 
-def _are_joined(pieces: Sequence[str], before: str, word: str, *, gap: bool, spaced: bool, in_address: bool) -> bool:
+def _are_joined(
+    pieces: Sequence[str], before: str, word: str, after: str, gaps: tuple[bool, bool, bool], *, in_address: bool
+) -> bool:
     """Return True if no space is between a word and the one before.
 
     Args:
         pieces: the text so far.
         before: the word before.
         word: the word.
-        gap: whether a gap is between both.
-        spaced: whether a gap precedes the word before.
-        in_address: whether an "@" is near.
+        after: the word after.
+        gaps: whether gaps precede the word before, the word, and the word after.
+        in_address: whether a sign of an address is near.
     """
+    earlier, gap, later = gaps
     if not gap:
         return not (before[0].isalpha() and word[0].isalpha())  # "QuillPhone"
     if word in _NO_SPACE_BEFORE or before == "(" or "@" in (before, word):
         return True
-    if before in ("-", "/") or (before == "." and spaced):  # a sign between digits or in an address
-        between_digits = word[0].isdigit() and len(pieces) > 1 and pieces[-2][0].isdigit()
-        return between_digits or (before == "." and in_address)
-    return word in ("-", "/") and before[0].isdigit()
+    if before in _SIGNS and len(pieces) > 1:
+        return _is_inside(before, pieces[-2], word, spaced=earlier, in_address=in_address)
+    return word in _SIGNS and _is_inside(word, before, after or " ", spaced=later, in_address=in_address)
+
+
+def _is_inside(sign: str, before: str, after: str, *, spaced: bool, in_address: bool) -> bool:
+    """Return True for a sign between two words that are one value, with a gap on one side, or on both (``spaced``)."""
+    if sign in ("-", "/"):
+        return spaced or (before[0].isdigit() and after[0].isdigit())
+    short = len(before) == len(after) == 1 or (before[0].isdigit() and after[0].isdigit())
+    return spaced and (short or in_address or (sign == ":" and max(len(before), len(after)) <= _HEXADECIMAL))
 
 
 class Seam(NamedTuple):
@@ -161,8 +180,9 @@ class Seam(NamedTuple):
     length: int
 
 
-_SEAM_TOKENS = 10  # on each side of a line end
+_SEAM_TOKENS = 16  # on each side of a line end
 _CUE_TOKENS = 5  # on each side of a line end, in which a value must have a sign of itself
+_LONG_LINE = 60  # characters of a line that more often ends because it is full
 _CLOSING = frozenset(".!?")
 _SHORT = 4  # letters of the longest abbreviation with a full stop that is no end
 
@@ -176,8 +196,8 @@ def seam_at(note: Sequence[Token], place: int, has_cue: Callable[[str], bool]) -
         has_cue: whether a token can be of a value or announce one.
 
     Returns:
-        None unless one line end precedes the token that closes no sentence, with a cue, digits on both sides, or the
-        hyphen or slash of a divided value.
+        None unless one line end precedes the token that closes no sentence, with a cue, digits on both sides, the
+        hyphen or slash of a divided value, or a full line before it.
     """
     if not place or not isinstance(note, NoteTokens):
         return None
@@ -187,7 +207,7 @@ def seam_at(note: Sequence[Token], place: int, has_cue: Callable[[str], bool]) -
         return None
     last, following = near[split - 1], near[split]
     is_divided = last in ("-", "/") or (last[0].isdigit() and following[0].isdigit())
-    if not is_divided and not any(map(has_cue, near)):
+    if not (is_divided or any(map(has_cue, near)) or _line_length(note, place) >= _LONG_LINE):
         return None
     around = note.between(max(0, place - _SEAM_TOKENS), place + _SEAM_TOKENS)
     split = min(place, _SEAM_TOKENS)
@@ -196,9 +216,14 @@ def seam_at(note: Sequence[Token], place: int, has_cue: Callable[[str], bool]) -
         return None
     start = max((i + 1 for i, ends in enumerate(gaps[: split - 1]) if ends), default=0)
     stop = min((i + 1 for i, ends in enumerate(gaps[split:], split) if ends), default=len(around))
-    line = note.text.rfind("\n", 0, note.in_text(around[split - 1].start)) + 1
-    length = note.in_text(around[split - 1].end) - line
+    length = _line_length(note, place)
     return Seam(undecorated(around[start:stop]), around[start:stop], place - split + start, split - start, length)
+
+
+def _line_length(note: NoteTokens, place: int) -> int:
+    """Characters of a line up to the token before a number."""
+    last = note[place - 1]
+    return note.in_text(last.end) - note.text.rfind("\n", 0, note.in_text(last.start)) - 1
 
 
 def _is_closed(words: Sequence[str]) -> bool:
@@ -207,7 +232,6 @@ def _is_closed(words: Sequence[str]) -> bool:
     return words[-1] in _CLOSING and not (words[-1] == "." and before.isalpha() and len(before) <= _SHORT)
 
 
-_LONG_LINE = 60  # characters of a line that more often ends because it is full
 _OPEN = frozenset("-/.,(&")
 
 
