@@ -104,6 +104,8 @@ _NO_CUE = rf"(?!(?:{one_of((*_ROLES, *_SIGNED, *_SEEN, *_TITLE_WORDS, 'by', 'pat
 
 _PATIENT_WORDS = (*_ENGLISH.cues["patient"], *_SPANISH.cues["patient"])
 
+# A word for a relative with a capital is part of a name, "Sister Orla", "Calle Hermanos Quill", unless all is in capitals.
+_NO_NAME = r"(?=(?-i:[a-zñ]|[A-Z]{3}))"
 _PLURAL_TITLES = forms(
     "drs dres dras doctors doctores doctoras professors profesores messrs mmes señores señoras sres sras docteurs"
 )
@@ -132,7 +134,7 @@ NAME_RULES = (
     ),
     Rule(
         "names of relatives",
-        rf"(?=(?-i:[a-z]|[A-Z]{{3}})){one_of(_PLURAL_KIN)}(?!\w)(?:,? (?:named|called|llamad[oa]s))?(?: ?:|,)? \(?{_NAMES}",
+        rf"{_NO_NAME}{one_of(_PLURAL_KIN)}(?!\w)(?:,? (?:named|called|llamad[oa]s))?(?: ?:|,)? \(?{_NAMES}",
         _RELATIVES,
         ("her sons [Abe], [Otis] and [Marl]", "sus hijos [Marta], [Abe] y [Zann]", "los padres [Orla] y [Zann Quill]"),
         ("her sons and daughters", "sus padres Diabéticos e Hipertensos", "Brothers Quill and Tawn"),
@@ -289,7 +291,7 @@ NAME_RULES = (
     ),
     Rule(
         "name of a relative",
-        rf"(?=(?-i:[a-zñ]|[A-Z]{{3}})){one_of(_SPANISH_KIN)}(?!\w){_WHICH}(?:,? (?:llamad[oa]s?|de nombre|(?:que )?se llama))?"
+        rf"{_NO_NAME}{one_of(_SPANISH_KIN)}(?!\w){_WHICH}(?:,? (?:llamad[oa]s?|de nombre|(?:que )?se llama))?"
         rf"(?:,? | ?\(){_VALUE}",
         _RELATIVES,
         (
@@ -308,7 +310,7 @@ NAME_RULES = (
     ),
     Rule(
         "name of a relative in English",
-        rf"(?=(?-i:[a-z]|[A-Z]{{3}})){one_of(_ENGLISH_KIN)}(?!\w)(?:-in-law)?"
+        rf"{_NO_NAME}{one_of(_ENGLISH_KIN)}(?!\w)(?:-in-law)?"
         rf"(?:,? (?:named|called|whose name is))?(?:,? | ?\(){_VALUE}",
         _RELATIVES,
         (

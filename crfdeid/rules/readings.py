@@ -46,11 +46,11 @@ _NO_SPACE_BEFORE = frozenset(".,;:)")
 # Signs of a text that reads otherwise without its decoration. The apostrophe is a quote at the edge of a word.
 _DECORATED = re.compile(
     r"[_*\"{}\[\]<>~“”«»„]|(?<![^\W\d_])'|'(?![^\W\d_])|^\||\s[.,;:)]|\(\s|\s@|@\s|\d\s?[/-]\s\d|\d\s[/-]\s?\d"
-    r"|[^\W\d_]-\s[^\W\d_]|\s[/-]\s|[^\W\d_A-Z]{2}[A-ZÁÉÍÓÚÑÄÖÜ]|\d\s\.\s\d|[^\W\d_]{2}\d(?:\d{0,3}[/.-]\d|\d{5})"
+    r"|[^\W\d_]-\s[^\W\d_]|\s[/-]\s|[^\W\d_A-Z]{2}[A-ZÁÉÍÓÚÑÄÖÜ]|\d\s\.\s\d|[^\W\d_]{3}\d{1,4}[/.-]\d"
 )
-_LONG_NUMBER = 6  # digits of a number that is no part of the word before it
+_LEAST_WORD = 3  # letters of a word that is no part of the number after it
 _SIGNS = frozenset("-/.:")
-_HEXADECIMAL = 4  # letters and digits at most between the colons of an address
+_HEXADECIMAL, _GROUP = re.compile("[0-9A-Fa-f]{1,4}"), re.compile("(?=.*[0-9])[0-9A-Fa-f]{1,4}")
 # Words of addresses, and the number of words on each side that can be of the same address.
 _OF_ADDRESSES = frozenset(("@", "www", "http", "https", "com", "org", "net", "edu", "gov"))
 _ADDRESS_TOKENS = 8
@@ -78,7 +78,7 @@ def undecorated(tokens: Sequence[Token], *, divide: bool = False) -> Reading:
 
     Args:
         tokens: the tokens.
-        divide: also divide a date or a long number from the word right before it, "DOB03/14/1972".
+        divide: also divide a number with signs from the word right before it, "DOB03/14/1972".
     """
     words = [token[0] for token in tokens]
     gaps = [False, *(first[2] != second[1] for first, second in pairwise(tokens))]
@@ -106,11 +106,11 @@ def undecorated(tokens: Sequence[Token], *, divide: bool = False) -> Reading:
 
 
 def _is_glued(words: Sequence[str], i: int) -> bool:
-    """Return True for a number with signs, or a long one, right after a word: "DOB03/14/1972"."""
-    if not (i and words[i].isdecimal() and words[i - 1].isalpha() and len(words[i - 1]) > 1):
+    """Return True for a number with signs right after a word: "DOB03/14/1972"."""
+    if not (i and words[i].isdecimal() and words[i - 1].isalpha() and len(words[i - 1]) >= _LEAST_WORD):
         return False
     sign, number = (*words[i + 1 : i + 3], "", "")[:2]
-    return len(words[i]) >= _LONG_NUMBER or (sign in ("-", "/", ".") and number.isdecimal())
+    return sign in ("-", "/", ".") and number.isdecimal()
 
 
 def _near_at(words: Sequence[str]) -> Sequence[bool]:
@@ -159,7 +159,8 @@ def _is_inside(sign: str, before: str, after: str, *, spaced: bool, in_address: 
     if sign in ("-", "/"):
         return spaced or (before[0].isdigit() and after[0].isdigit())
     short = len(before) == len(after) == 1 or (before[0].isdigit() and after[0].isdigit())
-    return spaced and (short or in_address or (sign == ":" and max(len(before), len(after)) <= _HEXADECIMAL))
+    is_group = sign == ":" and _GROUP.fullmatch(before) and _HEXADECIMAL.fullmatch(after)
+    return spaced and (short or in_address or bool(is_group))
 
 
 class Seam(NamedTuple):
