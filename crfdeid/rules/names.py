@@ -104,7 +104,7 @@ _NO_CUE = rf"(?!(?:{one_of((*_ROLES, *_SIGNED, *_SEEN, *_TITLE_WORDS, 'by', 'pat
 
 _PATIENT_WORDS = (*_ENGLISH.cues["patient"], *_SPANISH.cues["patient"])
 
-# A word for a relative with a capital is part of a name, "Sister Orla", "Calle Hermanos Quill", unless all is in capitals.
+# A word for a relative with a capital is part of a name, "Calle Hermanos Quill", unless all is in capitals.
 _NO_NAME = r"(?=(?-i:[a-zñ]|[A-Z]{3}))"
 _PLURAL_TITLES = forms(
     "drs dres dras doctors doctores doctoras professors profesores messrs mmes señores señoras sres sras docteurs"
