@@ -4,8 +4,8 @@
     label_schemes.py  one table of PHI types                tagger.py        the Tagger protocol and its traits
     registry.py       MODELS: create, load, fine-tune       pipeline.py      Deidentifier: a model applied to notes
     consistency.py    further occurrences of found values   serialization.py files of a saved model
-    validation.py     checks of settings and JSON data      secrets.py       the user's secret and derived keys
-    errors.py         errors that a user can correct
+    caseless.py       values in scripts without capitals    secrets.py       the user's secret and derived keys
+    validation.py     checks of settings and JSON data      errors.py        errors that a user can correct
 
     crf/              the CRF                               rules/           patterns
     ensembles/        models made of models                 model_card/      train a model, and its card

@@ -9,9 +9,12 @@ model found is therefore searched in the rest of its note:
 - any other value: whole, if it has at least `_LEAST_VALUE` letters and digits, and a capital or that many digits; a
   value without digits only if at least half of its occurrences were found.
 
-A part of a name must look like a name: it begins with a capital, the note has the word nowhere in lower case, and it is
-in no list of words that announce PHI (`features.lexicons`: months, titles, kin, places). Account names such as
-"Quill.j@..." are no names. "Brown sputum" is not marked if the note has "brown" too, and "May" never is.
+A part of a name must look like a name: it begins with a capital, the note has the word nowhere in lower case outside
+the found spans, and it is in no list of words that announce PHI (`features.lexicons`: months, titles, kin, places).
+Account names such as "Quill.j@..." are no names. "Brown sputum" is not marked if the note has "brown" too, and "May"
+never is.
+
+Values in scripts without capitals are searched by their letters (`crfdeid.caseless`), as their tokens may be sentences.
 """
 
 from __future__ import annotations
@@ -22,11 +25,13 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import compress
 from typing import NamedTuple, TypeVar
 
 import regex
 
-from crfdeid.documents import CONSISTENCY, LIST, RECORD, Document, Evidence, Span, merged_parts, tokens_of
+from crfdeid.caseless import canonical, caseless_words, find_caseless, is_caseless, weight
+from crfdeid.documents import CONSISTENCY, LIST, RECORD, Document, Evidence, Span, merged_parts, overlapping, tokens_of
 from crfdeid.label_schemes import SURROGATE_KINDS
 from features.lexicons import fold_name, word_classes
 from features.tokenizer import Token, normal_form
@@ -53,12 +58,14 @@ class _Values(NamedTuple):
         counts: how often the values were found, by their first spans.
         written: the whole values with the capitals of the note.
         parts: by a word of a name, as in `TokenTable.small`.
+        common: words that the note has in lower case outside the spans, as in `TokenTable.small`.
     """
 
     whole: Mapping[_Words, Span]
     counts: Mapping[Span, int]
     written: frozenset[_Words]
     parts: Mapping[str, Span]
+    common: frozenset[str]
 
 
 class TokenTable:
@@ -103,12 +110,26 @@ class TokenTable:
         first = bisect_right(self.ends, span.start)
         return range(first, bisect_left(self.starts, span.end, lo=first))
 
+    def joined(self, word: str) -> Iterator[range]:
+        """Yield the positions of the tokens between white space around each occurrence of a word."""
+        stop = 0
+        for i in [i for i, text in enumerate(self.words) if text == word] if word in self._distinct else ():
+            if i < stop:
+                continue
+            first, stop = i, i + 1
+            while first and self.ends[first - 1] == self.starts[first]:
+                first -= 1
+            while stop < len(self.words) and self.starts[stop] == self.ends[stop - 1]:
+                stop += 1
+            yield range(first, stop)
+
 
 def make_consistent(document: Document, tokens: TokenTable | None = None) -> Document:
     """Mark further occurrences of the values that are marked in a document.
 
-    No span is changed or removed, and no added span shares a character with another. The added spans begin and end at
-    the edges of tokens and depend only on the document. They have the score of the span whose value occurs again.
+    No span is changed or removed, and no added span shares a character with another. The added spans depend only on the
+    document, and have the score of the span whose value occurs again. They begin and end at the edges of tokens, except
+    for values in scripts without capitals.
 
     Args:
         document: a note with predicted spans.
@@ -123,15 +144,15 @@ def make_consistent(document: Document, tokens: TokenTable | None = None) -> Doc
         return document
     tokens = TokenTable(tokens_of(document)) if tokens is None else tokens
     free = bytearray(b"\1") * len(tokens.words)  # 1 for each token without a span
-    small = {folded for word, folded in tokens.small.items() if word.islower()}
-    values = _values(document, tokens, free, small)
+    values = _values(document, tokens, free)
     whole = dict(_whole(tokens, free, values))
     doubtful = _doubtful(document, whole.values(), values.counts)
     for span in [span for span, origin in whole.items() if origin in doubtful]:
         positions = tokens.positions(span)
         free[positions.start : positions.stop] = b"\1" * len(positions)
         del whole[span]
-    added = whole | dict(_parts(document.text, tokens, free, values.parts, small))
+    added = whole | dict(_parts(document.text, tokens, free, values))
+    added |= _caseless(document, added)
     if not added:
         return document
     evidence = dict(document.evidence)
@@ -141,20 +162,22 @@ def make_consistent(document: Document, tokens: TokenTable | None = None) -> Doc
     return replace(document, spans=(*document.spans, *added), evidence=evidence)
 
 
-def _values(document: Document, tokens: TokenTable, free: bytearray, small: set[str]) -> _Values:
+def _values(document: Document, tokens: TokenTable, free: bytearray) -> _Values:
     """Return the values of a document's spans; their tokens are no longer free."""
+    places = [(span, tokens.positions(span)) for span in document.spans]
+    for _, positions in places:
+        free[positions.start : positions.stop] = bytes(len(positions))
+    common = _common_words(tokens, free)
     whole: dict[tuple[_Words, str], list[Span]] = {}
     parts: dict[tuple[str, str], list[Span]] = {}
     written = set()
-    for span in document.spans:
-        positions = tokens.positions(span)
-        free[positions.start : positions.stop] = bytes(len(positions))
+    for span, positions in places:
         texts = tuple(tokens.words[positions.start : positions.stop])
         words = tuple([tokens.small[text] for text in texts])
         is_name = _is_name(span)
         if is_name:
-            for word in words:
-                if len(word) >= _LEAST_PART and _looks_like_a_name(word, small):
+            for text, word in zip(texts, words, strict=True):
+                if len(word) >= _LEAST_PART and not text.islower() and _looks_like_a_name(word, common):
                     parts.setdefault((word, span.label), []).append(span)
         if len(texts) > is_name and _is_specific(texts):  # one word of a name is a part
             whole.setdefault((words, span.label), []).append(span)
@@ -165,7 +188,16 @@ def _values(document: Document, tokens: TokenTable, free: bytearray, small: set[
         {spans[0]: len(spans) for spans in commonest.values()},
         frozenset(written),
         {part: spans[0] for part, spans in _commonest(parts).items()},
+        common,
     )
+
+
+def _common_words(tokens: TokenTable, free: bytearray) -> frozenset[str]:
+    """Return the words that a note has in lower case outside all spans and all text with "@"."""
+    plain = bytearray(free)
+    for positions in tokens.joined("@"):
+        plain[positions.start : positions.stop] = bytes(len(positions))
+    return frozenset([tokens.small[word] for word in set(compress(tokens.words, plain)) if word.islower()])
 
 
 def _commonest(found: Mapping[tuple[_Key, str], Sequence[Span]]) -> dict[_Key, Sequence[Span]]:
@@ -189,6 +221,32 @@ def _doubtful(document: Document, copied: Iterable[Span], counts: Mapping[Span, 
         if copies > counts[span]
         and not (_is_name(span) or span in known or any(map(str.isdigit, document.text[span.start : span.end])))
     }
+
+
+def _caseless(document: Document, added: Iterable[Span]) -> dict[Span, Span]:
+    """Return the further occurrences of values in scripts without capitals, outside all spans, with their origins."""
+    found: dict[tuple[str, str], list[Span]] = {}
+    for span in document.spans:
+        value = document.text[span.start : span.end]
+        if value.isascii():
+            continue
+        is_name = _is_name(span)
+        words = {canonical(value)} if is_caseless(value) else set()
+        words = {word for word in words if weight(word) >= (_LEAST_PART if is_name else _LEAST_VALUE)}
+        for word in sorted(words.union(caseless_words(value) if is_name else ())):
+            found.setdefault((word, span.label), []).append(span)
+    if not found:
+        return {}
+    commonest = _commonest(found)
+    hits = {
+        Span(start, end, commonest[word][0].label): commonest[word][0]
+        for start, end, word in find_caseless(document.text, commonest)
+    }
+    taken = set(overlapping(hits, (*document.spans, *added)))
+    copies = {span: origin for span, origin in hits.items() if span not in taken}
+    counts = {spans[0]: len(spans) for spans in commonest.values()}
+    doubtful = _doubtful(document, copies.values(), counts)
+    return {span: origin for span, origin in copies.items() if origin not in doubtful}
 
 
 def _is_name(span: Span) -> bool:
@@ -219,44 +277,40 @@ def _as_written(texts: _Words, values: _Values) -> bool:
     return texts in values.written or any(text[0].isupper() for text in texts)
 
 
-def _parts(
-    text: str, tokens: TokenTable, free: bytearray, parts: Mapping[str, Span], small: set[str]
-) -> Iterator[tuple[Span, Span]]:
+def _parts(text: str, tokens: TokenTable, free: bytearray, values: _Values) -> Iterator[tuple[Span, Span]]:
     """Yield parts of names outside all spans, with their origins; adjacent parts are one name."""
 
     def one_name(whole: Span, span: Span) -> bool:
         return normal_form(text[whole.end : span.start]).text in _WITHIN_A_NAME
 
-    single = dict(_single_parts(text, tokens, free, parts, small))
+    single = dict(_single_parts(text, tokens, free, values))
     for whole, found in merged_parts(single, one_name):
         # The most frequent type, of equals the last, which is more often the surname's.
         label = Counter(part.label for part in reversed(found)).most_common(1)[0][0]
         yield whole._replace(label=label), next(single[part] for part in found if part.label == label)
 
 
-def _single_parts(
-    text: str, tokens: TokenTable, free: bytearray, parts: Mapping[str, Span], small: set[str]
-) -> Iterator[tuple[Span, Span]]:
+def _single_parts(text: str, tokens: TokenTable, free: bytearray, values: _Values) -> Iterator[tuple[Span, Span]]:
+    parts = values.parts
     if not parts:
         return
     near = {form: part for part in reversed(list(parts)) if _can_be_misspelt(part) for form in _one_less(part)}
     initials = {part[0] for part in parts}  # an error in the first letter is not searched
     candidates = (word for word, lower in tokens.small.items() if lower[0] in initials)
-    found = ((word, _origin(word, tokens.small[word], parts, near, small)) for word in candidates)
+    found = ((word, _origin(word, tokens.small[word], values, near)) for word in candidates)
     origins = {word: origin for word, origin in found if origin is not None}
     for i, word in enumerate(tokens.words):
         if word in origins and free[i] and not _ADDRESS.match(text, tokens.ends[i]):
             yield Span(tokens.starts[i], tokens.ends[i], origins[word].label), origins[word]
 
 
-def _origin(
-    written: str, word: str, parts: Mapping[str, Span], near: Mapping[str, str], small: set[str]
-) -> Span | None:
+def _origin(written: str, word: str, values: _Values, near: Mapping[str, str]) -> Span | None:
     """Return the origin of a word that is part of a name, perhaps with an "s" or a typing error; else None."""
     if len(written) < _LEAST_PART or not written[0].isupper():
         return None
+    parts = values.parts
     origin = parts.get(word) or _genitive(word, parts) or _misspelt(word, parts, near)
-    return origin if origin is not None and _looks_like_a_name(word, small) else None
+    return origin if origin is not None and _looks_like_a_name(word, values.common) else None
 
 
 def _genitive(word: str, parts: Mapping[str, Span]) -> Span | None:
@@ -265,8 +319,8 @@ def _genitive(word: str, parts: Mapping[str, Span]) -> Span | None:
     return parts.get(part) if min(len(word), len(part)) > _LEAST_PART else None
 
 
-def _looks_like_a_name(word: str, small: set[str]) -> bool:
-    return word.isalpha() and word not in small and not word_classes(word)
+def _looks_like_a_name(word: str, common: frozenset[str]) -> bool:
+    return word.isalpha() and word not in common and not word_classes(word)
 
 
 def _is_specific(texts: _Words) -> bool:

@@ -1,6 +1,7 @@
 """Document consistency: what it adds, what it leaves alone, and what must hold for any note."""
 
 import string
+import time
 import tracemalloc
 from dataclasses import replace
 
@@ -181,6 +182,104 @@ def test_spellings_of_a_name_are_one_name(found: str, other: str) -> None:
     text = f"Patient: {found}. Entlassung: {other} gut."
     marked = make_consistent(Document("1", text, (Span(9, 9 + len(found), "PATIENT"),)))
     assert [text[start:end] for start, end, _ in marked.spans] == [found, other]
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["[jane.quill@example.org|EMAIL]", "[www.quill.example|URL]", "jane.quill@example.org", "jane_quill@ward"],
+)
+@pytest.mark.parametrize(
+    "order", ["{0} Pt: [Jane Quill|PATIENT]. Ms. Quill slept.", "[Jane Quill|PATIENT]; Quill. {0}"]
+)
+def test_an_address_with_a_name_does_not_make_it_a_common_word(address: str, order: str) -> None:
+    assert ("Quill", "PATIENT") in added(order.format(address))
+
+
+def test_a_particle_of_a_name_is_no_part_of_it() -> None:
+    assert added("[Ann dorn Quill|PATIENT]. Dorn geht; Quill geht.") == [("Quill", "PATIENT")]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Mr. [王小明|PATIENT] was seen. 王小明 agreed.", [("王小明", "PATIENT")]),
+        ("患者：[王小明|PATIENT]。王小明同意，和王小明的母亲。", [("王小明", "PATIENT")] * 2),
+        ("[王小明|PATIENT]和王小明。王\n小明", [("王小明", "PATIENT"), ("王\n小明", "PATIENT")]),
+        ("Dr. [王小明先生|DOCTOR]; 王小明", [("王小明", "DOCTOR")]),
+        (
+            "[山田 太郎|PATIENT]様。山田さん、太郎、山田太郎は",
+            [(name, "PATIENT") for name in ("山田", "太郎", "山田太郎")],
+        ),
+        ("[マリア|PATIENT]。マリアは、マリアナ海溝", [("マリア", "PATIENT")]),
+        ("[김철수|PATIENT] 환자. 김철수는 왔다. 이김철수", [("김철수", "PATIENT")]),
+        ("[민수|PATIENT]. 민수가 왔다; 민수련", [("민수", "PATIENT")]),
+        ("Mr. [כהן|PATIENT]. Then כהן agreed; וכהן; כהנא", [("כהן", "PATIENT")] * 2),
+        ("[דוד כהן|PATIENT]. כהן, דוד", [("כהן", "PATIENT"), ("דוד", "PATIENT")]),
+        ("[أحمد علي|PATIENT]. وأحمد، احمد، أَحمد، محمد", [(one, "PATIENT") for one in ("أحمد", "احمد", "أَحمد")]),
+        ("[สมชาย|PATIENT]และสมชายมา", [("สมชาย", "PATIENT")]),
+        ("[नीलिमा|PATIENT] आई। नीलिमा गई, नीलिमाजी", [("नीलिमा", "PATIENT")]),
+        ("[ნინო|PATIENT] მოვიდა; ნინო წავიდა", [("ნინო", "PATIENT")]),
+        ("[仁愛医院|HOSPITAL]。仁愛医院に", [("仁愛医院", "HOSPITAL")]),
+        ("[仁愛医院|HOSPITAL]に。仁愛医院、仁愛医院", []),  # no name, and found less often than not
+        ("[家人|RELATIVE]、家人", []),  # too short for a value
+        ("[王|PATIENT]。王様", []),  # for a name
+        ("[Quill 王小明|PATIENT]. Quill; 王小明", [("Quill", "PATIENT"), ("王小明", "PATIENT")]),
+        ("[1ª|ID] y 1ª", []),
+    ],
+)
+def test_values_without_capitals_are_found_everywhere(text: str, found: list[tuple[str, str]]) -> None:
+    assert added(text) == found
+
+
+CASELESS_NAMES = st.sampled_from(["王小明", "欧阳修文", "山田太郎", "김철수", "כהן", "محمود", "สมชาย", "नीलिमा"])
+FILLERS = st.sampled_from([" ", "\n", ", ", "。", " came ", " 3 ", ". ", "; "])
+
+
+@given(CASELESS_NAMES, CASELESS_NAMES, st.lists(st.tuples(FILLERS, st.booleans()), min_size=1, max_size=12))
+def test_each_occurrence_of_a_name_without_capitals_is_covered(
+    name: str, other: str, pieces: list[tuple[str, bool]]
+) -> None:
+    text = name + "".join(filler + (name if first else other) for filler, first in pieces)
+    document = Document("1", text, (Span(0, len(name), "PATIENT"),))
+    result = make_consistent(document)
+    covered = [any(span.start <= i < span.end for span in result.spans) for i in range(len(text))]
+    expected = [False] * len(text)
+    for i in range(len(text)):
+        if text.startswith(name, i):
+            expected[i : i + len(name)] = [True] * len(name)
+    assert covered == expected
+    taken = [i for span in result.spans for i in range(span.start, span.end)]
+    assert len(taken) == len(set(taken))
+
+
+@given(st.text("王小明同意 。山ーマリア김는ו כהن١\u0301\u200bA1\n", max_size=40), st.data())
+def test_any_text_without_capitals_keeps_its_spans(text: str, data: st.DataObject) -> None:
+    places = st.lists(st.tuples(st.integers(0, len(text)), st.integers(1, 6), LABELS), max_size=4)
+    spans = [Span(a, min(a + size, len(text)), label) for a, size, label in data.draw(places) if a < len(text)]
+    document = Document("1", text, tuple(spans))
+    result = make_consistent(document)
+    assert replace(result, spans=document.spans) == document
+    new = list(result.spans)
+    for span in document.spans:
+        new.remove(span)
+    assert all(0 <= span.start < span.end <= len(text) for span in new)
+    taken = [i for span in new for i in range(span.start, span.end)]
+    assert len(taken) == len(set(taken))
+    assert not set(taken) & {i for span in spans for i in range(span.start, span.end)}
+    assert make_consistent(document) == result == make_consistent(replace(document, spans=tuple(spans)))
+
+
+def test_the_time_for_a_text_without_spaces_is_linear() -> None:
+    def seconds(size: int) -> float:
+        text = "".join(chr(0x4E00 + i) for i in range(150)) + "一 " * size + "\u0640" * size + "一"
+        names = tuple(Span(i, i + 3, "PATIENT") for i in range(0, 150, 3))
+        document, tokens = Document("1", text, names), TokenTable()
+        make_consistent(document, tokens)
+        started = time.process_time()
+        make_consistent(document, tokens)
+        return time.process_time() - started
+
+    assert seconds(80_000) < 32 * seconds(5_000) + 0.1  # 16 times the text; quadratic time is 256 times as much
 
 
 def test_a_short_word_with_an_s_is_no_genitive() -> None:
