@@ -58,7 +58,7 @@ _SPLIT = {
 }
 _CARD = {
     "schema": int,
-    "trained": str,
+    "trained?": str,  # not of a model of the built-in corpus
     "layers?": [str],
     "hides_phi?": bool,
     "corpus": {

@@ -176,7 +176,7 @@ def _facts(model: ModelFolder, card: Mapping[str, Any] | None) -> str:
     if card is not None:
         corpus = card["corpus"]
         rows += [
-            ("Trained", card["trained"]),
+            *([("Trained", card["trained"])] if "trained" in card else []),
             ("Corpus", f"{corpus['name']}, format {corpus['format']}, types {corpus['type_map']}"),
             *_layer_facts(card),
             ("Types", ", ".join(corpus["types"])),

@@ -170,6 +170,8 @@ def test_a_card_that_lacks_something_or_holds_another_kind_is_refused(
             if name in ("sha256", "test"):  # what nothing reads
                 continue
             for odd in (None, [-1], "gone"):
+                if (name, odd) == ("trained", "gone"):  # as for the built-in corpus
+                    continue
                 card = copy.deepcopy(whole)
                 if odd == "gone":
                     del place(card, path)[name]

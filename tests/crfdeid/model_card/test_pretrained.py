@@ -7,6 +7,7 @@ import logging
 import os
 import threading
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +105,18 @@ def test_of_several_first_uses_at_once_one_trains_and_the_others_wait(
         thread.join()
     assert len(trained) == 1
     assert len(found) == 3 and len(set(found)) == 1
+
+
+def test_the_digest_depends_on_no_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    learn_from_few_notes(monkeypatch)
+    digests = set()
+    for year in (2030, 2031):
+        clock = type("Clock", (datetime,), {"now": classmethod(lambda cls, tz=None, year=year: cls(year, 1, 2))})
+        monkeypatch.setattr("crfdeid.model_card.training.datetime", clock)
+        quick_built_in_model(monkeypatch, tmp_path / str(year))
+        digests.add(model_digest(find_model("synthetic")))
+    assert len(digests) == 1
+    assert len(list(tmp_path.glob("*/model-synthetic-*"))) == 2
 
 
 def test_the_model_is_kept_under_all_that_it_was_made_from(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
