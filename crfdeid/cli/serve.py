@@ -76,10 +76,11 @@ def run(options: SimpleNamespace) -> None:
         DataError: the model or a file cannot be read.
     """
     from crfdeid.cli import options as shared  # noqa: PLC0415
-    from crfdeid.model_card.card import read_card  # noqa: PLC0415
+    from crfdeid.model_card.card import model_digest, read_card  # noqa: PLC0415
+    from crfdeid.model_card.pretrained import BUILT_IN_MODELS, validation_of  # noqa: PLC0415
     from crfdeid.pipeline import load  # noqa: PLC0415
     from crfdeid.secrets import read_secret  # noqa: PLC0415
-    from crfdeid.serve.app import Access, make_app  # noqa: PLC0415
+    from crfdeid.serve.app import Access, ModelFacts, make_app  # noqa: PLC0415
     from crfdeid.serve.server import Listener, run_server  # noqa: PLC0415
     from crfdeid.serve.service import Service  # noqa: PLC0415
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
@@ -124,14 +125,17 @@ def run(options: SimpleNamespace) -> None:
             members=policy.uses(KEEP),
         )
         operators.require_types(model.types)
-        service = Service(model, policy, card=read_card(folder), secret=secret, encryption_key=values_key)
+        card = read_card(folder)
+        service = Service(model, policy, card=card, secret=secret, encryption_key=values_key)
+        name = options.model if options.model in BUILT_IN_MODELS else folder.path.resolve().name
+        facts = ModelFacts(name, model_digest(folder), validation_of(options.model, card))
         model.annotate(_FIRST_TEXT)
         hosts = {"localhost", "127.0.0.1", "::1", options.host.lower(), *map(str.lower, options.allowed_hosts)}
         access = Access(frozenset(hosts), options.max_bytes, options.languages, token, reveal_token)
         host, port = bound.getsockname()[:2]
         address = f"{'https' if certificate else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
         run_server(
-            make_app(service, access),
+            make_app(service, access, facts),
             listener,
             bound,
             lambda: print(f"ready: {address}", file=sys.stderr, flush=True),

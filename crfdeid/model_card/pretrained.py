@@ -33,10 +33,7 @@ BUILT_IN_MODELS = {
     _RULES: "finds numbers, dates and names after titles, hardly any other names,",
 }
 """The built-in models by name, each with what a user must know of it."""
-_NOT_VALIDATED = (
-    "the model '%s' %s and has not been validated on real notes: expect it to miss PHI; train one on notes of your own "
-    "(crfdeid train)"
-)
+_NOT_VALIDATED = "has not been validated on real notes: expect it to miss PHI"
 # Libraries of its corpus and its training, on which the model depends as on this package's own files.
 _LIBRARIES = ("Faker", "numpy", "python-crfsuite", "python-stdnum", "regex", "scipy", "sklearn-crfsuite")
 _PACKAGES = ("crfdeid", "features")
@@ -66,7 +63,8 @@ def find_model(name: Path | str | ModelFolder, *, on_progress: OnProgress | None
     """
     if not isinstance(name, str) or name not in BUILT_IN_MODELS:
         return open_model(name)
-    _log.warning(_NOT_VALIDATED, name, BUILT_IN_MODELS[name])
+    advice = "train one on notes of your own (crfdeid train)"
+    _log.warning("the model '%s' %s and %s; %s", name, BUILT_IN_MODELS[name], _NOT_VALIDATED, advice)
     folder = make_cache_folder() / f"model-{name}-{build_fingerprint()[:16]}"
     model = open_model(folder)
     if not _is_intact(model):
@@ -76,6 +74,27 @@ def find_model(name: Path | str | ModelFolder, *, on_progress: OnProgress | None
                 _make(name, folder, on_progress)
                 model = open_model(folder)
     return model
+
+
+def validation_of(name: str, card: Mapping[str, Any] | None) -> str:
+    """Return what a model was measured on, as a sentence for its user.
+
+    Args:
+        name: the name in `BUILT_IN_MODELS`, or the folder.
+        card: the model's card; None without one.
+    """
+    if name in BUILT_IN_MODELS:
+        return f"It {BUILT_IN_MODELS[name]} and {_NOT_VALIDATED}."
+    if card is None:
+        return f"It has no card, and {_NOT_VALIDATED}."
+    if card["corpus"]["format"] == _SYNTHETIC:
+        return f"It {BUILT_IN_MODELS[_SYNTHETIC]} and {_NOT_VALIDATED}."
+    found = card["dev"]["consistent"]
+    recall, leaking = found["token_binary"]["micro"]["recall"], found["leaking_documents"]
+    return (
+        f"On its {leaking['total']:,} development notes it found {100 * recall:.2f} % of the PHI tokens, and "
+        f"{leaking['count']:,} notes kept some; other notes can differ."
+    )
 
 
 def _make(name: str, folder: Path, on_progress: OnProgress | None) -> None:

@@ -111,14 +111,30 @@ class Access:
     reveal_token: bytes | None = None
 
 
-def make_app(service: Service, access: Access) -> Starlette:
+@dataclass(frozen=True)
+class ModelFacts:
+    """What the page says of the model.
+
+    Args:
+        name: the built-in model's, or the folder's.
+        digest: its digest.
+        validation: what it was measured on, as one or two sentences.
+    """
+
+    name: str
+    digest: str
+    validation: str
+
+
+def make_app(service: Service, access: Access, model: ModelFacts) -> Starlette:
     """The application, for a server of ASGI.
 
     Args:
         service: the model and the policy.
         access: who may ask for what.
+        model: what the page says of the model.
     """
-    app = Starlette(routes=_Api(service, access).routes(), exception_handlers={HTTPException: _refusal})
+    app = Starlette(routes=_Api(service, access, model).routes(), exception_handlers={HTTPException: _refusal})
     app.router.redirect_slashes = False  # A redirection would name the host of the request.
     return app
 
@@ -134,11 +150,11 @@ def _answer(content: Any, status: int = 200, more: Mapping[str, str] | None = No
 class _Api:
     """The routes; arguments as of `make_app`."""
 
-    def __init__(self, service: Service, access: Access) -> None:
+    def __init__(self, service: Service, access: Access, model: ModelFacts) -> None:
         self.service, self.access = service, access
         self.entities = {label: presidio_type(label) for label in service.model.types}
         page = files("crfdeid.serve") / "templates"
-        self.page = render_page(page, "serve", needs_token=access.token is not None)
+        self.page = render_page(page, "serve", needs_token=access.token is not None, model=model)
 
     def routes(self) -> list[Route]:
         token = self.access.token

@@ -5,13 +5,14 @@
   const byId = (name) => document.getElementById(name);
   const percent = (share) => `${(100 * share).toFixed(share > 0.0995 && share < 0.9995 ? 1 : 3)} %`;
   const COLUMN = { label: 5, mask: 6, surrogate: 7 };
-  const NO_SURROGATES = "No surrogates: the note is neither clearly English nor clearly Spanish.";
+  const NO_SURROGATES = "No surrogates: the note's language is not clear, or has none.";
   let text = "";
   let characters = []; // offsets are code points: JavaScript counts some characters as two
   let found = null; // the answer of the service
   let types = [];
   let busy = false;
   let asked = 0; // requests for reasons; a late answer to an earlier one is dropped
+  let chosen = null; // the word in the panel: its offset, its text, and the model's reason, the same at every step
 
   const said = (from, to) => characters.slice(from, to).join("");
   const spans = () => found.steps[Number(byId("step").value)].spans;
@@ -53,6 +54,8 @@
       busy = false;
     }
     characters = Array.from(text);
+    asked += 1;
+    chosen = null;
     types = [...new Set(found.steps.flatMap((step) => step.spans.map((span) => span[2])))].sort();
     byId("step").max = found.steps.length - 1;
     byId("step").disabled = found.steps.length === 1;
@@ -118,8 +121,11 @@
     }
     addWords(whole, place, characters.length, null);
     byId("text").replaceChildren(whole);
-    const first = words()[0];
-    if (first) first.tabIndex = 0;
+    const all = words();
+    const again = chosen && all.find((made) => holds(made, chosen.offset));
+    if (again) select(again);
+    else if (all[0]) all[0].tabIndex = 0;
+    showReason();
     const counts = types.map((type) => [type, step.spans.filter((span) => span[2] === type).length]);
     byId("legend").replaceChildren(
       ...counts.map(([type, count], i) => element("li", "", element("mark", `t${i % 12}`, type), ` ${count}`)),
@@ -127,13 +133,22 @@
     tell(missing ? NO_SURROGATES : `${step.spans.length} marked.`, missing);
   }
 
-  function choose(made) {
+  const holds = (made, offset) => {
+    const start = Number(made.dataset.start);
+    return start <= offset && offset < start + Array.from(made.textContent).length;
+  };
+
+  function select(made) {
     for (const other of words()) {
       other.tabIndex = -1;
       other.setAttribute("aria-pressed", "false");
     }
     made.tabIndex = 0;
     made.setAttribute("aria-pressed", "true");
+  }
+
+  function choose(made) {
+    select(made);
     made.focus();
   }
 
@@ -151,9 +166,7 @@
     asked += 1;
     const mine = asked;
     const offset = Number(made.dataset.start);
-    const span = spans().find(([start, end]) => start <= offset && offset < end);
-    const head = element("h3", "", `Why “${made.textContent}”?`);
-    const by = span ? `Marked as ${span[2]} by ${sourceOf(span)}.` : "Not marked.";
+    const word = made.textContent;
     let why = [];
     try {
       const reason = await ask("explain", { text, offset });
@@ -167,8 +180,18 @@
       why = [element("p", "", `No reason: ${problem.message}`)];
     }
     if (mine !== asked) return;
-    byId("why").replaceChildren(head, element("p", "", by), ...why);
+    chosen = { offset, word, why };
+    showReason();
     byId("why").scrollIntoView({ block: "nearest" });
+  }
+
+  // The panel on the chosen word: what marks it at this step, and the model's reason.
+  function showReason() {
+    if (!chosen) return;
+    const span = spans().find(([start, end]) => start <= chosen.offset && chosen.offset < end);
+    const by = span ? `Marked as ${span[2]} by ${sourceOf(span)}.` : "Not marked.";
+    const head = element("h3", "", `Why “${chosen.word}”?`);
+    byId("why").replaceChildren(head, element("p", "", by), ...chosen.why);
   }
 
   function press(event) {

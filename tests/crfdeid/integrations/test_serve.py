@@ -35,6 +35,8 @@ from crfdeid.corpora.synthetic import generate_notes
 from crfdeid.documents import Document
 from crfdeid.errors import EncodingError, FormatError, OptionConflictError, SecretError, SettingError, UnknownNameError
 from crfdeid.integrations.common import presidio_type
+from crfdeid.model_card.card import model_digest, read_card
+from crfdeid.model_card.pretrained import validation_of
 from crfdeid.model_card.training import train_model
 from crfdeid.pipeline import Deidentifier
 from crfdeid.redaction.policy import Policy
@@ -600,6 +602,28 @@ def make_certificate(folder: Path) -> None:
     (folder / "key.pem").write_bytes(private)
 
 
+def test_the_page_names_the_model_and_its_validation(tried: Server, server: Server, validated: Path) -> None:
+    _, page = tried.ask("/")
+    found = json.loads((validated / "card.json").read_text())["dev"]["consistent"]["leaking_documents"]
+    assert f"<b>{validated.name}</b>" in page and model_digest(validated)[:12] in page
+    assert f"On its {found['total']} development notes" in page and f"{found['count']} notes kept some" in page
+    assert "has not been validated on real notes" in server.ask("/")[1]  # a model without a card
+
+
+def test_the_page_says_that_a_built_in_model_was_not_validated() -> None:
+    server = start(Path("rules"))
+    page = server.ask("/")[1]
+    assert server.end() == 0
+    assert "<b>rules</b>" in page and "has not been validated on real notes" in page
+
+
+def test_a_model_of_invented_notes_was_not_validated(validated: Path) -> None:
+    card = read_card(validated)
+    assert card is not None and "not been validated" not in validation_of("model/", card)
+    invented = {**card, "corpus": {**card["corpus"], "format": "synthetic"}}
+    assert "not been validated" in validation_of("model/", invented)
+
+
 def test_a_lone_surrogate_is_refused_by_the_service(few_notes_model: Path) -> None:
     async def ask() -> None:
         await Service(crfdeid.load(few_notes_model), Policy()).redact(["\ud800"])
@@ -697,6 +721,33 @@ def test_the_page_is_used_by_keyboard_alone(
     why = page.evaluate("document.getElementById('why').textContent")
     assert page.evaluate("document.activeElement.textContent") in why and "log-odds" in why
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@in_chromium
+def test_the_panel_follows_the_slider_and_the_note(
+    open_page: Callable[..., Page], validated: Path, tokens: dict[str, str]
+) -> None:
+    page = open_page()
+    try_by_keyboard(page, tokens["token"])
+    models = [crfdeid.load(validated, sensitivity=share) for share in (None, 0.9, 0.95, 0.98)]
+    found = [{i for span in model.annotate(TRIED).spans for i in range(span.start, span.end)} for model in models]
+    changing = sorted(found[-1] - found[0])
+    assert changing, "no word is marked at one step alone"
+    set_step = (
+        "(() => { const one = document.getElementById('step'); one.value = %d; "
+        "one.dispatchEvent(new Event('input')); })()"
+    )
+    panel = "document.getElementById('why').textContent"
+    word = f"[...document.querySelectorAll('#text .word')].find((w) => Number(w.dataset.start) === {changing[0]})"
+    page.evaluate(set_step % 0)
+    page.evaluate(f"{word}.click()")
+    page.wait(lambda: page.evaluate("!!document.querySelector('#why h3')"))
+    for step, covered in enumerate(found):
+        page.evaluate(set_step % step)
+        assert ("Not marked." in page.evaluate(panel)) == (changing[0] not in covered)
+        assert page.evaluate("document.querySelectorAll('#text .word[aria-pressed=true]').length") == 1
+    page.evaluate("document.getElementById('form').requestSubmit()")
+    page.wait(lambda: not page.evaluate("!!document.querySelector('#why h3')"))
 
 
 @in_chromium
