@@ -49,6 +49,22 @@ _KEPT = casefold_words(
     patológica toxicología genética mental deportivo deportiva ceguera evitar consejo comité comisión europa
     europeo europea internacional aplicada social pública medicina seguridad mutua consultorio consulta edifici
     iml ivml iis ute cap eap uci para con contra por sin
+    acute adult allergy ambulance ambulatory assisted asthma audiology behavioral behavioural birth blood bone breast
+    campus cardiac cardiology cardiovascular chiropractic clinical convalescent counseling counselling day dental
+    dentistry department dermatology detox diabetes diagnostic diagnostics dialysis disease ear emergency endocrinology
+    endoscopy ent extended facility fertility gastroenterology geriatric gynecology gynaecology hematology home homecare
+    hospitalist imaging immunology infectious infusion intensive internal joint kidney labs lab laboratories living
+    liver long maternity mental midwifery mri neonatal nephrology neurology neurosurgery nose ob obgyn obstetrics
+    occupational oncology ophthalmology optical optometry orthopaedic orthopaedics orthopedic orthopedics outpatient
+    pain palliative partners pathology pediatric pediatrics paediatric paediatrics pharmacy physical physicians
+    physiotherapy plasma podiatry practice primary providers psychiatric psychiatry psychology pulmonary radiation
+    radiology recovery rehab renal respiratory retirement rheumatology senior skilled sleep specialists specialty
+    specialties speech spine sports stroke surgeons surgery telehealth term therapy throat transplant trauma treatment
+    trust nhs in ultrasound unit urology vascular vision walk wellness wound
+    adicciones ambulancias ambulatoria ambulatorio análisis asilo asistida banco botica clínicos desintoxicación
+    día diagnóstico digestivo domiciliaria domicilio endocrinología endoscopias estética fertilidad fisioterapia
+    geriatría hematología hogar hospicio imagen logopedia mayores neumología óptica ortopedia podología psicología renal
+    reproducción resonancia reumatología sangre sanitario sanitaria trasplantes
 """
 )
 # Words that replace each other in a hospital without another name.

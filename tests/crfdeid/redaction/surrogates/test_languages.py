@@ -259,6 +259,34 @@ def test_institutions_keep_their_kind(locale: str, text: str, form: str, secret:
     assert regex.fullmatch(form, found)
 
 
+KINDS = {
+    "en_US": "Dialysis/Imaging/Hospice/Rehab/Urgent Care/Pharmacy/Surgery Center/Nursing Home/Home Health"
+    "/Behavioral Health/Assisted Living/Skilled Nursing Facility/Eye Clinic/Sleep Lab/Pediatrics/Physical Therapy"
+    "/Infusion/Recovery Center/Outpatient Radiology/Wound Care"
+    "/Emergency Department/Primary Care Partners/Orthopaedic Specialists",
+    "en_GB": "Surgery/Walk-in Centre/Care Home/Dental Practice/Maternity Unit/NHS Trust",
+    "es_ES": "Centro de Diálisis/Farmacia/Residencia de Mayores/Centro de Fisioterapia/Laboratorio de Análisis"
+    "/Diagnóstico por Imagen/Hospital de Día/Centro de Rehabilitación/Óptica/Cuidados Paliativos/Atención Domiciliaria",
+    "de_DE": "Dialyse/Dialysezentrum/Hospiz/Apotheke/Pflegedienst/Reha/Physiotherapie/Radiologie"
+    "/Häusliche Krankenpflege/Tagesklinik/Sozialstation/Strahlentherapie/Notaufnahme/Zahnarzt",
+    "fr_FR": "Centre de dialyse/Pharmacie/Imagerie médicale/EHPAD/Soins palliatifs/Cabinet infirmier/Maison de retraite"
+    "/Centre de rééducation/Hospitalisation à domicile/Ambulances/Kinésithérapie/Urgences/Cabinet dentaire",
+}
+
+
+@pytest.mark.parametrize(
+    ("locale", "kind"), [(locale, kind) for locale, all in KINDS.items() for kind in all.split("/")]
+)
+def test_each_kind_of_institution_stays(locale: str, kind: str) -> None:
+    for name in ("Riverbend", "Quillmann"):
+        text = f"{name} {kind}" if locale.startswith("en") else f"{kind} {name}"
+        for shown in (text, text.upper()):
+            (found,) = new_values(f"{{HOSPITAL:{shown}}}", locale)
+            words = [word for word in shown.split() if word.lower() != name.lower()]
+            assert [word for word in found.split() if word in words] == words
+            assert name.lower() not in found.lower() and len(found.split()) > len(words)
+
+
 @pytest.mark.parametrize(
     ("locale", "postcode", "town"),
     [
