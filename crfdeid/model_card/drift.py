@@ -8,8 +8,8 @@ annotations. They are computed for the development notes after training, and for
 - the share of words with a capital;
 - the spans found per 1,000 words, and per 100 words those of each type that most development notes have;
 - the share of lines that begin with a field's name, a short text before a colon;
-- as logarithms, the words of the note, the words of its sentences, and the characters of its lines, and of the longest
-  one.
+- as logarithms, the words of the note (not for a model without training notes), the words of its sentences, and the
+  characters of its lines, and of the longest one.
 
 The notes of a run are compared by their means, and each note separately.
 
@@ -99,10 +99,11 @@ DRIFT_PROFILE = {
     "mean": [float],
     "deviation": [float],
     "types": {str: [float]},
+    "left_out?": [str],
 }
 """Shape of the profile in a model's card: means and standard deviations of the measures over the development notes.
 
-``types`` has the two for each type that most of these notes have.
+``types`` has the two for each type that most of these notes have; ``left_out`` names measures that are not compared.
 """
 DriftProfile = Mapping[str, Any]
 """A profile of that shape."""
@@ -281,6 +282,8 @@ def _different(part: DriftProfile, means: Sequence[float], count: int, *, raised
     """Each measure whose mean over some notes differs from that of the development notes, with the mean."""
     scale = _standard_errors(count, part)
     for name, mean, usual, deviation in zip(NOTE_MEASURES, means, part["mean"], part["deviation"], strict=True):
+        if name in part.get("left_out", ()):
+            continue
         slack = _SLACK_OF_FOUND * usual if name == "found" else _SLACK[name]
         fewer, more = mean < usual, mean > usual
         expected = fewer if name in ("unknown", "unusual", "foreign") else more and raised and name == "found"
@@ -313,12 +316,14 @@ def _shown(name: str, value: float) -> str:
     return f"{value:.1f}" if name == "found" else f"{100 * value:.1f} %"
 
 
-def make_profile(reader: NoteReader, dev: Sequence[Document]) -> DriftProfile:
+def make_profile(reader: NoteReader, dev: Sequence[Document], *, of_training_notes: bool = True) -> DriftProfile:
     """The profile of a model.
 
     Args:
         reader: knows the words and characters of the training notes.
         dev: the development notes, with the model's predictions as their spans.
+        of_training_notes: the model learned from notes of this kind. Fixed rules, a finished model and one of invented
+            notes did not: the number of words in a note says nothing of them.
     """
     measured = [reader.measure(document.text, Counter(span.label for span in document.spans)) for document in dev]
     rows = [row for row in measured if row is not None]
@@ -334,6 +339,7 @@ def make_profile(reader: NoteReader, dev: Sequence[Document]) -> DriftProfile:
         "mean": [fmean(column) for column in columns],
         "deviation": [pstdev(column) for column in columns],
         "types": {label: [fmean(column), pstdev(column)] for label, column in of_types.items()},
+        **({} if of_training_notes else {"left_out": ["length"]}),
     }
 
 

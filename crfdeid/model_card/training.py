@@ -193,6 +193,7 @@ def make_card(
     found = {name: _predict(tagger, split) for name, split in measured.items()}
     marked = _marked(corpus.dev, found["dev"]["consistent"])
     known = corpus.train.documents
+    learned = type(tagger).traits(tagger.settings).is_trained and bool(known or reader) and not corpus.is_synthetic
     if reader is None and not known:
         known, marked = corpus.dev.documents[::2], marked[1::2]  # no note is compared with its own words
     # A model of the built-in corpus has the same digest whenever it is trained, so that other machines resume its runs.
@@ -204,7 +205,7 @@ def make_card(
         "corpus": {**corpus.statistics(), "name": name},
         **{name: _measured(tagger, split, found[name]) for name, split in measured.items()},
         "thresholds": _thresholds(tagger, measured),
-        "drift_profile": make_profile(reader, marked),
+        "drift_profile": make_profile(reader, marked, of_training_notes=learned),
     }
 
 

@@ -10,9 +10,12 @@ from pathlib import Path
 import pytest
 
 from crfdeid.corpora import read_corpus
+from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.corpora.synthetic import generate
 from crfdeid.documents import Document, Span
 from crfdeid.model_card.drift import NOTE_MEASURES, DriftDetector, NoteReader, drift_measures, make_profile
+from crfdeid.model_card.training import train_model
+from crfdeid.registry import create
 
 sys.path.append(str(Path(__file__).parents[3] / "benchmarks"))
 from layouts import LAYOUTS
@@ -152,6 +155,24 @@ def test_at_a_raised_sensitivity_more_is_found_by_design_but_less_still_says_som
 
 def test_invisible_marks_and_spaces_make_no_note_unlike():
     assert differences(marked(1, changed(lambda text: text.replace(" ", "\u00a0").replace("s", "s\u200b")))) == []
+
+
+def test_the_length_of_a_note_says_nothing_of_a_model_without_training_notes(tmp_path: Path):
+    documents = [replace(document, phi_annotated=True) for document in NOTES]
+    short, long = Split.of(documents[:40]), [replace(d, text=" ".join([d.text] * 9)) for d in documents[40:]]
+    corpora = {
+        "invented": Corpus("invented", "synthetic", "all", short, short, None),
+        "real": Corpus("real", "jsonl", "all", short, short, None),
+    }
+    said = {}
+    for model, kind in (("rules", "real"), ("crf", "real"), ("crf", "invented")):
+        overrides = {"max_iterations": 5} if model == "crf" else {"keep_untried": True, "precision": 0.01}
+        card = train_model(create(model, overrides=overrides), corpora[kind], tmp_path / f"{model} {kind}")
+        profile = card["drift_profile"]
+        said[model, kind] = any(text.startswith("a note has") for text in differences(long, profile))
+        assert ("length" in unlike(long[0], profile)) == said[model, kind]
+        assert "capitals" in unlike(changed(str.upper)[0], profile)
+    assert said == {("rules", "real"): False, ("crf", "real"): True, ("crf", "invented"): False}
 
 
 def test_few_development_notes_say_nothing():
