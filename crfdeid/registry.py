@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Iterable, Mapping
-from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 from crfdeid.errors import OptionConflictError, SettingError, UnknownNameError, VersionError, missing_extra
 from crfdeid.serialization import MODEL_FILE, ModelFolder, open_model, read_settings
 from crfdeid.tagger import CombinedSettings, Finetunable, Tagger, Traits
-from crfdeid.validation import FOLDER_SETTINGS, require_seed
+from crfdeid.validation import FOLDER_SETTINGS, require_seed, suggestion
 
 # Name -> "module:class". Text, so that a model's libraries are imported only for use, and no import points up.
 MODELS = {
@@ -58,7 +57,7 @@ def tagger_class(name: str) -> type[Tagger]:
         UnknownNameError: there is no such model.
     """
     if name not in MODELS:
-        raise UnknownNameError(f"unknown model '{name}': choose from {', '.join(MODELS)}")
+        raise UnknownNameError(f"unknown model '{name}': {suggestion(name, MODELS)}choose from {', '.join(MODELS)}")
     found: type[Tagger] = import_string(MODELS[name])
     return found
 
@@ -154,9 +153,9 @@ def require_known(names: Iterable[str], known: Collection[str], *, of: str) -> N
     """
     for name in names:
         if name not in known:
-            near = get_close_matches(name, known, n=1, cutoff=0.75)
-            hint = f"did you mean '{near[0]}'? " if near else ""
-            raise UnknownNameError(f"no setting '{name}' in {of}: {hint}there are {', '.join(sorted(known))}")
+            raise UnknownNameError(
+                f"no setting '{name}' in {of}: {suggestion(name, known)}there are {', '.join(sorted(known))}"
+            )
 
 
 def profile_name(name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from difflib import get_close_matches
 from types import NoneType
 from typing import Any, cast
 
@@ -100,6 +101,17 @@ def require_choice(settings: object, name: str, choices: Iterable[str]) -> None:
     value, choices = getattr(settings, name), tuple(choices)
     if not (isinstance(value, str) and value in choices):  # a list is not hashable
         raise SettingError(f"unknown {name} '{value}': choose from {', '.join(choices)}")
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """Return the start of a remedy that proposes the nearest known name; empty if none is near.
+
+    Example:
+        >>> suggestion("syntetic", ["synthetic", "rules"]), suggestion("notes", ["synthetic", "rules"])
+        ("did you mean 'synthetic'? ", '')
+    """
+    near = get_close_matches(name.lower(), known, n=1, cutoff=0.75)
+    return f"did you mean '{near[0]}'? " if near else ""
 
 
 def require_seed(seed: object) -> None:

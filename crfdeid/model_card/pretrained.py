@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crfdeid.documents import Document, Span
-from crfdeid.errors import DataError
+from crfdeid.errors import DataError, NotFoundError
 from crfdeid.model_card.card import model_digest
 from crfdeid.registry import create
 from crfdeid.serialization import ModelFolder, open_model
 from crfdeid.tagger import OnProgress
 from crfdeid.utils.folders import make_cache_folder, write_folder
+from crfdeid.validation import suggestion
 
 if TYPE_CHECKING:
     from crfdeid.corpora.splits import Corpus, Split
@@ -59,9 +60,15 @@ def find_model(name: Path | str | ModelFolder, *, on_progress: OnProgress | None
         on_progress: called for each step, where a model is trained now.
 
     Raises:
+        NotFoundError: there is no folder of this name, and a built-in model has a similar one.
         DataError: the cache cannot be written.
     """
     if not isinstance(name, str) or name not in BUILT_IN_MODELS:
+        hint = suggestion(str(name), BUILT_IN_MODELS)
+        if hint and isinstance(name, str) and not Path(name).exists():
+            raise NotFoundError(
+                f"no such folder: {hint}The built-in models are {', '.join(BUILT_IN_MODELS)}", path=Path(name)
+            )
         return open_model(name)
     advice = "train one on notes of your own (crfdeid train)"
     _log.warning("the model '%s' %s and %s; %s", name, BUILT_IN_MODELS[name], _NOT_VALIDATED, advice)

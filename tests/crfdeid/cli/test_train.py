@@ -208,6 +208,7 @@ def test_a_private_vocabulary_needs_its_secret_everywhere(
     ("more", "message"),
     [
         (["--model", "none"], "unknown model 'none'"),
+        (["--model", "hybird"], "did you mean 'hybrid'"),
         (["--model", "crf,rules"], "several models need --set combine"),
         (["--model", "crf", "--set", "combine=union"], "no setting 'combine'"),
         (["--set", "epochs"], "'epochs' is not a setting with a value"),

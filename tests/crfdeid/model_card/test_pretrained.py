@@ -17,6 +17,7 @@ from crfdeid import DataError, load
 from crfdeid.cli import main
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.corpora.synthetic import generate_all_types, generate_notes
+from crfdeid.errors import NotFoundError
 from crfdeid.model_card import pretrained
 from crfdeid.model_card.card import model_digest, read_card
 from crfdeid.model_card.pretrained import MERGED_TYPES, builtin_corpus, find_model
@@ -105,6 +106,25 @@ def test_of_several_first_uses_at_once_one_trains_and_the_others_wait(
         thread.join()
     assert len(trained) == 1
     assert len(found) == 3 and len(set(found)) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"), [("syntetic", "synthetic"), ("Synthetic", "synthetic"), ("rule", "rules"), ("model", None)]
+)
+def test_a_mistyped_name_of_a_model_is_corrected(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, meant: str | None
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("note.txt").write_text("Seen by Dr. Quill.")
+    with pytest.raises(NotFoundError) as problem:
+        load(name)
+    assert (f"'{meant}'" in str(problem.value)) == (meant is not None)
+    assert main(["redact", name, "note.txt", "--output", "out"]) == 1
+    assert (f"'{meant}'" in capsys.readouterr().err) == (meant is not None)
+    Path(name).mkdir()
+    with pytest.raises(NotFoundError) as problem:
+        load(name)
+    assert f"'{meant}'" not in str(problem.value), "a folder that is there is meant"
 
 
 def test_the_digest_depends_on_no_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
