@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 from collections.abc import Iterator
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -82,6 +83,14 @@ def quickly_compiled() -> Iterator[None]:
         yield
     jax.config.update(name, before)
     jax.clear_caches()
+
+
+@pytest.fixture
+def answers_ctrl_c() -> Iterator[None]:
+    """Python's own answer to Ctrl-C, which a run started in the background ignores."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session")

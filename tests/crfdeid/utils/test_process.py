@@ -7,7 +7,7 @@ import pytest
 from crfdeid.utils.process import signals_held
 
 
-def test_ctrl_c_waits_for_what_is_started_and_comes_then() -> None:
+def test_ctrl_c_waits_for_what_is_started_and_comes_then(answers_ctrl_c: None) -> None:
     started = []
 
     def start() -> None:

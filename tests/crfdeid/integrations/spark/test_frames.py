@@ -280,7 +280,9 @@ def test_workers_take_pyspark_as_it_is_installed_and_look_for_garbage_in_what_th
         assert jobs.run(eval, ["str(__import__('gc').get_freeze_count())"]) == ["0"]
 
 
-def test_ctrl_c_waits_until_java_has_started_for_java_would_stay(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_waits_until_java_has_started_for_java_would_stay(
+    spark: Any, monkeypatch: pytest.MonkeyPatch, answers_ctrl_c: None
+) -> None:
     from pyspark import SparkContext  # noqa: PLC0415
     from pyspark.sql import SparkSession  # noqa: PLC0415
 
