@@ -9,7 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from crfdeid.cli.shell import Argument, Mode, Option, choice, file_path, flag, fraction, setting, whole_number
+from crfdeid.cli.shell import TABLES, Argument, Mode, Option, choice, file_path, flag, fraction, setting, whole_number
 from crfdeid.errors import UnknownNameError, UsageError
 from crfdeid.secrets import SECRET_VARIABLE, read_secret, secret_fingerprint, vocabulary_key
 from crfdeid.validation import MOST_SEED
@@ -66,8 +66,12 @@ ENCRYPTION_KEY_FILE = Option(
 )
 
 # Tables.
-TEXT_COLUMN = Option("--text-column", default="text", metavar="NAME", help="Column or key with the text of a note.")
-ID_COLUMN = Option("--id-column", metavar="NAME", help="Column or key with the id of a note; default: id, or the row.")
+TEXT_COLUMN = Option(
+    "--text-column", section=TABLES, default="text", metavar="NAME", help="Column or key with the text of a note."
+)
+ID_COLUMN = Option(
+    "--id-column", section=TABLES, metavar="NAME", help="Column or key with the id of a note; default: id, or the row."
+)
 
 
 def operators_of(options: SimpleNamespace) -> Operators:
@@ -137,18 +141,18 @@ NOTE_OPTIONS = (
         help="Number of processes, each with the model in memory.",
     ),
     LIMIT.but(only=(FILES, LOCAL, Mode("a new run, without --resume", lambda options: not options.resume))),
-    ID_COLUMN.but(rare=True, only=(FILES,)),
+    ID_COLUMN.but(only=(FILES,)),
     Option(
         "--patient-column",
+        section=TABLES,
         only=(FILES,),
-        rare=True,
         metavar="NAME",
         help="Column with the patient of a note; default: the first subfolder, else a patient for each note.",
     ),
     Option(
         "--record-columns",
+        section=TABLES,
         only=(FILES,),
-        rare=True,
         metavar="NAMES",
         help="Columns with identifiers of the patient, hidden wherever they occur in the note, such as "
         "name,birth_date,mrn, or with their kind (name, date, number, text): born=date.",
@@ -156,8 +160,8 @@ NOTE_OPTIONS = (
     Option(
         "--record-file",
         file_path,
+        section=TABLES,
         only=(FILES,),
-        rare=True,
         metavar="FILE",
         help="CSV file with --record-columns, and a column 'patient' or 'file'.",
     ),

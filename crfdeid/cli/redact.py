@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 from crfdeid.cli.options import ENCRYPTION_KEY_FILE, FILES, LOCAL, NOTE_OPTIONS, operators_of, surrogates
-from crfdeid.cli.shell import Mode, Option, choice, command, file_path, names
+from crfdeid.cli.shell import TABLES, Mode, Option, choice, command, file_path, names
 from crfdeid.errors import UsageError
 from crfdeid.redaction.policy import DATE_ORDERS, ENCRYPT, HASH, OPERATORS, SURROGATE
 
 _SURROGATES = Mode("--operator surrogate", surrogates)
+_REMEDY = ": leave them out with --drop-columns, or replace their values with --hash-columns"
 _ENCRYPTION = Mode("--operator encrypt", lambda options: operators_of(options).uses(ENCRYPT))
 
 POLICY_OPTIONS = (
@@ -41,7 +43,7 @@ POLICY_OPTIONS = (
 
 
 def _columns(name: str, help: str, *only: Mode) -> Option:
-    return Option(name, names, only=(FILES, *only), rare=True, default=(), metavar="NAMES", help=help)
+    return Option(name, names, section=TABLES, only=(FILES, *only), default=(), metavar="NAMES", help=help)
 
 
 @command(
@@ -85,6 +87,7 @@ def run(options: SimpleNamespace) -> int:
     from crfdeid.cli import options as shared  # noqa: PLC0415
     from crfdeid.io.date_columns import DateColumns  # noqa: PLC0415
     from crfdeid.io.runner import OutputPlan  # noqa: PLC0415
+    from crfdeid.io.sources import identifier_columns, note_files  # noqa: PLC0415
     from crfdeid.known_phi.patients import warn_unredacted_columns  # noqa: PLC0415
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
@@ -134,7 +137,8 @@ def run(options: SimpleNamespace) -> int:
             note_run.write_concepts(options.keep_concepts, document)
         note_run.write_stdout(document.text)
         return 0
-    warn_unredacted_columns(columns.known, columns.needed)
+    others = identifier_columns(note_files(options.notes), columns) if isinstance(options.notes, Path) else []
+    warn_unredacted_columns(columns.known, columns.needed, others=others, remedy=_REMEDY)
     plan = OutputPlan.of_same_names(columns)
     if work.concepts:
         from crfdeid.io.annotations import sidecar_plan  # noqa: PLC0415

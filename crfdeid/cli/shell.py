@@ -19,6 +19,9 @@ from click.core import ParameterSource
 from crfdeid.errors import FormatError, OptionConflictError, UnknownNameError, UsageError, raised_at
 
 _log = logging.getLogger("crfdeid.cli")
+TABLES = "Tables"
+"""Heading of the options for columns of tables."""
+_SECTIONS = ("Options", TABLES, "Rare options")
 _GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.DEFAULT_MAP)
 
 
@@ -148,6 +151,7 @@ class Option(click.Option):
         parse: function of the value's text that raises `UsageError` with what it expects, or click's type.
         only: modes in all of which alone the option has an effect; elsewhere it is refused.
         rare: shown by --help-all alone.
+        section: heading in the help of an option that is not rare.
         settings: further arguments of `click.Option`.
     """
 
@@ -158,10 +162,11 @@ class Option(click.Option):
         *,
         only: Sequence[Mode] = (),
         rare: bool = False,
+        section: str = "Options",
         **settings: Any,
     ) -> None:
-        self._arguments = {"name": name, "parse": parse, "only": only, "rare": rare, **settings}
-        self.only, self.rare = only, rare
+        self._arguments = {"name": name, "parse": parse, "only": only, "rare": rare, "section": section, **settings}
+        self.only, self.rare, self.section = only, rare, section
         if parse is not None:
             settings["type"] = parse if isinstance(parse, click.Choice) else Value(parse)
         super().__init__([name], **settings)
@@ -339,9 +344,10 @@ class Command(click.Command):
         """Write arguments, options and, if asked, rare options."""
         shown = {"Arguments": [(str(p.metavar), p.text) for p in self.params if isinstance(p, Argument)]}
         options = [p for p in self.params if isinstance(p, Option)]
-        for title, rare in (("Options", False), ("Rare options", True)):
-            if not rare or ctx.meta.get("all"):
-                records = [p.get_help_record(ctx) for p in options if p.rare == rare]
+        titles = {p: "Rare options" if p.rare else p.section for p in options}
+        for title in sorted({*titles.values()}, key=_SECTIONS.index):
+            if title != "Rare options" or ctx.meta.get("all"):
+                records = [p.get_help_record(ctx) for p in options if titles[p] == title]
                 shown[title] = [record for record in records if record is not None]
         for title, rows in shown.items():
             if rows:

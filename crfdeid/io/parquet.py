@@ -45,6 +45,9 @@ def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
                 arrays = {name: batch.column(name) for name in columns.read}
                 for index in range(batch.num_rows):
                     number += 1
+                    if columns.watch is not None:
+                        for name in columns.unchanged(schema.names):
+                            columns.watch(name, batch.column(name)[index].as_py())
                     content = rows.guarded(note_in_row(rows, number, arrays, index), others.watched(batch, index))
                     changed = others.changed(rows, content, batch, index)
                     if isinstance(changed, Failure):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -34,6 +34,7 @@ class Columns:
         drop: columns that the results leave out.
         dates: treatment of columns with dates, and of other changed columns.
         longest: most characters of a text; a longer one fails. None for no limit.
+        watch: called with the name and value of each column that the results have unchanged; None for no call.
     """
 
     text: str = "text"
@@ -45,6 +46,7 @@ class Columns:
     drop: tuple[str, ...] = ()
     dates: DateColumns = field(default_factory=DateColumns)
     longest: int | None = None
+    watch: Callable[[str, Any], None] | None = None
 
     @property
     def read(self) -> tuple[str, ...]:
@@ -56,6 +58,11 @@ class Columns:
     def needed(self) -> tuple[str, ...]:
         """Columns to drop or change. They must exist: a misspelled one would reach the results unchanged."""
         return (*self.drop, *self.dates.changed)
+
+    def unchanged(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Columns of a table that the results have unchanged, without those that the user declared."""
+        others = {self.text, self.id, *self.needed, *self.dates.allow, *(column.name for column in self.known)}
+        return tuple(name for name in names if name not in others)
 
     def in_the_clear(self, names: Iterable[str]) -> tuple[str, ...]:
         """Columns of a table that the results have unchanged, and that must hold no dates."""
@@ -314,6 +321,9 @@ class TableRows:
             UsageError: a column holds dates in the clear, or a date whose day and month are ambiguous.
         """
         columns = self._columns
+        if columns.watch is not None:
+            for name in columns.unchanged(values):
+                columns.watch(name, values[name])
         note = self.guarded(
             self.note(number, values, id=id), ((name, values[name]) for name in columns.in_the_clear(values))
         )

@@ -6,6 +6,8 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import replace
 from importlib import import_module
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -13,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from crfdeid.errors import DataError, EmptyInputError, MismatchError, MissingExtraError, UnknownNameError, UsageError
 from crfdeid.io.date_columns import FIRST_ROWS
+from crfdeid.io.identifier_columns import IdentifierWatch
 from crfdeid.io.records import Columns, Failure, FileFormat, Note, NoteFile, Record, Writer
 from crfdeid.secrets import derive, hash_word
 from crfdeid.utils.files import NO_FILE, relative_name
@@ -31,6 +34,7 @@ NOTE_FORMATS = {
 """Suffix -> module of the format, a `FileFormat` that is imported on use."""
 _KEYED = re.compile(r"(?:[0-9a-f]{32}/)*[0-9a-f]{32}(?:\.[^./]*)?")
 _TABLES = NOTE_FORMATS.keys() - {".txt"}
+_WATCHED_TABLES = 100
 _NO_TARGET = "a link that leads to no file: put the file in its place"
 
 
@@ -90,6 +94,24 @@ def require_no_dates(files: Iterable[NoteFile | Failure], columns: Columns) -> N
                 raise
             except UsageError as problem:
                 raise UsageError(f"{file.name}: {problem}") from None
+
+
+def identifier_columns(files: Iterable[NoteFile | Failure], columns: Columns) -> list[str]:
+    """Return the columns that the results have unchanged and whose values look like identifiers.
+
+    Args:
+        files: the input files, of which the first rows of the first `_WATCHED_TABLES` tables are read.
+        columns: the columns with a meaning.
+    """
+    found: dict[str, None] = {}
+    tables = (file for file in files if isinstance(file, NoteFile) and file.path.suffix.lower() in _TABLES)
+    for file in islice(tables, _WATCHED_TABLES):
+        watch = IdentifierWatch()
+        with suppress(DataError, UsageError):  # the run reports it
+            for _ in islice(read_file(file, replace(columns, watch=watch.see)), FIRST_ROWS):
+                pass
+        found.update(dict.fromkeys(watch.names()))
+    return list(found)
 
 
 Rename = Callable[[str], str]

@@ -15,7 +15,7 @@ from __future__ import annotations
 import logging
 import math
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from pathlib import Path
@@ -169,12 +169,23 @@ def row_identifiers(columns: Sequence[PatientColumn], values: Sequence[Any]) -> 
     return replace(known, unsearched=tuple(unsearched))
 
 
-def warn_unredacted_columns(columns: Sequence[PatientColumn], dropped: Collection[str] = ()) -> None:
-    """Log a warning about columns of identifiers that the results contain unchanged."""
-    unchanged = [column.name for column in columns if column.name not in dropped]
+def warn_unredacted_columns(
+    columns: Sequence[PatientColumn], dropped: Collection[str] = (), *, others: Iterable[str] = (), remedy: str = ""
+) -> None:
+    """Log a warning about columns of identifiers that the results contain unchanged.
+
+    Args:
+        columns: columns of the patient's record.
+        dropped: those that are dropped or changed.
+        others: further columns, whose values look like identifiers.
+        remedy: the end of the message.
+    """
+    unchanged = [*(column.name for column in columns if column.name not in dropped), *others]
     if unchanged:
-        problem = "identifiers are redacted in notes, not in the table: the output contains these columns unchanged: %s"
-        _log.warning(problem, ", ".join(unchanged))
+        problem = (
+            "identifiers are redacted in notes, not in the table: the output contains these columns unchanged: %s%s"
+        )
+        _log.warning(problem, ", ".join(map(repr, unchanged)), remedy)
 
 
 # The column that names the patient or the file of a line.

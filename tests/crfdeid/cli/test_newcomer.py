@@ -22,7 +22,7 @@ import pytest
 
 from crfdeid.bio import encode
 from crfdeid.cli import COMMANDS, main
-from crfdeid.cli.shell import Commands, Option
+from crfdeid.cli.shell import TABLES, Commands, Option
 from crfdeid.corpora import CORPUS_WRITERS, read_corpus, write_corpus
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.corpora.synthetic import generate_notes
@@ -142,14 +142,24 @@ def test_each_task_is_found_from_help_alone(task: str, capsys: pytest.CaptureFix
     assert all(option in shown for option in re.findall(r"--[a-z-]+", command))
 
 
-def options(name: str, *, rare: bool | None = None) -> list[str]:
+def options(name: str, *, section: str | None = None) -> list[str]:
+    """Names of a command's options; with a section, of those that --help shows there."""
     found = [one for one in ALL[name].params if isinstance(one, Option)]
-    return [one.opts[0] for one in found if rare is None or one.rare == rare]
+    return [one.opts[0] for one in found if section is None or (one.section == section and not one.rare)]
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_ordinary_help_is_short(name: str) -> None:
-    assert len(options(name, rare=False)) <= 14
+    assert len(options(name, section="Options")) <= 14
+    assert len(options(name, section=TABLES)) <= 9
+
+
+def test_the_help_of_redact_shows_all_options_for_tables(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["redact", "--help"]) == 0
+    tables = capsys.readouterr().out.partition("\nTables:\n")[2].partition("\nExamples:")[0]
+    kinds = ("text", "id", "patient"), ("record", "drop", "shift", "hash", "allow")
+    names = [f"--{kind}-column" for kind in kinds[0]] + [f"--{kind}-columns" for kind in kinds[1]]
+    assert sorted(re.findall(r"^  (--[a-z-]+)", tables, re.MULTILINE)) == sorted([*names, "--record-file"])
 
 
 def test_there_are_at_most_140_options_in_all() -> None:
