@@ -185,7 +185,7 @@ def warn_unredacted_columns(
         problem = (
             "identifiers are redacted in notes, not in the table: the output contains these columns unchanged: %s%s"
         )
-        _log.warning(problem, ", ".join(map(repr, unchanged)), remedy)
+        _log.warning(problem, ", ".join(unchanged), remedy)
 
 
 # The column that names the patient or the file of a line.

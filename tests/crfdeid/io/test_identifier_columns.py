@@ -61,6 +61,10 @@ def warnings(capsys: pytest.CaptureFixture[str]) -> list[str]:
     return [line for line in err.splitlines() if "columns unchanged" in line]
 
 
+def named(warning: str) -> list[str]:
+    return warning.partition("unchanged: ")[2].partition(":")[0].split(", ")
+
+
 @pytest.mark.parametrize("kind", [".csv", ".jsonl", ".parquet"])
 def test_one_warning_names_the_columns_that_stay(
     model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str
@@ -68,12 +72,12 @@ def test_one_warning_names_the_columns_that_stay(
     command = ["redact", str(model), str(table(kind, tmp_path)), "--output"]
     assert main([*command, str(tmp_path / "all")]) == 0
     (warning,) = warnings(capsys)
-    assert [name for name in ROWS[0] if f"'{name}'" in warning] == IDENTIFIERS
+    assert named(warning) == IDENTIFIERS
     assert "--drop-columns" in warning and "--hash-columns" in warning
     more = ["--drop-columns", "mrn,PatientName,e_mail", "--record-columns", "phone"]
     assert main([*command, str(tmp_path / "some"), *more]) == 0
     (warning,) = warnings(capsys)
-    assert [name for name in ROWS[0] if f"'{name}'" in warning] == ["patient_id", "phone", "dob"]
+    assert sorted(named(warning)) == ["dob", "patient_id", "phone"]
     assert main([*command, str(tmp_path / "none"), "--drop-columns", ",".join(IDENTIFIERS)]) == 0
     assert warnings(capsys) == []
 
