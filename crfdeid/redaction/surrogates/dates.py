@@ -1,233 +1,63 @@
 """Dates shifted by days, in the form of the original.
 
-`DATE_PATTERNS` is the table of forms. Each part of a date is rewritten in its position, width, language and case, and
-the text between the parts does not change. Text in no known form has no surrogate: an invented date could misstate the
-course of an illness.
+`crfdeid.redaction.surrogates.calendars` has the forms. Each part of a date is rewritten in its position, width,
+language and case, and the text between the parts does not change. Text in no known form has no surrogate: an invented
+date could misstate the course of an illness.
+
+One day in several forms is one day after the shift. A date with a part missing takes it from the other dates of its
+note (`NoteDates`), whatever their order.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache, partial
-from types import MappingProxyType
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import regex
 
-from crfdeid.redaction.surrogates.words import casefold_accents, language_pack, splice, surrogate_table, with_case_of
+from crfdeid.redaction.surrogates.calendars import (
+    APOSTROPHES,
+    BEFORE,
+    DATE_LIKE,
+    MONTHS,
+    OTHER_SEPTEMBER,
+    OWN_PREFIX,
+    OWN_SUFFIX,
+    SHARED_PREFIX,
+    SHARED_PREFIX_END,
+    SHARED_SUFFIX,
+    SHARING_MARKS,
+    SLASHED,
+    WEEKDAYS,
+    Calendar,
+    calendar_of,
+)
+from crfdeid.redaction.surrogates.words import casefold_accents, splice, with_case_of
 from crfdeid.secrets import HmacChooser
 from features.languages import LANGUAGES
-from features.lexicons import (
-    ENGLISH_MONTHS,
-    ENGLISH_WEEKDAYS,
-    SPANISH_MONTHS,
-    SPANISH_WEEKDAYS,
-    english_ordinal,
-    month_number,
-)
+from features.lexicons import ENGLISH_MONTHS, SPANISH_MONTHS, english_ordinal, month_number
 
-_MONTHS = (*ENGLISH_MONTHS, *SPANISH_MONTHS)
-_SHORT_MONTHS = "|".join(name[:3] for name in _MONTHS)  # of any month
-_DAY, _YEAR, _YEAR4 = (
-    r"(?P<day>[0-3]?[0-9])",
-    r"(?P<year>(?:1[89]|20)[0-9][0-9]|['’]?[0-9][0-9])",
-    r"(?P<year>(?:1[89]|20)[0-9][0-9])",
-)
-_NUMBER = r"(?P<{}>[0-9][0-9]?)"
-_SLASHED = (
-    rf"{_NUMBER.format('a')}\s?(?P<sep>[-/.])\s?{_NUMBER.format('b')}\s?(?P=sep)\s?"
-    r"(?P<year>(?:1[89]|20)[0-9][0-9]|[0-9][0-9])(?![0-9])"
-)
-
-
-def _forms(names: str, between: str, ordinal: str, after_month: str) -> list[str]:
-    """Return the forms of dates, the most complete first. "a" and "b" are day and month in the order of the note.
-
-    Args:
-        names: alternatives of an expression, the names of months.
-        between: alternatives, words between day, month and year.
-        ordinal: alternatives, what follows the number of a day.
-        after_month: characters between the numbers of a day and a month without a year.
-    """
-    month = rf"(?P<month>(?:{names}))"
-    gap = rf"(?:\s*[-/.,]\s*|\s+(?:{between})\s+(?:(?:{between})\s+)?|\s+|)"
-    suffix = rf"(?P<ordinal>{ordinal})?"
-    return [
-        rf"(?P<year>(?:1[89]|20)[0-9][0-9])\s?(?P<sep>[-/.])\s?(?P<monthnumber>[0-9][0-9]?)\s?(?P=sep)\s?{_DAY}(?![0-9])",
-        _SLASHED,
-        r"(?P<year>(?:1[89]|20)[0-9][0-9])(?P<monthnumber>[01][0-9])(?P<day>[0-3][0-9])(?![0-9])",
-        rf"{_DAY}{suffix}{gap}{month}\.?(?!\p{{L}}){gap}{_YEAR}(?![0-9])",
-        rf"{month}\.?(?!\p{{L}}){gap}{_DAY}(?P<ordinal>st|nd|rd|th)?{gap}{_YEAR4}(?![0-9])",
-        rf"{month}\.?(?!\p{{L}}){gap}{_YEAR4}(?![0-9])",
-        rf"{month}\.?(?!\p{{L}})\s*(?P<year>['’][0-9][0-9])(?![0-9])",
-        rf"{_DAY}{suffix}{gap}{month}(?!\p{{L}})",
-        rf"{month}\.?(?!\p{{L}}){gap}{_DAY}(?P<ordinal>st|nd|rd|th)?(?![0-9\p{{L}}])",
-        rf"(?P<monthnumber>[0-9][0-9]?)\s?[-/.]\s?{_YEAR4}(?![0-9])",
-        r"(?P<monthnumber>[0-9][0-9]?)\s?[-/]\s?(?P<year>(?:3[2-9]|[4-9][0-9]))(?![0-9])",
-        rf"{_NUMBER.format('a')}\s?{after_month}\s?{_NUMBER.format('b')}(?![0-9])",
-        rf"{month}(?!\p{{L}})",
-        rf"{_YEAR4}(?![0-9\p{{L}}])",
-        r"(?P<year>['’][0-9][0-9])(?![0-9\p{L}])",
-    ]
-
-
-# Each casefolded way to write a day of the week -> the days in its language, and its index.
-_WEEKDAYS = {
-    form: (names, i)
-    for names in (ENGLISH_WEEKDAYS, SPANISH_WEEKDAYS)
-    for i, name in enumerate(map(casefold_accents, names))
-    for form in ((name, name[:3]) if names is ENGLISH_WEEKDAYS else (name,))
-} | {form: (ENGLISH_WEEKDAYS, i) for form, i in (("tues", 1), ("weds", 2), ("thur", 3), ("thurs", 3))}
-_WEEKDAY_NAMES = {*SPANISH_WEEKDAYS, *_WEEKDAYS}
-_BEFORE = r"(?<![0-9\p{L}])"
-
-DATE_PATTERNS = [
-    regex.compile(_BEFORE + form, regex.IGNORECASE)
-    for form in _forms(
-        f"{'|'.join(_MONTHS)}|sept|setiembre|{_SHORT_MONTHS}", "de|del|of|año|the", "st|nd|rd|th|º|ª", "[-/]"
-    )
-]
-"""Forms of dates, with the groups day, month (a name), monthnumber, year, ordinal, or a and b for day and month."""
-
-_WEEKDAY = regex.compile(rf"(?<!\p{{L}})(?P<weekday>{'|'.join(_WEEKDAY_NAMES)})(?!\p{{L}})", regex.IGNORECASE)
-
-# Times of the day, and words that relate dates to each other; neither changes.
-_RELATIVE_TIME = regex.compile(
-    r"(?<![0-9:])(?:[01]?[0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?(?![0-9:])(?:\s?[ap]\.?m\.?|\s?h)?"
-    r"|(?<!\p{L})(?:of|the|on|in|at|to|from|and|since|until|till|last|next|this|that|past|previous|following|early|mid|"
-    r"late|ago|day|days|week|weeks|month|months|year|years|morning|afternoon|evening|night|noon|today|yesterday|tomorrow|"
-    r"am|pm|de|del|el|la|los|las|al|a|y|en|desde|hasta|año|años|mes|meses|día|días|semana|semanas|pasado|pasada|próximo|"
-    r"próxima|este|esta|hace|ayer|hoy|mañana|tarde|noche|principios|mediados|finales|inicio|"
-    r"ese|esa|aquel|aquella|mismo|misma|dicho|dicha|same|"
-    r"spring|summer|fall|autumn|winter|primavera|verano|otoño|invierno)"
-    r"(?!\p{L})",
-    regex.IGNORECASE,
-)
-
-
-class Calendar(NamedTuple):
-    """Dates of a language.
-
-    Attributes:
-        patterns: forms of dates, the most complete first, with the groups of `DATE_PATTERNS`.
-        weekday: days of the week.
-        relative: times of the day, and words that relate dates to each other; neither changes.
-        part_of_year: a day or a month, in a date that is more than a year.
-        code: the language of the pack; "" for English and Spanish.
-        months: each casefolded way to write a month -> its number.
-        full_months: names of the months.
-        short_months: abbreviations of the months, and names that are never abbreviated.
-        full_weekdays: names of the days of the week.
-        short_weekdays: abbreviations of the days of the week.
-        first_day: what follows the number of the first day of a month: "er".
-        days: several days of one month; None if they have no surrogates.
-    """
-
-    patterns: Sequence[regex.Pattern[str]]
-    weekday: regex.Pattern[str]
-    relative: regex.Pattern[str]
-    part_of_year: regex.Pattern[str]
-    code: str = ""
-    months: Mapping[str, int] = MappingProxyType({})
-    full_months: Sequence[str] = ()
-    short_months: Sequence[str] = ()
-    full_weekdays: Sequence[str] = ()
-    short_weekdays: Sequence[str] = ()
-    first_day: str = ""
-    days: regex.Pattern[str] | None = None
-
-
-@lru_cache(maxsize=16)
-def calendar_of(locale: str) -> Calendar:
-    """Return the dates of a locale's language; those of English and Spanish are read together."""
-    pack = language_pack(locale)
-    if pack is None:
-        return _BILINGUAL
-    listed = partial(pack.entries, "surrogates", "dates")
-    section = surrogate_table(pack, "dates")
-    full, full_weekdays = [names[0] for names in pack.months], [names[0] for names in pack.weekdays]
-    short = listed("short_months") or [name[:3] for name in full]
-    short_weekdays = listed("short_weekdays") or [name[:2] for name in full_weekdays]
-    months = {
-        casefold_accents(form): number
-        for number, names in enumerate(pack.months, start=1)
-        for form in (*names, short[number - 1])
-    }
-    months_in = _alternatives({form for names in pack.months for form in names} | set(short) | set(months))
-    weekdays_in = _alternatives({*(form for names in pack.weekdays for form in names), *short_weekdays})
-    first_day = section.get("first_day", "")
-    forms = _forms(
-        rf"(?:{months_in})\.?",
-        section.get("between", "(?!)"),
-        regex.escape(first_day) if first_day else "(?!)",
-        "[-/.]",
-    )
-    words = _alternatives(listed("relative") or ("(?!)",))
-    joint = rf"(?:\s*,\s*|\s*[-–/]\s*|\s+(?:{section.get('joint', '(?!)')})\s+)"
-    day = rf"[0-3]?[0-9](?:{first_day})?\.?"
-    return Calendar(
-        [regex.compile(_BEFORE + form, regex.IGNORECASE) for form in forms],
-        regex.compile(rf"(?<!\p{{L}})(?P<weekday>{weekdays_in})(?!\p{{L}})", regex.IGNORECASE),
-        regex.compile(
-            rf"(?<![0-9:])(?:[01]?[0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?(?![0-9:])(?:\s?h)?"
-            rf"|(?<!\p{{L}})(?:{section.get('clock', '(?!)')}|{words})(?!\p{{L}})",
-            regex.IGNORECASE,
-        ),
-        regex.compile(rf"(?<![0-9])[0-9]{{1,2}}(?![0-9])|(?<!\p{{L}})(?:{months_in})", regex.IGNORECASE),
-        pack.code,
-        MappingProxyType(months),
-        full,
-        short,
-        full_weekdays,
-        short_weekdays,
-        first_day,
-        regex.compile(
-            rf"{_BEFORE}(?P<first>{day})(?P<joint>{joint})(?=(?:{day}{joint})*{day}"
-            rf"(?P<rest>\s*(?:{months_in})(?!\p{{L}})\.?(?:\s+(?:1[89]|20)[0-9][0-9](?![0-9]))?))",
-            regex.IGNORECASE,
-        ),
-    )
-
-
-def _alternatives(forms: Iterable[str]) -> str:
-    """Return the forms as alternatives of an expression, the longest first."""
-    return "|".join(sorted(forms, key=lambda form: (-len(form), form)))
-
-
-_DASH = r"\s?[-/.\p{Pd}\u2044\u2215\u2212]\s?"
-_SHORT_MONTH = rf"(?:{_SHORT_MONTHS})\p{{L}}*"
-DATE_LIKE = regex.compile(
-    r"(?<![\p{L}\p{N}]|[0-9][-/.])(?:"
-    rf"[0-9]{{1,2}}{_DASH}(?:[0-9]{{1,2}}|{_SHORT_MONTH}){_DASH}[0-9]{{2}}(?:[0-9]{{2}})?"
-    rf"|[0-9]{{4}}{_DASH}[0-9]{{1,2}}{_DASH}[0-9]{{1,2}}"
-    rf"|(?:0?[1-9]|1[0-2]){_DASH}(?:1[89]|20)[0-9][0-9]"
-    rf"|[0-9]{{1,2}}\s+(?:de\s+|of\s+)?{_SHORT_MONTH}\s+(?:del?\s+|of\s+)?[0-9]{{4}}"
-    r")(?![\p{L}\p{N}]|[-/.][0-9])",
-    regex.IGNORECASE,
-)
-"""Text that looks like a date, valid or not: "14/03/2031", "85-59-1499", "03/2031"."""
-
-_FULL = regex.compile(_BEFORE + _SLASHED)
+_FULL = regex.compile(BEFORE + SLASHED)
 
 # Years of two digits up to this one are 20xx.
 _LAST_OF_THIS_CENTURY = 40
-_A_LEAP_YEAR = 2000  # of a day without a year, so that 29 February is valid
+_A_LEAP_YEAR = 2000  # of a day without a year in a note without any, so that 29 February is valid
 _LEAP_DAY = (2, 29)
+_BETWEEN_LEAP_YEARS = 8  # at most: 1896 to 1904
 _LAST_OF_A_MONTH = 31
 _LEAST_DAYS, _MOST_DAYS = 34, 75
-_MARK = "\x1f"
 _LONGEST_SHORT = 4  # letters of the abbreviation of a month
 
-_OTHER_SEPTEMBER = "setiembre"
 _IN_ENGLISH = frozenset(ENGLISH_MONTHS) | {name[:3] for name in ENGLISH_MONTHS}
-_IN_SPANISH = frozenset(SPANISH_MONTHS) | {name[:3] for name in SPANISH_MONTHS} | {_OTHER_SEPTEMBER}
+_IN_SPANISH = frozenset(SPANISH_MONTHS) | {name[:3] for name in SPANISH_MONTHS} | {OTHER_SEPTEMBER}
 
-_YEARS = regex.compile(r"(?<![0-9])(?:1[89]|20)[0-9][0-9](?![0-9])")
-# A day or a month, in a date that is more than a year.
-_DAY_OR_MONTH = regex.compile(rf"(?<![0-9])[0-9]{{1,2}}(?![0-9])|(?<!\p{{L}})(?:{_SHORT_MONTHS})", regex.IGNORECASE)
-_BILINGUAL = Calendar(DATE_PATTERNS, _WEEKDAY, _RELATIVE_TIME, _DAY_OR_MONTH)
+_OF_A_WEEK = {"isoyear": "{0}", "week": "{1:02}", "isoday": "{2}"}
+_MARKS = regex.compile(rf"([{''.join(SHARING_MARKS)}])")
+_BESIDE_GAP = 24  # characters between a date and its day of the week
 
 
 def date_order_of(text: str) -> str | None:
@@ -274,124 +104,379 @@ def patient_shift(keyed: HmacChooser) -> DateShift:
     return DateShift(days, round(days / 30.436875), -years)
 
 
+class WrittenDate(NamedTuple):
+    """Date as a text has it, a weekday, or words that do not change.
+
+    Attributes:
+        start: offset of the first character.
+        end: offset after the last character.
+        parts: meaning, start and end of each part that changes.
+        year: the year; None if it is not written.
+        month: the month; None if it is not written.
+        day: the day; None if it is not written.
+    """
+
+    start: int
+    end: int
+    parts: tuple[tuple[str, int, int], ...] = ()
+    year: int | None = None
+    month: int | None = None
+    day: int | None = None
+
+    @property
+    def whole(self) -> dt.date | None:
+        """The day; None if a part is not written."""
+        if self.year is None or self.month is None or self.day is None:
+            return None
+        return dt.date(self.year, self.month, self.day)
+
+
+@dataclass(frozen=True)
+class NoteDates:
+    """Dates of a note, from which its incomplete dates take what they lack; the order of the dates has no influence.
+
+    A day without a year ("3/14") has the year
+
+    1. that puts it nearest to a whole date of its own value: "12/28-1/3/31" begins in 2030;
+    2. or else of the same day elsewhere in the note: the most frequent such year, of equally frequent ones the last;
+    3. or else that puts it nearest to a whole date of the note's most frequent year, of equally frequent ones the last;
+    4. or else that year, if no date is whole.
+
+    29 February is in a leap year. A month without a day becomes the most frequent month of the note's shifted days in
+    that month, of equally frequent ones the first. A year alone shifts as most dates of the years that are written
+    alone (`shift_of_years`).
+
+    Attributes:
+        days: whole dates, each as often as it occurs.
+        later_days: days without a year, with the year of these rules.
+        months: months with a year and without a day.
+        years: years alone.
+        year: the most frequent year; None if the note has no year.
+    """
+
+    days: tuple[dt.date, ...] = ()
+    later_days: tuple[dt.date, ...] = ()
+    months: tuple[tuple[int, int], ...] = ()
+    years: frozenset[int] = frozenset()
+    year: int | None = None
+
+    @classmethod
+    def of(cls, texts: Iterable[str], *, month_first: bool, locale: str) -> NoteDates:
+        """Read the dates of a note.
+
+        Args:
+            texts: the values with dates; those in no known form are ignored.
+            month_first: True to read 3/4 as the 4th of March.
+            locale: language of the dates.
+        """
+        days: list[dt.date] = []
+        months: list[tuple[int, int]] = []
+        years: list[int] = []
+        waiting: list[tuple[int, int]] = []
+        for text in texts:
+            found = written_dates(text, month_first=month_first, locale=locale) or ()
+            own = [day for one in found if (day := one.whole) is not None]
+            for one in found:
+                if one.day is not None and one.month is not None and one.year is None:
+                    if own:
+                        days.append(dt.date(nearest_year(one.month, one.day, own), one.month, one.day))
+                    else:
+                        waiting.append((one.month, one.day))
+                elif one.day is None and one.month is not None and one.year is not None:
+                    months.append((one.year, one.month))
+                elif one.day is None and one.month is None and one.year is not None:
+                    years.append(one.year)
+            days += own
+        counts = Counter(day.year for day in days) or Counter([*(year for year, _ in months), *years])
+        year = max(counts, key=lambda year: (counts[year], year), default=None)
+        first = cls(tuple(days), (), tuple(months), frozenset(years), year)
+        later = tuple(dt.date(first.year_of(month, day), month, day) for month, day in waiting)
+        return cls(first.days, later, first.months, first.years, year)
+
+    def year_of(self, month: int, day: int, own: Sequence[dt.date] = ()) -> int:
+        """Year of a day without one, by the rules above.
+
+        Args:
+            month: the month.
+            day: the day.
+            own: whole dates of the same value.
+
+        Raises:
+            ValueError: no year has such a day.
+        """
+        if own:
+            return nearest_year(month, day, own)
+        same = Counter(one.year for one in self.days if (one.month, one.day) == (month, day))
+        if same:
+            return max(same, key=lambda year: (same[year], year))
+        near = [one for one in self.days if one.year == self.year]
+        return nearest_year(month, day, near or [dt.date(self.year or _A_LEAP_YEAR, month, 1)])
+
+    def month_of(self, year: int | None, month: int, shift: DateShift) -> tuple[int, int]:
+        """Year and month that a month without a day becomes; the year is arbitrary if None."""
+        days = [one for one in (*self.days, *self.later_days) if one.month == month and year in (None, one.year)]
+        if days:
+            found = Counter((new.year, new.month) for new in (one + dt.timedelta(shift.days) for one in days))
+            return min(found, key=lambda new: (-found[new], new))
+        years, months = divmod(12 * (year or _A_LEAP_YEAR) + month - 1 + shift.months, 12)
+        return years, months + 1
+
+    def shift_of_years(self, shift: DateShift) -> int:
+        """Shift in years of years alone: that of most of the note's dates in these years.
+
+        The year of a whole date shifts by days, so it may differ by one from that of a year alone. With this shift,
+        "seen in November 2009, and again in that same year 2009" keeps one year, as far as the note's dates allow it.
+        """
+        votes = Counter({shift.years: 0})
+        if self.years:
+            votes.update(
+                (one + dt.timedelta(shift.days)).year - one.year for one in self.days if one.year in self.years
+            )
+            votes.update(self.month_of(*one, shift)[0] - one[0] for one in self.months if one[0] in self.years)
+        return max(votes, key=lambda years: (votes[years], years == shift.years, years))
+
+
+def nearest_year(month: int, day: int, near: Iterable[dt.date]) -> int:
+    """Year that puts a day nearest to some days; of two equally near ones the later.
+
+    Raises:
+        ValueError: no year has such a day.
+
+    Example:
+        >>> nearest_year(12, 28, [dt.date(2031, 1, 3)]), nearest_year(2, 29, [dt.date(2031, 1, 3)])
+        (2030, 2032)
+    """
+    reach = _BETWEEN_LEAP_YEARS if (month, day) == _LEAP_DAY else 1
+    dt.date(_A_LEAP_YEAR, month, day)
+    found = [
+        (abs((dt.date(year, month, day) - one).days), -year)
+        for one in near
+        for year in range(one.year - reach, one.year + reach + 1)
+        if reach == 1 or is_leap_year(year)
+    ]
+    return -min(found)[1]
+
+
+def is_leap_year(year: int) -> bool:
+    """Return True for a year with 29 February."""
+    return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+
+
+NO_DATES = NoteDates()
+"""Dates of an unknown note."""
+
+
 def shift_date(
-    text: str, shift: DateShift, *, month_first: bool, locale: str = "en_US", year: int | None = None
+    text: str, shift: DateShift, *, month_first: bool, locale: str = "en_US", note: NoteDates = NO_DATES
 ) -> str | None:
     """Return a text of one or several dates with each shifted, or None if part of it is in no known form.
-
-    A day without a year is shifted as one of a given year, or else of the year 2000, so it may be a day off.
 
     Args:
         text: the dates.
         shift: the patient's shift.
         month_first: True to read 3/4 as the 4th of March; dates with one possible reading ignore it.
         locale: language of the dates.
-        year: the year of days without one.
+        note: the dates of the note, for what this one lacks.
+
+    Example:
+        >>> later = DateShift(31, 1, 0)
+        >>> [shift_date(text, later, month_first=True) for text in ("3/3/31", "Mar 3 '31", "3-5 March 2031", "Easter")]
+        ['4/3/31', "Apr 3 '31", '3-5 April 2031', None]
     """
+    read = _read(text, month_first, locale)
+    if read is None:
+        return None
+    spelled, dates = read
     calendar = calendar_of(locale)
-    found = _with_own_months(text, calendar)
-    shifted = _shifted_dates(found, shift, month_first, calendar, year)
-    return shifted if found == text or shifted is None else _with_shared_months(shifted, calendar)
-
-
-def _with_own_months(text: str, calendar: Calendar) -> str:
-    """Return a text with the month and year of several days after each: "3 mai et 4 mai" for "3 et 4 mai".
-
-    A mark follows each, since "3 mai, 04 mai" without it also reads as the year 04.
-    """
-    if calendar.days is None or _MARK in text:
-        return text
-    return str(calendar.days.sub(lambda match: match["first"] + match["rest"] + _MARK + match["joint"], text))
-
-
-def _with_shared_months(text: str, calendar: Calendar) -> str:
-    """Return a text with the month and year of several days after the last alone."""
-    text = text.replace(_MARK, "")
-    months = _alternatives({*calendar.full_months, *calendar.short_months})
-    year = r"(?:\s+[0-9]{4})?"
-    next_day = rf"(?=(?:[^0-9]+[0-9]{{1,2}}(?:{calendar.first_day})?\.?)+"
-    whole = regex.compile(rf"(?P<rest>\s*(?:{months})\.?{year}){next_day}(?P=rest)(?![\p{{L}}0-9]))", regex.IGNORECASE)
-    years = regex.compile(
-        rf"(?<=\s(?:{months}))(?P<year>\s+[0-9]{{4}}){next_day}\s*(?:{months})(?P=year))", regex.IGNORECASE
-    )
-    return str(years.sub("", whole.sub("", text)))
-
-
-def _shifted_dates(text: str, shift: DateShift, month_first: bool, calendar: Calendar, year: int | None) -> str | None:
+    own = [day for one in dates if (day := one.whole) is not None]
     pieces: list[tuple[int, int, str]] = []
-    left = sum(map(str.isalnum, text))
-    for pattern in (*calendar.patterns, calendar.weekday, calendar.relative):
-        if not left:  # further matches would lie within these
-            break
-        for match in pattern.finditer(text):
-            if any(start < match.end() and match.start() < end for start, end, _ in pieces):
-                continue
-            found = _shifted(match, shift, month_first, calendar, year)
-            if found is None:
-                return None
-            pieces.append((match.start(), match.end(), found))
-            left -= sum(map(str.isalnum, match.group()))
-    for dated in DATE_LIKE.finditer(text):  # two forms must not share it: "1800-1-40" is no year and month
-        if not any(start <= dated.start() and dated.end() <= end for start, end, _ in pieces):
-            return None
-    pieces.sort()
-    rest = splice(text, [(start, end, "") for start, end, _ in pieces])
-    return None if any(map(str.isalnum, rest)) else splice(text, pieces)
+    try:
+        for one in dates:
+            pieces += _new_parts(spelled, one, shift, calendar, note, own)
+    except (ValueError, OverflowError):
+        return None
+    shifted = splice(spelled, pieces)
+    return shifted if spelled == text else _without_copies(shifted, calendar)
 
 
-def year_shift(dates: Iterable[str], shift: DateShift, *, month_first: bool, locale: str = "en_US") -> int:
-    """Return the shift in years of a note's years alone: that of most of its dates in these years.
+def written_dates(text: str, *, month_first: bool, locale: str = "en_US") -> Sequence[WrittenDate] | None:
+    """Return the dates of a text, or None if part of it is in no known form.
 
-    The year of a whole date shifts by days, so it may differ by one from that of a year alone. With this shift, "seen
-    in November 2009, and again in that same year 2009" keeps one year, as far as the note's dates allow it.
+    The offsets are those of the text in which several days of one month have a month each.
 
     Args:
-        dates: the dates of the note.
-        shift: the patient's shift.
+        text: the dates.
         month_first: True to read 3/4 as the 4th of March.
         locale: language of the dates.
     """
-    part_of_year = calendar_of(locale).part_of_year
-    whole = [(text, _YEARS.findall(text)) for text in dates]
-    alone = {years[0] for text, years in whole if len(years) == 1 and not part_of_year.search(text)}
-    votes = Counter({shift.years: 0})
-    for text, years in whole if alone else ():
-        if part_of_year.search(text) and alone.intersection(years):
-            shifted = shift_date(text, shift, month_first=month_first, locale=locale)
-            found = _YEARS.findall(shifted or "")
-            votes.update(int(new) - int(old) for old, new in zip(years, found, strict=False) if old in alone)
-    return votes.most_common(1)[0][0]
+    read = _read(text, month_first, locale)
+    return None if read is None else read[1]
 
 
-def _shifted(
-    match: regex.Match[str], shift: DateShift, month_first: bool, calendar: Calendar, year: int | None
-) -> str | None:
-    """Return the shifted text of a match, or None for an invalid date such as 30 February."""
+@lru_cache(maxsize=1 << 10)
+def _read(text: str, month_first: bool, locale: str) -> tuple[str, tuple[WrittenDate, ...]] | None:
+    """Return a text with a month for each day, and its dates in order; None if part of it is in no known form."""
+    calendar = calendar_of(locale)
+    spelled = _with_copies(text, calendar, month_first=month_first)
+    dates: list[WrittenDate] = []
+    left = sum(map(str.isalnum, spelled))
+    for pattern in (*calendar.patterns, calendar.weekday, calendar.relative):
+        if not left:  # further matches would lie within these
+            break
+        for match in pattern.finditer(spelled):
+            if any(one.start < match.end() and match.start() < one.end for one in dates):
+                continue
+            try:
+                found = _written(match, month_first, calendar)
+            except ValueError:
+                return None
+            dates.append(found)
+            left -= sum(map(str.isalnum, match.group()))
+    for dated in DATE_LIKE.finditer(spelled):  # two forms must not share it: "1800-1-40" is no year and month
+        if not any(one.start <= dated.start() and dated.end() <= one.end for one in dates):
+            return None
+    dates.sort()
+    rest = splice(spelled, [(one.start, one.end, "") for one in dates])
+    return None if any(map(str.isalnum, rest)) else (spelled, tuple(dates))
+
+
+# --- several days of one month
+
+
+def _with_copies(text: str, calendar: Calendar, *, month_first: bool) -> str:
+    """Return a text in which several days of one month have a month each: "3 mai et 4 mai" for "3 et 4 mai".
+
+    Marks enclose the copies, and what they are copies of (`calendars.SHARING_MARKS`).
+    """
+    if not SHARING_MARKS.isdisjoint(text):
+        return text
+    for form in calendar.shared[month_first]:
+        text = form.sub(_spelled_out, text)
+    return text
+
+
+def _spelled_out(match: regex.Match[str]) -> str:
+    shared = match.groupdict()
+    before, after = shared.get("before") or "", shared["after"] or ""
+    first, *others = match.captures("day")
+    copies = (f"{SHARED_SUFFIX}{after}{SHARED_SUFFIX}", f"{SHARED_PREFIX}{before}{SHARED_PREFIX_END}")
+    suffix, prefix = (copy if part else "" for copy, part in zip(copies, (after, before), strict=True))
+    parts = [f"{OWN_PREFIX}{before}{OWN_PREFIX}" if before else "", first]
+    for joint, day in zip(match.captures("joint"), others, strict=True):
+        parts += suffix, joint, prefix, day
+    return "".join([*parts, f"{OWN_SUFFIX}{after}{OWN_SUFFIX}" if after else ""])
+
+
+def _without_copies(text: str, calendar: Calendar) -> str:
+    """Return a text without its marks, and without copies of the month or year of the day before or after them."""
+    pieces = _MARKS.split(text)  # text, mark, marked text, mark, text, ...
+    marked = range(2, len(pieces), 4)
+    next_suffix = prefix = ""
+    for at in reversed(marked):
+        suffix = pieces[at]
+        if pieces[at - 1] == SHARED_SUFFIX:
+            pieces[at] = _without_copy(suffix, next_suffix, calendar)
+            if pieces[at].endswith(".") and pieces[at + 2].startswith("."):
+                pieces[at + 2] = pieces[at + 2][1:]
+        if pieces[at - 1] in (SHARED_SUFFIX, OWN_SUFFIX):
+            next_suffix = suffix
+    for at in marked:
+        if pieces[at - 1] == SHARED_PREFIX and pieces[at] == prefix:
+            pieces[at] = ""
+        elif pieces[at - 1] in (SHARED_PREFIX, OWN_PREFIX):
+            prefix = pieces[at]
+    return "".join(pieces[::2])
+
+
+def _without_copy(suffix: str, following: str, calendar: Calendar) -> str:
+    if suffix == following:
+        return ""
+    years = [calendar.year.search(one) for one in (suffix, following)]
+    if years[0] and years[1] and years[0]["year"] == years[1]["year"]:
+        return suffix[: years[0].start()]
+    return suffix
+
+
+# --- one date
+
+
+def _written(match: regex.Match[str], month_first: bool, calendar: Calendar) -> WrittenDate:
+    """Return the date of a match.
+
+    Raises:
+        ValueError: there is no such date, as 30 February.
+    """
+    start, end = match.span()
     if match.re is calendar.relative:
-        return str(match.group())
-    if match.re is calendar.weekday:
-        return _weekday(match.group(), shift.days, calendar)
-    parts = {name: text for name, text in match.groupdict().items() if text is not None and name != "sep"}
-    named = _order(parts, month_first)
-    if named is None:
-        return None
-    try:
-        new = _shifted_date({named.get(name, name): text for name, text in parts.items()}, shift, calendar, year)
-    except (ValueError, OverflowError):
-        return None
-    if parts.keys() == {"monthnumber", "year"} and len(parts["year"]) == 2 and new.year % 100 <= _LAST_OF_A_MONTH:
-        return None  # "3/35" would become 3/31, which reads as a day
-    wide = _is_padded(parts)
-    offset = match.start()
-    changes = sorted(
-        (
-            match.start(name) - offset,
-            match.end(name) - offset,
-            _part(named.get(name, name), parts[name], new, calendar, wide=wide, worded="month" in parts),
-        )
-        for name in parts
-    )
-    return splice(match.group(), changes)
+        return WrittenDate(start, end)
+    texts = {name: text for name, text in match.groupdict().items() if text is not None and name != "sep"}
+    order = _order(texts, month_first)
+    values = {order.get(name, name): text for name, text in texts.items()}
+    parts = tuple((order.get(name, name), *match.span(name)) for name in texts)
+    if "isoday" in values:
+        found = dt.date.fromisocalendar(*(int(values[name]) for name in ("isoyear", "week", "isoday")))
+        return WrittenDate(start, end, parts, found.year, found.month, found.day)
+    year = _year(values["year"]) if "year" in values else None
+    month = int(values["monthnumber"]) if "monthnumber" in values else None
+    if "month" in values:
+        name = values["month"]
+        month = calendar.months[casefold_accents(name).rstrip(".")] if calendar.code else month_number(name) or 0
+    day = int(values["day"]) if "day" in values else None
+    dt.date(_A_LEAP_YEAR if year is None else year, 1 if month is None else month, 1 if day is None else day)
+    return WrittenDate(start, end, parts, year, month, day)
+
+
+def _order(texts: dict[str, str], month_first: bool) -> dict[str, str]:
+    """Return the meaning of the numbers a and b.
+
+    Raises:
+        ValueError: neither can be a month.
+    """
+    if "a" not in texts:
+        return {}
+    a, b = int(texts["a"]), int(texts["b"])
+    orders = [({"a": "monthnumber", "b": "day"}, a), ({"a": "day", "b": "monthnumber"}, b)]
+    for order, month in orders if month_first else orders[::-1]:
+        if 1 <= month <= 12:
+            return order
+    raise ValueError("no month")
+
+
+def _year(text: str) -> int:
+    digits = text.lstrip(APOSTROPHES)
+    year = int(digits)
+    return year if len(digits) > 2 else year + (2000 if year <= _LAST_OF_THIS_CENTURY else 1900)
+
+
+def _new_parts(
+    text: str, one: WrittenDate, shift: DateShift, calendar: Calendar, note: NoteDates, own: Sequence[dt.date]
+) -> Iterator[tuple[int, int, str]]:
+    """Yield start, end and new text of the parts of a date, in order.
+
+    Raises:
+        ValueError: the new date would read as another one.
+        OverflowError: the new date is out of the calendar.
+    """
+    texts = {meaning: text[start:end] for meaning, start, end in one.parts}
+    if "weekday" in texts or not texts:
+        yield from ((start, end, _weekday(text[start:end], shift.days, calendar)) for _, start, end in one.parts)
+        return
+    new = _new_date(one, shift, note, own)
+    if texts.keys() == {"monthnumber", "year"} and len(texts["year"]) == 2 and new.year % 100 <= _LAST_OF_A_MONTH:
+        raise ValueError("3/35 would become 3/31, which reads as a day")
+    wide = _is_padded(texts)
+    for meaning, start, end in sorted(one.parts, key=lambda part: part[1]):
+        yield start, end, _part(meaning, text[start:end], new, calendar, wide=wide, worded="month" in texts)
+
+
+def _new_date(one: WrittenDate, shift: DateShift, note: NoteDates, own: Sequence[dt.date]) -> dt.date:
+    """Return the shifted date; parts that the text lacks have arbitrary values."""
+    if one.day is not None and one.month is not None:
+        year = note.year_of(one.month, one.day, own) if one.year is None else one.year
+        return dt.date(year, one.month, one.day) + dt.timedelta(shift.days)
+    if one.month is not None:
+        return dt.date(*note.month_of(one.year, one.month, shift), 1)
+    return dt.date((one.year or _A_LEAP_YEAR) + note.shift_of_years(shift), 1, 1)
 
 
 def _weekday(word: str, days: int, calendar: Calendar) -> str:
@@ -406,46 +491,15 @@ def _weekday(word: str, days: int, calendar: Calendar) -> str:
         if len(word) <= len(calendar.short_weekdays[i]):
             return with_case_of(calendar.short_weekdays[(i + days) % 7], word)
         return with_case_of(other + (word[len(full) :] if plain.startswith(casefold_accents(full)) else ""), word)
-    names, i = _WEEKDAYS[casefold_accents(word)]
+    names, i = WEEKDAYS[casefold_accents(word)]
     other = names[(i + days) % 7]
     return with_case_of(other[:3] if len(word) == 3 else other, word)
 
 
-def _order(parts: dict[str, str], month_first: bool) -> dict[str, str] | None:
-    """Return the meaning of the numbers a and b, or None if neither can be a month."""
-    if "a" not in parts:
-        return {}
-    a, b = int(parts["a"]), int(parts["b"])
-    orders = [({"a": "monthnumber", "b": "day"}, a), ({"a": "day", "b": "monthnumber"}, b)]
-    ranked = orders if month_first else orders[::-1]
-    return next((order for order, month in ranked if 1 <= month <= 12), None)
-
-
-def _shifted_date(values: dict[str, str], shift: DateShift, calendar: Calendar, year_without: int | None) -> dt.date:
-    """Return the shifted date; parts that the text lacks have arbitrary values."""
-    digits = values.get("year", "").lstrip("'’")
-    year = int(digits or year_without or _A_LEAP_YEAR)
-    if digits and len(digits) == 2:
-        year += 2000 if year <= _LAST_OF_THIS_CENTURY else 1900
-    month = int(values.get("monthnumber", 1))
-    if "month" in values:
-        name = values["month"]
-        month = calendar.months[casefold_accents(name).rstrip(".")] if calendar.code else month_number(name) or 0
-    if "day" in values:
-        if not digits and (month, int(values["day"])) == _LEAP_DAY:
-            year = _A_LEAP_YEAR
-        return dt.date(year, month, int(values["day"])) + dt.timedelta(shift.days)
-    if "month" in values or "monthnumber" in values:
-        dt.date(year, month, 1)  # raises ValueError for no month
-        years, months = divmod(12 * year + month - 1 + shift.months, 12)
-        return dt.date(years, months + 1, 1)
-    return dt.date(year + shift.years, 1, 1)
-
-
-def _is_padded(parts: dict[str, str]) -> bool:
+def _is_padded(texts: dict[str, str]) -> bool:
     """Return True if days and months below ten have a leading zero, as in "03/14", or may have one, as in "11/14"."""
-    numbers = [text for name, text in parts.items() if name in ("a", "b", "day", "monthnumber")]
-    all_wide = "month" not in parts and all(len(text) == 2 for text in numbers)
+    numbers = [text for name, text in texts.items() if name in ("day", "monthnumber")]
+    all_wide = "month" not in texts and all(len(text) == 2 for text in numbers)
     return all_wide or any(text.startswith("0") for text in numbers)
 
 
@@ -453,12 +507,13 @@ def _part(meaning: str, text: str, new: dt.date, calendar: Calendar, *, wide: bo
     """Return a part of the new date in the form, language and case of the original."""
     if meaning == "month":
         return _month(text, new.month, calendar)
-    if meaning == "ordinal" and calendar.code:
-        return ""  # the day has it
+    if meaning in _OF_A_WEEK:
+        return _OF_A_WEEK[meaning].format(*new.isocalendar())
     if meaning == "ordinal":
-        return text if text in "ºª" else with_case_of(english_ordinal(new.day), text)
+        own = "" if calendar.code else text  # of a pack, the day has it
+        return own if own in "ºª" else with_case_of(english_ordinal(new.day), text)
     if meaning == "year":
-        mark, digits = text[: len(text) - len(text.lstrip("'’"))], text.lstrip("'’")
+        mark, digits = text[: len(text) - len(text.lstrip(APOSTROPHES))], text.lstrip(APOSTROPHES)
         return f"{mark}{new.year % 100:02d}" if len(digits) == 2 else f"{new.year}"
     number = new.day if meaning == "day" else new.month
     if meaning == "day" and number == 1 and worded and not wide:
@@ -477,5 +532,5 @@ def _month(text: str, number: int, calendar: Calendar) -> str:
         return with_case_of(short, text) + ("." if text.endswith(".") and not is_whole else "")
     spanish = plain not in _IN_ENGLISH and plain in _IN_SPANISH
     found = (SPANISH_MONTHS if spanish else ENGLISH_MONTHS)[number - 1]
-    is_whole = plain in (*_MONTHS, _OTHER_SEPTEMBER)
+    is_whole = plain in (*MONTHS, OTHER_SEPTEMBER)
     return with_case_of(found if is_whole else found[:3], text)

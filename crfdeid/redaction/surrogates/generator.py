@@ -11,7 +11,8 @@ from types import MappingProxyType
 import regex
 
 from crfdeid.label_schemes import surrogate_kind
-from crfdeid.redaction.surrogates.dates import DATE_LIKE, DateShift, patient_shift, shift_date, year_shift
+from crfdeid.redaction.surrogates.calendars import DATE_LIKE
+from crfdeid.redaction.surrogates.dates import DateShift, NoteDates, patient_shift, shift_date
 from crfdeid.redaction.surrogates.demographics import generalise_age, preserve_kin, preserve_occupation, preserve_sex
 from crfdeid.redaction.surrogates.hospitals import Hospitals
 from crfdeid.redaction.surrogates.identifiers import (
@@ -42,9 +43,6 @@ PRESERVED_KINDS = frozenset({"sex", "kin", "age", "job", "country"})
 _INTERCHANGEABLE = (frozenset({"place", "street", "town", "hospital"}), frozenset({"number", "licence", "telephone"}))
 
 
-_YEAR = regex.compile(r"(?<![0-9])(?:19|20)[0-9]{2}(?![0-9])")
-
-
 class Surrogates:
     """Surrogates of one patient in one note.
 
@@ -56,7 +54,7 @@ class Surrogates:
         places: towns in the note; hospitals and streets named after them follow their surrogates.
         countries: countries in the note; they decide between towns of one name.
         roles: roles of the words of names in the note (`name_roles`).
-        dates: dates in the note; a year alone shifts as most dates of that year do.
+        dates: dates in the note, from which incomplete dates take what they lack (`NoteDates`).
         postcodes: postcodes before the towns in the note (`town_postcodes`).
 
     Raises:
@@ -96,7 +94,7 @@ class Surrogates:
             "street": where.street,
             "town": where.town,
             "country": lambda text: other_country(text, keyed, locale),
-            "date": lambda text: shift_date(text, self._shift, month_first=by_month, locale=locale, year=self._year),
+            "date": lambda text: shift_date(text, self._shift, month_first=by_month, locale=locale, note=self._note),
             "age": lambda text: generalise_age(text, locale),
             "sex": lambda text: preserve_sex(text, locale),
             "kin": lambda text: preserve_kin(text, names.person, locale),
@@ -128,16 +126,11 @@ class Surrogates:
 
     @cached_property
     def _shift(self) -> DateShift:
-        shift = patient_shift(self._keyed)
-        return shift._replace(years=year_shift(self._dates, shift, month_first=self._by_month, locale=self._locale))
+        return patient_shift(self._keyed)
 
     @cached_property
-    def _year(self) -> int | None:
-        """The most frequent year of the note's dates, of equally frequent ones the last: that of dates without one."""
-        if language_pack(self._locale) is None:
-            return None
-        counts = Counter(int(year) for text in self._dates for year in _YEAR.findall(text))
-        return max(counts, key=lambda year: (counts[year], year), default=None)
+    def _note(self) -> NoteDates:
+        return NoteDates.of(self._dates, month_first=self._by_month, locale=self._locale)
 
     def of(self, text: str, label: str, *, like: str | None = None) -> str:
         """Return the surrogate of a value, or its type in brackets if there is no plausible one: [DATE].
