@@ -126,23 +126,25 @@ def _patterns(
     words = _words(between)
     gap = rf"(?:\s*[-/.,(]\s*|{words}|\s+|)"
     suffix = rf"(?P<ordinal>{ordinal})?"
-    two_digits = rf"(?:\s*[-/.]\s*|{words}|\s+|)(?P<year>[0-9][0-9]){_NO_HOUR}(?!{gap}(?:{names}))"
+    two_digits = rf"(?:\s*[-/.]\s*|{words}|\s+|)(?P<year>[0-9][0-9]){_NO_HOUR}(?!{gap}(?:{names}|{_FOUR_DIGITS}))"
+    # "3 October 11" in "September 3-October 11".
+    of_another = rf"(?<=(?<!\p{{L}})(?:{names})\.?\s+)[0-9]+{gap}(?:{names})\.?{gap}[0-3]?[0-9](?![0-9:])"
     forms = (
         rf"(?P<year>{_FOUR_DIGITS})\s?(?P<sep>[-/.])\s?(?P<monthnumber>[0-9][0-9]?)\s?(?P=sep)\s?{_DAY}(?![0-9])",
         SLASHED,
         rf"(?P<year>{_FOUR_DIGITS})(?P<monthnumber>[01][0-9])(?P<day>[0-3][0-9])(?:\.0+|{_COMPACT_CLOCK})?(?![0-9])",
         rf"(?P<isoyear>{_FOUR_DIGITS})-?W(?P<week>[0-5][0-9])-?(?P<isoday>[1-7])(?![0-9])",
-        rf"{_DAY}{suffix}{gap}{month}(?:{gap}{_SURE_YEAR}(?![0-9])|{two_digits})",
+        rf"(?!{of_another}){_DAY}{suffix}{gap}{month}(?:{gap}{_SURE_YEAR}(?![0-9])|{two_digits})",
         rf"(?<!{_FOUR_DIGITS}[-/.]){month}{gap}{_DAY}(?P<ordinal>st|nd|rd|th)?"
         rf"(?:{gap}|\s+{CLOCK}\s+){_SURE_YEAR}(?![0-9])",
         rf"{_YEAR4}(?P<sep>\s?[-/.]\s?|,?\s+|){month}(?:(?P=sep)|\s*){_DAY}(?P<ordinal>st|nd|rd|th)?(?![0-9\p{{L}}])",
         rf"{month}{gap}{_YEAR4}(?![0-9])",
         rf"{month}\s*(?P<year>{_TWO_DIGITS})(?![0-9])",
-        rf"{_DAY}{suffix}{gap}{month}",
+        rf"(?!{of_another}){_DAY}{suffix}{gap}{month}",
         rf"{month}{gap}{_DAY}(?P<ordinal>st|nd|rd|th)?(?![0-9\p{{L}}])",
         rf"(?P<monthnumber>[0-9][0-9]?)\s?[-/.]\s?{_YEAR4}(?![0-9])",
         r"(?P<monthnumber>[0-9][0-9]?)\s?[-/]\s?(?P<year>(?:3[2-9]|[4-9][0-9]))(?![0-9])",
-        rf"{_NUMBER.format('a')}\s?{after_month}\s?{_NUMBER.format('b')}(?![0-9])",
+        rf"{_NUMBER.format('a')}\s?{after_month}\s?{_NUMBER.format('b')}(?![0-9]|\s?(?:h|uhr)(?!\p{{L}}))",
         rf"(?!{not_a_month})(?P<month>(?:{names}))(?!\p{{L}})",
         rf"{_YEAR4}(?![0-9\p{{L}}])",
         rf"(?P<year>{_TWO_DIGITS})(?![0-9\p{{L}}])",
@@ -167,24 +169,30 @@ def _shared_days(
     alone = r"(?<![0-9\p{L}:]|[0-9]\s?[-/.]\s?)"
     word = rf"\s+(?:{joint})\s+"
     joined = rf"(?P<joint>\s*,\s*(?:(?:{joint})\s+)?|\s*[-–—/]\s*|{word})"
-    year = rf"(?:\s*[-/.,]\s*|{words}|\s+)(?:{_FOUR_DIGITS}|{_TWO_DIGITS})(?![0-9])"
+    whole_year = rf"(?:{_FOUR_DIGITS}|{_TWO_DIGITS})(?![0-9])"
+    year = rf"(?:\s*[-/.,]\s*|{words}|\s+){whole_year}"
     month_number, year_number = "(?:0?[1-9]|1[0-2])", rf"(?:{_FOUR_DIGITS}|[0-9]{{2}})"
     before_month = rf"(?:\s*[-/]\s*|{words}|\s*)"
-    days_first = rf"{alone}(?<!{month}\s*)(?P<day>{day}\.?)(?:{joined}(?P<day>{day}\.?))+(?P<after>{before_month}{month}(?:{year})?)"
+    days_first = (
+        rf"{alone}(?<!{month}\s*)(?P<day>{day}\.?)(?:{joined}(?P<day>{day}\.?))+"
+        rf"(?P<after>{before_month}{month}(?:{year})?)"
+    )
     months_first = (
-        rf"{BEFORE}(?P<before>{month}\s*)(?P<day>{day})(?:{joined}(?P<day>{day}))+(?P<after>{year})?"
+        rf"{BEFORE}(?P<before>{month}\s*)(?P<day>{day})(?:{joined}(?<!/\s*)(?P<day>{day}))+"
+        rf"(?P<after>(?:\s*,\s*|{words}|\s+){whole_year})?"
         rf"(?![-/.:]?[0-9]|{before_month}{month})"
     )
     numbers_month_first = (
         rf"{alone}(?P<before>{month_number}(?P<sep>[-/]))(?P<day>{number})(?P<joint>\s*[-–—]\s*|{word})(?<!(?P=sep))"
         rf"(?P<day>{number})(?P<after>(?P=sep){year_number})?(?![0-9]|[-/.:][0-9])"
     )
-    numbers_day_first = (
-        rf"{alone}(?P<day>{number})(?:(?P<joint>\.?(?:\s*[,–—]\s*|\s*(?P<sign>[-/])\s*|{word}))(?P<day>{number}))+"
-        rf"(?P<after>(?!(?P=sign))(?P<sep>[-/.])\s?{month_number}(?:(?P=sep)\s?{year_number}?)?)(?![0-9]|[-/.:][0-9])"
-    )
+    numbers_day_first = [
+        rf"{alone}(?P<day>{number})(?:(?P<joint>\.?{joint_number})(?P<day>{number}))+"
+        rf"(?P<after>(?P<sep>{sep})\s?{month_number}(?:(?P=sep)\s?{year_number}?)?)(?![0-9]|[-/.:][0-9])"
+        for joint_number, sep in ((rf"(?:\s*[-–—,]\s*|{word})", "[/.]"), (r"\s*/\s*", r"\."))
+    ]
     written = (months_first, days_first) if month_first else (days_first,)
-    return {True: _compiled(*written, numbers_month_first), False: _compiled(*written, numbers_day_first)}
+    return {True: _compiled(*written, numbers_month_first), False: _compiled(*written, *numbers_day_first)}
 
 
 def _year_after_month(between: str) -> regex.Pattern[str]:
@@ -250,6 +258,7 @@ _SHORT_MONTH = rf"(?:{_SHORT_MONTHS})\p{{L}}*"
 DATE_LIKE = regex.compile(
     r"(?<![\p{L}\p{N}]|[0-9][-/.])(?:"
     rf"[0-9]{{1,2}}{_DASH}(?:[0-9]{{1,2}}|{_SHORT_MONTH}){_DASH}[0-9]{{2}}(?:[0-9]{{2}})?"
+    rf"(?!\.\s?\p{{L}}|\s+(?:de\s+)?{_SHORT_MONTH})"  # "3. Jan-10. Feb"
     rf"|[0-9]{{4}}{_DASH}[0-9]{{1,2}}{_DASH}[0-9]{{1,2}}"
     rf"|(?:0?[1-9]|1[0-2]){_DASH}{_FOUR_DIGITS}"
     rf"|[0-9]{{1,2}}\s+(?:de\s+|of\s+)?{_SHORT_MONTH}\s+(?:del?\s+|of\s+)?[0-9]{{4}}"
