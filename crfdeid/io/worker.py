@@ -181,7 +181,7 @@ class NoteTask:
             return NoteResult(document, found=found, concepts=concepts, sources=sources)
         from crfdeid.redaction.redact import document_locale, redact, replacements  # noqa: PLC0415
 
-        parts = replacements(document, Operators.of(policy.operators))
+        parts = replacements(document, Operators.of(policy.operators), locale=policy.locale)
         invented = [part.span for part in parts if part.operator == SURROGATE]
         locale = document_locale(document, policy.locale, spans=invented) if invented else None
         kept = Counter(part.span.label for part in parts if part.operator == KEEP)

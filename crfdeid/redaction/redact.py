@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from io import StringIO
+from itertools import zip_longest
 from typing import NamedTuple
 
 from crfdeid.documents import LIST, MODEL, RECORD, Document, Evidence, Span, merge, merge_evidence, overlapping
@@ -28,6 +29,7 @@ from crfdeid.redaction.policy import (
     check_date_order,
 )
 from crfdeid.secrets import derive, hash_value
+from features.languages import LANGUAGES
 from features.tokenizer import normal_form
 
 _ASTERISK = "*"
@@ -45,24 +47,58 @@ class Replacement(NamedTuple):
     operator: str
 
 
-def replacements(document: Document, operators: Operators) -> list[Replacement]:
+def replacements(document: Document, operators: Operators, *, locale: str | None = None) -> list[Replacement]:
     """Return what `redact` does to each part of a document, by position, without overlaps.
 
     Spans that share a character are one, with the type of the longest, which decides the operator. "keep" is for a span
     that shares no character with one of another operator, nor with what the record or a list marked
     (`Document.findings`); any other span gets the default operator instead.
+
+    A date with a surrogate includes the days of the week next to it, since they are shifted with it. There is one
+    replacement for each span of `merge`, in its order.
+
+    Args:
+        document: a text with the spans to redact.
+        operators: the operators by type.
+        locale: the locale of surrogates; None guesses it from the text.
     """
     spans = merge(document.spans)
     if not operators.uses(KEEP):
-        return [Replacement(span, operators[span.label]) for span in spans]
+        parts = [Replacement(span, operators[span.label]) for span in spans]
+        return _with_weekdays(document.text, parts, locale)
     found = [(span, MODEL) for span in document.spans] + list(document.findings)
     others = (span for span, source in found if source in (RECORD, LIST) or operators[span.label] != KEEP)
     hidden = set(overlapping(spans, others))
     pairs = ((span, operators[span.label]) for span in spans)
-    return [
+    parts = [
         Replacement(span, operators.default if operator == KEEP and span in hidden else operator)
         for span, operator in pairs
     ]
+    return _with_weekdays(document.text, parts, locale)
+
+
+def _with_weekdays(text: str, parts: list[Replacement], locale: str | None) -> list[Replacement]:
+    if not any(map(_is_shifted, parts)):
+        return parts
+    from crfdeid.redaction.surrogates import guess_locale, with_weekdays  # noqa: PLC0415
+
+    def extended(locale: str) -> list[Replacement]:
+        found: list[Replacement] = []
+        for part, after in zip_longest(parts, parts[1:]):
+            (start, end, label), operator = part
+            if _is_shifted(part):
+                between = (found[-1].span.end if found else 0, after.span.start if after else len(text))
+                start, end = with_weekdays(text, start, end, between=between, locale=locale)
+            found.append(Replacement(Span(start, end, label), operator))
+        return found
+
+    if locale is None and any(extended(pack.locale) != parts for pack in LANGUAGES.values()):
+        locale = guess_locale(normal_form(text).text)  # It reads the whole text.
+    return parts if locale is None else extended(locale)
+
+
+def _is_shifted(part: Replacement) -> bool:
+    return part.operator == SURROGATE and surrogate_kind(part.span.label) == "date"
 
 
 def redact(
@@ -124,21 +160,22 @@ def redact(
         ENCRYPT: partial(_tokens, key=encryption_key, secret=secret),
         KEEP: _kept,
     }
-    parts = replacements(document, Operators.of(operators))
+    parts = replacements(document, Operators.of(operators), locale=locale)
     merged = merge_evidence(document.spans, document.evidence) if document.evidence else {}
     evidence: dict[Span, Evidence] = {}
     redacted = StringIO(newline="")  # a list of the parts of a long note takes several times its text
     replaced: list[Span] = []
     changed: list[Span] = []
     shifts, end = array("q", [0]), 0
-    for (span, operator), text in zip(parts, _texts(document, parts, functions), strict=True):
+    texts = _texts(document, parts, functions)
+    for found, (span, operator), text in zip(merge(document.spans), parts, texts, strict=True):
         redacted.write(document.text[end : span.start])
         redacted.write(text)
         if text and marked:
             start = span.start + shifts[-1]
             replaced.append(Span(start, start + len(text), span.label))
-            if span in merged:
-                evidence[replaced[-1]] = merged[span]._replace(origin=None)
+            if found in merged:
+                evidence[replaced[-1]] = merged[found]._replace(origin=None)
         if operator == KEEP and text == document.text[span.start : span.end]:
             end = span.end
             continue

@@ -10,7 +10,7 @@ demographics.py   sex, kinship, ages and occupations      locales.py       langu
 words.py          case and accents of words; words of languages beyond English and Spanish
 """
 
-from crfdeid.redaction.surrogates.dates import date_order_of
+from crfdeid.redaction.surrogates.dates import date_order_of, with_weekdays
 from crfdeid.redaction.surrogates.generator import PRESERVED_KINDS, Surrogates, consistent_labels, patient_key, text_key
 from crfdeid.redaction.surrogates.locales import guess_locale
 from crfdeid.redaction.surrogates.names import name_roles
@@ -26,4 +26,5 @@ __all__ = [
     "patient_key",
     "text_key",
     "town_postcodes",
+    "with_weekdays",
 ]

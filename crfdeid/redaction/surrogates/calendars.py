@@ -225,7 +225,8 @@ _NO_SHORT_DAY = "sat|sun|wed|so|mo|di|mi|do|fr|sa"  # abbreviations that are wor
 def _beside(full: str, short: str) -> regex.Pattern[str]:
     """Days of the week next to a date. Those of `_NO_SHORT_DAY` need a capital, or a full stop as in "mo."."""
     return regex.compile(
-        rf"(?<!\p{{L}})(?:(?i:{full})|(?!(?:{_NO_SHORT_DAY})(?!\p{{L}}|\.)|[A-Z]{{2}}(?!\p{{L}}))(?i:{short})\.?)(?!\p{{L}})"
+        rf"(?<!\p{{L}})(?:(?i:{full})"
+        rf"|(?P<short>(?!(?:{_NO_SHORT_DAY})(?!\p{{L}}|\.)|[A-Z]{{2}}(?!\p{{L}}))(?i:{short})\.?))(?!\p{{L}})"
     )
 
 

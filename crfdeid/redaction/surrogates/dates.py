@@ -57,7 +57,8 @@ _IN_SPANISH = frozenset(SPANISH_MONTHS) | {name[:3] for name in SPANISH_MONTHS} 
 
 _OF_A_WEEK = {"isoyear": "{0}", "week": "{1:02}", "isoday": "{2}"}
 _MARKS = regex.compile(rf"([{''.join(SHARING_MARKS)}])")
-_BESIDE_GAP = 24  # characters between a date and its day of the week
+_BESIDE = 40  # characters before and after a date in which its day of the week is looked for
+_LONGEST_SHORT_GAP = 3  # characters between a date and the abbreviation of its day of the week
 
 
 def date_order_of(text: str) -> str | None:
@@ -338,6 +339,45 @@ def _read(text: str, month_first: bool, locale: str) -> tuple[str, tuple[Written
     dates.sort()
     rest = splice(spelled, [(one.start, one.end, "") for one in dates])
     return None if any(map(str.isalnum, rest)) else (spelled, tuple(dates))
+
+
+def with_weekdays(text: str, start: int, end: int, *, between: tuple[int, int], locale: str) -> tuple[int, int]:
+    """Extend the span of a date over the days of the week next to it.
+
+    "Friday" next to a shifted date tells the shift modulo seven. Between both may be signs, times of the day and words
+    that relate dates to each other: "Friday, the 14th of March", "3/14/2031 (a Friday)".
+
+    Args:
+        text: the note.
+        start: start of the date.
+        end: end of the date.
+        between: the part of the text that the span may cover.
+        locale: language of the note.
+
+    Returns:
+        Start and end of the extended span.
+
+    Example:
+        >>> with_weekdays("Seen Fri, 3/14/31.", 10, 17, between=(0, 18), locale="en_US")
+        (5, 17)
+    """
+    calendar = calendar_of(locale)
+    low, high = max(between[0], start - _BESIDE), min(between[1], end + _BESIDE)
+    for match in reversed([*calendar.beside.finditer(text, low, start)]):
+        if not _are_together(match, text[match.end() : start], calendar):
+            break
+        start = match.start()
+    for match in calendar.beside.finditer(text, end, high):
+        if not _are_together(match, text[end : match.start()], calendar):
+            break
+        end = match.end()
+    return start, end
+
+
+def _are_together(weekday: regex.Match[str], gap: str, calendar: Calendar) -> bool:
+    if weekday.lastgroup == "short" and len(gap) > _LONGEST_SHORT_GAP:
+        return False
+    return not any(map(str.isalnum, calendar.relative.sub("", gap)))
 
 
 # --- several days of one month
