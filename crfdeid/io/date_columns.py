@@ -1,7 +1,7 @@
 """Columns of dates next to surrogates: a date in the clear and the same date shifted reveal the patient's shift.
 
 With surrogates, a table with a column of dates is refused, unless the column is dropped, shifted like the patient's
-notes, hashed, or allowed by name. Dates in text are those of `crfdeid.redaction.surrogates.dates`.
+notes, hashed, or allowed by name. Dates in text are those of `crfdeid.redaction.surrogates.dates`, in any language.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import cached_property, lru_cache
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import regex
 
@@ -18,17 +19,24 @@ from crfdeid.errors import DataError, FormatError, OptionConflictError, UsageErr
 from crfdeid.known_phi.identifiers import to_ascii_signs
 from crfdeid.known_phi.names import is_placeholder
 from crfdeid.secrets import HmacChooser, derive, hash_word
+from features.languages import LANGUAGES
 from features.tokenizer import normal_form
+
+if TYPE_CHECKING:
+    from crfdeid.redaction.surrogates.dates import WrittenDate
 
 FIRST_ROWS = 256
 """First rows, whose dates in the clear refuse the whole table; a later row with a date fails by itself."""
 
 _LONGEST = 60
-_CLOCK = regex.compile(
-    r"[T\s,]\s*\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?\s*(?:[ap]\.?m\.?)?\s*(?:Z|[A-Z]{3,4}|(?:UTC|GMT)?[+-]\d\d:?\d\d)?$",
-    regex.IGNORECASE,
+_LONGEST_NAME = 255  # of a file
+_DIGITS_ONLY = regex.compile(r"\s*[0-9]{8}(?:\.0+|T?[0-9]{4,6}(?:[.,][0-9]+)?(?:Z|[+-][0-9]{4})?)?\s*")
+_MAY_BE_DATE = regex.compile(r"(?:1[89]|20)\d\d|\p{L}{3}|\d\s?[-/.]\s?\d\d?\s?[-/.]\s?\D?\d\d(?!\d)")
+_IN_A_NAME = regex.compile(  # "2031-03-14_007", "visit_20310314.txt"
+    r"(?<![0-9\p{L}])(?:1[89]|20)\d\d(?:(?P<sep>[-/._])(?:\d\d?|\p{L}{3,9})(?P=sep)|\d\d)\d\d?(?=[^0-9\p{L}]|T\d|$)"
+    r"|(?<![0-9\p{L}])\d\d?(?P<sep>[-/._])(?:\d\d?|\p{L}{3,9})(?P=sep)(?:1[89]|20)\d\d(?![0-9\p{L}])"
 )
-_COMPACT = regex.compile(r"((?:1[89]|20)\d{6})(T?\d{4}(?:\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d{4})?)?")
+_LOCALES = tuple(pack.locale for pack in LANGUAGES.values())
 
 Sureness = Literal["sure", "possible"]
 
@@ -72,6 +80,9 @@ class DateColumns:
                 raise OptionConflictError(f"'{text}' is the text of the notes: it can have no other use")
             if count > 1:
                 raise OptionConflictError(f"the column '{name}' is named twice: name it in one of {self.options}")
+        dated = [name for name in self.changed if self.refuse and date_in(name)]
+        if dated:
+            raise OptionConflictError(f"the name of the column '{dated[0]}' is a date: drop it, or rename it")
         if (self.shift or self.allow) and not self.refuse:
             raise OptionConflictError(
                 "shifted and allowed columns are for surrogates: hide PHI with 'surrogate', or leave them out"
@@ -86,6 +97,13 @@ class DateColumns:
         """Error for columns with dates in the clear."""
         them = "it" if len(names) == 1 else "them"
         return UsageError(f"{self._problem(*names)}: name {them} in {self.options}")
+
+    def refusal_of_names(self) -> UsageError:
+        """Error for files with dates in their names."""
+        return UsageError(
+            "names of files hold dates, which next to surrogates reveal the patient's shift: give --rename-files, or "
+            "rename the files"
+        )
 
     def failure(self, name: str) -> DataError:
         """Error for a row with a date in the clear."""
@@ -127,23 +145,25 @@ class DateColumns:
         written = str(value)
         if is_placeholder(written):
             return value
-        found = self._moved(name, written, patient, text)
-        return int(found) if isinstance(value, int) else found
+        return type(value)(self._moved(name, written, patient, text))
 
     def _moved(self, name: str, written: str, patient: str | None, text: str) -> str:
-        from crfdeid.redaction.surrogates.dates import shift_date  # noqa: PLC0415  Faker takes long to import.
+        from crfdeid.redaction.surrogates.dates import shift_date, written_dates  # noqa: PLC0415  Faker takes long.
 
-        day, clock = _parts(written)
-        shift = _shift(self._key(patient, text))
-        forms = {order: shift_date(day, shift, month_first=order == "mdy") for order in ("dmy", "mdy")}
-        if self.date_order is None and forms["dmy"] != forms["mdy"]:
-            raise UsageError(f"the column '{name}' does not tell day from month: say which comes first (date order)")
-        found = forms[self.date_order or "dmy"]
-        if found is None or not any(map(str.isdigit, day)):
-            raise FormatError(
-                f"the column '{name}' holds a value that is no date: correct it, or hash or drop the column"
-            )
-        return found + clock
+        plain, shift = _plain(written), _shift(self._key(patient, text))
+        for locale in _LOCALES:
+            dates = written_dates(plain, month_first=False, locale=locale)
+            if not dates or not any(one.parts for one in dates):
+                continue
+            dmy, mdy = (shift_date(plain, shift, month_first=first, locale=locale) for first in (False, True))
+            if self.date_order is None and dmy != mdy:
+                raise UsageError(
+                    f"the column '{name}' does not tell day from month: say which comes first (date order)"
+                )
+            found = mdy if self.date_order == "mdy" else dmy
+            if found is not None:
+                return found
+        raise FormatError(f"the column '{name}' holds a value that is no date: correct it, or hash or drop the column")
 
     def _key(self, patient: str | None, text: str) -> bytes:
         from crfdeid.redaction.surrogates import patient_key, text_key  # noqa: PLC0415
@@ -188,6 +208,8 @@ class DateGuard:
         sure = []
         self._rows += 1
         for name, value in values:
+            if date_in(name):
+                sure.append(name)
             for leaf in _leaves(value):
                 found = date_in(leaf)
                 if found == "sure":
@@ -212,61 +234,69 @@ class DateGuard:
 
 
 def _leaves(value: Any) -> Iterator[str]:
-    """Texts and whole numbers in a value, however nested."""
+    """Texts and numbers in a value, however nested, and keys with dates."""
     waiting = [value]
     while waiting:
         one = waiting.pop()
         if isinstance(one, str):
             yield one
-        elif isinstance(one, int) and not isinstance(one, bool):
+        elif isinstance(one, (int, float, Decimal)) and not isinstance(one, bool):
             yield str(one)
         elif isinstance(one, dict):
+            yield from (key for key in map(str, one) if date_in(key))
             waiting += one.values()
         elif isinstance(one, (list, tuple)):
             waiting += one
 
 
 def date_in(text: str) -> Sureness | None:
-    """Certainty that a text is a date with a year, with or without a time of day, and nothing else.
+    """Certainty that a text is a date of any language, with or without a time of day, and nothing else.
+
+    A name without white space, such as that of a file, may hold more than the date.
 
     Returns:
-        "sure"; "possible" for digits alone, or for three numbers without a year of four digits; or None.
+        "sure"; "possible" for digits alone, a day without a year, or three numbers without a year of four digits; or
+        None.
 
     Example:
-        >>> [date_in(text) for text in ("2031-03-14T10:22:00Z", "14 de marzo de 2031", "20310314", "120/80")]
-        ['sure', 'sure', 'possible', None]
+        >>> [date_in(text) for text in ("2031-03-14T10:22:00Z", "14. März 2031", "2031-03-14_007.txt")]
+        ['sure', 'sure', 'sure']
+        >>> [date_in(text) for text in ("20310314", "14 mars", "120/80")]
+        ['possible', 'possible', None]
     """
-    return _date_in(text) if len(text) <= _LONGEST and any(map(str.isdigit, text)) else None
+    is_short = len(text) <= _LONGEST_NAME and any(map(str.isdigit, text))
+    return _date_in(text) if is_short and _MAY_BE_DATE.search(text) else None
 
 
 @lru_cache(maxsize=1 << 12)
 def _date_in(text: str) -> Sureness | None:
-    from crfdeid.redaction.surrogates.dates import (  # noqa: PLC0415
-        DATE_PATTERNS,
-        DateShift,
-        shift_date,
-    )
+    from crfdeid.redaction.surrogates.dates import written_dates  # noqa: PLC0415
 
-    day, _ = _parts(text)
-    whole = (
-        form for form in DATE_PATTERNS if "year" in form.groupindex and not {"day", "a"}.isdisjoint(form.groupindex)
-    )
-    match = next((match for form in whole if (match := form.search(day))), None)
-    if match is None or shift_date(day, DateShift(1, 0, 0), month_first=False) is None:
+    plain = _plain(text)
+    if len(plain) <= _LONGEST:
+        for locale in _LOCALES:
+            for one in written_dates(plain, month_first=False, locale=locale) or ():
+                if one.day is not None:
+                    return _sureness(plain, one)
+    if any(map(str.isspace, plain)):
         return None
-    by_word = match.groupdict().get("month") is not None
-    whole_year = len(match["year"].lstrip("'’")) == 4 and not day.strip().isdigit()
-    return "sure" if by_word or whole_year else "possible"
+    inside = (match.group().replace("_", "-") for match in _IN_A_NAME.finditer(plain))
+    found = {_date_in(date) for date in inside if date != plain}
+    return "sure" if "sure" in found else "possible" if "possible" in found else None
 
 
-def _parts(text: str) -> tuple[str, str]:
-    """Split a date from the time of day after it."""
-    plain = to_ascii_signs(normal_form(text).text)
-    compact = _COMPACT.fullmatch(plain.strip())
-    if compact is not None:
-        return compact[1], compact[2] or ""
-    clock = _CLOCK.search(plain)
-    return (plain, "") if clock is None else (plain[: clock.start()], plain[clock.start() :])
+def _sureness(text: str, date: WrittenDate) -> Sureness | None:
+    """Certainty of a text that can be read as a date with a day."""
+    meanings = {meaning: text[start:end] for meaning, start, end in date.parts}
+    if date.year is None:
+        return "possible" if "month" in meanings else None
+    if _DIGITS_ONLY.fullmatch(text):
+        return "possible"
+    return "sure" if "month" in meanings or len(meanings.get("year", "isoyear")) >= len("2031") else "possible"
+
+
+def _plain(text: str) -> str:
+    return to_ascii_signs(normal_form(text).text)
 
 
 @lru_cache(maxsize=1 << 10)

@@ -228,7 +228,7 @@ class OtherColumns:
         self._types = {name: schema.field(name).type for name in columns.dates.changed}
         for name in columns.dates.shift:
             kind = self._types[name]
-            if not (_is_time(kind) or is_text(kind) or types.is_integer(kind)):
+            if not (_is_time(kind) or is_text(kind) or types.is_integer(kind) or types.is_floating(kind)):
                 raise UsageError(f"the column '{name}' holds no dates that can be shifted: drop it, or hash it")
         self._columns, self._hashed = columns, columns.dates.hash
         self._watched = [(name, schema.names.index(name)) for name in clear if _can_hold_text(schema.field(name).type)]
@@ -290,7 +290,13 @@ class OtherColumns:
 def _can_hold_text(kind: Any) -> bool:
     from pyarrow import types  # noqa: PLC0415
 
-    return bool(is_text(kind) or types.is_nested(kind) or types.is_integer(kind))
+    return bool(is_text(kind) or types.is_nested(kind) or _is_number(kind))
+
+
+def _is_number(kind: Any) -> bool:
+    from pyarrow import types  # noqa: PLC0415
+
+    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))
 
 
 def _is_time(kind: Any) -> bool:

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from crfdeid.errors import DataError, EmptyInputError, MismatchError, MissingExtraError, UnknownNameError, UsageError
-from crfdeid.io.date_columns import FIRST_ROWS
+from crfdeid.io.date_columns import FIRST_ROWS, Sureness, date_in
 from crfdeid.io.identifier_columns import IdentifierWatch
 from crfdeid.io.records import Columns, Failure, FileFormat, Note, NoteFile, Record, Writer
 from crfdeid.secrets import derive, hash_word
@@ -72,19 +72,26 @@ def open_writer(file: NoteFile, target: Path, columns: Columns) -> Writer:
 
 
 def require_no_dates(files: Iterable[NoteFile | Failure], columns: Columns) -> None:
-    """Check the first rows of all tables for dates next to surrogates, before anything is written.
+    """Check names of files and the first rows of tables for dates next to surrogates, before anything is written.
 
     Args:
-        files: the input files; remote ones are not checked here.
+        files: the input files; rows of remote ones are not checked here.
         columns: the columns with a meaning.
 
     Raises:
-        UsageError: a table has a column of dates in the clear, or of dates that cannot be shifted.
+        UsageError: a table has a column of dates in the clear, or of dates that cannot be shifted; or the name of a
+            result holds a date, or all names may be dates.
     """
     if not columns.dates.refuse:
         return
+    names: set[Sureness | None] = set()
     for file in files:
-        if isinstance(file, NoteFile) and file.path.suffix.lower() in _TABLES and file.path.exists():
+        if not isinstance(file, NoteFile) or note_format(file) is None:
+            continue
+        names.add(_date_in_name(file.result_name))
+        if "sure" in names:
+            break
+        if file.path.suffix.lower() in _TABLES and file.path.exists():
             try:
                 for _ in islice(read_file(file, columns), FIRST_ROWS + 1):
                     pass
@@ -94,6 +101,15 @@ def require_no_dates(files: Iterable[NoteFile | Failure], columns: Columns) -> N
                 raise
             except UsageError as problem:
                 raise UsageError(f"{file.name}: {problem}") from None
+    if "sure" in names or names == {"possible"}:
+        raise columns.dates.refusal_of_names()
+
+
+def _date_in_name(name: str) -> Sureness | None:
+    """Certainty that a file's name, one of its folders or its path holds a date: "2031/03/14/note.txt"."""
+    path = PurePosixPath(name).with_suffix("")
+    found = {date_in(part) for part in (str(path), *path.parts)}
+    return "sure" if "sure" in found else "possible" if "possible" in found else None
 
 
 def identifier_columns(files: Iterable[NoteFile | Failure], columns: Columns) -> list[str]:

@@ -137,6 +137,7 @@ def _patterns(
         rf"(?!{of_another}){_DAY}{suffix}{gap}{month}(?:{gap}{_SURE_YEAR}(?![0-9])|{two_digits})",
         rf"(?<!{_FOUR_DIGITS}[-/.]){month}{gap}{_DAY}(?P<ordinal>st|nd|rd|th)?"
         rf"(?:{gap}|\s+{CLOCK}\s+){_SURE_YEAR}(?![0-9])",
+        rf"{month}(?P<sep>[-/.]){_DAY}(?P=sep)(?P<year>[0-9][0-9])(?![0-9])",
         rf"{_YEAR4}(?P<sep>\s?[-/.]\s?|,?\s+|){month}(?:(?P=sep)|\s*){_DAY}(?P<ordinal>st|nd|rd|th)?(?![0-9\p{{L}}])",
         rf"{month}{gap}{_YEAR4}(?![0-9])",
         rf"{month}\s*(?P<year>{_TWO_DIGITS})(?![0-9])",
