@@ -73,6 +73,7 @@ class Calendar(NamedTuple):
             for what they share; where only some notes write so, for those that write the month first, and for others.
         year: the year at the end of what days share, with what separates it from a month.
         code: the language of the pack; "" for English and Spanish.
+        spanish_first: read what both languages write, such as "mar", as Spanish.
         months: each casefolded way to write a month -> its number.
         full_months: names of the months.
         short_months: abbreviations of the months, and names that are never abbreviated.
@@ -88,6 +89,7 @@ class Calendar(NamedTuple):
     shared: Mapping[bool, Sequence[regex.Pattern[str]]]
     year: regex.Pattern[str]
     code: str = ""
+    spanish_first: bool = False
     months: Mapping[str, int] = MappingProxyType({})
     full_months: Sequence[str] = ()
     short_months: Sequence[str] = ()
@@ -135,14 +137,14 @@ def _patterns(
         rf"(?P<year>{_FOUR_DIGITS})(?P<monthnumber>[01][0-9])(?P<day>[0-3][0-9])(?:\.0+|{_COMPACT_CLOCK})?(?![0-9])",
         rf"(?P<isoyear>{_FOUR_DIGITS})-?W(?P<week>[0-5][0-9])-?(?P<isoday>[1-7])(?![0-9])",
         rf"(?!{of_another}){_DAY}{suffix}{gap}{month}(?:{gap}{_SURE_YEAR}(?![0-9])|{two_digits})",
-        rf"(?<!{_FOUR_DIGITS}[-/.]){month}{gap}{_DAY}(?P<ordinal>st|nd|rd|th)?"
+        rf"(?<!{_FOUR_DIGITS}[-/.]){month}{gap}{_DAY}{suffix}"
         rf"(?:{gap}|\s+{CLOCK}\s+){_SURE_YEAR}(?![0-9])",
         rf"{month}(?P<sep>[-/.]){_DAY}(?P=sep)(?P<year>[0-9][0-9])(?![0-9])",
-        rf"{_YEAR4}(?P<sep>\s?[-/.]\s?|,?\s+|){month}(?:(?P=sep)|\s*){_DAY}(?P<ordinal>st|nd|rd|th)?(?![0-9\p{{L}}])",
+        rf"{_YEAR4}(?P<sep>\s?[-/.]\s?|,?\s+|){month}(?:(?P=sep)|\s*){_DAY}{suffix}(?![0-9\p{{L}}])",
         rf"{month}{gap}{_YEAR4}(?![0-9])",
         rf"{month}\s*(?P<year>{_TWO_DIGITS})(?![0-9])",
         rf"(?!{of_another}){_DAY}{suffix}{gap}{month}",
-        rf"{month}{gap}{_DAY}(?P<ordinal>st|nd|rd|th)?(?![0-9\p{{L}}])",
+        rf"{month}{gap}{_DAY}{suffix}(?![0-9\p{{L}}])",
         rf"(?P<monthnumber>[0-9][0-9]?)\s?[-/.]\s?{_YEAR4}(?![0-9])",
         r"(?P<monthnumber>[0-9][0-9]?)\s?[-/]\s?(?P<year>(?:3[2-9]|[4-9][0-9]))(?![0-9])",
         rf"{_NUMBER.format('a')}\s?{after_month}\s?{_NUMBER.format('b')}(?![0-9]|\s?(?:h|uhr)(?!\p{{L}}))",
@@ -254,6 +256,7 @@ _BILINGUAL = Calendar(
     ),
     _year_after_month(_BETWEEN),
 )
+_SPANISH = _BILINGUAL._replace(spanish_first=True)
 
 _DASH = r"\s?[-/.\p{Pd}\u2044\u2215\u2212]\s?"
 _SHORT_MONTH = rf"(?:{_SHORT_MONTHS})\p{{L}}*"
@@ -278,7 +281,7 @@ def calendar_of(locale: str) -> Calendar:
     """Return the dates of a locale's language; those of English and Spanish are read together."""
     pack = language_pack(locale)
     if pack is None:
-        return _BILINGUAL
+        return _SPANISH if locale.startswith("es") else _BILINGUAL
     listed = partial(pack.entries, "surrogates", "dates")
     section = surrogate_table(pack, "dates")
     full, full_weekdays = [names[0] for names in pack.months], [names[0] for names in pack.weekdays]
@@ -308,6 +311,7 @@ def calendar_of(locale: str) -> Calendar:
         _shared_days(months_in, between, ordinal, section.get("joint", "(?!)"), month_first=False),
         _year_after_month(between),
         pack.code,
+        False,
         MappingProxyType(months),
         full,
         short,

@@ -23,7 +23,6 @@ from crfdeid.redaction.surrogates.calendars import (
     APOSTROPHES,
     BEFORE,
     DATE_LIKE,
-    MONTHS,
     OTHER_SEPTEMBER,
     OWN_PREFIX,
     OWN_SUFFIX,
@@ -55,6 +54,7 @@ _LONGEST_SHORT = 4  # letters of the abbreviation of a month
 _IN_ENGLISH = frozenset(ENGLISH_MONTHS) | {name[:3] for name in ENGLISH_MONTHS}
 _IN_SPANISH = frozenset(SPANISH_MONTHS) | {name[:3] for name in SPANISH_MONTHS} | {OTHER_SEPTEMBER}
 
+_NUMBERED = ("day", "monthnumber")
 _OF_A_WEEK = {"isoyear": "{0}", "week": "{1:02}", "isoday": "{2}"}
 _MARKS = regex.compile(rf"([{''.join(SHARING_MARKS)}])")
 _BESIDE = 40  # characters before and after a date in which its day of the week is looked for
@@ -123,6 +123,11 @@ class WrittenDate(NamedTuple):
     year: int | None = None
     month: int | None = None
     day: int | None = None
+
+    @property
+    def is_words(self) -> bool:
+        """True for weekdays, times and words."""
+        return self.year is None and self.month is None and self.day is None
 
     @property
     def whole(self) -> dt.date | None:
@@ -290,10 +295,12 @@ def shift_date(
     spelled, dates = read
     calendar = calendar_of(locale)
     own = [day for one in dates if (day := one.whole) is not None]
+    narrow = any(meaning in _NUMBERED and end - start == 1 for one in dates for meaning, start, end in one.parts)
     pieces: list[tuple[int, int, str]] = []
     try:
         for one in dates:
-            pieces += _new_parts(spelled, one, shift, calendar, note, own)
+            new = None if one.is_words else _new_date(one, shift, note, own)
+            pieces += _new_parts(spelled, one, new, shift, calendar, narrow=narrow)
     except (ValueError, OverflowError):
         return None
     shifted = splice(spelled, pieces)
@@ -489,22 +496,20 @@ def _year(text: str) -> int:
 
 
 def _new_parts(
-    text: str, one: WrittenDate, shift: DateShift, calendar: Calendar, note: NoteDates, own: Sequence[dt.date]
+    text: str, one: WrittenDate, new: dt.date | None, shift: DateShift, calendar: Calendar, *, narrow: bool
 ) -> Iterator[tuple[int, int, str]]:
     """Yield start, end and new text of the parts of a date, in order.
 
     Raises:
         ValueError: the new date would read as another one.
-        OverflowError: the new date is out of the calendar.
     """
-    texts = {meaning: text[start:end] for meaning, start, end in one.parts}
-    if "weekday" in texts or not texts:
+    if new is None:
         yield from ((start, end, _weekday(text[start:end], shift.days, calendar)) for _, start, end in one.parts)
         return
-    new = _new_date(one, shift, note, own)
+    texts = {meaning: text[start:end] for meaning, start, end in one.parts}
     if texts.keys() == {"monthnumber", "year"} and len(texts["year"]) == 2 and new.year % 100 <= _LAST_OF_A_MONTH:
         raise ValueError("3/35 would become 3/31, which reads as a day")
-    wide = _is_padded(texts)
+    wide = _is_padded(texts, narrow=narrow)
     for meaning, start, end in sorted(one.parts, key=lambda part: part[1]):
         yield start, end, _part(meaning, text[start:end], new, calendar, wide=wide, worded="month" in texts)
 
@@ -536,11 +541,16 @@ def _weekday(word: str, days: int, calendar: Calendar) -> str:
     return with_case_of(other[:3] if len(word) == 3 else other, word)
 
 
-def _is_padded(texts: dict[str, str]) -> bool:
-    """Return True if days and months below ten have a leading zero, as in "03/14", or may have one, as in "11/14"."""
-    numbers = [text for name, text in texts.items() if name in ("day", "monthnumber")]
-    all_wide = "month" not in texts and all(len(text) == 2 for text in numbers)
-    return all_wide or any(text.startswith("0") for text in numbers)
+def _is_padded(texts: dict[str, str], *, narrow: bool) -> bool:
+    """Return True if days and months below ten have a leading zero, as in "03/14", or may have one, as in "11/14".
+
+    Args:
+        texts: the parts of the date.
+        narrow: True if a day or month of the same value has one digit.
+    """
+    numbers = [text for name, text in texts.items() if name in _NUMBERED]
+    may_be = not narrow and "month" not in texts and all(len(text) == 2 for text in numbers)
+    return may_be or any(text.startswith("0") for text in numbers)
 
 
 def _part(meaning: str, text: str, new: dt.date, calendar: Calendar, *, wide: bool, worded: bool) -> str:
@@ -570,7 +580,7 @@ def _month(text: str, number: int, calendar: Calendar) -> str:
             return with_case_of(full, text) + text[len(word) :]
         is_whole = casefold_accents(short) == casefold_accents(full)
         return with_case_of(short, text) + ("." if text.endswith(".") and not is_whole else "")
-    spanish = plain not in _IN_ENGLISH and plain in _IN_SPANISH
-    found = (SPANISH_MONTHS if spanish else ENGLISH_MONTHS)[number - 1]
-    is_whole = plain in (*MONTHS, OTHER_SEPTEMBER)
-    return with_case_of(found if is_whole else found[:3], text)
+    spanish = plain in _IN_SPANISH and (calendar.spanish_first or plain not in _IN_ENGLISH)
+    names = SPANISH_MONTHS if spanish else ENGLISH_MONTHS
+    is_whole = plain in (*names, OTHER_SEPTEMBER)
+    return with_case_of(names[number - 1] if is_whole else names[number - 1][:3], text)
