@@ -45,6 +45,8 @@ ENCODED = write("notes/note.csv", "text,name\n%2525252525252551uill,Quill\n")
 DATED = "text,seen\n" + "".join(f"Leg pain.,{day}/03/2031\n" for day in (14, 15, 16))
 SEEN = write("notes/note.csv", DATED)
 SEEN_IN_JSON = write("notes/note.jsonl", '{"text": "Leg pain.", "seen": {"at": ["2031-03-14T10:22:00Z"]}}\n')
+DATED_KEY = '{"text": "Leg pain.", "seen": {"2031-03-14": "at home"}}\n'
+DATED_FLOAT = '{"text": "Leg pain.", "seen": 20310314.0}\n'
 SEEN_AND_BORN = write("notes/note.csv", "text,seen,born\nLeg pain.,14/03/2031,30/01/1961\n")
 UNSURE = write("notes/note.csv", "text,seen\nLeg pain.,03/04/2031\n")
 REFUSED = "(?m)^error: note.*: the column 'seen' holds dates, .* --shift-columns, --hash-columns or --allow-columns$"
@@ -60,6 +62,12 @@ ATTACKS = [
     Attack("a CSV file's dates next to surrogates", SEEN, SURROGATE, 2, REFUSED),
     Attack("dates in JSON next to surrogates", SEEN_IN_JSON, SURROGATE, 2, REFUSED),
     Attack("dates in Parquet next to surrogates", seen_in_parquet, SURROGATE, 2, REFUSED),
+    Attack("a date as a key of JSON", write("notes/note.jsonl", DATED_KEY), SURROGATE, 2, REFUSED),
+    Attack("a float that is a date", write("notes/note.jsonl", DATED_FLOAT), SURROGATE, 2, REFUSED),
+    Attack("dates in German", write("notes/note.csv", "text,seen\nLeg pain.,14. März 2031\n"), SURROGATE, 2, REFUSED),
+    Attack("a date and a number", write("notes/note.csv", "text,seen\nPain.,2031-03-14_007\n"), SURROGATE, 2, REFUSED),
+    Attack("a date as a file's name", write("notes/2031-03-14.txt", NOTE), SURROGATE, 2, "--rename-files"),
+    Attack("a file that is renamed", write("notes/2031-03-14.txt", NOTE), f"{SURROGATE} --rename-files", 0),
     Attack("two columns of dates", SEEN_AND_BORN, SURROGATE, 2, "the columns 'seen', 'born' hold .*: name them in"),
     Attack("dates that are hashed", SEEN, f"{SURROGATE} --hash-columns seen", 0),
     Attack("dates that are shifted", SEEN, f"{SURROGATE} --shift-columns seen", 0),

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from notes_samples import crfdeid, tiny_model, written
@@ -148,6 +149,25 @@ def test_a_note_whose_language_cannot_be_told_fails_alone_unless_a_locale_is_giv
     assert set(written(tmp_path / "out")) == {"p1/b.txt", "p1/c.jsonl"}
     assert run(*options, "--output", tmp_path / "all", "--locale", "en_GB", "--date-order", "mdy") == 0
     assert "surrogates: en_GB in 3 notes\n" in capsys.readouterr().err
+
+
+def test_dates_are_shifted_alike_in_files_tables_and_python(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CRFDEID_SECRET", SECRET)
+    text = "Seen by Dr. Orla Marsh on Friday 3/14/2031. Again on 3/14 and on 2/29.\nShe was born on 3/14/1972."
+    source, out = tmp_path / "in", tmp_path / "out"
+    (source / "p1").mkdir(parents=True)
+    (source / "p1" / "a.txt").write_text(text)
+    (source / "p1" / "b.jsonl").write_text(json.dumps({"text": text}) + "\n")
+    pq.write_table(pa.table({"text": [text]}), source / "p1" / "c.parquet")
+    assert run(model, source, "--output", out, "--operator", "surrogate", "--locale", "en_US") == 0
+    options = {"secret": SECRET.encode(), "patient": "p1", "locale": "en_US"}
+    expected = redacted(model, text, operators="surrogate", **options)
+    assert "Friday" not in expected
+    assert written(out)["p1/a.txt"].decode() == expected
+    assert json.loads(written(out)["p1/b.jsonl"])["text"] == expected
+    assert pq.read_table(out / "p1" / "c.parquet")["text"].to_pylist() == [expected]
 
 
 def test_surrogates_need_a_secret(

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import io
 import json
+import re
+from contextlib import nullcontext
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -13,10 +17,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfdeid.errors import UsageError
+from crfdeid.errors import FormatError, OptionConflictError, UsageError
 from crfdeid.io.date_columns import FIRST_ROWS, DateColumns, DateGuard, date_in
 from crfdeid.io.records import Columns, Note, NoteFile
-from crfdeid.io.sources import open_writer, read_file
+from crfdeid.io.sources import open_writer, read_file, require_no_dates
 
 CHANGES = DateColumns(shift=("born",), hash=("ward",), refuse=True, date_order="dmy", secret=b"a secret of 16 b")
 
@@ -32,7 +36,26 @@ CHANGES = DateColumns(shift=("born",), hash=("ward",), refuse=True, date_order="
         ("٢٠٣١-٠٣-١٤", "sure"),
         ("14⁄03⁄2031", "sure"),
         ("14-MAR-31", "sure"),
+        ("14. März 2031", "sure"),
+        ("Freitag, den 14.3.2031, 10.22 Uhr", "sure"),
+        ("vendredi 1er mai 2031 à 10h22", "sure"),
+        ("2031-Mar-14", "sure"),
+        ("14/Mar/2031:10:22:00 +0000", "sure"),
+        ("2031-W11-5", "sure"),
+        ("2031-03-14_007", "sure"),
+        ("visit_14.03.2031.txt", "sure"),
+        ("2031/03/14/note", "sure"),
+        ("2031-03-14T10:22:00.123+0100[Europe/Madrid]", "sure"),
         ("20310314102200", "possible"),
+        ("20310314T102200Z", "possible"),
+        ("20310314.0", "possible"),
+        ("visit_20310314_2", "possible"),
+        ("14 mars", "possible"),
+        ("20311314.0", None),
+        ("555-0134", None),
+        ("120/80", None),
+        ("1.12.3", None),
+        ("A2031-12345", None),
         ("3/14/31", "possible"),
         ("March 2031", None),
         ("2031", None),
@@ -53,6 +76,94 @@ def test_numbers_that_can_be_dates_are_judged_together() -> None:
         guard.see([("mrn", "20310314"), ("day", 20310314)])
     with pytest.raises(UsageError, match="'day'"):
         guard.see([("mrn", "48221370"), ("day", None)])
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "14. März 2031",
+        "2031-03-14_007",
+        {"visits": [{"2031-03-14": "seen"}]},
+        {"14 mars 2031": None},
+        20310314.0,
+        [20310314.0],
+        Decimal("20310314"),
+    ],
+)
+def test_a_date_in_the_clear_is_refused_in_every_form(value: object) -> None:
+    guard = DateGuard(DateColumns(refuse=True))
+    with pytest.raises(UsageError, match="'column'"):
+        for _ in range(FIRST_ROWS):
+            guard.see([("column", value)])
+
+
+@pytest.mark.parametrize("value", [3.5, float("nan"), 555.0, True, {"mrn": 48221370}, "2031", "v1.12.2031"])
+def test_what_is_no_date_passes(value: object) -> None:
+    guard = DateGuard(DateColumns(refuse=True))
+    guard.see([("column", value)])
+    guard.end()
+
+
+def test_a_column_that_is_named_by_a_date_is_refused() -> None:
+    with pytest.raises(UsageError, match="2031-03-14"):
+        DateGuard(DateColumns(refuse=True)).see([("2031-03-14", "seen")])
+    for change in ({"shift": ("2031-03-14",)}, {"hash": ("2031-03-14",)}):
+        with pytest.raises(OptionConflictError):
+            DateColumns(refuse=True, **change).require_possible("text", ())
+
+
+DAY = dt.date(2031, 3, 14)
+
+
+@pytest.mark.parametrize(
+    ("value", "form"),
+    [
+        ("2031-03-14T10:22:00Z", "%Y-%m-%dT10:22:00Z"),
+        ("14/Mar/2031:10:22:00 +0000", "%d/%b/%Y:10:22:00 +0000"),
+        ("20310314.0", "%Y%m%d.0"),
+        (20310314, "%Y%m%d"),
+        (20310314.0, "%Y%m%d.0"),
+        ("2031-W11-5", "%G-W%V-%u"),
+        ("14. März 2031", None),
+        ("14 mars 2031", None),
+    ],
+)
+def test_a_date_to_shift_moves_as_those_of_notes_in_its_form(value: str | float, form: str | None) -> None:
+    new = DAY + dt.timedelta(CHANGES.days("p", ""))
+    found = CHANGES.new_value("born", value, "p", "")
+    assert type(found) is type(value)
+    if form is None:
+        assert str(found).startswith(f"{new.day}") and str(found).endswith(f" {new.year}") and found != value
+    else:
+        assert re.sub(r"(?<!\d)0(?=\d/)", "", str(found)) == re.sub(r"(?<!\d)0(?=\d/)", "", new.strftime(form))
+
+
+@pytest.mark.parametrize("value", ["10:22", "today", "seen by Quill", "2031-02-30"])
+def test_a_value_to_shift_that_is_no_date_is_refused(value: str) -> None:
+    with pytest.raises(FormatError):
+        CHANGES.new_value("born", value, "p", "")
+
+
+NAMES = [
+    (("a.txt", "b.txt"), False),
+    (("a.txt", "2031-03-14.txt"), True),
+    (("p1/visit 1.txt", "p1/2031_03_14/a.txt"), True),
+    (("2031/03/14/a.txt",), True),
+    (("a.txt", "20310314.txt"), False),
+    (("20310314.txt", "20310315_2.txt"), True),
+    (("48221370.txt",), False),
+    (("a.txt", "2031-03-14.pdf"), False),
+]
+
+
+@pytest.mark.parametrize(("names", "refused"), NAMES)
+def test_names_of_files_with_dates_are_refused_unless_they_are_renamed(names: tuple[str, ...], refused: bool) -> None:
+    files = [NoteFile(Path(name), name, 1, 0) for name in names]
+    columns = Columns(dates=DateColumns(refuse=True))
+    with pytest.raises(UsageError) if refused else nullcontext():
+        require_no_dates(files, columns)
+    require_no_dates([file._replace(renamed="0f" * 16 + ".txt") for file in files], columns)
+    require_no_dates(files, Columns())  # without surrogates
 
 
 def rewritten(kind: str, content: bytes, changes: DateColumns) -> bytes:
