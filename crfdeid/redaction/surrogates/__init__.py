@@ -3,7 +3,8 @@
 generator.py      `Surrogates` of one patient: the table of kinds, keys, consistent types; choices are by HMAC, which
                   needs no memory and agrees between runs and machines (`crfdeid.secrets.HmacChooser`)
 names.py          names of persons, and the roles of their words in a note
-dates.py          dates shifted by days, in the form of the original
+dates.py          dates shifted by days, in the form of the original, and what incomplete dates take from their note
+calendars.py      forms of dates, by language
 places.py         streets, towns and postcodes            place_tables.py  provinces, countries, states, streets
 hospitals.py      hospitals and other institutions        identifiers.py   numbers, telephones, network addresses
 demographics.py   sex, kinship, ages and occupations      locales.py       language guess; names of a locale
