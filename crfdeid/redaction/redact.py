@@ -338,24 +338,31 @@ def _tokens(document: Document, spans: Sequence[Span], *, key: bytes | None, sec
 
 
 def _kept(document: Document, spans: Sequence[Span]) -> list[str]:
-    """Return values unchanged, but ages of 90 and more as a group, as HIPAA's Safe Harbor requires."""
-    texts = [document.text[start:end] for start, end, _ in spans]
-    if all(surrogate_kind(span.label) not in _OF_AGES for span in spans):
-        return texts
-    from crfdeid.redaction.surrogates.demographics import group_old_ages  # noqa: PLC0415  Faker takes long to import.
-    from crfdeid.redaction.surrogates.locales import ENGLISH, guess_locale  # noqa: PLC0415
+    locale = None
+    if any(surrogate_kind(span.label) in _OF_AGES for span in spans):
+        from crfdeid.redaction.surrogates.locales import guess_locale  # noqa: PLC0415  Faker takes long to import.
 
-    locale = guess_locale(normal_form(document.text).text) or ENGLISH
+        locale = guess_locale(normal_form(document.text).text)
+    return [keep_value(document.text[start:end], label, locale=locale) for start, end, label in spans]
 
-    def generalised(text: str, label: str) -> str:
-        value = _value(text)
-        grouped = group_old_ages(value, locale)
-        return text if grouped == value else grouped or f"[{label}]"
 
-    return [
-        generalised(text, span.label) if surrogate_kind(span.label) in _OF_AGES else text
-        for text, span in zip(texts, spans, strict=True)
-    ]
+def keep_value(text: str, label: str, *, locale: str | None) -> str:
+    """Return a value unchanged, but an age of 90 and more as a group, as HIPAA's Safe Harbor requires.
+
+    Args:
+        text: the value.
+        label: its type. An age that cannot be read becomes its label.
+        locale: of the note; None for an unclear one.
+    """
+    kind = surrogate_kind(label)
+    if kind not in _OF_AGES:
+        return text
+    from crfdeid.redaction.surrogates.demographics import group_old_ages, keep_age  # noqa: PLC0415
+    from crfdeid.redaction.surrogates.locales import ENGLISH  # noqa: PLC0415
+
+    value = _value(text)
+    grouped = (keep_age if kind == "age" else group_old_ages)(value, locale or ENGLISH)
+    return text if grouped == value else grouped or f"[{label}]"
 
 
 def _labels(document: Document, spans: Sequence[Span]) -> list[str]:

@@ -23,6 +23,7 @@ from crfdeid.evaluation.operating_points import phi_by_sentence
 from crfdeid.io.output import STATE_FOLDER, read_run_config
 from crfdeid.label_schemes import BINARY, surrogate_kind
 from crfdeid.redaction.policy import KEEP, SURROGATE, Operators, parse_operators
+from crfdeid.redaction.redact import keep_value
 from crfdeid.redaction.surrogates import PRESERVED_KINDS, Surrogates, guess_locale
 from crfdeid.redaction.surrogates.locales import ENGLISH
 from crfdeid.rules.matcher import find_rules
@@ -221,7 +222,8 @@ def unchanged_spans(
         >>> [(note.text[start:end], kind) for start, end, kind in unchanged_spans(note, replaced=[])]
         [('mujer', 'sex'), ('64 años', 'age'), ('España', 'country'), ('madre', 'kin')]
     """
-    surrogates = _surrogates(locale or guess_locale(document.text) or ENGLISH)
+    locale = locale or guess_locale(document.text) or ENGLISH
+    surrogates = _surrogates(locale)
     found = [*_by_rule(document), *document.spans]
     touched = set(overlapping(found, replaced))
     kept = {label for label in operators.types if operators[label] == KEEP}
@@ -231,6 +233,7 @@ def unchanged_spans(
     for span in found:
         value, kind = document.text[span.start : span.end], surrogate_kind(span.label)
         is_kept = span.label in kept or kind in kept_kinds
+        is_kept = is_kept and keep_value(value, span.label, locale=locale) == value
         if span not in touched and (is_kept or (kind in preserved and surrogates.of(value, span.label) == value)):
             stay.append(span._replace(label=span.label if kind == "none" else kind))
     return tuple(merge(stay))

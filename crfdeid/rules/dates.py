@@ -1,4 +1,4 @@
-"""Rules for dates and for ages over 89."""
+"""Rules for dates."""
 
 from __future__ import annotations
 
@@ -87,21 +87,5 @@ DATE_RULES = (
             *("dob", "d.o.b", "date of birth", "birth date", "birthdate", "birthday", "born", "born on"),
             *("fecha de nacimiento", "nacimiento"),
         ),
-    ),
-    Rule(
-        "age over 89 after its name",
-        r"(?:9\d|1[01]\d)(?: años)?",
-        ("AGE", "EDAD_SUJETO_ASISTENCIA"),
-        ("aged [101]", "edad: [95 años]", "Age [93]"),
-        ("age 89", "aged 930"),
-        left_context=("age", "aged", "edad"),
-    ),
-    Rule(
-        "age over 89",
-        r"(?P<value>(?:9\d|1[01]\d)(?: años)?)(?:(?<=años)| ?-? ?(?:years?|yrs?|y/?o|y\.o\.))",
-        ("AGE", "EDAD_SUJETO_ASISTENCIA"),
-        ("[93] years", "a [101]-year-old", "[93] y.o.", "[93]yo", "de [95 años]"),
-        ("89 years", "193 years", "93 mg", "page 93"),
-        words=("year", "years", "yr", "yrs", "y", "yo", "años"),
     ),
 )

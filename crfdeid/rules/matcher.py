@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from crfdeid.rules.ages import AGE_RULES
 from crfdeid.rules.contact import CONTACT_RULES, NETWORK_RULES
 from crfdeid.rules.dates import DATE_RULES
 from crfdeid.rules.entities import INSTITUTION_RULES, MANUFACTURER_RULES, PERSONAL_DETAIL_RULES, PLACE_RULES
@@ -40,6 +41,7 @@ RULES: tuple[Rule, ...] = (
     *CHECKSUM_RULES,
     *CONTACT_RULES,
     *DATE_RULES,
+    *AGE_RULES,
     *LANGUAGE_RULES,
     *INSTITUTION_RULES,
     *NAME_RULES,

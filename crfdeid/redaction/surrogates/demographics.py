@@ -7,7 +7,7 @@ type, because a model may have labelled a name as an age.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -21,16 +21,18 @@ from crfdeid.redaction.surrogates.words import (
     surrogate_table,
     with_case_of,
 )
-from features.languages import LANGUAGES
+from crfdeid.rules.ages import written_ages
+from features.languages import LANGUAGES, Language
 
 # Ages from this one on become one group, as in HIPAA's safe harbor; shifted dates of birth and visits agree with it.
 _OLDEST_AGE = 90
 _WORD = regex.compile(r"\p{L}[\p{L}\p{M}]*")
-_NUMBER = regex.compile(r"(?<![\p{Nd}\p{L}.,/])[0-9]{1,3}(?:[.,][0-9])?(?:(?=s\b)s)?(?![\p{Nd}/])")
+_NUMBER = regex.compile(r"(?<![\p{Nd}\p{L}.,/])[0-9]{1,3}(?:[.,][0-9])?(?:['’]?s\b)?(?![\p{Nd}/])")
 _WITHIN_A_NAME = regex.compile(r"[\s'’.-]*(?:(?:de|del|la|las|los|y)\s+)*")
 _DIGIT = regex.compile(r"\p{N}")
 # The text after a number up to the next one, if it has a letter: "95 years 3 months" has two units.
-_UNIT = regex.compile(r"[^\p{L}\p{N}]*\p{L}\P{N}*")
+_UNIT = regex.compile(r"[^\p{L}\p{N}]*(\p{L}\P{N}*)")
+_RANGE = regex.compile(rf"({_OLDEST_AGE}\+)(?:\s?[-–—]\s?{_OLDEST_AGE}\+)+")
 
 
 class DemographicWords(NamedTuple):
@@ -41,7 +43,8 @@ class DemographicWords(NamedTuple):
         occupations: casefolded occupations that many people have: no mayors or judges.
         specifying: casefolded words that specify an occupation, and are none by themselves.
         small_units: units of ages that are no years.
-        old_ages: expressions of ages of 90 and more in words, each with the words for all of them.
+        old_ages: expressions of ages of 90 and more in words, each with the words for all of them; of all languages,
+            those of the locale first.
         occupation_endings: endings of other forms of an occupation, each with that of the listed one.
     """
 
@@ -71,17 +74,21 @@ def words_of(locale: str) -> DemographicWords:
     kin = (word for one in packs for phrase in one.words["kin"] for word in _WORD.findall(phrase))
     found["kin"] |= set(map(casefold_accents, kin))
     units = "|".join(section.get("small_units", "(?!)") for section in sections)
-    old_ages = (
-        (rf"(?<!\p{{L}})(?:{section.get('old_ages', '(?!)')})(?!\p{{L}})", section.get("old_age", ""))
-        for section in sections
-    )
     endings = (row for section in sections for row in section.get("occupation_endings", ()))
     return DemographicWords(
         **found,
         small_units=regex.compile(units, regex.IGNORECASE),
-        old_ages=tuple((regex.compile(form, regex.IGNORECASE), words) for form, words in old_ages),
+        old_ages=tuple(_old_ages((*packs, *(pack for pack in LANGUAGES.values() if pack not in packs)))),
         occupation_endings=tuple((casefold_accents(form), listed) for form, listed in endings),
     )
+
+
+def _old_ages(packs: Sequence[Language]) -> Iterator[tuple[regex.Pattern[str], str]]:
+    """The expressions of old ages of some languages, each with the words for all of them."""
+    for pack in packs:
+        form = r"(?<!\p{L})" + written_ages([pack], gap=r"[\W_]*", words=True)
+        words = surrogate_table(pack, "demographics").get("old_age", f"{_OLDEST_AGE}+")
+        yield regex.compile(form, regex.IGNORECASE), words
 
 
 def preserve_sex(text: str, locale: str = "en_US") -> str | None:
@@ -155,17 +162,38 @@ def group_old_ages(text: str, locale: str = "en_US") -> str | None:
     listed = words_of(locale)
 
     def grouped(match: regex.Match[str]) -> str:
-        age = float(match.group().rstrip("s").replace(",", "."))
+        age = float(match.group().rstrip("s'’").replace(",", "."))
         unit = _UNIT.match(text, match.end())
-        in_years = not listed.small_units.search(unit.group() if unit else text)
-        return f"{_OLDEST_AGE}+" if in_years and age >= _OLDEST_AGE else match.group()
+        small = listed.small_units.match(unit[1]) if unit else listed.small_units.search(text)
+        return f"{_OLDEST_AGE}+" if small is None and age >= _OLDEST_AGE else match.group()
 
     found = _NUMBER.sub(grouped, text)
     if _DIGIT.search(_NUMBER.sub("", text)):
         return None
     for old, words in listed.old_ages:
         found = splice(found, [(*match.span(), with_case_of(words, match.group())) for match in old.finditer(found)])
-    return found.replace(f"{_OLDEST_AGE}++", f"{_OLDEST_AGE}+")
+    return _RANGE.sub(r"\1", found.replace(f"{_OLDEST_AGE}++", f"{_OLDEST_AGE}+"))
+
+
+def keep_age(text: str, locale: str = "en_US") -> str | None:
+    """Return an age below 90 unchanged and others as one group; None for words that are in no list of any language.
+
+    Example:
+        >>> [keep_age(text) for text in ("45 Jahre", "forty-five", "94 ans", "quatre-vingt-dix ans", "four score")]
+        ['45 Jahre', 'forty-five', '90+ ans', 'plus de nonante ans', None]
+    """
+    found = group_old_ages(text, locale)
+    if found is None or _DIGIT.search(found) or found != text:
+        return found
+    known = _words_for_ages()
+    return found if all(casefold_accents(word) in known for word in _WORD.findall(text)) else None
+
+
+@lru_cache(maxsize=1)
+def _words_for_ages() -> frozenset[str]:
+    """Casefolded words of all languages that occur in ages below 90."""
+    lists = ("age", "numbers", "sex", "between")
+    return frozenset().union(*(folded_entries(code, "demographics", name) for code in LANGUAGES for name in lists))
 
 
 def preserve_occupation(text: str, locale: str = "en_US") -> str | None:
