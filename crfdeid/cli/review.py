@@ -291,7 +291,7 @@ def _with_kept(notes: list[PageNote], options: SimpleNamespace, tagger: Tagger |
 
 def _planned(path: Path, folder: Path, after: list[Document]) -> set[str]:
     """The ids of the notes of a plan; the redacted notes must be the population of the draw."""
-    from crfdeid.corpora.common import text_digest  # noqa: PLC0415
+    from crfdeid.documents import text_digest  # noqa: PLC0415
     from crfdeid.review.plan import SampledNote, read_plan, require_planned, require_unchanged  # noqa: PLC0415
 
     plan = read_plan(path)

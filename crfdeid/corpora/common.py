@@ -5,7 +5,6 @@ Messages name the source of a document and not its id, which can be PHI.
 
 from __future__ import annotations
 
-import hashlib
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
@@ -13,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Any
 
-from crfdeid.documents import Document, Span, lone_surrogate
+from crfdeid.documents import Document, Span, lone_surrogate, text_digest
 from crfdeid.errors import (
     EncodingError,
     FormatError,
@@ -264,11 +263,6 @@ def spans_in(document: Document, other: Document, *, problem: str) -> list[Span]
 
 
 NOTE_KEY, DIGEST_KEY = "note", "sha256"
-
-
-def text_digest(text: str) -> str:
-    """The SHA-256 of a text as UTF-8, in hexadecimal."""
-    return hashlib.sha256(text.encode("utf-8", errors="surrogatepass")).hexdigest()
 
 
 def exported_keys(document: Document) -> dict[str, str]:

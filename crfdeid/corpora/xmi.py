@@ -27,10 +27,9 @@ from crfdeid.corpora.common import (
     find_files,
     relative_stem,
     require_unaltered,
-    text_digest,
 )
 from crfdeid.corpora.markup import parse_xml, xml_files
-from crfdeid.documents import Document, Span
+from crfdeid.documents import Document, Span, text_digest
 from crfdeid.errors import FormatError, located
 from crfdeid.utils.files import read_head, read_text, relative_name
 

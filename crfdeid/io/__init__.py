@@ -6,4 +6,5 @@ remote.py    the same by URL (S3, GCS, Azure, HDFS)  date_columns.py  columns of
 worker.py    NoteTask: redaction of batches          annotations.py   formats of `crfdeid tag`, sidecars
 runner.py    process_files, in several processes     audit.py         totals of a run, and the audit file
 output.py    output folder: lock, run state, staging, resume
+replacements.py  records of what was replaced, next to the redacted notes
 """

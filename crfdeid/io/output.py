@@ -4,7 +4,8 @@ The run state is in the hidden folder ``.crfdeid``:
 
     lock             locked by the run that writes
     settings.json    configuration of the run, which --resume must repeat
-    finished.jsonl   journal of notes, failures and finished files, one JSON object a line
+    finished.jsonl   journal of notes, failures and finished files, one JSON object a line; what was replaced in each
+                     note, for its review: offsets and digests, no text
     part/            files while they are written
     sidecar/         concepts of each file, until the end of the run joins them
 
@@ -41,6 +42,7 @@ from crfdeid.errors import (
 from crfdeid.io.records import SOURCES, Failure, NoteCounts, NoteFile, NoteResult
 from crfdeid.io.sources import Rename, note_files
 from crfdeid.model_card.drift import NOTE_MEASURES
+from crfdeid.redaction.record import RECORD_SHAPE
 from crfdeid.utils.files import make_folders, naming, open_no_link, sync, write_files
 from crfdeid.utils.json import parse_json
 from crfdeid.validation import shape_errors
@@ -52,10 +54,11 @@ STATE_FOLDER = ".crfdeid"
 """Folder of the run state in an output folder."""
 JOURNAL = "finished.jsonl"
 """File of the journal in it."""
-_SETTINGS = "settings.json"
+SETTINGS = "settings.json"
+"""File of the configuration of a run in it."""
 SIDECARS = f"{STATE_FOLDER}/sidecar"
 """Folder of the sidecar files, one for each input file, until the end of the run joins them."""
-_STATE_VERSION = 3
+_STATE_VERSION = 4
 _DAMAGED = "damaged: name a new --output folder, the input has all that is needed"
 _FAILURE_MARK = '"reason": '  # in the line of each failure, and hardly in another
 _SECRET = "secret"
@@ -112,6 +115,7 @@ class NoteDone(NoteCounts):
         row: row, from 1; None if the file is the note.
         hmac: keyed hash of its text, if there is a secret.
         unsearched: columns of the patient's record that hide nothing, or little, each with the reason.
+        record: what was replaced, as data of a `RedactionRecord`; None where nothing was to be hidden.
     """
 
     file: str
@@ -119,6 +123,7 @@ class NoteDone(NoteCounts):
     row: int | None
     hmac: str | None
     unsearched: Mapping[str, str] | None = None
+    record: Mapping[str, Any] | None = None
 
 
 class FailureEntry(NamedTuple):
@@ -142,6 +147,31 @@ class FileCompleted(NamedTuple):
 
 
 JournalEntry = NoteDone | FailureEntry | FileCompleted
+
+
+def read_journal(path: Path, *, having: str = "") -> Iterator[JournalEntry]:
+    """Read the entries of a journal in order; a last line without an end is ignored.
+
+    Args:
+        path: the journal's file.
+        having: skip lines without this text.
+
+    Raises:
+        IntegrityError: a line is no entry.
+    """
+    with open_no_link(path, "r") as stream:
+        for number, line in enumerate(stream, start=1):
+            if not line.endswith("\n"):
+                return
+            if having not in line:
+                continue
+            try:
+                entry = _read(json.loads(line))
+            except (ValueError, RecursionError):
+                entry = None
+            if entry is None:
+                raise IntegrityError(_DAMAGED, path=path, line=number)
+            yield entry
 
 
 class Journal:
@@ -169,19 +199,7 @@ class Journal:
         """
         with naming(self._path):
             self._stream.flush()
-        with open_no_link(self._path, "r") as stream:
-            for number, line in enumerate(stream, start=1):
-                if not line.endswith("\n"):
-                    return
-                if having not in line:
-                    continue
-                try:
-                    entry = _read(json.loads(line))
-                except (ValueError, RecursionError):
-                    entry = None
-                if entry is None:
-                    raise IntegrityError(_DAMAGED, path=self._path, line=number)
-                yield entry
+        return read_journal(self._path, having=having)
 
     def failures(self) -> Iterator[FailureEntry]:
         """Read the failures in order, in a tenth of the time of all entries."""
@@ -244,6 +262,7 @@ _JSON_NOTE = {
     "tokens?": int,
     "kept?": {str: int},
     "sources?": (SOURCES, None),
+    "record?": (RECORD_SHAPE, None),
 }
 _DEFAULTS = vars(NoteDone("", "", None, None, found={}))
 _JSON_FAILURE = {
@@ -335,7 +354,7 @@ class OutputFolder:
             self.input = rename(self.input).rpartition("/")[2]
         self._state = folder / STATE_FOLDER
         self.part = self._state / "part"
-        self._config = self._state / _SETTINGS
+        self._config = self._state / SETTINGS
         if isinstance(source, Path):
             _require_apart(source, folder)
         with ExitStack() as opened:
@@ -494,7 +513,8 @@ class OutputFolder:
         unsearched: Mapping[str, str] | None = None,
     ) -> None:
         """List a note that has its result."""
-        note = NoteDone(file.result_name, _fingerprint(file), row, hmac, unsearched, **result.counts)
+        record = None if result.record is None else result.record.to_dict()
+        note = NoteDone(file.result_name, _fingerprint(file), row, hmac, unsearched, record, **result.counts)
         self.import_entry(note)
 
     def import_entry(self, note: NoteDone) -> None:

@@ -13,6 +13,7 @@ from crfdeid.io.date_columns import DateColumns, DateGuard
 from crfdeid.known_phi.identifiers import PatientIdentifiers
 from crfdeid.known_phi.patients import PatientColumn, PatientTable, patient_name, row_identifiers
 from crfdeid.model_card.drift import NoteMeasures
+from crfdeid.redaction.record import RedactionRecord
 
 LONGEST_NOTE = 10_000_000
 """Default limit on the characters of a note; with a CRF, a worker then stays below 1 GiB."""
@@ -154,11 +155,13 @@ class NoteResult(NoteCounts):
         document: the document to write.
         measures: measures of the note for drift; None without words, or without a model card.
         p_no_miss: probability that the model missed nothing; None if not requested.
+        record: what was replaced; None where nothing was to be hidden.
     """
 
     document: Document
     measures: NoteMeasures | None = None
     p_no_miss: float | None = None
+    record: RedactionRecord | None = None
 
 
 class Failure(NamedTuple):

@@ -179,14 +179,14 @@ class NoteTask:
         sources = _sources(document) if self.evidence else None
         if policy.operators is None:
             return NoteResult(document, found=found, concepts=concepts, sources=sources)
-        from crfdeid.redaction.redact import document_locale, redact, replacements  # noqa: PLC0415
+        from crfdeid.redaction.redact import document_locale, redact_recorded, replacements  # noqa: PLC0415
 
         parts = replacements(document, Operators.of(policy.operators), locale=policy.locale)
         invented = [part.span for part in parts if part.operator == SURROGATE]
         locale = document_locale(document, policy.locale, spans=invented) if invented else None
         kept = Counter(part.span.label for part in parts if part.operator == KEEP)
         words, hidden_words = _words(document, [part.span for part in parts if part.operator != KEEP])
-        hidden = redact(
+        hidden, record = redact_recorded(
             document,
             policy.operators,
             secret=self.secret,
@@ -206,6 +206,7 @@ class NoteTask:
             tokens=tokens,
             kept=kept,
             sources=sources,
+            record=record,
         )
         if concepts is None:
             return result

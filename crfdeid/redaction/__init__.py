@@ -2,10 +2,12 @@
 
 policy.py      `Operators` of types of PHI, and `Policy`: settings of finding and replacing PHI, with a short name
 redact.py      `redact`: documents and spans -> text       encryption.py  values as tokens, and back
+record.py      what was replaced, for a review: offsets, types, lengths, digests
 surrogates/    invented values of the same form, the same for the same value
 """
 
 from crfdeid.redaction.policy import OPERATORS, Operators, parse_operators
-from crfdeid.redaction.redact import redact
+from crfdeid.redaction.record import RedactionRecord
+from crfdeid.redaction.redact import redact, redact_recorded
 
-__all__ = ["OPERATORS", "Operators", "parse_operators", "redact"]
+__all__ = ["OPERATORS", "Operators", "RedactionRecord", "parse_operators", "redact", "redact_recorded"]

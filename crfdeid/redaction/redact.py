@@ -9,9 +9,20 @@ from dataclasses import replace
 from functools import partial
 from io import StringIO
 from itertools import zip_longest
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from crfdeid.documents import LIST, MODEL, RECORD, Document, Evidence, Span, merge, merge_evidence, overlapping
+from crfdeid.documents import (
+    LIST,
+    MODEL,
+    RECORD,
+    Document,
+    Evidence,
+    Span,
+    merge,
+    merge_evidence,
+    overlapping,
+    text_digest,
+)
 from crfdeid.errors import DataError, SecretError
 from crfdeid.known_phi.folding import fully_decoded
 from crfdeid.known_phi.names import PersonClusterer, parse_name
@@ -28,6 +39,7 @@ from crfdeid.redaction.policy import (
     Operators,
     check_date_order,
 )
+from crfdeid.redaction.record import RedactionRecord, ReplacedSpan
 from crfdeid.secrets import derive, hash_value
 from features.languages import LANGUAGES
 from features.tokenizer import normal_form
@@ -38,6 +50,13 @@ _OF_AGES = ("age", "kin")
 
 # The replacements of some spans of a document.
 _Replace = Callable[[Document, Sequence[Span]], list[str]]
+
+
+class Recorded(NamedTuple):
+    """A redacted document, and the record of what was replaced in it."""
+
+    document: Document
+    record: RedactionRecord
 
 
 class Replacement(NamedTuple):
@@ -152,6 +171,54 @@ def redact(
         >>> redact(note).text, redact(note, {"DOCTOR": "mask"}).text
         ('Seen by Dr. [DOCTOR].', 'Seen by Dr. *****.')
     """
+    return _redact(
+        document,
+        operators,
+        secret=secret,
+        encryption_key=encryption_key,
+        patient=patient,
+        locale=locale,
+        date_order=date_order,
+        marked=marked,
+    )[0]
+
+
+def redact_recorded(
+    document: Document, operators: Operators | Mapping[str, str] | str = "label", *, marked: bool = True, **options: Any
+) -> Recorded:
+    """Replace the spans of a document as `redact` does, and record the replacements for a review.
+
+    Args:
+        document: as of `redact`.
+        operators: as of `redact`.
+        marked: as of `redact`.
+        options: the other options of `redact`.
+
+    Returns:
+        The redacted text, and its record, which `crfdeid.io.replacements.write_records` writes next to the results.
+
+    Example:
+        >>> note = Document("1", "Seen by Dr. Quill.", (Span(12, 17, "DOCTOR"),))
+        >>> redact_recorded(note).record.spans
+        (ReplacedSpan(start=12, end=17, label='DOCTOR', length=8),)
+    """
+    redacted, parts, lengths = _redact(document, operators, marked=marked, **options)
+    spans = tuple(ReplacedSpan(*part.span, length) for part, length in zip(parts, lengths, strict=True))
+    return Recorded(redacted, RedactionRecord(text_digest(document.text), text_digest(redacted.text), spans))
+
+
+def _redact(
+    document: Document,
+    operators: Operators | Mapping[str, str] | str,
+    *,
+    secret: bytes | None = None,
+    encryption_key: bytes | None = None,
+    patient: str | None = None,
+    locale: str | None = None,
+    date_order: str | None = None,
+    marked: bool,
+) -> tuple[Document, list[Replacement], array[int]]:
+    """The redacted document, its replaced spans, and the lengths of the texts in their places."""
     check_date_order(date_order)
     functions: dict[str, _Replace] = {
         **_UNKEYED,
@@ -166,11 +233,12 @@ def redact(
     redacted = StringIO(newline="")  # a list of the parts of a long note takes several times its text
     replaced: list[Span] = []
     changed: list[Span] = []
-    shifts, end = array("q", [0]), 0
+    shifts, lengths, end = array("q", [0]), array("q"), 0
     texts = _texts(document, parts, functions)
     for found, (span, operator), text in zip(merge(document.spans), parts, texts, strict=True):
         redacted.write(document.text[end : span.start])
         redacted.write(text)
+        lengths.append(len(text))
         if text and marked:
             start = span.start + shifts[-1]
             replaced.append(Span(start, start + len(text), span.label))
@@ -184,7 +252,7 @@ def redact(
         shifts.append(shifts[-1] + len(text) - (span.end - span.start))
     redacted.write(document.text[end:])
     layers = {name: tuple(_shifted(marks, changed, shifts)) for name, marks in document.layers.items()}
-    return replace(
+    made = replace(
         document,
         text=redacted.getvalue(),
         spans=tuple(replaced),
@@ -193,6 +261,7 @@ def redact(
         evidence=evidence,
         findings=(),
     )
+    return made, parts, lengths
 
 
 def _texts(document: Document, parts: Sequence[Replacement], functions: Mapping[str, _Replace]) -> Iterator[str]:

@@ -17,7 +17,7 @@ from itertools import accumulate, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crfdeid.corpora.common import text_digest
+from crfdeid.documents import text_digest
 from crfdeid.documents import Document, Span, merge, overlapping
 from crfdeid.evaluation.operating_points import phi_by_sentence
 from crfdeid.io.output import STATE_FOLDER, read_run_config

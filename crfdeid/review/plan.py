@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from crfdeid.corpora.common import text_digest
+from crfdeid.documents import text_digest
 from crfdeid.errors import FormatError, MismatchError, OutputExistsError, SettingError
 from crfdeid.io.output import STATE_FOLDER
 from crfdeid.io.records import Columns
@@ -39,7 +39,7 @@ class SampledNote(NamedTuple):
     Attributes:
         id: its id.
         kind: the kind of note that it is; "" without kinds.
-        sha256: of its redacted text (`crfdeid.corpora.common.text_digest`).
+        sha256: of its redacted text (`crfdeid.documents.text_digest`).
     """
 
     id: str

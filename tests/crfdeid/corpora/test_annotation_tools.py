@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crfdeid.corpora import read_corpus, recognise, write_corpus
-from crfdeid.corpora.common import Utf16, text_digest
+from crfdeid.corpora.common import Utf16
+from crfdeid.documents import text_digest
 from crfdeid.corpora.label_studio import to_task
 from crfdeid.documents import Document, Evidence, Span
 from crfdeid.errors import DataError, FormatError, IntegrityError, SpanError

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crfdeid.corpora.common import text_digest
+from crfdeid.documents import text_digest
 from crfdeid.errors import FormatError, MismatchError, OutputExistsError, SettingError
 from crfdeid.io.records import Columns
 from crfdeid.review.plan import (
