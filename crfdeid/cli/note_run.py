@@ -164,7 +164,7 @@ def run_folder(
         OutputFolder(
             options.output,
             source=options.notes,
-            settings=task.settings,
+            settings={**task.settings, "types": [] if card is None else card["corpus"]["types"]},
             resume=options.resume,
             rename=rename,
             withdrawn=options.withdrawn,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from crfdeid.io.records import Columns
     from crfdeid.io.sources import Rename
     from crfdeid.review.certificate import Certificate
-    from crfdeid.review.page import PageNote, PageText
+    from crfdeid.review.page import PageNote, PageText, RunSettings
     from crfdeid.tagger import Tagger
 
 _NOTES = Mode("REDACTED notes", lambda options: options.redacted is not None)
@@ -148,7 +148,7 @@ def _draw(options: SimpleNamespace) -> tuple[dict[str, int], list[str]]:
     require_only_notes(path)
     listed = list_notes(path, _columns(options), kinds=options.kind_folders or options.kind_column is not None)
     count = options.count or _notes_to_read(options, len(listed), options.leaking)
-    drawn = draw_plan(listed, count, seed=options.seed)
+    drawn = draw_plan(listed, count, seed=options.seed, target=options.target_leak_rate)
     write_plan(drawn, options.output)
     lines = [
         f"{len(drawn.selected):,} of {drawn.notes:,} notes to read, drawn with the seed {drawn.seed}: {options.output}",
@@ -195,14 +195,23 @@ def run_page(options: SimpleNamespace) -> None:
         UsageError: options that cannot work.
         DataError: notes that cannot be read, that are not the same on both sides, or not those of the plan.
     """
-    from crfdeid.review.page import REDACTED  # noqa: PLC0415
+    from crfdeid.review.page import REDACTED, run_settings  # noqa: PLC0415
 
     require_new_file(options.output, {"ORIGINAL": options.original, "REDACTED": options.redacted})
-    notes, tagger = _redacted(options), load_trained(options)
-    write_page(options.output, _with_kept(notes, options, tagger), REDACTED, tagger=tagger)
+    notes, tagger, run = _redacted(options), load_trained(options), run_settings(options.redacted)
+    own = () if tagger is None else tagger.tags
+    types = {*run.types, *(tag[2:] for tag in own if tag[2:])}
+    write_page(options.output, _with_kept(notes, options, run, tagger), REDACTED, tagger=tagger, types=types)
 
 
-def write_page(path: Path, notes: Sequence[PageNote], side: PageText, *, tagger: Tagger | None = None) -> None:
+def write_page(
+    path: Path,
+    notes: Sequence[PageNote],
+    side: PageText,
+    *,
+    tagger: Tagger | None = None,
+    types: Iterable[str] = (),
+) -> None:
     """Write a page to a new file.
 
     Args:
@@ -210,6 +219,7 @@ def write_page(path: Path, notes: Sequence[PageNote], side: PageText, *, tagger:
         notes: the notes on it.
         side: names of its two sides.
         tagger: a model whose uncertain words are shown; None for none.
+        types: types to choose from for what was missed, beyond those in the notes.
 
     Raises:
         UsageError: the file exists.
@@ -220,27 +230,40 @@ def write_page(path: Path, notes: Sequence[PageNote], side: PageText, *, tagger:
 
     require_new_file(path, {})
     unsure = None if tagger is None else uncertain_tokens(tagger, [note.document for note in notes])
-    write_files({path: review_html(notes, side, unsure=unsure)})
+    write_files({path: review_html(notes, side, unsure=unsure, types=types)})
     print(f"{len(notes):,} notes: {path}", file=sys.stderr)
 
 
 def _redacted(options: SimpleNamespace) -> list[PageNote]:
-    from crfdeid.corpora.common import pair_by_id  # noqa: PLC0415
-    from crfdeid.review.page import redaction_notes  # noqa: PLC0415
+    """The notes of the page, with what was replaced in them."""
+    from crfdeid.documents import text_digest  # noqa: PLC0415
+    from crfdeid.io.replacements import read_records  # noqa: PLC0415
+    from crfdeid.review.page import pair_recorded, redaction_notes  # noqa: PLC0415
 
     for path in (options.original, options.redacted):
         require_path(path)
     after = _documents(options.redacted, options)
     wanted = None if options.plan is None else _planned(options.plan, options.redacted, after)
+    shown = [note for note in after if wanted is None or note.id in wanted]
+    records = read_records(options.redacted, {text_digest(note.text) for note in shown})
+    if records is not None:
+        return redaction_notes(pair_recorded(_documents(options.original, options), shown, records), records)
+    return redaction_notes(_pairs(shown, options, wanted))
+
+
+def _pairs(after: list[Document], options: SimpleNamespace, wanted: set[str] | None) -> Iterator[tuple[Document, str]]:
+    """Pairs of notes before and after redaction by their ids, where no run recorded them."""
+    from crfdeid.corpora.common import pair_by_id  # noqa: PLC0415
+
     rename = _renaming(options)
     before = _documents(options.original, options, rename=rename)
     if wanted is not None:
-        before, after = ([note for note in side if note.id in wanted] for side in (before, after))
+        before = [note for note in before if note.id in wanted]
     remedy = "give the folder that was redacted, and the one it was redacted to"
     if rename is not None:
         remedy += ", with the secret of that run: files are paired by the names that --rename-files gave them"
     pairs = pair_by_id(before, after, sides=("ORIGINAL", "REDACTED"), remedy=remedy)
-    return redaction_notes((original, clean.text) for original, clean in pairs)
+    return ((original, clean.text) for original, clean in pairs)
 
 
 def _documents(path: Path, options: SimpleNamespace, *, rename: Rename | None = None) -> list[Document]:
@@ -274,19 +297,21 @@ def _renaming(options: SimpleNamespace) -> Rename | None:
     return renaming(read_secret(options.secret_file))
 
 
-def _with_kept(notes: list[PageNote], options: SimpleNamespace, tagger: Tagger | None) -> list[PageNote]:
+def _with_kept(
+    notes: list[PageNote], options: SimpleNamespace, run: RunSettings, tagger: Tagger | None
+) -> list[PageNote]:
     """The notes; those with surrogates or kept types also have the values that these leave unchanged."""
     from crfdeid.pipeline import Deidentifier  # noqa: PLC0415
     from crfdeid.redaction.policy import KEEP, SURROGATE  # noqa: PLC0415
-    from crfdeid.review.page import ALL_SURROGATES, run_operators, with_unchanged  # noqa: PLC0415
+    from crfdeid.review.page import ALL_SURROGATES, with_unchanged  # noqa: PLC0415
 
-    operators, locale = run_operators(options.redacted)
+    operators = run.operators
     if not operators.uses(SURROGATE, KEEP):
         if options.locale is None:
             return notes
         operators = ALL_SURROGATES
     model = None if tagger is None else Deidentifier(tagger, concepts=False, evidence=False)
-    return with_unchanged(notes, operators, locale=options.locale or locale, model=model)
+    return with_unchanged(notes, operators, locale=options.locale or run.locale, model=model)
 
 
 def _planned(path: Path, folder: Path, after: list[Document]) -> set[str]:
@@ -389,7 +414,15 @@ def _certificate(options: SimpleNamespace) -> Certificate:
 
 def _of_reviews(options: SimpleNamespace) -> Certificate:
     """Certificate of reviews of the present redacted notes."""
-    from crfdeid.review.certificate import certify, certify_strata, read_marks, require_current, strata_of  # noqa: PLC0415  # noqa: PLC0415
+    from crfdeid.io.replacements import read_records  # noqa: PLC0415
+    from crfdeid.review.certificate import (  # noqa: PLC0415
+        certify,
+        certify_strata,
+        read_marks,
+        require_current,
+        require_trusted,
+        strata_of,
+    )
     from crfdeid.review.plan import list_notes, read_plan, require_unchanged  # noqa: PLC0415
 
     notes, reviewed = list_notes(require_path(options.redacted), _columns(options)), read_marks(options.reviews)
@@ -397,9 +430,13 @@ def _of_reviews(options: SimpleNamespace) -> Certificate:
     if plan is not None:
         require_unchanged(plan, notes, path=options.redacted)
     require_current(reviewed, notes)
+    require_trusted(reviewed, read_records(options.redacted, {one.sha256 for one in reviewed}))
+    compared = any(one.compared for one in reviewed)
     counts = [one.count for one in reviewed]
     if plan is None:
         leaking, total = sum(bool(one.missed) for one in reviewed), options.corpus_size
-        return certify(len(reviewed), leaking, recall=options.reviewer_recall, total=total, counts=counts)
+        found = certify(len(reviewed), leaking, recall=options.reviewer_recall, total=total, counts=counts)
+        return replace(found, compared=compared)
     strata = strata_of(reviewed, plan, path=options.plan)
-    return replace(certify_strata(strata, recall=options.reviewer_recall, counts=counts), digest=plan.digest)
+    found = certify_strata(strata, recall=options.reviewer_recall, counts=counts)
+    return replace(found, digest=plan.digest, target=plan.target, compared=compared)

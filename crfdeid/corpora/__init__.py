@@ -87,6 +87,9 @@ CORPUS_WRITERS: dict[str, Callable[[Sequence[Document], Path], dict[Path, str]]]
     "tab": tab.to_files,
 }
 _LAYERED = ("jsonl",)  # holds several annotation layers
+# Formats that a folder may mix, for their files name the notes; and formats of which it may have one with them.
+_NAMING = {"jsonl", "label-studio", "doccano", "tab", "i2b2-2006"}
+_NAMED_BY_FILE = {"brat", "i2b2-2014", "xmi"}
 
 
 def read_corpus(path: Path | str, *, format: str = "auto") -> list[Document]:
@@ -94,7 +97,8 @@ def read_corpus(path: Path | str, *, format: str = "auto") -> list[Document]:
 
     Args:
         path: a file or a folder.
-        format: a key of `CORPUS_FORMATS`, or "auto" to recognise it.
+        format: a key of `CORPUS_FORMATS`, several joined by "+", or "auto" to recognise it. With several, each file is
+            read in its own format, which must be clear.
 
     Returns:
         At least one document; ids are unique.
@@ -114,9 +118,10 @@ def read_corpus(path: Path | str, *, format: str = "auto") -> list[Document]:
     if not path.exists():
         raise UnknownNameError(f"no such file or folder: {path}")
     name = recognise(path) if format == "auto" else format
-    if name not in CORPUS_FORMATS:
+    several = name.split("+")
+    if not CORPUS_FORMATS.keys() >= {*several}:
         raise UnknownNameError(f"unknown format '{name}': choose from auto, {', '.join(CORPUS_FORMATS)}")
-    documents = CORPUS_FORMATS[name].read(path)
+    documents = CORPUS_FORMATS[name].read(path) if len(several) == 1 else _read_each(path, several)
     if not documents:
         raise EmptyInputError(f"holds no {name} documents: check the path and the format", path=path)
     _require_unique_ids(documents)
@@ -125,11 +130,11 @@ def read_corpus(path: Path | str, *, format: str = "auto") -> list[Document]:
 
 
 def recognise(path: Path | str) -> str:
-    """Name of the format of a file or folder, from its content.
+    """Name of the format of a file or folder, from its content; names joined by "+" for files of several formats.
 
     Raises:
         UnknownNameError: no such path, or no format fits.
-        OptionConflictError: several formats fit.
+        OptionConflictError: several formats fit a file.
         DataError: there is nothing in it.
     """
     path = Path(path)
@@ -142,24 +147,61 @@ def recognise(path: Path | str) -> str:
         raise UnknownNameError(
             f"{path} is in none of the known formats: name it with --format ({', '.join(CORPUS_FORMATS)})"
         )
-    if len(names) > 1:
+    if len(names) > 1 and not _each_clear(path, names):
         raise OptionConflictError(
             f"{path} could be {' or '.join(names)}: choose one with --format, or name a subfolder"
         )
-    return names[0]
+    return "+".join(names)
 
 
 def matching_formats(path: Path) -> list[str]:
     """Names of the formats that a file, or some file of a folder, looks like."""
-    return [
-        name
-        for name, format in CORPUS_FORMATS.items()
-        if any(
-            format.looks_like(file)
-            for file in find_files(path, *format.SUFFIXES)
-            if not format.SUFFIXES or file.suffix.lower() in format.SUFFIXES
-        )
-    ]
+    return [name for name in CORPUS_FORMATS if any(_fits(name, file) for file in find_files(path, *_suffixes(name)))]
+
+
+def _suffixes(name: str) -> tuple[str, ...]:
+    return CORPUS_FORMATS[name].SUFFIXES
+
+
+def _fits(name: str, file: Path) -> bool:
+    suffixes = _suffixes(name)
+    return (not suffixes or file.suffix.lower() in suffixes) and CORPUS_FORMATS[name].looks_like(file)
+
+
+def _each_clear(path: Path, names: Sequence[str]) -> bool:
+    """True if each file of a folder that one of the formats reads looks like one of them alone."""
+    suffixes = {suffix for name in names for suffix in _suffixes(name)}
+    others = {*names} - _NAMING
+    return (
+        path.is_dir()
+        and others <= _NAMED_BY_FILE
+        and len(others) <= 1
+        and all(sum(_fits(name, file) for name in names) == 1 for file in find_files(path, *suffixes))
+    )
+
+
+def _read_each(path: Path, names: Sequence[str]) -> list[Document]:
+    """Read a folder with files of several formats, format by format.
+
+    Raises:
+        OptionConflictError: the format of a file is not clear.
+        DataError: a file cannot be read, or a note is in files of two formats.
+    """
+    if not _each_clear(path, names):
+        raise OptionConflictError(f"{path} has files that could be {' or '.join(names)}: name each format's subfolder")
+    documents: list[Document] = []
+    for name in names:
+        texts = {document.text: document.source for document in documents}
+        others = {suffix for other in names if other != name for suffix in _suffixes(other)}
+        shared = not others.isdisjoint(_suffixes(name))
+        files = [file for file in find_files(path, *_suffixes(name)) if _fits(name, file)] if shared else [path]
+        found = [document for file in files for document in CORPUS_FORMATS[name].read(file)]
+        for document in found:
+            if document.text in texts:
+                problem = f"the same text as {texts[document.text]}, in another format: leave one of them out"
+                raise MismatchError(problem, path=document.source)
+        documents += found
+    return documents
 
 
 def write_corpus(documents: Sequence[Document], path: Path | str, *, format: str) -> None:

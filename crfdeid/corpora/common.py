@@ -87,19 +87,23 @@ def json_lines(file: Path) -> Iterator[tuple[int, Any]]:
             yield number, parse_json(line, path=file, line=number, otherwise=NOT_A_LINE)
 
 
-def read_json_lines(path: Path, suffixes: Iterable[str], parse: Callable[[Any, Path, int], Document]) -> list[Document]:
+def read_json_lines(
+    path: Path, suffixes: Iterable[str], parse: Callable[[Any, Path, int], Document | None]
+) -> list[Document]:
     """The documents of a file of JSON Lines, or of all such files of a folder, in order; errors name file and line.
 
     Args:
         path: the file or folder.
         suffixes: the endings of the files in a folder.
-        parse: the document of a line, from its JSON value, its file and its number.
+        parse: the document of a line, from its JSON value, its file and its number; None for a line to leave out.
     """
     documents = []
     for file in find_files(path, *suffixes):
         for number, record in json_lines(file):
             with located(file, number):
-                documents.append(parse(record, file, number))
+                document = parse(record, file, number)
+            if document is not None:
+                documents.append(document)
     return documents
 
 

@@ -4,7 +4,8 @@
 
 A span that a model marked also has its "source" and its "score", a number or null (`crfdeid.documents.Evidence`).
 Further annotation layers are in "layers": {"concept": [...]}, which may hold PHI too, as "phi" instead of "spans".
-Without either, a document has no annotation of PHI.
+Without either, a document has no annotation of PHI. Marks of ``crfdeid review page`` are such lines too; a note that
+its reader did not read to its end is left out.
 """
 
 from __future__ import annotations
@@ -37,8 +38,10 @@ def read(path: Path) -> list[Document]:
     return read_json_lines(path, SUFFIXES, _document)
 
 
-def _document(record: Any, path: Path, number: int) -> Document:
+def _document(record: Any, path: Path, number: int) -> Document | None:
     match record:
+        case {"marks": int(), "replaced": str(), "read": False}:
+            return None
         case {"id": str() | int() as identity, "text": str(text), **rest} if "spans" in rest or "layers" in rest:
             layers = _layers(rest)
         case _:

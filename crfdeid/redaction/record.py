@@ -1,7 +1,7 @@
 """Record of a redaction: which spans of a note were replaced, by how many characters, and digests of both texts.
 
-A review needs to know what redaction replaced. Computed from the two texts, it would be a guess: a name that was left can
-look like a part of a replacement. The record holds offsets, types and lengths, and no text.
+A review needs to know what redaction replaced. Computed from the two texts, it would be a guess: a name that was left
+can look like a part of a replacement. The record holds offsets, types and lengths, and no text.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
-from crfdeid.documents import text_digest
+from crfdeid.documents import Span, text_digest
 from crfdeid.errors import MismatchError
 from crfdeid.validation import shape_errors
 
@@ -34,22 +34,6 @@ class ReplacedSpan(NamedTuple):
     length: int
 
 
-class TextChange(NamedTuple):
-    """A range of the original text, and the text in its place.
-
-    Attributes:
-        start: its first character in the original.
-        end: the one after its last; ``start`` where text was put in and nothing was taken out.
-        by: the text in its place; "" where it was removed.
-        label: its type.
-    """
-
-    start: int
-    end: int
-    by: str
-    label: str
-
-
 @dataclass(frozen=True, slots=True)
 class RedactionRecord:
     """What redaction did to one text.
@@ -64,7 +48,7 @@ class RedactionRecord:
     redacted: str
     spans: tuple[ReplacedSpan, ...]
 
-    def changes(self, original: str, redacted: str) -> list[TextChange]:
+    def replacements(self, original: str, redacted: str) -> list[tuple[Span, str]]:
         """Return each span with the text in its place.
 
         Args:
@@ -77,11 +61,11 @@ class RedactionRecord:
         for text, digest, which in ((original, self.original, "original"), (redacted, self.redacted, "redacted")):
             if text_digest(text) != digest:
                 raise MismatchError(f"the {which} text is not the one that was recorded when it was redacted")
-        changes, shift = [], 0
+        found, shift = [], 0
         for start, end, label, length in self.spans:
-            changes.append(TextChange(start, end, redacted[start + shift : start + shift + length], label))
+            found.append((Span(start, end, label), redacted[start + shift : start + shift + length]))
             shift += length - (end - start)
-        return changes
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as JSON data of `RECORD_SHAPE`."""

@@ -1,8 +1,8 @@
 """Alignment of a text with its redacted form, where another tool redacted it and recorded nothing.
 
-The alignment keeps as many words as both texts can keep: a word in doubt is shown as left, so that a reader looks at it.
-Of the alignments with the most words, it takes one with the most other characters, and of these one with the fewest
-replacements. White space counts like any other piece: it is what joins the words of a kept passage.
+The alignment keeps as many words as both texts can keep: a word in doubt is shown as left, and a reader looks at it.
+Of the alignments with the most words, it takes one with the most other pieces, and of these one with the fewest
+replacements. White space counts like any other piece: it joins the words of a kept passage.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from crfdeid.errors import MismatchError
 from crfdeid.label_schemes import BINARY
-from crfdeid.redaction.record import TextChange
 
 # A label, a run of letters, of digits or of white space, or one other character.
 _PIECE = re.compile(r"\[[A-Z][A-Z_-]*(?:-\d+|:[0-9a-f]+)?\]|[^\W\d_]+|\d+|\s+|.", re.DOTALL)
@@ -29,6 +28,26 @@ _WHOLE = 1 << 18  # cells of a table that is not cut
 _MOST_CELLS = 1 << 28
 _ANCHOR = 16  # pieces in a row that occur once in each text: no replacement repeats so many
 _Ids = NDArray[np.int32]
+
+
+class TextChange(NamedTuple):
+    """A range of the original text, and the text in its place.
+
+    Attributes:
+        start: its first character in the original.
+        end: the one after its last; ``start`` where text was put in and nothing was taken out.
+        by: the text in its place; "" where it was removed.
+    """
+
+    start: int
+    end: int
+    by: str
+
+    @property
+    def label(self) -> str:
+        """Its type, where a label such as ``[DOCTOR]`` or ``[DOCTOR-2]`` is its replacement; else "PHI"."""
+        found = _LABEL.fullmatch(self.by.strip())
+        return found[1] if found else BINARY
 
 
 class _Change(NamedTuple):
@@ -50,24 +69,18 @@ def find_replacements(original: str, redacted: str) -> list[TextChange]:
         redacted: the text after.
 
     Returns:
-        By place. Put in their places, they give ``redacted``, character by character. The type is that of a label such
-        as ``[DOCTOR]`` or ``[DOCTOR-2]``, else "PHI".
+        By place. Put in their places, they give ``redacted``, character by character.
 
     Raises:
         MismatchError: the texts are long and have almost nothing in common.
 
     Example:
-        >>> [(one.start, one.end, one.by) for one in find_replacements("Dr. Roe on 3/14.", "Dr. [DOCTOR] on [DATE].")]
-        [(4, 7, '[DOCTOR]'), (11, 15, '[DATE]')]
+        >>> find_replacements("Seen by Dr. Roe on 3/14.", "Seen by Dr. [DOCTOR] on [DATE].")
+        [TextChange(start=12, end=15, by='[DOCTOR]'), TextChange(start=19, end=23, by='[DATE]')]
     """
     before, after = _PIECE.findall(original), _PIECE.findall(redacted)
     starts = [0, *accumulate(map(len, before))]
-    found = []
-    for i, j, k, m in _changes(before, after):
-        by = "".join(after[k:m])
-        label = _LABEL.fullmatch(by.strip())
-        found.append(TextChange(starts[i], starts[j], by, label[1] if label else BINARY))
-    return found
+    return [TextChange(starts[i], starts[j], "".join(after[k:m])) for i, j, k, m in _changes(before, after)]
 
 
 def _changes(before: Sequence[str], after: Sequence[str]) -> Iterator[_Change]:
@@ -88,7 +101,7 @@ def _changes(before: Sequence[str], after: Sequence[str]) -> Iterator[_Change]:
 
 
 def _cuts(a: _Ids, b: _Ids, first: tuple[int, int], last: tuple[int, int]) -> list[tuple[int, int]]:
-    """Places inside passages that occur once in each text, where long texts are cut into parts; none for short texts."""
+    """Places inside passages that occur once in each text, where long texts are cut; none for short texts."""
     (i, k), (j, m) = first, last
     if (j - i) * (m - k) <= _WHOLE:
         return []

@@ -3,11 +3,12 @@
 Marks are the JSON Lines that a review page gives, an annotated corpus and a record of the notes read:
 
 {"id": "n1", "text": "Dr. Roe", "spans": [...], "read": true, "false_negatives": [...], "false_positives": [...],
- "sha256": "..."}
+ "sha256": "...", "marks": 2, "replaced": "recorded"}
 
-"spans" are the page's spans without the false positives and with the false negatives, so that
+"spans" are those of redaction without the false positives and with the false negatives, so that
 `crfdeid.corpora.jsonl` reads such a file as annotated notes. "sha256" is the digest of the redacted text that was read:
-marks say nothing of another redaction of the same note.
+marks say nothing of another redaction of the same note. "marks" is the version of the page (`MARKS_VERSION`), and
+"replaced" says where it had the replacements from.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from crfdeid.corpora import read_corpus
+from crfdeid.corpora import jsonl
 from crfdeid.corpora.common import DIGEST_KEY, json_lines
-from crfdeid.documents import Document, Span, positions_in, tokens_of
-from crfdeid.errors import EmptyInputError, FormatError, MismatchError, shorten_list
+from crfdeid.documents import Document, Span, positions_in, text_digest, tokens_of
+from crfdeid.errors import EmptyInputError, FormatError, MismatchError, VersionError, shorten_list
+from crfdeid.io.replacements import RecordedFolder
 from crfdeid.review.bounds import (
     CONFIDENCE_LEVEL,
     NoteCount,
@@ -30,8 +32,13 @@ from crfdeid.review.bounds import (
     stratified_bound,
     upper_bound,
 )
+from crfdeid.review.marks import MARKS_VERSION, RECORDED
 from crfdeid.review.plan import SampledNote, SamplingPlan, require_planned
+from crfdeid.validation import shape_errors
 
+_MARKS = {"read": bool, "false_negatives": list, "false_positives": list, "replaced?": (str, None)}
+_ANOTHER_PAGE = "marks of a page of another version, which may have shown leaks as replaced"
+_READ_AGAIN = "make the page anew with crfdeid review page, and read these notes again"
 _NO_DIGEST = (
     "marks without the digest of the redacted text that was read: read the note again, on a page of crfdeid review page"
 )
@@ -46,12 +53,18 @@ class Reviewed:
         missed: PHI that was not hidden.
         sha256: the digest of the redacted text that was read.
         source: the file and line of the marks, for messages.
+        needless: what was hidden and is no PHI.
+        compared: the page computed the replacements from two texts, for redaction had recorded none.
+        current: the page had the present `MARKS_VERSION`.
     """
 
     document: Document
     missed: tuple[Span, ...]
     sha256: str
     source: str
+    needless: tuple[Span, ...] = ()
+    compared: bool = False
+    current: bool = True
 
     @property
     def count(self) -> NoteCount:
@@ -74,9 +87,9 @@ def read_marks(paths: Sequence[Path]) -> list[Reviewed]:
     """
     found: dict[str, Reviewed] = {}
     for path in paths:
-        documents = {document.id: document for document in read_corpus(path, format="jsonl")}
+        documents = {document.id: document for document in jsonl.read(path)}
         for number, record in json_lines(path):
-            if not isinstance(record.get("read"), bool) or not isinstance(record.get("false_negatives"), list):
+            if any(shape_errors(record, _MARKS)):
                 raise FormatError("no line of a review page: give what one let you download", path=path, line=number)
             if record["read"]:
                 document = documents[str(record["id"])]
@@ -85,8 +98,13 @@ def read_marks(paths: Sequence[Path]) -> list[Reviewed]:
                 digest = record.get(DIGEST_KEY)
                 if not isinstance(digest, str) or not digest:
                     raise FormatError(_NO_DIGEST, path=path, line=number)
-                missed = tuple(_span(entry, document, path, number) for entry in record["false_negatives"])
-                found[document.id] = Reviewed(document, missed, digest, f"{path}, line {number}")
+                missed, needless = (
+                    tuple(_span(entry, document, path, number) for entry in record[name])
+                    for name in ("false_negatives", "false_positives")
+                )
+                source, compared = f"{path}, line {number}", record.get("replaced") != RECORDED
+                current = record.get("marks") == MARKS_VERSION
+                found[document.id] = Reviewed(document, missed, digest, source, needless, compared, current)
     if not found:
         raise EmptyInputError("no note in it was read to the end: mark notes as read on the page", path=paths[0])
     return list(found.values())
@@ -120,6 +138,41 @@ def require_current(reviewed: Sequence[Reviewed], notes: Iterable[SampledNote]) 
         raise MismatchError(f"{problem}: give all redacted notes, or leave these marks out")
 
 
+def require_trusted(reviewed: Sequence[Reviewed], records: RecordedFolder | None) -> None:
+    """Refuse marks of a page that may have shown leaks as replaced; the message lists their lines.
+
+    Redaction's own record decides where there is one: what the marks take as replaced must have been replaced. Without
+    a record, marks of pages of other versions are refused.
+
+    Args:
+        reviewed: the marked notes.
+        records: the records of the redacted notes; None without any.
+
+    Raises:
+        VersionError: marks of a page of another version, and no record.
+        MismatchError: a text was not recorded, or was not replaced where the marks say so.
+    """
+    old = [] if records is not None else [one.source for one in reviewed if not one.current]
+    if old:
+        raise VersionError(f"{_ANOTHER_PAGE}: {shorten_list(old, between='; ')}: {_READ_AGAIN}")
+    wrong = [] if records is None else [one.source for one in reviewed if not _agrees(one, records)]
+    if wrong:
+        problem = "marks that take something as replaced that was not, or of notes that changed since"
+        raise MismatchError(f"{problem}: {shorten_list(wrong, between='; ')}: {_READ_AGAIN}")
+
+
+def _agrees(one: Reviewed, records: RecordedFolder) -> bool:
+    """True if each letter and digit that the marks take as replaced is in a recorded span."""
+    text = one.document.text
+    record = records.of(one.sha256).get(text_digest(text))
+    if record is None:
+        return False
+    hidden = {place for start, end, _, _ in record.spans for place in range(start, end)}
+    hidden |= {place for start, end, _ in one.missed for place in range(start, end)}
+    shown = (place for start, end, _ in (*one.document.spans, *one.needless) for place in range(start, end))
+    return all(place in hidden for place in shown if text[place].isalnum())
+
+
 def strata_of(reviewed: Sequence[Reviewed], plan: SamplingPlan, *, path: Path) -> list[Stratum]:
     """Reviewed and leaking notes of each kind of a plan.
 
@@ -146,6 +199,8 @@ class Certificate:
         upper_bound_tokens: of the share of leaked PHI tokens, a fraction; None where tokens were not counted.
         strata: the kinds of notes; empty without kinds.
         digest: of all notes, the sampling plan's, where every note was compared with it; None where there was no plan.
+        target: the plan's bound on the share of leaking notes, a fraction; None where it has none.
+        compared: what was replaced in some note read was computed from two texts.
     """
 
     reviewed: int
@@ -156,6 +211,13 @@ class Certificate:
     upper_bound_tokens: float | None = None
     strata: tuple[Stratum, ...] = ()
     digest: str | None = None
+    target: float | None = None
+    compared: bool = False
+
+    @property
+    def target_met(self) -> bool | None:
+        """Whether the bound is at most the plan's target; None without a target."""
+        return None if self.target is None else self.upper_bound_notes <= self.target
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data; fractions, not per cent."""
@@ -168,6 +230,8 @@ class Certificate:
             "level": CONFIDENCE_LEVEL,
             "upper_bound_notes": self.upper_bound_notes,
             "upper_bound_tokens": self.upper_bound_tokens,
+            "target_leak_rate": self.target,
+            "target_met": self.target_met,
             "strata": {one.name: one.bound(recall=self.recall) for one in self.strata},
         }
 
@@ -224,6 +288,9 @@ def render_certificate(certificate: Certificate) -> str:
         rows.append(f"- SHA-256 over the ids and texts of all notes: {certificate.digest}")
     rows.append(f"- **at most {_percent(certificate.upper_bound_notes)} of the notes leak** (a token of PHI or more)")
     rows += [f"  - {_stratum(one, certificate.recall)}" for one in certificate.strata]
+    if certificate.target is not None:
+        met = "met" if certificate.target_met else "NOT met"
+        rows.append(f"- **target of the plan, at most {100 * certificate.target:g} % of the notes leak: {met}**")
     if certificate.upper_bound_tokens is not None:
         rows.append(f"- **at most {_percent(certificate.upper_bound_tokens)} of the PHI tokens are left**")
     rows += ["", "What this rests on:", "", *(f"- {assumption}" for assumption in _assumptions(certificate))]
@@ -242,6 +309,11 @@ def _assumptions(certificate: Certificate) -> list[str]:
         texts[1] = (
             "The notes were drawn at random from all notes. All of them were compared with the plan: none was added, "
             "removed or changed since the draw."
+        )
+    if certificate.compared:
+        texts.append(
+            "What was replaced was computed from the texts before and after redaction, because the folder has no "
+            "record of it: where a name occurs more than once, the page may show the wrong one as left."
         )
     if certificate.recall < 1:
         texts.append(

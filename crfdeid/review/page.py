@@ -10,33 +10,30 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
 from functools import lru_cache
 from importlib.resources import files
-from itertools import accumulate, zip_longest
+from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from crfdeid.documents import text_digest
-from crfdeid.documents import Document, Span, merge, overlapping
+from crfdeid.documents import Document, Span, merge, overlapping, text_digest
+from crfdeid.errors import MismatchError, shorten_list
 from crfdeid.evaluation.operating_points import phi_by_sentence
-from crfdeid.io.output import STATE_FOLDER, read_run_config
+from crfdeid.io.output import SETTINGS, read_run_config
+from crfdeid.io.replacements import RecordedFolder, state_folder
 from crfdeid.label_schemes import BINARY, surrogate_kind
 from crfdeid.redaction.policy import KEEP, SURROGATE, Operators, parse_operators
 from crfdeid.redaction.redact import keep_value
 from crfdeid.redaction.surrogates import PRESERVED_KINDS, Surrogates, guess_locale
 from crfdeid.redaction.surrogates.locales import ENGLISH
+from crfdeid.review.alignment import find_replacements
+from crfdeid.review.marks import COMPARED, MARKS_VERSION, RECORDED
 from crfdeid.rules.matcher import find_rules
 from crfdeid.tagger import Tagger
 from crfdeid.utils.html import render_page
 
 if TYPE_CHECKING:
     from crfdeid.pipeline import Deidentifier
-
-# A label, a stretch of letters and digits, one of white space, or one other character.
-_PIECE = re.compile(r"\[[A-Z][A-Z_-]*(?:-\d+|:[0-9a-f]+)?\]|[^\W_]+|\s+|.", re.DOTALL)
-_Change = tuple[int, int, int, int]  # pieces [i, j) of the text before become pieces [k, m) of the text after
-_LABEL = re.compile(r"\[([A-Z][A-Z_-]*?)(?:-\d+|:[0-9a-f]+)?\]")
 
 # Words for a sex that no rule of the table finds, for they are no PHI alone: a letter after its field, English words.
 _SEX = re.compile(
@@ -47,74 +44,6 @@ _SEX = re.compile(
 _NO_KEY = bytes(32)  # What stays does not depend on the key.
 ALL_SURROGATES = Operators(SURROGATE)
 """Surrogates for all types."""
-
-
-class TextChange(NamedTuple):
-    """A range of the original text, and its replacement.
-
-    Attributes:
-        start: its first character in the original.
-        end: the one after its last.
-        by: the text in its place; "" where it was removed.
-    """
-
-    start: int
-    end: int
-    by: str
-
-    @property
-    def label(self) -> str:
-        """Its type, where a label such as ``[DOCTOR]`` or ``[DOCTOR-2]`` is its replacement; else "PHI"."""
-        found = _LABEL.fullmatch(self.by.strip())
-        return found[1] if found else BINARY
-
-
-def find_replacements(original: str, redacted: str) -> list[TextChange]:
-    """Find the smallest replacements that turn a text into its redacted form.
-
-    A surrogate that shares a word with the original is found without that word: it differs in nothing there.
-
-    Args:
-        original: the text before.
-        redacted: the text after.
-
-    Returns:
-        By place, none empty. Put in their places, they give ``redacted``, character by character.
-
-    Example:
-        >>> find_replacements("Seen by Dr. Roe on 3/14.", "Seen by Dr. [DOCTOR] on [DATE].")
-        [TextChange(start=12, end=15, by='[DOCTOR]'), TextChange(start=19, end=23, by='[DATE]')]
-    """
-    if original == redacted:
-        return []
-    before, after = _PIECE.findall(original), _PIECE.findall(redacted)
-    # White space is too frequent to be an anchor.
-    matcher = SequenceMatcher(str.isspace, before, after, autojunk=False)
-    changes = [(i, j, k, m) for tag, i, j, k, m in matcher.get_opcodes() if tag != "equal"]
-    starts = [0, *accumulate(map(len, before))]
-    return [
-        TextChange(starts[i], starts[j], "".join(after[k:m])) for i, j, k, m in _filled(changes, len(before)) if i < j
-    ]
-
-
-def _filled(changes: Sequence[_Change], size: int) -> list[_Change]:
-    """The changes with a piece of the original in each, with touching changes merged.
-
-    What was only put in takes the piece before it, or after it where there is none.
-    """
-    done: list[_Change] = []
-    for i, j, k, m in changes:
-        if i < j:
-            change = i, j, k, m
-        elif i:
-            change = i - 1, j, k - 1, m
-        else:
-            change = i, min(j + 1, size), k, m + 1
-        if done and change[0] <= done[-1][1]:
-            first, _, begin, _ = done.pop()
-            change = first, change[1], begin, change[3]
-        done.append(change)
-    return done
 
 
 _MIN_UNCERTAIN = 0.02
@@ -130,14 +59,20 @@ class PageNote:
         others: spans of the other side: a model's or a second annotator's.
         by: the replacement of each span in the redacted note; empty without a redacted note.
         sha256: the digest of the redacted text; "" without one.
-        unchanged: values that surrogates leave unchanged (`with_unchanged`), with their kinds.
+        left: spans that redaction found and left as they were, such as kept ages.
+        inserted: offsets in the note where the redacted note has further text, and that text.
+        unchanged: further values that surrogates leave unchanged (`with_unchanged`), with their kinds.
+        replaced: `RECORDED` or `COMPARED`; None without a redacted note.
     """
 
     document: Document
     others: tuple[Span, ...] = ()
     by: tuple[str, ...] = ()
     sha256: str = ""
+    left: tuple[Span, ...] = ()
+    inserted: tuple[tuple[int, str], ...] = ()
     unchanged: tuple[Span, ...] = ()
+    replaced: str | None = None
 
 
 def comparison_notes(first: Sequence[Document], second: Mapping[str, Sequence[Span]]) -> list[PageNote]:
@@ -145,15 +80,89 @@ def comparison_notes(first: Sequence[Document], second: Mapping[str, Sequence[Sp
     return [PageNote(document, tuple(second[document.id])) for document in first]
 
 
-def redaction_notes(pairs: Iterable[tuple[Document, str]]) -> list[PageNote]:
-    """Notes with their replaced spans, from the texts before and after redaction."""
-    notes = []
-    for document, after in pairs:
-        found = find_replacements(document.text, after)
-        spans = tuple(Span(one.start, one.end, one.label) for one in found)
-        made = Document(document.id, document.text, spans, source=document.source)
-        notes.append(PageNote(made, by=tuple(one.by for one in found), sha256=text_digest(after)))
-    return notes
+def redaction_notes(pairs: Iterable[tuple[Document, str]], records: RecordedFolder | None = None) -> list[PageNote]:
+    """Notes with their replaced spans.
+
+    Args:
+        pairs: each note before redaction, and its text after it.
+        records: the run's records of what it replaced; None computes the replacements from the two texts.
+
+    Raises:
+        MismatchError: a text is not the one that was recorded, or two texts have almost nothing in common.
+    """
+    return [_redaction_note(document, after, records) for document, after in pairs]
+
+
+def _redaction_note(document: Document, after: str, records: RecordedFolder | None) -> PageNote:
+    digest, inserted = text_digest(after), tuple[tuple[int, str], ...]()
+    if records is None:
+        changes = find_replacements(document.text, after)
+        inserted = tuple((one.start, one.by) for one in changes if one.start == one.end)
+        found = [(Span(one.start, one.end, one.label), one.by) for one in changes if one.start < one.end]
+    else:
+        record = records.of(digest).get(text_digest(document.text))
+        if record is None:
+            raise MismatchError("the text changed since it was redacted: redact it again", path=document.source)
+        found = record.replacements(document.text, after)
+    replaced = [(span, by) for span, by in found if by != document.text[span.start : span.end]]
+    spans = tuple(span for span, _ in replaced)
+    return PageNote(
+        Document(document.id, document.text, spans, source=document.source),
+        by=tuple(by for _, by in replaced),
+        sha256=digest,
+        left=tuple(span for span, _ in found if span not in spans),
+        inserted=inserted,
+        replaced=COMPARED if records is None else RECORDED,
+    )
+
+
+def pair_recorded(
+    before: Iterable[Document], after: Sequence[Document], records: RecordedFolder
+) -> list[tuple[Document, str]]:
+    """Pair redacted notes with their originals by the digests of a run's records, whatever their names and rows.
+
+    Args:
+        before: the notes before redaction, with those of other redacted notes among them.
+        after: the notes after it.
+        records: the run's records.
+
+    Returns:
+        For each redacted note, the original with the id and source of the redacted note, and the redacted text.
+
+    Raises:
+        MismatchError: a note changed since it was redacted, before or after, or was added; the message has the places.
+    """
+    wanted = {original for note in after for original in records.of(text_digest(note.text))}
+    originals: dict[str, Document] = {}
+    own: dict[str, str] = {}
+    for note in before:
+        digest = text_digest(note.text)
+        if digest in wanted:
+            originals[digest], own[note.id] = note, digest
+    pairs: list[tuple[Document, str]] = []
+    altered: list[str] = []
+    missing: list[str] = []
+    for note in after:
+        recorded = records.of(text_digest(note.text))
+        there = [digest for digest in recorded if digest in originals]
+        if not there:
+            (missing if recorded else altered).append(note.source)
+            continue
+        # Several originals can have one redacted text: that of the same name is the likeliest.
+        digest = own[note.id] if own.get(note.id) in recorded else there[0]
+        pairs.append((replace(originals[digest], id=note.id, source=note.source), note.text))
+    _require_recorded(altered, missing)
+    return pairs
+
+
+def _require_recorded(altered: Sequence[str], missing: Sequence[str]) -> None:
+    problems = [
+        (altered, "REDACTED has texts that the run did not write, changed or added since", "redact these notes again"),
+        (missing, "the originals of these redacted notes are not in ORIGINAL, or changed since", "give the same notes"),
+    ]
+    said = [f"{what}: {shorten_list(places, between='; ')}: {remedy}" for places, what, remedy in problems if places]
+    if said:
+        raise MismatchError(". ".join(said))
 
 
 def uncertain_tokens(tagger: Tagger, documents: Sequence[Document]) -> list[list[tuple[int, int, float]]]:
@@ -169,18 +178,34 @@ def uncertain_tokens(tagger: Tagger, documents: Sequence[Document]) -> list[list
     ]
 
 
-def run_operators(redacted: Path) -> tuple[Operators, str | None]:
-    """Return the operators of the run that wrote redacted notes, and the locale that its user chose.
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """Settings of the run that wrote redacted notes, as far as their review needs them.
 
     Args:
-        redacted: the run's folder, or a file directly in it. Without settings of a run, the operators are the defaults.
+        operators: of the run.
+        locale: the locale that its user chose; None if it was guessed.
+        types: types of its model, in the order of its card; empty if unknown.
+    """
+
+    operators: Operators
+    locale: str | None = None
+    types: tuple[str, ...] = ()
+
+
+def run_settings(redacted: Path) -> RunSettings:
+    """Return the settings of the run that wrote redacted notes; the defaults without a run.
+
+    Args:
+        redacted: the run's folder, or a file or folder in it.
 
     Raises:
-        DataError: the settings are damaged.
+        DataError: the settings are damaged, or of another version of the library.
     """
-    folder = redacted if redacted.is_dir() else redacted.parent
-    settings = read_run_config(folder / STATE_FOLDER / "settings.json") or {}
-    return parse_operators(settings.get("operators") or ()), settings.get("locale")
+    state = state_folder(redacted)
+    settings = (None if state is None else read_run_config(state / SETTINGS)) or {}
+    operators = parse_operators(settings.get("operators") or ())
+    return RunSettings(operators, settings.get("locale"), tuple(settings.get("types") or ()))
 
 
 def with_unchanged(
@@ -201,7 +226,10 @@ def with_unchanged(
     bare = [replace(note.document, spans=()) for note in notes]
     marked = bare if model is None else model.annotate_documents(bare)
     return [
-        replace(note, unchanged=unchanged_spans(document, operators, replaced=note.document.spans, locale=locale))
+        replace(
+            note,
+            unchanged=unchanged_spans(document, operators, replaced=(*note.document.spans, *note.left), locale=locale),
+        )
         for note, document in zip(notes, marked, strict=True)
     ]
 
@@ -235,7 +263,7 @@ def unchanged_spans(
         is_kept = span.label in kept or kind in kept_kinds
         is_kept = is_kept and keep_value(value, span.label, locale=locale) == value
         if span not in touched and (is_kept or (kind in preserved and surrogates.of(value, span.label) == value)):
-            stay.append(span._replace(label=span.label if kind == "none" else kind))
+            stay.append(span._replace(label=_kind(span.label)))
     return tuple(merge(stay))
 
 
@@ -296,26 +324,51 @@ REDACTED = PageText(
 )
 
 
-def review_html(notes: Sequence[PageNote], side: PageText, *, unsure: _Uncertain | None = None) -> str:
+def review_html(
+    notes: Sequence[PageNote], side: PageText, *, unsure: _Uncertain | None = None, types: Iterable[str] = ()
+) -> str:
     """The page, which loads nothing and sends nothing.
 
     Args:
         notes: in reading order.
         side: names of its two sides.
         unsure: for each note, the tokens that a model is unsure of; None without a model.
+        types: types to choose from for what was missed, beyond those in the notes; without any, "PHI" is one too.
     """
     templates = files("crfdeid") / "review" / "templates"
-    data = _page_data(notes, side, unsure)
-    kinds = sorted({span.label for note in notes for span in note.unchanged})
-    return render_page(templates, "review", side=side, unsure=unsure is not None, unchanged=kinds, data=data)
+    data = _page_data(notes, side, unsure, tuple(types))
+    kinds = sorted({span.label for note in notes for span in note.unchanged} | {*map(_kind, _left(notes))})
+    return render_page(
+        templates,
+        "review",
+        side=side,
+        unsure=unsure is not None,
+        unchanged=kinds,
+        inserted=any(note.inserted for note in notes),
+        replaced=data["replaced"],
+        data=data,
+    )
 
 
-def _page_data(notes: Sequence[PageNote], side: PageText, unsure: _Uncertain | None) -> dict[str, Any]:
+def _left(notes: Sequence[PageNote]) -> set[str]:
+    return {span.label for note in notes for span in note.left}
+
+
+def _kind(label: str) -> str:
+    kind = surrogate_kind(label)
+    return label if kind == "none" else kind
+
+
+def _page_data(
+    notes: Sequence[PageNote], side: PageText, unsure: _Uncertain | None, types: Sequence[str]
+) -> dict[str, Any]:
     """Data of the page; offsets are code points.
 
     Returns:
-        "types", by name; "notes": {"id", "text", "sha256", "spans": [start, end, type, replacement] each,
-        "others" and "unchanged": [start, end, type] each, "unsure": [start, end, probability] each}.
+        "version" of the marks; "replaced", where the replacements are from; "types", by name; "notes": {"id", "text",
+        "sha256", "spans": [start, end, type, replacement] each, "left": [start, end, type, kind] each, "inserted":
+        [offset, text] each, "others" and "unchanged": [start, end, type] each, "unsure": [start, end, probability]
+        each}.
     """
     asked = unsure if unsure is not None else [[] for _ in notes]
     shown = [
@@ -324,11 +377,19 @@ def _page_data(notes: Sequence[PageNote], side: PageText, unsure: _Uncertain | N
             "text": note.document.text,
             "sha256": note.sha256,
             "spans": [[*span, by] for span, by in zip_longest(note.document.spans, note.by)],
+            "left": [[*span, _kind(span.label)] for span in note.left],
+            "inserted": [list(one) for one in note.inserted],
             "others": [list(span) for span in sorted(note.others)],
             "unchanged": [list(span) for span in note.unchanged],
             "unsure": [list(token) for token in tokens],
         }
         for note, tokens in zip(notes, asked, strict=True)
     ]
-    types = {span.label for note in notes for span in (*note.document.spans, *note.others)}
-    return {"types": sorted(types | {"PHI"}), "sided": bool(side.second), "notes": shown}
+    found = {span.label for note in notes for span in (*note.document.spans, *note.others, *note.left)}
+    return {
+        "version": MARKS_VERSION,
+        "replaced": next((note.replaced for note in notes), None),
+        "types": sorted({*found, *types} | (set() if types else {BINARY})),
+        "sided": bool(side.second),
+        "notes": shown,
+    }

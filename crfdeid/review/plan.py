@@ -22,13 +22,14 @@ from crfdeid.utils.files import read_text, write_files
 from crfdeid.utils.json import parse_json
 from crfdeid.validation import shape_errors
 
-_PLAN_FORMAT_VERSION = 3
+_PLAN_FORMAT_VERSION = 4
 _PLAN = {
     "plan": int,
     "seed": int,
     "kinds": {str: int},
     "selected": [{"id": str, "kind": str, "sha256": str}],
     "digest": str,
+    "target_leak_rate": (float, None),
 }
 _NO_PLAN = "no sampling plan: give the file that crfdeid review plan wrote"
 
@@ -71,12 +72,14 @@ class SamplingPlan:
         kinds: number of notes of each kind; "" without kinds.
         selected: the notes to read, sorted.
         digest: SHA-256 over the ids and texts of all notes that could have been drawn (`notes_digest`).
+        target: the share of leaking notes that the review is to bound; None for a plan of a number of notes.
     """
 
     seed: int
     kinds: dict[str, int]
     selected: tuple[SampledNote, ...]
     digest: str
+    target: float | None = None
 
     @property
     def notes(self) -> int:
@@ -84,7 +87,7 @@ class SamplingPlan:
         return sum(self.kinds.values())
 
 
-def draw_plan(listed: Iterable[SampledNote], count: int, *, seed: int) -> SamplingPlan:
+def draw_plan(listed: Iterable[SampledNote], count: int, *, seed: int, target: float | None = None) -> SamplingPlan:
     """Draw notes at random: of each kind in proportion to its size, and at least one.
 
     The choice depends on the ids and the seed, and not on the order of the notes.
@@ -93,6 +96,7 @@ def draw_plan(listed: Iterable[SampledNote], count: int, *, seed: int) -> Sampli
         listed: all notes.
         count: number of notes to draw.
         seed: of the draw.
+        target: as of `SamplingPlan`.
 
     Raises:
         UsageError: there are fewer notes than ``count``, or more kinds.
@@ -112,7 +116,7 @@ def draw_plan(listed: Iterable[SampledNote], count: int, *, seed: int) -> Sampli
         for kind, share in _shares(kinds, count).items()
         for note in rng.sample([note for note in notes if note.kind == kind], share)
     ]
-    return SamplingPlan(seed, dict(kinds), tuple(sorted(read)), notes_digest(notes))
+    return SamplingPlan(seed, dict(kinds), tuple(sorted(read)), notes_digest(notes), target)
 
 
 def notes_digest(listed: Iterable[SampledNote]) -> str:
@@ -150,6 +154,7 @@ def write_plan(plan: SamplingPlan, path: Path) -> None:
         "notes": plan.notes,
         "kinds": plan.kinds,
         "digest": plan.digest,
+        "target_leak_rate": plan.target,
         "selected": [note._asdict() for note in plan.selected],
     }
     write_files({path: json.dumps(content, indent=1) + "\n"})
@@ -165,7 +170,7 @@ def read_plan(path: Path) -> SamplingPlan:
     if any(shape_errors(content, _PLAN)) or content["plan"] != _PLAN_FORMAT_VERSION:
         raise FormatError(_NO_PLAN, path=path)
     selected = tuple(SampledNote(*(note[name] for name in SampledNote._fields)) for note in content["selected"])
-    return SamplingPlan(content["seed"], content["kinds"], selected, content["digest"])
+    return SamplingPlan(content["seed"], content["kinds"], selected, content["digest"], content["target_leak_rate"])
 
 
 def require_only_notes(path: Path) -> None:

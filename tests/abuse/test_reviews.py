@@ -32,6 +32,8 @@ def mark(**more: object) -> str:
         "false_negatives": [],
         "false_positives": [],
         "sha256": "0",
+        "marks": 2,
+        "replaced": "compared",
     }
     return json.dumps({**line, **more})
 

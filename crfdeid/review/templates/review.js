@@ -3,8 +3,10 @@
 (() => {
   const MOST_TAG = 40; // characters shown of what stands in a stretch's place
   const MOST_LISTED = 20; // numbers of notes in one message
+  const OPENS = "([{\"'«“‘<*";
+  const CLOSES = ".,;:!?)]}\"'»”’>*";
   const byId = (id) => document.getElementById(id);
-  const { types, sided, notes } = JSON.parse(byId("data").textContent);
+  const { version, replaced, types, sided, notes } = JSON.parse(byId("data").textContent);
   // What the reviewer did, by the note's place: {read, missed: [[start, end, type]], needless: [[start, end, type]]}.
   const done = notes.map(() => ({ read: false, missed: [], needless: [] }));
   let at = 0; // the note that is shown
@@ -23,9 +25,12 @@
     return made;
   }
 
+  // What may be needless in a note: what was replaced, and what redaction found and left as it was.
+  const marked = (note) => [...note.spans, ...note.left];
+
   // Every stretch that is marked in a note: where, its type, how it is shown, and what is written beside it.
   function stretches(place) {
-    const { spans, others, unchanged } = notes[place];
+    const { spans, left, others, unchanged } = notes[place];
     const mine = done[place];
     const found = spans.map((span) => {
       const needless = mine.needless.some((one) => same(one, span));
@@ -35,6 +40,10 @@
     });
     for (const span of others) {
       if (!spans.some((one) => same(one, span))) found.push({ span, kind: "second", tag: span[2] });
+    }
+    for (const span of left) {
+      const needless = mine.needless.some((one) => same(one, span));
+      found.push({ span, kind: needless ? "needless" : "unchanged", tag: needless ? `needless: ${span[2]}` : `kept: ${span[3]}` });
     }
     for (const span of unchanged) found.push({ span, kind: "unchanged", tag: `kept: ${span[2]}` });
     for (const span of mine.missed) found.push({ span, kind: "missed", tag: `missed: ${span[2]}` });
@@ -48,7 +57,7 @@
   // Offsets are code points: JavaScript counts some characters as two. Words are cut at the edges of marks.
   function pieces(note, marks) {
     const characters = Array.from(note.text);
-    const edges = new Set([0, characters.length, ...marks.flatMap(({ span }) => [span[0], span[1]]), ...note.unsure.flatMap(([from, to]) => [from, to])]);
+    const edges = new Set([0, characters.length, ...note.inserted.map(([at]) => at), ...marks.flatMap(({ span }) => [span[0], span[1]]), ...note.unsure.flatMap(([from, to]) => [from, to])]);
     const found = [];
     let start = 0;
     for (let i = 1; i <= characters.length; i += 1) {
@@ -81,7 +90,11 @@
     const marks = stretches(at);
     const shown = [];
     let open = null; // the mark that the piece before stands in: {top, node}
+    const put = (at) => note.inserted.filter((one) => one[0] === at).map((one) => element("ins", "put", one[1]));
     for (const piece of pieces(note, marks)) {
+      const before = put(piece.start);
+      if (before.length) open = null;
+      shown.push(...before);
       const over = marks.filter(({ span }) => span[0] <= piece.start && span[1] >= piece.end);
       if (!over.length) {
         open = null;
@@ -96,6 +109,7 @@
       const tags = over.filter(({ span }) => span[1] === piece.end).map(({ tag }) => element("span", "tag", tag));
       open.node.append(leaf(note, piece), ...tags);
     }
+    shown.push(...put(Array.from(note.text).length));
     byId("text").replaceChildren(...shown);
     byId("name").textContent = note.id;
     byId("number").value = at + 1;
@@ -198,7 +212,18 @@
     chooseSpan(range);
   }
 
-  const missed = () => change((mine, range) => {
+  // A mark without the punctuation around it, which annotators leave out; a pair of brackets inside it stays.
+  function trimmed([start, end]) {
+    const characters = Array.from(notes[at].text);
+    let [from, to] = [start, end];
+    const inside = (one) => characters.slice(from, to).includes(one);
+    while (to - from > 1 && CLOSES.includes(characters[to - 1]) && !(characters[to - 1] === ")" && inside("("))) to -= 1;
+    while (to - from > 1 && OPENS.includes(characters[from]) && !(characters[from] === "(" && inside(")"))) from += 1;
+    return [from, to];
+  }
+
+  const missed = () => change((mine, chosenRange) => {
+    const range = trimmed(chosenRange);
     const kept = notes[at].spans.filter((one) => !mine.needless.some((other) => same(other, one)));
     if (kept.some((one) => one[0] <= range[0] && one[1] >= range[1])) return "This is marked already.";
     const made = [...range, byId("type").value];
@@ -206,7 +231,7 @@
   });
 
   const needless = () => change((mine, range) => {
-    const hit = notes[at].spans.filter((one) => touches(one, range) && !mine.needless.some((other) => same(other, one)));
+    const hit = marked(notes[at]).filter((one) => touches(one, range) && !mine.needless.some((other) => same(other, one)));
     if (!hit.length) return "Nothing is marked here that could be needless.";
     mine.needless.push(...hit.map((one) => one.slice(0, 3)));
   });
@@ -250,17 +275,23 @@
 
   const written = ([start, end, label]) => ({ start, end, label });
 
+  // The corrected annotation: a mark of the reviewer takes the place of those inside it.
+  function corrected(note, mine) {
+    const kept = marked(note).filter((one) => !mine.needless.some((other) => same(other, one)));
+    const apart = kept.filter((one) => !mine.missed.some((other) => other[0] <= one[0] && other[1] >= one[1]));
+    return [...apart, ...mine.missed].map((one) => one.slice(0, 3)).sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+  }
+
   // One line for each note that was read or has a mark: the corrected annotation, and what was corrected.
   function lines() {
     const found = [];
     notes.forEach((note, place) => {
       const mine = done[place];
       if (!mine.read && !isMarked(place)) return;
-      const kept = note.spans.filter((one) => !mine.needless.some((other) => same(other, one)));
-      const spans = [...kept, ...mine.missed].map((one) => one.slice(0, 3)).sort((a, b) => a[0] - b[0] || a[1] - b[1]);
       const { id, text, sha256 } = note;
-      const corrected = { false_negatives: mine.missed.map(written), false_positives: mine.needless.map(written) };
-      found.push(JSON.stringify({ id, text, spans: spans.map(written), read: mine.read, ...corrected, sha256 }));
+      const spans = corrected(note, mine).map(written);
+      const changes = { false_negatives: mine.missed.map(written), false_positives: mine.needless.map(written) };
+      found.push(JSON.stringify({ id, text, spans, read: mine.read, ...changes, sha256, marks: version, replaced }));
     });
     return found;
   }
@@ -288,14 +319,15 @@
     const back = (entries) => entries.map(({ start, end, label }) => [start, end, label]);
     const refused = [];
     const taken = new Map();
-    let [total, absent] = [0, 0];
+    let [total, absent, old] = [0, 0, 0];
     try {
       for (const line of (await file.text()).split("\n").filter((one) => one.trim())) {
-        const { id, text, sha256, read, false_negatives, false_positives } = JSON.parse(line);
+        const { id, text, sha256, read, false_negatives, false_positives, marks } = JSON.parse(line);
         const mine = { read: read === true, missed: back(false_negatives), needless: back(false_positives) };
         const place = places.get(id);
         total += 1;
         if (place === undefined) absent += 1;
+        else if (replaced !== null && marks !== version) old += 1;
         else if (text === notes[place].text && sha256 === notes[place].sha256) taken.set(place, mine);
         else refused.push(place + 1);
       }
@@ -305,7 +337,7 @@
     }
     for (const [place, mine] of taken) done[place] = mine;
     const said = `${number(taken.size)} of ${number(total)} notes of the file were taken up.`;
-    byId("saved").textContent = said + whyRefused(refused) + notHere(absent);
+    byId("saved").textContent = said + whyRefused(refused) + tooOld(old) + notHere(absent);
     show();
   }
 
@@ -316,6 +348,8 @@
     const [what, them] = refused.length === 1 ? ["note", "it"] : ["notes", "them"];
     return ` Refused: marks of another text or redaction of ${what} ${listed}${more}. Read ${them} again.`;
   }
+
+  const tooOld = (count) => (count ? ` Refused: ${number(count)} marked on a page of another version, which may have hidden leaks. Read them again.` : "");
 
   const notHere = (count) => (count ? ` ${number(count)} ${count === 1 ? "is" : "are"} not on this page.` : "");
 

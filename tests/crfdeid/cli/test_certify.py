@@ -123,7 +123,7 @@ def marks_of(plan: Path, marks: Path) -> None:
             "false_negatives": [],
             "false_positives": [],
         }
-        | {"sha256": note["sha256"]}
+        | {"sha256": note["sha256"], "marks": 2, "replaced": "compared"}
         for note in json.loads(plan.read_text())["selected"]
     ]
     lines[0]["false_negatives"] = [leak]

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from crfdeid.corpora import read_corpus, recognise, write_corpus
 from crfdeid.corpora.common import Utf16
-from crfdeid.documents import text_digest
 from crfdeid.corpora.label_studio import to_task
-from crfdeid.documents import Document, Evidence, Span
+from crfdeid.documents import Document, Evidence, Span, text_digest
 from crfdeid.errors import DataError, FormatError, IntegrityError, SpanError
 
 TEXT = "👩‍⚕️ Dr.  Roe\r\nseen 3/14 by José\u0301"  # an emoji of four code points, CRLF, a combining mark
