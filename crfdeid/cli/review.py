@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from crfdeid.cli.options import (
     ID_COLUMN,
@@ -247,7 +247,8 @@ def _redacted(options: SimpleNamespace) -> list[PageNote]:
     shown = [note for note in after if wanted is None or note.id in wanted]
     records = read_records(options.redacted, {text_digest(note.text) for note in shown})
     if records is not None:
-        return redaction_notes(pair_recorded(_documents(options.original, options), shown, records), records)
+        before = _documents(options.original, options, skip_failures=True)  # They have no results.
+        return redaction_notes(pair_recorded(before, shown, records), records)
     return redaction_notes(_pairs(shown, options, wanted))
 
 
@@ -266,11 +267,12 @@ def _pairs(after: list[Document], options: SimpleNamespace, wanted: set[str] | N
     return ((original, clean.text) for original, clean in pairs)
 
 
-def _documents(path: Path, options: SimpleNamespace, *, rename: Rename | None = None) -> list[Document]:
+def _documents(path: Path, options: SimpleNamespace, **how: Any) -> list[Document]:
+    """The notes of a file or folder, with their places; further arguments are those of `read_all_notes`."""
     from crfdeid.documents import Document  # noqa: PLC0415
     from crfdeid.io.sources import read_all_notes  # noqa: PLC0415
 
-    notes = enumerate(read_all_notes(path, _columns(options), rename=rename), start=1)
+    notes = enumerate(read_all_notes(path, _columns(options), **how), start=1)
     return [Document(note.id, note.text, source=f"{path}, note {number}") for number, note in notes]
 
 

@@ -279,13 +279,16 @@ def survey_input(
     return InputSurvey(size, unknown, tables)
 
 
-def read_all_notes(root: Path, columns: Columns | None = None, *, rename: Rename | None = None) -> Iterator[Note]:
+def read_all_notes(
+    root: Path, columns: Columns | None = None, *, rename: Rename | None = None, skip_failures: bool = False
+) -> Iterator[Note]:
     """Read the notes of a file or folder, in order, or fail; files of unknown formats are ignored.
 
     Args:
         root: a file of notes, or a folder of them.
         columns: the columns with a meaning; None for the defaults of ``crfdeid tag``.
         rename: as of `note_files`; ids that are names of files are the new names.
+        skip_failures: leave out files and rows that cannot be read, which a run fails too.
 
     Raises:
         DataError: there is no note, a file or a note cannot be read, or an id is repeated.
@@ -294,10 +297,14 @@ def read_all_notes(root: Path, columns: Columns | None = None, *, rename: Rename
     seen: set[str] = set()
     for file in note_files(root, rename):
         if isinstance(file, Failure):
+            if skip_failures:
+                continue
             raise DataError(file.reason, path=root / file.file)
         kind = note_format(file)
         for record in () if kind is None else kind.read(file, columns):
             if isinstance(record.content, Failure):
+                if skip_failures:
+                    continue
                 failure = record.content
                 line = failure.line or record.number
                 raise DataError(failure.reason, path=file.path, line=line, offset=failure.offset)

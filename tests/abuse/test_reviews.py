@@ -1,6 +1,7 @@
 """What people mark, plan and export: a file that was broken or altered on its way is said, and nothing is written."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -109,6 +110,11 @@ def unread(name: str) -> Callable[[Path, str, str], None]:
     return lambda clean, read, other: write(name, NOTE)(clean)
 
 
+def no_record(box: Path) -> None:
+    """The folder as its owner hands it on."""
+    shutil.rmtree(box / "out" / ".crfdeid")
+
+
 def unchanged(clean: Path, read: str, other: str) -> None:
     """The marks alone are the attack."""
 
@@ -198,7 +204,7 @@ ATTACKS = [
     ),
     Attack(
         "renamed notes and another secret",
-        both(redacted(f"{REDACT} --rename-files"), write("secret", SECRET[::-1])),
+        both(redacted(f"{REDACT} --rename-files"), write("secret", SECRET[::-1]), no_record),
         "review page notes out --secret-file secret --output r.html",
         1,
         "with the secret of that run",

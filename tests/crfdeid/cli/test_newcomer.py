@@ -232,9 +232,20 @@ def example_box(first_box: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
         clean = "redact model/ notes/ --output clean/ --operator encrypt --encryption-key-file key --report report.json"
         assert main(clean.split()) == 0
         assert main(["review", "plan", "clean/", "--count", "10", "--output", "plan.json"]) == 0
-    marks = {"text": "x", "spans": [], "read": True, "false_negatives": [], "false_positives": []}
+    marks = {
+        "spans": [],
+        "read": True,
+        "false_negatives": [],
+        "false_positives": [],
+        "marks": 2,
+        "replaced": "recorded",
+    }
     selected = json.loads((box / "plan.json").read_text())["selected"]
-    lines = [json.dumps({"id": note["id"], **marks, "sha256": note["sha256"]}) for note in selected]
+    texts = {note.id: note.text for note in notes}
+    lines = [
+        json.dumps({"id": note["id"], "text": texts[note["id"]], **marks, "sha256": note["sha256"]})
+        for note in selected
+    ]
     (box / "reviews.jsonl").write_text("\n".join(lines) + "\n")
     return box
 

@@ -1,6 +1,7 @@
 """The command review page: which notes are on the page, and what is refused."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -129,8 +130,15 @@ def test_a_plan_of_renamed_notes_is_read_and_certified(renamed, tmp_path):
     assert {note["id"] for note in data(page)["notes"]} == set(drawn)
 
 
-def test_renamed_notes_need_the_run_s_secret(renamed, tmp_path, monkeypatch):
+def test_renamed_notes_need_no_secret_where_the_run_s_record_is(renamed, tmp_path, monkeypatch):
     monkeypatch.delenv("CRFDEID_SECRET")
+    assert run(*renamed, "--output", tmp_path / "review.html") == 0
+    assert len(data(tmp_path / "review.html")["notes"]) == 4
+
+
+def test_renamed_notes_without_a_record_need_the_run_s_secret(renamed, tmp_path, monkeypatch):
+    monkeypatch.delenv("CRFDEID_SECRET")
+    shutil.rmtree(Path(renamed[1], ".crfdeid"))
     assert type(error_of("review", "page", *renamed, "--output", tmp_path / "review.html")) is UsageError
     secret = tmp_path / "secret"
     secret.touch(0o600)
