@@ -197,11 +197,13 @@ def bring_notes() -> None:
 def read_the_page() -> None:
     """What a reviewer downloads who saw no leak in any note but the first."""
     content = Path("review.html").read_text(encoding="utf-8").split('id="data">')[1].split("</script>")[0]
-    lines = []
-    for number, note in enumerate(json.loads(content)["notes"]):
-        spans = [{"start": start, "end": end, "label": label} for start, end, label, _ in note["spans"]]
-        leak = [{"start": 0, "end": 1, "label": "PHI"}] if number == 0 else []
+    page, lines = json.loads(content), []
+    for number, note in enumerate(page["notes"]):
+        found = [*note["spans"], *note["left"]]
+        spans = [{"start": start, "end": end, "label": label} for start, end, label, _ in found]
+        leak = [{"start": 0, "end": 1, "label": "DOCTOR"}] if number == 0 else []
         kept = {key: note[key] for key in ("id", "text", "sha256")}
+        kept |= {"marks": page["version"], "replaced": page["replaced"]}
         lines.append({**kept, "spans": [*spans, *leak], "read": True, "false_negatives": leak, "false_positives": []})
     Path("marks.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
 

@@ -232,14 +232,7 @@ def example_box(first_box: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
         clean = "redact model/ notes/ --output clean/ --operator encrypt --encryption-key-file key --report report.json"
         assert main(clean.split()) == 0
         assert main(["review", "plan", "clean/", "--count", "10", "--output", "plan.json"]) == 0
-    marks = {
-        "spans": [],
-        "read": True,
-        "false_negatives": [],
-        "false_positives": [],
-        "marks": 2,
-        "replaced": "recorded",
-    }
+    marks = {"spans": [], "read": True, "false_negatives": [], "false_positives": [], "marks": 2}
     selected = json.loads((box / "plan.json").read_text())["selected"]
     texts = {note.id: note.text for note in notes}
     lines = [
