@@ -216,10 +216,14 @@
   function trimmed([start, end]) {
     const characters = Array.from(notes[at].text);
     let [from, to] = [start, end];
-    const inside = (one) => characters.slice(from, to).includes(one);
-    while (to - from > 1 && CLOSES.includes(characters[to - 1]) && !(characters[to - 1] === ")" && inside("("))) to -= 1;
-    while (to - from > 1 && OPENS.includes(characters[from]) && !(characters[from] === "(" && inside(")"))) from += 1;
-    return [from, to];
+    const holds = (one) => characters.slice(from, to).includes(one);
+    for (;;) {
+      const [first, last] = [characters[from], characters[to - 1]];
+      if (to - from > 2 && OPENS.includes(first) && CLOSES.includes(last)) [from, to] = [from + 1, to - 1];
+      else if (to - from > 1 && CLOSES.includes(last) && !(last === ")" && holds("("))) to -= 1;
+      else if (to - from > 1 && OPENS.includes(first) && !(first === "(" && holds(")"))) from += 1;
+      else return [from, to];
+    }
   }
 
   const missed = () => change((mine, chosenRange) => {

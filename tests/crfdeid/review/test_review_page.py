@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import chromium
@@ -12,6 +13,8 @@ from chromium import Browser, Page
 from crfdeid.cli import main
 from crfdeid.corpora import read_corpus
 from crfdeid.documents import Document, Span
+from crfdeid.io.replacements import RecordedFolder
+from crfdeid.redaction import redact_recorded
 from crfdeid.review.certificate import read_marks
 from crfdeid.review.page import (
     ANNOTATORS,
@@ -43,9 +46,9 @@ def open_page(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Page]]
     """Opens notes; afterwards, nothing may have gone wrong on the page and nothing may have been loaded."""
     opened: list[Page] = []
 
-    def open_one(notes: list[PageNote], side=GOLD, *, unsure=None, **view) -> Page:
+    def open_one(notes: list[PageNote], side=GOLD, *, unsure=None, types=(), **view) -> Page:
         path = tmp_path / f"review{len(opened)}.html"
-        path.write_text(review_html(notes, side, unsure=unsure), encoding="utf-8")
+        path.write_text(review_html(notes, side, unsure=unsure, types=types), encoding="utf-8")
         opened.append(browser.open(path, **view))
         return opened[-1]
 
@@ -132,6 +135,58 @@ def test_what_was_replaced_stands_beside_it(open_page, tmp_path):
     assert covered(reviewed.document) == [("Roe", "DOCTOR"), ("3/14", "PHI")]
     assert reviewed.missed == ()
     assert len(reviewed.sha256) == 64
+
+
+def recorded(note: Document, **how) -> tuple[Document, str, RecordedFolder]:
+    """A note without its spans, its redacted text, and what redaction recorded."""
+    redacted, record = redact_recorded(note, **how)
+    records = RecordedFolder(Path(), {record.redacted: {record.original: record}})
+    return replace(note, spans=()), redacted.text, records
+
+
+def test_marks_have_the_types_that_redaction_recorded_and_no_punctuation(open_page, tmp_path):
+    text = "A 64-year-old. Dr. Roe called (Ann Doe), on 3/14; 555-0134 too."
+    hidden = {"64": "AGE", "Roe": "DOCTOR", "3/14": "DATE", "called": "PATIENT"}
+    spans = tuple(Span(text.index(value), text.index(value) + len(value), label) for value, label in hidden.items())
+    note, after, records = recorded(Document("n1", text, spans), operators={"AGE": "keep"})
+    page = open_page(redaction_notes([(note, after)], records), REDACTED, types=("AGE", "PHONE", "PATIENT"))
+    options = "[...document.getElementById('type').options].map((one) => one.value).join()"
+    assert page.evaluate(options) == "AGE,DATE,DOCTOR,PATIENT,PHONE"
+    assert page.evaluate("document.querySelector('#text mark.unchanged').textContent") == "64kept: age"
+    change(page, "type", "PATIENT")
+    page.evaluate("document.getElementById('text').focus()")
+    press(page, ".", ".", ".", "n")  # "called" is no name
+    press(page, "ArrowRight")
+    page.send("Input.dispatchKeyEvent", type="keyDown", key="ArrowRight", modifiers=8)
+    assert said(page, "cursor") == "(Ann Doe),"
+    press(page, "m", "r")
+    path = saved(page, tmp_path / "saved")
+    (found,) = read_corpus(path)
+    assert covered(found) == [("64", "AGE"), ("Roe", "DOCTOR"), ("Ann Doe", "PATIENT"), ("3/14", "DATE")]
+    record = json.loads(path.read_text())
+    assert (record["marks"], record["replaced"]) == (2, "recorded")
+
+
+def test_text_that_a_tool_put_in_is_shown_as_such(open_page):
+    page = open_page(redaction_notes([(Document("n1", "Seen by Roe."), "Seen by Roe [DOCTOR].")]), REDACTED)
+    assert page.evaluate("document.querySelector('#text ins').textContent") == " [DOCTOR]"
+    assert page.evaluate("document.querySelectorAll('#text mark').length") == 0
+    assert "The folder has no record of its redaction." in page.shown_text()
+
+
+def test_marks_of_a_page_of_another_version_are_refused(open_page, tmp_path):
+    first, _ = two_redactions()
+    page = open_page(first, REDACTED)
+    press(page, "r", "r", "r")
+    records = [json.loads(line) for line in saved(page, tmp_path / "saved").read_text().splitlines()]
+    del records[0]["marks"]
+    path = tmp_path / "marks.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    again = open_page(first, REDACTED)
+    answer = init_from(again, path)
+    assert answer.startswith("2 of 3 notes of the file were taken up.")
+    assert "1 marked on a page of another version" in answer
+    assert "Pages of earlier versions" in again.shown_text()
 
 
 def test_a_selection_by_mouse_is_marked_by_whole_words(open_page, tmp_path):
