@@ -47,7 +47,12 @@ API = {
     "Models": ("crfdeid.tagger", "crfdeid.registry", "crfdeid.crf", "crfdeid.rules", "crfdeid.ensembles"),
     "Corpora": ("crfdeid.corpora", "crfdeid.corpora.splits", "crfdeid.corpora.synthetic"),
     "Evaluation": ("crfdeid.evaluation",),
-    "Redaction": ("crfdeid.redaction", "crfdeid.known_phi.identifiers", "crfdeid.known_phi.lists"),
+    "Redaction": (
+        "crfdeid.redaction",
+        "crfdeid.io.replacements",
+        "crfdeid.known_phi.identifiers",
+        "crfdeid.known_phi.lists",
+    ),
     "Training and review": (
         "crfdeid.model_card.training",
         "crfdeid.model_card.card",
