@@ -12,16 +12,27 @@ A tagger can emit sequences that are not valid IOB2. How they are decoded is a n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, pairwise
 from sys import intern
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from crfdeid.documents import PHI, Document, LabelledSentence, Layers, Span, in_characters, merge, positions_in
+from crfdeid.documents import (
+    PHI,
+    Document,
+    LabelledSentence,
+    Layers,
+    Span,
+    in_characters,
+    merge,
+    positions_in,
+    trim_span,
+)
 from crfdeid.label_schemes import BINARY
-from features.tokenizer import bare_edges
+from features.tokenizer import Token, bare_edges, is_blank
 from features.tokens import Sentence
 
 Repair = Literal["begin", "discard"]
@@ -79,7 +90,7 @@ class Encoded(NamedTuple):
 
     Attributes:
         sentences: the sentences, with the tags of every annotation layer.
-        unaligned: the PHI spans that no tag sequence over the tokens can express.
+        unaligned: the PHI spans that no tag sequence over the tokens can express exactly.
         unaligned_layers: such spans of the further layers, by the layer's name.
     """
 
@@ -93,65 +104,101 @@ class Encoded(NamedTuple):
 
 
 def encode(document: Document) -> Encoded:
-    """Tag the sentences of a document, in each of its annotation layers.
+    """Tag the sentences of a document, in each of its annotation layers, so that every token of a span is tagged.
 
-    A span is unaligned if it begins or ends inside a token, crosses the end of a sentence, or overlaps a longer span of
-    its layer. Unaligned spans are returned, never silently lost: scores use the original spans, so each counts as a
-    false negative. Invisible marks at the ends of a span do not matter.
+    White space and ignored marks at the ends of a span do not matter. A span that begins or ends inside a token is
+    widened to the token, and one over the end of a sentence is cut there into an entity for each sentence. Of spans
+    that overlap, the longest is tagged first: a span inside it adds nothing, and one that reaches beyond it is tagged
+    there. Of the latter the sentence is `LabelledSentence.contradictory`, and no model learns that layer from it.
+
+    Such spans are returned as unaligned, never silently lost: scores use the original spans, so each of them counts as
+    a false negative.
     """
     sentences = document.sentences()
-    tag = partial(_tag, text=document.text, sentences=sentences, edges=_token_edges(sentences, document.text))
-    tags, unaligned = tag(document.spans)
-    further = {name: tag(spans) for name, spans in document.layers.items()}
+    tokens = _NoteTokens.of(sentences, document.text)
+    phi = _tag(document.spans, tokens)
+    further = {name: _tag(spans, tokens) for name, spans in document.layers.items()}
+    tagged = {PHI: phi, **further}
     labelled = [
         LabelledSentence(
             sentence,
-            tags[i],
+            phi.rows[i],
             document.id,
-            {name: rows[i] for name, (rows, _) in further.items()},
+            {name: layer.rows[i] for name, layer in further.items()},
             phi_annotated=document.phi_annotated,
+            contradictory=frozenset(name for name, layer in tagged.items() if i in layer.contradictory),
         )
         for i, sentence in enumerate(sentences)
     ]
-    return Encoded(labelled, unaligned, Layers({name: left for name, (_, left) in further.items()}))
+    return Encoded(labelled, phi.unaligned, Layers({name: layer.unaligned for name, layer in further.items()}))
 
 
-_Edges = Mapping[int, tuple[int, int]]
-"""Offset of the first or last character of a token -> the number of the sentence and of the token in it."""
+class _NoteTokens(NamedTuple):
+    """Tokens of all sentences of a note, the number of each sentence's first token, and of the last one's end."""
+
+    text: str
+    tokens: Sequence[Token]
+    starts: Sequence[int]
+
+    @classmethod
+    def of(cls, sentences: Sequence[Sentence], text: str) -> _NoteTokens:
+        starts = [0, *accumulate(len(sentence.tokens) for sentence in sentences)]
+        return cls(text, [token for sentence in sentences for token in sentence.tokens], starts)
+
+    def parts(self, span: Span) -> Iterator[tuple[int, range]]:
+        """Yield the number of each sentence that a span touches, and the positions of its tokens in the note."""
+        if is_blank(self.text[span.start]):  # of a trimmed span: all of it is blank
+            return
+        positions = positions_in(self.tokens, span)
+        start = positions.start
+        while start < positions.stop:
+            number = bisect_right(self.starts, start) - 1
+            stop = min(positions.stop, self.starts[number + 1])
+            yield number, range(start, stop)
+            start = stop
+
+    def is_exact(self, span: Span, part: range) -> bool:
+        """Return True if a trimmed span begins and ends with its tokens."""
+        return bare_edges(self.text, self.tokens[part.start].start, self.tokens[part.stop - 1].end) == span[:2]
 
 
-def _token_edges(sentences: Sequence[Sentence], text: str) -> tuple[_Edges, _Edges]:
-    """Return the first and last offsets of tokens.
+class _Tagged(NamedTuple):
+    """Tags of every sentence in one annotation layer, the unaligned spans, and the sentences to learn nothing from."""
 
-    Invisible marks at the ends of tokens are excluded, since an annotation may include them or not.
-    """
-    starts: dict[int, tuple[int, int]] = {}
-    ends: dict[int, tuple[int, int]] = {}
-    for s, sentence in enumerate(sentences):
-        for i, token in enumerate(sentence.tokens):
-            start, end = bare_edges(text, token.start, token.end)
-            starts[start] = ends[end] = (s, i)
-    return starts, ends
+    rows: list[tuple[str, ...]]
+    unaligned: list[Span]
+    contradictory: set[int]
 
 
-def _tag(
-    spans: Sequence[Span], text: str, sentences: Sequence[Sentence], edges: tuple[_Edges, _Edges]
-) -> tuple[list[tuple[str, ...]], list[Span]]:
-    """Return the tags of every sentence in one annotation layer, and the unaligned spans."""
-    tags = [[OUTSIDE] * len(sentence.tokens) for sentence in sentences]
-    unaligned = []
-    for span in sorted(spans, key=lambda s: (s.start - s.end, s)):
-        ends_of_span = bare_edges(text, span.start, span.end)
-        first, last = (known.get(offset) for known, offset in zip(edges, ends_of_span, strict=True))
-        if first is None or last is None or first[0] != last[0]:
+def _tag(spans: Iterable[Span], tokens: _NoteTokens) -> _Tagged:
+    """Tag the tokens of a note in one annotation layer."""
+    row = [OUTSIDE] * len(tokens.tokens)
+    unaligned: list[Span] = []
+    contradictory: set[int] = set()
+    trimmed = ((trim_span(tokens.text, span), span) for span in spans)
+    for bare, span in sorted(trimmed, key=lambda pair: (pair[0].start - pair[0].end, pair)):
+        parts = list(tokens.parts(bare))
+        is_aligned = len(parts) == 1 and tokens.is_exact(bare, parts[0][1])
+        for number, part in parts:
+            free = [i for i in part if row[i] == OUTSIDE]
+            for run in _runs(free):
+                write_span(row, Span(run.start, run.stop, span.label))
+            is_aligned &= len(free) == len(part)
+            if 0 < len(free) < len(part):
+                contradictory.add(number)
+        if not is_aligned:
             unaligned.append(span)
-            continue
-        row, tokens = tags[first[0]], Span(first[1], last[1] + 1, span.label)
-        if set(row[tokens.start : tokens.end]) == {OUTSIDE}:
-            write_span(row, tokens)
-        else:
-            unaligned.append(span)
-    return [tuple(row) for row in tags], sorted(unaligned)
+    rows = [tuple(row[start:stop]) for start, stop in pairwise(tokens.starts)]
+    return _Tagged(rows, sorted(unaligned), contradictory)
+
+
+def _runs(numbers: Sequence[int]) -> Iterator[range]:
+    """Yield the runs of consecutive numbers in a sorted list."""
+    start = 0
+    for end in range(1, len(numbers) + 1):
+        if end == len(numbers) or numbers[end] != numbers[end - 1] + 1:
+            yield range(numbers[start], numbers[end - 1] + 1)
+            start = end
 
 
 def tag_spans(tags: Sequence[str], repair: Repair = "begin") -> list[Span]:
@@ -190,7 +237,7 @@ def decode(sentence: Sentence, tags: Sequence[str], repair: Repair = "begin") ->
 def covering_tags(sentences: Sequence[Sentence], spans: Iterable[Span]) -> list[list[str]]:
     """Tag every token that shares a character with a span.
 
-    `encode` tags only spans that tags express exactly; here a token that is covered in part is tagged too.
+    Unlike in `encode`, spans that overlap are merged first.
 
     Args:
         sentences: those of a note, in order.

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar, final
 
 from crfdeid.errors import MismatchError, SpanError
 from features.sentences import each_sentence
-from features.tokenizer import Token
+from features.tokenizer import Token, bare_edges
 from features.tokens import Sentence
 
 PHI = "phi"
@@ -234,6 +234,8 @@ class LabelledSentence:
         document: the id of its document. Sentences without one count as one document.
         layers: the tags of further annotation layers, by the layer's name: one per token.
         phi_annotated: as of `Document`; if False, all ``tags`` are "O" and mean nothing.
+        contradictory: the layers in which spans of the sentence cross (`crfdeid.bio.encode`). They count as not
+            annotated here, so that no model learns from them.
 
     Raises:
         MismatchError: a layer has not one tag per token, or the PHI layer is among ``layers``.
@@ -244,6 +246,7 @@ class LabelledSentence:
     document: str = ""
     layers: Mapping[str, tuple[str, ...]] = Layers()
     phi_annotated: bool = True
+    contradictory: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "layers", _without_phi(self.layers))
@@ -253,16 +256,20 @@ class LabelledSentence:
 
     @property
     def annotated(self) -> tuple[str, ...]:
-        """Names of the annotated layers, `PHI` first."""
+        """Names of the annotated layers to learn from, `PHI` first."""
+        return tuple(name for name in self._tagged if name not in self.contradictory)
+
+    @property
+    def _tagged(self) -> tuple[str, ...]:
         return _annotated(self.layers, phi=self.phi_annotated)
 
     def layer(self, name: str) -> tuple[str, ...]:
-        """Return the tags of an annotation layer, `PHI` or another.
+        """Return the tags of an annotation layer, `PHI` or another, contradictory ones too.
 
         Raises:
             MismatchError: the layer is not annotated.
         """
-        _require_annotated(self.annotated, name)
+        _require_annotated(self._tagged, name)
         return self.tags if name == PHI else self.layers[name]
 
 
@@ -367,6 +374,26 @@ def overlapping(spans: Iterable[Span], others: Iterable[Span]) -> list[Span]:
     starts = [span.start for span in whole]
     last = ((span, bisect_left(starts, span.end) - 1) for span in spans)
     return [span for span, index in last if index >= 0 and whole[index].end > span.start]
+
+
+def trim_span(text: str, span: Span) -> Span:
+    """Return a span without the white space and ignored marks at its ends; a blank span is unchanged.
+
+    Annotators mark a space, a line end or an invisible mark at the edge of a value by accident. Training and scores
+    leave it out; documents and files keep the annotated offsets.
+
+    Example:
+        >>> trim_span("by Quill today", Span(2, 9, "DOCTOR"))
+        Span(start=3, end=8, label='DOCTOR')
+    """
+    return Span(*bare_edges(text, span.start, span.end), span.label)
+
+
+def trim_spans(document: Document) -> Document:
+    """Return a document with `trim_span` of each span in each layer."""
+    spans = tuple(trim_span(document.text, span) for span in document.spans)
+    layers = {name: tuple(trim_span(document.text, span) for span in found) for name, found in document.layers.items()}
+    return replace(document, spans=spans, layers=layers)
 
 
 def tokens_of(document: Document) -> list[Token]:

@@ -70,6 +70,16 @@ def told_language(setting: str, train: Iterable[LabelledSentence]) -> str:
     return "+".join(main_languages(language_of(item.sentence.words) for item in train)) if setting == AUTO else setting
 
 
+def learnable(sentences: Iterable[LabelledSentence], layers: Collection[str] = (PHI,)) -> list[LabelledSentence]:
+    """Return the sentences that a model learns from: those with tokens, annotated in one of its layers.
+
+    Args:
+        sentences: annotated sentences.
+        layers: the layers of the model (`Traits.layers`).
+    """
+    return [item for item in sentences if item.tags and not set(layers).isdisjoint(item.annotated)]
+
+
 def require_layers(model: str, layers: Collection[str], train: Iterable[LabelledSentence]) -> None:
     """Check that training sentences are annotated in all layers of a model.
 

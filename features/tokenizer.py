@@ -150,18 +150,32 @@ def _is_plain(character: str) -> bool:
 
 
 def bare_edges(text: str, start: int, end: int) -> tuple[int, int]:
-    """A stretch of text without the ignored marks at its ends; a stretch of such marks alone is unchanged.
+    """A stretch of text without the white space and ignored marks at its ends; a blank stretch is unchanged.
 
     Example:
-        >>> bare_edges("by \\u200bQuill\\u200b.", 3, 10)
+        >>> bare_edges("by \\u200bQuill\\u200b .", 2, 11)
         (4, 9)
     """
     first, last = start, end
-    while first < last and _is_ignored(text[first]):
+    while first < last and _is_blank(text[first]):
         first += 1
-    while first < last and _is_ignored(text[last - 1]):
+    while first < last and _is_blank(text[last - 1]):
         last -= 1
     return (first, last) if first < last else (start, end)
+
+
+def is_blank(text: str) -> bool:
+    """Return True for a text of white space and ignored marks alone.
+
+    Example:
+        >>> is_blank(" \\u200b"), is_blank(" Quill")
+        (True, False)
+    """
+    return all(map(_is_blank, text))
+
+
+def _is_blank(character: str) -> bool:
+    return character.isspace() or _is_ignored(character)
 
 
 def _is_ignored(character: str) -> bool:

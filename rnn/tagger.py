@@ -15,7 +15,7 @@ from flax import nnx
 from crfdeid.documents import PHI, LabelledSentence
 from crfdeid.errors import EmptyInputError, NotTrainedError
 from crfdeid.serialization import READABLE
-from crfdeid.tagger import OnProgress, OnProgressOfMany, Tagger, Traits, require_layers
+from crfdeid.tagger import OnProgress, OnProgressOfMany, Tagger, Traits, learnable, require_layers
 from crfdeid.utils.process import keep_freed_memory
 from features.tokens import Sentence
 from rnn.batching import POWER_OF_TWO_PADDING, Batch, PaddingPolicy, Row
@@ -150,7 +150,7 @@ class NetworkTagger(SavedTagger, Tagger, ABC):
 
     def prepare(self, train: Sequence[LabelledSentence]) -> tuple[Any, list[Row]]:
         """Processor and rows of training sentences."""
-        train = [item for item in train if item.tags]
+        train = learnable(train, self.traits(self.settings).layers)
         if not train:
             raise EmptyInputError("there is nothing to train on: the training set holds no tokens")
         require_layers(self.model, self.traits(self.settings).layers, train)

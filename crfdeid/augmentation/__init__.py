@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 
 from crfdeid.augmentation.layout import LayoutRewriter
 from crfdeid.augmentation.rewrites import (
@@ -24,7 +25,7 @@ from crfdeid.augmentation.rewrites import (
     without_accents,
 )
 from crfdeid.corpora.splits import Split
-from crfdeid.documents import PHI, Document
+from crfdeid.documents import PHI, Document, trim_spans
 
 __all__ = [
     "ALL_COPIES",
@@ -83,10 +84,12 @@ def augment_corpus(train: Split, how: str) -> Split:
         ['Seen by Dr. Muñoz', 'Seen by Dr. Munoz']
     """
     kinds = set() if how == NO_COPIES else set(how.split(","))
+    # A surrogate of a value with a space at its end would join the next word.
+    notes = replace(train, documents=tuple(map(trim_spans, train.documents)))
     copies = [
-        *_respelt(train, kinds & {"accents", "case"}),
-        *(_laid_out(train) if "layout" in kinds else ()),
-        *(_with_values(train) if "values" in kinds else ()),
+        *_respelt(notes, kinds & {"accents", "case"}),
+        *(_laid_out(notes) if "layout" in kinds else ()),
+        *(_with_values(notes) if "values" in kinds else ()),
     ]
     added = Split.of(copies)
     return Split(train.documents + added.documents, train.encoded + added.encoded) if copies else train

@@ -382,10 +382,7 @@ def _language(text: str) -> str | None:
 
 
 def _cut_at_lines(document: Document) -> Document:
-    """Split spans that contain a line end, and so lie in several sentences, into one span per line.
-
-    Tags cannot express the whole span, and its text would count as text without PHI.
-    """
+    """Split spans that contain a line end, and so lie in several sentences, into one span per line, as tags do."""
     encoded = encode(document)
     layers = {
         name: tuple(

@@ -40,7 +40,7 @@ from crfdeid.documents import LabelledSentence
 from crfdeid.errors import EmptyInputError, MissingExtraError, NotTrainedError
 from crfdeid.secrets import hash_word
 from crfdeid.serialization import ModelFiles, ModelFolder, pack_arrays
-from crfdeid.tagger import OnProgress, Tagger, Traits, told_language
+from crfdeid.tagger import OnProgress, Tagger, Traits, learnable, told_language
 from features.extractor import FeatureSet, feature_set
 from features.languages import AUTO, language_codes
 from features.pos import PosUnavailable
@@ -147,9 +147,9 @@ class CrfTagger(Tagger):
         """Train from scratch, until L-BFGS converges or reaches its limit of iterations. ``dev`` is not used.
 
         Raises:
-            DataError: ``train`` holds no tokens.
+            DataError: ``train`` holds no tokens with annotation of PHI.
         """
-        labelled = [item for item in train if item.tags]
+        labelled = learnable(train)
         if not labelled:
             raise EmptyInputError("there is nothing to train on: the training set holds no tokens")
         self.settings = replace(self.settings, language=told_language(self.settings.language, labelled))

@@ -15,7 +15,7 @@ from crfdeid.ensembles import CombinedTagger, align_columns, create_members, nor
 from crfdeid.errors import SettingError
 from crfdeid.registry import member_settings, tagger_class
 from crfdeid.rules.tagger import RulesTagger
-from crfdeid.tagger import CombinedSettings, OnProgress, Tagger, Traits, told_language
+from crfdeid.tagger import CombinedSettings, OnProgress, Tagger, Traits, learnable, told_language
 from crfdeid.validation import require_number
 from features.languages import AUTO
 from features.tokenizer import Token
@@ -103,6 +103,7 @@ class HybridTagger(CombinedTagger):
         rules.fit(train, dev)
         self._members = [model, rules]
         self.thresholds = {}
+        dev = learnable(dev)
         if self.settings.miss_cost and dev:
             tables = model.marginals([labelled.sentence for labelled in dev])
             gold = [labelled.tags for labelled in dev]

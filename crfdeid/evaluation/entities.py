@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from crfdeid.bio import Repair, continues, tag_spans
-from crfdeid.documents import PHI, Document, Span
+from crfdeid.documents import PHI, Document, Span, trim_span, trim_spans
 from crfdeid.errors import MismatchError, SettingError, SpanError
 
 _Labels = Iterable[str] | Mapping[str, int]
@@ -141,7 +141,7 @@ def score_entities(gold: Sequence[Document], predicted: Predictions, *, match: M
     """Count the entities of a corpus that were found, wrongly reported, and missed.
 
     Gold is every span of ``document.spans``, whether or not tokens can express it: one that no tag sequence could
-    ever give counts as missed.
+    ever give counts as missed. White space and ignored marks at the ends of spans do not count, on either side.
 
     Args:
         gold: the annotated documents.
@@ -165,7 +165,7 @@ def score_entities(gold: Sequence[Document], predicted: Predictions, *, match: M
     """
     if match not in _MATCHERS:
         raise SettingError(f"unknown match '{match}': choose from {', '.join(_MATCHERS)}")
-    pairs = list(pair_up(gold, predicted))
+    pairs = list(trimmed_pairs(gold, predicted))
     return scores_from_totals(
         matched=[label for document, spans in pairs for label in _MATCHERS[match](document.spans, spans)],
         gold=[span.label for document, _ in pairs for span in document.spans],
@@ -229,6 +229,16 @@ def pair_up(gold: Sequence[Document], predicted: Predictions) -> Iterator[tuple[
                 path=f"prediction {number}",
             )
     return ((document, predicted[document.id]) for document in gold)
+
+
+def trimmed_pairs(gold: Sequence[Document], predicted: Predictions) -> Iterator[tuple[Document, list[Span]]]:
+    """The pairs of `pair_up` with white space and ignored marks left out at the ends of the spans of both sides.
+
+    Raises:
+        DataError: as for `score_entities`.
+    """
+    for document, spans in pair_up(gold, predicted):
+        yield trim_spans(document), [trim_span(document.text, span) for span in spans]
 
 
 def _require_inside(document: Document, spans: Sequence[Span], path: str) -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from crfdeid.documents import Document, Span, positions_in, tokens_of
-from crfdeid.evaluation.entities import Predictions, pair_up
+from crfdeid.evaluation.entities import Predictions, trimmed_pairs
 from features.tokenizer import Token
 
 ErrorCategory = Literal["missed", "wrong", "boundary", "spurious"]
@@ -69,7 +69,7 @@ class EntityError:
 
 
 def find_errors(gold: Sequence[Document], predicted: Predictions, *, known_words: Collection[str]) -> list[EntityError]:
-    """Every error of a system, sorted by offset within each document.
+    """Every error of a system, sorted by offset within each document, without white space at the ends of spans.
 
     Gold and predictions of a document are paired in four steps, each on the remaining spans:
 
@@ -102,7 +102,7 @@ def find_errors(gold: Sequence[Document], predicted: Predictions, *, known_words
     """
     known = frozenset(word.casefold() for word in known_words)
     errors: list[EntityError] = []
-    for document, spans in pair_up(gold, predicted):
+    for document, spans in trimmed_pairs(gold, predicted):
         found = _errors_of(document, spans, known)
         errors.extend(sorted(found, key=lambda error: (_sort_key(error), error.causes)))
     return errors

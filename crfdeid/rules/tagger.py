@@ -17,7 +17,7 @@ from crfdeid.errors import EmptyInputError, NotTrainedError
 from crfdeid.label_schemes import BINARY, types_in
 from crfdeid.rules.matcher import RULES, RuleSet, rules_for
 from crfdeid.serialization import ModelFiles, ModelFolder
-from crfdeid.tagger import FitProgress, OnProgress, RuleMatch, Tagger, Traits, told_language
+from crfdeid.tagger import FitProgress, OnProgress, RuleMatch, Tagger, Traits, learnable, told_language
 from crfdeid.utils.files import bytes_writer
 from crfdeid.validation import require_flags, require_language, require_number
 from features.languages import AUTO, language_codes
@@ -216,7 +216,8 @@ class RulesTagger(Tagger):
         Raises:
             DataError: ``train`` holds no tokens.
         """
-        if not any(item.tags for item in train):
+        train = learnable(train)
+        if not train:
             raise EmptyInputError("there is nothing to train on: the training set holds no tokens")
         self.settings = replace(self.settings, language=told_language(self.settings.language, train))
         self._learned = _estimate_precision(train, self.settings)

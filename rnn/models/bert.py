@@ -20,7 +20,7 @@ from crfdeid.documents import PHI, LabelledSentence
 from crfdeid.errors import OptionConflictError, SettingError
 from crfdeid.evaluation import count_tags
 from crfdeid.serialization import PUBLIC
-from crfdeid.tagger import Traits
+from crfdeid.tagger import Traits, learnable
 from crfdeid.validation import require_choice, require_counts, require_number, require_shares
 from features.tokens import Sentence
 from rnn.batching import PaddingPolicy, Row, rows_by_length
@@ -365,7 +365,7 @@ class BertTagger(NetworkTagger):
 
     def dev_metric(self, processor: SubwordProcessor, dev: Sequence[LabelledSentence]) -> DevNotes:
         """F on the development notes, which are read by windows."""
-        return DevNotes(tuple(dev), processor, self.settings.decoding, self.padding)
+        return DevNotes(tuple(learnable(dev)), processor, self.settings.decoding, self.padding)
 
     @property
     def padding(self) -> PaddingPolicy:

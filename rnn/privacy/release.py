@@ -222,7 +222,7 @@ class Written(NamedTuple):
     Attributes:
         shared: content of the file.
         repeated: number of left-out sentences that are repeated, or were encoded before in other notes.
-        left_out: number of left-out sentences with PHI that tags cannot express (`shareable`).
+        left_out: number of left-out sentences in which spans of PHI cross (`shareable`).
     """
 
     shared: SharedNotes

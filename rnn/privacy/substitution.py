@@ -16,7 +16,7 @@ import numpy as np
 
 from crfdeid.bio import OUTSIDE, Encoded, continues, decode
 from crfdeid.corpora.splits import Split
-from crfdeid.documents import Document, LabelledSentence
+from crfdeid.documents import PHI, Document, LabelledSentence
 from features.sentences import split_sentences
 from features.tokenizer import Token, tokenize
 from features.tokens import Sentence
@@ -88,18 +88,11 @@ def shuffled(sentences: Sequence[LabelledSentence], random: np.random.Generator)
 
 
 def shareable(encoded: Iterable[Encoded]) -> list[LabelledSentence]:
-    """Select the sentences in which every token of annotated PHI is tagged.
+    """Select the sentences whose annotation of PHI does not contradict itself (`crfdeid.bio.encode`).
 
-    A span that tags cannot express (`crfdeid.bio.encode`), since it begins within a token or crosses the end of a
-    sentence, leaves untagged PHI, which would not be replaced.
+    Every token of annotated PHI is tagged in them, and is therefore replaced.
     """
-    found = []
-    for document in encoded:
-        for labelled in document.sentences:
-            untagged = [t for t, tag in zip(labelled.sentence.tokens, labelled.tags, strict=True) if tag == OUTSIDE]
-            if not any(t.start < span.end and span.start < t.end for span in document.unaligned for t in untagged):
-                found.append(labelled)
-    return found
+    return [item for document in encoded for item in document.sentences if PHI not in item.contradictory]
 
 
 def as_document(labelled: LabelledSentence) -> Document:
@@ -197,7 +190,7 @@ class Pseudonymised(NamedTuple):
 
     Attributes:
         sentences: the sentences in random order, each in a separate document with a new id.
-        left_out: number of sentences left out, because tags cannot express all of their PHI.
+        left_out: number of sentences left out, because spans of PHI cross in them.
         remains: PHI that remains after replacement.
         containing: mean number of a word's neighbours that contain it (`neighbours_that_contain`).
         words: number of distinct words of PHI.

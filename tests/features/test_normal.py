@@ -106,8 +106,10 @@ def test_a_token_takes_in_the_marks_inside_it_and_right_after_it():
         ("\u200bQ\u200bx\u202c\u200b", "Q\u200bx"),
         ("\u200b\u00ad", "\u200b\u00ad"),
         ("Quill\x82", "Quill"),
+        (" \u200b\nQ x\u00a0 ", "Q x"),
+        (" \t", " \t"),
     ],
 )
-def test_marks_at_the_ends_of_a_stretch_are_left_out_unless_it_is_all_marks(text, bare):
+def test_white_space_and_marks_at_the_ends_of_a_stretch_are_left_out_unless_it_is_blank(text, bare):
     start, end = bare_edges(f"a {text}.", 2, 2 + len(text))
     assert f"a {text}."[start:end] == bare

@@ -9,10 +9,10 @@ from nervaluate import Evaluator
 from seqeval.metrics import sequence_labeling, v1
 from seqeval.scheme import IOB2
 
-from crfdeid.bio import tag_spans
+from crfdeid.bio import decode, encode, tag_spans
 from crfdeid.documents import Document, Span
 from crfdeid.errors import MismatchError, SettingError, SpanError
-from crfdeid.evaluation import Counts, count_tags, score_entities
+from crfdeid.evaluation import Counts, count_tags, find_errors, score_entities
 from crfdeid.evaluation.entities import count_overlapping_pairs
 
 LENGTH = 24
@@ -248,3 +248,20 @@ def test_random_pairs_do_exercise_matching():
         found = [Span(s, s + rng.randrange(1, 9), "ID") for s in (rng.randrange(LENGTH) for _ in range(6))]
         seen[count_overlapping_pairs(found[:3], found[3:])] += 1
     assert min(seen[n] for n in (1, 2, 3)) > 5
+
+
+@pytest.mark.parametrize("match", ["strict", "relaxed"])
+def test_white_space_and_invisible_marks_at_the_ends_of_spans_do_not_count_on_either_side(match):
+    note = Document("1", "by Quill \u200b\n and Roe", (Span(3, 11, "DOCTOR"), Span(16, 19, "DOCTOR")))
+    found = {"1": [Span(3, 8, "DOCTOR"), Span(15, 19, "DOCTOR")]}
+    assert score_entities([note], found, match=match).micro == Counts(tp=2)
+    assert not find_errors([note], found, known_words=())
+
+
+def test_gold_that_fits_no_tokens_counts_as_missed_and_never_vanishes():
+    gold = (Span(2, 3, "ID"), Span(5, 8, "DOCTOR"), Span(11, 19, "DOCTOR"))  # blank, in a word, in two sentences
+    note = Document("1", "by McQuill Jane\nRoe here", gold)
+    found = [span for item in encode(note).sentences for span in decode(item.sentence, item.tags)]
+    assert len(found) == 3
+    assert score_entities([note], {"1": found}).micro.fn == len(gold)
+    assert score_entities([note], {"1": list(gold)}).micro == Counts(tp=3)

@@ -123,11 +123,12 @@ def test_a_space_stands_where_there_was_white_space_and_where_words_would_run_to
     assert not any("Juneyo" in text for text in found)
 
 
-def test_phi_that_no_tags_express_is_left_out_with_its_sentence():
-    note = Document("1", "Seen by Doe\nCalled McDoe again\nRest", (Span(8, 11, "NAME"), Span(21, 24, "NAME")))
-    encoded = encode(note)
-    assert [span.start for span in encoded.unaligned] == [21]
-    assert [labelled.sentence.words for labelled in shareable([encoded])] == [("Seen", "by", "Doe"), ("Rest",)]
+def test_a_sentence_in_which_phi_crosses_is_left_out_and_phi_within_a_word_is_replaced_with_the_word():
+    spans = (Span(21, 24, "NAME"), Span(34, 42, "NAME"), Span(38, 48, "HOSPITAL"))
+    encoded = encode(Document("1", "Seen by Doe\nCalled McDoe again\nat Ann Moe Clinic\nRest", spans))
+    kept = shareable([encoded])
+    assert [item.sentence.words[0] for item in kept] == ["Seen", "Called", "Rest"]
+    assert kept[1].tags == ("O", "B-NAME", "O")
 
 
 def test_phi_within_longer_phi_is_replaced_with_it_and_so_is_shared():
