@@ -150,6 +150,8 @@ class Document:
         evidence: source and score of spans of any layer; empty if unknown. It does not count for equality. Entries of
             other spans are left out, so ``replace(document, spans=some)`` keeps those of the remaining ones.
         mentions: mentions of entities, where the corpus groups them. They do not count for equality.
+        unread: columns and annotation layers of its file that no reader reads, for `crfdeid.corpora.check`. They do not
+            count for equality.
         source: for messages: a file, and the line or record in it; "" for a document made by hand. Messages
             never contain the id, which can be PHI, such as a record number or a name.
 
@@ -173,6 +175,7 @@ class Document:
     findings: tuple[Finding, ...] = field(default=(), compare=False, repr=False)
     evidence: Mapping[Span, Evidence] = field(default_factory=dict, compare=False, repr=False)
     mentions: tuple[Mention, ...] = field(default=(), compare=False, repr=False)
+    unread: tuple[str, ...] = field(default=(), compare=False, repr=False)
     source: str = field(default="", compare=False, repr=False)
 
     def __post_init__(self) -> None:

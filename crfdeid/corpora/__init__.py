@@ -33,7 +33,7 @@ from crfdeid.corpora import (
     tab,
     xmi,
 )
-from crfdeid.corpora.common import find_files, require_characters
+from crfdeid.corpora.common import find_files, is_placeholder, placeholder_error, require_characters
 from crfdeid.documents import PHI, Document
 from crfdeid.errors import (
     EmptyInputError,
@@ -125,7 +125,7 @@ def read_corpus(path: Path | str, *, format: str = "auto") -> list[Document]:
     if not documents:
         raise EmptyInputError(f"holds no {name} documents: check the path and the format", path=path)
     _require_unique_ids(documents)
-    _require_printable_labels(documents)
+    _require_labels(documents)
     return documents
 
 
@@ -232,16 +232,15 @@ def write_corpus(documents: Sequence[Document], path: Path | str, *, format: str
     write_files(contents)
 
 
-def _require_printable_labels(documents: Sequence[Document]) -> None:
-    """Refuse types that would break a table or send a control sequence to the terminal."""
+def _require_labels(documents: Sequence[Document]) -> None:
+    """Refuse types that would break a table or send a control sequence to the terminal, and placeholders of a type."""
     for document in documents:
         for span in (span for name in document.annotated for span in document.layer(name)):
             if not span.label.isprintable():
-                raise FormatError(
-                    "a label holds a line end or control character: rename the type",
-                    path=document.source,
-                    offset=span.start,
-                )
+                problem = "a label holds a line end or control character: rename the type"
+                raise FormatError(problem, path=document.source, offset=span.start)
+            if is_placeholder(span.label):
+                raise placeholder_error(span.label, path=document.source, offset=span.start)
 
 
 def _require_unique_ids(documents: Sequence[Document]) -> None:

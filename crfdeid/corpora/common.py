@@ -101,10 +101,18 @@ def read_json_lines(
     for file in find_files(path, *suffixes):
         for number, record in json_lines(file):
             with located(file, number):
+                _require_accepted(record)
                 document = parse(record, file, number)
             if document is not None:
                 documents.append(document)
     return documents
+
+
+def _require_accepted(record: Any) -> None:
+    """Refuse an example that a reader of Prodigy rejected or ignored: its spans are no annotation."""
+    answer = record.get("answer") if isinstance(record, dict) else None
+    if answer in ("reject", "ignore"):
+        raise FormatError(f'"answer": "{answer}", so that its spans are no annotation: leave the line out')
 
 
 def parse_lines(path: Path, parse: Callable[[str], Span], *, ignored: tuple[str, ...] = ()) -> list[Span]:
@@ -131,6 +139,7 @@ def build_document(
     path: Path | str,
     line: int | None = None,
     layers: Mapping[str, tuple[Span, ...]] = MappingProxyType({}),
+    unread: Iterable[str] = (),
 ) -> Document:
     """A document whose errors name its file and line.
 
@@ -141,6 +150,7 @@ def build_document(
         path: the file.
         line: its line there.
         layers: further annotation layers.
+        unread: columns and layers of the file that are not read; duplicates are left out.
 
     Raises:
         DataError: a span is empty or reaches outside the text, or a text holds a lone surrogate.
@@ -148,7 +158,13 @@ def build_document(
     source = str(path) if line is None else f"{path}, line {line}"
     with located(path, line):
         document = Document(
-            document_id, text, tuple(spans or ()), layers=layers, phi_annotated=spans is not None, source=source
+            document_id,
+            text,
+            tuple(spans or ()),
+            layers=layers,
+            phi_annotated=spans is not None,
+            unread=tuple(dict.fromkeys(unread)),
+            source=source,
         )
         require_characters(document)
     return document
@@ -286,6 +302,32 @@ def require_unaltered(record: Mapping[str, Any], text: str, *, path: Path, line:
             path=path,
             line=line,
         )
+
+
+_PLACEHOLDERS = {"null", "none", "nil", "nan", "undefined", "n/a", "_"}
+
+
+def is_placeholder(label: str) -> bool:
+    """True for a type such as ``null`` that a program writes where there is none.
+
+    Example:
+        >>> is_placeholder("null"), is_placeholder("NAME")
+        (True, False)
+    """
+    return label.lower() in _PLACEHOLDERS
+
+
+def placeholder_error(
+    label: str, *, path: Path | str, line: int | None = None, offset: int | None = None
+) -> FormatError:
+    """The error for a span with such a type."""
+    problem = f"the type '{label}' is a placeholder: correct the type, or remove the span"
+    return FormatError(problem, path=path, line=line, offset=offset)
+
+
+def squeezed(text: str) -> str:
+    """A text without white space, to compare covered texts, where tools fold or drop it."""
+    return "".join(text.split())
 
 
 _LAST_OF_ONE = "\uffff"  # all characters up to it are one unit in UTF-16, those above two

@@ -1,5 +1,7 @@
 """Columns: one token per line, its tag in the last column, a blank line after each sentence.
 
+Columns between these are not read. A second column of tags is refused, unless it holds the types of chunks.
+
 ``-DOCSTART-`` lines begin documents; in a file without any, each sentence is a document. Columns are separated by
 tabs, or in a line without tabs by spaces. A tag is ``O`` or a prefix, a hyphen and a type (``B-fromloc.city_name``).
 A document's text is its tokens joined by single spaces, its sentences by line ends.
@@ -17,11 +19,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
 from crfdeid import bio
-from crfdeid.corpora.common import find_files
+from crfdeid.corpora.common import find_files, is_placeholder, placeholder_error
 from crfdeid.documents import Document, Span
 from crfdeid.errors import FormatError, SpanError
 from crfdeid.utils.files import read_head, read_text, relative_name
@@ -36,12 +39,24 @@ _SNIFFED_LINES = 50
 _FILLERS = {"O", "-X-", "_", "-"}
 
 
+# Types of chunks (CoNLL-2000; German in CoNLL-2003), the one further column of tags in files of entities.
+_CHUNKS = {"NP", "VP", "PP", "ADVP", "ADJP", "SBAR", "PRT", "INTJ", "CONJP", "LST", "UCP", "NC", "VC", "PC", "AC"}
+_ROW_NUMBER = re.compile(r"(\d+[-.:])?(\d+)", re.ASCII)
+
+
 class _Lines(NamedTuple):
-    """The words and tags of one sentence, and the line in the file it begins at."""
+    """The columns of each token of one sentence, and the line in the file it begins at."""
 
     first: int
-    words: list[str]
-    tags: list[str]
+    rows: list[list[str]]
+
+    @property
+    def words(self) -> list[str]:
+        return [row[0] for row in self.rows]
+
+    @property
+    def tags(self) -> list[str]:
+        return [row[-1] for row in self.rows]
 
 
 class _Part(NamedTuple):
@@ -63,7 +78,8 @@ def read(path: Path) -> list[Document]:
     """The documents of a file, or of every file of a folder, in order; ids are ``<file>:<line>`` unless given.
 
     Raises:
-        DataError: a line has one column, its last column is no tag, or it holds a carriage return.
+        DataError: a line has one column, its last column is no tag, or it holds a carriage return; or a file numbers
+            its rows, or has two columns of tags.
     """
     return [
         _document(part, f"{file}, line {part.first}")
@@ -88,10 +104,10 @@ def _parts(path: Path, name: str) -> list[_Part]:
         else:
             _require_tagged(columns, path, number)
             if sentence is None:
-                sentence = _Lines(number, [], [])
+                sentence = _Lines(number, [])
                 parts[-1].sentences.append(sentence)
-            sentence.words.append(columns[0])
-            sentence.tags.append(columns[-1])
+            sentence.rows.append(columns)
+    _require_one_reading([sentence for part in parts for sentence in part.sentences], path)
     before, *named_parts = parts
     if not named_parts:
         return [_Part(f"{name}:{sentence.first}", sentence.first, [sentence]) for sentence in before.sentences]
@@ -111,22 +127,62 @@ def _require_tagged(columns: list[str], path: Path, number: int) -> None:
             "the last column is no tag: expected O, or B-, I-, E-, S-, L- or U- and a type", path=path, line=number
         )
 
+    label = columns[-1][2:]
+    if label and is_placeholder(label):
+        raise placeholder_error(label, path=path, line=number)
+
+
+def _require_one_reading(sentences: Sequence[_Lines], path: Path) -> None:
+    """Refuse a file whose first column numbers its rows, and one with another column of tags than the last.
+
+    Raises:
+        FormatError: with the first line.
+    """
+    rows = [row for sentence in sentences for row in sentence.rows]
+    columns = min(map(len, rows), default=0)
+    if columns < 3:
+        return
+    first = sentences[0].first
+    if len(rows) > 1 and all(map(_is_numbered, sentences)):
+        problem = "the first column numbers the rows, and is no token: remove it (cut -f2-)"
+        raise FormatError(problem, path=path, line=first)
+    for column in range(1, columns - 1):
+        found = {row[column] for row in rows}
+        types = {tag[2:] for tag in found} - {""}
+        are_chunks = bool(types) and types <= _CHUNKS
+        if all(map(_TAG.fullmatch, found)) and not are_chunks:
+            problem = (
+                f"columns {column + 1} and {len(rows[0])} both hold tags, of which one may be a prediction or an inner "
+                "layer: keep the tokens and the annotated tags (cut -f1,2)"
+            )
+            raise FormatError(problem, path=path, line=first)
+
+
+def _is_numbered(sentence: _Lines) -> bool:
+    """True if the first column counts: 1, 2, 3; 1-2, 1, 2 (CoNLL-U, whose ranges are no rows); or 7-1, 7-2."""
+    found = [match for row in sentence.rows if (match := _ROW_NUMBER.fullmatch(row[0]))]
+    plain = [match for match in found if match[1] is None]
+    numbers = [int(match[2]) for match in plain or found]
+    return len(found) == len(sentence.rows) and all(after == before + 1 for before, after in pairwise(numbers))
+
 
 def _document(part: _Part, source: str) -> Document:
     lines = part.sentences
     # A line end between two sentences is one character, as the space between two words is.
-    note = Sentence.from_words([word for _, words, _ in lines for word in words]).tokens
+    note = Sentence.from_words([word for sentence in lines for word in sentence.words]).tokens
     sentences: list[Sentence] = []
     spans: list[Span] = []
     begin = 0
-    for row, (_, words, tags) in enumerate(lines):
-        tokens = note[begin : begin + len(words)]
+    for row, line in enumerate(lines):
+        tokens = note[begin : begin + len(line.rows)]
         sentence = Sentence(tokens, line=row, line_count=len(lines), note=note, note_start=begin)
-        spans += bio.decode(sentence, _iob2(tags))
+        spans += bio.decode(sentence, _iob2(line.tags))
         sentences.append(sentence)
-        begin += len(words)
-    text = "\n".join(" ".join(words) for _, words, _ in lines)
-    return Document(part.id, text, tuple(spans), tuple(sentences), source=source)
+        begin += len(tokens)
+    text = "\n".join(" ".join(sentence.words) for sentence in lines)
+    columns = max((len(row) for sentence in lines for row in sentence.rows), default=0)
+    unread = tuple(f"column {number}" for number in range(2, columns))
+    return Document(part.id, text, tuple(spans), tuple(sentences), unread=unread, source=source)
 
 
 def _iob2(tags: Sequence[str]) -> list[str]:

@@ -2,7 +2,8 @@
 
 Offsets count UTF-16 code units, as doccano's editor does (doccano issue 2290), unless the project counts grapheme
 clusters. The format does not record that option: leave it off. The export of a project with relations has "entities"
-instead of "label", which are read.
+instead of "label", objects with "start_offset", which are read. "entities" as lists, [5, 9, "DATE"], are spaCy's: their
+offsets count code points.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ from crfdeid.errors import FormatError
 from crfdeid.utils.files import read_head
 
 SUFFIXES: tuple[str, ...] = (".jsonl", ".ndjson")
-_LABELS = ("label", "labels", "entities")
+_SPACY = "entities"
+_LABELS = ("label", "labels", _SPACY)
 _OURS = ("spans", "layers")
 
 
@@ -63,12 +65,15 @@ def _document(record: Any, path: Path, number: int) -> Document:
         )
     text, offsets = record["text"], Utf16(record["text"])
     require_unaltered(record, text, path=path, line=number)
-    spans = [_span(entry, offsets) for entry in labels]
-    return build_document(str(record.get(NOTE_KEY, record.get("id", number))), text, spans, path=path, line=number)
+    spans = [_span(entry, offsets, is_spacy=found == [_SPACY]) for entry in labels]
+    name, unread = str(record.get(NOTE_KEY, record.get("id", number))), ("relations",) * bool(record.get("relations"))
+    return build_document(name, text, spans, path=path, line=number, unread=unread)
 
 
-def _span(entry: Any, offsets: Utf16) -> Span:
+def _span(entry: Any, offsets: Utf16, *, is_spacy: bool) -> Span:
     match entry:
+        case [int(start), int(end), str(label)] if is_spacy and label and type(start) is type(end) is int:
+            return Span(start, end, label)
         case [int(start), int(end), str(label)] | {
             "start_offset": int(start),
             "end_offset": int(end),

@@ -1,5 +1,7 @@
 """Label Studio's JSON: a list of tasks, each with its text in "data" and its spans in "annotations".
 
+The text is under "text", or under the one key that fits the regions. Choices, ratings and other remarks are not read.
+
 Tasks are written with a model's spans as "predictions", which Label Studio shows for correction, or those of annotated
 documents as "annotations". Predictions are never read, because an unconfirmed span is not an annotation.
 
@@ -11,25 +13,30 @@ without white space, which Label Studio folds there (its issue 3078).
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from crfdeid.corpora.common import (
+    DIGEST_KEY,
     NOTE_KEY,
     build_document,
     exported_keys,
     find_files,
     require_unaltered,
+    squeezed,
 )
 from crfdeid.documents import Document, Evidence, Span
-from crfdeid.errors import FormatError, SpanError
+from crfdeid.errors import FormatError, SpanError, shorten_list
 from crfdeid.utils.files import read_head, read_text
 from crfdeid.utils.json import NOT_JSON, parse_json
 
 SUFFIXES: tuple[str, ...] = (".json",)
 _FROM, _TO = "label", "text"  # the names of Label Studio's own template for named entities
 _LINE_END = "\\n"  # a line end in the text of a region
+_TEXT = "text"
+# Results that say something about a region or a text, and mark none.
+_REMARKS = ("choices", "datetime", "number", "pairwise", "rating", "relation", "taxonomy", "textarea")
 
 
 def looks_like(file: Path) -> bool:
@@ -45,11 +52,13 @@ def read(path: Path) -> list[Document]:
         DataError: a file holds no tasks, a task has no annotation or several, its text is not the exported one, or a
             region's text is not the text at its offsets.
     """
-    return [
-        _document(task, file, number)
-        for file in find_files(path, *SUFFIXES)
-        for number, task in enumerate(_tasks(file), start=1)
-    ]
+    return [document for file in find_files(path, *SUFFIXES) for document in _documents(file)]
+
+
+def _documents(file: Path) -> list[Document]:
+    tasks = _tasks(file)
+    key = _text_key(tasks, file)
+    return [_document(task, key, file, number) for number, task in enumerate(tasks, start=1)]
 
 
 def _tasks(file: Path) -> list[Any]:
@@ -59,18 +68,62 @@ def _tasks(file: Path) -> list[Any]:
     return tasks
 
 
-def _document(task: Any, file: Path, number: int) -> Document:
+def _text_key(tasks: Sequence[Any], file: Path) -> str:
+    """The key of the texts in the tasks' data, which the project's template names.
+
+    It is "text", or else the only key with a text in each task that has the marked texts at their offsets.
+
+    Raises:
+        DataError: there are several such keys.
+    """
+    found = [task["data"] for task in tasks if isinstance(task, dict) and isinstance(task.get("data"), dict)]
+    texts = [{name: value for name, value in data.items() if isinstance(value, str)} for data in found]
+    shared = {name for data in texts for name in data if all(name in other for other in texts)}
+    if _TEXT in shared or len(found) < len(tasks):
+        return _TEXT
+    possible = sorted(name for name in shared - {NOTE_KEY, DIGEST_KEY} if _has_regions(tasks, name))
+    if len(possible) > 1:
+        problem = f'several texts a task, {shorten_list(map(repr, possible))}: rename that of the note to "text"'
+        raise FormatError(problem, path=file)
+    return possible[0] if possible else _TEXT
+
+
+def _has_regions(tasks: Sequence[Any], key: str) -> bool:
+    """True if each marked text is at its offsets in the text under a key."""
+    return all(_has_region(region, task["data"][key]) for task in tasks for region in _regions(task))
+
+
+def _regions(task: Mapping[str, Any]) -> Iterator[Any]:
+    for annotation in task["annotations"] if isinstance(task.get("annotations"), list) else ():
+        match annotation:
+            case {"result": list(regions)}:
+                yield from regions
+
+
+def _has_region(region: Any, text: str) -> bool:
+    match region:
+        case {"type": "labels", "value": {"start": int(start), "end": int(end), **rest}}:
+            covered = rest.get("text")
+            same = not isinstance(covered, str) or _squeezed(covered) == _squeezed(text[start:end])
+            return end <= len(text) and same
+    return True
+
+
+def _document(task: Any, key: str, file: Path, number: int) -> Document:
     path = f"{file}, task {number}"
     match task:
-        case {"data": {"text": str(text)} as data, "annotations": list(annotations)}:
-            pass
+        case {"data": dict(data), "annotations": list(annotations)} if isinstance(data.get(key), str):
+            text = data[key]
         case _:
             raise FormatError(
                 'expected {"data": {"text": text}, "annotations": [...]}: export as JSON, not as JSON-MIN', path=path
             )
     require_unaltered(data, text, path=Path(path))
-    spans = [span for region in _only_annotation(annotations, path) for span in _spans(region, text, path)]
-    return build_document(str(data.get(NOTE_KEY, task.get("id", number))), text, spans, path=path)
+    regions = _only_annotation(annotations, path)
+    spans = [span for region in regions for span in _spans(region, text, path)]
+    unread = (region["type"] for region in regions if isinstance(region, dict) and region.get("type") in _REMARKS)
+    name = str(data.get(NOTE_KEY, task.get("id", number)))
+    return build_document(name, text, spans, path=path, unread=unread)
 
 
 def _only_annotation(annotations: Sequence[Any], path: str) -> list[Any]:
@@ -89,16 +142,17 @@ def _only_annotation(annotations: Sequence[Any], path: str) -> list[Any]:
 def _spans(region: Any, text: str, path: str) -> list[Span]:
     """Spans of a region, one for each of its labels; none for other results, such as a choice."""
     match region:
-        case {"type": "labels", "value": {"start": int(start), "end": int(end), "labels": [*labels], **rest}} if (
+        case {"type": "labels", "value": {"start": int(start), "end": int(end), "labels": [*labels]}} if (
             labels and all(isinstance(label, str) and label for label in labels) and type(start) is type(end) is int
         ):
             pass
+        case {"type": remark} if remark in _REMARKS:
+            return []
         case {"value": {"start": _}} | {"type": "labels"}:
             raise FormatError("a region that is no labelled text: expected the template of named entities", path=path)
         case _:
             return []
-    covered = rest.get("text")
-    if isinstance(covered, str) and _squeezed(covered) != _squeezed(text[start:end]):
+    if not _has_region(region, text):
         raise SpanError(
             f"the text of a region is not the text at [{start}, {end}): offsets count Unicode characters",
             path=path,
@@ -108,7 +162,7 @@ def _spans(region: Any, text: str, path: str) -> list[Span]:
 
 
 def _squeezed(text: str) -> str:
-    return "".join(text.replace(_LINE_END, "").split())
+    return squeezed(text.replace(_LINE_END, ""))
 
 
 def to_files(documents: Sequence[Document], path: Path) -> dict[Path, str]:

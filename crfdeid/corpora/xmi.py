@@ -3,13 +3,14 @@
     <cas:Sofa xmi:id="1" sofaID="_InitialView" sofaString="Seen by Jane Roe." .../>
     <ner:NamedEntity xmi:id="2" sofa="1" begin="8" end="16" value="DOCTOR"/>
 
-An entity's value is its type. Offsets count UTF-16 code units, as UIMA's do, whose strings are Java's (issue 135 of
-dkpro-cassis). A document's id is its file's name, or the name of a folder above it that equals the title in the
-document's metadata: INCEpTION's project exports hold ``note.txt/webanno123export/anna.xmi`` (its issue 2065).
+An entity's value is its type; one of a subtype such as ``ner:Person`` without a value has the subtype's name.
+Offsets count UTF-16 code units, as UIMA's do, whose strings are Java's (issue 135 of dkpro-cassis). A document's id is
+its file's name, or the name of a folder above it that equals the title in the document's metadata: INCEpTION's project
+exports hold ``note.txt/webanno123export/anna.xmi`` (its issue 2065).
 The metadata's documentId is a digest of the text; a file that still has one must have the exported text. INCEpTION
 replaces it by the document's name, and cannot alter a text.
-Tokens and other annotations in a file are ignored, so that reading one needs no type system; INCEpTION makes tokens
-and sentences where a file has none (its issue 2868).
+Tokens and other linguistic annotations are not read, so that reading a file needs no type system; INCEpTION makes
+tokens and sentences where a file has none (its issue 2868). An annotation in any other layer is refused.
 """
 
 from __future__ import annotations
@@ -43,7 +44,13 @@ _NAMESPACES = {
     "metadata": "http:///de/tudarmstadt/ukp/dkpro/core/api/metadata/type.ecore",
     "ner": "http:///de/tudarmstadt/ukp/dkpro/core/api/ner/type.ecore",
 }
-_OTHER_LAYER = "{http:///webanno/custom.ecore}"
+_ENTITIES = f"{{{_NAMESPACES['ner']}}}"
+_NAMED_ENTITY = "NamedEntity"
+# Layers of other annotations than PHI; those that a tool makes by itself count as nothing unread.
+_CORE = "{http:///de/tudarmstadt/ukp/dkpro/core/api/"
+_AUTOMATIC = (f"{_CORE}segmentation/", f"{_CORE}metadata/", "{http:///org/dkpro/core/api/", "{http:///uima/cas.ecore}")
+_LINGUISTIC = tuple(f"{_CORE}{name}/" for name in ("anomaly", "coref", "lexmorph", "semantics", "syntax", "transform"))
+_DOCUMENT_ANNOTATION = "{http:///uima/tcas.ecore}DocumentAnnotation"
 _HEAD = "".join(f' xmlns:{prefix}="{address}"' for prefix, address in _NAMESPACES.items())
 
 
@@ -67,16 +74,10 @@ def _document(path: Path, corpus: Path) -> Document:
     texts = [one for one in sofas if "sofaString" in one.attrib]
     if len(sofas) != 1 or len(texts) != 1:
         raise FormatError("expected a UIMA CAS in XMI with one text (one Sofa with a sofaString)", path=path)
-    for element in root:
-        if element.tag.startswith(_OTHER_LAYER):
-            layer = element.tag.removeprefix(_OTHER_LAYER)
-            raise FormatError(
-                f"something is marked in the layer {layer}, which is not read: mark PHI in the layer Named entity",
-                path=path,
-            )
     text, offsets = texts[0].attrib["sofaString"], Utf16(texts[0].attrib["sofaString"])
-    entities = root.findall("ner:NamedEntity", _NAMESPACES)
+    entities = [element for element in root if element.tag.startswith(_ENTITIES)]
     spans = [_span(one, offsets, path, texts[0].get(_ID, "")) for one in entities]
+    unread = [layer for element in root if (layer := _unread_layer(element, path))]
     described = root.findall("metadata:DocumentMetaData", _NAMESPACES)
     for one in described:
         before, mark, digest = one.get("documentId", "").partition(_DIGEST)
@@ -89,11 +90,30 @@ def _document(path: Path, corpus: Path) -> Document:
             break
         if folder.name in titles:
             name = _stem(relative_name(folder, corpus))
-    return build_document(name, text, spans, path=path)
+    return build_document(name, text, spans, path=path, unread=unread)
+
+
+def _unread_layer(element: Element, path: Path) -> str | None:
+    """Name of the layer of an annotation that is neither PHI nor made by a tool by itself; None for others.
+
+    Raises:
+        DataError: it is in a layer that could hold PHI.
+    """
+    is_known = element.tag == _DOCUMENT_ANNOTATION or element.tag.startswith((_ENTITIES, *_AUTOMATIC))
+    if is_known or "begin" not in element.attrib or "end" not in element.attrib:
+        return None
+    layer = element.tag.rpartition("}")[2]
+    if element.tag.startswith(_LINGUISTIC):
+        return layer
+    raise FormatError(
+        f"something is marked in the layer {layer}, which is not read: mark PHI in the layer Named entity", path=path
+    )
 
 
 def _span(entity: Element, offsets: Utf16, path: Path, sofa: str) -> Span:
-    start, end, label = (entity.get(name, "") for name in ("begin", "end", "value"))
+    start, end = entity.get("begin", ""), entity.get("end", "")
+    kind = entity.tag.removeprefix(_ENTITIES)  # a subtype, such as Person
+    label = entity.get("value", "" if kind == _NAMED_ENTITY else kind)
     if entity.get("sofa") != sofa or not (_OFFSET.fullmatch(start) and _OFFSET.fullmatch(end)):
         raise FormatError("a named entity of another text, or whose begin or end is not an offset", path=path)
     if not label:

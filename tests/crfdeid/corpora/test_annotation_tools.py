@@ -148,6 +148,77 @@ def test_an_export_of_a_doccano_project_with_relations_is_read(tmp_path):
     assert read_corpus(path)[0].spans == (Span(ROE, ROE + 3, "DOCTOR"),)
 
 
+@pytest.mark.parametrize("key", ["label", "entities"])
+@given(texts, st.data())
+def test_lists_of_entities_count_code_points_as_spacy_does_and_labels_utf_16_as_doccano_does(key, text, data):
+    start = data.draw(st.integers(0, len(text) - 1))
+    end = data.draw(st.integers(start + 1, len(text)))
+    size = len if key == "entities" else lambda part: len(part.encode("utf-16-le")) // 2
+    with tempfile.TemporaryDirectory() as folder:
+        record = {"text": text, key: [[size(text[:start]), size(text[:end]), "DOCTOR"]]}
+        assert read_corpus(doccano(Path(folder), record))[0].spans == (Span(start, end, "DOCTOR"),)
+
+
+def test_relations_of_doccano_are_named_as_unread(tmp_path):
+    path = doccano(tmp_path, {"text": "Roe", "label": []}, {"text": "Doe", "label": [], "relations": [{"id": 1}]})
+    assert [document.unread for document in read_corpus(path)] == [(), ("relations",)]
+
+
+@pytest.mark.parametrize("answer", ["reject", "ignore"])
+@pytest.mark.parametrize("marks", [{"id": "1", "spans": []}, {"label": []}, {"entities": []}])
+def test_examples_that_a_reader_of_prodigy_rejected_are_refused_with_their_line(tmp_path, answer, marks):
+    accepted = {"text": "Roe", **marks, "answer": "accept"}
+    assert len(read_corpus(doccano(tmp_path, accepted))) == 1
+    with pytest.raises(FormatError) as caught:
+        read_corpus(doccano(tmp_path, accepted, {**accepted, "id": "2", "answer": answer}))
+    assert (caught.value.path.name, caught.value.line) == ("admin.jsonl", 2)
+
+
+@pytest.mark.parametrize("label", ["null", "None", "NaN", "undefined", "N/A", "_"])
+def test_a_placeholder_is_no_type(tmp_path, label):
+    with pytest.raises(FormatError) as caught:
+        read_corpus(doccano(tmp_path, {"text": "Dr. Roe", "label": [[4, 7, label]]}))
+    assert str(caught.value.path).endswith("admin.jsonl, line 1")
+    assert caught.value.offset == 4
+
+
+REMARKS = [
+    {"type": "choices", "value": {"start": ROE, "end": ROE + 3, "text": "Roe", "choices": ["sure"]}, "id": "a1"},
+    {"type": "textarea", "value": {"start": ROE, "end": ROE + 3, "text": ["checked"]}, "id": "a1"},
+    {"type": "rating", "value": {"start": ROE, "end": ROE + 3, "rating": 4}, "id": "a1"},
+]
+
+
+@pytest.mark.parametrize("remark", REMARKS)
+def test_what_label_studio_says_about_a_region_is_no_region(tmp_path, remark):
+    (document,) = read_corpus(label_studio(tmp_path, task(labels(ROE, ROE + 3, "DOCTOR"), remark)))
+    assert document.spans == (Span(ROE, ROE + 3, "DOCTOR"),)
+    assert document.unread == (remark["type"],)
+
+
+def test_the_text_of_a_task_may_have_another_key(tmp_path):
+    """The only key in all tasks whose text has the regions at their offsets."""
+    extra = {"ward": "7 East", "note_id": 7}
+    first = task(labels(ROE, ROE + 3, "DOCTOR"), data={"note_text": TEXT, **extra})
+    second = task(number=8, data={"note_text": "No PHI.", **extra})
+    assert [document.text for document in read_corpus(label_studio(tmp_path, first, second))] == [TEXT, "No PHI."]
+
+
+@pytest.mark.parametrize(
+    ("regions", "data"),
+    [
+        ([], {"note_text": TEXT, "ward": "7 East"}),
+        ([labels(ROE, ROE + 3, "DOCTOR")], {"note_text": TEXT, "copy": TEXT}),
+        ([labels(ROE, ROE + 3, "DOCTOR")], {"number": 7}),
+        ([labels(ROE, ROE + 3, "DOCTOR")], {"text": "Seen by Dr. Roe", "note_text": TEXT}),
+    ],
+    ids=["no region decides", "two fit", "no text", "the usual key decides"],
+)
+def test_a_task_whose_text_is_not_certain_is_refused(tmp_path, regions, data):
+    with pytest.raises(DataError):
+        read_corpus(label_studio(tmp_path, task(*regions, data=data)))
+
+
 def test_a_long_first_line_is_recognised(tmp_path):
     long = "word " * 10_000
     assert recognise(doccano(tmp_path, {"id": 1, "label": [], "text": long})) == "doccano"
@@ -207,6 +278,32 @@ def test_an_export_of_inception_is_read_in_utf_16_and_called_by_its_folder(tmp_p
     (document,) = read_corpus(tmp_path)
     assert (document.id, document.text) == ("note 4", "😊 Dr. Roe\r\n\tx")
     assert document.spans == (Span(6, 9, "DOCTOR"),)
+
+
+@pytest.mark.parametrize(("value", "label"), [("", "Person"), (' value="DOCTOR"', "DOCTOR")])
+def test_an_entity_of_a_subtype_is_read(tmp_path, value, label):
+    person = f'<type6:Person xmi:id="9" sofa="1" begin="7" end="10"{value}/>'
+    (document,) = read_corpus(inception(tmp_path, more=person))
+    assert document.spans == tuple(sorted([Span(6, 9, "DOCTOR"), Span(6, 9, label)]))
+
+
+@pytest.mark.parametrize(
+    "layer", ["http:///org/example/phi.ecore", "http:///webanno/custom.ecore", "http:///uima/tcas.ecore"]
+)
+def test_an_annotation_in_another_namespace_is_refused(tmp_path, layer):
+    other = f'<x:Name xmlns:x="{layer}" xmi:id="9" sofa="1" begin="7" end="10"/>'
+    with pytest.raises(FormatError):
+        read_corpus(inception(tmp_path, more=other))
+
+
+def test_linguistic_layers_are_named_as_unread(tmp_path):
+    core = "http:///de/tudarmstadt/ukp/dkpro/core/api"
+    made = "".join(
+        f'<x:{name} xmlns:x="{core}/{layer}/type.ecore" xmi:id="9" sofa="1" begin="7" end="10"/>'
+        for layer, name in (("syntax/type/chunk", "Chunk"), ("segmentation", "Lemma"), ("lexmorph/type/pos", "POS"))
+    )
+    (document,) = read_corpus(inception(tmp_path, more=made))
+    assert (document.spans, document.unread) == ((Span(6, 9, "DOCTOR"),), ("Chunk", "POS"))
 
 
 def test_an_xmi_anywhere_else_is_called_by_its_file(tmp_path):

@@ -176,3 +176,42 @@ def test_a_token_that_fits_no_column_is_refused(word, tmp_path):
     with pytest.raises(FormatError) as caught:
         write_corpus([document], tmp_path / "a.conll", format="conll")
     assert (caught.value.path, caught.value.offset) == ("document 1", 0)
+
+
+REFUSED = {
+    "gold and prediction": ("Seen O O\nJane B-PER O\nQuill I-PER B-PER\n", 1),
+    "no gold, prediction": ("\nJane O B-PER\n", 2),
+    "gold, no prediction": ("-DOCSTART- O\n\nJane B-PER O\n", 3),
+    "part of speech, gold and prediction": ("Jane NNP S-PER B-PER\nran VBD O O\n", 1),
+    "gold, part of speech and prediction": ("Jane B-PER NNP B-PER\nran O VBD O\n", 1),
+    "row numbers": ("1\tJane\tB-PER\n2\tQuill\tI-PER\n\n1\tcame\tO\n", 1),
+    "row numbers from 0": ("\n0 Jane B-PER\n1 came O\n", 2),
+    "row numbers of a document": ("1 Jane B-PER\n\n2 came O\n", 1),
+    "row numbers with sentences": ("1-1 Jane B-PER\n1-2 came O\n\n2-1 Home O\n", 1),
+    "row numbers with ranges": ("1 Jane _ B-PER\n2-3 del _ O\n2 de _ O\n3 el _ O\n", 1),
+    "row numbers and two layers": ("1\tJane\tB-PER\tO\n2\tcame\tO\tO\n", 1),
+    "placeholder": ("Seen O\nJane B-null\nQuill I-null\n", 2),
+    "placeholder in capitals": ("Jane B-PER\nQuill S-NONE\n", 2),
+}
+
+
+@pytest.mark.parametrize(("text", "line"), REFUSED.values(), ids=REFUSED)
+def test_a_column_that_is_not_what_it_seems_is_refused_with_its_line(text, line, tmp_path):
+    (tmp_path / "a.conll").write_text(text)
+    with pytest.raises(FormatError) as caught:
+        read_corpus(tmp_path / "a.conll")
+    assert (caught.value.path, caught.value.line) == (tmp_path / "a.conll", line)
+    assert "Jane" not in str(caught.value)
+
+
+def test_numbers_are_tokens_where_they_do_not_count_the_rows(tmp_path):
+    (tmp_path / "a.conll").write_text("1 CD O\n2 CD O\nQuill NNP B-PER\n\n1 CD O\n")
+    assert [document.text for document in read_corpus(tmp_path / "a.conll")] == ["1 2 Quill", "1"]
+    (tmp_path / "a.conll").write_text("1 O\n2 O\n")
+    assert [document.text for document in read_corpus(tmp_path / "a.conll")] == ["1 2"]
+
+
+def test_columns_that_are_not_read_are_named(tmp_path):
+    (tmp_path / "a.conll").write_text("Jane NNP B-NP B-PER\nran VBD B-VP O\n")
+    (document,) = read_corpus(tmp_path)
+    assert document.unread == ("column 2", "column 3")

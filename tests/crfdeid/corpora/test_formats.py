@@ -264,6 +264,37 @@ def test_brat_reads_over_what_is_no_entity(tmp_path):
     assert document.spans == (Span(0, 7, "DOCTOR"),)
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\n  ", " \n\n"])
+def test_brat_reads_and_writes_a_span_over_a_line_end_as_fragments(end, tmp_path):
+    text = f"by Jane{end}Quill today"
+    start, stop = text.index("Quill"), text.index(" today")
+    put(tmp_path, {"a.txt": text, "a.ann": f"T1\tDOCTOR 3 7;{start} {stop}\tJane Quill\r\n"})
+    (document,) = read_corpus(tmp_path)
+    assert document.spans == (Span(3, stop, "DOCTOR"),)
+    write_corpus([document], tmp_path / "again", format="brat")
+    assert (tmp_path / "again" / "a.ann").read_bytes().decode() == f"T1\tDOCTOR 3 7;{start} {stop}\tJane Quill\n"
+    assert read_corpus(tmp_path / "again")[0].spans == document.spans
+
+
+@pytest.mark.parametrize("counted", [1, 2])
+@pytest.mark.parametrize("line", ["\n", "\r\n"])
+def test_brat_offsets_may_count_crlf_as_one_character_or_two(counted, line, tmp_path):
+    text = "Note\r\nby Quill\r\nand Tawn\r\n"
+    seen = text if counted == 2 else text.replace("\r\n", "\n")
+    values = ["Quill", "Tawn"]
+    rows = [f"T{n}\tDOCTOR {seen.index(v)} {seen.index(v) + len(v)}\t{v}{line}" for n, v in enumerate(values)]
+    put(tmp_path, {"a.txt": text, "a.ann": "".join(rows)})
+    (document,) = read_corpus(tmp_path)
+    assert document.text == text
+    assert [text[start:end] for start, end, _ in document.spans] == values
+
+
+def test_brat_names_the_annotations_that_are_not_read(tmp_path):
+    others = "R1\tof Arg1:T1 Arg2:T1\nA1\tSure T1\n#1\tAnnotatorNotes T1\tsee below\n"
+    put(tmp_path, {"a.txt": "Quill", "a.ann": f"T1\tDOCTOR 0 5\tQuill\n{others}"})
+    assert read_corpus(tmp_path)[0].unread == ("relations", "attributes")
+
+
 def test_brat_offsets_count_characters_not_bytes_or_utf16(tmp_path):
     put(tmp_path, {"a.txt": "👩‍⚕️ é\r\nDoe", "a.ann": "T1\tDOCTOR 8 11\tDoe\n"})
     (document,) = read_corpus(tmp_path)

@@ -23,6 +23,11 @@ MALFORMED = {
         {"a.txt": "Dr. Doe", "a.ann": "#1\tx\nT1\tDOCTOR 0 2;4 7\tDr Doe\n"},
         (SpanError, "a.ann", 2, None),
     ),
+    "brat: fragments backwards": (
+        "brat",
+        {"a.txt": "Dr. Doe", "a.ann": "T1\tDOCTOR 4 7;0 2\tDoe Dr\n"},
+        (SpanError, "a.ann", 1, None),
+    ),
     "brat: wrong text": (
         "brat",
         {"a.txt": "Dr. Doe", "a.ann": "T1\tDOCTOR 3 6\tDoe\n"},
