@@ -115,9 +115,9 @@ def encode(document: Document) -> Encoded:
     a false negative.
     """
     sentences = document.sentences()
-    tokens = _NoteTokens.of(sentences, document.text)
-    phi = _tag(document.spans, tokens)
-    further = {name: _tag(spans, tokens) for name, spans in document.layers.items()}
+    alignment = Alignment.of(sentences, document.text)
+    phi = _tag(document.spans, alignment)
+    further = {name: _tag(spans, alignment) for name, spans in document.layers.items()}
     tagged = {PHI: phi, **further}
     labelled = [
         LabelledSentence(
@@ -133,33 +133,41 @@ def encode(document: Document) -> Encoded:
     return Encoded(labelled, phi.unaligned, Layers({name: layer.unaligned for name, layer in further.items()}))
 
 
-class _NoteTokens(NamedTuple):
-    """Tokens of all sentences of a note, the number of each sentence's first token, and of the last one's end."""
+class Alignment(NamedTuple):
+    """Tokens of all sentences of a note, to align its spans with.
+
+    Attributes:
+        text: the note.
+        tokens: the tokens.
+        starts: position of each sentence's first token, then the number of tokens.
+    """
 
     text: str
     tokens: Sequence[Token]
     starts: Sequence[int]
 
     @classmethod
-    def of(cls, sentences: Sequence[Sentence], text: str) -> _NoteTokens:
+    def of(cls, sentences: Sequence[Sentence], text: str) -> Alignment:
+        """The tokens of the sentences of a note."""
         starts = [0, *accumulate(len(sentence.tokens) for sentence in sentences)]
         return cls(text, [token for sentence in sentences for token in sentence.tokens], starts)
 
     def parts(self, span: Span) -> Iterator[tuple[int, range]]:
-        """Yield the number of each sentence that a span touches, and the positions of its tokens in the note."""
-        if is_blank(self.text[span.start]):  # of a trimmed span: all of it is blank
+        """Yield each sentence that a trimmed span touches, and the positions of the span's tokens there."""
+        if is_blank(self.text[span.start]):  # and so is the rest
             return
         positions = positions_in(self.tokens, span)
         start = positions.start
         while start < positions.stop:
-            number = bisect_right(self.starts, start) - 1
-            stop = min(positions.stop, self.starts[number + 1])
-            yield number, range(start, stop)
+            sentence = bisect_right(self.starts, start) - 1
+            stop = min(positions.stop, self.starts[sentence + 1])
+            yield sentence, range(start, stop)
             start = stop
 
-    def is_exact(self, span: Span, part: range) -> bool:
-        """Return True if a trimmed span begins and ends with its tokens."""
-        return bare_edges(self.text, self.tokens[part.start].start, self.tokens[part.stop - 1].end) == span[:2]
+    def is_exact(self, span: Span, positions: range) -> bool:
+        """Return True if a trimmed span begins and ends where its tokens do."""
+        first, last = self.tokens[positions.start], self.tokens[positions.stop - 1]
+        return bare_edges(self.text, first.start, last.end) == span[:2]
 
 
 class _Tagged(NamedTuple):
@@ -170,25 +178,25 @@ class _Tagged(NamedTuple):
     contradictory: set[int]
 
 
-def _tag(spans: Iterable[Span], tokens: _NoteTokens) -> _Tagged:
+def _tag(spans: Iterable[Span], alignment: Alignment) -> _Tagged:
     """Tag the tokens of a note in one annotation layer."""
-    row = [OUTSIDE] * len(tokens.tokens)
+    row = [OUTSIDE] * len(alignment.tokens)
     unaligned: list[Span] = []
     contradictory: set[int] = set()
-    trimmed = ((trim_span(tokens.text, span), span) for span in spans)
+    trimmed = ((trim_span(alignment.text, span), span) for span in spans)
     for bare, span in sorted(trimmed, key=lambda pair: (pair[0].start - pair[0].end, pair)):
-        parts = list(tokens.parts(bare))
-        is_aligned = len(parts) == 1 and tokens.is_exact(bare, parts[0][1])
-        for number, part in parts:
+        parts = list(alignment.parts(bare))
+        is_aligned = len(parts) == 1 and alignment.is_exact(bare, parts[0][1])
+        for sentence, part in parts:
             free = [i for i in part if row[i] == OUTSIDE]
             for run in _runs(free):
                 write_span(row, Span(run.start, run.stop, span.label))
             is_aligned &= len(free) == len(part)
             if 0 < len(free) < len(part):
-                contradictory.add(number)
+                contradictory.add(sentence)
         if not is_aligned:
             unaligned.append(span)
-    rows = [tuple(row[start:stop]) for start, stop in pairwise(tokens.starts)]
+    rows = [tuple(row[start:stop]) for start, stop in pairwise(alignment.starts)]
     return _Tagged(rows, sorted(unaligned), contradictory)
 
 

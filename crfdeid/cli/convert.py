@@ -1,22 +1,30 @@
-"""`crfdeid convert`: annotated notes in another format, or in parts."""
+"""`crfdeid convert`: annotated notes in another format, or in parts, and a check of their annotations."""
 
 from __future__ import annotations
 
+import json
 import random
 import sys
+from collections.abc import Sequence
 from itertools import accumulate
 from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
-from crfdeid.cli.corpus_options import ANNOTATED, FORMAT, TYPES, read_annotated
-from crfdeid.cli.options import LIMIT, OUTPUT, SEED, require_new_file
-from crfdeid.cli.shell import Mode, Option, choice, command, fraction
+from crfdeid.cli.corpus_options import ANNOTATED, FORMAT, TYPES, describe_check, read_annotated
+from crfdeid.cli.options import JSON, LIMIT, OUTPUT, SEED, require_new_file
+from crfdeid.cli.shell import Mode, Option, choice, command, flag, fraction
 from crfdeid.corpora import CORPUS_WRITERS, write_corpus
+from crfdeid.corpora.check import check_annotations
 from crfdeid.errors import EmptyInputError, UsageError
+
+if TYPE_CHECKING:
+    from crfdeid.documents import Document
 
 _PARTS = ("train", "dev", "test")
 _FILES = {"jsonl": ".jsonl", "doccano": ".jsonl", "label-studio": ".json", "i2b2-2006": ".xml", "conll": ".conll"}
 """Suffix of the formats that hold all notes in one file."""
 _SPLIT = Mode("--split", lambda options: options.split is not None)
+_CHECK = Mode("--check", lambda options: options.check)
 
 
 def _fractions(text: str) -> tuple[float, ...]:
@@ -28,7 +36,10 @@ def _fractions(text: str) -> tuple[float, ...]:
 
 @command(
     ANNOTATED,
-    OUTPUT.but(help="New file, or new folder for brat, i2b2-2010, i2b2-2014, xmi and --split."),
+    OUTPUT.but(
+        required=False,
+        help="New file, or new folder for brat, i2b2-2010, i2b2-2014, xmi and --split; optional with --check.",
+    ),
     choice(
         "--output-format",
         tuple(CORPUS_WRITERS),
@@ -46,24 +57,46 @@ def _fractions(text: str) -> tuple[float, ...]:
         help=f"Fractions of the notes for {', '.join(_PARTS)}, such as .8,.1,.1, drawn at random; default: no parts.",
     ),
     SEED.but(only=(_SPLIT,)),
+    flag("--check", help="Print issues with the annotations, with counts and the first places, and nothing if clean."),
+    JSON.but(only=(_CHECK,)),
     details="PHI alone is converted, not concepts. A note that the format cannot hold exactly is an error.",
     examples=(
         "crfdeid convert notes/ --output notes.jsonl",
         "crfdeid convert notes.jsonl --output parts/ --output-format brat --split .8,.1,.1",
+        "crfdeid convert notes/ --check",
     ),
 )
 def run(options: SimpleNamespace) -> None:
-    """Read the notes and write them.
+    """Read the notes, check and write them.
 
     Args:
         options: values of the options.
 
     Raises:
-        UsageError: the output exists, or lies among the notes.
+        UsageError: the output exists, or lies among the notes, or there is neither output nor check.
         DataError: the notes cannot be read, are too few, or do not fit the format.
     """
-    require_new_file(options.output, {"NOTES": options.notes})
+    if options.output is not None:
+        require_new_file(options.output, {"NOTES": options.notes})
+    elif not options.check or options.split is not None:
+        raise UsageError("--output is missing: name a new file or folder, or give --check alone")
     notes = read_annotated(options.notes, options)[: options.limit]
+    if options.check:
+        _print_check(notes, as_json=options.json)
+    if options.output is not None:
+        _write(notes, options)
+
+
+def _print_check(notes: Sequence[Document], *, as_json: bool) -> None:
+    issues = check_annotations(notes)
+    if as_json:
+        print(json.dumps({"annotations": [issue.to_dict() for issue in issues]}))
+    else:
+        for line in describe_check(issues):
+            print(line)
+
+
+def _write(notes: list[Document], options: SimpleNamespace) -> None:
     if options.split is None:
         parts, paths = {"": notes}, {"": options.output}
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -9,10 +10,12 @@ from typing import TYPE_CHECKING
 from crfdeid.cli.shell import Argument, Option, choice, file_path, names
 from crfdeid.corpora import CORPUS_FORMATS, read_corpus
 from crfdeid.corpora.layers import IGNORED_CONCEPT_TYPES
+from crfdeid.errors import shorten_list
 from crfdeid.label_schemes import TYPE_MAPPINGS, map_types
 from crfdeid.registry import profile_name
 
 if TYPE_CHECKING:
+    from crfdeid.corpora.check import AnnotationIssue
     from crfdeid.documents import Document
 
 FORMATS = ("auto", *CORPUS_FORMATS)
@@ -56,6 +59,16 @@ def read_annotated(path: Path, options: SimpleNamespace) -> list[Document]:
         DataError: they cannot be read.
     """
     return map_types(read_corpus(path, format=options.format), options.types)
+
+
+def describe_check(issues: Iterable[AnnotationIssue]) -> Iterator[str]:
+    """Yield a line for each issue with the annotations: the kind, the count, the names, and the first places."""
+    from crfdeid.corpora.check import ISSUES  # noqa: PLC0415
+
+    for issue in issues:
+        names = f" ({shorten_list(issue.names)})" if issue.names else ""
+        more = f"; and {issue.count - len(issue.places)} more" if issue.count > len(issue.places) else ""
+        yield f"{ISSUES[issue.kind]}: {issue.count}{names}, at {'; '.join(issue.places)}{more}"
 
 
 def ignored_types(names: tuple[str, ...] | None) -> tuple[str, ...]:

@@ -90,6 +90,7 @@ def run(options: SimpleNamespace) -> None:
         UsageError: an option is invalid.
     """
     from crfdeid.cli.review import write_page  # noqa: PLC0415
+    from crfdeid.corpora.check import check_annotations  # noqa: PLC0415
     from crfdeid.corpora.layers import exclude_regions, read_excluded_regions  # noqa: PLC0415
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
@@ -111,7 +112,9 @@ def run(options: SimpleNamespace) -> None:
             wanted = {document.id for document in gold}
             found = [document for document in found if document.id in wanted]
     predictions = same_notes(gold, found, sides=sides, doing="score")
-    for note in _remarks(options, modes, gold, predictions):
+    issues = check_annotations(gold)
+    described = () if options.json else corpus_options.describe_check(issues)
+    for note in (*_remarks(options, modes, gold, predictions), *described):
         print(f"note: {note}", file=sys.stderr)
     tables = {mode: list(score_rows(mode, gold, predictions)) for mode in modes}
     if options.exclude_regions is not None:
@@ -123,7 +126,9 @@ def run(options: SimpleNamespace) -> None:
         tagger = None if model is None else model.tagger
         write_page(options.output, comparison_notes(gold, predictions), GOLD, tagger=tagger)
     if options.json:
-        print(json.dumps({mode: {row.name: dict(row.data) for row in rows} for mode, rows in tables.items()}))
+        scores = {mode: {row.name: dict(row.data) for row in rows} for mode, rows in tables.items()}
+        checked = {"annotations": [issue.to_dict() for issue in issues]} if issues else {}
+        print(json.dumps(scores | checked))
     else:
         print("\n\n".join(render_table(name, rows) for name, rows in tables.items()))
 

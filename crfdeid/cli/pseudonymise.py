@@ -74,7 +74,7 @@ def _summary(options: SimpleNamespace, made: Any, notes: int) -> Iterator[str]:
     count, remains = options.neighbours, made.remains
     yield f"{options.output}: {len(made.sentences)} sentences of {notes} notes, shuffled, each its own document"
     if made.left_out:
-        yield f"left out: {made.left_out} sentences with PHI that begins within a token or crosses the sentence's end"
+        yield f"left out: {made.left_out} sentences in which spans of PHI cross"
     yield (
         f"{remains.tokens} tokens of PHI, each replaced by one of its {count} nearest words: "
         f"{_share(remains.unchanged, remains.tokens)} are what they were (itself is one of the {count}), "

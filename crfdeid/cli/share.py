@@ -172,7 +172,7 @@ def _encoding_summary(options: SimpleNamespace, written: Any, notes: int) -> Ite
     if written.repeated:
         yield f"left out: {written.repeated} sentences that are in these or earlier notes too, each is encoded once"
     if written.left_out:
-        yield f"left out: {written.left_out} sentences with PHI that begins within a token or crosses their end"
+        yield f"left out: {written.left_out} sentences in which spans of PHI cross"
     yield (
         f"content: {shared.size} numbers a token, each token's casing, its tag, and the lengths "
         "of the sentences, in random order"

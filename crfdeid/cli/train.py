@@ -19,6 +19,7 @@ from crfdeid.cli.corpus_options import (
     PROFILE,
     TEST,
     TYPES,
+    describe_check,
     ignored_types,
 )
 from crfdeid.cli.options import KEY_FILE, LISTS, OUTPUT, SEED, SET, custom_lists, read_key, require_new_folder
@@ -123,6 +124,7 @@ def run(options: SimpleNamespace) -> None:
         DataError: notes cannot be read, or a folder cannot be written.
     """
     from crfdeid.cli.progress import training_bar  # noqa: PLC0415
+    from crfdeid.corpora.check import check_annotations  # noqa: PLC0415
     from crfdeid.corpora.splits import read_held_out, read_splits  # noqa: PLC0415
     from crfdeid.model_card.card import model_digest  # noqa: PLC0415
     from crfdeid.model_card.training import train_model  # noqa: PLC0415
@@ -141,6 +143,8 @@ def run(options: SimpleNamespace) -> None:
     else:
         paths = (options.notes, options.dev, options.test)
         corpus = read_splits(*paths, corpus_format=options.format, types=options.types, concepts=concepts)
+    for line in describe_check(check_annotations([one for split in corpus.splits.values() for one in split.documents])):
+        print(f"note: {line}", file=sys.stderr)
     started, what = time.monotonic(), options.model or name
     with training_bar(f"training {what}") as step:
         card = train_model(
