@@ -81,17 +81,18 @@ def test_without_a_seed_the_system_draws_one(box: Path) -> None:
     assert (box / "out.jsonl").read_text() != first
 
 
-def test_phi_that_no_tags_express_is_left_out_and_words_without_a_vector_are_counted(
+def test_sentences_in_which_phi_crosses_are_left_out_and_words_without_a_vector_are_counted(
     box: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    notes = [Document("1", "Seen by McQuill\nand by Unheard", (Span(10, 15, "NAME"), Span(23, 30, "NAME")))]
+    crossing = (Span(8, 18, "NAME"), Span(13, 25, "HOSPITAL"), Span(34, 41, "NAME"))
+    notes = [Document("1", "Seen by Jane Quill Clinic.\nAnd by Unheard", crossing)]
     write_corpus(notes, "notes.jsonl", format="jsonl")
     assert run("--neighbours 4") == 0
     printed = capsys.readouterr().out
     assert "left out: 1 sentences" in printed
     assert "1 of 1 words of PHI have no vector" in printed
     (document,) = read_corpus(box / "out.jsonl")
-    assert document.text.startswith("and by ")
+    assert document.text.startswith("And by ")
 
 
 def test_a_model_learns_from_what_is_written(box: Path, capsys: pytest.CaptureFixture[str]) -> None:
