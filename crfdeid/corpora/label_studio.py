@@ -81,7 +81,8 @@ def _text_key(tasks: Sequence[Any], file: Path) -> str:
     shared = {name for data in texts for name in data if all(name in other for other in texts)}
     if _TEXT in shared or len(found) < len(tasks):
         return _TEXT
-    possible = sorted(name for name in shared - {NOTE_KEY, DIGEST_KEY} if _has_regions(tasks, name))
+    ours = {NOTE_KEY, DIGEST_KEY} if DIGEST_KEY in shared else set()
+    possible = sorted(name for name in shared - ours if _has_regions(tasks, name))
     if len(possible) > 1:
         problem = f'several texts a task, {shorten_list(map(repr, possible))}: rename that of the note to "text"'
         raise FormatError(problem, path=file)
@@ -122,7 +123,8 @@ def _document(task: Any, key: str, file: Path, number: int) -> Document:
     regions = _only_annotation(annotations, path)
     spans = [span for region in regions for span in _spans(region, text, path)]
     unread = (region["type"] for region in regions if isinstance(region, dict) and region.get("type") in _REMARKS)
-    name = str(data.get(NOTE_KEY, task.get("id", number)))
+    own = task.get("id", number)
+    name = str(own if key == NOTE_KEY else data.get(NOTE_KEY, own))
     return build_document(name, text, spans, path=path, unread=unread)
 
 

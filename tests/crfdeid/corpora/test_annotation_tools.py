@@ -204,6 +204,12 @@ def test_the_text_of_a_task_may_have_another_key(tmp_path):
     assert [document.text for document in read_corpus(label_studio(tmp_path, first, second))] == [TEXT, "No PHI."]
 
 
+@pytest.mark.parametrize("key", ["note", "content", "note_text"])
+def test_the_only_text_of_a_task_is_its_text(tmp_path, key):
+    (document,) = read_corpus(label_studio(tmp_path, task(labels(ROE, ROE + 3, "DOCTOR"), data={key: TEXT})))
+    assert (document.id, document.text, document.spans) == ("7", TEXT, (Span(ROE, ROE + 3, "DOCTOR"),))
+
+
 @pytest.mark.parametrize(
     ("regions", "data"),
     [
