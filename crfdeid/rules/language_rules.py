@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from crfdeid.rules.name_words import has_proper_name, is_after_title, is_after_word, is_known, is_place, is_town
-from crfdeid.rules.names import _CASELESS, _DOCTORS, _PATIENTS, _RELATIVES, _UPPER, _WORD
-from crfdeid.rules.rule import CAPITAL, Rule, one_of
+from crfdeid.rules.names import _CASELESS, _DOCTORS, _PATIENTS, _RELATIVES, _WORD
+from crfdeid.rules.rule import CAPITAL, UPPER, Rule, one_of
 from features.languages import LANGUAGES, Language
 from features.lexicons import spellings
 from features.tokenizer import tokenize
@@ -55,11 +55,11 @@ def _name_rules(pack: Language) -> Iterator[Rule]:
     elided = one_of([*(part[:-1] for part in pack.particles if part.endswith("'")), "d"])
     join = rf"(?: (?:(?:{particles} (?:l['’])?|{elided}['’])){{0,2}}|-|(?<=\.)|(?<=\. ))"
     before = rf"(?:{particles} |{elided}['’]){{0,2}}"
-    long = rf"(?=(?:{_UPPER}\.[ -]?){{0,3}}{_UPPER}['’]?[^\W\d_]|{_CASELESS})"  # a name of initials alone is none
+    long = rf"(?=(?:{UPPER}\.[ -]?){{0,3}}{UPPER}['’]?[^\W\d_]|{_CASELESS})"  # a name of initials alone is none
     words = rf"{_WORD}(?:{join}{_WORD})"
     name = rf"(?-i:{before}{long}{words}{{0,5}}(?:, ?{words}{{0,2}})?)"
     value = rf"(?P<value>{name})"
-    initial = rf"(?P<initial>(?-i:{_UPPER}\.(?! ?{_UPPER}|\w)))"  # "Herr K."
+    initial = rf"(?P<initial>(?-i:{UPPER}\.(?! ?{UPPER}|\w)))"  # "Herr K."
     somebody = f"{pack.male[0]} {pack.family[0]}"
     strict = is_known if pack.capital_nouns else is_after_word
     titles, honorifics = pack.words["title"] - {*pack.cues["role"]}, pack.words["honorific"]

@@ -7,7 +7,7 @@ does not mask the words after it.
 from __future__ import annotations
 
 from crfdeid.rules.name_words import is_after_title, is_after_word, is_known, is_whole
-from crfdeid.rules.rule import Rule, forms, one_of
+from crfdeid.rules.rule import UPPER, Rule, forms, one_of
 from features.languages import LANGUAGES
 
 _DOCTORS = ("NOMBRE_PERSONAL_SANITARIO", "DOCTOR", "NAME")
@@ -16,16 +16,15 @@ _RELATIVES = ("FAMILIARES_SUJETO_ASISTENCIA", "RELATIVE", "FAMILY", *_PATIENTS)
 
 _ENGLISH, _SPANISH = LANGUAGES["en"], LANGUAGES["es"]
 # A word of a name ("O'Neill", "PÉREZ"), an initial with its full stop ("M.ª"), or a short form of a given name ("Wm.").
-_UPPER = "[A-ZÀ-ÖØ-ÞŠŽŁ]"
 # Letters of scripts without capitals: Hebrew, Arabic, those of India and South-East Asia, Kana, Han, Hangul.
 _CASELESS = "[\u05d0-\u05ea\u0620-\u064a\u0671-\u06d3\u0900-\u109f\u1780-\u17b3\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3]"
 _SHORT_FORMS = "|".join(sorted(form for pack in LANGUAGES.values() for form in pack.entries("names", "short")))
 # Other short words without a vowel: "Av.", "Sr.".
 _OTHER_SHORT = "|".join(sorted({word.capitalize() for pack in LANGUAGES.values() for word in pack.abbreviations}))
 _WORD = (
-    rf"(?:(?:(?!(?:{_OTHER_SHORT})\.){_UPPER}[b-df-hj-np-tv-wz]{{1,3}}|{_SHORT_FORMS})\.(?=[ -]?{_UPPER})"
-    rf"|{_UPPER}(?:[^\W\d_ºª]|['’](?!s(?!\w))(?=[^\W\d_])){{1,30}}+(?!\w)"
-    rf"|{_UPPER}(?:\.?ª\.?|\.a(?!\w)|(?!\w|/|-[a-z])\.?)|{_CASELESS}{{1,30}}+)"
+    rf"(?:(?:(?!(?:{_OTHER_SHORT})\.){UPPER}[b-df-hj-np-tv-wz]{{1,3}}|{_SHORT_FORMS})\.(?=[ -]?{UPPER})"
+    rf"|{UPPER}(?:[^\W\d_ºª]|['’](?!s(?!\w))(?=[^\W\d_])){{1,30}}+(?!\w)"
+    rf"|{UPPER}(?:\.?ª\.?|\.a(?!\w)|(?!\w|/|-[a-z])\.?)|{_CASELESS}{{1,30}}+)"
 )
 _PARTICLE = (
     r"(?:de(?: l[ao]s?| el)?|del|da|das|dos?|di|du|l[aeo]s?|van(?: de[nr]?)?|von(?: der)?|de[nr]|te[nr]|bin|ibn|al|el"
@@ -97,6 +96,8 @@ _FIELD = (
     r"(?:(?<!brand )(?<!trade )(?<!generic )names?|surname|forename"
     r"|(?:nombres?|apellidos?)(?: y apellidos)?(?: del? (?:la )?(?:paciente|usuari[oa]|médico|titular))?)"
 )
+# The name of a field with a space alone after it is in its line or cell: it has a capital.
+_AS_LABEL = "(?-i:(?<=[Nn]ombre)|(?<=ellidos)|(?<=Name)|(?<=NAME)|(?<=NOMBRE)|(?<=ELLIDOS))"
 _DEGREES = forms("MD PhD RN FNP DNP CRNA LPN LVN MBBS FRCS FACS FACP BSN MSN PharmD DDS DMD MPH LCSW Esq")
 _AFTER_COMMA = forms("NP PA-C PA DO PT DPT MS OT RD RPh")
 # A cue with a capital is no part of a name: "Attending Jane Quill, MD".
@@ -134,7 +135,7 @@ NAME_RULES = (
     ),
     Rule(
         "names of relatives",
-        rf"{_NO_NAME}{one_of(_PLURAL_KIN)}(?!\w)(?:,? (?:named|called|llamad[oa]s))?(?: ?:|,)? \(?{_NAMES}",
+        rf"{_NO_NAME}{one_of(_PLURAL_KIN)}(?!\w)(?:,? (?:named|called|llamad[oa]s|are|son))?(?: ?:|,)? \(?{_NAMES}",
         _RELATIVES,
         ("her sons [Abe], [Otis] and [Marl]", "sus hijos [Marta], [Abe] y [Zann]", "los padres [Orla] y [Zann Quill]"),
         ("her sons and daughters", "sus padres Diabéticos e Hipertensos", "Brothers Quill and Tawn"),
@@ -271,7 +272,7 @@ NAME_RULES = (
     ),
     Rule(
         "name after its field",
-        rf"{_FIELD}(?: ?[:;|=,]+ ?| (?:is|es) |(?-i:(?<=[Nn]ombre)|(?<=ellidos)|(?<=Name)) ){_VALUE}",
+        rf"{_FIELD}(?: ?[:;|=,]+ ?| (?:is|es) |{_AS_LABEL} ){_VALUE}",
         _PATIENTS,
         (
             *("Name: [Jane Quill]", "Patient name; [Quill, Jane]", "Last name = [Quill]", "Nombre | [Abe]"),
@@ -370,7 +371,7 @@ NAME_RULES = (
     ),
     Rule(
         "name before a degree",
-        rf"(?=(?-i:{_UPPER})){_NO_CUE}{_VALUE}"
+        rf"(?=(?-i:{UPPER})){_NO_CUE}{_VALUE}"
         rf"(?:,? (?-i:{'|'.join(_DEGREES)}|M\.D\.?|Ph\.D\.?)|, ?(?-i:{'|'.join(_AFTER_COMMA)}))",
         _DOCTORS,
         (

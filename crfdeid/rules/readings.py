@@ -48,6 +48,7 @@ _DECORATED = re.compile(
     r"[_*\"{}\[\]<>~“”«»„]|(?<![^\W\d_])'|'(?![^\W\d_])|^\||\s[.,;:)]|\(\s|\s@|@\s|\d\s?[/-]\s\d|\d\s[/-]\s?\d"
     r"|[^\W\d_]-\s[^\W\d_]|\s[/-]\s|[^\W\d_A-Z]{2}[A-ZÁÉÍÓÚÑÄÖÜ]|\d\s\.\s\d|[^\W\d_]{3}\d{1,4}[/.-]\d"
 )
+_LONGEST_TAG = 5  # words
 _LEAST_WORD = 3  # letters of a word that is no part of the number after it
 _SIGNS = frozenset("-/.:")
 _HEXADECIMAL, _GROUP = re.compile("[0-9A-Fa-f]{1,4}"), re.compile("(?=.*[0-9])[0-9A-Fa-f]{1,4}")
@@ -72,7 +73,7 @@ def plain_reading(sentence: Sentence) -> Reading | None:
 def undecorated(tokens: Sequence[Token], *, divide: bool = False) -> Reading:
     """The reading of tokens without decoration.
 
-    Left out are underscores, quotes, brackets and the like, spaces before punctuation and inside brackets, spaces
+    Left out are underscores, quotes, brackets, tags and the like, spaces before punctuation and inside brackets, spaces
     around the signs between two digits, the hyphen and the gap of a word divided at a line end. Words without a space
     between them get one.
 
@@ -82,7 +83,7 @@ def undecorated(tokens: Sequence[Token], *, divide: bool = False) -> Reading:
     """
     words = [token[0] for token in tokens]
     gaps = [False, *(first[2] != second[1] for first, second in pairwise(tokens))]
-    near = _near_at(words)
+    near, tags = _near_at(words), _in_tags(words)
     pieces: list[str] = []
     ends: list[int] = []
     size, before, gap, was_spaced = 0, "", False, False
@@ -90,7 +91,7 @@ def undecorated(tokens: Sequence[Token], *, divide: bool = False) -> Reading:
         gap = gap or gaps[i] or (divide and _is_glued(words, i))
         after = words[i + 1] if i + 1 < len(words) else ""
         spaced = i + 1 < len(words) and gaps[i + 1]
-        if _is_decoration(word, before, after, gap=gap, spaced=spaced):
+        if i in tags or _is_decoration(word, before, after, gap=gap, spaced=spaced):
             gap = True
         elif word == "-" and not gap and spaced and before.isalpha() and after.isalpha() and after.islower():
             gaps[i + 1] = False  # "Zaran- dona"
@@ -111,6 +112,16 @@ def _is_glued(words: Sequence[str], i: int) -> bool:
         return False
     sign, number = (*words[i + 1 : i + 3], "", "")[:2]
     return sign in ("-", "/", ".") and number.isdecimal()
+
+
+def _in_tags(words: Sequence[str]) -> set[int]:
+    """The words of HTML tags without attributes, such as "<b>" and "</td>"."""
+    found: set[int] = set()
+    for i, word in enumerate(words):
+        stop = next((j for j in range(i + 1, min(i + _LONGEST_TAG, len(words))) if words[j] == ">"), 0)
+        if word == "<" and "".join(words[i + 1 : stop]).strip("/").isalnum():
+            found.update(range(i, stop + 1))
+    return found
 
 
 def _near_at(words: Sequence[str]) -> Sequence[bool]:
