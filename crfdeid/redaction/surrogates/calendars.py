@@ -113,7 +113,7 @@ def _compiled(*forms: str) -> list[regex.Pattern[str]]:
 
 
 def _patterns(
-    names: str, between: str, ordinal: str, after_month: str, *, not_a_month: str = "(?!)"
+    names: str, between: str, ordinal: str, after_month: str, *, month_first: bool = False, not_a_month: str = "(?!)"
 ) -> list[regex.Pattern[str]]:
     """Return the forms of dates, the most complete first. "a" and "b" are day and month in the order of the note.
 
@@ -122,6 +122,7 @@ def _patterns(
         between: alternatives, words between day, month and year.
         ordinal: alternatives, what follows the number of a day.
         after_month: characters between the numbers of a day and a month without a year.
+        month_first: True if "March-14" has a day, and False if it has a year.
         not_a_month: expression of a month's name that is none without a day, since it also names a weekday.
     """
     month = rf"(?P<month>(?:{names}))\.?(?!\p{{L}})"
@@ -144,6 +145,7 @@ def _patterns(
         rf"{month}{gap}{_YEAR4}(?![0-9])",
         rf"{month}\s*(?P<year>{_TWO_DIGITS})(?![0-9])",
         rf"(?!{of_another}){_DAY}{suffix}{gap}{month}",
+        r"(?!)" if month_first else rf"{month}\s?[-/]\s?(?P<year>[0-9][0-9])(?![0-9]|\s?[-/][0-9])",
         rf"{month}{gap}{_DAY}{suffix}(?![0-9\p{{L}}])",
         rf"(?P<monthnumber>[0-9][0-9]?)\s?[-/.]\s?{_YEAR4}(?![0-9])",
         r"(?P<monthnumber>[0-9][0-9]?)\s?[-/]\s?(?P<year>(?:3[2-9]|[4-9][0-9]))(?![0-9])",
@@ -243,7 +245,7 @@ _RELATIVE_WORDS = (
     "spring|summer|fall|autumn|winter|primavera|verano|otoño|invierno"
 )
 _BILINGUAL = Calendar(
-    _patterns(_NAMES, _BETWEEN, _ORDINAL, "[-/]", not_a_month=_MARTES),
+    _patterns(_NAMES, _BETWEEN, _ORDINAL, "[-/]", month_first=True, not_a_month=_MARTES),
     regex.compile(rf"(?<!\p{{L}})(?P<weekday>{_alternatives(_LONG_DAYS | _SHORT_DAYS)})(?!\p{{L}})", regex.IGNORECASE),
     _beside(_alternatives(_LONG_DAYS), _alternatives(_SHORT_DAYS)),
     regex.compile(rf"{CLOCK}|(?<!\p{{L}})(?:{_RELATIVE_WORDS})(?!\p{{L}})", regex.IGNORECASE),
@@ -256,7 +258,9 @@ _BILINGUAL = Calendar(
     ),
     _year_after_month(_BETWEEN),
 )
-_SPANISH = _BILINGUAL._replace(spanish_first=True)
+_SPANISH = _BILINGUAL._replace(
+    patterns=_patterns(_NAMES, _BETWEEN, _ORDINAL, "[-/]", not_a_month=_MARTES), spanish_first=True
+)
 
 _DASH = r"\s?[-/.\p{Pd}\u2044\u2215\u2212]\s?"
 _SHORT_MONTH = rf"(?:{_SHORT_MONTHS})\p{{L}}*"

@@ -260,6 +260,8 @@ def test_days_that_share_a_month_or_a_year_are_all_shifted(
         ("es_ES", "14, 15 y 16 de marzo", "14, 15 y 16 de abril"),
         ("es_ES", "mar 18/03/2031", "vie 18/04/2031"),
         ("es_ES", "14-dic-2031", "14-ene-2032"),
+        ("es_ES", "dic-08", "ene-09"),  # in English, the 8th of December
+        ("es_ES", "14 mar-15 abr", "14 abr-16 may"),
         ("de_DE", "14.-20.3.2031", "14.-20.4.2031"),
         ("de_DE", "17. Januar-15. Februar 2009", "17. Februar-18. März 2009"),
         ("fr_FR", "14/03-20/03/2031", "14/04-20/04/2031"),
