@@ -1,4 +1,8 @@
-"""Ensemble of several models: the union of their spans, a majority vote, or the mean of their probabilities."""
+"""Ensemble of several models: the union of their spans, a majority vote, or the mean of their probabilities.
+
+Rules are no voice among the others, since models that learn would outvote them: their matches are added to the result,
+as in a hybrid.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +17,15 @@ from crfdeid.bio import OUTSIDE, tag_spans, write_span
 from crfdeid.crf.decoding import best_valid_tags
 from crfdeid.documents import LabelledSentence, merge
 from crfdeid.ensembles import CombinedTagger, align_columns, create_members, normalise_settings
+from crfdeid.ensembles.hybrid import HybridTagger, add_matches, raise_marginals
 from crfdeid.errors import SettingError
-from crfdeid.registry import MODELS
-from crfdeid.tagger import CombinedSettings, FitProgress, OnProgress
+from crfdeid.registry import MODELS, member_settings, tagger_class
+from crfdeid.rules.tagger import RulesTagger
+from crfdeid.tagger import CombinedSettings, FitProgress, OnProgress, Tagger, Traits
 from crfdeid.validation import require_choice
 from features.tokens import Sentence
 
+_RULES = "rules"
 COMBINATIONS = ("union", "vote", "mean")
 
 
@@ -27,7 +34,8 @@ class EnsembleSettings(CombinedSettings):
     """Settings of an ensemble.
 
     Args:
-        members: the models, names in `crfdeid.registry.MODELS`. A repeated one has other seeds.
+        members: the models, names in `crfdeid.registry.MODELS`. A repeated one has other seeds. With "rules" or
+            "hybrid" among them, the matches of the rules are added to what the other members give together.
         combine: "union": all spans of all members; overlapping spans become one, with the type of the longest. "vote":
             the most frequent tag of each token, in a tie the first member's. "mean": the most probable valid tag
             sequence by the mean of the members' marginals.
@@ -38,7 +46,7 @@ class EnsembleSettings(CombinedSettings):
         UsageError: a value is invalid, no member has an option, or one lacks the profile.
     """
 
-    members: tuple[str, ...] = ("crf", "elman", "jordan")
+    members: tuple[str, ...] = ("crf", "elman", "jordan", _RULES)
     combine: str = "mean"
     profile: str = "default"
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -52,6 +60,8 @@ class EnsembleSettings(CombinedSettings):
         if unknown or len(self.members) < 2:
             others = ", ".join(name for name in MODELS if name != "ensemble")
             raise SettingError(f"members are {', '.join(self.members)}: give two or more of {others}")
+        if set(self.members) == {_RULES}:
+            raise SettingError("members are the rules alone: give a model that learns, such as crf or elman")
         normalise_settings(self)
 
     @property
@@ -66,6 +76,12 @@ class EnsembleTagger(CombinedTagger):
     model = "ensemble"
     settings_class = EnsembleSettings
     settings: EnsembleSettings
+
+    @classmethod
+    def traits(cls, settings: EnsembleSettings) -> Traits:
+        """Traits of all members together; the rules need nothing and learn nothing."""
+        learning = any(tagger_class(name).traits(own).is_trained for name, own in member_settings(settings))
+        return super().traits(settings)._replace(is_trained=learning)
 
     def fit(
         self,
@@ -89,19 +105,39 @@ class EnsembleTagger(CombinedTagger):
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """One tag per token, for each sentence."""
-        members = self._trained()
         if self.settings.combine == "mean":
-            return best_valid_tags(self.marginals(sentences), self.tags)
-        combine = _union if self.settings.combine == "union" else _vote
-        answers = zip(*(member.predict(sentences) for member in members), strict=True)
-        return [combine(rows) for rows in answers]
+            rows = best_valid_tags(self._joint_marginals(sentences), self.tags)
+        else:
+            combine = _union if self.settings.combine == "union" else _vote
+            answers = zip(*(member.predict(sentences) for member in self._models()), strict=True)
+            rows = [combine(own) for own in answers]
+        for rules in self._rules():
+            add_matches(rows, sentences, rules)
+        return rows
 
     def marginals(self, sentences: Sequence[Sentence]) -> list[np.ndarray]:
         """The probability of each tag at each token, for each sentence: [T, K], rows sum to 1.
 
-        The members' mean; for "union", the marginals of the member with the highest probability of PHI.
+        The members' mean; for "union", the marginals of the member with the highest probability of PHI. A matching
+        rule's, if they give PHI a higher one.
         """
-        members, joint = self._trained(), self.tags
+        tables = self._joint_marginals(sentences)
+        for rules in self._rules():
+            raise_marginals(tables, self.tags, sentences, rules)
+        return tables
+
+    def _models(self) -> list[Tagger]:
+        """Return the members that are not rules."""
+        return [member for member in self._trained() if not isinstance(member, RulesTagger)]
+
+    def _rules(self) -> list[RulesTagger]:
+        """Return the rules among the members, and those of hybrids."""
+        parts = [part for one in self._trained() for part in (one.members if isinstance(one, HybridTagger) else [one])]
+        return [part for part in parts if isinstance(part, RulesTagger)]
+
+    def _joint_marginals(self, sentences: Sequence[Sentence]) -> list[np.ndarray]:
+        """Return the marginals of the members that are not rules, combined: [T, K] each."""
+        members, joint = self._models(), self.tags
         outside = joint.index(OUTSIDE)
         tables = []
         for own in zip(*(member.marginals(sentences) for member in members), strict=True):

@@ -118,26 +118,14 @@ class HybridTagger(CombinedTagger):
                 _mark_probable(row, table, model.tags, self.thresholds)
         else:
             rows = model.predict(sentences)
-        for sentence, row, found in zip(sentences, rows, rules.find(sentences), strict=True):
-            for span, _, exact in found:
-                _fill(row, span, sentence.tokens, exact=exact)
+        add_matches(rows, sentences, rules)
         return rows
 
     def marginals(self, sentences: Sequence[Sentence]) -> list[np.ndarray]:
         """The probability of each tag at each token, for each sentence: [T, K], rows sum to 1."""
         model, rules = self._model_and_rules()
-        joint = self.tags
-        column = {tag: k for k, tag in enumerate(joint)}
-        tables = []
-        for found, ours in zip(rules.find(sentences), model.marginals(sentences), strict=True):
-            table = align_columns(ours, model.tags, joint)
-            for span, share, _ in found:
-                for i in range(span.start, span.end):
-                    if 1 - share < table[i, column[OUTSIDE]]:
-                        table[i] = 0
-                        table[i, column[OUTSIDE]] = 1 - share
-                        table[i, column[f"{'B' if i == span.start else 'I'}-{span.label}"]] = share
-            tables.append(table)
+        tables = [align_columns(table, model.tags, self.tags) for table in model.marginals(sentences)]
+        raise_marginals(tables, self.tags, sentences, rules)
         return tables
 
     def _model_and_rules(self) -> tuple[Tagger, RulesTagger]:
@@ -152,6 +140,34 @@ class HybridTagger(CombinedTagger):
             raise ValueError("a second member that is not the rules")
         self.thresholds = {str(label): float(share) for label, share in facts["thresholds"].items()}
         super()._accept(members, facts)
+
+
+def add_matches(rows: Sequence[list[str]], sentences: Sequence[Sentence], rules: RulesTagger) -> None:
+    """Add the matches of rules to the tags of sentences, which change: no token of a match stays without a tag."""
+    for sentence, row, found in zip(sentences, rows, rules.find(sentences), strict=True):
+        for span, _, exact in found:
+            _fill(row, span, sentence.tokens, exact=exact)
+
+
+def raise_marginals(
+    tables: Sequence[np.ndarray], tags: Sequence[str], sentences: Sequence[Sentence], rules: RulesTagger
+) -> None:
+    """Replace the marginals of tokens to which a matching rule gives PHI a higher probability.
+
+    Args:
+        tables: the marginals of each sentence, [T, K], which change.
+        tags: the tags of their columns, among them all of the rules.
+        sentences: the sentences.
+        rules: the rules.
+    """
+    column = {tag: k for k, tag in enumerate(tags)}
+    for table, found in zip(tables, rules.find(sentences), strict=True):
+        for span, share, _ in found:
+            for i in range(span.start, span.end):
+                if 1 - share < table[i, column[OUTSIDE]]:
+                    table[i] = 0
+                    table[i, column[OUTSIDE]] = 1 - share
+                    table[i, column[f"{'B' if i == span.start else 'I'}-{span.label}"]] = share
 
 
 def _mark_probable(row: list[str], table: np.ndarray, tags: Sequence[str], thresholds: Mapping[str, float]) -> None:

@@ -45,7 +45,12 @@ _USE = {
     "leaking_documents": _SHARE,
 }
 # The model alone and with document consistency, and the concepts that it found with document consistency.
-_MEASURED = {"alone": _USE, "consistent": _USE, "concepts?": {"entity_strict": _SCORES}}
+_MEASURED = {
+    "alone": _USE,
+    "consistent": _USE,
+    "concepts?": {"entity_strict": _SCORES},
+    "members?": [{"model": str, "f1": float, "missed": int}],  # each member of an ensemble, with document consistency
+}
 _COSTS = {"tokens": int, "phi_tokens": int, "missed": [int], "false_positives": [int]}
 _LAYER = {"documents": int, "spans?": int, "unaligned?": int, "spans_by_type?": {str: int}}
 _SPLIT = {

@@ -241,7 +241,23 @@ def _measured(found: Mapping[str, Any]) -> list[str]:
     used = found["consistent"]
     concepts = [_CONCEPTS, _score_table(found["concepts"]["entity_strict"])] if "concepts" in found else []
     leaks = [_LEAKS, _leak_table(used["leaks_by_type"])]
-    return [_score_table(used["entity_strict"]), _use_table(found), *leaks, *concepts]
+    members = list(_members(found)) if "members" in found else []
+    return [_score_table(used["entity_strict"]), _use_table(found), *members, *leaks, *concepts]
+
+
+def _members(found: Mapping[str, Any]) -> Iterator[str]:
+    """The scores of an ensemble's members by themselves, and what the ensemble lacks."""
+    scores = found["consistent"]
+    f1, missed = scores["entity_strict"]["micro"]["f1"], scores["token_binary"]["micro"]["fn"]
+    rows = [[one["model"], f"{100 * one['f1']:.2f}", one["missed"]] for one in found["members"]]
+    rows.append(["all together", f"{100 * f1:.2f}", missed])
+    yield markdown_table(["member by itself", "strict F", "missed tokens"], rows)
+    best = max(found["members"], key=lambda one: one["f1"])
+    fewest = min(found["members"], key=lambda one: one["missed"])
+    if best["f1"] > f1:
+        yield f"The ensemble lacks {100 * (best['f1'] - f1):.2f} of strict F to its member {best['model']}."
+    if fewest["missed"] < missed:
+        yield f"The ensemble misses {missed - fewest['missed']} more PHI tokens than its member {fewest['model']}."
 
 
 def _copies(augment: str) -> str:

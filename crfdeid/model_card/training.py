@@ -14,6 +14,7 @@ from crfdeid.consistency import make_consistent
 from crfdeid.corpora.layers import select_layer
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import CONCEPT, PHI, Document, LabelledSentence, Span
+from crfdeid.ensembles.ensemble import EnsembleTagger
 from crfdeid.errors import DataError, UsageError
 from crfdeid.evaluation.entities import score_entities
 from crfdeid.evaluation.evaluate import count_leaking_documents, predict_spans, score_all
@@ -228,7 +229,20 @@ def _measured(tagger: Tagger, split: Split, found: _Predictions) -> dict[str, An
     """The scores in some notes: of PHI, each way of using the model, and of concepts where it finds them."""
     gold = split.annotated(PHI).documents
     phi = {way: _scores(gold, {document.id: spans[document.id] for document in gold}) for way, spans in found.items()}
-    return {**phi, **concept_scores(tagger, split, found["consistent"])}
+    return {**phi, **concept_scores(tagger, split, found["consistent"]), **_member_scores(tagger, split)}
+
+
+def _member_scores(tagger: Tagger, split: Split) -> dict[str, Any]:
+    """Strict F and missed PHI tokens of each member of an ensemble by itself; nothing for other models."""
+    if not isinstance(tagger, EnsembleTagger):
+        return {}
+    gold, rows = split.annotated(PHI).documents, []
+    for (name, _), member in zip(tagger.settings.parts, tagger.members, strict=True):
+        spans = _predict(member, split)["consistent"]
+        scores = score_all(gold, {document.id: spans[document.id] for document in gold})
+        missed, f1 = scores["token_binary"]["micro"]["fn"], scores["entity_strict"]["micro"]["f1"]
+        rows.append({"model": name, "f1": f1, "missed": missed})
+    return {"members": rows}
 
 
 def _thresholds(tagger: Tagger, measured: Mapping[str, Split]) -> dict[str, Any]:

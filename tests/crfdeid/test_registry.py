@@ -179,7 +179,7 @@ def test_an_ensemble_needs_what_any_member_needs_and_can_what_all_can(invented):
 
     nothing = Traits(uses_seed=False, is_trained=True, accelerated=False, takes_vectors=False, public_vocabulary=False)
     assert traits("crf", "crf") == nothing
-    assert traits("crf", "rules") == nothing._replace(is_trained=False)
+    assert traits("crf", "rules") == nothing, "the rules are added, as in a hybrid"
     found = traits("crf", "invented")
     assert found == nothing._replace(accelerated=True, public_vocabulary=True, requires=("an encoder",))
     assert traits("crf", "invented", width=2).uses_seed

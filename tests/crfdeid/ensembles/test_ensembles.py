@@ -18,6 +18,7 @@ from features.sentences import split_sentences
 from features.tokens import Sentence
 
 TAGS = ("B-DATE", "B-ID", "I-DATE", "O")
+MANY = 201  # notes from which on a model's spans and types are kept
 
 
 class Fixed:
@@ -106,14 +107,57 @@ def hybrid(row: str, text: str, *, notes: int = 1) -> tuple[str, np.ndarray]:
     return " ".join(tagger.predict([sentence])[0]), tagger.marginals([sentence])[0]
 
 
+def with_rules(combine: str, *rows: str, notes: int = 1) -> tuple[str, np.ndarray]:
+    """Tags and marginals of an ensemble of fixed members and of rules that know dates, for "on 1/2/73"."""
+    rules = RulesTagger()
+    (date,) = split_sentences("3/14/72")
+    tags = ("B-DATE", *["I-DATE"] * 4)
+    rules.fit([LabelledSentence(date, tags, document=str(number % notes)) for number in range(max(notes, 9))], [])
+    tagger = EnsembleTagger(EnsembleSettings(members=(*["crf"] * len(rows), "rules"), combine=combine))
+    tagger._members = [*(Fixed([row.split()]) for row in rows), rules]
+    sentences = split_sentences("on 1/2/73")
+    return " ".join(tagger.predict(sentences)[0]), tagger.marginals(sentences)[0]
+
+
+@pytest.mark.parametrize("combine", ["union", "vote", "mean"])
+def test_members_that_miss_it_do_not_outvote_a_rule(combine: str) -> None:
+    nothing, first = "O O O O O O", "B-ID O O O O O"
+    row, table = with_rules(combine, nothing, nothing, nothing)
+    assert row == "O B-DATE I-DATE I-DATE I-DATE I-DATE"
+    assert (1 - table[1:, 3]).tolist() == pytest.approx([10 / 11] * 5) and table[0, 3] == 1
+    np.testing.assert_allclose(table.sum(axis=1), 1)
+    assert with_rules(combine, first, first, nothing)[0] == "B-ID B-DATE I-DATE I-DATE I-DATE I-DATE"
+
+
+@settings(max_examples=60)
+@given(st.lists(st.sampled_from(["O", "B-ID", "I-ID", "B-DATE", "I-DATE"]), min_size=6, max_size=6), st.booleans())
+def test_one_model_and_the_rules_are_a_hybrid(drawn: list[str], few: bool) -> None:
+    pairs = itertools.pairwise(("O", *drawn))
+    row = " ".join(tag if tag[0] != "I" or before[2:] == tag[2:] else f"B{tag[1:]}" for before, tag in pairs)
+    notes = 1 if few else MANY
+    assert with_rules("vote", row, notes=notes)[0] == hybrid(row, "on 1/2/73", notes=notes)[0]
+    np.testing.assert_allclose(with_rules("mean", row)[1], hybrid(row, "on 1/2/73")[1])
+
+
+def test_the_default_ensemble_has_the_rules_also_of_a_hybrid() -> None:
+    assert "rules" in EnsembleSettings().members
+    with pytest.raises(UsageError):
+        EnsembleSettings(members=("rules", "rules"))
+    rules, inner = RulesTagger(), HybridTagger()
+    (date,) = split_sentences("3/14/72")
+    rules.fit([LabelledSentence(date, ("B-DATE", *["I-DATE"] * 4))] * 9, [])
+    nothing = [["O"] * 6]
+    inner._members = (Fixed(nothing), rules)
+    tagger = EnsembleTagger(EnsembleSettings(members=("hybrid", "crf", "crf")))
+    tagger._members = [inner, Fixed(nothing), Fixed(nothing)]
+    assert tagger.predict(split_sentences("on 1/2/73"))[0][1:] == ["B-DATE", *["I-DATE"] * 4]
+
+
 def test_a_rule_fills_what_the_model_left() -> None:
     row, table = hybrid("O O O O O O", "on 1/2/73")
     assert row == "O B-DATE I-DATE I-DATE I-DATE I-DATE"
     assert table[1].tolist() == pytest.approx([10 / 11, 0, 0, 1 / 11])
     assert table[0].tolist() == [0, 0, 0, 1]
-
-
-MANY = 201  # notes from which on a model's spans and types are kept
 
 
 @pytest.mark.parametrize(

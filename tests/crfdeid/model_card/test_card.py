@@ -17,7 +17,9 @@ import pytest
 from crfdeid import DataError, Document, Policy, Span, UsageError, create, load
 from crfdeid.cli import main
 from crfdeid.corpora.splits import Corpus, Split
+from crfdeid.corpora.synthetic import generate_notes
 from crfdeid.errors import SettingError
+from crfdeid.evaluation.evaluate import score_all
 from crfdeid.model_card.card import model_digest, operating_point, read_card, threshold_in, usual_points
 from crfdeid.model_card.render import render_card
 from crfdeid.model_card.training import train_model
@@ -285,3 +287,26 @@ def test_what_json_cannot_hold_is_not_written() -> None:
     assert json.loads(dump_with_checksum({"a": 0.5}))["sha256"] == fields_checksum({"a": 0.5})
     with pytest.raises(ValueError, match="not JSON compliant"):
         dump_with_checksum({"a": float("nan")})
+
+
+def test_the_card_of_an_ensemble_has_its_members_and_says_what_it_lacks(tmp_path: Path) -> None:
+    splits = [Split.of(generate_notes(size, seed=seed)) for size, seed in ((12, 1), (8, 2))]
+    tagger = create("ensemble", overrides={"members": ["crf", "rules"], "max_iterations": 20, "keep_untried": True})
+    card = train_model(tagger, Corpus("invented", "jsonl", "all", *splits, None), tmp_path / "model")
+    members = card["dev"]["members"]
+    assert [one["model"] for one in members] == ["crf", "rules"]
+    for one, member in zip(members, tagger.members, strict=True):
+        model = Deidentifier(member)
+        found = {document.id: model.annotate(document.text).spans for document in splits[1].documents}
+        scores = score_all(splits[1].documents, found)
+        assert one["f1"] == scores["entity_strict"]["micro"]["f1"]
+        assert one["missed"] == scores["token_binary"]["micro"]["fn"]
+    assert read_card(tmp_path / "model") == card
+    ours = card["dev"]["consistent"]
+    f1, missed = ours["entity_strict"]["micro"]["f1"], ours["token_binary"]["micro"]["fn"]
+    for better in (False, True):
+        members[0] |= {"f1": f1 + 0.01 * better, "missed": missed - better}
+        members[1] |= {"f1": 0.0, "missed": missed + 9}
+        shown = render_card(tmp_path / "model", card)
+        assert ("lacks 1.00 of strict F to its member crf" in shown) == better
+        assert ("misses 1 more PHI tokens than its member crf" in shown) == better
