@@ -32,7 +32,13 @@ def _copies(text: str) -> tuple[int, ...]:
     ),
     Option("--train", file_path, metavar="PATH", help="Annotated notes to train a model on, with canaries in them."),
     corpus_options.DEV.but(only=(_TRAINED,), help="Annotated notes for development; default: a tenth of --train."),
-    Option("--model", only=(_TRAINED,), metavar="NAMES", help="Model to train, as of crfdeid train; default: hybrid."),
+    Option(
+        "--model",
+        listed=True,
+        only=(_TRAINED,),
+        metavar="NAMES",
+        help="Model to train, as of crfdeid train; default: hybrid.",
+    ),
     shared.OUTPUT.but(required=False, only=(_TRAINED,), help="New folder for audit.json; the model is not kept."),
     Option("--members", file_path, only=(_FINISHED,), metavar="PATH", help="Annotated notes that MODEL learned from."),
     Option(
@@ -49,6 +55,7 @@ def _copies(text: str) -> tuple[int, ...]:
     Option(
         "--repeats",
         _copies,
+        listed=True,
         only=(_TRAINED,),
         default="1,2,4,8",
         metavar="NUMBERS",
@@ -63,6 +70,7 @@ def _copies(text: str) -> tuple[int, ...]:
     Option(
         "--augment",
         parse_copy_kinds,
+        listed=True,
         only=(_TRAINED,),
         rare=True,
         default=ALL_COPIES,

@@ -152,6 +152,7 @@ NOTE_OPTIONS = (
     Option(
         "--record-columns",
         section=TABLES,
+        listed=True,
         only=(FILES,),
         metavar="NAMES",
         help="Columns with identifiers of the patient, hidden wherever they occur in the note, such as "

@@ -7,6 +7,7 @@ import logging
 import resource
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -152,6 +153,8 @@ class Option(click.Option):
         only: modes in all of which alone the option has an effect; elsewhere it is refused.
         rare: shown by --help-all alone.
         section: heading in the help of an option that is not rare.
+        listed: the value is a list with commas, and the lists of an option that is given again add up; always for
+            `names`. Any other option is refused if it is given twice, unless click's ``multiple`` is set.
         settings: further arguments of `click.Option`.
     """
 
@@ -163,17 +166,32 @@ class Option(click.Option):
         only: Sequence[Mode] = (),
         rare: bool = False,
         section: str = "Options",
+        listed: bool = False,
         **settings: Any,
     ) -> None:
-        self._arguments = {"name": name, "parse": parse, "only": only, "rare": rare, "section": section, **settings}
+        more = {"only": only, "rare": rare, "section": section, "listed": listed}
+        self._arguments = {"name": name, "parse": parse, **more, **settings}
         self.only, self.rare, self.section = only, rare, section
-        if parse is not None:
+        if listed or parse is names:
+            default = settings.get("default")
+            settings |= {"multiple": True, "default": (default,) if isinstance(default, str) else default}
+            settings |= {"type": str, "callback": _joined(Value(parse or str), default)}
+        elif parse is not None:
             settings["type"] = parse if isinstance(parse, click.Choice) else Value(parse)
         super().__init__([name], **settings)
 
     def but(self, **changes: Any) -> Option:
         """The same option with changes for one command."""
         return Option(**{**self._arguments, **changes})
+
+
+def _joined(kind: Value, default: Any) -> Callable[[click.Context, click.Parameter, Any], Any]:
+    """Callback that parses all lists of an option as one."""
+
+    def parse(ctx: click.Context, parameter: click.Parameter, lists: Sequence[str]) -> Any:
+        return kind.convert(",".join(lists), parameter, ctx) if lists else default
+
+    return parse
 
 
 class Argument(click.Argument):
@@ -249,8 +267,9 @@ HELP = (
     _eager("--help", _show_help, is_flag=True, help="Show the common options and exit."),
     _eager("--help-all", _show_help, is_flag=True, help="Show all options and exit."),
 )
+_CONFIG_HELP = "TOML file with values of options; one on the command line takes precedence, also a list as a whole."
 _EVERY_COMMAND = (
-    _eager("--config", _read_settings, parse=file_path, metavar="FILE", help="TOML file with values of options."),
+    _eager("--config", _read_settings, parse=file_path, metavar="FILE", help=_CONFIG_HELP),
     _eager("--verbose", _be_verbose, is_flag=True, help="Report time and memory, and where an error was raised."),
     *HELP,
 )
@@ -306,6 +325,18 @@ class Command(click.Command):
             context_settings={"show_default": True, "allow_extra_args": True, "max_content_width": 100},
         )
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the command line.
+
+        Raises:
+            UsageError: an option with one value is given twice, of which click would keep the last.
+        """
+        _, _, order = self.make_parser(ctx).parse_args(args=list(args))
+        for parameter, count in Counter(order).items():
+            if count > 1 and isinstance(parameter, Option) and not (parameter.multiple or parameter in HELP):
+                raise UsageError(f"{_shown(parameter)} is given {count} times: give it once")
+        return super().parse_args(ctx, args)
+
     def invoke(self, ctx: click.Context) -> int | None:
         """Do the work of the command.
 
@@ -318,6 +349,9 @@ class Command(click.Command):
         options = SimpleNamespace(**ctx.params)
         given = [p for p in self.params if ctx.get_parameter_source(str(p.name)) in _GIVEN]
         for parameter in given:
+            on_line = ctx.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
+            if on_line and parameter.name in (ctx.default_map or ()):
+                _log.info("%s of the command line replaces that of --config", _shown(parameter))
             for mode in getattr(parameter, "only", ()):
                 if not mode.holds(options):
                     raise OptionConflictError(f"{_shown(parameter)} is for {mode.text}: leave it out")

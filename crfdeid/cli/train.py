@@ -51,6 +51,7 @@ _SECRET = Mode(
     TEST,
     Option(
         "--model",
+        listed=True,
         metavar="NAMES",
         help=f"Model to train, from {', '.join(MODELS)}; several, separated by commas, with --set combine=union, vote "
         f"or mean; default: {_DEFAULT_MODEL}.",
@@ -65,6 +66,7 @@ _SECRET = Mode(
     Option(
         "--augment",
         parse_copy_kinds,
+        listed=True,
         rare=True,
         default=_AUGMENT,
         metavar="KINDS",

@@ -45,12 +45,13 @@ ATTACKS = [
         Attack(
             f"an output among the notes of {given}",
             nothing,
-            f"{TRAIN} --concepts train.jsonl --output notes/new {given} notes",
+            f"train train.jsonl --output notes/new {given} notes" + " --concepts train.jsonl" * (given != "--concepts"),
             2,
             WITHIN + given,
         )
         for given in ("--dev", "--test", "--concepts", "--dev-concepts", "--test-concepts")
     ),
+    Attack("an output named twice", nothing, f"{TRAIN} --output other", 2, "--output is given 2 times"),
     Attack("an output among the notes", nothing, "train notes --output notes/new", 2, f"{WITHIN}NOTES"),
     Attack("an output among them by a link", linked, "train notes --output link/new", 2, f"{WITHIN}NOTES"),
     Attack("a pool's model among notes", nothing, f"{FIT} --dev notes --output notes/new", 2, f"{WITHIN}--dev"),
