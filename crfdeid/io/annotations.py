@@ -14,6 +14,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from io import TextIOWrapper
 from pathlib import Path
 
 from crfdeid.corpora import CORPUS_WRITERS, doccano, jsonl, label_studio
@@ -23,7 +24,7 @@ from crfdeid.io import sources
 from crfdeid.io.output import SIDECARS
 from crfdeid.io.records import Columns, NoteFile, Record, Writer
 from crfdeid.io.runner import OutputPlan
-from crfdeid.utils.files import write_files, write_parts
+from crfdeid.utils.files import open_private, write_files, write_parts
 
 # Format -> suffixes of the outputs for an input file, the one with the text first.
 TAG_ENDINGS = {
@@ -183,7 +184,7 @@ class LinesWriter:
     """
 
     def __init__(self, target: Path, to_line: Callable[[Document], str] = jsonl.to_line) -> None:
-        self._stream, self._to_line = target.open("w", encoding="utf-8", newline=""), to_line
+        self._stream, self._to_line = TextIOWrapper(open_private(target), "utf-8", newline=""), to_line
         self.close = self._stream.close
 
     def write(self, row: Record, document: Document | None) -> None:
@@ -201,7 +202,7 @@ class TasksWriter:
     """
 
     def __init__(self, target: Path, model: str) -> None:
-        self._stream, self._model = target.open("w", encoding="utf-8", newline=""), model
+        self._stream, self._model = TextIOWrapper(open_private(target), "utf-8", newline=""), model
         self._before = "[\n"
 
     def write(self, row: Record, document: Document | None) -> None:
@@ -262,7 +263,7 @@ class _EntitiesWriter:
             }
             for span in document.spans
         ]
-        self._target.write_text(json.dumps(entities, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_files({self._target: json.dumps(entities, ensure_ascii=False) + "\n"})
 
     def close(self) -> None:
         """Do nothing: `write` has finished the file."""

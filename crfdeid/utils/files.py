@@ -159,6 +159,15 @@ def read_sections(path: Path) -> dict[str, tuple[str, ...]]:
     return found
 
 
+def open_private(path: Path) -> BinaryIO:
+    """Open a file to write it; a new one is its owner's alone. All outputs of notes are opened here.
+
+    Raises:
+        OSError: it cannot be opened.
+    """
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
+
+
 def open_no_link(path: Path, mode: Literal["r", "a"]) -> TextIO:
     """Open a program's own text file, to read it or to append to it; a new one is its owner's alone.
 

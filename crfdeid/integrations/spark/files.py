@@ -20,7 +20,7 @@ from crfdeid.io.output import JOURNAL, STATE_FOLDER, FailureEntry, Journal, Note
 from crfdeid.io.records import Failure, NoteFile
 from crfdeid.io.sources import note_format
 from crfdeid.model_card.drift import NoteMeasures
-from crfdeid.utils.files import naming
+from crfdeid.utils.files import naming, open_private
 
 # Jobs at a time: while the last tasks of one are done, those of the next begin.
 _JOBS = 2
@@ -174,7 +174,7 @@ def _join_slices(slices: Sequence[Path], target: Path) -> None:
     elif target.suffix.lower() == ".parquet":
         _join_parquet(slices, target)
     else:
-        with naming(target), target.open("wb") as stream:
+        with naming(target), open_private(target) as stream:
             for path in slices:
                 with path.open("rb") as part:
                     shutil.copyfileobj(part, stream, 1 << 20)
@@ -185,6 +185,7 @@ def _join_parquet(slices: Sequence[Path], target: Path) -> None:
 
     with ParquetFile(slices[0]) as first:
         schema = first.schema_arrow
+    open_private(target).close()
     with naming(target), ParquetWriter(target, schema) as writer:
         for path in slices:
             with ParquetFile(path) as part:
