@@ -1,5 +1,6 @@
 """Reading, recognising and refusing corpora, whatever their format. Every text here is invented."""
 
+import json
 import os
 import re
 import subprocess
@@ -103,6 +104,35 @@ def test_two_formats_in_one_folder_ask_for_a_choice(tmp_path):
         read_corpus(tmp_path)
     assert [d.id for d in read_corpus(tmp_path, format="brat")] == ["brat/a"]
     assert [d.id for d in read_corpus(tmp_path, format="i2b2-2014")] == ["xml/a"]
+
+
+NAMED = {"label-studio": "other.json", "doccano": "other.jsonl", "brat": None, "xmi": None}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_folder_may_mix_formats_where_each_file_is_clear(name, tmp_path):
+    other = Document("other", "Seen by Dr. Marsh.", (Span(12, 17, "DOCTOR"),))
+    target = tmp_path if NAMED[name] is None else tmp_path / NAMED[name]
+    write_corpus([other], target, format=name)
+    write_corpus([Document("1", "Quill came.", (Span(0, 5, "PATIENT"),))], tmp_path / "marks.jsonl", format="jsonl")
+    (tmp_path / "README.md").write_text("no notes")
+    found = {document.text: covered(document) for document in read_corpus(tmp_path)}
+    assert found == {other.text: [("Marsh", "DOCTOR")], "Quill came.": [("Quill", "PATIENT")]}
+    assert read_corpus(tmp_path, format=recognise(tmp_path)) == read_corpus(tmp_path)
+    write_corpus([other], tmp_path / "again.jsonl", format="jsonl")
+    with pytest.raises(MismatchError):  # the same note in two formats
+        read_corpus(tmp_path)
+    (tmp_path / "again.jsonl").unlink()
+    (tmp_path / "odd.xml").write_text("<RECORD></RECORD><TEXT><![CDATA[")  # could be of two formats
+    with pytest.raises(OptionConflictError):
+        read_corpus(tmp_path)
+
+
+def test_notes_that_a_reviewer_did_not_read_to_the_end_are_left_out(tmp_path):
+    line = {"text": "Quill came.", "spans": [], "marks": 2, "replaced": "recorded"}
+    lines = [{"id": "1", "read": True, **line}, {"id": "2", "read": False, **line}]
+    (tmp_path / "marks.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
+    assert [document.id for document in read_corpus(tmp_path)] == ["1"]
 
 
 def test_what_no_format_fits_names_them_all(tmp_path):
