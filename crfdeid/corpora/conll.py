@@ -149,7 +149,8 @@ def _require_one_reading(sentences: Sequence[_Lines], path: Path) -> None:
     for column in range(1, columns - 1):
         found = {row[column] for row in rows}
         types = {tag[2:] for tag in found} - {""}
-        are_chunks = bool(types) and types <= _CHUNKS
+        # After a part of speech, a column of O alone has the place of the chunks.
+        are_chunks = types <= _CHUNKS if types else columns > 3
         if all(map(_TAG.fullmatch, found)) and not are_chunks:
             problem = (
                 f"columns {column + 1} and {len(rows[0])} both hold tags, of which one may be a prediction or an inner "

@@ -211,6 +211,12 @@ def test_numbers_are_tokens_where_they_do_not_count_the_rows(tmp_path):
     assert [document.text for document in read_corpus(tmp_path / "a.conll")] == ["1 2"]
 
 
+@pytest.mark.parametrize("chunks", [("B-NP", "B-VP"), ("I-NC", "I-VC"), ("O", "O")])
+def test_chunks_before_the_tag_are_no_second_annotation(chunks, tmp_path):
+    (tmp_path / "a.conll").write_text(f"Jane NNP {chunks[0]} B-PER\nran VBD {chunks[1]} O\n")
+    assert read_corpus(tmp_path)[0].spans == (Span(0, 4, "PER"),)
+
+
 def test_columns_that_are_not_read_are_named(tmp_path):
     (tmp_path / "a.conll").write_text("Jane NNP B-NP B-PER\nran VBD B-VP O\n")
     (document,) = read_corpus(tmp_path)
