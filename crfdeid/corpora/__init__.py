@@ -9,6 +9,7 @@
     layers.py      PHI and concepts in one corpus, and regions excluded from scores
     splits.py      training, development and test parts   synthetic/     the built-in corpus
     marked_text.py texts with spans, made of parts and templates
+    check.py       check of annotations: unusual spans, overlaps, values marked in one document alone
 
 Adding a format: its module, and its line in `CORPUS_FORMATS` (and in `CORPUS_WRITERS`, if it can be written).
 """

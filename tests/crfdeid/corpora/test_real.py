@@ -8,7 +8,9 @@ from crfdeid import bio
 from crfdeid.corpora import read_corpus, recognise, write_corpus
 from crfdeid.corpora.layers import ConceptPaths, exclude_regions, read_excluded_regions, select_layer
 from crfdeid.corpora.splits import read_splits
+from crfdeid.documents import tokens_of
 from crfdeid.errors import OptionConflictError, UnknownNameError
+from crfdeid.evaluation.tokens import token_types
 from crfdeid.label_schemes import SEVEN, map_types, types_in
 
 pytestmark = pytest.mark.corpora
@@ -24,6 +26,16 @@ def test_meddocan_reads_the_same_from_brat_and_from_xml(split, data_folder):
     assert (recognise(folder / "brat"), recognise(folder / "xml")) == ("brat", "i2b2-2014")
     with pytest.raises(OptionConflictError):
         read_corpus(folder)
+
+
+@pytest.mark.parametrize("corpus", ["meddocan/dev/brat", "asq-phi/dev.txt", "tab/dev.jsonl"])
+def test_every_token_of_gold_is_taught_as_phi_and_no_other(corpus, data_folder):
+    if not (data_folder / corpus).exists():
+        pytest.skip(f"no {corpus}")
+    for document in read_corpus(data_folder / corpus):
+        gold = token_types(tokens_of(document), document.spans)
+        taught = [tag for item in bio.encode(document).sentences for tag in item.tags]
+        assert [tag[2:] for tag in taught] == gold
 
 
 def test_meddocan_maps_to_the_seven(data_folder):
