@@ -61,7 +61,6 @@ def _fractions(text: str) -> tuple[float, ...]:
     JSON.but(only=(_CHECK,)),
     details="PHI alone is converted, not concepts. A note that the format cannot hold exactly is an error.",
     examples=(
-        "crfdeid convert notes/ --output notes.jsonl",
         "crfdeid convert notes.jsonl --output parts/ --output-format brat --split .8,.1,.1",
         "crfdeid convert notes/ --check",
     ),
