@@ -89,8 +89,8 @@ _NINETIES = r"0?9\d(?![.,]?\d)"  # rarely a measure: most of those from 90 on ar
 _FIGURE = r"(?:90['’]?s(?![^\W_])|0?(?:9\d|1[01]\d|120)(?:[.,]\d{1,2}(?!\d)| ?[½¼¾]| 1/2(?!\d))?(?![.,]?\d))"
 _NUMBER = rf"(?:{_FIGURE}|{written_ages(LANGUAGES.values())})"
 _JOINT = rf"{_words('joint')} "
-# "91", "91-93", "88-92", "91 and 93", "91- to 93".
-_RANGE = rf"(?:(?:\d{{1,2}}{_DASH})?{_NUMBER}(?:-?(?:{_DASH}| {_JOINT}){_NUMBER}|-?{_DASH}\d{{2,3}})?)"
+# "91", "91-93", "88-92", "91 and 93", "91- to 93", "91, 92 and 93".
+_RANGE = rf"(?:(?:\d{{1,2}}{_DASH})?{_NUMBER}(?:(?:-?(?:{_DASH}| {_JOINT})|, ){_NUMBER}|-?{_DASH}\d{{2,3}}){{0,3}})"
 _IS_NUMBER = re.compile(_NUMBER, re.IGNORECASE)
 
 
@@ -118,7 +118,7 @@ _TOKENS = tuple(sorted({*_number_tokens(), *_spelled(_entries("adjectives"))}))
 _SYMBOLS = forms(
     "mg mcg µg ug ng pg g gr kg ml cc dl l cm mm km m bpm lpm mmhg h hz kcal cal ui iu u meq mmol mosm fr ch w j db ms"
 )
-_SIGNS = r" ?[%‰°²³]| ?x ?\d|:\d| \d"
+_SIGNS = r" ?[%‰°²³]| ?x ?\d|:\d| (?:on )?\d"
 _MEASURES = _words("measures")
 _BARE = rf"{_END}(?!{_SIGNS}| ?[-–]?(?:{one_of(_SYMBOLS)}|{_MEASURES}){_END})"
 # What is before a temperature, such as the name of another vital sign.
@@ -140,13 +140,11 @@ _KIN = _any(word for pack in LANGUAGES.values() for word in pack.words["kin"])
 _PEOPLE = f"(?:{_KIN}|{_words('people')})"
 _PATIENT = _any(word.removesuffix(".") for pack in LANGUAGES.values() for word in pack.cues["patient"])
 _HONORIFIC = _any(word for pack in LANGUAGES.values() for word in pack.words["honorific"])
-_APART = "[ ,:(=–-]{1,3}"
+_APART = "[ ,:(=†–-]{1,3}"
 _LINK = rf"(?:{_words('links')}(?!\w)[ ,.]{{1,2}})"
 # What makes a number with a letter after it an age: the start of a sentence, an article or a person.
-_START = (
-    rf"(?:^|(?<=[.;(|] )|(?<=[(|])"
-    rf"|(?:{_words('articles')}|{_PEOPLE}|{_PATIENT})(?!\w)[ ,.:(]{{1,3}}{_LINK}{{0,3}})"
-)
+_SOMEBODY = rf"(?:{_words('articles')}|{_PEOPLE}|{_PATIENT})(?!\w)[ ,.:(]{{1,3}}{_LINK}{{0,3}}"
+_START = rf"(?:^|(?<=[.:;(|] )|(?<=[(|])|{_SOMEBODY})"
 _SEX = _words("sexes")
 _SEXES = _capitals(_entries("sexes"))
 # Letters for a sex that mean nothing else after a number: "112 H" has a flag, "100 W" a unit, "96h" are hours.
@@ -165,7 +163,7 @@ AGE_RULES = (
     Rule(
         "age over 89 after its name",
         rf"{_ABOUT}{{0,3}}(?:[1-8]?\d {_JOINT}|{_SEX} ?[/,;|-] ?)?(?P<value>{_RANGE}(?: ?{_WITHIN})?)"
-        rf"(?!{_NTH}{_END}|{_SIGNS}| ?[-–]?{_MEASURES}{_END})",
+        rf"(?:(?:{_SHORT}|{_SEX}){_END})?(?!{_NTH}{_END}|{_SIGNS}| ?[-–]?{_MEASURES}{_END})",
         _TYPES,
         (
             *("aged [101]", "edad: [95 años]", "Age [93]", "Age/Sex: [94]/M", "Sex/Age: F/[94]", "age: [094]"),
@@ -179,9 +177,10 @@ AGE_RULES = (
     Rule(
         "age over 89",
         rf"(?P<value>{_RANGE}(?P<within> ?{_WITHIN})?)"
-        rf"(?(within)|(?: ?[-–—]? ?{_words('units')}{_TAIL}|(?<=\d){_words('glued')}{_TAIL}"
+        rf"(?(within)|(?:(?<!90)\+)?(?: ?[-–—]? ?{_words('units')}{_TAIL}|(?<=\d){_words('glued')}{_TAIL}"
         rf"| ?-?{_SHORT}\.?(?= ?[,;/(-]? ?(?:{_SEX}|{_words('people')}){_END})))"
-        rf"|(?:{_START}(?<!\. )|{_SEX}[,/ ]{{1,2}})(?P<short>{_NINETIES}) ?-?{_SHORT}{_END}(?! ?\d)"
+        rf"|(?:^|(?<=[;(|] )|(?<=[(|])|{_SOMEBODY}|{_SEX}\.?[,/ ]{{1,2}})"
+        rf"(?P<short>{_NINETIES}) ?-?{_SHORT}{_END}(?! ?\d)"
         rf"|\((?P<enclosed>{_NINETIES}) ?-?{_SHORT}\.?(?=\))",
         _TYPES,
         (
@@ -223,7 +222,7 @@ AGE_RULES = (
         rf"|{_KIN}(?!\w)(?: [\w,./-]{{1,20}}){{1,6}}? {_words('at')} "
         rf"|{_words('before')}(?!\w)[ :]{{1,2}}{_ABOUT}{{0,2}})"
         rf"(?P<value>{_RANGE}){_BARE}"
-        rf"|{_PATIENT}(?!\w)\.?(?:, ?| ?\()(?P<enclosed>{_NUMBER})(?= ?[,.;)])"
+        rf"|{_PATIENT}(?!\w)\.?(?:, ?| ?\()(?P<enclosed>{_NUMBER})(?= ?(?:[,.;)]|$))"
         rf"|(?P<ordinal>{_NUMBER}) ?{_words('ordinals')}? ?{_words('birthdays')}{_END}"
         rf"|{_words('before_ordinals')} (?P<year>{_NINETIES})(?=\.$)"
         rf"|(?:{_PEOPLE}|{_PATIENT}) (?P<adjective>{_words('adjectives')}){_END}",

@@ -34,6 +34,14 @@ def test_a_pack_has_all_classes_and_kinds(pack: Language) -> None:
 
 
 @pytest.mark.parametrize("pack", PACKS)
+def test_a_pack_has_the_words_for_ages(pack: Language) -> None:
+    for name in ("numbers", "names", "units", "short", "joint", "sexes", "people", "links", "before", "measures"):
+        assert pack.entries("ages", name), name
+    numbers = " ".join(pack.entries("ages", "numbers"))
+    assert all(pack.entries("ages", name) for name in re.findall(r"\{(\w+)\}", numbers))
+
+
+@pytest.mark.parametrize("pack", PACKS)
 def test_words_are_in_lower_case_and_names_in_capitals(pack: Language) -> None:
     days = [form for forms in (*pack.months, *pack.weekdays) for form in forms]
     lists = (pack.function_words, pack.abbreviations, pack.particles, days, *pack.words.values(), *pack.cues.values())

@@ -1,11 +1,17 @@
 """Ages over 89 in the forms that clinicians type: what the untrained rules mark, and what they leave."""
 
+import os
 import re
+import shutil
+import subprocess
+import sys
 import time
 from functools import cache
+from pathlib import Path
 
 import pytest
 
+import features
 from crfdeid.documents import Document, Span
 from crfdeid.pipeline import Deidentifier, load
 from crfdeid.redaction import redact
@@ -26,6 +32,9 @@ def ages(text: str) -> list[str]:
 
 
 ENGLISH = """
+HPI: [101]F with gout | she'll turn [95] | PGF d. [93] | age range [90-95] | siblings aged [91, 93] | [93] white female
+[93]+ years | Age at visit: [93] | patient, [93] | AGE/SEX [93]Y/M | (age [93]) | [93]Y 3M
+Father - [95], well | age: [93]y
 [93]F, fell at home | [93] F who fell | [93]M from a nursing home | [93]f, fell | a [93]m who fell
 [93]WM with a cough | Age/Sex: [93]/M | Age / Gender: [93] F | Sex/Age: F/[93] | M/[93], no fever
 F, [93], with a cough | [93], M, with gout | [93] male with gout | [93]-male | [93], female
@@ -47,6 +56,7 @@ turned [ninety-three] | [a hundred] years old | [hundred and eleven] years | a [
 two [centenarians]
 """
 SPANISH = """
+Edad: [93]a | Edad: [93] a | ella tiene [93] | [93 años] y medio | Pte. de [93] a | masculino, [93 años] | padre ([93])
 [93]M con tos | Mujer [93]a, tos | Varón de [93] a | Paciente de [93] a. con tos | [93]a, varón | [93]/H
 H, [93], con tos | V/[93] | Edad: [93 años] | Edad [93] | edad: [93 años] de edad | mujer de [93 años]
 [93 AÑOS] | [93 anos] | Sexo/Edad: M/[93] | mujer de [93] que consulta | Varón, [93] | varón [93], tos
@@ -56,7 +66,9 @@ madre murió a los [97] | de [91-94 años] | entre [91 y 94 años] | [noventa y 
 [ciento dos años] | [cien años] | mujer [nonagenaria] | paciente [centenaria]
 """
 GERMAN = """
-[93]-jährige Dame | [93]jährig | [93] jähriger Mann | [93]-JÄHRIGE | [93] jaehrig | [93]-Jährige
+Pat. [93] J. | Pat. w., [93] J. | Alter: [93]J | Mutter † [93] | Sie wurde [93]. | er wird [95]
+feiert [95]. Geburtstag | [93]-jährige Dame | [93]jährig | [93] jähriger Mann | [93]-JÄHRIGE
+[93] jaehrig | [93]-Jährige
 die [93]-j. Frau | [93] Jahre alt | [92,5] Jahre | Alter [93] | Alter: [93]. | im Alter von [93] Jahren
 im Alter von [93] | [93] J., w | Pat. ([93] J.) | w, [93] J. | Patientin, [93] J., Sturz | w/[93]
 [93]/w, Sturz | [93]J/w | Patientin, [93], Sturz | [91- bis 94]-jährige | [91 bis 94] Jahre | [91-94] Jahre
@@ -66,6 +78,7 @@ zum [dreiundneunzigsten] Geburtstag | [dreiundneunzigjährige] Dame | [dreiundne
 [fuenfundneunzig] Jahre | [hundertzwei] Jahre | ein [Nonagenarier]
 """
 FRENCH = """
+Âge : [93]a | agée de [93] | [quatre-vingts-treize] ans | père DCD à [93] ans | à l'âge de [93] | M. Quill ([93] ans)
 [93] ans | [93]ans | [93] ANS | âgée de [93] ans | Âge : [93] ans | Âge: [93] | AGE: [93] | homme de [93] ans
 [91 à 94] ans | F [93] ans | F/[93] | [93]/H | femme, [93] ans | patiente de [93] a. | Mme Quill, [93], consulte
 [91-94] ans | [92,5] ans | décédée à [93] ans | fêté ses [93] | son [93]e anniversaire
@@ -102,6 +115,26 @@ Defibrillation mit 120 J | 200 J, dann 120 J | 100 Watt | von 100 W | RR 120/94 
 Alter: 94 Tage | Faktor 94 | in den 90er Jahren | Drehung um 90 Grad | Größe 94 cm | Quillstr. 94a | hundert mg
 94 mois | 94 jours | à 94 % | FC à 94 | TA 120/94 | 100 ml/h | il y a 94 jours | 94 battements | cent patients
 """
+
+
+def test_the_words_of_a_further_language_are_a_table_of_its_file(tmp_path: Path) -> None:
+    folder = Path(features.__file__).parent
+    shutil.copytree(folder, tmp_path / "features", ignore=shutil.ignore_patterns("__pycache__"))
+    pack = (folder / "languages" / "fr.toml").read_text(encoding="utf-8").replace('"French"', '"Quillish"', 1)
+    own = '[ages]\nunits = "kwolen"\nnumbers = "nonko, nonko {ones}"\nones = "una, dua"\nnames = "kwol"\n'
+    pack = re.sub(r"(?ms)^\[ages\]\n.*?(?=^\[names\])", own, pack)
+    (tmp_path / "features" / "languages" / "xq.toml").write_text(pack, encoding="utf-8")
+    text = "kwol: 93, 94 kwolen, nonko-dua kwolen, 94 mg"
+    script = (
+        "from crfdeid.pipeline import load\n"
+        f"text = {text!r}\n"
+        "print(*(text[a:b] for a, b, label in load('rules').annotate(text).spans if label == 'AGE'), sep='; ')\n"
+    )
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(folder.parent)])}
+    command = [sys.executable, "-c", script]
+    assert subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=True).stdout == (
+        "93, 94; nonko-dua\n"
+    )
 
 
 @pytest.mark.parametrize("text", cases(OTHER))
@@ -186,7 +219,7 @@ def test_a_review_page_does_not_call_an_old_age_kept() -> None:
             "patient is a ",
             "T 94 F ",
         ),
-        *("hr at ", "aged of ", "Mrs Quill ", "Age: 94/", "94 y ", "quatre-vingt-", "90s ", "94 and "),
+        *("hr at ", "aged of ", "Mrs Quill ", "Age: 94/", "94 y ", "quatre-vingt-", "90s ", "94 and ", "94, "),
     ],
 )
 def test_hostile_ages_take_linear_time(part: str) -> None:
