@@ -80,7 +80,22 @@ def find_replacements(original: str, redacted: str) -> list[TextChange]:
     """
     before, after = _PIECE.findall(original), _PIECE.findall(redacted)
     starts = [0, *accumulate(map(len, before))]
-    return [TextChange(starts[i], starts[j], "".join(after[k:m])) for i, j, k, m in _changes(before, after)]
+    changes = _changes(before, after)
+    return [_trimmed(original, TextChange(starts[i], starts[j], "".join(after[k:m]))) for i, j, k, m in changes]
+
+
+def _trimmed(original: str, change: TextChange) -> TextChange:
+    """A change without the parts of words that stay before its first label and after its last, as in "[DOCTOR]MRN"."""
+    start, end, by = change
+    labels = list(_LABEL.finditer(by))
+    if not labels:
+        return change
+    tail, head = len(by) - labels[-1].end(), labels[0].start()
+    if tail and original[start:end].endswith(by[-tail:]):
+        end, by = end - tail, by[:-tail]
+    if head and original[start:end].startswith(by[:head]):
+        start, by = start + head, by[head:]
+    return TextChange(start, end, by)
 
 
 def _changes(before: Sequence[str], after: Sequence[str]) -> Iterator[_Change]:

@@ -117,6 +117,9 @@ def test_labels_tell_the_type():
         ("Ann Roe, Zann", "[DOCTOR] Roe, [DOCTOR]", [TextChange(0, 3, "[DOCTOR]"), TextChange(9, 13, "[DOCTOR]")]),
         ("Roe came", "Roe [DOCTOR] came", [TextChange(4, 4, "[DOCTOR] ")]),  # a label next to a name that is left
         ("Roe2031", "[DOCTOR]2031", [TextChange(0, 3, "[DOCTOR]")]),
+        ("Dr. ZannMRN 7", "Dr. [DOCTOR]MRN 7", [TextChange(4, 8, "[DOCTOR]")]),  # the next label, glued to a name
+        ("MRNZann 7", "MRN[DOCTOR] 7", [TextChange(3, 7, "[DOCTOR]")]),
+        ("Zann", "Za[DOCTOR]nn", [TextChange(2, 2, "[DOCTOR]")]),
         ("same", "same", []),
         ("", "new", [TextChange(0, 0, "new")]),
     ],
