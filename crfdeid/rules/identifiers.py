@@ -22,6 +22,7 @@ from crfdeid.rules.rule import (
     is_nss,
     is_rvnr,
     is_vin,
+    one_of,
     stdnum_check,
 )
 
@@ -39,7 +40,170 @@ def _digits(count: int, separators: str = "[ ./-]") -> str:
     return rf"\d(?:{separators}?\d){{{count - 1}}}"
 
 
+# Five digits or more, perhaps with letters: enough after a word that is no name of a number by itself.
+_LONG = r"(?=(?:[a-z./-]{0,8}\d){5})[a-z0-9](?:[a-z0-9]|[./-](?=[a-z0-9])){4,27}+|\d{3,4}(?:[ -]\d{3,4}){1,4}"
+_NO_AMOUNT = (
+    r"(?=.{5})(?!\d{4}-\d\d?-|\d\d?[./-]\d\d?[./-]|\d{1,3}(?:\.\d{3}){1,3}(?!\w))(?=\S{1,28}+(?! ?(?:mg|mcg|g|ml|u|ui"
+    r"|iu|units?|copies|copias"
+    r"|euros?|€|cells?|células)(?!\w)))"
+)
+# Identifiers of which the digits before the last ones are left out or hidden.
+_MASK = r"(?:x{2,8}+[ -]?|x{3,8}+|[•#…]{2,8}+[ -]?|\*{3,8}+[ -]?|\*\*-|(?<= )\*(?=(?!19|20)\d{4}(?![\w*])))"
+_LAST_WORDS = (
+    *(
+        "digits",
+        "digit",
+        "numbers",
+        "nos",
+        "of",
+        "ssn",
+        "ss",
+        "soc",
+        "social",
+        "security",
+        "sec",
+        "card",
+        "mrn",
+        "account",
+    ),
+    *("acct", "phone", "tel", "cell", "dob", "id", "policy", "member", "visa", "mastercard", "amex", "credit", "debit"),
+    *(
+        "his",
+        "her",
+        "their",
+        "the",
+        "is",
+        "are",
+        "was",
+        "on",
+        "file",
+        "listed",
+        "as",
+        "number",
+        "patient",
+        "patient's",
+        "nhs",
+    ),
+    *("dígitos", "digitos", "cifras", "números", "numeros", "de", "del", "la", "su", "dni", "nie", "nif", "tarjeta"),
+    *("cuenta", "seguridad", "nuss", "móvil", "teléfono", "son", "es", "número", "cip", "nhc", "historia", "tfno"),
+    *("ziffern", "stellen", "der", "des", "von", "svnr", "kvnr", "nummer", "versicherungsnummer", "lautet", "lauten"),
+    *(
+        "sind",
+        "ist",
+        "kontonummer",
+        "versichertennummer",
+        "chiffres",
+        "du",
+        "le",
+        "numéro",
+        "nir",
+        "sécurité",
+        "sociale",
+    ),
+    *("sécu", "carte", "sont", "est", "dossier", "compte", "n°", "nº", "no."),
+)
+_LAST_DIGITS = rf"(?:[ :#=(),'\"-]{{1,3}}{one_of(_LAST_WORDS)}(?!\w)){{0,8}}[ :#=()'\"-]{{0,3}}"
+_COUNT = r"(?:[3-6]|three|four|five|six|tres|cuatro|cinco|seis|drei|vier|fünf|trois|quatre|cinq)"
+_LAST = (
+    rf"(?:(?:last|final|l)[ -]?{_COUNT}|(?:{_COUNT} )?[úu]ltim[oa]s(?: {_COUNT})?(?= (?:d[íi]gitos|cifras|n[úu]meros))"
+    rf"|{_COUNT} [úu]ltim[oa]s|letzten? {_COUNT}(?= (?:ziffern|stellen))|{_COUNT} derniers(?= chiffres)|endziffern)"
+)
+_ENDING = (
+    r"(?:ending(?: in| with| on)?|(?:ends|ended) (?:in|with|on)|(?:terminad[oa]|acabad[oa]|termina|acaba"
+    r"|finaliza) en(?: el| los| las)?"
+    r"|(?:endet|endend|endend[er]) (?:auf|mit)(?: den ziffern)?|(?:terminant|finissant|finit|termine) par(?: les?)?)"
+)
+# Words before the last digits of a number, before an extension, and in the footer of a dictation.
+FEW_WORDS = (
+    *("last", "last4", "l4", "l", "final", "ending", "ends", "ended", "terminado", "terminada", "acabado", "acabada"),
+    *("termina", "acaba", "finaliza", "últimos", "últimas", "ultimos", "ultimas", "letzte", "letzten", "endziffern"),
+    *(
+        "endet",
+        "endend",
+        "endende",
+        "endender",
+        "derniers",
+        "terminant",
+        "finissant",
+        "finit",
+        "termine",
+        "*",
+        "•",
+        "#",
+    ),
+    *("…", *("x" * count for count in range(1, 10))),
+    *("d", "dd", "dt", "dict", "dictated", "t", "td", "tr", "trans", "transcribed", "typed", "signed", "job", "diktat"),
+    *("diktatzeichen", "dikt", "gez"),
+)
+
+_FOOTER = re.compile(
+    r"(?<!\w)(?:DD?|DT|D/T|TD?|TR):? ?\d{1,4}[/.-]\d{1,2}[/.-]\d|(?i:(?<!\w)(?:job|dictation|doc)(?: id)? ?[#:] ?\d)"
+)
+
+
+def has_dictation_footer(note: str) -> bool:
+    """True for a note with the date of its dictation, or the number of its job.
+
+    Example:
+        >>> [has_dictation_footer(note) for note in ("D: 03/14/2031", "Job #4822", "vitamin D 50")]
+        [True, True, False]
+    """
+    return _FOOTER.search(note) is not None
+
+
+_WRITERS = ("DOCTOR", "USERNAME", "NOMBRE_PERSONAL_SANITARIO", *PERSON_TYPES)
+
 LABELLED_NUMBER_RULES = (
+    Rule(
+        "unique device identifier",
+        r"(?=[(\]0+=])(?=(?:[^\d ]{0,20} ?\d){8})(?:\(01\) ?\d{14}(?: ?\(\d{2,4}\) ?[a-z0-9](?:[a-z0-9]"
+        r"|[./+-](?=[a-z0-9])){0,19}+){0,6}"
+        r"|(?:\]c1|\]d2)?01\d{14}(?:1[17]\d{6}){1,2}(?:(?:10|21)[a-z0-9]{1,20})?"
+        r"|\+[a-z][a-z0-9]{5,22}+(?:/\$\$?[+a-z0-9](?:[a-z0-9]|[+.$/-](?=[a-z0-9])){3,40}+)?"
+        r"|=/[a-z0-9]{6,20}(?:=[,<>%]?[a-z0-9]{6,16}){1,4})",
+        DEVICE_TYPES,
+        (
+            *("(01)00844588003288(17)141120(10)7654321D", "(01) 00844588003288 (17) 141120 (21) A4822"),
+            *(
+                "UDI: [(01)00844588003288]",
+                "0100844588003288171411201048221Q",
+                "+H123QUILL12340/$$420020216LOT4822/S12X",
+            ),
+        ),
+        ("(01) 12 34", "(1) 00844588003288", "+h", "(17)141120"),
+    ),
+    Rule(
+        "last digits of a number",
+        rf"(?:{_LAST}{_LAST_DIGITS}|{_ENDING}[ :]{{1,2}}(?:{_MASK})?(?!(?:19|20)\d\d(?!\w)))(?P<value>(?:\d{{3,6}}"
+        rf"|\d(?:-\d){{3}})-?[a-z]?(?!\w))"
+        r"|(?P<before>\d{4})(?= ?[(,]? ?(?:the )?(?:last (?:4|four)|[úu]ltim[oa]s (?:4|cuatro)|last4)(?! (?:days"
+        r"|weeks|months|years)))"
+        rf"|{_MASK}(?:(?:{_MASK}){{0,6}}(?P<masked>\d{{3,6}}[a-z]?(?!\w))|(?<=-)(?P<part>\d\d-\d{{4}}))",
+        PERSON_TYPES,
+        (
+            *("SSN last 4: [4822]", "last four of SSN [4822]", "last four digits of her card are [4822]", "L4: [4822]"),
+            *(
+                "card ending in [4822]",
+                "xxx-xx-[4822]",
+                "***-**-[4822]",
+                "xxxx xxxx xxxx [4822]",
+                "[4822] (last 4 of SSN)",
+            ),
+            *("últimos cuatro dígitos del DNI: [4822]", "terminado en [4822Q]", "letzte vier Ziffern [4822]"),
+            *("endet auf [4822]", "quatre derniers chiffres : [4822]", "se terminant par [4822]", "###-##-[4822]"),
+        ),
+        (
+            "last 4 weeks",
+            "ended 2031",
+            "ends in 2031",
+            "last four visits",
+            "x4",
+            "**48** h",
+            "xx 12",
+            "en los últimos 4 años",
+        ),
+        words=FEW_WORDS,
+    ),
     Rule(
         "social security number after its name",
         rf"\d{{3}}{_DASH}?\d\d{_DASH}?\d{{4}}",
@@ -208,7 +372,18 @@ LABELLED_NUMBER_RULES = (
             *("licence number", "licencia number"),
             *("certificate number", "certification number", "registration number", "npi", "dea", "gmc", "license"),
             *("national provider identifier", "dea registration", "dea lic"),
-            *("carnet de conducir", "permiso de conducir", "licencia de conducir"),
+            *(
+                "carnet de conducir",
+                "permiso de conducir",
+                "licencia de conducir",
+                "lanr",
+                "bsnr",
+                "arztnummer",
+                "rpps",
+            ),
+            *("lebenslange arztnummer", "arzt-number", "betriebsstättennummer", "betriebsstätten-number", "adeli"),
+            *("finess", "number rpps", "number adeli", "number finess", "führerschein", "führerscheinnummer"),
+            *("führerschein-number", "permis de conduire", "permis number", "cias"),
         ),
     ),
     Rule(
@@ -246,8 +421,11 @@ LABELLED_NUMBER_RULES = (
         ("passport no. [Q48221344]", "Passport: [482213448]", "pasaporte [QXT482213]", "ID number: [48-22134]"),
         ("passport lost", "pasaporte 4", "id 4"),
         left_context=(
-            "passport",
-            "pasaporte",
+            *("passport", "pasaporte", "passport number", "pasaporte number", "passeport", "passeport number"),
+            *("number de passeport", "reisepass", "reisepassnummer", "reisepass-number", "passnummer", "pass-number"),
+            *("personalausweis", "personalausweisnummer", "ausweisnummer", "ausweis-number", "personalausweis-number"),
+            *("personalausweisnr", "reisepassnr", "passnr", "ausweisnr"),
+            *("cni", "carte d'identité", "carte nationale d'identité", "carte d'identité number"),
             "id number",
             "national id",
             "identity number",
@@ -257,13 +435,23 @@ LABELLED_NUMBER_RULES = (
     ),
     Rule(
         "vehicle or licence plate",
-        r"[a-hj-npr-z0-9]{17}|(?=(?:[a-z -]{0,4}\d){2})[a-z0-9]{1,4}(?:[ -]?[a-z0-9]{2,4}){1,2}",
+        r"[a-hj-npr-z0-9]{17}|[a-zäöü]{1,3}-[a-z]{1,2} ?\d{1,4}"
+        r"|(?=(?:[a-z -]{0,4}\d){2})[a-z0-9]{1,4}(?:[ -]?[a-z0-9]{2,4}){1,2}",
         VEHICLE_TYPES,
         ("VIN: [WTXTW48221344T822]", "license plate [QXT 4822]", "plate number [4822-QXT]", "matrícula: [4822 QXT]"),
         ("plate 2", "growth plate", "plate was 20 mm"),
         left_context=(
             *("vin", "license plate", "licence plate", "number plate", "plate number", "vehicle number", "matrícula"),
-            *("matricula", "vehicle tag", "license tag"),
+            *("matricula", "vehicle tag", "license tag", "kennzeichen", "kfz-kennzeichen", "amtliches kennzeichen"),
+            *(
+                "plaque",
+                "plaque d'immatriculation",
+                "immatriculation",
+                "immatriculé",
+                "number de plaque",
+                "fahrgestellnummer",
+                "fahrgestell-number",
+            ),
         ),
     ),
     Rule(
@@ -278,6 +466,224 @@ LABELLED_NUMBER_RULES = (
             *("pacemaker serial", "number de serie"),
             *("biometric number", "mac address"),
         ),
+    ),
+    Rule(
+        "serial number",
+        rf"(?!\d{{5}}(?![\w-])){_NO_AMOUNT}(?:{_LONG})",
+        DEVICE_TYPES,
+        (
+            *(
+                "S/N [48221344Q]",
+                "serial [QX-48221344]",
+                "SN: [48221344]",
+                "Seriennummer: [QX482213]",
+                "Ser No. [482213]",
+            ),
+            *("n° de série [48221344]", "Serien-Nr. [482213Q]", "nº serie: [QX48221]", "numéro de série : [QX482213]"),
+        ),
+        ("s/n 48221", "serial 2", "sn 4822", "serial troponins", "serial 14/03/2031"),
+        left_context=(
+            *("s/n", "n/s", "sn", "serial", "serial number", "ser number", "ser. number", "serial/lot", "lot/serial"),
+            *(
+                "seriennummer",
+                "seriennr",
+                "serien-number",
+                "seriennr.",
+                "number de série",
+                "number série",
+                "numéro de série",
+            ),
+            *(
+                "number serie",
+                "number de serie",
+                "serie number",
+                "número de serie",
+                "gerätenummer",
+                "geräte-number",
+                "imei",
+            ),
+            *("udi-di", "udi di", "nºserie", "geräte-nr", "n°série"),
+        ),
+    ),
+    Rule(
+        "card or record of a patient",
+        rf"{_NO_AMOUNT}(?:b{{8}}(?=(?:[a-z]{{0,7}}\d){{5}})[a-z0-9]{{8}}"
+        rf"|[a-z]{{2,10}}[ -]?(?:\d ?)?\d{{6,12}}(?: ?\d{{2,3}})?[a-z]?|{_LONG})",
+        PERSON_TYPES,
+        (
+            *(
+                "HAR [48221344822]",
+                "encounter [482213448]",
+                "FIN: [4822134482]",
+                "CSN [482213448]",
+                "CIP-SNS [BBBBBBBB48221344]",
+            ),
+            *(
+                "CITE [QUTA720314021]",
+                "TIS [48221344]",
+                "NUHSA [AN0482213448]",
+                "SIP: [48221344]",
+                "CIP [QUTA 1 720314 021]",
+            ),
+            *(
+                "Fallnummer: [4822134]",
+                "Fall-Nr. [4822134]",
+                "IPP : [48221344]",
+                "NDA [48221344]",
+                "N° de dossier [482213]",
+            ),
+            *(
+                "accession [S31-48221]",
+                "claim [QX-482213]",
+                "Rx# [4822134]",
+                "Medical ID: [QX-4822-134]",
+                "PID [4822134]",
+            ),
+            *("expediente [482213/31]", "Patientennummer [48221344]", "order [482213448]", "referral #[4822134]"),
+        ),
+        (
+            "fin 2031",
+            "tis 2019",
+            "encounter 4",
+            "visit 03/14/2031",
+            "order 2031-03-14",
+            "case 48",
+            "claim 250000 euros",
+        ),
+        left_context=(
+            *(
+                "har",
+                "fin",
+                "csn",
+                "job",
+                "badge",
+                "badge number",
+                "employee",
+                "staff number",
+                "encounter",
+                "enc",
+                "visit",
+                "accession",
+                "accession:",
+                "acc",
+                "specimen",
+                "order",
+            ),
+            *("claim", "case", "referral", "authorization", "prior authorization", "auth", "prior auth", "requisition"),
+            *("rx", "prescription", "ticket", "incident", "tracking", "confirmation", "episode", "admission number"),
+            *(
+                "stay number",
+                "patient id",
+                "patient",
+                "pt id",
+                "medical id",
+                "health id",
+                "subject",
+                "subject id",
+                "pid",
+            ),
+            *("empi", "epi number", "ehr number", "emr number", "case id", "visit id", "encounter id", "study number"),
+            *(
+                "reference",
+                "ref",
+                "cip",
+                "cip-sns",
+                "cip sns",
+                "cipsns",
+                "cipa",
+                "cip autonómico",
+                "cite",
+                "tis",
+                "sip",
+            ),
+            *("nuhsa", "naf", "number tarjeta", "expediente", "number de expediente", "expediente number", "volante"),
+            *(
+                "petición",
+                "number de petición",
+                "muestra",
+                "caso",
+                "caso number",
+                "solicitud",
+                "tsi",
+                "icu",
+                "cita",
+                "informe number",
+            ),
+            *("number de informe", "número de paciente", "number de paciente", "id paciente", "ingreso number"),
+            *("number ingreso", "number de ingreso", "number caso", "number de caso", "number petición", "auftrag"),
+            *("aufnahmenr", "befundnr", "aktennr", "fall-id", "patid"),
+            *(
+                "fallnummer",
+                "fall-number",
+                "fall number",
+                "fallnr",
+                "aufnahmenummer",
+                "aufnahme-number",
+                "patientennummer",
+            ),
+            *("patienten-number", "patientennr", "pat.-number", "pat-number", "pat number", "auftragsnummer"),
+            *("auftrags-number", "auftragsnr", "befundnummer", "befund-number", "aktenzeichen", "az", "vorgangsnummer"),
+            *("akte", "archivnummer", "probennummer", "eingangsnummer", "e-number", "journalnummer", "journal-number"),
+            *("ipp", "nip", "nda", "iep", "ndp", "number de dossier", "numéro de dossier", "dossier", "number dossier"),
+            *(
+                "number patient",
+                "number de patient",
+                "numéro de séjour",
+                "number de séjour",
+                "number d'hospitalisation",
+            ),
+            *("number de venue", "number d'examen", "number de prélèvement", "number d'admission"),
+        ),
+    ),
+    Rule(
+        "job of a dictation",
+        rf"\d{{4,12}}(?!\w)|{_LONG}",
+        PERSON_TYPES,
+        ("Job #[4822]", "Job ID: [4822]", "Document ID [48221344]", "Conf # [482213]", "Dictation #[4822]"),
+        ("job 4", "job of 2031", "document 3", "job: nurse"),
+        left_context=(
+            *(
+                "job number",
+                "document number",
+                "doc number",
+                "dictation number",
+                "transcription number",
+                "voice number",
+            ),
+            *("confirmation number", "conf number", "job id", "transaction number", "dictation id", "report number"),
+            *("voice job number", "diktatnummer", "diktat-number"),
+        ),
+    ),
+    Rule(
+        "initials in the footer of a dictation",
+        r"(?-i:[A-Z]{2,4} ?[/:] ?(?:[a-z]{2,4}|[A-Z]{2,4})(?:/\d{3,9})?|[a-z]{2,4}/[a-z]{2,4})"
+        r"(?=(?:[ ,;.|]{1,3}(?:job|doc|conf)[^\d]{0,12}\d{3,12})?[ ,;.|]{1,3}(?:d|dd|dt|d/t|dict|dictated|t|td|tr|trans"
+        r"|transcribed)(?: on)?[:.]? ?\d{1,4}[/.-]\d{1,2}[/.-]\d|[ ,;.|]{1,3}(?:job|doc|conf)[^\d]{0,12}\d{4})"
+        r"|(?:(?:dictated|transcribed|typed|signed)(?: but not read)? by|(?-i:TR?:|D/T:|DD?:)|diktat(?:zeichen)?:?"
+        r"|dikt\.:?|gez\.) ?:? ?(?P<value>(?-i:[A-Z]{2,4}(?:[/:][A-Za-z]{2,4})?))(?![\w’'-])"
+        r"(?! (?!(?:Transcribed|Typed|Dictated|Signed|Date|Job|On)(?!\w))(?-i:[A-Z][a-z]))",
+        _WRITERS,
+        (
+            *(
+                "[JQ/mt] D: 03/14/2031 T: 03/15/2031",
+                "[JQ:mt] DD: 03/14/2031",
+                "[jq/mt] D: 3/14/31",
+                "Dictated by: [JQ]",
+            ),
+            *("[JQ/MT/4822] T: 03/14/2031", "[JQ/mt] Job #48221", "transcribed by [MT]"),
+        ),
+        ("CT/MR 03/14/2031", "mg/dl", "AP/lat D 3", "BP: 120", "signed by Abe"),
+        words=FEW_WORDS,
+    ),
+    Rule(
+        "initials in a note that was dictated",
+        r"(?-i:[A-Z]{2,3}[/:](?!kg|ml|dl|min|hr|h)[a-z]{2,3}|(?!mg|ml|kg)[a-z]{2,3}/(?!kg|ml|dl|min|hr|h"
+        r"|or)[a-z]{2,3}(?=$))",
+        _WRITERS,
+        ("[JQ/mt], well, D: 03/14/2031",),
+        ("JQ/mt", "NS/kg, D: 03/14/2031"),
+        words=("/",),
+        in_note=has_dictation_footer,
     ),
 )
 

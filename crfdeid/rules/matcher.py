@@ -12,12 +12,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache, reduce
 from itertools import chain, groupby
 from operator import itemgetter, or_
 from re import _parser  # type: ignore[attr-defined]  # Python's parser of expressions has no public name
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -32,6 +33,7 @@ from crfdeid.rules.readings import Reading, may_cross, plain_reading, seam_at
 from crfdeid.rules.rule import Rule
 from features.languages import ALL_LANGUAGES
 from features.patterns import lower_for_patterns
+from features.sentences import NoteTokens
 from features.tokenizer import Token, tokenize
 from features.tokens import Sentence
 
@@ -53,7 +55,23 @@ RULES: tuple[Rule, ...] = (
 
 # Tokens for a number; "number" in the name of a field is any of them.
 _NUMBER_WORDS = frozenset(
-    ("number", "numbers", "num", "nr", "no", "nº", "n", "número", "numero", "numéro", "nummer", "id", "code", "card")
+    (
+        "number",
+        "numbers",
+        "num",
+        "nbr",
+        "nr",
+        "no",
+        "nº",
+        "n",
+        "número",
+        "numero",
+        "numéro",
+        "nummer",
+        "id",
+        "code",
+        "card",
+    )
 ) | {"#"}
 _DIGIT = re.compile(r"\d")
 _HAS_DIGIT = 1  # the first bit of `Prefilter`
@@ -70,7 +88,7 @@ def _cue_words(rule: Rule) -> frozenset[str]:
 _BEFORE = r"(?<![\w@])(?<!\d[-/.])"
 _AFTER = r"(?<![^\W\d_](?=[^\W\d_]))(?<!\d(?=\d))(?![-/.]\d)"
 # Between the name of a field and its value: "no.", ":", "#", "is".
-_NUMBER = r"(?:numbers?|(?:num|nr|no|n[º°])\.?|n\.[ºo°]|número|num[eé]ro|nummer|id|code|card|#)"
+_NUMBER = r"(?:numbers?|(?:num|nbr|nr|no|n[º°])\.?|n\.[ºo°]|número|num[eé]ro|nummer|id|code|card|#)"
 _GAP = rf"(?<![^\W\d_](?=[^\W\d_]))(?:\s?[#:;|.,º°=-]|\s?(?:{_NUMBER}|is|was|es)(?!\w)){{0,4}}\s?\(??"
 
 
@@ -296,7 +314,7 @@ class RuleSet:
             for match in written:
                 ends = ends or sentence.token_ends()
                 spans.append((match.rule, *_token_range(ends, match.start, match.end)))
-            return [*_disjoint(spans)]
+            return [*_disjoint(_that_hold(sentence, spans))]
         as_written = Reading(text, sentence.token_ends())
         undecorated = _matches(plain.text, possible, [(sentence.tokens[i][0], plain.ends[i]) for i in cues])
         spans = [
@@ -304,7 +322,8 @@ class RuleSet:
             for reading, matches in ((as_written, written), (plain, undecorated))
             for match in matches
         ]
-        return [*_disjoint(sorted(spans, key=lambda one: (self._rank[one[0].name], one[1] - one[2], one[1])))]
+        held = _that_hold(sentence, spans)
+        return [*_disjoint(sorted(held, key=lambda one: (self._rank[one[0].name], one[1] - one[2], one[1])))]
 
     def _across(self, note: Sequence[Token], place: int) -> list[_Found]:
         """Matches, with their cues, that reach over the line end before a token of a note; by tokens of the note."""
@@ -324,7 +343,7 @@ class RuleSet:
         found = []
         for match in across:
             first, stop = _token_range(ends, match.start, match.end)
-            if may_cross(seam, first, stop, is_value=match.start in values):
+            if match.rule.in_note is None and may_cross(seam, first, stop, is_value=match.start in values):
                 found.append((match.rule, seam.first + first, seam.first + stop))
         return [*_disjoint(found)]
 
@@ -342,6 +361,25 @@ def _parts_in(sentence: Sentence, found: Iterable[_Found], across: Iterable[_Fou
         for i in part:
             if i - 1 not in part:
                 yield rule, i, next(j for j in range(i, stop - begin + 1) if j not in part)
+
+
+def _that_hold(sentence: Sentence, spans: Iterable[_Found]) -> Iterator[_Found]:
+    """The matches of a sentence without those that `Rule.in_note` refuses."""
+    return (one for one in spans if one[0].in_note is None or _holds_in_note(one[0].in_note, sentence))
+
+
+# Of each note in memory, the answers of `Rule.in_note`.
+_ANSWERS: WeakKeyDictionary[NoteTokens, dict[Callable[[str], bool], bool]] = WeakKeyDictionary()
+
+
+def _holds_in_note(in_note: Callable[[str], bool], sentence: Sentence) -> bool:
+    """The answer of `Rule.in_note` for the note of a sentence, which is asked once for each note."""
+    if not isinstance(sentence.note, NoteTokens):
+        return in_note(sentence.spaced)
+    answers = _ANSWERS.setdefault(sentence.note, {})
+    if in_note not in answers:
+        answers[in_note] = in_note(sentence.note.text)
+    return answers[in_note]
 
 
 def _token_range(ends: Sequence[int], start: int, end: int) -> tuple[int, int]:
@@ -429,7 +467,7 @@ def _values(rule: Rule, text: str, match: re.Match[str]) -> Iterator[_Match]:
     start, end = match.span(match.lastgroup or 0)
     parts = [(start, end)]
     if rule.separator:
-        marks = [found.span() for found in re.compile(rule.separator).finditer(text, start, end)]
+        marks = [found.span() for found in _pattern(rule.separator, small=False).finditer(text, start, end)]
         parts = [*zip([start, *(last for _, last in marks)], [*(first for first, _ in marks), end], strict=True)]
     for first, last in parts:
         stop = _right_end(rule, text, first, last)

@@ -33,6 +33,7 @@ class Rule(NamedTuple):
         has_checksum: ``check`` hardly passes by chance, so that a match is PHI even if annotators missed it.
         requires_support: use the rule only if its matches in the training notes are PHI, or if there are training notes
             without a match: its values are PHI in some corpora only, such as words for relatives.
+        in_note: says of a whole note, by its text, whether the matches in it are PHI; None: in every note.
         exact: the ends of its matches that are ends of annotators' spans too: "both", "start", or "" for none. There a
             hybrid of few training notes splits a span of its model, such as a street with the postal code after it.
         language: code of the language of the notes that the rule is for; None for all.
@@ -54,6 +55,7 @@ class Rule(NamedTuple):
     check: Callable[[str], bool] | None = None
     has_checksum: bool = False
     requires_support: bool = False
+    in_note: Callable[[str], bool] | None = None
     exact: Literal["", "start", "both"] = ""
     language: str | None = None
     separator: str = ""
@@ -109,6 +111,9 @@ NAME_PART = rf"[\"“”«»]?(?!{_ADDRESS}){CAPITAL}[\w’'&]{{0,40}}+[\"“”
 NAME_REST = (
     rf"(?:(?: (?:(?:de|del|da|do|dos|para|en|la|las|los|el|y|e|i|of|for|the|and) |d['’]){{0,3}}|-){NAME_PART}){{0,6}}"
 )
+
+# Signs inside dates: one set for many rules, since the prefilter keeps a bit for each set of words.
+MARKS = ("/", "-", ".", "_")
 
 # Type names of identifying numbers in corpora.
 RECORD_TYPES = ("MEDICALRECORD", "MEDICAL_RECORD_NUMBER", "ID_SUJETO_ASISTENCIA", "IDNUM", "ID")
