@@ -145,7 +145,7 @@ def _cut(text: str, span: Span) -> Span:
     space = text.find(" ", span.start, span.end)
     if space > span.start:
         return Span(span.start, space, span.label)
-    return Span(max(0, span.start - 1), span.end, span.label)
+    return Span(max(0, span.start - 2), span.end, span.label)  # a space alone would be trimmed
 
 
 def _nothing(document: Document, chance: random.Random) -> list[Span]:
