@@ -5,6 +5,7 @@ import stat
 from pathlib import Path
 
 import pytest
+from commands import with_usual
 
 from crfdeid.cli import main
 from crfdeid.corpora import read_corpus, write_corpus
@@ -32,7 +33,7 @@ def box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def run(more: str = "") -> int:
     notes, *options = more.split() if more and not more.startswith("--") else ["notes.jsonl", *more.split()]
-    return main(["pseudonymise", notes, *["--vectors", "vectors.txt", "--output", "out.jsonl"], *options])
+    return main(["pseudonymise", notes, *with_usual({"--vectors": "vectors.txt", "--output": "out.jsonl"}, *options)])
 
 
 def test_every_sentence_is_a_document_with_a_new_id_and_only_phi_is_replaced(

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from commands import error_of
+from commands import error_of, with_usual
 from notes_samples import tiny_model, written
 
 from crfdeid.cli import main
@@ -105,7 +105,7 @@ def test_the_same_seed_draws_the_same(model, notes, tmp_path):
     ],
 )
 def test_options_that_cannot_work_are_refused(notes, tmp_path, capsys, arguments, expected):
-    assert run(notes, "--output", tmp_path / "out", "--count", 3, *arguments) == 2
+    assert run(notes, *with_usual({"--output": tmp_path / "out", "--count": 3}, *arguments)) == 2
     assert expected in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 

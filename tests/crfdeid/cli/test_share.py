@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from commands import error_of
+from commands import error_of, with_usual
 from tiny_sharing import NAMES, tiny_notes, tiny_representation
 
 from crfdeid import Document, Span, write_corpus
@@ -67,8 +67,8 @@ def files(house: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 def fitting(house: Path, files: list[Path], out: Path, *more: str) -> list[str]:
-    fixed = [str(house / "representation"), *map(str, files), "--dev", str(house / "dev.jsonl"), "--output", str(out)]
-    return ["share", "fit", *fixed, *QUICK, *more]
+    usual = {"--dev": house / "dev.jsonl", "--output": out}
+    return ["share", "fit", str(house / "representation"), *map(str, files), *QUICK, *with_usual(usual, *more)]
 
 
 def train(house: Path, files: list[Path], out: Path, *more: str) -> int:

@@ -12,6 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from commands import with_usual
 from full_disk import file_size_limit
 
 from crfdeid import DataError, Deidentifier, Document, Span, UsageError, create, load, write_corpus
@@ -53,7 +54,8 @@ def notes(corpus: Splits, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def train(notes: Path, out: Path, *more: str) -> int:
-    return main(["train", str(notes / "train"), "--dev", str(notes / "dev"), "--output", str(out), *QUICK, *more])
+    usual = {"--dev": notes / "dev", "--output": out}
+    return main(["train", str(notes / "train"), *QUICK, *with_usual(usual, *more)])
 
 
 @pytest.fixture(scope="module")
