@@ -28,7 +28,7 @@ _NO_VERSION = "".join(f"(?<!{word} )" for word in ("v", r"v\.", "version", "buil
 _IP = ("IPADDR", "IPADDRESS", "IP_ADDRESS", "IP", "DIREC_PROT_INTERNET")
 _URL = ("URL", "URL_WEB", "WEB_URL")
 _MAIL = ("EMAIL", "CORREO_ELECTRONICO", "EMAIL_ADDRESS")
-_ACCOUNTS = ("USERNAME", "EMAIL", "CORREO_ELECTRONICO", "EMAIL_ADDRESS", *PERSON_TYPES)
+_ACCOUNTS = ("USERNAME", *PERSON_TYPES)
 # Endings that follow a host in private networks, and those that need a port or a path to be no word.
 _MORE_ENDINGS = (
     *("local", "lan", "intranet", "internal", "corp", "home", "de", "it", "be", "at", "se", "no", "dk", "fi", "us"),

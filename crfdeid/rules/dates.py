@@ -125,6 +125,8 @@ _CUES = ("on", "by", "before", "after", "from", "el", "del", "al", "le", "du", "
 _CUE = rf"(?<!\w){one_of(_CUES)} \(?"
 _FOUND_PAIR = re.compile(rf"(?:(?P<cue>{_SURE_CUE})|(?P<weak>{_CUE}))?(?P<pair>{_PAIR})")
 _IS_SURE = re.compile(rf"{_SHAPE_OF_SURE}[\d/]+")
+_GERMAN_CUES = ("am", "vom", "zum", "bis", "seit", "ab", "dem", "den", "op", "aufnahme", "entlassung")
+_RARE_WORDS = (*_GERMAN_CUES, "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
 _FULL_DATE = re.compile(rf"(?<!\d)({_DAY}/{_MONTH}|{_MONTH}/{_DAY})/(?:{_CENTURY}|\d\d)(?!\d)")
 
 
@@ -182,10 +184,15 @@ DATE_RULES = (
     ),
     Rule(
         "date in digits",
-        "|".join(_numeric_date(mark) for mark in ("/", "-", r"\. ?", "_")),
+        "|".join(_numeric_date(mark) for mark in ("/", "-", r"\. ?", "_"))
+        # in German; a decimal at the end of a sentence has no further mark
+        + r"|(?:0[1-9]|[12]\d|3[01])\.(?:0[1-9]|1[0-2])(?=\.[:,;)/–-])",
         _DATES,
-        ("03/14/72", "1972-03-14", "14-03-1972", "1.2.1972", "12-04-'31", "14. 3. 2031", "2031_03_14"),
-        ("120/80", "3.5", "93-12-23-7", "7.36/12/02", "10-0-10", "40-30-20"),
+        (
+            *("03/14/72", "1972-03-14", "14-03-1972", "1.2.1972", "12-04-'31", "14. 3. 2031", "2031_03_14"),
+            *("[14.03].: Fieber", "Sono [14.03]., gut"),
+        ),
+        ("120/80", "3.5", "93-12-23-7", "7.36/12/02", "10-0-10", "40-30-20", "Hb 12.05. Today"),
         words=MARKS,
     ),
     Rule(
@@ -206,7 +213,7 @@ DATE_RULES = (
         _DATES,
         ("14.III.2031", "14/XI/31", "4.IV.2031", "14-XII-2031", "since [III.2031]"),
         ("grade 2/IV", "III/VI", "14.iii.2031", "II-III"),
-        words=MARKS,
+        words=_RARE_WORDS,
     ),
     Rule(
         "days of a month",
@@ -288,18 +295,17 @@ DATE_RULES = (
     ),
     Rule(
         "day and month in German",
-        rf"(?<!\w)(?:am|vom|zum|bis|seit|ab|dem|den|op|aufnahme|entlassung) (?P<value>"
+        rf"(?:{'|'.join(_GERMAN_CUES)}) (?P<value>"
         rf"(?:{_DAY}\.(?: ?{_MONTH}\.)?(?: ?[-–,/] ?| (?:und|bis|bis zum|u\."
         rf"|sowie) )(?:am )?){{0,5}}{_DAY}\. ?{_MONTH})"
-        r"(?=\.(?!\d))|(?P<listed>(?:0[1-9]|[12]\d|3[01])\.(?:0[1-9]|1[0-2]))(?=\.(?:[:,;)/–-]| (?-i:[a-zäöü])))",
+        r"(?=\.(?!\d))",
         _DATES,
         (
             *("am [14.03]. und [20.3]. gesehen", "vom [14.-20.03]. hier", "seit [4.3]. krank"),
-            *("[14.03].: Fieber", "Sono [14.03]., gut"),
             "vom [14.3]. bis zum [20.3].",
         ),
         ("am 4.13.", "am 4.1 mmol", "4.1.", "am 14. Tag", "Hb 12.05. Heute"),
-        words=MARKS,
+        words=_RARE_WORDS,
         separator=_BETWEEN_DAYS,
         language="de",
     ),

@@ -322,8 +322,11 @@ class RuleSet:
             for reading, matches in ((as_written, written), (plain, undecorated))
             for match in matches
         ]
-        held = _that_hold(sentence, spans)
-        return [*_disjoint(sorted(held, key=lambda one: (self._rank[one[0].name], one[1] - one[2], one[1])))]
+        return [
+            *_disjoint(
+                sorted(_that_hold(sentence, spans), key=lambda one: (self._rank[one[0].name], one[1] - one[2], one[1]))
+            )
+        ]
 
     def _across(self, note: Sequence[Token], place: int) -> list[_Found]:
         """Matches, with their cues, that reach over the line end before a token of a note; by tokens of the note."""
@@ -335,7 +338,8 @@ class RuleSet:
         possible = self._possible(reduce(or_, bits))
         cues = [(seam.tokens[i][0], ends[i]) for i, own in enumerate(bits) if own & self._prefilter.cue]
         border = ends[seam.split - 1]
-        across = [match for match in _matches(text, possible, cues) if match.begin < border < match.stop]
+        matches = (match for match in _matches(text, possible, cues) if match.rule.in_note is None)
+        across = [match for match in matches if match.begin < border < match.stop]
         if not across:
             return []
         before = _matches(text[:border], possible, [cue for cue in cues if cue[1] <= border])
@@ -343,7 +347,7 @@ class RuleSet:
         found = []
         for match in across:
             first, stop = _token_range(ends, match.start, match.end)
-            if match.rule.in_note is None and may_cross(seam, first, stop, is_value=match.start in values):
+            if may_cross(seam, first, stop, is_value=match.start in values):
                 found.append((match.rule, seam.first + first, seam.first + stop))
         return [*_disjoint(found)]
 
