@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from commands import with_usual
 from notes_samples import Job, NoSpark, in_this_process, tiny_model, written
 
 from crfdeid.cli import main
@@ -458,7 +459,7 @@ def test_options_that_spark_cannot_have_are_refused_before_it_starts(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "in").mkdir()
-    assert main(["redact", str(model), "--output", "out", *options]) == 2
+    assert main(["redact", str(model), *with_usual({"--output": "out"}, *options)]) == 2
     said_by_it = capsys.readouterr().err
     assert said in said_by_it and "key@" not in said_by_it
 
