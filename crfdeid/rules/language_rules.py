@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from crfdeid.rules.name_words import has_proper_name, is_after_title, is_after_word, is_known, is_place, is_town
-from crfdeid.rules.names import _CASELESS, _DOCTORS, _PATIENTS, _RELATIVES, _WORD
+from crfdeid.rules.names import _DOCTORS, _PATIENTS, _RELATIVES, _WORD
 from crfdeid.rules.rule import CAPITAL, UPPER, Rule, one_of
 from features.languages import LANGUAGES, Language
 from features.lexicons import spellings
@@ -55,7 +55,7 @@ def _name_rules(pack: Language) -> Iterator[Rule]:
     elided = one_of([*(part[:-1] for part in pack.particles if part.endswith("'")), "d"])
     join = rf"(?: (?:(?:{particles} (?:l['’])?|{elided}['’])){{0,2}}|-|(?<=\.)|(?<=\. ))"
     before = rf"(?:{particles} |{elided}['’]){{0,2}}"
-    long = rf"(?=(?:{UPPER}\.[ -]?){{0,3}}{UPPER}['’]?[^\W\d_]|{_CASELESS})"  # a name of initials alone is none
+    long = rf"(?=(?:{UPPER}\.[ -]?){{0,3}}{UPPER}['’]?[^\W\d_])"  # a name of initials alone is none
     words = rf"{_WORD}(?:{join}{_WORD})"
     name = rf"(?-i:{before}{long}{words}{{0,5}}(?:, ?{words}{{0,2}})?)"
     value = rf"(?P<value>{name})"

@@ -102,6 +102,11 @@ def _expression(rule: Rule) -> str:
     return f"{_BEFORE}(?:{'|'.join(names)}){_GAP}(?:{value}){_AFTER}"
 
 
+# Most expressions for names have none, and parsing takes long.
+_NO_DIGITS, _MAY_HAVE_DIGITS = re.compile(r"\[\^\\W\\d[^]]*\]|\{\d*,?\d*\}"), re.compile(r"\\d|\d")
+
+
+@cache
 def least_digits(form: str) -> int:
     r"""Count the digits that any match of an expression has, with its context.
 
@@ -109,7 +114,7 @@ def least_digits(form: str) -> int:
         >>> [least_digits(form) for form in (r"MRN ?\d{4,6}|\d\d-[a-z]", r"[a-z]\d*", "[a-z0-9]{9}")]
         [2, 0, 0]
     """
-    return _sum_digits(_parser.parse(form))
+    return _sum_digits(_parser.parse(form)) if _MAY_HAVE_DIGITS.search(_NO_DIGITS.sub("", form)) else 0
 
 
 def _sum_digits(sequence: Iterable[tuple[Any, Any]]) -> int:
@@ -179,7 +184,7 @@ class Prefilter(dict[str, int]):
 
     def _of_rule(self, rule: Rule) -> Iterator[int]:
         """The bits that a rule needs."""
-        if least_digits(_expression(rule)):
+        if least_digits(rule.form):
             yield _HAS_DIGIT
         if rule.starts_with_word:
             yield self.cue
@@ -281,7 +286,7 @@ class RuleSet:
         form = _expression(rule)
         small = not _CASE_SENSITIVE.search(form)
         return _Compiled(
-            rule, _pattern(form, small=small), small, least_digits(form), self._prefilter.of_rules[rule.name], {}
+            rule, _pattern(form, small=small), small, least_digits(rule.form), self._prefilter.of_rules[rule.name], {}
         )
 
     def _allowed(self, bits: int) -> Sequence[_Compiled]:

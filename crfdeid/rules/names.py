@@ -6,6 +6,8 @@ does not mask the words after it.
 
 from __future__ import annotations
 
+import re
+
 from crfdeid.rules.name_words import is_after_title, is_after_word, is_known, is_whole
 from crfdeid.rules.rule import UPPER, Rule, forms, one_of
 from features.languages import LANGUAGES
@@ -16,15 +18,18 @@ _RELATIVES = ("FAMILIARES_SUJETO_ASISTENCIA", "RELATIVE", "FAMILY", *_PATIENTS)
 
 _ENGLISH, _SPANISH = LANGUAGES["en"], LANGUAGES["es"]
 # A word of a name ("O'Neill", "PÉREZ"), an initial with its full stop ("M.ª"), or a short form of a given name ("Wm.").
-# Letters of scripts without capitals: Hebrew, Arabic, those of India and South-East Asia, Kana, Han, Hangul.
-_CASELESS = "[\u05d0-\u05ea\u0620-\u064a\u0671-\u06d3\u0900-\u109f\u1780-\u17b3\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3]"
-_SHORT_FORMS = "|".join(sorted(form for pack in LANGUAGES.values() for form in pack.entries("names", "short")))
+_SHORT_FORMS = one_of(form for pack in LANGUAGES.values() for form in pack.entries("names", "short"))
 # Other short words without a vowel: "Av.", "Sr.".
-_OTHER_SHORT = "|".join(sorted({word.capitalize() for pack in LANGUAGES.values() for word in pack.abbreviations}))
+_OTHER_SHORT = one_of(
+    word.capitalize()
+    for pack in LANGUAGES.values()
+    for word in pack.abbreviations
+    if re.fullmatch("[a-z][b-df-hj-np-tv-wz]{1,3}", word)
+)
 _WORD = (
     rf"(?:(?:(?!(?:{_OTHER_SHORT})\.){UPPER}[b-df-hj-np-tv-wz]{{1,3}}|{_SHORT_FORMS})\.(?=[ -]?{UPPER})"
     rf"|{UPPER}(?:[^\W\d_ºª]|['’](?!s(?!\w))(?=[^\W\d_])){{1,30}}+(?!\w)"
-    rf"|{UPPER}(?:\.?ª\.?|\.a(?!\w)|(?!\w|/|-[a-z])\.?)|{_CASELESS}{{1,30}}+)"
+    rf"|{UPPER}(?:\.?ª\.?|\.a(?!\w)|(?!\w|/|-[a-z])\.?))"
 )
 _PARTICLE = (
     r"(?:de(?: l[ao]s?| el)?|del|da|das|dos?|di|du|l[aeo]s?|van(?: de[nr]?)?|von(?: der)?|de[nr]|te[nr]|bin|ibn|al|el"
@@ -371,7 +376,7 @@ NAME_RULES = (
     ),
     Rule(
         "name before a degree",
-        rf"(?=(?-i:{UPPER})){_NO_CUE}{_VALUE}"
+        rf"(?=(?-i:[^\W\d_a-z])){_NO_CUE}{_VALUE}"
         rf"(?:,? (?-i:{'|'.join(_DEGREES)}|M\.D\.?|Ph\.D\.?)|, ?(?-i:{'|'.join(_AFTER_COMMA)}))",
         _DOCTORS,
         (

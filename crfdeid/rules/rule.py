@@ -98,9 +98,9 @@ def _branches(words: set[str]) -> str:
 CODE = r"(?:\d{2,4}(?:[ -]\d{3,4}){1,4}|(?=(?:[a-z-]{0,8}\d){2})[a-z0-9](?:[a-z0-9]|[-/](?=[a-z0-9])){3,23}+)"
 
 # A word of a name, and what follows it. An address that comes next is no part of the name.
-UPPER = f"[A-Z{''.join(letter for letter in map(chr, range(0xC0, 0x530)) if letter.isupper())}]"
-"""A capital of Latin, Greek or Cyrillic script."""
-CAPITAL = f"(?-i:{UPPER})"
+CAPITAL = "(?-i:[A-ZÀ-ÖØ-Þ])"
+UPPER = r"(?:(?![a-zªºß-ÿ]|œ)[^\W\d_])"
+"""A capital, or a letter of another script, which may have none. It is for parts without regard to case turned off."""
 _ADDRESS = (
     r"(?:c ?[/\\]|(?:e-?mail|correo|av|ave|avda|avenida|avenue|calle|carrer|carretera|ctra|paseo|plaza|pza|street|road"
     r"|avinguda|boulevard|bulevar|paraje|prolongación|box|apdo|glorieta|pso|planta|apartado|campus|servicio|servei"
