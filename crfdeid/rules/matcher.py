@@ -29,7 +29,7 @@ from crfdeid.rules.entities import INSTITUTION_RULES, MANUFACTURER_RULES, PERSON
 from crfdeid.rules.identifiers import CHECKSUM_RULES, LABELLED_NUMBER_RULES
 from crfdeid.rules.language_rules import LANGUAGE_RULES
 from crfdeid.rules.names import NAME_RULES
-from crfdeid.rules.readings import Reading, may_cross, plain_reading, seam_at
+from crfdeid.rules.readings import Reading, is_closed, may_cross, plain_reading, seam_at
 from crfdeid.rules.rule import Rule
 from features.languages import ALL_LANGUAGES
 from features.patterns import lower_for_patterns
@@ -306,7 +306,8 @@ class RuleSet:
                 note, place = sentence.note, sentence.note_start
                 across = self._across(note, place)
             before, place = across, sentence.note_start + len(sentence.tokens)
-            across = self._across(note, place)
+            last = [token[0] for token in sentence.tokens[-2:]]
+            across = [] if len(last) > 1 and is_closed(last) else self._across(note, place)
             yield [*found, *_parts_in(sentence, found, [*before, *across])] if before or across else found
 
     def _found(self, sentence: Sentence, possible: Sequence[_Compiled], cues: Sequence[int]) -> list[_Found]:

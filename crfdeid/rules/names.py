@@ -385,6 +385,7 @@ NAME_RULES = (
             *("Staff: [Jane Quill], MD", "[JANE QUILL], DO"),
         ),
         ("an MD", "Attending MD", "Cardiology, NP", "Stable, RN aware", "Plan PT", "MD, PhD"),
+        words=(*map(str.lower, (*_DEGREES, *(word.partition("-")[0] for word in _AFTER_COMMA))), "m", "ph"),
         check=is_after_word,
     ),
 )

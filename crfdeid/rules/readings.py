@@ -43,10 +43,15 @@ class Reading(NamedTuple):
 
 _DECORATION = frozenset('_*"{}[]<~“”«»„')
 _NO_SPACE_BEFORE = frozenset(".,;:)")
-# Signs of a text that reads otherwise without its decoration. The apostrophe is a quote at the edge of a word.
-_DECORATED = re.compile(
-    r"[_*\"{}\[\]<>~“”«»„]|(?<![^\W\d_])'|'(?![^\W\d_])|^\||\s[.,;:)]|\(\s|\s@|@\s|\d\s?[/-]\s\d|\d\s[/-]\s?\d"
-    r"|[^\W\d_]-\s[^\W\d_]|\s[/-]\s|[^\W\d_A-Z]{2}[A-ZÁÉÍÓÚÑÄÖÜ]|\d\s\.\s\d|[^\W\d_]{3}\d{1,4}[/.-]\d"
+# Signs of a text that reads otherwise without its decoration. The apostrophe is a quote at the edge of a word. Each
+# expression begins with few characters: one for all takes four times as long.
+_DECORATED = (
+    re.compile(r"[_*\"{}\[\]<>~“”«»„]|^\|"),
+    re.compile(r"'(?:(?![^\W\d_])|(?<![^\W\d_].))"),
+    re.compile(r"\s(?:[.,;:)@]|[/-]\s|(?<=\d\s)[/-]\d)"),
+    re.compile(r"[(@/-]\s(?:(?<=[(@]\s)|(?<=\d[/-]\s)\d|(?<=[^\W\d_]-\s)[^\W\d_])"),
+    re.compile(r"[A-ZÁÉÍÓÚÑÄÖÜ](?<=[^\W\d_A-Z][^\W\d_A-Z].)"),
+    re.compile(r"\d(?<=[^\W\d_]{3}.)\d{0,3}[/.-]\d"),
 )
 _LONGEST_TAG = 5  # words
 _LEAST_WORD = 3  # letters of a word that is no part of the number after it
@@ -67,7 +72,8 @@ def plain_reading(sentence: Sentence) -> Reading | None:
         >>> read('{"patientMrn": "48-2213"}'), read("Name:___Jane Quill____"), read("( 555 ) 255 - 0134")
         ('patient Mrn: 48-2213', 'Name: Jane Quill', '(555) 255-0134')
     """
-    return undecorated(sentence.tokens, divide=True) if _DECORATED.search(sentence.spaced) else None
+    text = sentence.spaced
+    return undecorated(sentence.tokens, divide=True) if any(sign.search(text) for sign in _DECORATED) else None
 
 
 def undecorated(tokens: Sequence[Token], *, divide: bool = False) -> Reading:
@@ -215,7 +221,7 @@ def seam_at(note: Sequence[Token], place: int, has_cue: Callable[[str], bool]) -
         return None
     near = [token.text for token in note.between(max(0, place - _CUE_TOKENS), place + _CUE_TOKENS)]
     split = min(place, _CUE_TOKENS)
-    if split == len(near) or _is_closed(near[:split]):
+    if split == len(near) or is_closed(near[:split]):
         return None
     last, following = near[split - 1], near[split]
     is_divided = last in ("-", "/") or (last[0].isdigit() and following[0].isdigit())
@@ -238,7 +244,7 @@ def _line_length(note: NoteTokens, place: int) -> int:
     return note.in_text(last.end) - note.text.rfind("\n", 0, note.in_text(last.start)) - 1
 
 
-def _is_closed(words: Sequence[str]) -> bool:
+def is_closed(words: Sequence[str]) -> bool:
     """Return True for words before a line end that end a sentence."""
     before = words[-2] if len(words) > 1 else ""
     return words[-1] in _CLOSING and not (words[-1] == "." and before.isalpha() and len(before) <= _SHORT)
