@@ -295,9 +295,9 @@ def test_the_examples_of_sharing_run_in_their_order(
         "share train": [*(f"--set={one}" for one in little), *(f"--budget={one}=1" for one in BUDGET)],
         "share attack": [f"--budget={one}=1" for one in BUDGET],
         "share fit": ["--set=epochs=1", "--set=hidden=8"],
-        "pseudonymise": ["--neighbours=5"],
     }
-    for example in examples(shared=True):
+    for shown in examples(shared=True):
+        example = re.sub(r"--neighbours \d+", "--neighbours 5", shown)
         if "share encode" in example:
             shutil.rmtree(".crfdeid", ignore_errors=True)  # the record that refuses the same notes again
         more = next((options for name, options in quick.items() if f"crfdeid {name} " in example), [])

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import with_usual
 from notes_samples import tiny_joint_notes
 
 from crfdeid.cli import main
@@ -29,7 +30,7 @@ def written(notes: list[Document], name: str) -> None:
 def train(*more: str, settings: tuple[str, ...] = SETTINGS) -> int:
     given = [part for setting in settings for part in ("--set", setting)]
     model = ("--model", "pipeline", *given, "--augment", "none", "--output", "model")
-    return main(["train", "phi/train", "--concepts", "concept/train", *model, *more])
+    return main(["train", "phi/train", *with_usual({"--concepts": "concept/train"}, *model, *more)])
 
 
 @pytest.fixture
