@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache, reduce
 from itertools import chain, groupby
 from operator import itemgetter, or_
@@ -257,13 +257,15 @@ class RuleSet:
 
     Args:
         languages: codes of the languages.
+        names: names of the rules in use, which alone take tokens from later rules; None for all.
 
     Attributes:
         rules: the rules for these languages and for all, in the order of `RULES`.
     """
 
-    def __init__(self, languages: Iterable[str]) -> None:
-        self.rules = tuple(rule for rule in RULES if rule.language in (None, *languages))
+    def __init__(self, languages: Iterable[str], names: Collection[str] | None = None) -> None:
+        of_languages = (rule for rule in RULES if rule.language in (None, *languages))
+        self.rules = tuple(rule for rule in of_languages if names is None or rule.name in names)
         self._prefilter = Prefilter(self.rules)
         self._compiled = tuple(self._rows())
         self._possible = lru_cache(maxsize=1 << 14)(self._allowed)
@@ -411,10 +413,10 @@ def _pattern(form: str, *, small: bool) -> re.Pattern[str]:
     return re.compile(form) if small else re.compile(form, re.IGNORECASE)
 
 
-@cache
-def rules_for(languages: tuple[str, ...] = ALL_LANGUAGES) -> RuleSet:
-    """The rules of some languages, compiled when they are first used."""
-    return RuleSet(languages)
+@lru_cache(maxsize=32)
+def rules_for(languages: tuple[str, ...] = ALL_LANGUAGES, names: frozenset[str] | None = None) -> RuleSet:
+    """The rules of some languages, compiled when they are first used; only those of some names, or all."""
+    return RuleSet(languages, names)
 
 
 def find_rules(sentence: Sentence, languages: tuple[str, ...] = ALL_LANGUAGES) -> Iterator[tuple[Rule, int, int]]:

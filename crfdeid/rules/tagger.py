@@ -233,14 +233,13 @@ class RulesTagger(Tagger):
         learned = self._trained()
         in_use = learned.rule_precision
         for found in self._rules().find(sentences):
-            known = [(rule, first, stop) for rule, first, stop in found if rule.name in in_use]
             yield [
                 (
                     Span(first, stop, in_use[rule.name][0]),
                     in_use[rule.name][1],
                     rule.exact if learned.few_notes else None,
                 )
-                for rule, first, stop in known
+                for rule, first, stop in found
             ]
 
     @property
@@ -249,13 +248,14 @@ class RulesTagger(Tagger):
         return language_codes(self.settings.language)
 
     def _rules(self) -> RuleSet:
-        return rules_for(self.languages)
+        """The rules in use. One that is not in use does not keep another from its tokens."""
+        return rules_for(self.languages, frozenset(self._trained().rule_precision))
 
     def rule_matches(self, sentences: Sequence[Sentence]) -> Iterator[list[RuleMatch]]:
         """Return the matches of the rules in use in each sentence, with their measured precision."""
         in_use, least = self._trained().rule_precision, self.settings.precision
         for found in self._rules().find(sentences):
-            known = [(*in_use[rule.name], rule.name, first, stop) for rule, first, stop in found if rule.name in in_use]
+            known = [(*in_use[rule.name], rule.name, first, stop) for rule, first, stop in found]
             # A rule without right matches in training is used with the least precision, which was not measured.
             yield [
                 RuleMatch(first, stop, label, name, None if share == least else share)

@@ -139,3 +139,10 @@ def test_marginals_say_how_far_a_rule_is_right_and_what_rules_miss() -> None:
 def test_a_setting_that_cannot_work_is_refused() -> None:
     with pytest.raises(SettingError):
         RulesSettings(precision=1.5)
+
+
+def test_a_rule_that_is_not_in_use_keeps_no_other_from_its_tokens() -> None:
+    sentences = split_sentences("Tel\n914555013")
+    rules = RulesTagger.untrained()
+    assert "telephone without a sign of one" not in rules.rule_precision
+    assert [span.label for found in rules.find(sentences) for span, *_ in found] == ["PHONE"]
