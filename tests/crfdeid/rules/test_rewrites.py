@@ -81,6 +81,7 @@ def _spaces(text: str) -> list[int]:
 # Spellings in which a value cannot be known, by rule.
 EXCEPTIONS: dict[Callable[[str], Iterator[str]], set[str]] = {
     glued: {
+        "IPv6 address",  # "1Sex" and "1f" look alike
         "last digits of a number",
         "job of a dictation",
         "bank account",
