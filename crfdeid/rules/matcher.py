@@ -252,6 +252,9 @@ _CASE_SENSITIVE = re.compile(r"\(\?-i:|(?<!\\)(?<!\(\?)[A-ZÀ-ÖØ-Þ]")
 _Found = tuple[Rule, int, int]  # a rule, the first token of its value, and the token after the last
 
 
+_MOST_KEPT = 1 << 12  # sentences whose matches are kept, more than a batch of the pipeline
+
+
 class RuleSet:
     """The compiled rules of some languages, with their prefilter.
 
@@ -266,6 +269,7 @@ class RuleSet:
     def __init__(self, languages: Iterable[str], names: Collection[str] | None = None) -> None:
         of_languages = (rule for rule in RULES if rule.language in (None, *languages))
         self.rules = tuple(rule for rule in of_languages if names is None or rule.name in names)
+        self._recent: dict[int, tuple[Sentence, list[_Found]]] = {}  # by the sentence's identity
         self._prefilter = Prefilter(self.rules)
         self._compiled = tuple(self._rows())
         self._possible = lru_cache(maxsize=1 << 14)(self._allowed)
@@ -296,7 +300,25 @@ class RuleSet:
         return tuple(item for item in self._compiled if all(bits & need for need in item.needs))
 
     def find(self, sentences: Sequence[Sentence]) -> Iterator[list[_Found]]:
-        """Matches in each of several sentences; the prefilter runs on all at once."""
+        """Matches in each of several sentences; the prefilter runs on all at once.
+
+        The matches of the last few sentences are kept: a hybrid asks for them again, as evidence of its spans.
+        """
+        recent = self._recent
+        known = [recent.get(id(sentence)) for sentence in sentences]
+        if all(one is not None and one[0] is sentence for one, sentence in zip(known, sentences, strict=True)):
+            yield from (one[1] for one in known if one is not None)
+            return
+        found = []
+        for matches in self._find(sentences):
+            found.append(matches)
+            yield matches
+        if len(sentences) <= _MOST_KEPT:
+            pairs = zip(sentences, found, strict=True)
+            self._recent = {id(sentence): (sentence, matches) for sentence, matches in pairs}
+
+    def _find(self, sentences: Sequence[Sentence]) -> Iterator[list[_Found]]:
+        """Matches in each of several sentences."""
         all_bits, all_cues = self._prefilter.scan([sentence.tokens for sentence in sentences])
         note: Sequence[Token] = ()
         place, across = -1, list[_Found]()

@@ -107,6 +107,16 @@ def test_sentences_together_have_the_finds_that_each_has() -> None:
     assert list(RULE_SET.find([])) == []
 
 
+def test_matches_that_are_asked_for_again_are_those_of_the_same_sentence_in_its_note() -> None:
+    (first, *rest), (equal, *_) = split_sentences("MRN\n48-2213\nStable"), split_sentences("MRN\nStable")
+    assert first == equal
+    found = list(RULE_SET.find([first, *rest]))
+    assert list(RULE_SET.find(rest)) == found[1:]
+    assert list(RULE_SET.find([first])) == found[:1]
+    assert [rule.name for rule, *_ in found[1]] == ["record number"]
+    assert list(RULE_SET.find([equal, *split_sentences("48-2213")])) == [[], []]
+
+
 @given(st.lists(st.sampled_from(PIECES) | ODD, min_size=1, max_size=8))
 def test_the_prefilter_skips_no_rule_that_matches(pieces: list[str]) -> None:
     cues = {word for rule in RULES if rule.starts_with_word for word in rule.words}
