@@ -3,6 +3,34 @@
 Each ``CODE.toml`` in this folder is a language: a further file is a further language, without code. Lists are
 multi-line strings with commas between the entries, in lower case but for names and places.
 docs/reference/rules-and-languages.md says how to add a language.
+
+Two tables are optional. The lists of ``ages``, of ages from 90 on:
+
+- ``numbers``: numbers in words; a space is a hyphen too, and ``{ones}`` is any entry of the list ``ones``;
+- ``endings``: endings of compounds with such a number;
+- ``words``, ``adjectives``: words that are such an age, the latter after a person only;
+- ``names``, ``about``: names of the field; words between them and the number;
+- ``units``, ``within``: units after a number; units that annotators mark with it;
+- ``short``, ``glued``: units that need a person or a sex; units that follow figures without a space;
+- ``joint``: words between two ages;
+- ``sexes``, ``people``, ``articles``, ``links``: letters for a sex; persons; words before a number with a letter; words
+  between a person and a number;
+- ``at``: words between an event in a relative's life and the number;
+- ``before``, ``before_ordinals``: verbs before a number; words before an ordinal number at the end of a sentence;
+- ``ordinals``, ``birthdays``: signs of ordinal numbers; words after them;
+- ``measures``: words after a number that is no age.
+
+The tables of ``surrogates``:
+
+- ``names``: common names, ``titles``, ``female_titles``, ``male_titles``, labels of fields, words for the patient's
+  sex, endings of women's names, ``genitive``, ``same_vowels``; ``names.after``: particle -> the names that follow it;
+- ``dates``: short months and days, words ``between`` day, month and year, ``relative`` words, words that ``joint``
+  days, ``first_day``;
+- ``demographics``: words for sex, kin, ages, numbers, occupations; ``old_age``: words for all ages from 90 on;
+- ``streets``, ``institutions``: words that are ``kept``; ``forms``: expressions whose group ``name`` becomes one of
+  ``options``;
+- ``places``: ``provinces`` with postcodes and towns, ``states``, ``countries`` by preposition;
+- ``numbers``: ``forms`` of dates and postcodes in numbers, area codes, prefixes of telephone numbers that stay.
 """
 
 from __future__ import annotations
