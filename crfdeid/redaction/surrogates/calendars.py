@@ -67,7 +67,7 @@ class Calendar(NamedTuple):
         patterns: forms of dates, the most complete first, with the groups day, month (a name), monthnumber, year and
             ordinal; isoyear, week and isoday; or a and b for day and month in the order of the note.
         weekday: days of the week.
-        beside: days of the week that may belong to a date next to them although the date's span lacks them.
+        adjacent: days of the week that may belong to a date next to them although the date's span lacks them.
         relative: times of the day, and words that relate dates to each other; neither changes.
         shared: several days that share a month, a year or both, with the groups day and joint, and before and after
             for what they share; where only some notes write so, for those that write the month first, and for others.
@@ -84,7 +84,7 @@ class Calendar(NamedTuple):
 
     patterns: Sequence[regex.Pattern[str]]
     weekday: regex.Pattern[str]
-    beside: regex.Pattern[str]
+    adjacent: regex.Pattern[str]
     relative: regex.Pattern[str]
     shared: Mapping[bool, Sequence[regex.Pattern[str]]]
     year: regex.Pattern[str]

@@ -370,11 +370,11 @@ def with_weekdays(text: str, start: int, end: int, *, between: tuple[int, int], 
     """
     calendar = calendar_of(locale)
     low, high = max(between[0], start - _BESIDE), min(between[1], end + _BESIDE)
-    for match in reversed([*calendar.beside.finditer(text, low, start)]):
+    for match in reversed([*calendar.adjacent.finditer(text, low, start)]):
         if not _are_together(match, text[match.end() : start], calendar):
             break
         start = match.start()
-    for match in calendar.beside.finditer(text, end, high):
+    for match in calendar.adjacent.finditer(text, end, high):
         if not _are_together(match, text[end : match.start()], calendar):
             break
         end = match.end()

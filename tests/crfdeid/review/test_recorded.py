@@ -308,7 +308,7 @@ def with_a_miss(gold: list[Document], found: list[Document]) -> int:
 def test_reviewed_notes_are_training_data_that_a_model_learns_from(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Review, mark, train, measure: of the notes that nobody reviewed, fewer have a miss afterwards."""
+    """Review, mark, train, measure: of the notes that were not reviewed, fewer have a miss afterwards."""
     monkeypatch.setenv("CRFDEID_SECRET", SECRET)
     rng = random.Random(2)
     notes = [invented(number, rng) for number in range(80)]
