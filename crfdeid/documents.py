@@ -154,6 +154,8 @@ class Document:
             count for equality.
         source: for messages: a file, and the line or record in it; "" for a document made by hand. Messages
             never contain the id, which can be PHI, such as a record number or a name.
+        patient: the patient in a corpus (`crfdeid.known_phi.patients.patient_name`); None if unknown. It does not count
+            for equality.
 
     Raises:
         SpanError: a span is empty or outside the text, or PHI is marked though it is not annotated.
@@ -177,6 +179,7 @@ class Document:
     mentions: tuple[Mention, ...] = field(default=(), compare=False, repr=False)
     unread: tuple[str, ...] = field(default=(), compare=False, repr=False)
     source: str = field(default="", compare=False, repr=False)
+    patient: str | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "spans", tuple(sorted(self.spans)))

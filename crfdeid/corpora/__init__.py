@@ -8,6 +8,7 @@
     common.py      helpers of the formats                 markup.py      helpers of the XML formats
     layers.py      PHI and concepts in one corpus, and regions excluded from scores
     splits.py      training, development and test parts   synthetic/     the built-in corpus
+    partition.py   division by patient and equal text
     marked_text.py texts with spans, made of parts and templates
     check.py       check of annotations: unusual spans, overlaps, values marked in one document alone
 
@@ -16,6 +17,7 @@ Adding a format: its module, and its line in `CORPUS_FORMATS` (and in `CORPUS_WR
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -44,6 +46,7 @@ from crfdeid.errors import (
     OutputExistsError,
     UnknownNameError,
 )
+from crfdeid.known_phi.patients import folder_patient
 from crfdeid.utils.files import write_files
 
 __all__ = ["CORPUS_FORMATS", "CORPUS_WRITERS", "matching_formats", "read_corpus", "recognise", "write_corpus"]
@@ -87,26 +90,36 @@ CORPUS_WRITERS: dict[str, Callable[[Sequence[Document], Path], dict[Path, str]]]
     "xmi": xmi.to_files,
     "tab": tab.to_files,
 }
+_KEYED: dict[str, Callable[..., list[Document]]] = {
+    "jsonl": jsonl.read,
+    "label-studio": label_studio.read,
+    "doccano": doccano.read,
+    "tab": tab.read,
+}
+"""Readers of formats whose records can name the patient."""
 _LAYERED = ("jsonl",)  # holds several annotation layers
 # Formats that a folder may mix, for their files name the notes; and formats of which it may have one with them.
 _NAMING = {"jsonl", "label-studio", "doccano", "tab", "i2b2-2006"}
 _NAMED_BY_FILE = {"brat", "i2b2-2014", "xmi"}
 
 
-def read_corpus(path: Path | str, *, format: str = "auto") -> list[Document]:
+def read_corpus(path: Path | str, *, format: str = "auto", patient_column: str | None = None) -> list[Document]:
     """Read the documents of a corpus, in a fixed order, with every character as in the file.
 
     Args:
         path: a file or a folder.
         format: a key of `CORPUS_FORMATS`, several joined by "+", or "auto" to recognise it. With several, each file is
             read in its own format, which must be clear.
+        patient_column: key of JSON records with the patient; by default "patient", if a record has it, else the
+            first-level subfolder names the patient of its documents.
 
     Returns:
         At least one document; ids are unique.
 
     Raises:
-        UsageError: an unknown path or format, or the format cannot be recognised.
-        DataError: the data are empty or malformed; the message names the file and the line or offset.
+        UsageError: an unknown path or format, a format that cannot be recognised, or a column of a format without any.
+        DataError: the data are empty or malformed, or no record has a patient in the column; the message names the file
+            and the line or offset.
 
     Example:
         >>> from tempfile import mkdtemp
@@ -122,12 +135,31 @@ def read_corpus(path: Path | str, *, format: str = "auto") -> list[Document]:
     several = name.split("+")
     if not CORPUS_FORMATS.keys() >= {*several}:
         raise UnknownNameError(f"unknown format '{name}': choose from auto, {', '.join(CORPUS_FORMATS)}")
-    documents = CORPUS_FORMATS[name].read(path) if len(several) == 1 else _read_each(path, several)
+    if patient_column is not None and _KEYED.keys().isdisjoint(several):
+        raise OptionConflictError(f"{name} has no column '{patient_column}': name patients by first-level subfolders")
+    documents = _read(path, name, patient_column) if len(several) == 1 else _read_each(path, several, patient_column)
     if not documents:
         raise EmptyInputError(f"holds no {name} documents: check the path and the format", path=path)
+    if patient_column is not None and not any(document.patient for document in documents):
+        raise FormatError(f"no record has a patient under '{patient_column}': correct the name of the key", path=path)
+    documents = [_with_patient(document, path) for document in documents]
     _require_unique_ids(documents)
     _require_labels(documents)
     return documents
+
+
+def _read(path: Path, name: str, patient_column: str | None) -> list[Document]:
+    if name in _KEYED:
+        return _KEYED[name](path, patient_column=patient_column)
+    return CORPUS_FORMATS[name].read(path)
+
+
+def _with_patient(document: Document, root: Path) -> Document:
+    """A document with the patient that its record names (`record_patient`), else its first-level subfolder."""
+    if document.patient is not None:
+        return document if document.patient else replace(document, patient=None)
+    patient = folder_patient(document.source.removeprefix(f"{root}{os.sep}").replace(os.sep, "/"))
+    return document if patient is None or document.source == str(root) else replace(document, patient=patient)
 
 
 def recognise(path: Path | str) -> str:
@@ -181,7 +213,7 @@ def _each_clear(path: Path, names: Sequence[str]) -> bool:
     )
 
 
-def _read_each(path: Path, names: Sequence[str]) -> list[Document]:
+def _read_each(path: Path, names: Sequence[str], patient_column: str | None) -> list[Document]:
     """Read a folder with files of several formats, format by format.
 
     Raises:
@@ -196,7 +228,7 @@ def _read_each(path: Path, names: Sequence[str]) -> list[Document]:
         others = {suffix for other in names if other != name for suffix in _suffixes(other)}
         shared = not others.isdisjoint(_suffixes(name))
         files = [file for file in find_files(path, *_suffixes(name)) if _fits(name, file)] if shared else [path]
-        found = [document for file in files for document in CORPUS_FORMATS[name].read(file)]
+        found = [document for file in files for document in _read(file, name, patient_column)]
         for document in found:
             if document.text in texts:
                 problem = f"the same text as {texts[document.text]}, in another format: leave one of them out"

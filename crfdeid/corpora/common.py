@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path, PurePosixPath
-from types import MappingProxyType
+from types import MappingProxyType, NoneType
 from typing import Any
 
 from crfdeid.documents import Document, Span, lone_surrogate, text_digest
@@ -24,6 +25,7 @@ from crfdeid.errors import (
     located,
     shorten_list,
 )
+from crfdeid.known_phi.patients import patient_name
 from crfdeid.utils.files import BYTE_ORDER_MARK, read_text, relative_name, require_file
 from crfdeid.utils.json import NOT_A_LINE, parse_json
 
@@ -87,8 +89,31 @@ def json_lines(file: Path) -> Iterator[tuple[int, Any]]:
             yield number, parse_json(line, path=file, line=number, otherwise=NOT_A_LINE)
 
 
+PATIENT_KEY = "patient"
+
+
+def record_patient(record: Mapping[str, Any], column: str | None) -> str | None:
+    """The patient of a JSON record: "" for none, and None if the record does not say, so that the folder does.
+
+    Args:
+        record: the record.
+        column: its key with the patient; None for `PATIENT_KEY`, if that holds a text or a number.
+
+    Raises:
+        FormatError: the value is neither.
+    """
+    if column is not None:
+        return patient_name(record.get(column)) or ""
+    value = record.get(PATIENT_KEY, {})
+    return patient_name(value) or "" if isinstance(value, (str, int, float, NoneType)) else None
+
+
 def read_json_lines(
-    path: Path, suffixes: Iterable[str], parse: Callable[[Any, Path, int], Document | None]
+    path: Path,
+    suffixes: Iterable[str],
+    parse: Callable[[Any, Path, int], Document | None],
+    *,
+    patient_column: str | None = None,
 ) -> list[Document]:
     """The documents of a file of JSON Lines, or of all such files of a folder, in order; errors name file and line.
 
@@ -96,6 +121,7 @@ def read_json_lines(
         path: the file or folder.
         suffixes: the endings of the files in a folder.
         parse: the document of a line, from its JSON value, its file and its number; None for a line to leave out.
+        patient_column: as of `record_patient`.
     """
     documents = []
     for file in find_files(path, *suffixes):
@@ -103,8 +129,9 @@ def read_json_lines(
             with located(file, number):
                 _require_accepted(record)
                 document = parse(record, file, number)
+                patient = record_patient(record, patient_column)
             if document is not None:
-                documents.append(document)
+                documents.append(document if patient is None else replace(document, patient=patient))
     return documents
 
 
@@ -286,8 +313,9 @@ NOTE_KEY, DIGEST_KEY = "note", "sha256"
 
 
 def exported_keys(document: Document) -> dict[str, str]:
-    """The id and the digest of a document, as keys that annotation tools pass through."""
-    return {NOTE_KEY: document.id, DIGEST_KEY: text_digest(document.text)}
+    """The id, the digest and any patient of a document, as keys that annotation tools pass through."""
+    patient = {} if document.patient is None else {PATIENT_KEY: document.patient}
+    return {NOTE_KEY: document.id, DIGEST_KEY: text_digest(document.text), **patient}
 
 
 def require_unaltered(record: Mapping[str, Any], text: str, *, path: Path, line: int | None = None) -> None:

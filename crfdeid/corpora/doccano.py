@@ -45,13 +45,13 @@ def looks_like(file: Path) -> bool:
     return isinstance(record, dict) and not record.keys() & set(_OURS) and bool(record.keys() & set(_LABELS))
 
 
-def read(path: Path) -> list[Document]:
-    """The documents of a file, or of every ``.jsonl`` file of a folder, in order.
+def read(path: Path, *, patient_column: str | None = None) -> list[Document]:
+    """The documents of a file, or of every ``.jsonl`` file of a folder, in order; patients as of `record_patient`.
 
     Raises:
         DataError: a line is not such a record, an offset is none of its text, or its text is not the exported one.
     """
-    return read_json_lines(path, SUFFIXES, _document)
+    return read_json_lines(path, SUFFIXES, _document, patient_column=patient_column)
 
 
 def _document(record: Any, path: Path, number: int) -> Document:

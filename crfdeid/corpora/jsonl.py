@@ -1,7 +1,8 @@
-"""JSON Lines: one document per line, as an object with "id", "text" and "spans"; other keys are ignored.
+"""JSON Lines: one document per line, as an object with "id", "text" and "spans"; most other keys are ignored.
 
 {"id": "n1", "text": "Seen 3/14", "spans": [{"start": 5, "end": 9, "label": "DATE"}]}
 
+A text or number under "patient", or another key that the reader names, is the document's patient.
 A span that a model marked also has its "source" and its "score", a number or null (`crfdeid.documents.Evidence`).
 Further annotation layers are in "layers": {"concept": [...]}, which may hold PHI too, as "phi" instead of "spans".
 Without either, a document has no annotation of PHI. Marks of ``crfdeid review page`` are such lines too; a note that
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from crfdeid.corpora import doccano, tab
-from crfdeid.corpora.common import build_document, read_json_lines
+from crfdeid.corpora.common import PATIENT_KEY, build_document, read_json_lines
 from crfdeid.documents import PHI, Document, Evidence, Span
 from crfdeid.errors import FormatError
 
@@ -29,13 +30,13 @@ def looks_like(file: Path) -> bool:
     return not (doccano.looks_like(file) or tab.looks_like(file))
 
 
-def read(path: Path) -> list[Document]:
-    """The documents of a file, or of every ``.jsonl`` file of a folder, in order.
+def read(path: Path, *, patient_column: str | None = None) -> list[Document]:
+    """The documents of a file, or of every ``.jsonl`` file of a folder, in order; patients as of `record_patient`.
 
     Raises:
         DataError: a line is not JSON, or not such a document.
     """
-    return read_json_lines(path, SUFFIXES, _document)
+    return read_json_lines(path, SUFFIXES, _document, patient_column=patient_column)
 
 
 def _document(record: Any, path: Path, number: int) -> Document | None:
@@ -94,5 +95,6 @@ def to_line(document: Document) -> str:
             if span in document.evidence:
                 entry.update(document.evidence[span].as_json())
     phi = {"spans": layers.pop(PHI)} if PHI in layers else {}
-    record = {"id": document.id, "text": document.text, **phi, **({"layers": layers} if layers else {})}
+    patient = {} if document.patient is None else {PATIENT_KEY: document.patient}
+    record = {"id": document.id, **patient, "text": document.text, **phi, **({"layers": layers} if layers else {})}
     return json.dumps(record, ensure_ascii=False) + "\n"

@@ -14,15 +14,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from crfdeid.corpora.common import (
     DIGEST_KEY,
     NOTE_KEY,
+    PATIENT_KEY,
     build_document,
     exported_keys,
     find_files,
+    record_patient,
     require_unaltered,
     squeezed,
 )
@@ -45,20 +48,24 @@ def looks_like(file: Path) -> bool:
     return head.startswith("[") and head[1:].lstrip().startswith("{") and '"data"' in head
 
 
-def read(path: Path) -> list[Document]:
+def read(path: Path, *, patient_column: str | None = None) -> list[Document]:
     """Read the documents of a file, or of every ``.json`` file of a folder, with the annotation of each task.
+
+    The patient is in the task's data (`record_patient`).
 
     Raises:
         DataError: a file holds no tasks, a task has no annotation or several, its text is not the exported one, or a
             region's text is not the text at its offsets.
     """
-    return [document for file in find_files(path, *SUFFIXES) for document in _documents(file)]
+    return [document for file in find_files(path, *SUFFIXES) for document in _documents(file, patient_column)]
 
 
-def _documents(file: Path) -> list[Document]:
+def _documents(file: Path, patient_column: str | None) -> list[Document]:
     tasks = _tasks(file)
     key = _text_key(tasks, file)
-    return [_document(task, key, file, number) for number, task in enumerate(tasks, start=1)]
+    found = [_document(task, key, file, number) for number, task in enumerate(tasks, start=1)]
+    patients = (record_patient(task["data"], patient_column) for task in tasks)
+    return [replace(document, patient=patient) for document, patient in zip(found, patients, strict=True)]
 
 
 def _tasks(file: Path) -> list[Any]:
@@ -81,7 +88,7 @@ def _text_key(tasks: Sequence[Any], file: Path) -> str:
     shared = {name for data in texts for name in data if all(name in other for other in texts)}
     if _TEXT in shared or len(found) < len(tasks):
         return _TEXT
-    ours = {NOTE_KEY, DIGEST_KEY} if DIGEST_KEY in shared else set()
+    ours = {NOTE_KEY, DIGEST_KEY, PATIENT_KEY} if DIGEST_KEY in shared else set()
     possible = sorted(name for name in shared - ours if _has_regions(tasks, name))
     if len(possible) > 1:
         problem = f'several texts a task, {shorten_list(map(repr, possible))}: rename that of the note to "text"'

@@ -39,13 +39,13 @@ def looks_like(file: Path) -> bool:
     return isinstance(entities, list) and any(isinstance(one, dict) and "identifier_type" in one for one in entities)
 
 
-def read(path: Path) -> list[Document]:
-    """The documents of a file, or of every ``.jsonl`` file of a folder, in order.
+def read(path: Path, *, patient_column: str | None = None) -> list[Document]:
+    """The documents of a file, or of every ``.jsonl`` file of a folder, in order; patients as of `record_patient`.
 
     Raises:
         DataError: a line is not such a document, or a mention's text is not the text at its offsets.
     """
-    return read_json_lines(path, SUFFIXES, _document)
+    return read_json_lines(path, SUFFIXES, _document, patient_column=patient_column)
 
 
 def _document(record: Any, path: Path, number: int) -> Document:

@@ -18,6 +18,7 @@ import regex
 from crfdeid.errors import DataError, FormatError, OptionConflictError, UsageError
 from crfdeid.known_phi.identifiers import to_ascii_signs
 from crfdeid.known_phi.names import is_placeholder
+from crfdeid.known_phi.patients import patient_name
 from crfdeid.secrets import HmacChooser, derive, hash_word
 from features.languages import LANGUAGES
 from features.tokenizer import normal_form
@@ -140,9 +141,9 @@ class DateColumns:
             return value
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
             raise FormatError(f"the column '{name}' holds neither text nor a number: drop it")
-        if name in self.hash:
-            return hash_word(str(value), self._hash_key)
         written = str(value)
+        if name in self.hash:  # One person has one hash: 12 and "12.0" are alike.
+            return hash_word(patient_name(written) or written, self._hash_key)
         if is_placeholder(written):
             return value
         return type(value)(self._moved(name, written, patient, text))
@@ -166,10 +167,9 @@ class DateColumns:
         raise FormatError(f"the column '{name}' holds a value that is no date: correct it, or hash or drop the column")
 
     def _key(self, patient: str | None, text: str) -> bytes:
-        from crfdeid.redaction.surrogates import patient_key, text_key  # noqa: PLC0415
+        from crfdeid.redaction.surrogates import note_key  # noqa: PLC0415
 
-        secret = self._required_secret
-        return text_key(secret, normal_form(text).text) if patient is None else patient_key(secret, patient)
+        return note_key(self._required_secret, patient, normal_form(text).text)
 
     @cached_property
     def _hash_key(self) -> bytes:

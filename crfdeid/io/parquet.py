@@ -264,14 +264,11 @@ class OtherColumns:
                 as_texts[name] = value.as_py()
             else:
                 days[name] = (value.value if value.is_valid else None, _units_a_day(kind))
-        found = rows.changed(note, as_texts, patient)
-        if isinstance(found, Failure) or not days:
+        owner = rows.owner(note, patient, {**as_texts, **days})
+        found = rows.changed(note, as_texts, owner)
+        if isinstance(owner, Failure) or isinstance(found, Failure) or not days:
             return found
-        try:
-            whose = rows.patient(note, patient)
-        except ValueError:
-            whose = None  # The row has no note.
-        shift = self._columns.dates.days(whose, note.text if note is not None else "")
+        shift = self._columns.dates.days(*owner)
         moved = {name: None if number is None else number + shift * units for name, (number, units) in days.items()}
         return {**found, **moved}
 

@@ -28,7 +28,7 @@ class Columns:
     Args:
         text: column of the note.
         id: column of the note's id; None names notes ``FILE:ROW``.
-        patient: column of the patient; None takes the folder (`NoteFile.patient`).
+        patient: column of the patient; None takes the folder (`NoteFile.patient`), as a text file always does.
         known: columns with known PHI of the patient.
         people: known PHI of patients from another file.
         use_id_key: take a note's id in JSON Lines from its key "id", if there is one and `id` is None.
@@ -81,7 +81,7 @@ class NoteFile(NamedTuple):
         name: name below the input folder, with forward slashes.
         size: size in bytes.
         time: time of the last change, in nanoseconds.
-        patient: first-level subfolder of the input that holds the file; None at the top.
+        patient: the patient that the first-level subfolder names (`folder_patient`); None at the top.
         renamed: name of the results below the output folder; None for the same name.
     """
 
@@ -264,16 +264,20 @@ def with_known_phi(
     if columns.longest is not None and len(note.text) > columns.longest:
         return too_long_failure(columns.longest)
     if columns.people is not None:
-        known = columns.people.of(patient=note.patient or note.id, file=file.name)
-        if known is None:
-            return Failure(
-                f"--record-file has no line for its {columns.people.key}: add one, empty if nothing is known"
-            )
-        return note._replace(known=known)
+        known = columns.people.of(patient=note.patient, file=file.name)
+        return _unknown(note, columns.people.key) if known is None else note._replace(known=known)
     try:
         return note._replace(known=row_identifiers(columns.known, values)) if columns.known else note
     except DataError as problem:
         return Failure.of(problem)
+
+
+def _unknown(note: Note, key: str) -> Failure:
+    if key == "patient" and note.patient is None:
+        return Failure(
+            "the note has no patient for --record-file: name it, or use a column 'file' in place of 'patient'"
+        )
+    return Failure(f"--record-file has no line for its {key}: add one, empty if nothing is known")
 
 
 def too_long_failure(longest: int) -> Failure:
@@ -294,6 +298,13 @@ def header_problem(names: Sequence[str], columns: Columns) -> str | None:
             return f"there are {names.count(name)} columns '{name}': one is needed (--text-column names the text)"
     missing = set(columns.needed).difference(names)
     return f"there is no column '{min(missing)}' to drop, shift or hash: correct its name" if missing else None
+
+
+class RowOwner(NamedTuple):
+    """The patient of a row, and a text that stands for the row without one."""
+
+    patient: str | None
+    text: str
 
 
 class TableRows:
@@ -331,7 +342,10 @@ class TableRows:
             self.note(number, values, id=id), ((name, values[name]) for name in columns.in_the_clear(values))
         )
         old = {name: values[name] for name in columns.dates.changed if name in values}
-        changed = self.changed(note, old, None if columns.patient is None else values.get(columns.patient))
+        if not old or isinstance(note, Failure):
+            return note, {}
+        patient = None if columns.patient is None else values.get(columns.patient)
+        changed = self.changed(note, old, self.owner(note, patient, old))
         return (changed, {}) if isinstance(changed, Failure) else (note, changed)
 
     def note(self, number: int, values: Mapping[str, Any], *, id: Any = None) -> Note | Failure | None:
@@ -346,11 +360,11 @@ class TableRows:
             return Failure("the text column does not hold text: name the right one with --text-column")
         try:
             named = _id(id if columns.id is None else values.get(columns.id))
-            patient = None if columns.patient is None else patient_name(values.get(columns.patient))
+            patient = self._patient(values.get(columns.patient) if columns.patient is not None else None)
         except ValueError:
             return Failure(_ID_OR_PATIENT.format("id or patient"))
         name = named or f"{self._file.result_name}:{number}"
-        note = _no_unicode(text) or Note(name, text, patient or self._file.patient)
+        note = _no_unicode(text) or Note(name, text, patient)
         return with_known_phi(note, self._file, columns, [values[column.name] for column in columns.known])
 
     def guarded(self, note: Note | Failure | None, clear: Iterable[tuple[str, Any]]) -> Note | Failure | None:
@@ -372,37 +386,49 @@ class TableRows:
         return note
 
     def changed(
-        self, note: Note | Failure | None, values: Mapping[str, Any], patient: Any
+        self, note: Note | None, values: Mapping[str, Any], owner: RowOwner | Failure
     ) -> Mapping[str, Any] | Failure:
         """Compute the new values of a row's changed columns.
 
         Args:
             note: the row's note; None for a null text.
             values: the row's values in the changed columns.
-            patient: the value of the patient's column; None without one.
+            owner: as of `owner`.
 
         Raises:
             UsageError: day and month of a date are ambiguous.
         """
-        if not values or isinstance(note, Failure):
-            return {}
+        if isinstance(owner, Failure):
+            return owner
         try:
-            whose = self.patient(note, patient)
-        except ValueError:
-            return Failure(_ID_OR_PATIENT.format("patient"))
-        text = note.text if note is not None else ""
-        try:
-            return {name: self._columns.dates.new_value(name, value, whose, text) for name, value in values.items()}
+            return {name: self._columns.dates.new_value(name, value, *owner) for name, value in values.items()}
         except DataError as problem:
             return Failure.of(problem)
 
-    def patient(self, note: Note | None, patient: Any) -> str | None:
-        """Find the patient of a row: of its note, else from the patient's column or the folder.
+    def owner(self, note: Note | None, patient: Any, values: Mapping[str, Any]) -> RowOwner | Failure:
+        """Find what the dates of a row are shifted by: its patient, else its text, else its values.
+
+        Blank texts are all alike. Rows without a patient must not be shifted alike for that.
+
+        Args:
+            note: the row's note; None for a null text.
+            patient: the value of the patient's column; None without one.
+            values: the row's values in all changed columns.
+        """
+        try:
+            whose = note.patient if note is not None else self._patient(patient)
+        except ValueError:
+            return Failure(_ID_OR_PATIENT.format("patient"))
+        text = note.text if note is not None else ""
+        return RowOwner(whose, text if text.strip() else repr(tuple(values.items())))
+
+    def _patient(self, value: Any) -> str | None:
+        """The patient that the patient's column names; without such a column, the folder.
 
         Raises:
             ValueError: as of `patient_name`.
         """
-        return note.patient if note is not None else patient_name(patient) or self._file.patient
+        return self._file.patient if self._columns.patient is None else patient_name(value)
 
     def end(self) -> None:
         """Judge the columns in the clear after the last row.

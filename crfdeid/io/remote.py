@@ -19,6 +19,7 @@ from urllib.parse import unquote, urlencode, urlsplit
 
 from crfdeid.errors import OptionConflictError, ReadError, SettingError, UnknownNameError, UsageError
 from crfdeid.io.records import NoteFile
+from crfdeid.known_phi.patients import folder_patient
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileInfo
@@ -307,5 +308,4 @@ def _time(found: FileInfo, system: Any) -> int:
 
 
 def _note_file(found: FileInfo, name: str, system: Any) -> NoteFile:
-    first, _, rest = name.partition("/")
-    return NoteFile(Path(found.path), name, found.size, _time(found, system), first if rest else None)
+    return NoteFile(Path(found.path), name, found.size, _time(found, system), folder_patient(name))

@@ -17,6 +17,7 @@ from crfdeid.errors import DataError, EmptyInputError, MismatchError, MissingExt
 from crfdeid.io.date_columns import FIRST_ROWS, Sureness, date_in
 from crfdeid.io.identifier_columns import IdentifierWatch
 from crfdeid.io.records import Columns, Failure, FileFormat, Note, NoteFile, Record, Writer
+from crfdeid.known_phi.patients import folder_patient
 from crfdeid.secrets import derive, hash_word
 from crfdeid.utils.files import NO_FILE, relative_name
 
@@ -227,8 +228,7 @@ def _note_file(path: Path, root: Path) -> NoteFile | Failure:
         return Failure(problem.problem, _shown(path, root))
     except OSError as error:
         return Failure(f"cannot be read: {error.strerror}", _shown(path, root))
-    first, _, rest = name.partition("/")
-    return NoteFile(path, name, state.st_size, state.st_mtime_ns, first if rest else None)
+    return NoteFile(path, name, state.st_size, state.st_mtime_ns, folder_patient(name))
 
 
 def _shown(path: Path, root: Path) -> str:

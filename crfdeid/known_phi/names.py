@@ -103,11 +103,15 @@ _PLACEHOLDER_WORDS = word_set(
     na nan nat nil null none nd sd nc ns nr
     unknown unk undefined unidentified unnamed missing noname nodata noinformation notavailable notapplicable notgiven
     notknown notprovided notrecorded notstated anonymous anon anonymised anonymized deleted redacted removed withheld
+    unassigned notassigned nopatient nopatientid unknownpatient patientunknown
     tbd tba placeholder dummy example test tester testing testpatient patienttest
     desconocido desconocida ignorado ignorada noconsta nodisponible noaplica noidentificado noidentificada nosesabe
     sindatos sinnombre sinapellido sinapellidos sinidentificar sininformacion ninguno ninguna nulo nula
     anonimo anonima anonimizado anonimizada borrado eliminado pendiente porconfirmar ficticio ejemplo prueba pruebas
-    pacienteprueba pacientedeprueba pruebapaciente
+    pacienteprueba pacientedeprueba pruebapaciente sinpaciente pacientedesconocido pacientedesconocida
+    unbekannt unbekannte unbekannter keineangabe ohneangabe nichtangegeben nichtbekannt nichtvorhanden anonym
+    inconnu inconnue nonrenseigne nonrenseignee nonprecise nonprecisee nonidentifie nonidentifiee anonyme sansnom
+    aucun aucune
 """
 )
 # Headings of columns and forms in the place of a name.

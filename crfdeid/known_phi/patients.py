@@ -1,11 +1,12 @@
 """Patients of notes: their names, and their identifiers from columns of the notes or from a patient table.
 
-Names of patients are compared alike in all formats of files:
+`patient_name` reads the patient's name for commands, service, tables, folders and functions alike:
 
-- White space around a name is ignored.
+- A name is in normal form (`features.tokenizer.normal_form`): full-width and invisible characters make no other
+  patient. White space around a name is ignored.
 - A whole number has one spelling: 12, 12.0 and the texts "12" and "12.0" are the same patient.
 - Null, NaN, an empty text and placeholders ("nan", "null", "n/a", "unknown") name no patient
-  (`crfdeid.known_phi.names`).
+  (`crfdeid.known_phi.names`). Notes without a patient share nothing.
 - Any other difference counts: "012" is not "12", nor is "A1" "a1". A warning reports such values in one input
   (`SimilarPatients`), since it is worse to mix two patients up than to take one for two.
 """
@@ -18,6 +19,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
+from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,6 +30,7 @@ from crfdeid.known_phi.identifiers import IDENTIFIER_KINDS, PatientIdentifiers, 
 from crfdeid.known_phi.names import is_placeholder, unsearched_reason
 from crfdeid.secrets import short_digest
 from crfdeid.utils.tables import open_table
+from features.tokenizer import normal_form
 
 # Names of columns in English and Spanish, in the form of `fold_to_alnum`.
 _NAMES = {
@@ -45,38 +48,59 @@ _NAMES = {
 _KIND_OF = {name: kind for kind, names in _NAMES.items() for name in names.split()}
 
 _log = logging.getLogger(__name__)
-_WHOLE = re.compile(r"([+-]?[0-9]+)\.0+")
+_WHOLE = re.compile(r"\+?(-?[0-9]+)(?:\.0*|,00?)?")
+# Missing values of pandas, which is not imported here.
+_MISSING = {"NAType", "NaTType"}
 _ZEROS = re.compile(r"(?<![0-9])0+(?=[0-9])")
 # Patients whose spelling is stored: their hashes take some 10 MB.
 _MOST = 1 << 16
 
 
 def patient_name(value: Any) -> str | None:
-    """Name of the patient from a column's value; None for a value that names no patient.
+    """Name of the patient from any value; None for a value that names no patient.
 
     Raises:
-        ValueError: neither text nor a number, or a lone surrogate.
+        FormatError: neither text nor a finite number, or a lone surrogate.
 
     Example:
         >>> patient_name(" 12.0"), patient_name(12.0), patient_name("012"), patient_name(float("nan"))
         ('12', '12', '012', None)
     """
-    if value is None:
+    if value is None or type(value).__name__ in _MISSING:
         return None
-    if isinstance(value, (float, Decimal)):
-        if math.isnan(value):
-            return None
-        if math.isinf(value):
-            raise ValueError("no number")
-        value = f"{value:f}" if value == int(value) else str(value)
-    elif isinstance(value, bool) or not isinstance(value, (str, int)):
-        raise ValueError("no name")
-    name = str(value).strip()
-    if lone_surrogate(name) is not None:
-        raise ValueError("a lone surrogate")
+    if not isinstance(value, str):
+        return _numbered_patient(value)
+    if lone_surrogate(value) is not None:
+        raise FormatError("the patient's name holds a lone surrogate, which is no character: correct it")
+    name = normal_form(value).text.strip()
     whole = _WHOLE.fullmatch(name)
-    name = whole[1] if whole else name
+    if whole:
+        return "0" if whole[1] == "-0" else whole[1]
     return None if is_placeholder(name) else name
+
+
+def _numbered_patient(value: Any) -> str | None:
+    if isinstance(value, bool) or not isinstance(value, (Real, Decimal)):
+        raise FormatError("a patient is neither text nor a number: name the patient in one of these")
+    if value.is_nan() if isinstance(value, Decimal) else value != value:  # noqa: PLR0124  NaN differs from itself.
+        return None
+    if math.isinf(value):
+        raise FormatError("a patient is an infinite number: correct it")
+    return str(int(value) if value == int(value) else value)
+
+
+def folder_patient(name: str) -> str | None:
+    """Patient of a file: the first-level subfolder, read by `patient_name`; None at the top.
+
+    Args:
+        name: path of the file below the input folder, with forward slashes.
+
+    Example:
+        >>> folder_patient("p017/2031/note.txt"), folder_patient("note.txt"), folder_patient("unknown/note.txt")
+        ('p017', None, None)
+    """
+    folder, slash, _ = name.partition("/")
+    return patient_name(folder) if slash else None
 
 
 class SimilarPatients:
@@ -204,13 +228,13 @@ class PatientTable:
     key: str
     known: Mapping[str, PatientIdentifiers]
 
-    def of(self, *, patient: str, file: str) -> PatientIdentifiers | None:
-        """Return the identifiers for a note; None if the table has no line for its patient or file.
+    def of(self, *, patient: str | None, file: str) -> PatientIdentifiers | None:
+        """Return the identifiers for a note; None if the table has no line for its patient or file, or no patient.
 
         The table may omit the suffix of a file (".txt").
         """
         if self.key == "patient":
-            return self.known.get(patient_name(patient) or "")  # A folder may name a patient "1.0", too.
+            return self.known.get(patient_name(patient) or "")
         return self.known.get(file, self.known.get(file.removesuffix(Path(file).suffix)))
 
     @property

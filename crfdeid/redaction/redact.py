@@ -126,7 +126,7 @@ def redact(
     *,
     secret: bytes | None = None,
     encryption_key: bytes | None = None,
-    patient: str | None = None,
+    patient: str | float | None = None,
     locale: str | None = None,
     date_order: str | None = None,
     marked: bool = True,
@@ -147,8 +147,9 @@ def redact(
         secret: the key material of surrogates and hashes, at least 16 bytes.
         encryption_key: the key of encrypted values, another one than the secret.
         patient: the patient of the note, for surrogates: in all notes of a patient, a value has the same surrogate and
-            dates shift by the same number of days. None derives the key from the text, so that equal texts have equal
-            surrogates.
+            dates shift by the same number of days. 12 and "12.0" are one patient; None and placeholders such as
+            "unknown" are none (`crfdeid.known_phi.patients.patient_name`). The key then derives from the text, so that
+            equal texts have equal surrogates.
         locale: language and country of surrogates, as Faker names them. None guesses the language from the text.
         date_order: order of ambiguous dates, "dmy" or "mdy", unless the note's other dates show it. None takes the
             locale's order.
@@ -162,6 +163,7 @@ def redact(
     Raises:
         UnknownNameError: an unknown operator, order of dates or locale.
         SettingError: a locale without enough names.
+        FormatError: a patient that is neither text nor a number.
         SecretError: surrogates or hashes without a secret; encryption without a key, or with the secret.
         MissingExtraError: encryption without the library.
         DataError: no locale, and a text in no clear language; encryption in a text with a character that marks tokens.
@@ -213,7 +215,7 @@ def _redact(
     *,
     secret: bytes | None = None,
     encryption_key: bytes | None = None,
-    patient: str | None = None,
+    patient: str | float | None = None,
     locale: str | None = None,
     date_order: str | None = None,
     marked: bool,
@@ -314,7 +316,7 @@ def _surrogates(
     spans: Sequence[Span],
     *,
     secret: bytes | None,
-    patient: str | None,
+    patient: str | float | None,
     locale: str | None,
     date_order: str | None,
 ) -> list[str]:
@@ -323,8 +325,7 @@ def _surrogates(
         consistent_labels,
         date_order_of,
         name_roles,
-        patient_key,
-        text_key,
+        note_key,
         town_postcodes,
     )
 
@@ -346,7 +347,7 @@ def _surrogates(
             names.append((start, end))
     patients = {start for start, _, label in spans if TO_SEVEN.get(label) == "PATIENT"}
     surrogates = Surrogates(
-        text_key(secret, note) if patient is None else patient_key(secret, patient),
+        note_key(secret, patient, note),
         locale,
         month_first=None if order is None else order == "mdy",
         hospitals=of_kind.get("hospital", ()),

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 from crfdeid.documents import Document, Evidence, Span
 from crfdeid.errors import DataError, UsageError, missing_extra, raised_at
 from crfdeid.integrations.common import presidio_score, presidio_type
+from crfdeid.known_phi.patients import patient_name
 from crfdeid.serve.service import Service
 from crfdeid.utils.html import render_page
 from crfdeid.utils.json import DECODER
@@ -64,6 +65,15 @@ def _are_objects(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(one, dict) for one in value)
 
 
+def _names_patient(value: Any) -> bool:
+    """True for a patient's name, and for a value that means none."""
+    try:
+        patient_name(value)
+    except ValueError:
+        return False
+    return True
+
+
 def _is_text_or_texts(value: Any) -> bool:
     return _is_text(value) or _are_texts(value)
 
@@ -87,7 +97,7 @@ _DEANONYMIZE = {
     "anonymizer_results": _are_objects,
     "deanonymizers": lambda value: isinstance(value, dict),
 }
-_REDACT = {"text": _is_text_or_texts, "patient": _is_text}
+_REDACT = {"text": _is_text_or_texts, "patient": _names_patient}
 _PREVIEW = {"text": _is_text}
 _EXPLAIN = {"text": _is_text, "offset": lambda value: type(value) is int}
 

@@ -81,12 +81,12 @@ class Service:
             self._task = loop.create_task(self._work())
         return await asyncio.gather(*futures)
 
-    async def redact(self, texts: Sequence[str], *, patient: str | None = None) -> list[Document]:
+    async def redact(self, texts: Sequence[str], *, patient: str | float | None = None) -> list[Document]:
         """Return texts redacted by the policy, with the replacements as spans.
 
         Args:
             texts: the texts.
-            patient: their patient, for surrogates; None for a separate patient for each.
+            patient: their patient, for surrogates, as of `crfdeid.redact`; None for a separate patient for each.
 
         Raises:
             DataError: as for `annotate` and `crfdeid.redact`.

@@ -12,7 +12,7 @@ words.py          case and accents of words; words of languages beyond English a
 """
 
 from crfdeid.redaction.surrogates.dates import date_order_of, with_weekdays
-from crfdeid.redaction.surrogates.generator import PRESERVED_KINDS, Surrogates, consistent_labels, patient_key, text_key
+from crfdeid.redaction.surrogates.generator import PRESERVED_KINDS, Surrogates, consistent_labels, note_key
 from crfdeid.redaction.surrogates.locales import guess_locale
 from crfdeid.redaction.surrogates.names import name_roles
 from crfdeid.redaction.surrogates.places import town_postcodes
@@ -24,8 +24,7 @@ __all__ = [
     "date_order_of",
     "guess_locale",
     "name_roles",
-    "patient_key",
-    "text_key",
+    "note_key",
     "town_postcodes",
     "with_weekdays",
 ]

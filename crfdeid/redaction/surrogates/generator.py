@@ -7,9 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
+from typing import Any
 
 import regex
 
+from crfdeid.known_phi.patients import patient_name
 from crfdeid.label_schemes import surrogate_kind
 from crfdeid.redaction.surrogates.calendars import DATE_LIKE
 from crfdeid.redaction.surrogates.dates import DateShift, NoteDates, patient_shift, shift_date
@@ -47,7 +49,7 @@ class Surrogates:
     """Surrogates of one patient in one note.
 
     Args:
-        key: the patient's key, 32 bytes (`patient_key`, `text_key`).
+        key: the patient's key, 32 bytes (`note_key`).
         locale: language and country, as Faker names them.
         month_first: True if 3/4 is the 4th of March in this note; None for the locale's order.
         hospitals: hospitals in the note; their abbreviations follow their surrogates.
@@ -62,7 +64,7 @@ class Surrogates:
         SettingError: a locale without enough names.
 
     Example:
-        >>> ours = Surrogates(patient_key(b"a secret of 16 b", "patient 7"), "en_US")
+        >>> ours = Surrogates(note_key(b"a secret of 16 b", "patient 7", ""), "en_US")
         >>> ours.of("Jane Quill", "PATIENT").split()[1] == ours.of("Quill", "PATIENT")
         True
         >>> ours.of("Residual", "PHI")
@@ -177,12 +179,21 @@ def _letters(value: str) -> str:
     return "".join(filter(str.isalnum, casefold_accents(value)))
 
 
-def patient_key(secret: bytes, patient: str) -> bytes:
-    """Return the key of a patient, whose notes all have the same surrogates."""
-    return derive(derive(secret, "surrogates"), patient)
+def note_key(secret: bytes, patient: Any, text: str) -> bytes:
+    """Return the key of a note: that of its patient, whose notes all have the same surrogates.
 
+    The key of a note without a patient is the HMAC of its text.
 
-def text_key(secret: bytes, text: str) -> bytes:
-    """Return the key of a note without a patient: the HMAC of its text."""
+    Args:
+        secret: the key material.
+        patient: the patient, read by `crfdeid.known_phi.patients.patient_name`.
+        text: the note in normal form.
+
+    Raises:
+        FormatError: as of `patient_name`.
+    """
+    name = patient_name(patient)
+    if name is not None:
+        return derive(derive(secret, "surrogates"), name)
     key = derive(secret, "surrogates of a text")
     return hmac.digest(key, text.encode(errors="surrogatepass"), "sha256")

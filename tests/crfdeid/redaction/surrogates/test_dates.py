@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfdeid.redaction.surrogates import Surrogates, patient_key
+from crfdeid.redaction.surrogates import Surrogates, note_key
 from crfdeid.redaction.surrogates.dates import DateShift, shift_date
 
 SECRET = b"a secret of the tests"
@@ -73,7 +73,7 @@ KEYS = st.integers(0, 50)
 
 
 def surrogate(text: str, label: str, number: int = 1, locale: str = "es_ES") -> str:
-    return Surrogates(patient_key(SECRET, str(number)), locale).of(text, label)
+    return Surrogates(note_key(SECRET, str(number), ""), locale).of(text, label)
 
 
 @given(TEXTS, st.sampled_from(DATES), KEYS, st.sampled_from(["es_ES", "en_US"]))

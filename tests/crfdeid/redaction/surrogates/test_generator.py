@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from crfdeid.errors import SettingError, UnknownNameError, UsageError
 from crfdeid.label_schemes import SURROGATE_KINDS, surrogate_kind
-from crfdeid.redaction.surrogates import PRESERVED_KINDS, Surrogates, date_order_of, guess_locale, patient_key
+from crfdeid.redaction.surrogates import PRESERVED_KINDS, Surrogates, date_order_of, guess_locale, note_key
 from crfdeid.redaction.surrogates.dates import patient_shift, shift_date
 from crfdeid.redaction.surrogates.locales import given_name_sexes, locale_lists
 from crfdeid.redaction.surrogates.place_tables import known_countries, states
@@ -22,7 +22,7 @@ SECRET = b"sixteen bytes or more"
 
 
 def of_patient(number: int, locale: str = "en_US", **more) -> Surrogates:
-    return Surrogates(patient_key(SECRET, f"patient {number}"), locale, **more)
+    return Surrogates(note_key(SECRET, f"patient {number}", ""), locale, **more)
 
 
 PATIENTS = [of_patient(number) for number in range(12)]
@@ -166,7 +166,7 @@ FORMS = [
 
 
 def shift_of_patient(number: int):
-    return patient_shift(HmacChooser(patient_key(SECRET, f"patient {number}")))
+    return patient_shift(HmacChooser(note_key(SECRET, f"patient {number}", "")))
 
 
 @pytest.mark.parametrize(("text", "form"), FORMS)
@@ -400,7 +400,7 @@ def test_what_has_no_honest_substitute_gets_a_label(text: str, label: str) -> No
 def test_another_patient_or_secret_has_other_surrogates() -> None:
     names = {ours.of("Jane Quillan", "PATIENT") for ours in PATIENTS}
     assert len(names) > len(PATIENTS) / 2
-    assert len({Surrogates(patient_key(bytes([n]) * 16, "p"), "en_US").of("48-2213-7", "ID") for n in range(20)}) == 20
+    assert len({Surrogates(note_key(bytes([n]) * 16, "p", ""), "en_US").of("48-2213-7", "ID") for n in range(20)}) == 20
     assert len({patient_shift(HmacChooser(bytes([n]) * 32)) for n in range(50)}) > 25
 
 

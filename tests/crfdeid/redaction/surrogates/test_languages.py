@@ -17,7 +17,7 @@ import features
 from crfdeid.documents import Document, Span
 from crfdeid.redaction.redact import redact
 from crfdeid.redaction.surrogates.dates import DateShift, shift_date
-from crfdeid.redaction.surrogates.generator import Surrogates, patient_key
+from crfdeid.redaction.surrogates.generator import Surrogates, note_key
 from crfdeid.redaction.surrogates.place_tables import other_country, packed_provinces
 from crfdeid.secrets import HmacChooser
 from features.languages import LANGUAGES
@@ -377,7 +377,7 @@ def test_telephones_keep_their_prefix_or_get_an_area_code_and_keep_their_shape(
 def test_words_of_closed_lists_stay_and_old_ages_become_a_group(
     locale: str, label: str, text: str, expected: str
 ) -> None:
-    assert Surrogates(patient_key(SECRET, "1"), locale).of(text, label) == expected
+    assert Surrogates(note_key(SECRET, "1", ""), locale).of(text, label) == expected
 
 
 def test_old_ages_that_are_kept_become_a_group_in_the_language_of_the_note() -> None:

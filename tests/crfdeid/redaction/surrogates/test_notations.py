@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from crfdeid.documents import Document, Span
 from crfdeid.redaction.redact import redact
-from crfdeid.redaction.surrogates import patient_key
+from crfdeid.redaction.surrogates import note_key
 from crfdeid.redaction.surrogates.dates import DateShift, NoteDates, patient_shift, shift_date
 from crfdeid.secrets import HmacChooser
 
@@ -105,7 +105,7 @@ def plain(text: str) -> str:
 
 
 def shift_of(patient: str) -> DateShift:
-    return patient_shift(HmacChooser(patient_key(SECRET, patient)))
+    return patient_shift(HmacChooser(note_key(SECRET, patient, "")))
 
 
 def days(seed: str) -> list[tuple[str, dt.date]]:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from crfdeid.documents import Document, Span
 from crfdeid.redaction.redact import redact
-from crfdeid.redaction.surrogates import Surrogates, name_roles, patient_key
+from crfdeid.redaction.surrogates import Surrogates, name_roles, note_key
 from crfdeid.redaction.surrogates.locales import given_name_sexes, locale_lists
 from crfdeid.redaction.surrogates.place_tables import COMMUNITIES, abroad, provinces, spanish_towns, states
 from crfdeid.redaction.surrogates.words import casefold_accents
@@ -38,7 +38,7 @@ def after(note: str, patient: str, locale: str = "es_ES") -> list[str]:
 
 
 def of_patient(patient: str, locale: str = "es_ES") -> Surrogates:
-    return Surrogates(patient_key(SECRET, patient), locale)
+    return Surrogates(note_key(SECRET, patient, ""), locale)
 
 
 # People
