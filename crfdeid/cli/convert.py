@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-import random
 import sys
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-from crfdeid.cli.corpus_options import ANNOTATED, FORMAT, TYPES, describe_check, read_annotated
+from crfdeid.cli.corpus_options import ANNOTATED, FORMAT, PATIENT_COLUMN, TYPES, describe_check, read_annotated
 from crfdeid.cli.options import JSON, LIMIT, OUTPUT, SEED, require_new_file
 from crfdeid.cli.shell import Mode, Option, choice, command, flag, fraction
 from crfdeid.corpora import CORPUS_WRITERS, write_corpus
 from crfdeid.corpora.check import check_annotations
+from crfdeid.corpora.partition import describe_division, divide
 from crfdeid.errors import EmptyInputError, UsageError
 
 if TYPE_CHECKING:
@@ -54,8 +54,10 @@ def _fractions(text: str) -> tuple[float, ...]:
         "--split",
         _fractions,
         metavar="FRACTIONS",
-        help=f"Fractions of the notes for {', '.join(_PARTS)}, such as .8,.1,.1, drawn at random; default: no parts.",
+        help=f"Fractions of the notes for {', '.join(_PARTS)}, such as .8,.1,.1, drawn at random by patient and equal "
+        "text; default: no parts.",
     ),
+    PATIENT_COLUMN,
     SEED.but(only=(_SPLIT,)),
     flag("--check", help="Print issues with the annotations, with counts and the first places, and nothing if clean."),
     JSON.but(only=(_CHECK,)),
@@ -79,7 +81,7 @@ def run(options: SimpleNamespace) -> None:
         require_new_file(options.output, {"NOTES": options.notes})
     elif not options.check or options.split is not None:
         raise UsageError("--output is missing: name a new file or folder, or give --check alone")
-    notes = read_annotated(options.notes, options)[: options.limit]
+    notes = read_annotated(options.notes, options, patient_column=options.patient_column)[: options.limit]
     if options.check:
         _print_check(notes, as_json=options.json)
     if options.output is not None:
@@ -99,14 +101,14 @@ def _write(notes: list[Document], options: SimpleNamespace) -> None:
     if options.split is None:
         parts, paths = {"": notes}, {"": options.output}
     else:
-        random.Random(options.seed).shuffle(notes)
-        parts, start = {}, 0
-        for end, name in zip(accumulate(options.split), _PARTS, strict=False):
-            stop = round(end * len(notes))
-            parts[name], start = notes[start:stop], stop
+        stops = [round(end * len(notes)) for end in accumulate(options.split)]
+        sizes = [stop - start for start, stop in pairwise([0, *stops])]
+        parts = dict(zip(_PARTS, divide(notes, sizes, seed=options.seed), strict=False))
         for name, part in parts.items():
             if not part:
-                raise EmptyInputError(f"too few notes for --split: {name} has none", path=options.notes)
+                problem = f"too few notes, or patients (first-level subfolders), for --split: {name} has none"
+                raise EmptyInputError(problem, path=options.notes)
+        print(describe_division(parts), file=sys.stderr)
         paths = {name: options.output / f"{name}{_FILES.get(options.output_format, '')}" for name in parts}
         options.output.mkdir(parents=True)
     for name, part in parts.items():

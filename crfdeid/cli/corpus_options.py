@@ -27,6 +27,12 @@ FORMAT = choice(
     metavar="FORMAT",
     help=f"Format of annotated notes: {', '.join(CORPUS_FORMATS)}.",
 )
+PATIENT_COLUMN = Option(
+    "--patient-column",
+    rare=True,
+    metavar="NAME",
+    help="Key of JSON notes with the patient; default: patient, else the first subfolder.",
+)
 TYPES = choice(
     "--types",
     TYPE_MAPPINGS,
@@ -52,13 +58,13 @@ IGNORE_TYPES = Option(
 )
 
 
-def read_annotated(path: Path, options: SimpleNamespace) -> list[Document]:
-    """Read annotated notes with the options `FORMAT` and `TYPES`.
+def read_annotated(path: Path, options: SimpleNamespace, *, patient_column: str | None = None) -> list[Document]:
+    """Read annotated notes with the options `FORMAT` and `TYPES`, and the value of `PATIENT_COLUMN`.
 
     Raises:
         DataError: they cannot be read.
     """
-    return map_types(read_corpus(path, format=options.format), options.types)
+    return map_types(read_corpus(path, format=options.format, patient_column=patient_column), options.types)
 
 
 def describe_check(issues: Iterable[AnnotationIssue]) -> Iterator[str]:

@@ -16,6 +16,7 @@ from crfdeid.cli.corpus_options import (
     FORMAT,
     FORMATS,
     IGNORE_TYPES,
+    PATIENT_COLUMN,
     PROFILE,
     TEST,
     TYPES,
@@ -58,6 +59,7 @@ _SECRET = Mode(
     ),
     FORMAT,
     TYPES,
+    PATIENT_COLUMN,
     SET,
     SEED,
     LISTS.but(help="TOML file: values always hidden and never; the model holds them in the clear."),
@@ -144,7 +146,13 @@ def run(options: SimpleNamespace) -> None:
         corpus = read_held_out(*notes, options.format, options.types)
     else:
         paths = (options.notes, options.dev, options.test)
-        corpus = read_splits(*paths, corpus_format=options.format, types=options.types, concepts=concepts)
+        corpus = read_splits(
+            *paths,
+            corpus_format=options.format,
+            types=options.types,
+            concepts=concepts,
+            patient_column=options.patient_column,
+        )
     for line in describe_check(check_annotations([one for split in corpus.splits.values() for one in split.documents])):
         print(f"note: {line}", file=sys.stderr)
     started, what = time.monotonic(), options.model or name

@@ -142,7 +142,8 @@ def read_corpus(path: Path | str, *, format: str = "auto", patient_column: str |
         raise EmptyInputError(f"holds no {name} documents: check the path and the format", path=path)
     if patient_column is not None and not any(document.patient for document in documents):
         raise FormatError(f"no record has a patient under '{patient_column}': correct the name of the key", path=path)
-    documents = [_with_patient(document, path) for document in documents]
+    below = ("" if path == Path() else f"{path}{os.sep}") if path.is_dir() else None
+    documents = [_with_patient(document, below) for document in documents]
     _require_unique_ids(documents)
     _require_labels(documents)
     return documents
@@ -154,12 +155,19 @@ def _read(path: Path, name: str, patient_column: str | None) -> list[Document]:
     return CORPUS_FORMATS[name].read(path)
 
 
-def _with_patient(document: Document, root: Path) -> Document:
-    """A document with the patient that its record names (`record_patient`), else its first-level subfolder."""
+def _with_patient(document: Document, below: str | None) -> Document:
+    """A document with the patient that its record names (`record_patient`), else its first-level subfolder.
+
+    Args:
+        document: the document.
+        below: begin of each file's path in the corpus; None for a corpus of one file.
+    """
     if document.patient is not None:
         return document if document.patient else replace(document, patient=None)
-    patient = folder_patient(document.source.removeprefix(f"{root}{os.sep}").replace(os.sep, "/"))
-    return document if patient is None or document.source == str(root) else replace(document, patient=patient)
+    if below is None:
+        return document
+    patient = folder_patient(document.source.removeprefix(below).replace(os.sep, "/"))
+    return document if patient is None else replace(document, patient=patient)
 
 
 def recognise(path: Path | str) -> str:

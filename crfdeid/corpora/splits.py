@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import random
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple
 from crfdeid.bio import Encoded, encode
 from crfdeid.corpora import read_corpus, recognise
 from crfdeid.corpora.layers import ConceptPaths, concat_corpora, join_layers, read_concepts
+from crfdeid.corpora.partition import describe_division, describe_overlap, divide
 from crfdeid.documents import PHI, Document, LabelledSentence
 from crfdeid.errors import EmptyInputError, OptionConflictError
 from crfdeid.label_schemes import in_order, map_types
@@ -22,6 +24,7 @@ from crfdeid.label_schemes import in_order, map_types
 _DEV_SHARE = 0.1
 _DEV_SEED = _PART_SEED = 0
 _Read = dict[str, list[Document]]
+_log = logging.getLogger(__name__)
 
 
 class CorpusParts(NamedTuple):
@@ -47,23 +50,31 @@ def read_parts(
     types: str,
     concepts: ConceptPaths | None,
     dev_option: str = "--dev",
+    patient_column: str | None = None,
 ) -> CorpusParts:
     """Training, development and test documents; arguments and errors are those of `splits.read_splits`.
 
-    ``dev_option`` names the option for development documents in the notice that there are none.
+    ``dev_option`` names the option for development documents in the notice that there are none. Parts that share
+    patients or texts are a notice and a warning.
     """
-    read, formats = read_phi(_given(train, dev, test), corpus_format=corpus_format, types=types)
+    paths = _given(train, dev, test)
+    read, formats = read_phi(paths, corpus_format=corpus_format, types=types, patient_column=patient_column)
     notices: list[str] = []
     if concepts is not None:
         read, notices = _with_concepts(read, concepts, train)
     notices += _with_dev(read, train, option=dev_option)
-    return CorpusParts(read, formats, notices + _overlap_notice(read))
+    return CorpusParts(read, formats, notices + _overlap_notices(read))
 
 
-def read_phi(paths: Mapping[str, Path], *, corpus_format: str, types: str) -> tuple[_Read, str]:
+def read_phi(
+    paths: Mapping[str, Path], *, corpus_format: str, types: str, patient_column: str | None = None
+) -> tuple[_Read, str]:
     """The documents of each part with its PHI, and the formats they are in."""
     formats = {part: recognise(path) if corpus_format == "auto" else corpus_format for part, path in paths.items()}
-    read = {part: map_types(read_corpus(path, format=formats[part]), types) for part, path in paths.items()}
+    documents = {
+        part: read_corpus(path, format=formats[part], patient_column=patient_column) for part, path in paths.items()
+    }
+    read = {part: map_types(found, types) for part, found in documents.items()}
     return read, ", ".join(dict.fromkeys(formats.values()))
 
 
@@ -97,28 +108,30 @@ def _with_dev(read: _Read, train: Path, *, option: str = "--dev") -> list[str]:
     """Move a share of the training documents to missing development documents; returns notices."""
     if "dev" in read:
         return []
-    read["train"], read["dev"] = _share(read["train"], path=train)
+    count = len(read["train"])
+    dev_count = max(1, round(_DEV_SHARE * count))
+    parts = divide(read["train"], (count - dev_count, dev_count), seed=_DEV_SEED)
+    if not all(parts):
+        problem = (
+            "splitting off development documents needs training documents of two patients (first-level subfolders) and "
+            f"of two texts: give {option}"
+        )
+        raise EmptyInputError(problem, path=train)
+    read["train"], read["dev"] = parts
     shared = f"{len(read['dev'])} of the training documents, drawn with a fixed seed"
-    return [f"No {option}: {shared}, are the development set and not trained on."]
-
-
-def _share(documents: Sequence[Document], *, path: Path) -> tuple[list[Document], list[Document]]:
-    if len(documents) < 2:
-        raise EmptyInputError("splitting off development documents needs two training documents: give --dev", path=path)
-    shuffled = list(documents)
-    random.Random(_DEV_SEED).shuffle(shuffled)
-    train_count = len(shuffled) - max(1, round(_DEV_SHARE * len(shuffled)))
-    return shuffled[:train_count], shuffled[train_count:]
-
-
-def _overlap_notice(splits: dict[str, list[Document]]) -> list[str]:
-    known = {document.text for document in splits["train"]}
-    shared = {name: sum(one.text in known for one in splits.get(name, ())) for name in ("dev", "test")}
     return [
-        f"{count} of the {len(splits[name])} {name} documents stand in the training set too."
-        for name, count in shared.items()
-        if count
+        f"No {option}: {shared}, are the development set and not trained on.",
+        f"{describe_division({part: read[part] for part in ('train', 'dev')})}.",
     ]
+
+
+def _overlap_notices(read: _Read) -> list[str]:
+    """Warn of patients and texts that parts share; returns the same as a notice."""
+    overlap = describe_overlap(read)
+    if overlap is None:
+        return []
+    _log.warning("%s", overlap)
+    return [f"{overlap}."]
 
 
 @dataclass(frozen=True)
@@ -283,11 +296,12 @@ def read_splits(
     corpus_format: str = "auto",
     types: str = "seven",
     concepts: ConceptPaths | None = None,
+    patient_column: str | None = None,
 ) -> Corpus:
     """A corpus from the user's folders or files; with the format "auto", each may be in another format.
 
-    Without ``dev``, a tenth of the training documents becomes it, after a shuffle with a fixed seed: models are never
-    tuned on their training documents.
+    Without ``dev``, about a tenth of the training documents becomes it, drawn with a fixed seed by patient and equal
+    text (`crfdeid.corpora.partition`): models are never tuned on their training documents.
 
     Args:
         train: the training documents.
@@ -297,6 +311,7 @@ def read_splits(
         types: the type map of their PHI; see `map_types`.
         concepts: paths of annotated concepts, in the same documents or in others; None for PHI alone. Of two corpora
             that share no text, each without development documents gives up a tenth.
+        patient_column: as of `read_corpus`.
 
     Raises:
         DataError: a file that cannot be read, a split without documents, too few documents to share, or documents with
@@ -305,7 +320,7 @@ def read_splits(
             concepts, or concepts and no PHI.
     """
     documents, formats, notices = read_parts(
-        train, dev, test, corpus_format=corpus_format, types=types, concepts=concepts
+        train, dev, test, corpus_format=corpus_format, types=types, concepts=concepts, patient_column=patient_column
     )
     splits = {name: Split.of(read) for name, read in documents.items()}
     return Corpus(str(train), formats, types, splits["train"], splits["dev"], splits.get("test"), tuple(notices))
@@ -324,7 +339,8 @@ def read_held_out(name: str, dev: Path, test: Path | None, corpus_format: str, t
     paths = {"dev": dev} if test is None else {"dev": dev, "test": test}
     documents, formats = read_phi(paths, corpus_format=corpus_format, types=types)
     splits = {part: Split.of(read) for part, read in documents.items()}
-    return Corpus(name, formats, types, Split((), ()), splits["dev"], splits.get("test"))
+    notices = _overlap_notices(documents)
+    return Corpus(name, formats, types, Split((), ()), splits["dev"], splits.get("test"), tuple(notices))
 
 
 def generate_corpus(profile: str, *, seed: int = 0, types: str = "seven", concepts: bool = False) -> Corpus:

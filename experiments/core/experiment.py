@@ -52,6 +52,7 @@ class CorpusSettings:
         concepts: files of annotated concepts to add to the PHI; None for none.
         synthetic_concepts: add concepts to the synthetic corpus.
         share: the share of the training documents to use.
+        patient_column: key of JSON documents with the patient, as of `crfdeid.corpora.read_corpus`.
     """
 
     train: Path | None = None
@@ -66,6 +67,7 @@ class CorpusSettings:
     concepts: ConceptPaths | None = None
     synthetic_concepts: bool = False
     share: float = 1.0
+    patient_column: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -260,6 +262,7 @@ def read_corpus(settings: CorpusSettings, *, notices: Iterable[str] = ()) -> Rea
             corpus_format=settings.format,
             types=settings.types,
             concepts=settings.concepts,
+            patient_column=settings.patient_column,
         )
         if corpus.test is None:
             corpus = replace(corpus, notices=(*corpus.notices, NO_TEST))

@@ -221,6 +221,8 @@ def add_corpus(
     }.items():
         group.add_argument(f"--{name}", type=file_path, metavar="PATH", help=text)
     group.add_argument("--format", choices=("auto", *CORPUS_FORMATS), help="their format (default: auto)")
+    patients = "key of JSON documents with the patient (default: patient, else the first-level subfolder)"
+    group.add_argument("--patient-column", metavar="NAME", help=patients)
     text = "seven: the types of i2b2 2006; all: the types of the corpus; binary: PHI or not (default: {})"
     group.add_argument("--types", choices=TYPE_MAPPINGS, default=types, help=text.format(types))
     group.add_argument(
@@ -354,6 +356,7 @@ def corpus_settings(options: argparse.Namespace, **others: Any) -> CorpusSetting
         format=options.format or "auto",
         types=options.types,
         seed=options.corpus_seed or 0,
+        patient_column=options.patient_column,
         **others,
     )
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from crfdeid.corpora.partition import linked
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import EmptyInputError
@@ -186,18 +187,24 @@ def _remains(made: Pseudonymised) -> dict[str, float]:
 
 
 def shared_out(train: Split) -> dict[str, Split]:
-    """Divide the documents among `PARTS` at random with a fixed seed; sizes differ by one at most.
+    """Divide the documents among `PARTS` at random with a fixed seed, those of a patient and equal texts together.
+
+    The next documents go to the smallest part. Sizes differ by one at most if no documents belong together.
 
     Raises:
-        DataError: there are too few documents.
+        DataError: there are too few documents of different patients and texts.
     """
-    if len(train.documents) < len(PARTS):
-        raise EmptyInputError(
-            f"{len(train.documents)} training documents cannot be shared among {len(PARTS)}: give more"
-        )
     order = list(range(len(train.documents)))
     random.Random(SPLIT_SEED).shuffle(order)
-    indices = {part: sorted(order[number :: len(PARTS)]) for number, part in enumerate(PARTS)}
+    indices: dict[str, list[int]] = {part: [] for part in PARTS}
+    for group in linked([train.documents[index] for index in order]):
+        smallest = min(PARTS, key=lambda part: len(indices[part]))
+        indices[smallest] = sorted([*indices[smallest], *(order[index] for index in group)])
+    if not all(indices.values()):
+        raise EmptyInputError(
+            f"{len(train.documents)} training documents cannot be shared among {len(PARTS)} by patient and equal text: "
+            "give more"
+        )
     return {
         part: Split(tuple(train.documents[i] for i in chosen), tuple(train.encoded[i] for i in chosen))
         for part, chosen in indices.items()
