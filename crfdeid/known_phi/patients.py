@@ -21,7 +21,7 @@ from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from numbers import Real
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from crfdeid.documents import lone_surrogate
 from crfdeid.errors import DataError, EmptyInputError, FormatError, SettingError, located
@@ -86,7 +86,8 @@ def _numbered_patient(value: Any) -> str | None:
         return None
     if math.isinf(value):
         raise FormatError("a patient is an infinite number: correct it")
-    return str(int(value) if value == int(value) else value)
+    whole = int(cast("float", value))
+    return str(whole if value == whole else value)
 
 
 def folder_patient(name: str) -> str | None:

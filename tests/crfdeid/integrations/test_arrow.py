@@ -22,6 +22,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from notes_samples import tiny_model
+from patient_cases import NOBODY_TEXTS, TWELVE_TEXTS
 
 from crfdeid import DataError, Document, Policy, Span, UsageError
 from crfdeid.cli import main
@@ -104,6 +105,29 @@ def test_results_are_those_of_the_command(
     assert result.schema.metadata == table().schema.metadata
     assert (FAILED in result["status"].to_pylist()) == bool(failed)
     assert expected["note"].to_pylist()[0] != NOTES[0], "there is something to compare"
+
+
+@pytest.mark.parametrize(
+    ("column", "is_one"),
+    [
+        (pa.array(TWELVE_TEXTS), True),
+        (pa.array([12] * 9), True),
+        (pa.array([12.0] * 9), True),
+        (pa.array(NOBODY_TEXTS), False),
+        (pa.array([None, float("nan")] * 5, pa.float64()), False),
+        (pa.nulls(9, pa.int64()), False),
+    ],
+)
+def test_rows_are_of_one_patient_or_of_none(model: Path, column: pa.Array, is_one: bool) -> None:
+    texts = [f"Patient Quill was seen on 3/4/2031. Bay {number}." for number in range(len(column))]
+    made = RedactBatches(model, Policy("surrogate", locale="en_US"), "note", "who")(
+        pa.table({"note": texts, "who": column})
+    )
+    found = {text.partition(" Bay")[0] for text in made["note"].to_pylist()}
+    one = RedactBatches(model, Policy("surrogate", locale="en_US"), "note", "who")(
+        pa.table({"note": texts[:1], "who": ["12"]})
+    )["note"][0].as_py()
+    assert found == {one.partition(" Bay")[0]} if is_one else len(found) == len(texts)
 
 
 KINDS = [

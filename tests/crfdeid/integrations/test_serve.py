@@ -20,14 +20,17 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 import chromium
+import numpy as np
 import pytest
 from chromium import Browser, Page
 from commands import error_of
 from hypothesis import given
 from hypothesis import strategies as st
+from patient_cases import NOBODY, TWELVE
 
 import crfdeid
 from crfdeid.corpora.splits import Corpus, Split
@@ -194,6 +197,22 @@ def test_surrogates_are_those_of_python(guarded: Server, few_notes_model: Path, 
             )
             asked = {"text": document.text, "patient": patient}
             assert guarded.ask("/redact", asked, headers=authorization)[1]["text"] == made.text
+
+
+def test_requests_name_the_patients_that_python_names(
+    guarded: Server, few_notes_model: Path, tokens: dict[str, str]
+) -> None:
+    authorization = {"Authorization": f"Bearer {tokens['token']}"}
+    (document,) = crfdeid.load(few_notes_model).annotate_all(NOTES[:1])
+    for patient, values in (("12", TWELVE), (None, NOBODY)):
+        options: dict[str, Any] = {"secret": tokens["secret"].encode(), "patient": patient, "locale": "en_US"}
+        made = crfdeid.redact(document, "surrogate", **options).text
+        for value in values:
+            if isinstance(value, (str, int, float, NoneType)) and not isinstance(value, np.generic):
+                asked = {"text": document.text, "patient": value}
+                assert guarded.ask("/redact", asked, headers=authorization)[1]["text"] == made
+    for value in (True, [12], {"id": 12}, float("inf")):
+        assert guarded.ask("/redact", {"text": NOTE, "patient": value}, headers=authorization)[0] == 400
 
 
 def test_options_of_presidio_choose_among_the_results(server: Server) -> None:

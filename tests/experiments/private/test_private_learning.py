@@ -77,7 +77,8 @@ def test_the_settings_of_every_system_are_plain_data_and_say_which_representatio
 def test_of_hospitals_that_pool_what_they_publish_is_attacked_by_who_has_the_providers_notes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    notes = [Document(str(n), f"Seen by {name}", (Span(8, 11, "DOCTOR"),)) for n, name in enumerate(["Doe", "Roe"] * 4)]
+    names = enumerate(["Doe", "Roe"] * 4)
+    notes = [Document(str(n), f"Seen by {name} {n}", (Span(8, 11, "DOCTOR"),)) for n, name in names]
     corpus = Corpus("invented", "jsonl", "all", Split.of(notes[:6]), Split.of(notes[6:]), None)
     parts = learning.shared_out(corpus.train)
     learned_from: dict[str, Any] = {}

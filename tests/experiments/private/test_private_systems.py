@@ -90,6 +90,18 @@ def test_documents_are_shared_out_each_to_one_and_in_the_same_way_every_time() -
         assert [one.sentences[0].document for one in parts[part].encoded] == [d.id for d in parts[part].documents]
 
 
+def test_documents_of_a_patient_and_equal_texts_are_shared_out_together() -> None:
+    notes = [Document(f"{n}", "Well." if n % 10 == 0 else f"Note {n}", patient=f"p{n // 3}") for n in range(60)]
+    parts = shared_out(Split.of(notes)).values()
+    for values in (
+        [{one.patient for one in part.documents} for part in parts],
+        [set(part.documents) for part in parts],
+    ):
+        assert sum(map(len, values)) == len(set.union(*values))
+    assert [sum(one.text == "Well." for one in part.documents) for part in parts].count(0) == 2
+    assert max(len(part.documents) for part in parts) - min(len(part.documents) for part in parts) <= 18
+
+
 def test_too_few_documents_cannot_be_shared_out() -> None:
     with pytest.raises(EmptyInputError):
         shared_out(Split.of([Document("1", "a"), Document("2", "b")]))

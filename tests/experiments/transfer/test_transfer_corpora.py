@@ -80,11 +80,11 @@ def test_types_become_categories_and_documents_are_called_by_their_corpus(tmp_pa
     whole = joined(corpora, types="name")
     assert whole.scored.documents == (*wards.test.documents, *letters.test.documents)
     assert (whole.name, whole.format, whole.type_map) == ("wards, letters", "jsonl", "name")
-    assert [notice.partition(":")[0] for notice in whole.notices] == ["wards", "wards"]
+    assert [notice.partition(":")[0] for notice in whole.notices] == ["wards"] * 3
 
 
 def test_a_type_that_nobody_knows_is_phi_or_refused_with_the_corpus(tmp_path: Path) -> None:
-    documents = [Document(f"{n}", "Ward 7B called.", (Span(0, 7, "WARD"),)) for n in range(4)]
+    documents = [Document(f"{n}", f"Ward 7B called {n}.", (Span(0, 7, "WARD"),)) for n in range(4)]
     for part in ("train", "test"):
         write_corpus(documents, tmp_path / f"{part}.jsonl", format="jsonl")
     source = source_of(f"wards={tmp_path}")
@@ -106,6 +106,8 @@ def test_a_folder_in_two_formats_is_refused_and_the_way_out_named(tmp_path: Path
 
 def test_a_part_without_phi_is_refused(tmp_path: Path) -> None:
     for part, spans in (("train", (Span(0, 3, "DATE"),)), ("test", ())):
-        write_corpus([Document(f"{n}", "May", spans) for n in range(3)], tmp_path / f"{part}.jsonl", format="jsonl")
+        write_corpus(
+            [Document(f"{n}", f"May {n}", spans) for n in range(3)], tmp_path / f"{part}.jsonl", format="jsonl"
+        )
     with pytest.raises(DataError, match="the test notes hold no PHI at all"):
         read(source_of(f"a={tmp_path}"), keep_unknown=True)
