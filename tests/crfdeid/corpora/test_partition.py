@@ -25,7 +25,7 @@ from crfdeid.errors import EmptyInputError, FormatError, OptionConflictError
 
 TEXTS = ("Well.", "WELL .", "we\u200bll.", "Ill.", "\uff29ll.", "", " ", "Worse, ", "worse,", "Jose\u0301", "JOSÉ")
 PATIENTS = st.none() | st.sampled_from("abcdefg")
-NOTES = st.builds(Document, st.just(""), st.sampled_from(TEXTS) | st.text(max_size=3), patient=PATIENTS)
+NOTES = st.builds(Document, st.just(""), st.sampled_from(TEXTS) | st.text("aAbß. \n", max_size=3), patient=PATIENTS)
 SHARES = st.sampled_from([(0.8, 0.1, 0.1), (0.9, 0.1), (0.5, 0.5), (0.34, 0.33, 0.33)])
 
 
