@@ -249,7 +249,6 @@ def save_audit(folder: Path, audit: Mapping[str, Any]) -> None:
     Raises:
         DataError: it cannot be written.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     write_files({folder / AUDIT_FILE: dump_with_checksum(audit)})
 
 

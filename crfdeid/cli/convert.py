@@ -16,6 +16,7 @@ from crfdeid.corpora import CORPUS_WRITERS, write_corpus
 from crfdeid.corpora.check import check_annotations
 from crfdeid.corpora.partition import describe_division, divide
 from crfdeid.errors import EmptyInputError, UsageError
+from crfdeid.utils.folders import make_private
 
 if TYPE_CHECKING:
     from crfdeid.documents import Document
@@ -110,7 +111,7 @@ def _write(notes: list[Document], options: SimpleNamespace) -> None:
                 raise EmptyInputError(problem, path=options.notes)
         print(describe_division(parts), file=sys.stderr)
         paths = {name: options.output / f"{name}{_FILES.get(options.output_format, '')}" for name in parts}
-        options.output.mkdir(parents=True)
+        make_private(options.output)
     for name, part in parts.items():
         write_corpus(part, paths[name], format=options.output_format)
         print(f"{len(part):,} notes: {paths[name]}", file=sys.stderr)

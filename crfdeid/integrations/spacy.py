@@ -14,6 +14,7 @@ from crfdeid.documents import PHI, Document, Evidence, Span
 from crfdeid.errors import FormatError, MismatchError, missing_extra
 from crfdeid.integrations.common import IntegratedModel
 from crfdeid.redaction import redact
+from crfdeid.utils.files import write_files
 from crfdeid.utils.folders import write_folder
 
 try:
@@ -95,8 +96,7 @@ class PhiComponent:
         files = self.model.pack()
 
         def write(folder: Path) -> None:
-            for name, content in files.items():
-                (folder / name).write_bytes(content)
+            write_files({folder / name: content for name, content in files.items()})
 
         write_folder(Path(path), write)
 

@@ -43,7 +43,7 @@ from crfdeid.io.records import SOURCES, Failure, NoteCounts, NoteFile, NoteResul
 from crfdeid.io.sources import Rename, note_files
 from crfdeid.model_card.drift import NOTE_MEASURES
 from crfdeid.redaction.record import RECORD_SHAPE
-from crfdeid.utils.files import make_folders, naming, open_no_link, sync, write_files
+from crfdeid.utils.files import make_folders, make_private_folder, naming, open_no_link, sync, write_files
 from crfdeid.utils.json import parse_json
 from crfdeid.validation import shape_errors
 
@@ -371,7 +371,7 @@ class OutputFolder:
             raise OutputExistsError(f"--output: {self.folder} is a file: name a folder")
         if self.folder.exists() and not self._state.exists():
             self._require_empty()
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_private_folder(self.folder)
         if not self._state.is_symlink():
             self._state.mkdir(mode=0o700, exist_ok=True)
         for path in (self._state, self.part):

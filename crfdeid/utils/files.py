@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from io import BufferedReader
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, TextIO
 
@@ -168,6 +169,17 @@ def open_private(path: Path) -> BinaryIO:
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
 
 
+def make_private_folder(folder: Path) -> None:
+    """Make a folder and its missing parents, each its owner's alone, since their names can be PHI too.
+
+    Raises:
+        OSError: one cannot be made.
+    """
+    missing = list(takewhile(lambda above: not above.exists(), folder.parents))
+    for path in (*reversed(missing), folder):  # ``Path.mkdir`` gives its mode to the last one only
+        path.mkdir(mode=0o700, exist_ok=True)
+
+
 def open_no_link(path: Path, mode: Literal["r", "a"]) -> TextIO:
     """Open a program's own text file, to read it or to append to it; a new one is its owner's alone.
 
@@ -262,7 +274,7 @@ def sync(path: Path) -> None:
 def make_folders(folder: Path, below: Path) -> None:
     """Make a folder and its parents below an existing folder, and flush their names to the disk.
 
-    Any depth is possible, unlike with ``Path.mkdir``, which is recursive.
+    Each is its owner's alone. Any depth is possible, unlike with ``Path.mkdir``, which is recursive.
 
     Raises:
         WriteError: one of them is a link or a file.
@@ -271,7 +283,7 @@ def make_folders(folder: Path, below: Path) -> None:
     for part in folder.relative_to(below).parts:
         parent, path = path, path / part
         try:
-            path.mkdir()
+            path.mkdir(mode=0o700)
             sync(parent)
         except FileExistsError:
             if path.is_symlink() or not path.is_dir():
@@ -279,7 +291,7 @@ def make_folders(folder: Path, below: Path) -> None:
 
 
 def write_files(contents: Mapping[Path, str | bytes]) -> None:
-    """Write files, each whole or not at all, readable by their owner alone; folders are made as needed.
+    """Write files, each whole or not at all; they, and the folders made for them, are their owner's alone.
 
     Raises:
         WriteError: a file cannot be written.
@@ -287,7 +299,7 @@ def write_files(contents: Mapping[Path, str | bytes]) -> None:
     encoded = {path: part.encode("utf-8") if isinstance(part, str) else part for path, part in contents.items()}
     for path, content in encoded.items():
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_private_folder(path.parent)
         except OSError as error:
             raise WriteError(f"cannot be written: {error.strerror}", path=path) from None
         write_stream(path, bytes_writer(content))

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from crfdeid.errors import OutputExistsError, SettingError, WriteError
-from crfdeid.utils.files import take_lock
+from crfdeid.utils.files import make_private_folder, take_lock
 
 LOCK_FILE = ".lock"
 """File in a folder while a process fills it; the system releases its lock when the process ends."""
@@ -73,13 +73,13 @@ def write_folder(folder: Path, write: Callable[[Path], None]) -> None:
 
 
 def make_private(folder: Path, *, remedy: str = "name another one") -> None:
-    """Make a folder, its owner's alone, and its parents; an existing one is unchanged.
+    """Make a folder and its parents, their owner's alone; an existing one is unchanged.
 
     Raises:
         WriteError: it cannot be made; the message ends in the remedy.
     """
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private_folder(folder)
     except OSError as error:
         raise WriteError(f"the folder cannot be made ({error.strerror}): {remedy}", path=folder) from None
 
@@ -142,7 +142,7 @@ def _take(partial: Path, folder: Path) -> int:
     """Lock the folder that is to be filled; made if necessary."""
     if partial.is_symlink():  # its target would be emptied
         raise WriteError("a link: remove it", path=partial)
-    partial.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private_folder(partial)
     try:
         return take_lock(partial / LOCK_FILE)
     except BlockingIOError:

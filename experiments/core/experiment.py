@@ -17,11 +17,12 @@ from crfdeid.corpora.splits import Corpus, generate_corpus, read_splits
 from crfdeid.errors import SettingError
 from crfdeid.evaluation.significance import compare_systems
 from crfdeid.registry import model_settings
+from crfdeid.utils.files import make_private_folder
 from experiments import EXPERIMENTS
 from experiments.core.embeddings import Embeddings, OnStep
 from experiments.core.systems import Cell, System, groups, profile_of
 from experiments.core.training import CPU, OnProgress, Plan, Run, run_cells
-from experiments.results.folder import OutputSettings, make_folder
+from experiments.results.folder import OutputSettings
 from experiments.results.schema import Extras, Results, View
 
 if TYPE_CHECKING:  # Figures and tables take matplotlib and pandas.
@@ -290,7 +291,7 @@ def models_folder(output: Path | None) -> Path | None:
     if output is None:
         return None
     try:
-        make_folder(output)
+        make_private_folder(output)
     except OSError as error:
         raise SettingError(f"--output: {output} cannot be made: {error.strerror}") from None
     return output / "models"

@@ -159,15 +159,6 @@ class Folder:
             raise damaged(self.neighbours_file) from None
 
 
-def make_folder(path: Path) -> None:
-    """Make a folder for its owner alone: fitted models hold words of the training notes.
-
-    Raises:
-        OSError: it cannot be made.
-    """
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
-
-
 def require_empty(path: Path) -> None:
     """Refuse a path that is no folder, or a folder with anything but a lock.
 
