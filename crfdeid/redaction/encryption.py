@@ -2,7 +2,8 @@
 
 A value becomes the token ``⟦PATIENT:BASE64⟧``: its type, and its text under AES-SIV (RFC 5297) with the type as
 associated data. The same value of a type has the same token under a key, so tokens show which values are equal, how
-often they occur, and how long they are. A token that was copied into another note is still valid.
+often they occur, and how long they are. A token that was copied into another note is still valid. In a type, the
+characters that begin and end a token are escaped.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ except ModuleNotFoundError as error:
 
 _OPEN, _CLOSE = "⟦⟧"
 _MARK = re.compile(f"[{_OPEN}{_CLOSE}]")
-_TOKEN = re.compile(rf"{_OPEN}(?P<label>[^{_OPEN}{_CLOSE}]*):(?P<code>[A-Za-z0-9_-]*){_CLOSE}|{_MARK.pattern}")
+_ESCAPES = {ord(_OPEN): r"\(", ord(_CLOSE): r"\)"}
+_TOKEN = re.compile(rf"{_OPEN}(?P<escaped>[^{_OPEN}{_CLOSE}]*):(?P<code>[A-Za-z0-9_-]*){_CLOSE}|{_MARK.pattern}")
 
 
 class Cipher:
@@ -40,19 +42,32 @@ class Cipher:
         self._siv = AESSIV(derive(key, "AES-SIV, authentication") + derive(key, "AES-SIV, encryption"))
 
     def token(self, value: str, label: str) -> str:
-        """Return the token of a value."""
-        sealed = self._siv.encrypt(value.encode(errors="surrogatepass"), [label.encode()])
-        return f"{_OPEN}{label}:{base64.urlsafe_b64encode(sealed).decode().rstrip('=')}{_CLOSE}"
+        """Return the token of a value, whatever its type."""
+        escaped = escape_marks(label.replace("\\", r"\\"))
+        return f"{_OPEN}{escaped}:{self._code(value, escaped)}{_CLOSE}"
 
-    def value(self, code: str, label: str) -> str | None:
-        """Return the value of a token's code; None for a code that is not of this key and type."""
+    def value(self, code: str, escaped: str) -> str | None:
+        """Return the value of a token's code and escaped type; None for a code that is not of this key and type."""
         try:
             sealed = base64.urlsafe_b64decode(code + "=" * (-len(code) % 4))
-            value = self._siv.decrypt(sealed, [label.encode()]).decode(errors="surrogatepass")
+            value = self._siv.decrypt(sealed, [_bytes(escaped)]).decode(errors="surrogatepass")
         except (ValueError, InvalidTag):
             return None
         # The last character of a code has unused bits: only one spelling is a token.
-        return value if self.token(value, label) == f"{_OPEN}{label}:{code}{_CLOSE}" else None
+        return value if self._code(value, escaped) == code else None
+
+    def _code(self, value: str, escaped: str) -> str:
+        sealed = self._siv.encrypt(_bytes(value), [_bytes(escaped)])
+        return base64.urlsafe_b64encode(sealed).decode().rstrip("=")
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode(errors="surrogatepass")
+
+
+def escape_marks(text: str) -> str:
+    """Return a type, or a replacement that names it, without the characters that begin and end a token."""
+    return text.translate(_ESCAPES)
 
 
 def require_no_token(text: str, encrypted: Iterable[Span]) -> None:
@@ -103,7 +118,7 @@ def reveal(text: str, key: bytes, *, path: Path | str | None = None) -> Revealed
     def restored(match: re.Match[str]) -> str:
         nonlocal tokens
         tokens += 1
-        value = None if match["code"] is None else cipher.value(match["code"], match["label"])
+        value = None if match["code"] is None else cipher.value(match["code"], match["escaped"])
         if value is None:
             problem = "an encrypted value was altered or cut, or its key is another: restore the redacted file"
             raise IntegrityError(problem, path=path, offset=match.start())

@@ -271,7 +271,12 @@ def _texts(document: Document, parts: Sequence[Replacement], functions: Mapping[
     spans: dict[str, list[Span]] = {}
     for span, operator in parts:
         spans.setdefault(operator, []).append(span)
-    found = {operator: iter(functions[operator](document, some)) for operator, some in spans.items()}
+    made = {operator: functions[operator](document, some) for operator, some in spans.items()}
+    if ENCRYPT in made:  # The text itself has no marks of tokens, but a type in another replacement can have some.
+        from crfdeid.redaction.encryption import escape_marks  # noqa: PLC0415  It needs an extra.
+
+        made |= {name: [escape_marks(text) for text in texts] for name, texts in made.items() if name != ENCRYPT}
+    found = {operator: iter(texts) for operator, texts in made.items()}
     return (next(found[operator]) for _, operator in parts)
 
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections import Counter
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from crfdeid.corpora import read_corpus
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError, IntegrityError, MissingExtraError, SecretError
-from crfdeid.redaction import redact
+from crfdeid.redaction import redact, redact_recorded
 from crfdeid.redaction.encryption import reveal
 from crfdeid.secrets import SECRET_VARIABLE, read_encryption_key
 
@@ -24,6 +27,7 @@ VALUES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=
 # Text around values has all of Unicode but the two characters that mark tokens.
 PLAIN = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="⟦⟧"), max_size=20)
 LABELS = st.sampled_from(["PATIENT", "ID", "OTROS_SUJETO_ASISTENCIA"])
+ODD = st.text(st.sampled_from("A⟦⟧:\\() é"), max_size=6) | st.text(max_size=6)
 
 
 def encrypted(document: Document, key: bytes = KEY) -> str:
@@ -60,6 +64,48 @@ def test_values_are_restored_exactly(parts: list[tuple[str, str, str]], end: str
 @given(st.lists(st.tuples(PLAIN, VALUES, LABELS), min_size=10, max_size=10), PLAIN)
 def test_ten_thousand_values_are_restored_exactly(parts: list[tuple[str, str, str]], end: str) -> None:
     restores(parts, end)
+
+
+@given(st.lists(st.tuples(PLAIN, VALUES, ODD), max_size=5), PLAIN, st.sampled_from(["label", "numbered", "hash"]))
+def test_values_of_any_type_are_restored_next_to_other_operators(
+    parts: list[tuple[str, str, str]], end: str, other: str
+) -> None:
+    note = note_of(parts, end)
+    labels = sorted({label for _, _, label in parts})
+    operators = {label: ("encrypt", other)[number % 2] for number, label in enumerate(labels)}
+    marked = [label for _, value, label in parts if operators[label] != "encrypt" and {*value} & {*"⟦⟧"}]
+    if marked:
+        with pytest.raises(DataError):
+            redact(note, operators, secret=OTHER, encryption_key=KEY)
+        return
+    redacted, record = redact_recorded(note, operators, secret=OTHER, encryption_key=KEY)
+    expected, done = "", 0
+    for (start, stop, label), text in record.replacements(note.text, redacted.text):
+        value = note.text[start:stop] if operators[label] == "encrypt" else text
+        expected, done = expected + note.text[done:start] + value, stop
+    assert reveal(redacted.text, KEY).text == expected + end
+
+
+@given(ODD)
+@example("A⟦B⟧")
+@example("⟧:")
+@example(r"A\(")
+def test_each_type_that_a_corpus_can_have_is_restored(label: str) -> None:
+    with TemporaryDirectory() as folder:
+        corpus = Path(folder) / "notes.jsonl"
+        spans = [{"start": 5, "end": 15, "label": label}]
+        corpus.write_text(json.dumps({"id": "1", "text": "Seen ⟦ID:AAAA⟧ by Quill.", "spans": spans}) + "\n")
+        try:
+            (note,) = read_corpus(corpus)
+        except DataError:
+            return
+    assert reveal(encrypted(note), KEY) == (note.text, 1)
+
+
+@given(VALUES, ODD, ODD)
+def test_types_stay_apart(value: str, label: str, other: str) -> None:
+    tokens = {encrypted(note_of([("", value, one)], "")) for one in (label, other)}
+    assert len(tokens) == len({label, other})
 
 
 @given(VALUES, VALUES, LABELS, LABELS)
