@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import sys
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 from crfdeid.cli.options import (
     ENCRYPTION_KEY_FILE,
@@ -20,9 +22,15 @@ from crfdeid.cli.options import (
 )
 from crfdeid.cli.shell import Argument, Option, command, file_path
 from crfdeid.documents import Document
-from crfdeid.errors import DataError, FormatError, MismatchError, UsageError
+from crfdeid.errors import DataError, EmptyInputError, FormatError, MismatchError, UsageError
 
 _Tokens = dict[tuple[str, int | None], int]  # number of encrypted values, by file and row
+_REPORT = {
+    "summary": {"tokens": int},
+    "notes": [{"file": str, "row?": (int, None), "tokens?": (int, None)}],
+    "failures": [{"file": str, "row": (int, None)}],
+}
+_NO_REPORT = "not the report of a run of this version with encrypted values: give the one of this redaction, unaltered"
 
 
 @command(
@@ -41,7 +49,7 @@ _Tokens = dict[tuple[str, int | None], int]  # number of encrypted values, by fi
         help="Report of the redaction: a note that lacks a value, or has one too many, is an error.",
     ),
     TEXT_COLUMN.but(only=(FILES,)),
-    details="A value that was altered is an error, and nothing is written.",
+    details="An altered value is an error, and so are notes without encrypted values: nothing is written then.",
     examples=(
         "crfdeid reveal clean/ --encryption-key-file key --output restored/ --check report.json",
         "crfdeid reveal - --encryption-key-file key < clean/note.txt",
@@ -55,9 +63,11 @@ def run(options: SimpleNamespace) -> None:
 
     Raises:
         UsageError: options that cannot work.
-        DataError: notes cannot be read, a value was altered, or values are missing.
+        DataError: notes cannot be read, a value was altered, values are missing, or there is none.
     """
     from crfdeid.cli.note_run import read_stdin, write_stdout  # noqa: PLC0415
+    from crfdeid.io.output import unread_files  # noqa: PLC0415
+    from crfdeid.io.records import shown_name  # noqa: PLC0415
     from crfdeid.redaction.encryption import reveal as restore  # noqa: PLC0415
     from crfdeid.secrets import read_encryption_key  # noqa: PLC0415
     from crfdeid.utils.folders import write_folder  # noqa: PLC0415
@@ -70,12 +80,13 @@ def run(options: SimpleNamespace) -> None:
         raise UsageError("--output is needed: name a new folder for the results")
     require_new_folder(options.output, {"NOTES": require_path(options.notes)})
     expected = None if options.check is None else _read_report(options.check)
+    for path in unread_files(options.notes):
+        print(f"left out, no file of notes: {shown_name(str(path.relative_to(options.notes)))}", file=sys.stderr)
     found: _Tokens = {}
 
     def fill(folder: Path) -> None:
         found.update(_restore_files(options, key, folder))
-        if expected is not None:
-            _compare(expected, found)
+        _require_values(options.notes, found, expected)
 
     write_folder(options.output, fill)
     print(f"reveal: {sum(found.values()):,} values in {len(found):,} notes", file=sys.stderr)
@@ -109,19 +120,52 @@ def _restore_files(options: SimpleNamespace, key: bytes, folder: Path) -> Iterat
 
 
 def _read_report(path: Path) -> _Tokens:
+    """Numbers of encrypted values by file and row of the results, which lack the rows that failed.
+
+    Raises:
+        FormatError: the file is no report of a redaction with encrypted values, or was altered.
+    """
     from crfdeid.utils.files import read_text  # noqa: PLC0415
+    from crfdeid.utils.json import parse_json  # noqa: PLC0415
+    from crfdeid.validation import shape_errors  # noqa: PLC0415
 
-    try:
-        notes = json.loads(read_text(path))["notes"]
-        return {(note["file"], note.get("row")): int(note.get("tokens", 0)) for note in notes}
-    except (ValueError, KeyError, TypeError):
-        raise FormatError("not a report of crfdeid redact", path=path) from None
+    report = parse_json(read_text(path), path=path, otherwise=_NO_REPORT)
+    if any(shape_errors(report, _REPORT)):
+        raise FormatError(_NO_REPORT, path=path)
+    failed: dict[str, list[int]] = defaultdict(list)
+    for failure in report["failures"]:
+        if failure["row"] is not None:
+            failed[failure["file"]].append(failure["row"])
+    for rows in failed.values():
+        rows.sort()
+    tokens = {(note["file"], _row_of_result(note, failed)): note.get("tokens") or 0 for note in report["notes"]}
+    whole = len(tokens) == len(report["notes"]) and sum(tokens.values()) == report["summary"]["tokens"]
+    if not whole or min(tokens.values(), default=0) < 0:
+        raise FormatError(_NO_REPORT, path=path)
+    return tokens
 
 
-def _compare(expected: _Tokens, found: _Tokens) -> None:
-    """Refuse notes whose number of values is not that of the report."""
-    for file, row in expected.keys() | found.keys():
+def _row_of_result(note: dict[str, Any], failed: dict[str, list[int]]) -> int | None:
+    row: int | None = note.get("row")
+    return None if row is None else row - bisect_left(failed[note["file"]], row)
+
+
+def _require_values(path: Path, found: _Tokens, expected: _Tokens | None) -> None:
+    """Refuse a path without notes or without values, and notes whose number of values is not that of the report."""
+    from crfdeid.io.sources import NOTE_FORMATS  # noqa: PLC0415
+
+    if not found:
+        problem = f"holds no notes that end in {', '.join(NOTE_FORMATS)}: give what redact --operator encrypt wrote"
+        raise EmptyInputError(problem, path=path)
+    if expected is None:
+        if not any(found.values()):
+            problem = f"no encrypted value in its {len(found):,} notes: give what redact --operator encrypt wrote"
+            raise MismatchError(problem, path=path)
+        return
+    for file, row in sorted(expected.keys() | found.keys(), key=lambda place: (place[0], place[1] or 0)):
         wanted, there = expected.get((file, row)), found.get((file, row))
         if wanted != there:
-            counts = f"{there or 0} encrypted values, and the report has {wanted or 0}"
-            raise MismatchError(f"{counts}: restore the redacted note", path=file, line=row)
+            where = "the note" if row is None else f"row {row}"
+            counts = f"{where} is missing" if there is None else f"{where} has {there:,} encrypted values"
+            reported = "does not have it" if wanted is None else f"has {wanted:,}"
+            raise MismatchError(f"{counts}, and the report {reported}: restore the redacted note", path=file)

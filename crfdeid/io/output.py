@@ -40,9 +40,10 @@ from crfdeid.errors import (
     WriteError,
 )
 from crfdeid.io.records import SOURCES, Failure, NoteCounts, NoteFile, NoteResult
-from crfdeid.io.sources import Rename, note_files
+from crfdeid.io.sources import NOTE_FORMATS, Rename, note_files
 from crfdeid.model_card.drift import NOTE_MEASURES
 from crfdeid.redaction.record import RECORD_SHAPE
+from crfdeid.serialization import DESKTOP_FILES
 from crfdeid.utils.files import make_folders, make_private_folder, naming, open_no_link, sync, write_files
 from crfdeid.utils.json import parse_json
 from crfdeid.validation import shape_errors
@@ -66,6 +67,23 @@ _SECRET = "secret"
 
 Withdrawn = Literal["keep", "remove"]
 """Treatment of the results of a file that the input no longer has."""
+
+
+def unread_files(path: Path) -> Iterator[Path]:
+    """Yield the files of a folder of results that no reader of notes reads, hidden ones too.
+
+    The run state is no part of the results, nor are the files that desktops leave behind.
+
+    Args:
+        path: the folder; a single file has no others.
+    """
+    for folder, subfolders, names in os.walk(path):
+        here = Path(folder)
+        subfolders[:] = sorted(name for name in subfolders if not (here == path and name == STATE_FOLDER))
+        for name in sorted(set(names) - DESKTOP_FILES):
+            hidden = any(part.startswith(".") for part in (here / name).relative_to(path).parts)
+            if hidden or Path(name).suffix.lower() not in NOTE_FORMATS:
+                yield here / name
 
 
 def read_run_config(path: Path) -> dict[str, Any] | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import random
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -14,10 +13,9 @@ from typing import NamedTuple
 
 from crfdeid.documents import text_digest
 from crfdeid.errors import FormatError, MismatchError, OutputExistsError, SettingError
-from crfdeid.io.output import STATE_FOLDER
+from crfdeid.io.output import unread_files
 from crfdeid.io.records import Columns
-from crfdeid.io.sources import NOTE_FORMATS, read_all_notes
-from crfdeid.serialization import DESKTOP_FILES
+from crfdeid.io.sources import read_all_notes
 from crfdeid.utils.files import read_text, write_files
 from crfdeid.utils.json import parse_json
 from crfdeid.validation import shape_errors
@@ -176,18 +174,11 @@ def read_plan(path: Path) -> SamplingPlan:
 def require_only_notes(path: Path) -> None:
     """Refuse a folder that holds files which no reader of notes reads: a certificate of the folder would cover them.
 
-    A run's own folder is no part of the notes, nor are the files that desktops leave behind.
-
     Raises:
         DataError: there is such a file; the error names the first one.
     """
-    for folder, subfolders, names in os.walk(path):
-        here = Path(folder)
-        subfolders[:] = sorted(name for name in subfolders if not (here == path and name == STATE_FOLDER))
-        for name in sorted(set(names) - DESKTOP_FILES):
-            hidden = any(part.startswith(".") for part in (here / name).relative_to(path).parts)
-            if hidden or Path(name).suffix.lower() not in NOTE_FORMATS:
-                raise MismatchError("no file of notes, so nobody would read it: move it elsewhere", path=here / name)
+    for other in unread_files(path):
+        raise MismatchError("no file of notes, so nobody would read it: move it elsewhere", path=other)
 
 
 def require_unchanged(plan: SamplingPlan, found: Sequence[SampledNote], *, path: Path) -> None:

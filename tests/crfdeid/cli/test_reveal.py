@@ -1,0 +1,183 @@
+"""``crfdeid reveal``: what is restored, and what is compared, named and refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from commands import error_of
+
+from crfdeid.cli import main
+from crfdeid.errors import EmptyInputError, FormatError, MismatchError, UnknownNameError
+
+NOTE = "Seen by Dr. Quill on 3/14/72."
+OTHER = "Call 555-0134, Dr. Marsh."
+FAILS = "JosÃ© was seen."  # letters damaged by a wrong encoding
+NULL = "No pain."
+TABLE = [FAILS, NOTE, NULL, FAILS, OTHER, NOTE]
+"""The notes of each table. Two of them fail, so that rows of the results have other numbers than those of the input."""
+KEY = ("--encryption-key-file", "key")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    box = tmp_path_factory.mktemp("reveal") / "box"
+    (box / "notes").mkdir(parents=True)
+    (box / "key").write_text("an invented key of the tests, long enough")
+    (box / "key").chmod(0o600)
+    (box / "notes/a.txt").write_text(NOTE)
+    (box / "notes/b.csv").write_text("id,text\n" + "".join(f'{n},"{text}"\n' for n, text in enumerate(TABLE)))
+    (box / "notes/c.jsonl").write_text("".join(json.dumps({"text": text}) + "\n\n" for text in TABLE))
+    pq.write_table(pa.table({"text": TABLE}), box / "notes/d.parquet")
+    redact = [
+        "redact",
+        "rules",
+        str(box / "notes"),
+        "--output",
+        str(box / "clean"),
+        "--report",
+        str(box / "report.json"),
+    ]
+    assert main([*redact, "--operator", "encrypt", "--encryption-key-file", str(box / "key")]) == 1  # rows that fail
+    return box
+
+
+@pytest.fixture
+def box(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(shutil.copytree(made, tmp_path / "box"))
+    return tmp_path / "box"
+
+
+def reveal(*more: str, source: str = "clean") -> list[str]:
+    return ["reveal", source, *KEY, "--output", "back", *more]
+
+
+def change(line: str) -> str:
+    """The line of a table without the first encrypted value in it."""
+    before, _, after = line.partition("\u27e6")
+    return before + after.partition("\u27e7")[2]
+
+
+def test_rows_after_one_that_failed_are_compared_and_restored(box: Path) -> None:
+    assert main(reveal("--check", "report.json")) == 0
+    whole = [text for text in TABLE if text != FAILS]
+    lines = (box / "back/c.jsonl").read_text().splitlines()
+    assert [json.loads(line)["text"] for line in lines if line] == whole
+    assert pq.read_table(box / "back/d.parquet").column("text").to_pylist() == whole
+    rows = (box / "back/b.csv").read_text().splitlines()[1:]
+    assert rows == [f'{n},"{text}"' for n, text in enumerate(TABLE) if text != FAILS]
+
+
+def test_the_row_that_lacks_a_value_is_named(box: Path) -> None:
+    lines = (box / "clean/b.csv").read_text().splitlines(keepends=True)
+    assert lines[3].startswith("4,")  # the fourth line has the third row
+    (box / "clean/b.csv").write_text("".join([*lines[:3], change(lines[3]), *lines[4:]]))
+    found = error_of(*reveal("--check", "report.json"))
+    assert (type(found), found.path) == (MismatchError, "b.csv")
+    assert "row 3 " in str(found)
+    assert not (box / "back").exists()
+
+
+def test_an_exchange_of_rows_with_other_numbers_of_values_is_found(box: Path) -> None:
+    lines = (box / "clean/b.csv").read_text().splitlines(keepends=True)
+    (box / "clean/b.csv").write_text("".join([lines[0], lines[2], lines[1], *lines[3:]]))
+    assert type(error_of(*reveal("--check", "report.json"))) is MismatchError
+
+
+@pytest.mark.parametrize(
+    "add", [lambda clean: (clean / "new.txt").write_text(NOTE), lambda clean: (clean / "a.txt").unlink()]
+)
+def test_a_note_more_or_less_is_found(add: Callable[[Path], None], box: Path) -> None:
+    add(box / "clean")
+    assert type(error_of(*reveal("--check", "report.json"))) is MismatchError
+
+
+def test_a_folder_without_notes_is_an_error(box: Path) -> None:
+    (box / "empty").mkdir()
+    (box / "wrong").mkdir()
+    (box / "wrong/a.pdf").write_text("%PDF")
+    for source in ("empty", "wrong", "wrong/a.pdf"):
+        for check in ((), ("--check", "report.json")):
+            assert type(error_of(*reveal(*check, source=source))) is EmptyInputError
+    assert type(error_of(*reveal(source="nowhere"))) is UnknownNameError
+    assert not (box / "back").exists()
+
+
+def test_notes_without_encrypted_values_are_an_error(box: Path) -> None:
+    for source in ("notes", "notes/a.txt"):
+        assert type(error_of(*reveal(source=source))) is MismatchError
+    assert not (box / "back").exists()
+
+
+def test_a_run_that_found_nothing_is_restored_with_its_report(box: Path) -> None:
+    (box / "none").mkdir()
+    (box / "none/a.txt").write_text(NULL)
+    assert (
+        main(["redact", "rules", "none", "--output", "out", "--operator", "encrypt", *KEY, "--report", "r.json"]) == 0
+    )
+    assert main(reveal("--check", "r.json", source="out")) == 0
+    assert (box / "back/a.txt").read_text() == NULL
+
+
+def test_files_that_are_left_out_are_named(box: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (box / "clean/scan.pdf").write_text("%PDF")
+    (box / "clean/ward").mkdir()
+    (box / "clean/ward/.old.txt").write_text(NOTE)
+    (box / "clean/.DS_Store").write_text("")
+    assert main(reveal("--check", "report.json")) == 0
+    named = [line.rpartition(" ")[2] for line in capsys.readouterr().err.splitlines() if line.startswith("left out")]
+    assert named == ["scan.pdf", "ward/.old.txt"]
+    assert {path.name for path in (box / "back").rglob("*")} == {"a.txt", "b.csv", "c.jsonl", "d.parquet"}
+
+
+def note_with(**more: Any) -> Callable[[dict[str, Any]], object]:
+    return lambda report: report["notes"][0].update(more)
+
+
+ODD: dict[str, Callable[[dict[str, Any]], object]] = {
+    "without notes": lambda report: report.pop("notes"),
+    "without failures": lambda report: report.pop("failures"),
+    "without a summary": lambda report: report.pop("summary"),
+    "without a total": lambda report: report["summary"].pop("tokens"),
+    "with another total": lambda report: report["summary"].update(tokens=99),
+    "with notes by name": lambda report: report.update(notes={"a.txt": 2}),
+    "with a null note": lambda report: report["notes"].append(None),
+    "with a note twice": lambda report: report["notes"].append(report["notes"][-1] | {"tokens": 0}),
+    "with a file of none": lambda report: report["notes"][0].pop("file"),
+    "with a file that is a list": note_with(file=["a.txt"]),
+    "with a row in words": note_with(row="first"),
+    "with a row that is true": note_with(row=True),
+    "with a number in words": note_with(tokens="two"),
+    "with a list of numbers": note_with(tokens=[2]),
+    "with a part of a value": note_with(tokens=2.5),
+    "with a number below zero": note_with(tokens=-1),
+    "with failures by name": lambda report: report.update(failures={"b.csv": 1}),
+    "with a failed row in words": lambda report: report["failures"][0].update(row="first"),
+    "with a failure of no file": lambda report: report["failures"][0].update(file=None),
+}
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_an_odd_report_is_refused(odd: str, box: Path) -> None:
+    report = json.loads((box / "report.json").read_text())
+    ODD[odd](report)
+    (box / "odd.json").write_text(json.dumps(report))
+    found = error_of(*reveal("--check", "odd.json"))
+    assert (type(found), found.path) == (FormatError, Path("odd.json"))
+
+
+@pytest.mark.parametrize("content", ["", "[]", "null", "7", '"notes"', "{}", "[" * 100_000, '{"notes": 1, "notes": 2}'])
+def test_what_is_no_report_is_refused(content: str, box: Path) -> None:
+    (box / "odd.json").write_text(content)
+    assert type(error_of(*reveal("--check", "odd.json"))) is FormatError
+
+
+def test_the_report_of_a_run_without_encryption_is_refused(box: Path) -> None:
+    assert main(["redact", "rules", "notes/a.txt", "--output", "out", "--report", "r.json"]) == 0
+    assert type(error_of(*reveal("--check", "r.json"))) is FormatError
