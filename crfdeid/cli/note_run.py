@@ -180,7 +180,7 @@ def run_folder(
         for failure in output.failures():
             fail(output.with_input_name(failure))
         work(
-            files,
+            output.begin(files),
             found.size,
             output,
             on_failure=fail,

@@ -12,9 +12,12 @@ The run state is in the hidden folder ``.crfdeid``:
 A file is written in ``part``, brought to the disk, renamed, and then listed as finished. A run that is killed, or loses
 power, therefore leaves no partial file under a final name, and redoes at most one file when it resumes.
 
-Only journal entries of finished files count when a run resumes; the rest is redone. Anybody could have changed these
-files: an entry of another form is refused, and so is a name that leads out of the output folder. No link below the
-output is followed, otherwise another user's file could be overwritten or deleted.
+Only journal entries of finished files count when a run resumes; the rest is redone. The journal has the digests of
+each finished file and of its results: a file with another content is redone, whatever its time, and so is one that
+lacks a result. A result with another content is refused, since it may have been corrected by hand.
+
+Anybody could have changed these files: an entry of another form is refused, and so is a name that leads out of the
+output folder. No link below the output is followed, otherwise another user's file could be overwritten or deleted.
 """
 
 from __future__ import annotations
@@ -25,26 +28,30 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TextIO
 
 from crfdeid.errors import (
+    DataError,
     IntegrityError,
+    MismatchError,
     OptionConflictError,
     OutputExistsError,
+    ReadError,
     UsageError,
     VersionError,
     WriteError,
+    shorten_list,
 )
-from crfdeid.io.records import SOURCES, Failure, NoteCounts, NoteFile, NoteResult
-from crfdeid.io.sources import NOTE_FORMATS, Rename, note_files
+from crfdeid.io.records import SOURCES, Failure, NoteCounts, NoteFile, NoteResult, shown_name
+from crfdeid.io.sources import NOTE_FORMATS, Rename, note_files, note_format
 from crfdeid.model_card.drift import NOTE_MEASURES
 from crfdeid.redaction.record import RECORD_SHAPE
 from crfdeid.serialization import DESKTOP_FILES
-from crfdeid.utils.files import make_folders, make_private_folder, naming, open_no_link, sync, write_files
+from crfdeid.utils.files import file_digest, make_folders, make_private_folder, naming, open_no_link, sync, write_files
 from crfdeid.utils.json import parse_json
 from crfdeid.validation import shape_errors
 
@@ -59,7 +66,7 @@ SETTINGS = "settings.json"
 """File of the configuration of a run in it."""
 SIDECARS = f"{STATE_FOLDER}/sidecar"
 """Folder of the sidecar files, one for each input file, until the end of the run joins them."""
-_STATE_VERSION = 4
+_STATE_VERSION = 5
 _DAMAGED = "damaged: name a new --output folder, the input has all that is needed"
 _FAILURE_MARK = '"reason": '  # in the line of each failure, and hardly in another
 _SECRET = "secret"
@@ -157,11 +164,19 @@ class FailureEntry(NamedTuple):
 
 
 class FileCompleted(NamedTuple):
-    """Entry of a file whose results have their final names."""
+    """Entry of a file whose results have their final names.
+
+    Attributes:
+        file: name of its results.
+        source_fingerprint: as of its notes.
+        source_digest: SHA-256 of its content before it was read; of a remote file, the fingerprint.
+        outputs: SHA-256 of each result, by name.
+    """
 
     file: str
     source_fingerprint: str
-    outputs: Sequence[str]
+    source_digest: str
+    outputs: Mapping[str, str]
 
 
 JournalEntry = NoteDone | FailureEntry | FileCompleted
@@ -292,7 +307,7 @@ _JSON_FAILURE = {
     "offset": (int, None),
     "error": str,
 }
-_JSON_COMPLETED = {"source_fingerprint": str, "file": str, "outputs": [str]}
+_JSON_COMPLETED = {"source_fingerprint": str, "source_digest": str, "file": str, "outputs": {str: str}}
 
 
 def _line(entry: JournalEntry) -> str:
@@ -345,7 +360,8 @@ class OutputFolder:
         OutputExistsError: the folder is not empty.
         UsageError: the folder has results of other settings, or overlaps the input; or a file was withdrawn and
             `withdrawn` is None.
-        DataError: another run holds the folder, or the run state is damaged.
+        MismatchError: a result has another content than the run wrote.
+        DataError: another run holds the folder, the run state is damaged, or the input cannot be read.
 
     Attributes:
         folder: path of the folder.
@@ -367,6 +383,7 @@ class OutputFolder:
     ) -> None:
         self.folder, self._source, self._new_name = folder, source, rename
         self._input_names: dict[str, str] = {}
+        self._digests: dict[str, str] = {}
         self.input = str(source.resolve())
         if rename is not None:
             self.input = rename(self.input).rpartition("/")[2]
@@ -428,13 +445,11 @@ class OutputFolder:
         """Remove remains of a killed run, and return the names of the results of finished files."""
         shutil.rmtree(self.part, ignore_errors=True)
         self.part.mkdir(mode=0o700)
-        done = {
-            entry.file: entry
-            for entry in self._journal.entries()
-            if isinstance(entry, FileCompleted) and all(self._is_own(self.folder / name) for name in entry.outputs)
-        }
-        fingerprints = self._fingerprints(done) if done else {}
-        gone = [name for name in done if name not in fingerprints]
+        completed = [entry for entry in self._journal.entries() if isinstance(entry, FileCompleted)]
+        self._require_unchanged(completed)
+        done = {entry.file: entry for entry in completed if all(map(self._is_own, entry.outputs))}
+        digests = self._present_digests(done) if done else {}
+        gone = [name for name in done if name not in digests]
         for name in gone:
             on_withdrawn(name)
         if gone and withdrawn is None:
@@ -443,32 +458,48 @@ class OutputFolder:
                 "--withdrawn remove to remove their results, or --withdrawn keep to keep them"
             )
         if withdrawn == "keep":
-            fingerprints |= {name: done[name].source_fingerprint for name in gone}
+            digests |= {name: done[name].source_digest for name in gone}
         current = {
-            name: entry.source_fingerprint
-            for name, entry in done.items()
-            if fingerprints.get(name) == entry.source_fingerprint
+            name: entry.source_fingerprint for name, entry in done.items() if digests.get(name) == entry.source_digest
         }
         for name in done.keys() - current.keys():
             self._remove(done[name].outputs)
         self._journal.keep_only(current)
         return set(current)
 
-    def _fingerprints(self, done: Mapping[str, FileCompleted]) -> dict[str, str]:
-        """Present fingerprints of files that were done, except files that the input no longer has."""
+    def _require_unchanged(self, completed: Iterable[FileCompleted]) -> None:
+        """Refuse results with another content: redoing them would lose a correction, keeping them could leak."""
+        digests = ((name, digest) for entry in completed for name, digest in entry.outputs.items())
+        changed = [name for name, digest in digests if self._is_own(name) and file_digest(self.folder / name) != digest]
+        if changed:
+            listed = shorten_list([shown_name(name) for name in changed])
+            problem = f"--resume: results that were changed since the run wrote them: {listed}"
+            raise MismatchError(f"{problem}: move them elsewhere to have them made again", path=self.folder)
+
+    def _present_digests(self, done: Mapping[str, FileCompleted]) -> dict[str, str]:
+        """Present digests of files that were done, except files that the input no longer has."""
         new_name, found = self._new_name or str, dict[str, str]()
         for file in note_files(self._source, self._new_name):
             if isinstance(file, Failure):  # An unreadable folder may still hold them.
                 below = new_name(f"{file.file}/-").rpartition("/")[0]
                 hidden = (name for name in done if name == new_name(file.file) or name.startswith(f"{below}/"))
-                found |= {name: done[name].source_fingerprint for name in hidden}
+                found |= {name: done[name].source_digest for name in hidden}
             elif file.result_name in done:
-                found[file.result_name] = _fingerprint(file)
+                found[file.result_name] = self._digest(file)
                 if file.renamed is not None:
                     self._input_names[file.result_name] = file.name
         return found
 
-    def _remove(self, outputs: Sequence[str]) -> None:
+    def _digest(self, file: NoteFile) -> str:
+        """Digest of an input file; reading a remote one again would take long, and stores do not keep times."""
+        if not isinstance(self._source, Path):
+            return _fingerprint(file)
+        try:
+            return file_digest(file.path)
+        except OSError as error:
+            raise ReadError(f"cannot be read: {error.strerror}", path=file.path) from None
+
+    def _remove(self, outputs: Iterable[str]) -> None:
         """Remove results, and the folders that are empty without them."""
         for name in outputs:
             output = self.folder / name
@@ -479,8 +510,9 @@ class OutputFolder:
                 except OSError:  # not empty
                     break
 
-    def _is_own(self, output: Path) -> bool:
+    def _is_own(self, name: str) -> bool:
         """True for a file that exists, and to which no link leads from the output folder."""
+        output = self.folder / name
         above = output.parent
         while above != self.folder:
             if above.is_symlink():
@@ -503,6 +535,18 @@ class OutputFolder:
     def is_finished(self, file: NoteFile) -> bool:
         """True if an earlier run finished this file."""
         return file.result_name in self._finished
+
+    def begin(self, files: Iterable[NoteFile | Failure]) -> Iterator[NoteFile | Failure]:
+        """Digest each file to do before it is read, so that one that changes meanwhile is redone by the next run.
+
+        Args:
+            files: input files, in order.
+        """
+        for file in files:
+            if isinstance(file, NoteFile) and note_format(file) is not None and not self.is_finished(file):
+                with suppress(DataError):  # Its reading fails too, and is listed.
+                    self._digests[file.result_name] = self._digest(file)
+            yield file
 
     def staging_paths(self, names: Sequence[str]) -> list[Path]:
         """Paths for the outputs of an input file while they are written.
@@ -550,12 +594,17 @@ class OutputFolder:
     def commit(self, file: NoteFile, outputs: list[str]) -> None:
         """Give the outputs of an input file their final names, and list it as finished.
 
+        A file without `begin` counts as changed in a resumed run.
+
         Raises:
             DataError: a link or a file has the name of a folder, or a name or path is too long.
         """
+        digests = {}
         for part, name in zip(self.staging_paths(outputs), outputs, strict=True):
+            digests[name] = file_digest(part)
             self._rename(part, self.folder / name)
-        self._journal.add(FileCompleted(file.result_name, _fingerprint(file), outputs))
+        source = self._digests.pop(file.result_name, "")
+        self._journal.add(FileCompleted(file.result_name, _fingerprint(file), source, digests))
         self._journal.sync()
         self.has_results = True
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import codecs
 import errno
 import fcntl
+import hashlib
 import os
 import re
 import stat
@@ -50,6 +51,12 @@ def read_bytes(path: Path) -> bytes:
     """Read all bytes of a file; errors as for `open_file`."""
     with open_file(path) as stream:
         return stream.read()
+
+
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes; errors as for `open_file`."""
+    with open_file(path) as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def require_file(path: Path) -> None:

@@ -1,6 +1,7 @@
 """What a run left in its output folder, edited by somebody else before it is gone on with."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ def outputs(*names: str) -> SetUp:
     def claimed(content: bytes) -> bytes:
         lines = [json.loads(line) for line in content.splitlines()]
         return b"".join(
-            json.dumps({**line, "outputs": list(names)} if "outputs" in line else line).encode() + b"\n"
+            json.dumps({**line, "outputs": dict.fromkeys(names, "0")} if "outputs" in line else line).encode() + b"\n"
             for line in lines
         )
 
@@ -49,6 +50,12 @@ def withdrawn(file: str) -> SetUp:
     return both(more, redacted(), remove(f"notes/{file}"))
 
 
+def edited(change: Callable[[bytes], bytes]) -> SetUp:
+    """Let somebody change a result of a run that is done."""
+    return both(redacted(), edit("out/note.txt", change))
+
+
+CHANGED = "note.txt: move them elsewhere"
 WITHDRAWN = "withdrawn: note.txt\n(.*\n)*error: --resume: .* no longer has 1 .*--withdrawn remove.*--withdrawn keep"
 VICTIMS = ("../victim.txt", "../../box/victim.txt", "/etc/hostname", "a/../../victim.txt", "..", "", ".crfdeid/lock")
 ATTACKS = [
@@ -69,6 +76,8 @@ ATTACKS = [
     Attack("a table that was withdrawn", withdrawn("note.csv"), RESUME, 2, WITHDRAWN.replace("txt", "csv")),
     Attack("a note that was withdrawn and kept", withdrawn("note.txt"), f"{RESUME} --withdrawn keep", 0, "withdrawn: "),
     Attack("withdrawn notes of a new run", nothing, f"{REDACT} --withdrawn keep", 2, "is for --resume"),
+    Attack("a result cut short", edited(lambda text: text[:-3]), RESUME, 1, CHANGED),
+    Attack("a result of the same size", edited(lambda text: text.replace(b"[", b"(")), RESUME, 1, CHANGED),
     Attack("another run without --resume", redacted(), REDACT, 2, "not empty"),
 ]
 

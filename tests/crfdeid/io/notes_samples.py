@@ -100,7 +100,7 @@ def run(
         start_workers(work or HideQuill(), jobs) as workers,
     ):
         failures += output.failures()
-        files = sources.note_files(source)
+        files = output.begin(sources.note_files(source))
         process_files(files, redact_plan(columns), workers, output, on_failure=failures.append, audit_key=AUDIT_KEY)
         if audit is not None:
             write_audit(audit, {}, output.accounted)

@@ -9,16 +9,22 @@ import shutil
 import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from notes_samples import run, written
 
 from crfdeid.errors import (
     DataError,
     IntegrityError,
+    MismatchError,
     OptionConflictError,
     OutputExistsError,
+    ReadError,
     UsageError,
     VersionError,
     WriteError,
@@ -105,11 +111,13 @@ def test_resume_with_other_settings_is_refused_and_says_which(tmp_path: Path) ->
 def test_resume_skips_what_is_finished(tmp_path: Path) -> None:
     source = folder_of(tmp_path / "in", a="Quill", b="Quill")
     run(source, tmp_path / "out")
-    (tmp_path / "out" / "a.txt").write_text("kept")
+    before = (tmp_path / "out" / "a.txt").stat().st_ino
+    os.utime(source / "a.txt", (5, 5))  # the same content, copied anew
     (tmp_path / "out" / "b.txt").unlink()
     folder_of(source, c="Quill")
     assert run(source, tmp_path / "out", resume=True) == []
-    assert written(tmp_path / "out") == {"a.txt": b"kept", "b.txt": b"[PATIENT:b]", "c.txt": b"[PATIENT:c]"}
+    assert written(tmp_path / "out") == {name: f"[PATIENT:{name[0]}]".encode() for name in ("a.txt", "b.txt", "c.txt")}
+    assert (tmp_path / "out" / "a.txt").stat().st_ino == before
 
 
 def test_resume_does_again_what_has_changed(tmp_path: Path) -> None:
@@ -119,6 +127,100 @@ def test_resume_does_again_what_has_changed(tmp_path: Path) -> None:
     (source / "b.txt").write_text("BOOM")
     assert [failure.file for failure in run(source, tmp_path / "out", resume=True)] == ["b.txt"]
     assert written(tmp_path / "out") == {"a.txt": b"not [PATIENT:a]"}
+
+
+def note_file(path: Path, text: str) -> Path:
+    """A file of notes with one note of this text, in the format of its name."""
+    if path.suffix == ".parquet":
+        pq.write_table(pa.table({"text": [text]}), path, compression="none", use_dictionary=False)
+    else:
+        row = json.dumps({"text": text}) + "\n"
+        path.write_text({".csv": f"text\n{text}\n", ".jsonl": row, ".txt": text}[path.suffix])
+    return path
+
+
+def keep_times(path: Path, before: os.stat_result) -> None:
+    """Give a file that was overwritten its old times; its size is the old one too."""
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert (path.stat().st_size, path.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
+
+
+NAMES = ("a.txt", "a.csv", "a.jsonl", "a.parquet")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_resume_does_again_an_input_that_changed_with_the_same_size_and_time(tmp_path: Path, name: str) -> None:
+    source = folder_of(tmp_path / "in", b="Quill")
+    file, other = note_file(source / name, "Seen by Orlas."), note_file(tmp_path / name, "Seen by Quill.")
+    run(source, tmp_path / "out")
+    before = file.stat()
+    shutil.copyfile(other, file)
+    keep_times(file, before)
+    assert run(source, tmp_path / "out", resume=True) == []
+    run(source, tmp_path / "again")
+    assert written(tmp_path / "out") == written(tmp_path / "again")
+    assert b"Quill" not in (tmp_path / "out" / name).read_bytes()
+
+
+def cut(result: Path) -> None:
+    result.write_bytes(result.read_bytes()[:-3])
+
+
+def overwrite(result: Path) -> None:
+    before, content = result.stat(), result.read_bytes()
+    result.write_bytes(content.replace(b"PATIENT", b"DOCTORS"))
+    keep_times(result, before)
+    assert result.read_bytes() != content
+
+
+@pytest.mark.parametrize("change", [cut, overwrite])
+@pytest.mark.parametrize("name", NAMES)
+def test_resume_refuses_a_result_that_changed_until_it_is_moved_away(
+    tmp_path: Path, name: str, change: Callable[[Path], None]
+) -> None:
+    source = folder_of(tmp_path / "in", b="Quill")
+    note_file(source / name, "Seen by Quill.")
+    run(source, tmp_path / "out")
+    before = written(tmp_path / "out")
+    change(tmp_path / "out" / name)
+    changed = written(tmp_path / "out")
+    for _ in range(2):
+        with pytest.raises(MismatchError) as refused:
+            run(source, tmp_path / "out", resume=True)
+        assert refused.value.path == tmp_path / "out" and name in str(refused.value)
+        assert written(tmp_path / "out") == changed
+    (tmp_path / "out" / name).rename(tmp_path / name)
+    assert run(source, tmp_path / "out", resume=True) == []
+    assert written(tmp_path / "out") == before
+
+
+def test_a_changed_result_is_refused_also_if_its_input_changed_or_is_gone(tmp_path: Path) -> None:
+    source = folder_of(tmp_path / "in", a="Quill", b="Quill")
+    run(source, tmp_path / "out")
+    folder_of(tmp_path / "out", a="corrected", b="corrected")
+    folder_of(source, a="Quill again")
+    (source / "b.txt").unlink()
+    for withdrawn in ("keep", "remove"):
+        with pytest.raises(MismatchError, match=r"a\.txt, b\.txt"):
+            OutputFolder(tmp_path / "out", source=source, settings={}, resume=True, withdrawn=withdrawn)
+    assert written(tmp_path / "out") == {"a.txt": b"corrected", "b.txt": b"corrected"}
+
+
+def test_a_finished_file_that_can_no_longer_be_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = folder_of(tmp_path / "in", a="Quill")
+    run(source, tmp_path / "out")
+    opened = Path.open
+
+    def refused(path: Path, *arguments: Any, **options: Any) -> Any:
+        if path == source / "a.txt":
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return opened(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "open", refused)
+    with pytest.raises(ReadError) as unread:
+        begin(source, tmp_path / "out", resume=True)
+    assert unread.value.path == source / "a.txt"
+    assert written(tmp_path / "out") == {"a.txt": b"[PATIENT:a]"}
 
 
 def go_on(source: Path, out: Path, withdrawn: Withdrawn | None) -> list[str]:
@@ -198,6 +300,7 @@ def test_the_files_of_one_input_file_do_not_meet_until_they_are_whole(tmp_path: 
         assert [places[i].stem == places[i + 1].stem for i in range(4)] == [True, False, True, False]
         for place, name in zip(places, names, strict=True):
             place.write_text(name)
+        assert list(output.begin([file])) == [file]
         output.commit(file, names)
         assert [path.read_text() for path in output.sidecars()] == names[4:]
     assert written(tmp_path / "out") == {name: name.encode() for name in names[:4]}
@@ -282,7 +385,7 @@ def test_what_is_kept_for_resuming_holds_no_time_of_a_note(tmp_path: Path) -> No
     lines = (tmp_path / "out" / ".crfdeid" / "finished.jsonl").read_text()
     note, file = map(json.loads, lines.splitlines())
     assert set(note) == {"file", "source_fingerprint", "row", "found", "hmac"}
-    assert set(file) == {"file", "source_fingerprint", "outputs"}
+    assert set(file) == {"file", "source_fingerprint", "source_digest", "outputs"}
     assert str(int((source / "a.txt").stat().st_mtime)) not in lines
     assert "Quill" not in lines
 
@@ -326,7 +429,8 @@ def edited(hidden: Path, **changes: object) -> None:
 def test_a_name_that_leads_out_of_the_folder_is_refused_and_nothing_deleted(tmp_path: Path, name: object) -> None:
     hidden = begun(tmp_path)
     folder_of(tmp_path / "in", a="another text")
-    for changes in ({"outputs": [name]}, {"outputs": ["a.txt", name]}, {"file": name}):
+    digests = {name: "0"} if isinstance(name, str) else {"a.txt": name}
+    for changes in ({"outputs": digests}, {"outputs": [name]}, {"outputs": {**digests, "b.txt": "0"}}, {"file": name}):
         edited(hidden, **changes)
         with pytest.raises(IntegrityError) as refused:
             begin(tmp_path / "in", tmp_path / "out", resume=True)
