@@ -215,6 +215,11 @@ class Certificate:
     compared: bool = False
 
     @property
+    def planned(self) -> bool:
+        """Whether a plan shows that the notes were drawn at random; otherwise the reviewer states it."""
+        return self.digest is not None
+
+    @property
     def target_met(self) -> bool | None:
         """Whether the bound is at most the plan's target; None without a target."""
         return None if self.target is None else self.upper_bound_notes <= self.target
@@ -227,6 +232,7 @@ class Certificate:
             "reviewer_recall": self.recall,
             "corpus_size": self.total,
             "corpus_digest": self.digest,
+            "drawn": "by the plan" if self.planned else "as stated",
             "level": CONFIDENCE_LEVEL,
             "upper_bound_notes": self.upper_bound_notes,
             "upper_bound_tokens": self.upper_bound_tokens,
@@ -279,20 +285,26 @@ def _tokens(counts: Sequence[NoteCount] | None, recall: float) -> float | None:
     return leaked_tokens_bound(counts, recall=recall) if counts and any(count.tokens for count in counts) else None
 
 
+_STATED = "as stated by the reviewer"
+
+
 def render_certificate(certificate: Certificate) -> str:
     """A certificate as Markdown, with lines to sign on."""
-    rows = [f"- notes read: {certificate.reviewed:,}, drawn at random; found to leak: {certificate.leaking:,}"]
+    drawn, stated = (
+        ("drawn at random", "") if certificate.planned else (f"drawn at random {_STATED}", f", if drawn {_STATED}")
+    )
+    rows = [f"- notes read: {certificate.reviewed:,}, {drawn}; found to leak: {certificate.leaking:,}"]
     if certificate.total is not None:
         rows.append(f"- notes in all: {certificate.total:,}, those that were read among them")
     if certificate.digest is not None:
         rows.append(f"- SHA-256 over the ids and texts of all notes: {certificate.digest}")
-    rows.append(f"- **at most {_percent(certificate.upper_bound_notes)} of the notes leak** (a token of PHI or more)")
-    rows += [f"  - {_stratum(one, certificate.recall)}" for one in certificate.strata]
+    leak = f"- **at most {_percent(certificate.upper_bound_notes)} of the notes leak{stated}** (a token of PHI or more)"
+    rows += [leak, *(f"  - {_stratum(one, certificate.recall)}{stated}" for one in certificate.strata)]
     if certificate.target is not None:
         met = "met" if certificate.target_met else "NOT met"
         rows.append(f"- **target of the plan, at most {100 * certificate.target:g} % of the notes leak: {met}**")
     if certificate.upper_bound_tokens is not None:
-        rows.append(f"- **at most {_percent(certificate.upper_bound_tokens)} of the PHI tokens are left**")
+        rows.append(f"- **at most {_percent(certificate.upper_bound_tokens)} of the PHI tokens are left{stated}**")
     rows += ["", "What this rests on:", "", *(f"- {assumption}" for assumption in _assumptions(certificate))]
     rows += ["", "Read by ______________________  Date ____________  Signature ______________________"]
     return "\n".join(["# Leaks in redacted notes", "", *rows])
@@ -303,9 +315,10 @@ def _assumptions(certificate: Certificate) -> list[str]:
     texts = [
         f"One-sided bounds at {100 * CONFIDENCE_LEVEL:.0f} %: were the true share larger, so few leaks would be "
         f"found in at most {100 * (1 - CONFIDENCE_LEVEL):.0f} % of samples.",
-        "The notes were drawn at random from all notes of which this is said, and nothing was changed after the draw.",
+        f"{_STATED.capitalize()}, the notes were drawn at random from all notes of which this is said, and nothing was "
+        "changed after the draw. No plan shows it: draw one with crfdeid review plan.",
     ]
-    if certificate.digest is not None:
+    if certificate.planned:
         texts[1] = (
             "The notes were drawn at random from all notes. All of them were compared with the plan: none was added, "
             "removed or changed since the draw."

@@ -53,10 +53,38 @@ def test_the_bound_of_notes(capsys):
 def test_the_text_names_what_it_rests_on(capsys):
     assert main(["review", "certify", "--reviewed", "300", "--leaking", "0", "--reviewer-recall", "0.96"]) == 0
     out = capsys.readouterr().out
-    assert "at most 1.04 % of the notes leak" in out
+    assert "at most 1.04 % of the notes leak, if drawn as stated by the reviewer" in out
     assert "A reader finds 96.00 % of the leaking notes, or more. This is assumed" in out
     assert "draw a new plan" in out
     assert "Signature" in out
+
+
+def test_a_draw_without_a_plan_is_marked_at_each_bound(capsys, redacted, marked, tmp_path):
+    (tmp_path / "counts.csv").write_text("leaked,tokens\n0,9\n1,9\n")
+    (tmp_path / "strata.csv").write_text("stratum,notes,reviewed,leaking\nletters,9,3,0\nreports,9,3,1\n")
+    (redacted / "letters" / "more.txt").write_text("Seen by Dr. [DOCTOR].")  # a plan would be refused
+    for source in (
+        ["--reviewed", "3", "--leaking", "0"],
+        ["--counts", str(tmp_path / "counts.csv")],
+        ["--strata", str(tmp_path / "strata.csv")],
+        [*marked[1:4]],
+    ):
+        assert said(capsys, "certify", *source)["drawn"] == "as stated"
+        assert main(["review", "certify", *source]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        bounds = [
+            line
+            for line in lines
+            if "at most" in line and line.lstrip().startswith("- ") and " % of samples" not in line
+        ]
+        assert bounds and all("as stated by the reviewer" in line for line in bounds)
+        assert [line for line in lines if "notes read" in line and "as stated by the reviewer" in line]
+
+
+def test_a_draw_by_a_plan_is_not_said_to_be_stated(capsys, marked):
+    assert said(capsys, *marked)["drawn"] == "by the plan"
+    assert main(["review", *marked]) == 0
+    assert "stated" not in capsys.readouterr().out
 
 
 def test_a_plan_is_not_written_among_the_notes(redacted):
