@@ -195,7 +195,7 @@ NETWORK_RULES = (
     ),
     Rule(
         "host with a path",
-        rf"(?=[\w.-]{{1,80}}(?::\d{{2,5}})?/)(?:(?:{_LABEL}\.){{1,4}}{_MORE_ENDING}(?::\d{{2,5}}(?!\d))?{_PATH}"
+        rf"(?=[\w.-]{{1,80}}+(?::\d{{2,5}})?/)(?:(?:{_LABEL}\.){{1,4}}{_MORE_ENDING}(?::\d{{2,5}}(?!\d))?{_PATH}"
         rf"|{_IPV4}(?::\d{{2,5}}(?!\d))?(?=/[a-z]){_PATH}|(?:localhost"
         rf"|[a-z][a-z0-9]{{1,30}}-[a-z0-9-]{{1,30}}):\d{{4,5}}{_PATH})",
         _URL,
@@ -236,7 +236,7 @@ NETWORK_RULES = (
     Rule(
         "path or name of a file",
         rf"{_FOLDERS}{_IN_FOLDERS}|(?-i:file:///?)\S{{1,400}}(?<=\w)"
-        rf"|(?=[\w.-]{{0,80}}[_\d-])[\w][\w.()-]{{1,120}}\.{one_of(_FILES)}(?!\w)",
+        rf"|(?=[\w.-]{{0,80}}?[_\d-])\w[\w.()-]{{1,120}}\.{one_of(_FILES)}(?!\w)",
         _URL,
         (
             *("C:\\Users\\jquill\\notes\\Quill_Jane.docx", "to [D:\\scans\\Jane Quill\\a.pdf].", "/home/jquill/a.pdf"),

@@ -88,8 +88,9 @@ def _cue_words(rule: Rule) -> frozenset[str]:
 _BEFORE = r"(?<![\w@])(?<!\d[-/.])"
 _AFTER = r"(?<![^\W\d_](?=[^\W\d_]))(?<!\d(?=\d))(?![-/.]\d)"
 # Between the name of a field and its value: "no.", ":", "#", "is".
-_NUMBER = r"(?:numbers?|(?:num|nbr|nr|no|n[º°])\.?|n\.[ºo°]|número|num[eé]ro|nummer|id|code|card|#)"
-_GAP = rf"(?<![^\W\d_](?=[^\W\d_]))(?:\s?[#:;|.,º°=-]|\s?(?:{_NUMBER}|is|was|es)(?!\w)){{0,4}}\s?\(??"
+_NUMBER_WORD = r"numbers?|(?:num|nbr|nr|no|n[º°])\.?|n\.[ºo°]|número|num[eé]ro|nummer|id|code|card"
+_NUMBER = rf"(?:{_NUMBER_WORD}|#)"
+_GAP = rf"(?<![^\W\d_](?=[^\W\d_]))(?:\s?[#:;|.,º°=-]|\s?(?:{_NUMBER_WORD}|is|was|es)(?!\w)){{0,4}}\s?\(??"
 
 
 def _expression(rule: Rule) -> str:
@@ -511,12 +512,17 @@ def _values(rule: Rule, text: str, match: re.Match[str]) -> Iterator[_Match]:
 
 
 def _right_end(rule: Rule, text: str, start: int, end: int) -> int:
-    """The end of the longest valid value at the start of a match, cut at its gaps; -1 if there is none.
+    """The end of the longest valid value at the start of a match, cut at its gaps; none is after ``start``."""
+    return end if rule.check is None else start + _valid_length(rule.check, text[start:end])
+
+
+@lru_cache(maxsize=1 << 12)
+def _valid_length(check: Callable[[str], bool], value: str) -> int:
+    """The length of the longest valid value that a text begins with, cut at its gaps; 0 if there is none.
 
     "4929 5260 1815 9081 12" is a valid card number and another number.
     """
-    if rule.check is None:
-        return end
-    while end > start and not rule.check(text[start:end]):
-        end = max(text.rfind(mark, start, end) for mark in " -,")
-    return end
+    end = len(value)
+    while end > 0 and not check(value[:end]):
+        end = max(value.rfind(mark, 0, end) for mark in " -,")
+    return max(end, 0)

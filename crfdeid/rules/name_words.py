@@ -127,6 +127,7 @@ def is_after_word(value: str) -> bool:
     return len(words) > 1 or words == ["unknown"] or (bool(words) and (bool(_LISTED & set(words)) or len(kinds) > 1))
 
 
+@lru_cache(maxsize=1 << 14)
 def is_town(value: str) -> bool:
     """True for the name of a town, region or country.
 

@@ -35,7 +35,8 @@ _PARTICLE = (
     r"(?:de(?: l[ao]s?| el)?|del|da|das|dos?|di|du|l[aeo]s?|van(?: de[nr]?)?|von(?: der)?|de[nr]|te[nr]|bin|ibn|al|el"
     r"|santa?|san) "
 )
-_JOIN = rf"(?: (?:{_PARTICLE}|d['’]){{0,2}}|-(?:{_PARTICLE})?|(?<=\.))"
+# Possessive, since "de la" is also two particles: a name would be read in 2^5 ways.
+_JOIN = rf"(?: (?:{_PARTICLE}|d['’]){{0,2}}+|-(?:{_PARTICLE})?|(?<=\.))"
 _PLAIN_NAME = rf"(?-i:{_WORD}(?:{_JOIN}{_WORD}){{0,5}})"
 _NAME = rf"(?-i:{_WORD}(?:{_JOIN}{_WORD}){{0,5}}(?:, ?{_WORD}(?:{_JOIN}{_WORD}){{0,2}})?)"
 _VALUE = rf"(?P<value>{_NAME})"
