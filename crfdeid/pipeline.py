@@ -43,6 +43,7 @@ from features.tokens import Sentence
 BATCH_CHARACTERS = 1 << 16
 """Characters that are tagged together: enough to keep a network busy, few enough that the first results come soon and
 that memory grows neither with the number of notes nor with the length of one."""
+_LEAST_COUNTED = 16  # as which shorter sentences and notes count: they take as much time
 
 
 class Deidentifier:
@@ -141,28 +142,50 @@ class Deidentifier:
         Raises:
             EncodingError, LimitError: as for `annotate`.
         """
-        waiting: list[tuple[Document, PatientIdentifiers | None]] = []
-        characters = 0
         pairs = zip(documents, known, strict=True) if known is not None else zip(documents, repeat(None))
+        return (document for document in self._steps(pairs, BATCH_CHARACTERS) if document is not None)
+
+    def annotate_in_steps(self, texts: Iterable[str], *, characters: int) -> Iterator[Document | None]:
+        """Yield as `annotate_all` does, and None after some characters, so that other work can be done between.
+
+        Args:
+            texts: the texts.
+            characters: how many are tagged in a step; a longer sentence is a step of its own.
+
+        Raises:
+            EncodingError, LimitError: as for `annotate`.
+        """
+        documents = (Document(str(number), text) for number, text in enumerate(texts))
+        return self._steps(zip(documents, repeat(None)), characters)
+
+    def _steps(
+        self, pairs: Iterable[tuple[Document, PatientIdentifiers | None]], characters: int
+    ) -> Iterator[Document | None]:
+        """Yield documents, in order, and None after each batch of about so many characters."""
+        waiting: list[tuple[Document, PatientIdentifiers | None]] = []
+        read = 0
         for number, (document, own) in enumerate(pairs, start=1):
             _require_unicode(document, number)
             waiting.append((document, own))
-            characters += len(document.text)
-            if characters >= BATCH_CHARACTERS:
-                yield from self._annotate(waiting)
-                waiting, characters = [], 0
-        yield from self._annotate(waiting)
+            read += max(len(document.text), _LEAST_COUNTED)
+            if read >= BATCH_CHARACTERS:
+                yield from self._annotate(waiting, characters)
+                waiting, read = [], 0
+        yield from self._annotate(waiting, characters)
 
-    def _annotate(self, pairs: Iterable[tuple[Document, PatientIdentifiers | None]]) -> Iterator[Document]:
+    def _annotate(
+        self, pairs: Iterable[tuple[Document, PatientIdentifiers | None]], characters: int
+    ) -> Iterator[Document | None]:
         notes = [_DocState(document, known) for document, known in pairs]
-        for batch in _batch_sentences(notes):
+        for batch in _batch_sentences(notes, characters):
             self._predict(batch)
+            yield None
         for note in notes:
             self._finish(note)
             if self._concept_tagger is None:
                 yield note.document
         if self._concept_tagger is not None:
-            yield from self._with_concepts(notes, self._concept_tagger)
+            yield from self._with_concepts(notes, self._concept_tagger, characters)
 
     def _predict(self, batch: _SentenceBatch) -> None:
         """Add the model's predictions for some sentences to the states of their documents."""
@@ -261,15 +284,18 @@ class Deidentifier:
         findings = (*document.findings, *copies)
         return replace(consistent, spans=(*document.spans, *allowed), findings=findings)
 
-    def _with_concepts(self, notes: Sequence[_DocState], tagger: LayeredTagger) -> Iterator[Document]:
+    def _with_concepts(
+        self, notes: Sequence[_DocState], tagger: LayeredTagger, characters: int
+    ) -> Iterator[Document | None]:
         """Yield documents with concepts, which a masking model reads only now that all PHI is known."""
         if self._layers_at_once is None:
-            for batch in _batch_sentences(notes):
+            for batch in _batch_sentences(notes, characters):
                 groups = [group for _, group in batch]
                 phi = [_spans_within(group, note.document.spans) for note, group in batch]
                 found = find_concepts(tagger, groups, phi)
                 for (note, _), spans in zip(batch, found, strict=True):
                     note.concepts += spans
+                yield None
         for note in notes:
             layers = {**note.document.layers, CONCEPT: tuple(note.concepts)}
             evidence = dict.fromkeys(note.concepts, Evidence(MODEL)) if self.evidence else {}
@@ -370,32 +396,34 @@ class _DocState:
 _SentenceBatch = Sequence[tuple[_DocState, Sequence[Sentence]]]
 
 
-def _batch_sentences(notes: Iterable[_DocState]) -> Iterator[_SentenceBatch]:
-    """Yield the sentences of documents in batches of about `BATCH_CHARACTERS`."""
+def _batch_sentences(notes: Iterable[_DocState], characters: int) -> Iterator[_SentenceBatch]:
+    """Yield the sentences of documents in batches of about so many characters."""
     batch: list[tuple[_DocState, list[Sentence]]] = []
     count = 0
     for note in notes:
         group: list[Sentence] = []
         batch.append((note, group))
         for sentence in note.document.each_sentence():
-            if count >= BATCH_CHARACTERS:
+            if count >= characters:
                 yield batch
                 group, count = [], 0
                 batch = [(note, group)]
             group.append(sentence)
-            count += sentence.tokens[-1].end - sentence.tokens[0].start if sentence.tokens else 0
+            extent = sentence.tokens[-1].end - sentence.tokens[0].start if sentence.tokens else 0
+            count += max(extent, _LEAST_COUNTED)
     yield batch
 
 
 def _rule_evidence(
     sentence: Sentence, spans: Iterable[Span], matches: Sequence[RuleMatch]
 ) -> Iterator[tuple[Span, Evidence]]:
-    """Yield the evidence of the spans that lie in a rule's match and have its type."""
+    """Yield the evidence of the spans that lie in a rule's match and have its type; matches share no token."""
+    rules = {i: rule for rule in matches for i in range(rule.start, rule.stop)}
     for span in spans if matches else ():
         at = positions_in(sentence.tokens, span)
-        for rule in matches:
-            if rule.label == span.label and rule.start <= at.start and at.stop <= rule.stop:
-                yield span, Evidence(RULE + rule.name, rule.precision)
+        rule = rules.get(at.start)
+        if rule is not None and rule.label == span.label and at.stop <= rule.stop:
+            yield span, Evidence(RULE + rule.name, rule.precision)
 
 
 def _spans_within(sentences: Sequence[Sentence], spans: Iterable[Span]) -> list[Span]:
