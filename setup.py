@@ -18,7 +18,7 @@ EXTRAS = {
     "sklearn": ["scikit-learn>=1.6"],
     "spacy": ["spacy>=3.8"],
     "presidio": ["presidio-analyzer>=2.2.360", "presidio-anonymizer>=2.2.360"],
-    "serve": ["starlette>=0.46", "uvicorn>=0.34", "presidio-anonymizer>=2.2.360"],
+    "serve": ["starlette>=0.46", "uvicorn>=0.34", "h11>=0.16", "presidio-anonymizer>=2.2.360"],
     "spark": [*_PARQUET, "pyspark[connect]>=4.0"],
 }
 

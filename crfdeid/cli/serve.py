@@ -131,7 +131,7 @@ def run(options: SimpleNamespace) -> None:
         facts = ModelFacts(name, model_digest(folder), validation_of(options.model, card))
         model.annotate(_FIRST_TEXT)
         hosts = {"localhost", "127.0.0.1", "::1", options.host.lower(), *map(str.lower, options.allowed_hosts)}
-        access = Access(frozenset(hosts), options.max_bytes, options.languages, token, reveal_token)
+        access = Access(frozenset(hosts), options.max_bytes, options.timeout, options.languages, token, reveal_token)
         host, port = bound.getsockname()[:2]
         address = f"{'https' if certificate else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
         run_server(

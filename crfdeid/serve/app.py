@@ -10,7 +10,7 @@ import asyncio
 import hmac
 import json
 import logging
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, TypeVar
@@ -104,11 +104,12 @@ _EXPLAIN = {"text": _is_text, "offset": lambda value: type(value) is int}
 
 @dataclass(frozen=True)
 class Access:
-    """Limits of the clients: hosts, sizes, languages and tokens.
+    """Limits of the clients: hosts, sizes, time, languages and tokens.
 
     Args:
         hosts: names by which clients may address the service, without port.
         max_bytes: size of the body of a request.
+        seconds: time for the work of a request.
         languages: languages of the texts, as clients name them.
         token: the token of all requests but those for the page and the state; None for none.
         reveal_token: the token of `/deanonymize`; None to switch it off.
@@ -116,6 +117,7 @@ class Access:
 
     hosts: Collection[str]
     max_bytes: int
+    seconds: float
     languages: Collection[str] = ("en",)
     token: bytes | None = None
     reveal_token: bytes | None = None
@@ -155,6 +157,16 @@ async def _refusal(_: Request, refused: HTTPException) -> Response:
 
 def _answer(content: Any, status: int = 200, more: Mapping[str, str] | None = None) -> Response:
     return JSONResponse(content, status, {**_HEADERS, **(more or {})})
+
+
+def _answer_each(asked: str | list[str], results: Sequence[str]) -> Response:
+    """The answer to a text, or to a list of texts, from the JSON of each result."""
+    content = results[0] if isinstance(asked, str) else f"[{','.join(results)}]"
+    return Response(content, media_type="application/json", headers=_HEADERS)
+
+
+def _as_json(content: Any) -> str:
+    return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 class _Api:
@@ -224,11 +236,11 @@ class _Api:
         """The fields of a request's JSON object that have a value."""
         if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             raise HTTPException(415, "Content-Type is not application/json")
+        self._require_small(int(request.headers.get("content-length", "0")))  # The server has read it as a number.
         body = bytearray()
         async for part in request.stream():
             body += part
-            if len(body) > self.access.max_bytes:
-                raise HTTPException(413, f"more than {self.access.max_bytes:,} bytes")
+            self._require_small(len(body))
         try:
             fields = DECODER.decode(body.decode("utf-8"))
             json.dumps(fields, ensure_ascii=False).encode()  # refuses lone surrogates
@@ -248,6 +260,11 @@ class _Api:
         if "text" not in fields:
             raise HTTPException(400, "No text provided")
         return fields
+
+    def _require_small(self, size: int) -> None:
+        """Refuse a larger body, and close the connection, on which the rest of it would arrive."""
+        if size > self.access.max_bytes:
+            raise HTTPException(413, f"more than {self.access.max_bytes:,} bytes", {"Connection": "close"})
 
     def _require_language(self, language: str | None) -> None:
         if language not in self.access.languages:
@@ -286,10 +303,12 @@ class _Api:
         if not wanted <= set(self.entities.values()):
             raise HTTPException(400, "entities has one that this model does not find: see /supportedentities")
         text = asked["text"]
-        work = self.service.annotate([text] if isinstance(text, str) else text)
-        documents = await _while_connected(request, work)
-        found = [self._results(document, wanted, asked) for document in documents]
-        return _answer(found[0] if isinstance(text, str) else found)
+        texts = [text] if isinstance(text, str) else text
+
+        def results(document: Document) -> str:
+            return _as_json(self._results(document, wanted, asked))
+
+        return _answer_each(text, await self._bounded(request, self.service.annotate(texts, finish=results)))
 
     def _results(self, document: Document, wanted: set[str], asked: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Results as Presidio's analyzer writes them, by position."""
@@ -316,7 +335,7 @@ class _Api:
                 AppEntitiesConvertor.operators_config_from_json(operators),
             ).to_json()  # fmt: skip
 
-        return await self._by_presidio(work)
+        return await self._by_presidio(request, work)
 
     async def deanonymize(self, request: Request) -> Response:
         asked = await self._fields(request, _DEANONYMIZE)
@@ -331,7 +350,7 @@ class _Api:
                 AppEntitiesConvertor.operators_config_from_json(operators),
             ).to_json()  # fmt: skip
 
-        return await self._by_presidio(work)
+        return await self._by_presidio(request, work)
 
     def _require_few(self, results: Collection[Any], operators: Mapping[str, Any]) -> None:
         """Refuse what would take Presidio's engine long, or a multiple of the request's memory."""
@@ -340,9 +359,9 @@ class _Api:
         if len(results) > _MOST_RESULTS or len(results) * longest > self.access.max_bytes:
             raise HTTPException(413, f"more than {_MOST_RESULTS:,} results, or results that become too long")
 
-    async def _by_presidio(self, work: Callable[[], str]) -> Response:
+    async def _by_presidio(self, request: Request, work: Callable[[], str]) -> Response:
         try:
-            content = await self.service.run(work)
+            content = await self._bounded(request, self.service.run(work))
         except (InvalidParamError, AttributeError, KeyError, TypeError, ValueError):
             # Its message may quote a parameter.
             raise HTTPException(422, "offsets outside the text, or an operator without a valid parameter") from None
@@ -352,30 +371,35 @@ class _Api:
         asked = await self._fields(request, _REDACT)
         text = asked["text"]
         texts = [text] if isinstance(text, str) else text
-        documents = await _while_connected(request, self.service.redact(texts, patient=asked.get("patient")))
-        found = [_redacted(document) for document in documents]
-        return _answer(found[0] if isinstance(text, str) else found)
+        work = self.service.redact(texts, patient=asked.get("patient"), finish=_redacted)
+        return _answer_each(text, await self._bounded(request, work))
 
     async def preview(self, request: Request) -> Response:
         asked = await self._fields(request, _PREVIEW)
-        return _answer(await self.service.run(self.service.preview, asked["text"]))
+        return _answer(await self._bounded(request, self.service.run(self.service.preview, asked["text"])))
 
     async def explain(self, request: Request) -> Response:
         asked = await self._fields(request, _EXPLAIN)
-        return _answer(await self.service.run(self.service.explain, asked["text"], asked.get("offset", 0)))
+        work = self.service.run(self.service.explain, asked["text"], asked.get("offset", 0))
+        return _answer(await self._bounded(request, work))
 
+    async def _bounded(self, request: Request, work: Coroutine[Any, Any, _Value]) -> _Value:
+        """Return the result of work, which is given up when its time is over, or when the client hangs up.
 
-async def _while_connected(request: Request, work: Coroutine[Any, Any, _Value]) -> _Value:
-    """Return the result of work, which is given up if the client hangs up; the body of the request has been read."""
-    task, gone = asyncio.create_task(work), asyncio.create_task(request.receive())
-    try:
-        await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
-        if not task.done():
-            raise ClientDisconnect
-        return task.result()
-    finally:
-        task.cancel()
-        gone.cancel()
+        The body of the request has been read.
+        """
+        task, gone = asyncio.create_task(work), asyncio.create_task(request.receive())
+        try:
+            await asyncio.wait((task, gone), timeout=self.access.seconds, return_when=asyncio.FIRST_COMPLETED)
+            if task.done():
+                return task.result()
+            if gone.done():
+                raise ClientDisconnect
+            limit = f"not answered in {self.access.seconds:g} s, the limit of --timeout: send shorter texts"
+            raise HTTPException(503, limit)
+        finally:
+            task.cancel()
+            gone.cancel()
 
 
 def _require_operators(operators: Mapping[str, Any], field: str, known: Collection[str]) -> None:
@@ -411,7 +435,7 @@ def _result(span: Span, entity: str, evidence: Evidence, *, explained: bool) -> 
     }
 
 
-def _redacted(document: Document) -> dict[str, Any]:
+def _redacted(document: Document) -> str:
     """A redacted text with its replacements, in the form of `crfdeid tag`."""
     spans = [{**span._asdict(), **document.evidence.get(span, Evidence("")).as_json()} for span in document.spans]
-    return {"text": document.text, "spans": spans}
+    return _as_json({"text": document.text, "spans": spans})

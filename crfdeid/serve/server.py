@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import logging
+import re
 import socket
 import ssl
 from asyncio import AbstractEventLoop, TimerHandle, Transport
@@ -18,6 +19,7 @@ from typing import Any
 from crfdeid.errors import FormatError, OptionConflictError, SettingError, missing_extra, raised_at
 
 try:
+    import h11
     import uvicorn
     from starlette.applications import Starlette
     from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -25,6 +27,11 @@ except ModuleNotFoundError as error:
     raise missing_extra(error) from None
 
 _log = logging.getLogger(__name__)
+
+# The head of a request; a header that goes on in the next line; and the headers that say how long a body is.
+_HEAD = re.compile(rb"(?s).*?\n\r?\n")
+_FOLDED = re.compile(rb"\n[ \t]+[^\s]")
+_LENGTHS = (re.compile(rb"(?i)\ncontent-length[ \t]*:"), re.compile(rb"(?i)\ntransfer-encoding[ \t]*:"))
 
 
 @dataclass(frozen=True)
@@ -37,7 +44,8 @@ class Listener:
         certificate: file with the certificate chain for TLS; None for no TLS.
         private_key: file with the certificate's private key.
         connections: connections at a time; requests on others are answered with status 503.
-        seconds: time for a request to arrive, be processed, and be taken, before its connection is closed.
+        seconds: time for a request to arrive, and then twice as much to be processed and taken, before its connection
+            is closed.
     """
 
     host: str = "127.0.0.1"
@@ -155,11 +163,16 @@ class _Server(uvicorn.Server):
         self._ending = True
 
 
+def _is_ambiguous(head: bytes) -> bool:
+    """True for the head of a request that two servers may read in two ways (RFC 9112, sections 5.2 and 6.1)."""
+    return _FOLDED.search(head) is not None or all(length.search(head) for length in _LENGTHS)
+
+
 class _TimedProtocol(H11Protocol):
     """HTTP connection that is cut where a request, or the way to the next one, takes too long."""
 
     _timer: TimerHandle | None = None
-    _timed: object = None
+    _timed: tuple[object, bool] = (None, False)
 
     def connection_made(self, transport: Transport) -> None:
         super().connection_made(transport)
@@ -167,8 +180,17 @@ class _TimedProtocol(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        if self.cycle is not self._timed:  # The head of a request is complete.
+        if self._state() != self._timed:  # The head of a request is complete, or its body.
             self._restart()
+
+    def handle_events(self) -> None:
+        """Read requests; refuse the ambiguous ones, of which h11 takes one meaning."""
+        if self.conn.their_state is h11.IDLE:
+            head = _HEAD.match(self.conn.trailing_data[0])
+            if head is not None and _is_ambiguous(head[0]):
+                self.send_400_response("Ambiguous HTTP request received.")
+                return
+        super().handle_events()
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
@@ -179,8 +201,13 @@ class _TimedProtocol(H11Protocol):
         if self._timer is not None:
             self._timer.cancel()
 
+    def _state(self) -> tuple[object, bool]:
+        """The current request, and whether it has arrived and is not answered."""
+        return self.cycle, self.cycle is not None and not (self.cycle.more_body or self.cycle.response_complete)
+
     def _restart(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self._timed = self.cycle
-        self._timer = self.loop.call_later(self.config.seconds, self.transport.abort)
+        self._timed = self._state()
+        seconds = self.config.seconds * (1 + self._timed[1])
+        self._timer = self.loop.call_later(seconds, self.transport.abort)

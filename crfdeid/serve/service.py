@@ -1,13 +1,15 @@
-"""`Service`: a model and a policy for concurrent callers; their texts are tagged together, on one thread."""
+"""`Service`: a model and a policy for concurrent callers, none of whom waits long for the texts of another."""
 
 from __future__ import annotations
 
 import asyncio
 import secrets
-from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ParamSpec, TypeVar
 
 from crfdeid.documents import Document, Evidence, merge, merge_evidence
@@ -15,7 +17,7 @@ from crfdeid.errors import DataError, LimitError, SettingError, UsageError
 from crfdeid.explain.page import word_data
 from crfdeid.io.worker import require_no_mojibake
 from crfdeid.model_card.card import threshold_in
-from crfdeid.pipeline import BATCH_CHARACTERS, Deidentifier
+from crfdeid.pipeline import Deidentifier
 from crfdeid.redaction.policy import LABEL, MASK, SURROGATE, Policy
 from crfdeid.redaction.redact import redact
 from crfdeid.utils.process import collecting_seldom
@@ -27,12 +29,154 @@ _SENSITIVITIES = (0.9, 0.95, 0.98, 0.99, 0.995, 0.997, 0.999)
 _LONGEST_TRIAL = 20_000
 """Characters of a note on the page, which is tagged once for each sensitivity."""
 
+_SHORT = 1 << 14  # characters of the requests that have a thread of their own, and of those that are tagged together
+_SMALLEST = 1 << 12  # characters of the smallest class of requests
+_STEP = 1 << 12  # characters that are tagged in a step
+_TURN = 0.1  # seconds after which another request is asked for
+_LEAST_COUNTED = 64  # characters as which a shorter text counts
+
+
+@dataclass(eq=False, frozen=True)
+class _Request:
+    """A caller's texts.
+
+    Attributes:
+        texts: the texts.
+        finish: what is made of each annotated text.
+        answer: what is made of them all; done, if the caller is gone.
+    """
+
+    texts: Sequence[str]
+    finish: Callable[[Document], Any]
+    answer: asyncio.Future[list[Any]]
+
+    @cached_property
+    def characters(self) -> int:
+        """The size of the texts."""
+        return sum(max(len(text), _LEAST_COUNTED) for text in self.texts)
+
+    @property
+    def size(self) -> int:
+        """The class of its size; in each, requests have up to twice as many characters as in the one before."""
+        return (self.characters // _SMALLEST).bit_length()
+
+
+class _Batch:
+    """Requests whose texts are tagged together, step by step.
+
+    Args:
+        requests: the requests, of one size.
+        model: the pipeline.
+    """
+
+    def __init__(self, requests: Sequence[_Request], model: Deidentifier) -> None:
+        self.requests, self.size = requests, requests[0].size
+        self._finished: list[Any] = []
+        self._steps = self._work(model)
+
+    def _work(self, model: Deidentifier) -> Iterator[None]:
+        finish = [request.finish for request in self.requests for _ in request.texts]
+        texts = (text for request in self.requests for text in request.texts)
+        for document in model.annotate_in_steps(texts, characters=_STEP):
+            if document is not None:
+                self._finished.append(finish[len(self._finished)](document))
+            yield
+
+    def advance(self) -> bool:
+        """Work for a turn; True at the end."""
+        end = time.monotonic() + _TURN
+        with collecting_seldom():
+            return not any(time.monotonic() > end for _ in self._steps)
+
+    def is_wanted(self) -> bool:
+        """True while one of the callers waits."""
+        return not all(request.answer.done() for request in self.requests)
+
+    def answer(self) -> None:
+        """Give each caller the results of its texts."""
+        results = iter(self._finished)
+        for request in self.requests:
+            own = [next(results) for _ in request.texts]
+            if not request.answer.done():
+                request.answer.set_result(own)
+
+
+class _Lane:
+    """A thread, and the requests that share it, of which smaller ones go first.
+
+    A request interrupts those of a larger class of size. Of each class one batch has begun at most, so that the batches
+    that have begun take no more memory than two of the largest.
+
+    Args:
+        model: the pipeline.
+        name: of the thread.
+    """
+
+    def __init__(self, model: Deidentifier, name: str) -> None:
+        self._model = model
+        self._waiting: list[_Request] = []
+        self._begun: list[_Batch] = []
+        self._task: asyncio.Task[None] | None = None
+        self.thread = ThreadPoolExecutor(1, name)
+
+    def add(self, request: _Request) -> None:
+        """Answer a request when it is its turn."""
+        self._waiting.append(request)
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(self._work())
+
+    async def _work(self) -> None:
+        """Work turn by turn until no caller waits."""
+        while (batch := self._next()) is not None:
+            try:
+                if not await asyncio.wrap_future(self.thread.submit(batch.advance)):
+                    continue
+                batch.answer()
+            except Exception as problem:  # It is raised to the caller of its text alone.
+                self._give_back(batch, problem)
+            self._begun.remove(batch)
+
+    def _next(self) -> _Batch | None:
+        """The batch of the smallest size whose callers wait; a new one, if no begun one is as small."""
+        self._begun = [batch for batch in self._begun if batch.is_wanted()]
+        self._waiting = [request for request in self._waiting if not request.answer.done()]
+        begun = min(self._begun, key=lambda batch: batch.size, default=None)
+        first = min(self._waiting, key=lambda request: request.size, default=None)
+        if first is None or (begun is not None and begun.size <= first.size):
+            return begun
+        return self._begin(first.size)
+
+    def _begin(self, size: int) -> _Batch:
+        """A batch of the requests of a size that wait longest."""
+        together: list[_Request] = []
+        others, characters = [], 0
+        for request in self._waiting:
+            if request.size == size and (not together or characters + request.characters <= _SHORT):
+                together.append(request)
+                characters += request.characters
+            else:
+                others.append(request)
+        self._waiting = others
+        self._begun.append(_Batch(together, self._model))
+        return self._begun[-1]
+
+    def _give_back(self, batch: _Batch, problem: Exception) -> None:
+        """Raise an error to the caller of a failed batch; of several requests, try each one alone."""
+        if len(batch.requests) > 1:
+            self._begun += [_Batch([request], self._model) for request in batch.requests]
+        elif not batch.requests[0].answer.done():
+            batch.requests[0].answer.set_exception(problem)
+
+
+def _whole(document: Document) -> Document:
+    return document
+
 
 class Service:
     """A model and a policy for concurrent callers.
 
-    Texts that wait together are tagged together. All work is done on one thread: a sum over several could differ in its
-    last digit from that of the command.
+    Short texts that wait together are tagged together, and longer ones yield to them. Each class of texts is tagged on
+    one thread: a sum over several could differ in its last digit from that of the command.
 
     Args:
         model: the pipeline with the model, with evidence.
@@ -58,43 +202,47 @@ class Service:
         for sensitivity in sorted({*_SENSITIVITIES, policy.sensitivity or _SENSITIVITIES[0]}):
             with suppress(UsageError):  # not supported by the development notes, or no card
                 self._thresholds[sensitivity] = threshold_in(card, sensitivity)
-        self._waiting: deque[tuple[str, asyncio.Future[Document]]] = deque()
-        self._task: asyncio.Task[None] | None = None
-        self._thread = ThreadPoolExecutor(1, "crfdeid-model")
+        self._short, self._long = _Lane(model, "crfdeid-short"), _Lane(model, "crfdeid-long")
 
     async def run(self, work: Callable[_Args, _Value], *args: _Args.args, **options: _Args.kwargs) -> _Value:
-        """Do other work on the model's thread."""
-        return await asyncio.wrap_future(self._thread.submit(work, *args, **options))
+        """Do other work, between that for long texts."""
+        return await asyncio.wrap_future(self._long.thread.submit(work, *args, **options))
 
-    async def annotate(self, texts: Sequence[str]) -> list[Document]:
+    async def annotate(self, texts: Sequence[str], *, finish: Callable[[Document], Any] = _whole) -> list[Any]:
         """Return texts as documents with their PHI; a text that fails does not fail those of other callers.
+
+        The work ends soon after its caller was cancelled.
+
+        Args:
+            texts: the texts.
+            finish: what to make of each document, on the thread that tagged it.
 
         Raises:
             EncodingError: a text is not Unicode, or in mojibake that the policy does not accept.
             LimitError: a pattern of the custom lists takes too long.
         """
         self._require_intact(texts)
-        loop = asyncio.get_running_loop()
-        futures: list[asyncio.Future[Document]] = [loop.create_future() for _ in texts]
-        self._waiting.extend(zip(texts, futures, strict=True))
-        if self._task is None or self._task.done():
-            self._task = loop.create_task(self._work())
-        return await asyncio.gather(*futures)
+        request = _Request(texts, finish, asyncio.get_running_loop().create_future())
+        (self._short if request.characters <= _SHORT else self._long).add(request)
+        return await request.answer
 
-    async def redact(self, texts: Sequence[str], *, patient: str | float | None = None) -> list[Document]:
+    async def redact(
+        self, texts: Sequence[str], *, patient: str | float | None = None, finish: Callable[[Document], Any] = _whole
+    ) -> list[Any]:
         """Return texts redacted by the policy, with the replacements as spans.
 
         Args:
             texts: the texts.
             patient: their patient, for surrogates, as of `crfdeid.redact`; None for a separate patient for each.
+            finish: as for `annotate`, of each redacted document.
 
         Raises:
             DataError: as for `annotate` and `crfdeid.redact`.
         """
-        policy, documents = self.policy, await self.annotate(texts)
+        policy = self.policy
 
-        def work() -> list[Document]:
-            return [
+        def work(document: Document) -> Any:
+            return finish(
                 redact(
                     document,
                     policy.operators or LABEL,
@@ -104,42 +252,13 @@ class Service:
                     locale=policy.locale,
                     date_order=policy.date_order,
                 )
-                for document in documents
-            ]
+            )
 
-        return await self.run(work)
+        return await self.annotate(texts, finish=work)
 
     def _require_intact(self, texts: Sequence[str]) -> None:
         for text in () if self.policy.accept_damaged else texts:
             require_no_mojibake(text)
-
-    async def _work(self) -> None:
-        """Tag what waits, batch by batch, until nothing does."""
-        while self._waiting:
-            batch, characters = [], 0
-            while self._waiting and characters < BATCH_CHARACTERS:
-                text, future = self._waiting.popleft()
-                if not future.done():  # Its caller waits.
-                    batch.append((text, future))
-                    characters += len(text)
-            results = await self.run(self._annotate, [text for text, _ in batch])
-            for (_, future), found in zip(batch, results, strict=True):
-                if future.done():  # Its caller has gone meanwhile.
-                    continue
-                if isinstance(found, Document):
-                    future.set_result(found)
-                else:
-                    future.set_exception(found)
-
-    def _annotate(self, texts: Sequence[str]) -> list[Document | Exception]:
-        """Documents, or the errors of the texts that fail, which are tagged again one by one."""
-        try:
-            with collecting_seldom():
-                return list(self.model.annotate_all(texts))
-        except Exception as problem:  # It is raised to the caller of its text alone.
-            if len(texts) == 1:
-                return [problem]
-        return [found for text in texts for found in self._annotate([text])]
 
     def preview(self, text: str) -> dict[str, Any]:
         """The PHI of a text at each sensitivity, with several replacements, for the page.
@@ -200,4 +319,5 @@ class Service:
 
     def close(self) -> None:
         """Wait for the work that was taken."""
-        self._thread.shutdown()
+        for lane in (self._short, self._long):
+            lane.thread.shutdown()

@@ -509,12 +509,12 @@ class _Failing(Deidentifier):
 
     calls = 0
 
-    def annotate_all(self, texts: Any) -> Iterator[Document]:
+    def annotate_in_steps(self, texts: Any, **options: Any) -> Iterator[Document | None]:
         found = list(texts)
         self.calls += 1
         if any("bad" in text for text in found):
             raise RuntimeError(found)
-        return super().annotate_all(found)
+        return super().annotate_in_steps(found, **options)
 
 
 def test_a_text_that_fails_does_not_fail_those_that_wait_with_it(few_notes_model: Path) -> None:
