@@ -15,12 +15,13 @@ import numpy as np
 import optax
 from flax import nnx
 
+from crfdeid.bio import OUTSIDE
 from crfdeid.crf.decoding import best_valid_tags
 from crfdeid.documents import PHI, LabelledSentence
 from crfdeid.errors import OptionConflictError, SettingError
 from crfdeid.evaluation import count_tags
 from crfdeid.serialization import PUBLIC
-from crfdeid.tagger import Traits, learnable
+from crfdeid.tagger import OnProgress, Traits, learnable
 from crfdeid.validation import require_choice, require_counts, require_number, require_shares
 from features.tokens import Sentence
 from rnn.batching import PaddingPolicy, Row, rows_by_length
@@ -66,6 +67,7 @@ class Bert(nnx.Module):
         dropout: dropout rate of all layers.
         rngs: source of the initial weights.
         outputs: tag of each output of the linear map, whose probabilities are added by tag; () for an output a tag.
+        largest: take the largest probability by tag in place of the sum, for `TextProcessor.most_probable_labels`.
     """
 
     tables: Mapping[str, str] = {"pieces": PIECES}
@@ -78,8 +80,9 @@ class Bert(nnx.Module):
         dropout: float = 0.0,
         rngs: nnx.Rngs,
         outputs: tuple[int, ...] = (),
+        largest: bool = False,
     ) -> None:
-        self.tags, self.outputs = tags, outputs
+        self.tags, self.outputs, self.largest = tags, outputs, largest
         self.encoder = TransformerEncoder(encoder, dropout=dropout, rngs=rngs)
         self.head = Linear(encoder.hidden, len(outputs) or tags, rngs=rngs)
 
@@ -93,7 +96,8 @@ class Bert(nnx.Module):
         found = self.head(dropout(states, self.encoder.dropout, output_key))
         if self.outputs not in ((), (*range(self.tags),)):
             others = np.array(self.outputs)[:, None] != np.arange(self.tags)  # [outputs, K]
-            found = jax.nn.logsumexp(jnp.where(others[None], _NEVER, found[:, :, None]), axis=1)
+            by_tag = jnp.where(others[None], _NEVER, found[:, :, None])
+            found = by_tag.max(axis=1) if self.largest else jax.nn.logsumexp(by_tag, axis=1)
         return {PHI: SoftmaxScores(found)}
 
 
@@ -286,6 +290,27 @@ class BertTagger(NetworkTagger):
         require_known_tags(processor, train)
         return processor
 
+    def fit_rows(
+        self,
+        processor: Any,
+        rows: Sequence[Row],
+        dev: Sequence[LabelledSentence],
+        *,
+        on_progress: OnProgress | None = None,
+    ) -> None:
+        """Train on rows; a finished classifier is taken as it is, with a warning of types that no dev note has."""
+        if dev and not (self.settings.epochs or self.settings.labels):
+            types = {tag[2:] for tag in processor.tags[PHI] if tag != OUTSIDE}
+            found = {tag[2:] for item in dev if PHI in item.annotated for tag in item.tags if tag != OUTSIDE}
+            if others := sorted(types - found):
+                _log.warning(
+                    "no note has the checkpoint's types %s: rename those of the notes, or switch them off "
+                    "(--set labels=%s=TYPE or =O)",
+                    ", ".join(others),
+                    others[0],
+                )
+        super().fit_rows(processor, rows, dev, on_progress=on_progress)
+
     def _windows(self, encoder: EncoderConfig) -> tuple[int, int]:
         """Window and overlap."""
         settings = self.settings
@@ -373,8 +398,25 @@ class BertTagger(NetworkTagger):
         return PaddingPolicy(partial(_padded, longest=self.settings.window + _SPECIAL), _TOKENS)
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
-        """Tag sentences, one tag a token, with the setting ``decoding``."""
+        """Tag sentences, one tag a token, with the setting ``decoding``.
+
+        "argmax" of a finished classifier takes the most probable label of a word, as the pipeline of transformers does.
+        """
+        processor = self.trained().processor
+        if self.settings.decoding == "argmax" and not self.settings.epochs and isinstance(processor, TextProcessor):
+            return self._most_probable_labels(processor, sentences)
         return chosen_tags(self.marginals(sentences), self.tags, self.settings.decoding)
+
+    def _most_probable_labels(self, processor: TextProcessor, sentences: Sequence[Sentence]) -> list[list[str]]:
+        """Tags by the most probable label of each token."""
+        outputs, tags = processor.labels.outputs, processor.tags[PHI]
+        network = nnx.eval_shape(
+            lambda: Bert(processor.encoder, len(tags), rngs=nnx.Rngs(0), outputs=outputs, largest=True)
+        )
+        ask = partial(posteriors, Structure.split(network)[0], self.trained().params, layer=PHI)
+        rows, nothing = processor.rows(sentences), np.empty((0, len(tags)), np.float32)
+        found = run_batches(rows, ask, nothing=nothing, padding=self.padding)
+        return processor.most_probable_labels(rows, found, sentences)
 
     def _folder(self) -> Path:
         """Folder of the pretrained encoder."""

@@ -151,10 +151,12 @@ class Labels(NamedTuple):
     Attributes:
         outputs: number of the tag of each output.
         iob1: types of which an entity can begin with I.
+        copied: types of which each label has two outputs, since the checkpoint has none that begins, or none inside.
     """
 
     outputs: tuple[int, ...]
     iob1: tuple[str, ...]
+    copied: tuple[str, ...] = ()
 
 
 class Head(NamedTuple):
@@ -273,7 +275,7 @@ def _head(parsed: Sequence[tuple[str, str]], scheme: str) -> Head:
         raise ValueError("no label but O")
     tags = iob2_tags(types)
     outputs = [(len(tags) - 1, k, 0.0) for k, (_, name) in enumerate(parsed) if name == OUTSIDE]
-    iob1 = []
+    iob1, copied = [], []
     for number, name in enumerate(types):
         parts: list[list[int]] = [[], []]  # labels that begin an entity, and those inside
         for k, (prefix, other) in enumerate(parsed):
@@ -285,5 +287,7 @@ def _head(parsed: Sequence[tuple[str, str]], scheme: str) -> Head:
             outputs += [(tag, k, shares[0] if own else shares[1]) for k in own or others]
         if scheme == "iob1" or not both:
             iob1.append(name)
+        if not both:
+            copied.append(name)
     columns, sources, shifts = zip(*sorted(outputs), strict=True)
-    return Head(tags, Labels(columns, tuple(iob1)), len(parsed), sources, shifts)
+    return Head(tags, Labels(columns, tuple(iob1), tuple(copied)), len(parsed), sources, shifts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -19,6 +19,7 @@ from rnn.pretrained.config import Labels, iob2_tags
 from rnn.pretrained.subwords import NOT_COUNTED, Note, SubwordProcessor
 
 _NO_LABELS = Labels((), ())
+_Values = Iterable[np.ndarray]
 
 
 class Words(NamedTuple):
@@ -73,11 +74,30 @@ class TextProcessor(SubwordProcessor):
         return found
 
     def scatter_to_tokens(
-        self, rows: Sequence[Row], values: Iterable[np.ndarray], sentences: Sequence[Sentence]
+        self, rows: Sequence[Row], values: _Values, sentences: Sequence[Sentence]
     ) -> list[np.ndarray]:
         """Merge the probabilities of windows into those of each sentence's tokens, [T, K]; see `begin_entities`."""
+        tables = self._tables_of_tokens(rows, values, sentences)
+        return [begin_entities(table, self.tags[PHI], self.labels.iob1, inside) for table, inside in tables]
+
+    def most_probable_labels(
+        self, rows: Sequence[Row], values: _Values, sentences: Sequence[Sentence]
+    ) -> list[list[str]]:
+        """Merge windows likewise, and choose each token's label as pipelines do; see `tags_of_labels`.
+
+        Args:
+            rows: the rows of the sentences.
+            values: for each row, the probability of the most probable label of each tag, [L, K].
+            sentences: the sentences.
+        """
+        tables = self._tables_of_tokens(rows, values, sentences)
+        return [tags_of_labels(table, self.tags[PHI], self.labels.copied, inside) for table, inside in tables]
+
+    def _tables_of_tokens(
+        self, rows: Sequence[Row], values: _Values, sentences: Sequence[Sentence]
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Values of tokens' words, [T, K], and True for a token in the word of the one before, by sentence."""
         tables, tags = super().scatter_to_tokens(rows, values, sentences), self.tags[PHI]
-        found = []
         read: dict[int, Words] = {}  # also of notes that are not cached
         for sentence, table in zip(sentences, tables, strict=True):
             note = sentence.note or sentence.tokens
@@ -92,12 +112,11 @@ class TextProcessor(SubwordProcessor):
                 chosen[i] += np.where(own.argmax(axis=1) == len(tags) - 1, 0.0, 1 + own.max(axis=1)).argmax()
             inside = np.diff(chosen, prepend=-1) == 0
             inside &= chosen < len(table)
-            found.append(begin_entities(wide[chosen], tags, self.labels.iob1, inside))
-        return found
+            yield wide[chosen], inside
 
     def describe(self) -> dict[str, Any]:
         """Return tags, sizes and labels as JSON data, for `read`."""
-        return {**super().describe(), "outputs": list(self.labels.outputs), "iob1": list(self.labels.iob1)}
+        return {**super().describe(), **{name: list(value) for name, value in self.labels._asdict().items()}}
 
     @classmethod
     def read(
@@ -106,15 +125,18 @@ class TextProcessor(SubwordProcessor):
         """Restore a processor; see `SubwordProcessor.read`."""
         base = SubwordProcessor.read(described, arrays, window=window, overlap=overlap)
         tags = base.tags[PHI]
-        labels = Labels(tuple(described["outputs"]), tuple(described["iob1"]))
+        # A model saved by an earlier version does not say which types are copied.
+        names = described["iob1"], described.get("copied", described["iob1"])
+        labels = Labels(tuple(described["outputs"]), *map(tuple, names))
         types = {tag[2:] for tag in tags if tag != OUTSIDE}
-        if tags != iob2_tags(types) or not types.issuperset(labels.iob1) or set(labels.outputs) != {*range(len(tags))}:
+        known = types.issuperset((*labels.iob1, *labels.copied))
+        if tags != iob2_tags(types) or not known or set(labels.outputs) != {*range(len(tags))}:
             raise ValueError("labels that are not those of the tags")
         return cls(base.encoder, base.pieces, base.tags, window, overlap, labels)
 
     def trained(self) -> TextProcessor:
         """Return the processor for training, which learns the beginnings of IOB1's entities as those of IOB2."""
-        return replace(self, labels=self.labels._replace(iob1=()))
+        return replace(self, labels=self.labels._replace(iob1=(), copied=()))
 
     def _notes(self, sentences: Sequence[Sentence]) -> list[Note]:
         """Notes whose sentences are counted in the tokenizer's words."""
@@ -183,6 +205,32 @@ def begin_entities(table: np.ndarray, tags: Sequence[str], iob1: Sequence[str], 
     kept = np.where(is_iob1, 0, begin)
     begin = np.where(inside[:, None], 0, np.where(begins, whole, kept))
     return np.hstack([begin, whole - begin, outside])
+
+
+def tags_of_labels(table: np.ndarray, tags: Sequence[str], copied: Sequence[str], inside: np.ndarray) -> list[str]:
+    """Tags of tokens by the most probable label of each, as the pipeline of transformers chooses and joins them.
+
+    A label with B begins an entity; one with I or without prefix continues an entity of its type, or begins one.
+
+    Args:
+        table: probability of the most probable label of each tag, at each token of a sentence, [T, K].
+        tags: from `iob2_tags`.
+        copied: see `Labels`.
+        inside: see `begin_entities`.
+
+    Example:
+        >>> table = np.array([[0.3, 0.3, 0.4], [0.1, 0.8, 0.1]])
+        >>> tags_of_labels(table, ["B-ID", "I-ID", "O"], [], np.zeros(2, bool))
+        ['O', 'B-ID']
+    """
+    count = len(tags) // 2
+    begin, within, outside = table[:, :count], table[:, count:-1], table[:, -1:]
+    is_copied = np.isin([tag[2:] for tag in tags[:count]], copied)
+    types = np.hstack([np.where(is_copied, begin + within, np.maximum(begin, within)), outside]).argmax(axis=1)  # [T]
+    own = np.minimum(types, count - 1)[:, None]
+    is_begin = np.take_along_axis(begin > within, own, axis=1)[:, 0]
+    begins = ~inside & (is_begin | (types != np.append(count, types[:-1])[: len(types)]))
+    return [tags[-1] if k == count else tags[k if first else k + count] for k, first in zip(types, begins, strict=True)]
 
 
 def _text_of(tokens: Sequence[Token]) -> tuple[str, np.ndarray]:

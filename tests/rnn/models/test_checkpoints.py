@@ -125,6 +125,77 @@ def test_probabilities_of_labels_are_added_by_tag(tmp_path):
     np.testing.assert_allclose(found, np.stack([expected[tag] for tag in grouped.tags], axis=1), atol=1e-5)
 
 
+def labels_of_pieces(folder, labels, sentences) -> tuple[np.ndarray, np.ndarray]:
+    """Ids of the pieces, and the probability of each label at each, by a checkpoint whose labels are types."""
+    plain = write_classifier(folder, [label if label == "O" else f"T{k}" for k, label in enumerate(labels)])
+    ids, scores = tag_scores(finished(plain), sentences)
+    chances, found = softmax(scores), np.zeros((len(ids), len(labels)))
+    types = sorted(f"T{k}" for k, label in enumerate(labels) if label != "O")
+    for k, label in enumerate(labels):
+        columns = [2 * len(types)] if label == "O" else [types.index(f"T{k}"), types.index(f"T{k}") + len(types)]
+        found[:, k] = chances[:, columns].sum(axis=1)
+    return ids, found
+
+
+def pipeline_entities(labels, chances: np.ndarray) -> list[tuple[int, int, str]]:
+    """What the pipeline of transformers finds in words: (first word, word after the last, type)."""
+    found: list[list] = []
+    last = None
+    for word, k in enumerate(chances.argmax(axis=1)):
+        prefix, _, name = labels[k].rpartition("-")
+        if labels[k] != "O":
+            if last == name and prefix not in ("B", "S"):
+                found[-1][1] = word + 1
+            else:
+                found.append([word, word + 1, name])
+        last = None if labels[k] == "O" else name
+    return [tuple(entity) for entity in found]
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [IOB2, ("O", "PER", "LOC"), ("I-LOC", "O", "I-PER"), ("S-PER", "O", "B-PER", "E-PER", "I-PER", "B-LOC", "I-LOC")],
+    ids=["IOB2", "types", "IOB1 without B", "BIOES"],
+)
+def test_argmax_is_the_most_probable_label_of_a_word_as_in_the_pipeline(tmp_path, labels):
+    text = "seen by dr doe in clinic pain brown word doe dr clinic seen stable pain by in doe brown"
+    sentences, words = split_sentences(text), text.split()
+    assert len(sentences) == 1
+    ids, chances = labels_of_pieces(tmp_path / "plain", labels, sentences)
+    assert len(ids) == len(words) + 2  # each word is one piece
+    tagger = finished(write_classifier(tmp_path / "labels", labels), decoding="argmax")
+    tokens = sentences[0].tokens
+    starts = {token.start: i for i, token in enumerate(tokens)}
+    ends = {token.end: i + 1 for i, token in enumerate(tokens)}
+    spans = decode(sentences[0], tagger.predict(sentences)[0])
+    expected = pipeline_entities(labels, chances[1:-1])
+    assert [(starts[span.start], ends[span.end], span.label) for span in spans] == expected
+    assert expected
+
+
+def test_argmax_adds_no_probabilities_of_labels(tmp_path):
+    labels = ("B-PER", "I-PER", "O")
+    folder = write_classifier(tmp_path, labels)
+    arrays = load_file(folder / "model.safetensors")
+    arrays["classifier.weight"] = np.zeros_like(arrays["classifier.weight"])
+    arrays["classifier.bias"] = np.log([0.3, 0.3, 0.4]).astype(np.float32)
+    save_file(arrays, folder / "model.safetensors")
+    assert spans(finished(folder, decoding="argmax"), "seen doe") == []
+    assert spans(finished(folder), "seen doe") == [("seen", "PER")]
+    (table,) = finished(folder, decoding="argmax").marginals(split_sentences("seen"))
+    np.testing.assert_allclose(table, [[0.6, 0.0, 0.4]], atol=1e-6)
+
+
+@pytest.mark.parametrize("labels", ["", "PER=PATIENT"])
+def test_types_of_a_checkpoint_that_no_note_has_are_named(tmp_path, labels, caplog):
+    (sentence,) = split_sentences("seen doe")
+    dev = [LabelledSentence(sentence, ["O", "B-LOC"])]
+    folder = write_classifier(tmp_path, IOB2)
+    tagger = create("bert", overrides={**SIZES, "checkpoint": str(folder), "epochs": 0, "labels": labels})
+    tagger.fit([], dev)
+    assert ("no note has the checkpoint's types PER:" in caplog.text) == (labels == "")
+
+
 def distilbert(config: dict, arrays: dict[str, np.ndarray]) -> tuple[dict, dict[str, np.ndarray]]:
     """The fields and arrays of BERT by DistilBERT's names."""
     fields = {"hidden_size": "dim", "num_hidden_layers": "n_layers", "num_attention_heads": "n_heads",
