@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping,
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from crfdeid.documents import Document, Evidence, Span
 from crfdeid.errors import DataError, UsageError, missing_extra, raised_at
@@ -51,6 +51,19 @@ _ANONYMIZERS = ("encrypt", "hash", "keep", "mask", "redact", "replace")
 _DEANONYMIZERS = ("decrypt", "deanonymize_keep")
 _MOST_RESULTS = 5_000
 """Results of a request to Presidio's engine, whose time grows with their square."""
+
+
+_NOT_FOUND = "X-Unsupported-Entities"
+"""Header with the requested entities that the model does not find."""
+_LONGEST_HEADER = 2_000
+
+
+def _names(entities: Collection[str]) -> str:
+    """Entities in a header, sorted and percent-encoded; of very many, the first ones."""
+    names = ", ".join(quote(entity, safe="") for entity in sorted(entities))
+    if len(names) <= _LONGEST_HEADER:
+        return names
+    return f"{names[:_LONGEST_HEADER].rpartition(', ')[0]}, ...".removeprefix(", ")
 
 
 def _is_text(value: Any) -> bool:
@@ -159,10 +172,10 @@ def _answer(content: Any, status: int = 200, more: Mapping[str, str] | None = No
     return JSONResponse(content, status, {**_HEADERS, **(more or {})})
 
 
-def _answer_each(asked: str | list[str], results: Sequence[str]) -> Response:
-    """The answer to a text, or to a list of texts, from the JSON of each result."""
+def _answer_each(asked: str | list[str], results: Sequence[str], more: Mapping[str, str] | None = None) -> Response:
+    """The answer to a text, or to a list of texts, from the JSON of each result; with more headers."""
     content = results[0] if isinstance(asked, str) else f"[{','.join(results)}]"
-    return Response(content, media_type="application/json", headers=_HEADERS)
+    return Response(content, media_type="application/json", headers={**_HEADERS, **(more or {})})
 
 
 def _as_json(content: Any) -> str:
@@ -299,16 +312,19 @@ class _Api:
         if "language" not in asked:
             raise HTTPException(400, "No language provided")
         self._require_language(asked["language"])
-        wanted = set(asked.get("entities", ())) or set(self.entities.values())
-        if not wanted <= set(self.entities.values()):
-            raise HTTPException(400, "entities has one that this model does not find: see /supportedentities")
+        known = set(self.entities.values())
+        named = set(asked.get("entities", ())) or known
+        wanted, others = named & known, named - known
+        if not wanted:
+            raise HTTPException(400, "entities has none that this model finds: see /supportedentities")
         text = asked["text"]
         texts = [text] if isinstance(text, str) else text
 
         def results(document: Document) -> str:
             return _as_json(self._results(document, wanted, asked))
 
-        return _answer_each(text, await self._bounded(request, self.service.annotate(texts, finish=results)))
+        found = await self._bounded(request, self.service.annotate(texts, finish=results))
+        return _answer_each(text, found, {_NOT_FOUND: _names(others)} if others else None)
 
     def _results(self, document: Document, wanted: set[str], asked: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Results as Presidio's analyzer writes them, by position."""
@@ -365,7 +381,7 @@ class _Api:
         except (InvalidParamError, AttributeError, KeyError, TypeError, ValueError):
             # Its message may quote a parameter.
             raise HTTPException(422, "offsets outside the text, or an operator without a valid parameter") from None
-        return Response(content, media_type="application/json", headers=_HEADERS)
+        return Response(content, media_type="application/json", headers={**_HEADERS, **(more or {})})
 
     async def redact(self, request: Request) -> Response:
         asked = await self._fields(request, _REDACT)

@@ -71,14 +71,21 @@ class Server:
         self, path: str, content: Any = None, *, method: str = "", headers: dict[str, str] | None = None, **more: str
     ) -> tuple[int, Any]:
         """Status and content of the answer to one request."""
+        status, found, _ = self.answer(path, content, method=method, headers={**(headers or {}), **more})
+        return status, found
+
+    def answer(
+        self, path: str, content: Any = None, *, method: str = "", headers: dict[str, str] | None = None
+    ) -> tuple[int, Any, Any]:
+        """Status, content and headers of the answer to one request."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         body = content if content is None or isinstance(content, (bytes, str)) else json.dumps(content)
-        connection.request(method or ("GET" if body is None else "POST"), path, body, JSON | (headers or {}) | more)
+        connection.request(method or ("GET" if body is None else "POST"), path, body, JSON | (headers or {}))
         answer = connection.getresponse()
         found = answer.read().decode()
         connection.close()
         is_json = answer.headers["content-type"] == "application/json"
-        return answer.status, json.loads(found) if is_json and found else found
+        return answer.status, json.loads(found) if is_json and found else found, answer.headers
 
     def memory(self) -> int:
         """Bytes in memory."""
@@ -188,6 +195,25 @@ def test_results_on_meddocan_are_those_of_python(server: Server, few_notes_model
         assert server.ask("/redact", {"text": text})[1]["text"] == crfdeid.redact(document).text
 
 
+@pytest.mark.parametrize(
+    ("others", "named"),
+    [
+        ([], None),
+        (["US_SSN", "CREDIT_CARD"], "CREDIT_CARD, US_SSN"),
+        (["a\r\nX-Other: é"], "a%0D%0AX-Other%3A%20%C3%A9"),
+        ([f"KIND_{number:04}" for number in range(2_000)], "KIND_0000, KIND_0001"),
+    ],
+)
+def test_entities_that_the_model_lacks_are_named_in_a_header(
+    server: Server, others: list[str], named: str | None
+) -> None:
+    asked = {"text": NOTES[0], "language": "en", "entities": ["PERSON", *others]}
+    status, found, headers = server.answer("/analyze", asked)
+    assert status == 200 and {one["entity_type"] for one in found} == {"PERSON"}
+    header = headers["X-Unsupported-Entities"]
+    assert header == named or (header.startswith(f"{named}, ") and header.endswith(", ...") and len(header) < 2_100)
+
+
 def test_surrogates_are_those_of_python(guarded: Server, few_notes_model: Path, tokens: dict[str, str]) -> None:
     authorization = {"Authorization": f"Bearer {tokens['token']}"}
     for document in crfdeid.load(few_notes_model).annotate_all(NOTES[:20]):
@@ -225,6 +251,7 @@ def test_options_of_presidio_choose_among_the_results(server: Server) -> None:
 
     assert ask(entities=["PERSON"]) == [one for one in everything if one["entity_type"] == "PERSON"]
     assert ask(entities=[], correlation_id="7", regex_flags=None, ad_hoc_recognizers=[]) == everything
+    assert ask(entities=["PERSON", "CREDIT_CARD"]) == ask(entities=["PERSON"])
     least = sorted(one["score"] for one in everything)[1]
     assert ask(score_threshold=least) == [one for one in everything if one["score"] >= least]
     value = NOTES[0][everything[0]["start"] : everything[0]["end"]]
