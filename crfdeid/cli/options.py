@@ -43,7 +43,7 @@ SENSITIVITY = Option(
 LISTS = Option("--lists", file_path, metavar="FILE", help="TOML file: values always hidden and never, of a site.")
 NO_CONSISTENCY = flag("--no-consistency", rare=True, help="Mark a value only where the model finds it.")
 ALLOW_MOJIBAKE = flag(
-    "--allow-mojibake", rare=True, help="Accept notes in mojibake (UTF-8 read as Latin-1), which else fail."
+    "--allow-mojibake", rare=True, help="Accept notes in mojibake (UTF-8 read as Latin-1, U+FFFD), which else fail."
 )
 KEY_FILE = Option(
     "--key-file",

@@ -52,7 +52,7 @@ def _columns(name: str, help: str, *only: Mode) -> Option:
     _columns("--drop-columns", "Columns or keys to leave out, such as name,birth_date."),
     _columns("--shift-columns", "Columns of dates to shift as the dates of the note's patient.", _SURROGATES, LOCAL),
     _columns("--hash-columns", "Columns to replace by keyed hashes, equal for equal values.", LOCAL),
-    _columns("--allow-columns", "Columns that may hold dates in the clear next to surrogates.", _SURROGATES),
+    _columns("--allow-columns", "Columns that stay, with dates next to surrogates or a reader's corrupt records."),
     Option(
         "--keep-concepts",
         file_path,

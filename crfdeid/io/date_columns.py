@@ -49,7 +49,7 @@ class DateColumns:
     Args:
         shift: columns whose dates are shifted like those of the patient's notes.
         hash: columns whose values are replaced by keyed hashes.
-        allow: columns that may hold dates in the clear.
+        allow: columns that stay, although they may hold dates next to surrogates, or whole raw lines.
         refuse: refuse dates in other columns, for notes with surrogates.
         date_order: order of day and month in ambiguous dates, "dmy" or "mdy"; None refuses such dates.
         secret: secret of shifts and hashes; None if there are none, or before results are written.
@@ -84,9 +84,9 @@ class DateColumns:
         dated = [name for name in self.changed if self.refuse and date_in(name)]
         if dated:
             raise OptionConflictError(f"the name of the column '{dated[0]}' is a date: drop it, or rename it")
-        if (self.shift or self.allow) and not self.refuse:
+        if self.shift and not self.refuse:
             raise OptionConflictError(
-                "shifted and allowed columns are for surrogates: hide PHI with 'surrogate', or leave them out"
+                "shifted columns are for surrogates: hide PHI with 'surrogate', or leave them out"
             )
 
     @property

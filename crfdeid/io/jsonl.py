@@ -86,9 +86,24 @@ def _read_object(
             remedy = "name the text with --text-column" if name == columns.text else "write null for an unknown value"
             return Failure(f"no '{name}': {remedy}"), {}
     values = {name: member.value for name, member in members.items()}
+    nested = {name: _keys(value) for name, value in values.items() if isinstance(value, (dict, list))}
+    if problem := columns.raw_line_problem(values, nested):
+        return Failure(problem), {}
     own = values.get("id") if columns.use_id_key and columns.text != "id" else None
     own = own if isinstance(own, (str, int)) and not isinstance(own, bool) else None
     return rows.read(number, values, id=own)
+
+
+def _keys(value: Any) -> Iterator[str]:
+    """Keys of the objects in a value, at any depth."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            yield from one
+            waiting += one.values()
+        elif isinstance(one, list):
+            waiting += one
 
 
 def _rewritten(

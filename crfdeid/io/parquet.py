@@ -73,13 +73,27 @@ def _rows_at_once(metadata: Any) -> int:
 
 
 def _check_schema(schema: Any, columns: Columns, path: Path) -> None:
-    problem = header_problem(schema.names, columns)
+    problem = table_problem(schema, columns)
     if problem is None:
         require_unique(schema.names, path=path)
         if is_text(schema.field(columns.text).type):
             return
         problem = f"the column '{columns.text}' is not of text: name the right one with --text-column"
     raise FormatError(problem, path=path)
+
+
+def table_problem(schema: Any, columns: Columns) -> str | None:
+    """Problem with the columns of an Arrow table, as of `header_problem`, with the fields inside of columns."""
+    inside = {field.name: _field_names(field.type) for field in schema}
+    return header_problem(schema.names, columns) or columns.raw_line_problem(schema.names, inside)
+
+
+def _field_names(kind: Any) -> Iterator[str]:
+    """Names of the fields in an Arrow type, at any depth."""
+    for number in range(kind.num_fields):
+        field = kind.field(number)
+        yield field.name
+        yield from _field_names(field.type)
 
 
 def writer(file: NoteFile, target: Path, columns: Columns) -> ParquetWriter:

@@ -19,6 +19,8 @@ LONGEST_NOTE = 10_000_000
 """Default limit on the characters of a note; with a CRF, a worker then stays below 1 GiB."""
 MAX_UTF8_BYTES = 4
 """Most bytes of a character in UTF-8."""
+RAW_LINES = ("_corrupt_record", "_rescued_data")
+"""Columns that Spark's readers add by themselves, with whole lines that they could not read, notes included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,8 @@ class Columns:
         dates: treatment of columns with dates, and of other changed columns.
         longest: most characters of a text; a longer one fails. None for no limit.
         watch: called with the name and value of each column that the results have unchanged; None for no call.
+        other_texts: further columns of notes.
+        raw_lines: columns of whole raw lines, refused unless they are dropped, changed or allowed.
     """
 
     text: str = "text"
@@ -48,11 +52,18 @@ class Columns:
     dates: DateColumns = field(default_factory=DateColumns)
     longest: int | None = None
     watch: Callable[[str, Any], None] | None = None
+    other_texts: tuple[str, ...] = ()
+    raw_lines: tuple[str, ...] = RAW_LINES
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All columns of notes."""
+        return (self.text, *self.other_texts)
 
     @property
     def read(self) -> tuple[str, ...]:
         """Columns from which notes are made."""
-        named = (self.text, self.id, self.patient, *(column.name for column in self.known))
+        named = (*self.texts, self.id, self.patient, *(column.name for column in self.known))
         return tuple(name for name in named if name is not None)
 
     @property
@@ -62,15 +73,31 @@ class Columns:
 
     def unchanged(self, names: Iterable[str]) -> tuple[str, ...]:
         """Columns of a table that the results have unchanged, without those that the user declared."""
-        others = {self.text, self.id, *self.needed, *self.dates.allow, *(column.name for column in self.known)}
+        others = {*self.texts, self.id, *self.needed, *self.dates.allow, *(column.name for column in self.known)}
         return tuple(name for name in names if name not in others)
 
     def in_the_clear(self, names: Iterable[str]) -> tuple[str, ...]:
         """Columns of a table that the results have unchanged, and that must hold no dates."""
         if not self.dates.refuse:
             return ()
-        others = {self.text, *self.needed, *self.dates.allow}
+        others = {*self.texts, *self.needed, *self.dates.allow}
         return tuple(name for name in names if name not in others)
+
+    def raw_line_problem(self, names: Iterable[str], inside: Mapping[str, Iterable[str]] | None = None) -> str | None:
+        """Problem with a column that the results would have with whole raw lines; None if there is none.
+
+        Args:
+            names: the table's columns.
+            inside: names of the fields in a column, at any depth.
+        """
+        passed = {*self.texts, *self.needed, *self.dates.allow}
+        raw = {name.casefold() for name in self.raw_lines}
+        for name in names:
+            fields = () if inside is None else inside.get(name, ())
+            if name not in passed and not raw.isdisjoint(one.casefold() for one in (name, *fields)):
+                problem = f"the column '{name}' holds whole lines that a reader could not parse"
+                return f"{problem}: drop it, or allow it by name"
+        return None
 
 
 class NoteFile(NamedTuple):
@@ -292,12 +319,14 @@ _ID_OR_PATIENT = "the {} column holds neither text nor a number, or a lone surro
 
 
 def header_problem(names: Sequence[str], columns: Columns) -> str | None:
-    """Problem with the names of a table's columns: one is missing, or repeated; None if there is none."""
+    """Problem with a table's columns: one is missing or repeated, or holds raw lines; None if there is none."""
     for name in columns.read:
         if names.count(name) != 1:
             return f"there are {names.count(name)} columns '{name}': one is needed (--text-column names the text)"
     missing = set(columns.needed).difference(names)
-    return f"there is no column '{min(missing)}' to drop, shift or hash: correct its name" if missing else None
+    if missing:
+        return f"there is no column '{min(missing)}' to drop, shift or hash: correct its name"
+    return columns.raw_line_problem(names)
 
 
 class RowOwner(NamedTuple):

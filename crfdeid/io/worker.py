@@ -46,6 +46,7 @@ _FOLLOWS = f"{_HIGH}\xa0-\xbf"
 # Correct Portuguese, Swedish and French text can have a closing quote, a dash or a hard space after a capital that ends
 # a word, so one such pair is no proof.
 _CLOSES = "’”…–—™»\xa0"
+_REPLACEMENT = "\ufffd"  # of decoders, such as Spark's, for bytes that they cannot read
 _PAIR = re.compile(f"[Â-ð][{_FOLLOWS}]")  # in all mojibake, and in little correct text: a fast first test
 _MOJIBAKE = re.compile(
     rf"[ÂÃÄÅ](?![{_CLOSES}])[{_FOLLOWS}]"  # Latin letters and signs
@@ -68,18 +69,25 @@ def find_mojibake(text: str) -> int | None:
 
 
 def require_no_mojibake(text: str) -> None:
-    """Refuse a note with mojibake, in which a model would miss PHI.
+    """Refuse a note with mojibake, or with the character U+FFFD for lost bytes, in which a model would miss PHI.
 
     Raises:
-        EncodingError: the note has mojibake; the message has the offset, but no text.
+        EncodingError: the note has either; the message has the offset, but no text.
     """
-    offset = find_mojibake(text)
-    if offset is not None:
+    offset = text.find(_REPLACEMENT)
+    if offset >= 0:
+        problem = (
+            "U+FFFD in place of bytes that were no UTF-8: take the notes from their source in its encoding, or give "
+            "--allow-mojibake and expect misses"
+        )
+        raise EncodingError(problem, offset=offset)
+    found = find_mojibake(text)
+    if found is not None:
         problem = (
             "letters are damaged: UTF-8 was read as Latin-1 or Windows-1252 and written again; "
             "take the notes from their source as UTF-8, or give --allow-mojibake and expect misses"
         )
-        raise EncodingError(problem, offset=offset)
+        raise EncodingError(problem, offset=found)
 
 
 # --- tasks

@@ -105,6 +105,14 @@ ATTACKS = [
     Attack("an audit among the notes", nothing, f"{REDACT} --report notes/audit.json", 2, "audit"),
     Attack("a secret for everybody's eyes", open_secret, f"{SURROGATE} --secret-file secret", 0, "warning: .*secret"),
     Attack("a note in mojibake", write("notes/bad.txt", "Paciente JosÃ© MÃ¡rquez"), REDACT, 1, "bad.txt.*damaged"),
+    Attack("a note with lost bytes", write("notes/bad.txt", "Dr. Jos\ufffd Quill"), REDACT, 1, r"bad.txt.*U\+FFFD"),
+    *(
+        Attack(f"raw lines in {name}", write(f"notes/{name}", content), REDACT, 1, f"{name}.*whole lines")
+        for name, content in (
+            ("raw.csv", "text,_corrupt_record\nx,Dr. Quill\n"),
+            ("nested.jsonl", '{"text": "x", "row": [{"_rescued_data": "Dr. Quill"}]}\n'),
+        )
+    ),
     Attack(
         "placeholders in the record",
         NOTHING,

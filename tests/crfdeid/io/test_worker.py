@@ -54,3 +54,11 @@ def test_the_error_says_where_and_what_to_do_and_nothing_of_the_text():
     with pytest.raises(EncodingError, match="--allow-mojibake") as caught:
         require_no_mojibake("Mr. Ã\u00adñigo")
     assert "igo" not in str(caught.value)
+
+
+def test_a_note_with_lost_bytes_is_refused():
+    with pytest.raises(EncodingError) as caught:
+        require_no_mojibake("Seen by Jos\ufffd Quill.")
+    assert caught.value.offset == 11
+    assert "Jos" not in str(caught.value)
+    require_no_mojibake("Seen by José Quill.")
