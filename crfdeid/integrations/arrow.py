@@ -10,8 +10,8 @@ from typing import Any
 
 from crfdeid.errors import DataError, OptionConflictError, UnknownNameError, UsageError, missing_extra
 from crfdeid.io.date_columns import DateColumns
-from crfdeid.io.parquet import OtherColumns, errors_without_values, is_text, note_in_row
-from crfdeid.io.records import LONGEST_NOTE, Columns, Failure, Note, NoteFile, NoteResult, TableRows, header_problem
+from crfdeid.io.parquet import OtherColumns, errors_without_values, is_text, note_in_row, table_problem
+from crfdeid.io.records import LONGEST_NOTE, RAW_LINES, Columns, Failure, Note, NoteFile, NoteResult, TableRows
 from crfdeid.io.worker import Result, StartedWorker, Worker, start_worker
 from crfdeid.known_phi.patients import read_columns, warn_unredacted_columns
 from crfdeid.model_card.card import model_digest, read_card, warn_of_low_ppv
@@ -42,15 +42,17 @@ _TABLE = NoteFile(Path(), "row", 0, 0)
 _log = logging.getLogger(__name__)
 
 _Content = Note | Failure | None
+_Contents = Sequence[list[_Content]]  # of each column of notes, a content for each row
 
 
 class RedactBatches:
     """Redact the notes in a column of record batches; picklable, so that engines can send it to their workers.
 
     Rows, their order and all other columns stay unchanged. The text keeps its type and is null where it was null or
-    where the row failed, so that no text remains unredacted. Each row gets further columns:
+    where the row failed, so that no text remains unredacted. A row with several texts fails as a whole. Each row gets
+    further columns:
 
-    - `status`: "done", "failed", or "null" for a null text;
+    - `status`: "done", "failed", or "null" without a text;
     - `error_type`: class name of the error of a failed row;
     - `n_spans`: number of PHI spans found; null unless "done";
     - `model_sha256`, `policy`: the model's digest, and the policy's name; for surrogates with four digits that change
@@ -59,12 +61,15 @@ class RedactBatches:
     The pickle holds the model's path and digest, the policy (with the site's lists) and the names of columns, but no
     secret and no weights. Each worker process loads the model once and reads the secret from the environment variable
     ``CRFDEID_SECRET`` or a file. Without a secret or a model, or with another model, every row fails: with
-    `SecretError`, `NotFoundError`, `IntegrityError` or `MismatchError`.
+    `SecretError`, `NotFoundError`, `IntegrityError` or `MismatchError`; see `require_ready`.
+
+    Columns of whole raw lines are refused unless they are dropped, hashed or allowed: `_corrupt_record` and
+    `_rescued_data`, which Spark's readers add by themselves, also inside of a column.
 
     Args:
         model: model folder here, or "synthetic".
         policy: detection and replacement of PHI.
-        text_column: column of the notes.
+        text_column: column of the notes, or several.
         patient_column: column of the patient, for surrogates; None for a separate patient for each note.
         known: columns with known PHI of the patient, as in `crfdeid redact --record-columns`: "name,birth_date". The
             values are hidden in the note and stay in their column, unless that is dropped.
@@ -73,7 +78,9 @@ class RedactBatches:
             dates next to surrogates would reveal that shift: it is refused unless it is dropped, shifted, hashed or
             allowed. Only types are checked, so name text columns with dates yourself.
         hash_columns: columns whose values are replaced by keyed hashes, as text.
-        allow_columns: columns of dates that may stay unchanged.
+        allow_columns: columns of dates or of raw lines that may stay unchanged.
+        prefix: beginning of the names of the added columns, such as "phi_", where the input has a column "status".
+        raw_columns: further columns of whole raw lines, to be refused likewise.
         longest_note: most characters of a note; a longer one fails as `NoteTooLong`, so that it cannot exhaust a
             worker's memory. None for no limit; by default 10 million, with which a worker with a CRF stays below 1 GiB.
         find: called on the worker to find the model's folder there; None for the same path as here.
@@ -95,7 +102,7 @@ class RedactBatches:
         self,
         model: Path | str | ModelFolder,
         policy: Policy,
-        text_column: str,
+        text_column: str | Sequence[str],
         patient_column: str | None = None,
         *,
         known: str | None = None,
@@ -103,6 +110,8 @@ class RedactBatches:
         shift_columns: Sequence[str] = (),
         hash_columns: Sequence[str] = (),
         allow_columns: Sequence[str] = (),
+        prefix: str = "",
+        raw_columns: Sequence[str] = (),
         longest_note: int | None = LONGEST_NOTE,
         find: Callable[[], Path | str] | None = None,
         secret_file: Path | str | None = None,
@@ -114,6 +123,9 @@ class RedactBatches:
         if policy.uses(ENCRYPT) != (encryption_key_file is not None):
             raise OptionConflictError("the operator 'encrypt' and an encryption_key_file need each other")
         columns = () if known is None else read_columns(known)
+        texts = (text_column,) if isinstance(text_column, str) else tuple(text_column)
+        if not texts or len({*texts}) < len(texts):
+            raise OptionConflictError("text_column: name one column of notes, or several different ones")
         dates = DateColumns(
             tuple(shift_columns),
             tuple(hash_columns),
@@ -122,9 +134,11 @@ class RedactBatches:
             date_order=policy.date_order,
             options="drop_columns, shift_columns, hash_columns or allow_columns",
         )
-        dates.require_possible(text_column, drop_columns)
-        if text_column in {patient_column, *(column.name for column in columns)}:
-            raise OptionConflictError(f"'{text_column}' is the text of the notes: it can have no other use")
+        used = {patient_column, *(column.name for column in columns)}
+        for text in texts:
+            dates.require_possible(text, drop_columns)
+            if text in used:
+                raise OptionConflictError(f"'{text}' is the text of the notes: it can have no other use")
         opened = find_model(model)
         self.model = opened.path.absolute()
         self.model_sha256 = model_digest(opened)
@@ -132,13 +146,16 @@ class RedactBatches:
             warn_of_low_ppv(read_card(opened), policy.sensitivity)
         self.policy = policy
         self.columns = Columns(
-            text_column,
+            texts[0],
+            other_texts=texts[1:],
             patient=patient_column,
             known=columns,
             drop=tuple(drop_columns),
             dates=dates,
             longest=longest_note,
+            raw_lines=(*RAW_LINES, *raw_columns),
         )
+        self._added = {field: field.with_name(prefix + field.name) for field in _ADDED}
         self._find = find
         self._secret_file = None if secret_file is None else Path(secret_file)
         self._key_file = None if key_file is None else Path(key_file)
@@ -150,23 +167,25 @@ class RedactBatches:
         """The schema of the results for a schema of notes.
 
         Raises:
-            UsageError: a named column is missing or repeated; the text column holds no text; or the input has a column
-                whose name the results need, or dates next to surrogates.
+            UsageError: a named column is missing or repeated; a text column holds no text; or the input has a column
+                whose name the results need, in any case; or raw lines, or dates next to surrogates.
         """
         columns = self.columns
-        if problem := header_problem(notes.names, columns):
+        if problem := table_problem(notes, columns):
             raise UnknownNameError(problem)
-        text = notes.field(columns.text)
-        if not (is_text(text.type) or pa.types.is_null(text.type)):
-            raise UsageError(f"the column '{columns.text}' is not of text: name the right one")
+        for text in columns.texts:
+            kind = notes.field(text).type
+            if not (is_text(kind) or pa.types.is_null(kind)):
+                raise UsageError(f"the column '{text}' is not of text: name the right one")
         schema = OtherColumns(notes, columns).schema
-        taken = set(schema.names) & {field.name for field in _ADDED}
+        added = {field.name.casefold() for field in self._added.values()}
+        taken = [name for name in schema.names if name.casefold() in added]
         if taken:
-            raise UsageError(f"the notes have a column '{min(taken)}' already: drop it, or give it another name")
+            raise UsageError(f"the notes have a column '{taken[0]}' already: drop it, or give the new ones a prefix")
         # A failed row has neither a text nor values in changed columns.
-        nullable = {columns.text, *columns.dates.changed}
+        nullable = {*columns.texts, *columns.dates.changed}
         fields = [field.with_nullable(True) if field.name in nullable else field for field in schema]
-        return pa.schema([*fields, *_ADDED], schema.metadata)
+        return pa.schema([*fields, *self._added.values()], schema.metadata)
 
     def __call__(self, notes: pa.RecordBatch | pa.Table) -> pa.RecordBatch | pa.Table:
         """Redact one batch or table, and return one batch or table.
@@ -193,7 +212,7 @@ class RedactBatches:
         columns = self._with_secret()
         for batch in batches:
             fields, others = self.output_schema(batch.schema), OtherColumns(batch.schema, columns)
-            rows = TableRows(_TABLE, columns)
+            rows = [TableRows(_TABLE, replace(columns, text=text, other_texts=())) for text in columns.texts]
             for part, contents in self._slices(batch, rows):
                 arrays = _changed(rows, others, part, contents)
                 # No variable here holds a text while the caller has the results.
@@ -212,17 +231,32 @@ class RedactBatches:
         reader = pa.RecordBatchReader.from_stream(notes)
         return pa.RecordBatchReader.from_batches(self.output_schema(reader.schema), self.batches(reader))
 
+    def require_ready(self) -> None:
+        """Raise what else would fail every row in this process, for a job that must not take it for done.
+
+        Raises:
+            SecretError: there is no secret, though the policy or a column needs one.
+            NotFoundError, IntegrityError, MismatchError: the model is missing, damaged or another one.
+            UsageError: the policy does not fit the model.
+        """
+        self._worker()
+        if self.columns.dates.changed:
+            read_secret(self._secret_file)
+
+    def _worker(self) -> StartedWorker:
+        return start_worker(
+            self.model if self._find is None else Path(self._find()),
+            self.model_sha256,
+            self.policy,
+            secret_file=self._secret_file,
+            key_file=self._key_file,
+            encryption_key_file=self._encryption_key_file,
+        )
+
     def _start(self) -> StartedWorker:
         """The worker of this process; without one, a worker that fails each note."""
         try:
-            return start_worker(
-                self.model if self._find is None else Path(self._find()),
-                self.model_sha256,
-                self.policy,
-                secret_file=self._secret_file,
-                key_file=self._key_file,
-                encryption_key_file=self._encryption_key_file,
-            )
+            return self._worker()
         except (DataError, UsageError) as problem:
             _log.error("no note is redacted: %s", problem)
             failure = Failure.of(problem)._replace(error=type(problem).__name__)
@@ -239,21 +273,24 @@ class RedactBatches:
             _log.error("no column is changed: %s", problem)
             return self.columns
 
-    def _slices(self, batch: pa.RecordBatch, rows: TableRows) -> Iterator[tuple[pa.RecordBatch, list[_Content]]]:
+    def _slices(self, batch: pa.RecordBatch, rows: Sequence[TableRows]) -> Iterator[tuple[pa.RecordBatch, _Contents]]:
         """Slices of a batch, each with the contents of its rows; an empty batch is one slice."""
-        arrays = {name: batch.column(name) for name in self.columns.read}
-        contents: list[_Content] = []
+        texts = self.columns.texts
+        others = {name: batch.column(name) for name in self.columns.read if name not in texts}
+        arrays = [{text: batch.column(text), **others} for text in texts]
+        contents: _Contents = [[] for _ in texts]
         start = characters = 0
         for index in range(batch.num_rows):
-            content = note_in_row(rows, index + 1, arrays, index)
-            contents.append(content)
-            if isinstance(content, Note):
-                self._warn_of_unsearched(content)
-                characters += len(content.text)
-            if characters >= _CHARACTERS or len(contents) == _ROWS:
-                yield batch.slice(start, len(contents)), contents
-                contents, start, characters = [], index + 1, 0
-        if contents or not batch.num_rows:
+            for own, of_row, column in zip(rows, arrays, contents, strict=True):
+                content = note_in_row(own, index + 1, of_row, index)
+                column.append(content)
+                if isinstance(content, Note):
+                    self._warn_of_unsearched(content)
+                    characters += len(content.text)
+            if characters >= _CHARACTERS or index + 1 - start == _ROWS:
+                yield batch.slice(start, index + 1 - start), contents
+                contents, start, characters = [[] for _ in texts], index + 1, 0
+        if start < batch.num_rows or not batch.num_rows:
             yield batch.slice(start), contents
 
     def _warn_of_unsearched(self, note: Note) -> None:
@@ -267,59 +304,75 @@ class RedactBatches:
         self,
         passthrough: pa.RecordBatch,
         fields: pa.Schema,
-        results: Sequence[Result | None],
+        results: Sequence[Sequence[Result | None]],
         changed: Mapping[str, pa.Array],
         policy: str,
     ) -> pa.RecordBatch:
+        rows = list(zip(*results, strict=True))
+        failed = [next((one for one in row if isinstance(one, Failure)), None) for row in rows]
         added = {
-            _STATUS: [_status(result) for result in results],
-            _ERROR_TYPE: [result.error if isinstance(result, Failure) else None for result in results],
-            _N_SPANS: [sum(one.found.values()) if isinstance(one, NoteResult) else None for one in results],
-            _MODEL_SHA256: [self.model_sha256] * len(results),
-            _POLICY: [policy] * len(results),
+            _STATUS: [_status(row) for row in rows],
+            _ERROR_TYPE: [None if failure is None else failure.error for failure in failed],
+            _N_SPANS: [_spans(row) for row in rows],
+            _MODEL_SHA256: [self.model_sha256] * len(rows),
+            _POLICY: [policy] * len(rows),
         }
-        texts = [result.document.text if isinstance(result, NoteResult) else None for result in results]
         arrays = [*passthrough.columns]
         for name, array in changed.items():
             arrays[fields.get_field_index(name)] = array
-        at = fields.get_field_index(self.columns.text)
         with errors_without_values():
-            arrays[at] = pa.array(texts, fields.field(at).type)
+            for name, column in zip(self.columns.texts, results, strict=True):
+                texts = [
+                    one.document.text if isinstance(one, NoteResult) and failure is None else None
+                    for one, failure in zip(column, failed, strict=True)
+                ]
+                at = fields.get_field_index(name)
+                arrays[at] = pa.array(texts, fields.field(at).type)
             arrays += [pa.array(added[field], field.type) for field in _ADDED]
             return pa.RecordBatch.from_arrays(arrays, schema=fields)
 
 
 def _changed(
-    rows: TableRows, others: OtherColumns, part: pa.RecordBatch, contents: list[_Content]
+    rows: Sequence[TableRows], others: OtherColumns, part: pa.RecordBatch, contents: _Contents
 ) -> dict[str, pa.Array]:
     """The arrays of the changed columns; a row whose values cannot be changed becomes a failure in ``contents``."""
     values: list[Mapping[str, Any]] = []
-    for index, content in enumerate(contents):
+    for index in range(part.num_rows):
+        row = [column[index] for column in contents]
+        failure = next((content for content in row if isinstance(content, Failure)), None)
+        note = next((content for content in row if isinstance(content, Note)), None)
         try:
-            found = others.changed(rows, content, part, index)
+            found = others.changed(rows[0], failure or note, part, index)
         except UsageError as problem:
             found = Failure(str(problem), error=type(problem).__name__)
         if isinstance(found, Failure):
-            contents[index], found = found, {}
+            contents[0][index], found = found, {}
         values.append(found)
     with errors_without_values():
         return others.arrays(values)
 
 
-def _results(work: Worker, contents: list[_Content]) -> list[Result | None]:
-    """The results for the contents of some rows.
+def _results(work: Worker, contents: _Contents) -> list[list[Result | None]]:
+    """The results for the contents of some rows, by column.
 
     ``contents`` is empty afterwards: otherwise a long text would be in memory three times while the caller has the
     results.
     """
     with collecting_seldom():
-        results = iter(work([content for content in contents if isinstance(content, Note)]))
-    found = [next(results) if isinstance(content, Note) else content for content in contents]
-    contents.clear()
+        results = iter(work([content for column in contents for content in column if isinstance(content, Note)]))
+    found = [[next(results) if isinstance(content, Note) else content for content in column] for column in contents]
+    for column in contents:
+        column.clear()
     return found
 
 
-def _status(result: Result | None) -> str:
-    if result is None:
-        return "null"
-    return "failed" if isinstance(result, Failure) else "done"
+def _status(row: Sequence[Result | None]) -> str:
+    if any(isinstance(result, Failure) for result in row):
+        return "failed"
+    return "null" if all(result is None for result in row) else "done"
+
+
+def _spans(row: Sequence[Result | None]) -> int | None:
+    if _status(row) != "done":
+        return None
+    return sum(sum(result.found.values()) for result in row if isinstance(result, NoteResult))

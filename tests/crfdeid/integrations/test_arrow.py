@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import gc
 import io
+import json
 import os
 import pickle
 import shutil
@@ -23,11 +24,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from notes_samples import tiny_model
 from patient_cases import NOBODY_TEXTS, TWELVE_TEXTS
+from pyarrow import csv
 
 from crfdeid import DataError, Document, Policy, Span, UsageError
 from crfdeid.cli import main
 from crfdeid.corpora.splits import Corpus, Split
-from crfdeid.errors import OptionConflictError, UnknownNameError
+from crfdeid.errors import NotFoundError, OptionConflictError, SecretError, UnknownNameError
 from crfdeid.integrations import arrow
 from crfdeid.integrations.arrow import RedactBatches
 from crfdeid.io import worker
@@ -473,3 +475,94 @@ def test_encrypted_values_need_a_key_of_their_own_and_are_restored(model: Path, 
             RedactBatches(model, text_column="note", **wrong)
     path.write_text("short")
     assert redact(table(["Dr. Quill"]))["error_type"].to_pylist() == ["SecretError"]
+
+
+RAW = '{"note": "Patient Quill'
+RAW_COLUMNS = {
+    "corrupt record": ("_corrupt_record", RAW),
+    "rescued data": ("_rescued_data", RAW),
+    "another case": ("_Corrupt_Record", RAW),
+    "inside of a column": ("parsed", {"age": 41, "_corrupt_record": RAW}),
+    "deep inside": ("parsed", [{"rows": [{"_rescued_data": RAW}]}]),
+    "by its own name": ("bad", RAW),
+}
+
+
+@pytest.mark.parametrize(("column", "value"), RAW_COLUMNS.values(), ids=RAW_COLUMNS)
+def test_a_column_of_raw_lines_is_refused_unless_it_is_dropped_hashed_or_allowed(
+    model: Path, column: str, value: Any
+) -> None:
+    notes = pa.table({"note": [None, "Dr. Quill"], column: [value, None]})
+    redact = partial(RedactBatches, model, Policy(), "note", raw_columns=["bad"])
+    with pytest.raises(UsageError):
+        redact().output_schema(notes.schema)
+    with pytest.raises(UsageError):
+        redact()(notes)
+    assert column not in redact(drop_columns=[column])(notes).column_names
+    assert redact(allow_columns=[column])(notes)[column].equals(notes[column])
+    assert RAW not in str(redact(hash_columns=[column])(notes).to_pylist())
+    if value == RAW:  # it can also be redacted itself
+        assert "Quill" not in str(RedactBatches(model, Policy(), column)(notes)[column])
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+def test_the_command_refuses_raw_lines_likewise(model: Path, tmp_path: Path, suffix: str) -> None:
+    notes = pa.table({"note": ["Dr. Quill"], "_corrupt_record": [RAW]})
+    source, output = tmp_path / f"a{suffix}", tmp_path / "out"
+    if suffix == ".parquet":
+        pq.write_table(notes, source)
+    elif suffix == ".csv":
+        csv.write_csv(notes, source)
+    else:
+        source.write_text("".join(json.dumps(row) + "\n" for row in notes.to_pylist()))
+    command = ["redact", str(model), str(source), "--text-column", "note", "--output"]
+    assert main([*command, str(output)]) == 1
+    assert not [path for path in output.rglob("*") if path.is_file() and b"Quill" in path.read_bytes()]
+    assert main([*command, str(tmp_path / "dropped"), "--drop-columns", "_corrupt_record"]) == 0
+    assert b"Quill" not in (tmp_path / "dropped" / source.name).read_bytes()
+    assert main([*command, str(tmp_path / "allowed"), "--allow-columns", "_corrupt_record"]) == 0
+
+
+@pytest.mark.parametrize("taken", ["status", "policy", "error_type", "Status"])
+def test_added_columns_have_a_prefix_where_their_names_are_taken(model: Path, taken: str) -> None:
+    notes = pa.table({taken: ["final"], "note": ["Dr. Quill"]})
+    with pytest.raises(UsageError):
+        RedactBatches(model, Policy(), "note").output_schema(notes.schema)
+    (row,) = RedactBatches(model, Policy(), "note", prefix="phi_")(notes).to_pylist()
+    added = ["phi_status", "phi_error_type", "phi_n_spans", "phi_model_sha256", "phi_policy"]
+    assert [*row] == [taken, "note", *added]
+    assert (row[taken], row["phi_status"], row["phi_n_spans"]) == ("final", DONE, 1)
+
+
+def test_several_texts_of_a_row_are_redacted_in_one_pass_and_fail_together(model: Path) -> None:
+    first = ["Dr. Quill", None, None, "Dr. Quill", None]
+    second = ["Patient Orla Marsh", "Dr. Marsh", None, "JosÃ©", "Jos\ufffd"]
+    notes = pa.table({"note": first, "plan": second, "mrn": PATIENTS[:5]})
+    policy = Policy("surrogate", locale="en_US")
+    result = RedactBatches(model, policy, ["note", "plan"], "mrn")(notes)
+    assert result["status"].to_pylist() == [DONE, DONE, NULL, FAILED, FAILED]
+    assert result["error_type"].to_pylist() == [None, None, None, "DataError", "DataError"]
+    alone = [RedactBatches(model, policy, name, "mrn", drop_columns=["plan", "note"][at : at + 1])(notes)
+             for at, name in enumerate(("note", "plan"))]  # fmt: skip
+    for name, one in zip(("note", "plan"), alone, strict=True):
+        assert result[name].to_pylist() == [*one[name].to_pylist()[:3], None, None]
+    spans = [[table["n_spans"][row].as_py() or 0 for table in alone] for row in range(2)]
+    assert result["n_spans"].to_pylist() == [sum(spans[0]), sum(spans[1]), None, None, None]
+    for texts in ([], ["note", "note"]):
+        with pytest.raises(OptionConflictError):
+            RedactBatches(model, policy, texts)
+
+
+def test_what_would_fail_every_row_can_be_raised(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    surrogates = Policy("surrogate", locale="en_US")
+    RedactBatches(model, surrogates, "note").require_ready()
+    with pytest.raises(NotFoundError):
+        RedactBatches(model, Policy(), "note", find=partial(str, tmp_path / "none")).require_ready()
+    monkeypatch.delenv(SECRET_VARIABLE)
+    RedactBatches(model, Policy(), "note").require_ready()
+    for redact in (
+        RedactBatches(model, surrogates, "note"),
+        RedactBatches(model, Policy(), "note", hash_columns=["mrn"]),
+    ):
+        with pytest.raises(SecretError):
+            redact.require_ready()
