@@ -17,6 +17,12 @@ whose machine it is."""
 
 MOST_SEED = 2**32 - 1
 """The largest seed. JAX takes 32 bits of a seed: larger ones would repeat smaller ones, or fail."""
+MOST_JOBS = 1024
+"""The largest number of processes at a time."""
+MOST_NOTES, MOST_LEAKING = 10**8, 10**4
+"""The largest numbers of notes of a corpus, and of leaking notes among those that people read."""
+LEAST_RECALL = 0.05
+"""The smallest share of the leaking notes that a reader finds."""
 
 
 def require_number(name: str, value: object, what: str, is_valid: Callable[[float], bool]) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from crfdeid.cli.shell import TABLES, Argument, Mode, Option, choice, file_path, flag, fraction, setting, whole_number
 from crfdeid.errors import UnknownNameError, UsageError
 from crfdeid.secrets import SECRET_VARIABLE, read_secret, secret_fingerprint, vocabulary_key
-from crfdeid.validation import MOST_SEED
+from crfdeid.validation import MOST_JOBS, MOST_SEED
 
 if TYPE_CHECKING:
     from crfdeid.io.records import Columns
@@ -134,7 +134,7 @@ NOTE_OPTIONS = (
     flag("--resume", only=(FILES,), help="Continue where an interrupted run of the same command stopped."),
     Option(
         "--jobs",
-        whole_number(1),
+        whole_number(1, MOST_JOBS),
         only=(FILES, LOCAL),
         default=1,
         metavar="N",

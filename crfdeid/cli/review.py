@@ -25,9 +25,20 @@ from crfdeid.cli.options import (
     require_new_file,
     require_path,
 )
-from crfdeid.cli.shell import Argument, Mode, Option, command, file_path, flag, fraction, whole_number
+from crfdeid.cli.shell import (
+    Argument,
+    Mode,
+    Option,
+    command,
+    file_path,
+    flag,
+    fraction,
+    number_between,
+    whole_number,
+)
 from crfdeid.errors import UsageError
 from crfdeid.secrets import SECRET_VARIABLE
+from crfdeid.validation import LEAST_RECALL, MOST_LEAKING, MOST_NOTES
 
 if TYPE_CHECKING:
     from crfdeid.documents import Document
@@ -46,14 +57,14 @@ _SIZE = Mode(
 )
 _LEAKING = Option(
     "--leaking",
-    whole_number(0),
+    whole_number(0, MOST_LEAKING),
     default=0,
     metavar="N",
     help="Number of notes read in which PHI is expected.",
 )
 _RECALL = Option(
     "--reviewer-recall",
-    fraction,
+    number_between(LEAST_RECALL, 1),
     default=1.0,
     metavar="FRACTION",
     help="Fraction of the leaking notes that a reader finds, or a lower bound of it.",
@@ -75,7 +86,7 @@ _PLAN = Option("--plan", file_path, metavar="FILE", help="Plan of crfdeid review
     _RECALL.but(only=(_TARGET,)),
     Option(
         "--corpus-size",
-        whole_number(1),
+        whole_number(1, MOST_NOTES),
         only=(Mode("a plan without REDACTED notes", lambda options: options.redacted is None),),
         metavar="N",
         help="Number of all redacted notes; default: infinite.",
@@ -346,7 +357,7 @@ def _planned(path: Path, folder: Path, after: list[Document]) -> set[str]:
         help="All redacted notes, for a comparison of their texts with REVIEWS.",
     ),
     _PLAN.but(only=(_REVIEWS,)),
-    Option("--reviewed", whole_number(1), metavar="N", help="Number of notes read, drawn at random."),
+    Option("--reviewed", whole_number(1, MOST_NOTES), metavar="N", help="Number of notes read, drawn at random."),
     _LEAKING.but(only=(_NUMBERS,), default=None, help="Number of notes read in which PHI was found."),
     Option(
         "--counts",
@@ -363,7 +374,7 @@ def _planned(path: Path, folder: Path, after: list[Document]) -> set[str]:
     _RECALL,
     Option(
         "--corpus-size",
-        whole_number(1),
+        whole_number(1, MOST_NOTES),
         only=(_SIZE,),
         metavar="N",
         help="Number of all redacted notes; default: infinite.",

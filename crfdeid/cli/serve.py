@@ -16,7 +16,7 @@ from crfdeid.cli.options import (
     operators_of,
 )
 from crfdeid.cli.redact import POLICY_OPTIONS, encryption_key
-from crfdeid.cli.shell import Mode, Option, command, file_path, flag, names, positive_number, whole_number
+from crfdeid.cli.shell import Mode, Option, command, file_path, flag, names, number_between, whole_number
 from crfdeid.errors import OptionConflictError
 from crfdeid.redaction.policy import HASH, KEEP, SURROGATE
 
@@ -54,7 +54,14 @@ _FIRST_TEXT = "Seen by Dr. Quill on 3 May."
     ),
     Option("--max-bytes", whole_number(1), rare=True, default=1_000_000, metavar="N", help="Size of a request."),
     Option("--max-connections", whole_number(1), rare=True, default=100, metavar="N", help="Connections at a time."),
-    Option("--timeout", positive_number, rare=True, default=60.0, metavar="SECONDS", help="Time for a request."),
+    Option(
+        "--timeout",
+        number_between(0.1, 86_400),
+        rare=True,
+        default=60.0,
+        metavar="SECONDS",
+        help="Time for a request, at most a day.",
+    ),
     NO_CONSISTENCY,
     ALLOW_MOJIBAKE,
     KEY_FILE,

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import click
 from click.core import ParameterSource
 
-from crfdeid.errors import FormatError, OptionConflictError, UnknownNameError, UsageError, raised_at
+from crfdeid.errors import FormatError, OptionConflictError, SettingError, UnknownNameError, UsageError, raised_at
 
 _log = logging.getLogger("crfdeid.cli")
 TABLES = "Tables"
@@ -60,13 +60,30 @@ def positive_number(text: str) -> float:
     Raises:
         UsageError: it is not.
     """
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
+    value = _number(text)
     if not 0 < value < float("inf"):
         raise UsageError(f"'{text}' is not a number above 0")
     return value
+
+
+def number_between(least: float, most: float) -> Callable[[str], float]:
+    """Parser of a number from ``least`` to ``most``."""
+
+    def number(text: str) -> float:
+        value = _number(text)
+        if not least <= value <= most:
+            raise UsageError(f"'{text}' is not a number from {least:,g} to {most:,g}")
+        return value
+
+    return number
+
+
+def _number(text: str) -> float:
+    """A number; NaN, which no option takes, for any other text."""
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")
 
 
 def fraction(text: str) -> float:
@@ -355,6 +372,8 @@ class Command(click.Command):
             for mode in getattr(parameter, "only", ()):
                 if not mode.holds(options):
                     raise OptionConflictError(f"{_shown(parameter)} is for {mode.text}: leave it out")
+            if getattr(parameter, "multiple", False):
+                _require_set_once(parameter, ctx.params[str(parameter.name)])
         sources = [p for p in self.params if p.name in self.one_of]
         found = [p for p in sources if p in given]
         if len(found) > 1:
@@ -393,6 +412,17 @@ class Command(click.Command):
         with formatter.section("Examples"):
             for example in self.examples:
                 formatter.write(f"{'':{formatter.current_indent}}{example}\n")
+
+
+def _require_set_once(parameter: click.Parameter, values: Sequence[Any]) -> None:
+    """Refuse two values of one name, such as of a setting.
+
+    Raises:
+        SettingError: there are two.
+    """
+    for name, count in Counter(value[0] for value in values if isinstance(value, tuple)).items():
+        if count > 1:
+            raise SettingError(f"{_shown(parameter)}: {name} is set {count} times: set it once")
 
 
 def _shown(parameter: click.Parameter) -> str:

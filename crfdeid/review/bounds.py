@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 
 from crfdeid.errors import EmptyInputError, FormatError, SettingError, UsageError, located
 from crfdeid.utils.tables import read_table, whole_numbers
+from crfdeid.validation import LEAST_RECALL, MOST_LEAKING, MOST_NOTES
 
 CONFIDENCE_LEVEL = 0.95
-_MOST_NOTES = 10**9  # more than anybody reads
 _NEGLIGIBLE = 1e-18
 
 
@@ -95,9 +95,11 @@ def _detection_tail(
     Returns:
         [D].
     """
-    from scipy.stats import binom, hypergeom  # noqa: PLC0415
+    from scipy.stats import binom, hypergeom, nbinom  # noqa: PLC0415
 
-    drawn = np.arange(min(reviewed, int(among.max(initial=0))) + 1)  # [x]
+    # From `surely` on, a reader finds more than k of x leaking notes: k + 1 of them need no more draws than that.
+    surely = leaking + 1 + float(nbinom.isf(_NEGLIGIBLE, leaking + 1, recall))
+    drawn = np.arange(int(min(reviewed, among.max(initial=0), surely)) + 1)  # [x]
     found = np.asarray(binom.cdf(leaking, drawn, recall))  # [x]
     likely = found > _NEGLIGIBLE
     # Not hypergeom.cdf, which adds up in Python.
@@ -130,7 +132,7 @@ def notes_to_read(
     def enough(reviewed: int) -> bool:
         return upper_bound(reviewed, leaking, recall=recall, total=total, level=level) <= bound
 
-    most = _MOST_NOTES if total is None else total
+    most = MOST_NOTES if total is None else total
     if leaking > most or not enough(most):
         raise SettingError(f"a bound of {bound} with {leaking} leaking notes: too low, also where all notes are read")
     least = max(leaking, 1)
@@ -138,12 +140,18 @@ def notes_to_read(
 
 
 def _check(reviewed: int, leaking: int, recall: float, total: int | None) -> None:
-    if not 0 <= leaking <= reviewed:
-        raise SettingError(f"{leaking} leaking notes of {reviewed} read: give from 0 to all of them")
-    if not 0 < recall <= 1:
-        raise SettingError(f"a reviewer's recall of {recall}: give a share above 0, at most 1, such as 0.96")
-    if total is not None and not max(reviewed, 1) <= total:
-        raise SettingError(f"{reviewed} notes read of {total}: there cannot be fewer than were read")
+    if not 0 <= leaking <= min(reviewed, MOST_LEAKING):
+        raise SettingError(
+            f"{leaking} leaking notes of {reviewed} read: give from 0 to all of them, at most {MOST_LEAKING:,}"
+        )
+    _check_recall(recall)
+    if total is not None and not max(reviewed, 1) <= total <= MOST_NOTES:
+        raise SettingError(f"{reviewed} notes read of {total}: give from those that were read to {MOST_NOTES:,}")
+
+
+def _check_recall(recall: float) -> None:
+    if not LEAST_RECALL <= recall <= 1:
+        raise SettingError(f"a reviewer's recall of {recall}: give a share from {LEAST_RECALL} to 1, such as 0.96")
 
 
 _PROPORTIONAL = 1.1
@@ -169,7 +177,7 @@ class Stratum:
     leaking: int
 
     def __post_init__(self) -> None:
-        if not (0 <= self.leaking <= self.reviewed <= self.notes and self.notes):
+        if not (0 <= self.leaking <= self.reviewed <= self.notes <= MOST_NOTES and self.notes):
             problem = f"{self.leaking} leaking of {self.reviewed} read of {self.notes} notes"
             raise SettingError(f"{problem}: give numbers that hold each other, and at least one note of a kind")
 
@@ -338,8 +346,7 @@ def leaked_tokens_bound(
         interval for the mean of a bounded random variable (arXiv 1905.06208), section 2; Phan et al. 2021 (ICML),
         Towards practical mean bounds for small samples.
     """
-    if not 0 < recall <= 1:
-        raise SettingError(f"a reviewer's recall of {recall}: give a share above 0, at most 1, such as 0.96")
+    _check_recall(recall)
     table = np.array(counts, float).reshape(-1, 2)  # [N, 2]
     longest = table[:, 1].max(initial=0)
     if not longest:

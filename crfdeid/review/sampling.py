@@ -11,6 +11,7 @@ import csv
 import io
 import math
 import random
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -187,6 +188,9 @@ _FILES = {"jsonl": "notes.jsonl", "doccano": "notes.jsonl", "label-studio": "not
 SAMPLE_FORMATS = ("brat", "xmi", *_FILES)
 
 
+_NO_FILE_NAME = re.compile(r'[<>:"|?*]')  # on Windows and on many shared drives
+
+
 def write_sample(
     drawn: Sequence[Sample], folder: Path, *, format: str, model: str = "", for_test: bool = False
 ) -> None:
@@ -207,6 +211,8 @@ def write_sample(
     documents = [one.candidate.document for one in drawn]
     if for_test:
         documents = [replace(document, spans=()) for document in documents]
+    if format not in _FILES:
+        documents = _named_for_files(documents)
     with whole_folder(folder) as partial:
         target = partial / _FILES[format] if format in _FILES else partial
         if format == "label-studio":
@@ -223,6 +229,21 @@ def write_sample(
         else:
             write_corpus(documents, target, format=format)
         write_files({partial / SAMPLE_LIST: _table(drawn, rated=not for_test)})
+
+
+def _named_for_files(documents: Sequence[Document]) -> list[Document]:
+    """Documents whose ids are names of files on every system: "notes.csv-1" for the first row of a table."""
+    taken = {document.id for document in documents}
+    found = []
+    for document in documents:
+        name = document.id
+        if _NO_FILE_NAME.search(name):
+            name = _NO_FILE_NAME.sub("-", name)
+            while name in taken:
+                name += "-"
+            taken.add(name)
+        found.append(replace(document, id=name))
+    return found
 
 
 def _table(drawn: Sequence[Sample], *, rated: bool) -> str:

@@ -311,6 +311,7 @@ def _add_settings(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--set",
         type=setting,
+        action="extend",
         nargs="+",
         default=[],
         metavar="NAME=VALUE",
@@ -351,6 +352,7 @@ def _add_experiments(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--sweep",
         type=axis,
+        action="extend",
         nargs="+",
         default=[],
         metavar="NAME=VALUES",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -17,7 +19,7 @@ from crfdeid.errors import OptionConflictError, SettingError, UnknownNameError, 
 from crfdeid.label_schemes import TYPE_MAPPINGS
 from crfdeid.registry import MODELS
 from crfdeid.utils.folders import forget_compiled
-from crfdeid.validation import MOST_SEED
+from crfdeid.validation import MOST_JOBS, MOST_SEED
 from experiments.core.embeddings import EMBEDDING_KINDS, RANDOM, VectorSettings, embedding_name
 from experiments.core.experiment import CorpusSettings
 from experiments.core.training import DEVICES
@@ -27,12 +29,36 @@ _Value = TypeVar("_Value")
 _CONCEPT_PATHS = ("concepts", "dev_concepts", "test_concepts", "unsourced")
 # Output and number of jobs: a run with other values is still the same experiment.
 _NOT_THE_EXPERIMENT = ("jobs", "output", "resume", "include_text", "published", "show_examples")
+_SEVERAL = ("+", "*")
 JOINT_MODELS = ("pipeline", "multitask", "stacked")
 """Models that tag concepts too, which `experiments.joint` trains."""
 
 
 class Parser(argparse.ArgumentParser):
-    """Argument parser that reports a wrong option in one line, as every other error, without the usage."""
+    """Argument parser that refuses an option given twice, and reports a wrong option in one line, without the usage.
+
+    The values of an option of several values (`_SEVERAL`) add up, by argparse's action "extend"; none is set twice.
+    """
+
+    def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:
+        """Parse the command line.
+
+        Raises:
+            UsageError: an option is given twice, of which argparse would keep the last, or a setting.
+        """
+        given = Counter(text.partition("=")[0] for text in (sys.argv[1:] if args is None else args))
+        for action in self._actions:
+            count = sum(given[name] for name in action.option_strings)
+            if count > 1 and action.nargs not in _SEVERAL:
+                self.error(f"{action.option_strings[0]} is given {count} times: give it once")
+        found, rest = super().parse_known_args(args, namespace)
+        for action in self._actions:
+            values = getattr(found, action.dest, None) if action.nargs in _SEVERAL else None
+            names = Counter(value[0] for value in values or () if isinstance(value, tuple))
+            for name, count in names.items():
+                if count > 1 and isinstance(name, str):  # A value of --pooling begins with a pair.
+                    raise SettingError(f"{action.option_strings[0]}: {name} is set {count} times: set it once")
+        return found, rest
 
     def error(self, message: str) -> NoReturn:
         """Refuse the command line.
@@ -236,6 +262,7 @@ def add_unlabelled(group: argparse._ActionsContainer) -> None:
     group.add_argument(
         "--unlabelled",
         type=file_path,
+        action="extend",
         nargs="+",
         default=[],
         metavar="PATH",
@@ -254,7 +281,7 @@ def add_work(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--jobs",
-        type=whole_number(1),
+        type=whole_number(1, MOST_JOBS),
         metavar="N",
         help="systems trained at the same time, which changes no result (default: one for each core; on a GPU one)",
     )

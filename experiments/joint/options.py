@@ -166,6 +166,7 @@ def _add_systems(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--set",
         type=setting,
+        action="extend",
         nargs="+",
         default=[],
         metavar="NAME=VALUE",

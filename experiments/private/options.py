@@ -239,6 +239,7 @@ def _add_sizes(group: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--pooling",
         type=_point,
+        action="extend",
         nargs="*",
         metavar="NAME=VALUE,...",
         help=(
@@ -249,6 +250,7 @@ def _add_sizes(group: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--set",
         type=_setting,
+        action="extend",
         nargs="+",
         default=[],
         metavar="NAME=VALUE",
@@ -257,6 +259,7 @@ def _add_sizes(group: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--tagger",
         type=setting,
+        action="extend",
         nargs="+",
         default=[],
         metavar="NAME=VALUE",

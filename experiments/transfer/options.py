@@ -127,6 +127,7 @@ def read_settings(options: argparse.Namespace) -> TransferArguments:
     Raises:
         UsageError: an option, or a combination of options, is invalid.
     """
+    options.corpora = options.corpora or list(BUILT_IN)
     sources = tuple(map(source_of, options.corpora))
     names = [source.name for source in sources]
     for name in names:
@@ -156,8 +157,8 @@ def _add_corpora(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("corpora")
     group.add_argument(
         "--corpora",
+        action="extend",
         nargs="+",
-        default=list(BUILT_IN),
         metavar="NAME=DIR[:FORMAT]",
         help=(
             "the corpora: NAME=DIR, a folder that holds train and test (or, without test, dev, which is then scored), "
@@ -208,6 +209,7 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--set",
         type=setting,
+        action="extend",
         nargs="+",
         default=[],
         metavar="NAME=VALUE",

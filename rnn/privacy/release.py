@@ -36,6 +36,11 @@ RECORD = Path(".crfdeid") / "encoded.json"
 """Path of the ledger below the folder of the shared file."""
 _LEDGER_VERSION = 1
 _KEY_CHECK = "crfdeid encoded notes"
+_WITHOUT = (
+    "if no file of this folder was sent to anyone, delete them and the record, and encode their notes again; else encode "
+    "only notes that never were, into a new folder"
+)
+_RESTORE = f"restore it from a backup. Without one: {_WITHOUT}"
 _ABOUT = "Keyed hashes of the notes that were encoded into this folder, so that none is encoded twice. Do not share it."
 
 
@@ -74,19 +79,18 @@ class Ledger:
             DataError: the ledger is damaged, or of another key.
         """
         try:
-            fields = read_with_checksum(path, "record of encoded notes")
+            fields = read_with_checksum(path, "record of encoded notes", remedy=_RESTORE)
         except FileNotFoundError:
             return cls(path, key)
-        if fields.get("schema") != _LEDGER_VERSION or fields.get("key") != hash_word(_KEY_CHECK, key):
-            problem = (
-                "a record of encoded notes with another secret, without which it cannot be checked: give that secret, "
-                "or name a file in a new folder"
-            )
+        if fields.get("schema") != _LEDGER_VERSION:
+            raise FormatError("a record of encoded notes of another version of crfdeid: use that version", path=path)
+        if fields.get("key") != hash_word(_KEY_CHECK, key):
+            problem = f"a record of encoded notes with another secret: give that secret. Without it: {_WITHOUT}"
             raise MismatchError(problem, path=path)
         try:
             notes, sentences = (frozenset(distinct_names(fields[name])) for name in ("notes", "sentences"))
         except (KeyError, ValueError):
-            raise FormatError("not a record of encoded notes: name a file in a new folder", path=path) from None
+            raise FormatError(f"not a record of encoded notes: {_RESTORE}", path=path) from None
         return cls(path, key, notes, sentences)
 
     def new(self, sentences: Iterable[LabelledSentence]) -> list[LabelledSentence]:

@@ -39,6 +39,22 @@ def linked(box: Path) -> None:
     (box / "link").symlink_to("notes")
 
 
+NUMBERS = (
+    ("serve model", "--timeout", ("0", "1e300", "1e-300")),
+    ("serve model", "--port", ("65536", "1e3")),
+    ("annotate sample notes --count 1 --output out", "--random-fraction", ("0", "1e300")),
+    ("annotate sample notes --output out", "--count", ("0", "9" * 19)),
+    (REDACT, "--jobs", ("1e300", "999999999")),
+    (REDACT, "--max-chars", ("1e300", "9" * 30)),
+    (REDACT, "--limit", ("0", "9" * 30)),
+    ("review plan", "--target-leak-rate", ("0", "1.5")),
+    ("review plan --target-leak-rate 0.01", "--corpus-size", ("0", "9" * 19)),
+    ("review certify --reviewed 10 --leaking 0", "--reviewer-recall", ("0", "1e-300")),
+    ("review certify --leaking 0", "--reviewed", ("0", "9" * 19)),
+    ("review certify --reviewed 10", "--leaking", ("1.5", "9" * 19)),
+    ("convert train.jsonl --output out.jsonl", "--split", ("0", "1e300,1", "0.5,0.5,1")),
+)
+
 WITHIN = "--output: (notes|link)/new lies in the folder of "
 ATTACKS = [
     *(
@@ -96,6 +112,13 @@ ATTACKS = [
         Attack(f"{value} jobs", nothing, f"{REDACT} --jobs {value}", 2, "jobs")
         for value in ("0", "-1", "1.5", "a", "²")
     ),
+    *(
+        Attack(f"{option} {value}", nothing, f"{command} {option} {value}", 2, option)
+        for command, option, values in NUMBERS
+        for value in ("nan", "inf", "-1", "1e999", "''", *values)
+    ),
+    Attack("a setting twice", nothing, f"{TRAIN} --set c1=1 --set c1=2", 2, "--set: c1"),
+    Attack("two files of settings", nothing, f"{REDACT} --config a.toml --config b.toml", 2, "--config is given 2"),
     Attack("a way nobody knows", nothing, f"{REDACT} --operator leak", 2, "operator"),
     Attack("settings that are no TOML", write("c.toml", "operator ="), f"{REDACT} --config c.toml", 1, "c.toml"),
     Attack("settings that are no text", write("c.toml", b"\xff"), f"{REDACT} --config c.toml", 1, "c.toml"),

@@ -10,7 +10,7 @@ from commands import error_of
 
 from crfdeid.cli import COMMANDS, main
 from crfdeid.cli.shell import Command, Commands, Option
-from crfdeid.errors import UsageError
+from crfdeid.errors import SettingError, UsageError
 
 
 def commands(group: click.Group, before: str = "") -> dict[str, Command]:
@@ -75,3 +75,25 @@ def test_the_command_line_takes_precedence_over_a_file_and_says_so(
     assert "--drop-columns of the command line replaces that of --config" in capsys.readouterr().err
     assert main(["redact", "--help"]) == 0
     assert "precedence" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_setting_is_refused_when_it_is_set_twice(tmp_path: Path) -> None:
+    config = tmp_path / "train.toml"
+    config.write_text('set = ["c1=1", "c1=2"]\n')
+    for given in (("--set", "c1=1", "--set", "c1=2"), ("--config", config)):
+        problem = error_of("train", tmp_path, "--output", tmp_path / "out", *given)
+        assert type(problem) is SettingError and "c1" in str(problem)
+    problem = error_of("share", "attack", "model", "notes", "--budget", "epochs=1", "--budget", "epochs=2")
+    assert type(problem) is SettingError and "epochs" in str(problem)
+
+
+def test_scalars_of_two_sources_and_two_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config, notes = tmp_path / "redact.toml", tmp_path / "notes"
+    config.write_text("max-chars = 5\n")
+    notes.mkdir()
+    (notes / "note.txt").write_text("seen today by Dr. Quill\n")
+    command = ["redact", "rules", str(notes), "--output", str(tmp_path / "out"), "--config", str(config)]
+    assert main([*command, "--max-chars", "100"]) == 0  # the 23 characters are more than 5
+    assert "--max-chars of the command line replaces that of --config" in capsys.readouterr().err
+    problem = error_of("redact", "rules", notes, "--config", config, "--config", config)
+    assert type(problem) is UsageError and "--config" in str(problem)

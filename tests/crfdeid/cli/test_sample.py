@@ -54,6 +54,22 @@ def test_each_format_is_read_back_as_what_the_model_found(model, notes, tmp_path
     assert all(float(row["expected_misses"]) >= 0 for row in listed(out))
 
 
+def test_a_file_is_named_as_every_system_allows(tmp_path):
+    table, out = tmp_path / "notes.csv", tmp_path / "out"
+    table.write_text('id,text\na:b,Seen one\na-b,Seen two\n"c?|d",Seen three\n')
+    for format, suffix in (("brat", ".txt"), ("xmi", ".xmi")):
+        folder = out.with_name(format)
+        assert run(table, "--output", folder, "--count", 3, "--id-column", "id", "--output-format", format) == 0
+        names = {file.name for file in folder.glob(f"*{suffix}")}
+        assert names == {f"a-b{suffix}", f"a-b-{suffix}", f"c--d{suffix}"}
+        assert {row["note"] for row in listed(folder)} == {"a:b", "a-b", "c?|d"}
+        for left_out in (folder, folder / "drawn.csv"):
+            command = (table, "--output", out, "--count", 1, "--id-column", "id", "--exclude", left_out)
+            assert run(*command) == 2  # none is left
+    assert run(table, "--output", out, "--count", 3) == 0
+    assert {file.name for file in out.glob("*.txt")} == {f"notes.csv-{row}.txt" for row in (1, 2, 3)}
+
+
 def test_label_studio_gets_predictions_with_a_score_to_sort_by(model, notes, tmp_path):
     out = tmp_path / "out"
     assert run(notes, "--trained", model, "--output", out, "--count", 5, "--output-format", "label-studio") == 0

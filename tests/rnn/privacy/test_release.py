@@ -89,6 +89,14 @@ def test_where_nobody_can_say_what_was_encoded_nothing_is(tmp_path: Path) -> Non
         with pytest.raises((FormatError, IntegrityError)) as refused:
             encode(tmp_path, notes[2:])
         assert refused.value.path == path
+        assert "backup" in str(refused.value) or "version" in str(refused.value)
+        assert "train" not in str(refused.value)
+    path.write_text(whole)  # each advice of the messages works
+    encode(tmp_path, notes[2:])
+    for file in (path, *tmp_path.glob("*.npz")):
+        file.unlink()
+    encode(tmp_path, notes)
+    encode(tmp_path / "new", notes[2:])
 
 
 def test_what_fails_leaves_the_record_as_it_was(tmp_path: Path) -> None:
