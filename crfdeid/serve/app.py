@@ -381,7 +381,7 @@ class _Api:
         except (InvalidParamError, AttributeError, KeyError, TypeError, ValueError):
             # Its message may quote a parameter.
             raise HTTPException(422, "offsets outside the text, or an operator without a valid parameter") from None
-        return Response(content, media_type="application/json", headers={**_HEADERS, **(more or {})})
+        return Response(content, media_type="application/json", headers=_HEADERS)
 
     async def redact(self, request: Request) -> Response:
         asked = await self._fields(request, _REDACT)

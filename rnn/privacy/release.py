@@ -37,8 +37,8 @@ RECORD = Path(".crfdeid") / "encoded.json"
 _LEDGER_VERSION = 1
 _KEY_CHECK = "crfdeid encoded notes"
 _WITHOUT = (
-    "if no file of this folder was sent to anyone, delete them and the record, and encode their notes again; else encode "
-    "only notes that never were, into a new folder"
+    "if no file of this folder was sent to anyone, delete them and the record, and encode their notes again; else "
+    "encode only notes that never were, into a new folder"
 )
 _RESTORE = f"restore it from a backup. Without one: {_WITHOUT}"
 _ABOUT = "Keyed hashes of the notes that were encoded into this folder, so that none is encoded twice. Do not share it."
