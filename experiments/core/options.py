@@ -40,13 +40,14 @@ class Parser(argparse.ArgumentParser):
     The values of an option of several values (`_SEVERAL`) add up, by argparse's action "extend"; none is set twice.
     """
 
-    def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:
+    def parse_known_args(self, args: Iterable[str] | None = None, namespace: Any = None) -> Any:
         """Parse the command line.
 
         Raises:
             UsageError: an option is given twice, of which argparse would keep the last, or a setting.
         """
-        given = Counter(text.partition("=")[0] for text in (sys.argv[1:] if args is None else args))
+        args = sys.argv[1:] if args is None else list(args)
+        given = Counter(text.partition("=")[0] for text in args)
         for action in self._actions:
             count = sum(given[name] for name in action.option_strings)
             if count > 1 and action.nargs not in _SEVERAL:
