@@ -330,7 +330,7 @@ def header_problem(names: Sequence[str], columns: Columns) -> str | None:
 
 
 class RowOwner(NamedTuple):
-    """The patient of a row, and a text that stands for the row without one."""
+    """The patient of a row, and the text that identifies a row without one."""
 
     patient: str | None
     text: str
