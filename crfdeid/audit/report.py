@@ -21,7 +21,7 @@ from crfdeid.audit.attacks import (
     words_to_time,
 )
 from crfdeid.audit.canaries import CanaryPlan, Question, canary_scores, insert_canaries, make_questions
-from crfdeid.audit.measures import attack_figures, audit_epsilon, exposure
+from crfdeid.audit.measures import LOW_FALSE_POSITIVE_RATES, attack_figures, audit_epsilon, exposure
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import PHI
 from crfdeid.errors import IntegrityError, MismatchError, OptionConflictError, SettingError, VersionError
@@ -49,12 +49,18 @@ _REMEDY = "audit the model again, or remove the file"
 _AREA = {"value": float, "low": float, "high": float}
 _PART = {"count": int, "total": int, "low": float, "high": float}
 _TIME = {"auc": _AREA, "known_us": float, "unknown_us": float, "found": bool}
+_SHARES = {f"{rate:g}": _PART for rate in LOW_FALSE_POSITIVE_RATES}
+_TIMES = {"first": _TIME, "repeated": _TIME}
+_ASKED = ("command", "service")
 _SHAPE = {
-    "membership": ({"members": int, "others": int, "auc": _AREA, "true_positives": {str: _PART}}, None),
+    "membership": ({"members": int, "others": int, "auc": _AREA, "true_positives": _SHARES}, None),
     "words": _PART,
-    "timing": {str: {"first": _TIME, "repeated": _TIME}},
+    "timing": {f"{name}?": _TIMES for name in _ASKED},
 }
 """Shape of the audit of a finished model (`crfdeid.validation.shape_errors`), which has more."""
+_MOST = 1e12
+"""More than notes, words or microseconds that there can be."""
+_ROUNDING = 1e-9
 DEFAULT_CANARIES, DEFAULT_REPEATS, DEFAULT_DELTA = 400, (1, 2, 4, 8), 1e-5
 
 
@@ -271,12 +277,33 @@ def read_audit(model: Path | ModelFolder) -> dict[str, Any] | None:
         raise IntegrityError(f"the {_WHAT} is of another model: {_REMEDY}", path=path)
     for problem in shape_errors(audit, _SHAPE):
         raise IntegrityError(f"not a {_WHAT}: {problem}: {_REMEDY}", path=path)
+    if not _is_possible(audit):
+        raise IntegrityError(f"not a {_WHAT}: figures that cannot be: {_REMEDY}", path=path)
     return audit
+
+
+def _is_possible(audit: Mapping[str, Any]) -> bool:
+    """True if the figures of an audit of the right shape can have been measured; NaN compares false."""
+    times = [asked[when] for name in _ASKED if (asked := audit["timing"].get(name)) for when in _TIMES]
+    counts, areas = [audit["words"]], [time["auc"] for time in times]
+    sizes = [time[name] for time in times for name in ("known_us", "unknown_us")]
+    if (membership := audit["membership"]) is not None:
+        counts += (membership["true_positives"][rate] for rate in _SHARES)
+        areas.append(membership["auc"])
+        sizes += (membership["members"], membership["others"])
+    ends = [(part["low"], part["high"]) for part in (*counts, *areas)]
+    return (
+        all(0 <= size <= _MOST for size in sizes)
+        and all(0 <= part["count"] <= part["total"] <= _MOST for part in counts)
+        and all(0 <= area["value"] <= 1 for area in areas)
+        and all(-_ROUNDING <= end <= 1 + _ROUNDING for pair in ends for end in pair)
+        and all(low <= high + _ROUNDING for low, high in ends)
+    )
 
 
 def render_audit(audit: Mapping[str, Any]) -> str:
     """Return an audit as Markdown."""
-    canaries, parts = audit.get("canaries"), [_INTRODUCTIONS[audit["of"]]]
+    canaries, parts = audit["canaries"] if audit["of"] == _CANARY_MODEL else None, [_INTRODUCTIONS[audit["of"]]]
     if canaries is not None:
         control = audit["control"]
         facts = {"model": control["model"], "copies": control["copies"], "auc": _area(control["auc"])}
@@ -285,13 +312,17 @@ def render_audit(audit: Mapping[str, Any]) -> str:
         parts.append(_CANARIES.format(bits=canaries["bits"], **canaries["epsilon"], **stored))
     if audit["membership"] is not None:
         found = audit["membership"]
-        shares = {rate: f"{_share(part)} at {float(rate):.1%}" for rate, part in found["true_positives"].items()}
+        rates = found["true_positives"]
+        shares = {rate: f"{_share(rates[rate])} at {float(rate):.1%}" for rate in _SHARES}
         parts.append(
             _MEMBERSHIP.format(auc=_area(found["auc"]), shares=" and ".join(shares.values()), **_counts(found))
         )
     parts.append(_WORDS.format(**audit["words"]))
-    for name, figures in audit.get("timing", {}).items():
-        first, repeated = (f"{_area(part['auc'])}{_FOUND * part['found']}" for part in figures.values())
+    timing = audit.get("timing", {})
+    for name in (name for name in _ASKED if name in timing):
+        first, repeated = (
+            f"{_area(timing[name][when]['auc'])}{_FOUND * timing[name][when]['found']}" for when in _TIMES
+        )
         parts.append(_TIMING.format(name=name, first=first, repeated=repeated))
     return "\n\n".join(parts)
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterator
+from copy import deepcopy
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +16,7 @@ import pytest
 from commands import error_of
 
 from crfdeid import create
-from crfdeid.audit import read_audit, save_audit
+from crfdeid.audit import read_audit, render_audit, save_audit
 from crfdeid.cli import main
 from crfdeid.corpora import write_corpus
 from crfdeid.corpora.splits import Corpus, Split
@@ -28,7 +32,8 @@ from crfdeid.errors import (
 )
 from crfdeid.model_card.card import model_digest
 from crfdeid.model_card.training import train_model
-from crfdeid.utils.json import dump_with_checksum
+from crfdeid.serialization import open_model
+from crfdeid.utils.json import dump_with_checksum, fields_checksum
 
 _TEXT = "the wound was clean and dry with little pain after surgery so we plan to review results again soon"
 _SAVED = "audit model --members train.jsonl --others dev.jsonl"
@@ -147,6 +152,52 @@ def test_a_changed_byte_of_the_audit_is_found(box: Path) -> None:
     assert isinstance(error_of("info", "model"), IntegrityError)
     path.write_text(dump_with_checksum({"schema": 1}))
     assert isinstance(error_of("info", "model"), IntegrityError)
+
+
+def places(data: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The path of each part of JSON data, itself left out."""
+    for name in data if isinstance(data, dict) else range(len(data)) if isinstance(data, list) else ():
+        yield (*path, name)
+        yield from places(data[name], (*path, name))
+
+
+ODD = (None, True, "\x1b[31m", -1, 2, 0.5, 10**400, 1e300, float("nan"), float("inf"), [], [0], {}, {"x": 1})
+
+
+def test_a_resealed_audit_is_shown_or_refused(box: Path) -> None:
+    assert main(_SAVED.split()) == 0
+    model = open_model(box / "model")
+    audit = read_audit(model)
+    assert audit is not None
+    path, accepted = box / "model" / "audit.json", 0
+    for *above, name in places(audit):
+        for odd in (*ODD, ...):
+            changed = deepcopy(audit)
+            inner = reduce(getitem, above, changed)
+            if odd is ...:
+                del inner[name]
+            else:
+                inner[name] = odd
+            changed["sha256"] = fields_checksum(changed)
+            path.write_text(json.dumps(changed))
+            try:
+                found = read_audit(model)
+            except (IntegrityError, VersionError) as refused:
+                assert refused.path == path
+                continue
+            assert found is not None
+            shown = render_audit(found)
+            assert "\x1b" not in shown
+            assert "nan" not in shown
+            accepted += 1
+    assert accepted
+
+
+@pytest.mark.parametrize("more", [{"timing": {"x": {}}}, {"canaries": {}}, {"timing": {"command": {"first": 1}}}])
+def test_a_resealed_audit_with_more_in_it_is_one_error_or_none(more: dict[str, Any], box: Path) -> None:
+    assert main(_SAVED.split()) == 0
+    save_audit(box / "model", {**(read_audit(box / "model") or {}), **more})
+    assert main(["info", "model"]) in (0, 1)
 
 
 @pytest.mark.parametrize(
