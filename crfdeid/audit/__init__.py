@@ -3,6 +3,7 @@
 canaries.py  names that are put into a random half of the training notes, and the question for them
 measures.py  exposure, area under the ROC curve, true positives at few false ones, lower bound of epsilon
 attacks.py   on a finished model: membership of notes by loss, words in its files, time of answers
+near_copies.py   notes that are equal or nearly equal to training notes
 report.py    the audits, audit.json and its Markdown
 """
 

@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from crfdeid.audit.attacks import (
     count_stored_words,
@@ -21,10 +22,18 @@ from crfdeid.audit.attacks import (
     words_to_time,
 )
 from crfdeid.audit.canaries import CanaryPlan, Question, canary_scores, insert_canaries, make_questions
-from crfdeid.audit.measures import LOW_FALSE_POSITIVE_RATES, attack_figures, audit_epsilon, exposure
+from crfdeid.audit.measures import LOW_FALSE_POSITIVE_RATES, attack_figures, audit_epsilon, exposure, roc_area
+from crfdeid.audit.near_copies import near_copies
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import PHI
-from crfdeid.errors import IntegrityError, MismatchError, OptionConflictError, SettingError, VersionError
+from crfdeid.errors import (
+    IntegrityError,
+    MismatchError,
+    OptionConflictError,
+    SettingError,
+    VersionError,
+    shorten_list,
+)
 from crfdeid.evaluation.tokens import Proportion
 from crfdeid.model_card.card import model_digest
 from crfdeid.pipeline import Deidentifier
@@ -61,6 +70,8 @@ _SHAPE = {
 _MOST = 1e12
 """More than notes, words or microseconds that there can be."""
 _ROUNDING = 1e-9
+_SURE = 0.999
+"""Confidence that members and others are exchanged: other notes can differ by chance."""
 DEFAULT_CANARIES, DEFAULT_REPEATS, DEFAULT_DELTA = 400, (1, 2, 4, 8), 1e-5
 
 
@@ -129,7 +140,7 @@ def audit_training(
         "valid": control["found"],
         "control": {"copies": max(repeats), **control},
         "canaries": {**figures, "stored": {"inserted": inserted.to_dict(), "others": others.to_dict()}},
-        "membership": _membership(tagger, unchanged, corpus.dev),
+        "membership": _membership(_losses(tagger, unchanged, corpus.dev)),
         "words": words.to_dict(),
         "seed": seed,
         "model_sha256": description["sha256"],
@@ -198,13 +209,15 @@ def audit_model(
         JSON data without any word of the notes: "membership", "words", "timing" by who answers, and the model's digest.
 
     Raises:
-        MismatchError: a note is of both kinds.
+        MismatchError: others are equal or nearly equal to members, or the model knows the others better.
         DataError: the folder holds a damaged model.
     """
     from crfdeid.serve.service import Service  # noqa: PLC0415  `crfdeid info` needs none.
 
-    if {document.text for document in members.documents} & {document.text for document in others.documents}:
-        raise MismatchError("a note is among the training notes and among the others: give different ones")
+    _require_apart(members, others)
+    losses = _losses(model.tagger, members, others)
+    if losses is not None:
+        _require_known(*losses)
     random, opened = np.random.default_rng(seed), open_model(folder)
     used = {word.lower() for word in members.words}
     new = [word for word in words_of_phi(others, secret=False) if word.lower() not in used]
@@ -222,7 +235,7 @@ def audit_model(
             timing = {name: time_answers(answer, known, unknown, random=random) for name, answer in answers.items()}
     return {
         **_described(opened.description, _FINISHED, members, others),
-        "membership": _membership(model.tagger, members, others),
+        "membership": _membership(losses),
         "words": count_stored_words(opened.path, members).to_dict(),
         "timing": timing,
         "model_sha256": model_digest(opened),
@@ -240,13 +253,41 @@ def _described(description: Mapping[str, Any], kind: str, members: Split, others
     }
 
 
-def _membership(tagger: Tagger, members: Split, others: Split) -> dict[str, Any] | None:
-    """Figures of membership by loss; None without notes of one kind."""
+def _require_apart(members: Split, others: Split) -> None:
+    """Refuse others that the model learned from: an attack cannot tell them from members, and finds too little."""
+    copies = near_copies(*((document.text for document in split.documents) for split in (members, others)))
+    if copies:
+        named = ((others.documents[place].source, place + 1) for place in copies)
+        listed = shorten_list([source or f"note {number}" for source, number in named], between="; ")
+        problem = (
+            f"{len(copies):,} of the {len(others.documents):,} others are equal or nearly equal to a training note"
+        )
+        raise MismatchError(f"the audit is void: {problem} ({listed}): leave them out")
+
+
+_Losses = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+
+def _losses(tagger: Tagger, members: Split, others: Split) -> _Losses | None:
+    """Losses of members and of others; None without notes of one kind."""
     splits = [split.annotated(PHI) for split in (members, others)]
     if not all(split.documents for split in splits):
         return None
-    losses = [note_losses(tagger, split) for split in splits]
-    return attack_figures(-losses[0], -losses[1])
+    return note_losses(tagger, splits[0]), note_losses(tagger, splits[1])
+
+
+def _require_known(members: NDArray[np.float64], others: NDArray[np.float64]) -> None:
+    """Refuse members whose losses are higher than those of others, beyond chance."""
+    area = roc_area(-members, -others, confidence=_SURE)
+    if area.high < 0.5:
+        problem = f"the model knows the {len(others):,} others better than the {len(members):,} members"
+        remedy = "give its training notes as --members, and notes of the same kind as --others"
+        raise MismatchError(f"the audit is void: {problem} (AUC {_area(area._asdict())}): {remedy}")
+
+
+def _membership(losses: _Losses | None) -> dict[str, Any] | None:
+    """Figures of membership by loss; None without losses."""
+    return None if losses is None else attack_figures(-losses[0], -losses[1])
 
 
 def save_audit(folder: Path, audit: Mapping[str, Any]) -> None:

@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Iterator
 from copy import deepcopy
+from dataclasses import replace
 from functools import reduce
 from operator import getitem
 from pathlib import Path
@@ -154,6 +155,30 @@ def test_a_changed_byte_of_the_audit_is_found(box: Path) -> None:
     assert isinstance(error_of("info", "model"), IntegrityError)
 
 
+def test_others_that_are_nearly_training_notes_void_the_audit(box: Path) -> None:
+    train, dev = _notes(200, 1), _notes(60, 2)
+    copies = [replace(note, id=f"copy-{note.id}", text=note.text + " Rest.", source=None) for note in train[:7]]
+    copies += [Document(f"capitals-{note.id}", note.text.upper(), note.spans) for note in train[7:9]]
+    write_corpus([*dev, *copies], box / "mixed.jsonl", format="jsonl")
+    refused = error_of(*_SAVED.replace("dev", "mixed").split())
+    assert isinstance(refused, MismatchError)
+    assert "9 of the 69 others" in str(refused)
+    assert not any(note.text[:20] in str(refused) for note in train)
+    assert not (box / "model" / "audit.json").exists()
+
+
+def test_exchanged_sides_void_the_audit(box: Path) -> None:
+    refused = error_of("audit", *["model", "--members", "dev.jsonl", "--others", "train.jsonl"])
+    assert isinstance(refused, MismatchError)
+    assert "200 others" in str(refused) and "60 members" in str(refused)
+    assert not (box / "model" / "audit.json").exists()
+
+
+def test_sides_that_the_model_does_not_know_are_measured(box: Path) -> None:
+    write_corpus(_notes(60, 3), box / "unseen.jsonl", format="jsonl")
+    assert main(["audit", "model", "--members", "unseen.jsonl", "--others", "dev.jsonl"]) == 0
+
+
 def places(data: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """The path of each part of JSON data, itself left out."""
     for name in data if isinstance(data, dict) else range(len(data)) if isinstance(data, list) else ():
@@ -191,13 +216,9 @@ def test_a_resealed_audit_is_shown_or_refused(box: Path) -> None:
             assert "nan" not in shown
             accepted += 1
     assert accepted
-
-
-@pytest.mark.parametrize("more", [{"timing": {"x": {}}}, {"canaries": {}}, {"timing": {"command": {"first": 1}}}])
-def test_a_resealed_audit_with_more_in_it_is_one_error_or_none(more: dict[str, Any], box: Path) -> None:
-    assert main(_SAVED.split()) == 0
-    save_audit(box / "model", {**(read_audit(box / "model") or {}), **more})
-    assert main(["info", "model"]) in (0, 1)
+    for more in ({"timing": {"x": {}}}, {"canaries": {}}, {"timing": {"command": {"first": 1}}}):
+        save_audit(box / "model", {**audit, **more})
+        assert main(["info", "model"]) in (0, 1)
 
 
 @pytest.mark.parametrize(
