@@ -24,8 +24,11 @@ from crfdeid.cli.options import (
 from crfdeid.cli.progress import duration, make_bar, training_bar
 from crfdeid.cli.pseudonymise import VECTORS
 from crfdeid.cli.shell import Argument, Option, command, file_path, setting
+from crfdeid.errors import IntegrityError
 from crfdeid.registry import import_string, model_settings, require_known
 from crfdeid.secrets import SECRET_VARIABLE
+from crfdeid.serialization import OPTIONAL_FILES
+from crfdeid.utils.json import RETRAIN
 from crfdeid.utils.tables import markdown_table
 
 _REPRESENTATION_FOLDER = Argument("representation", file_path, help="Folder of a representation, from its provider.")
@@ -320,18 +323,33 @@ def load_representation(folder: Path) -> Any:
 
 
 def render_attacks(card: Mapping[str, Any]) -> str:
-    """Render the figures of a card and of chance as a Markdown table, with notes on how to read them."""
-    table = markdown_table(["attack", "%", "95 % interval", "chance %"], list(_attack_rows(card)))
-    return "\n\n".join([table, *_attack_notes(card)])
+    """Render the figures of a card and of chance as a Markdown table, with notes on how to read them.
+
+    Raises:
+        IntegrityError: the card has not the figures of attacks, though its checksum is right.
+    """
+    with _figures_of_card():
+        table = markdown_table(["attack", "%", "95 % interval", "chance %"], list(_attack_rows(card)))
+        return "\n\n".join([table, *_attack_notes(card)])
+
+
+@contextmanager
+def _figures_of_card() -> Iterator[None]:
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
+        problem = f"the card of the attacks lacks figures, or has others: {RETRAIN}"
+        raise IntegrityError(problem, path=OPTIONAL_FILES["attacks"]) from None
 
 
 def _attack_sentence(card: Mapping[str, Any]) -> str:
     """Describe the attack that a representation is trained against in one sentence."""
-    found = card["same_sentence"]["fresh"]
-    return (
-        f"its provider's attack was right about {_percent(_fraction(found))} % of pairs of sentences (at most "
-        f"{_percent(found['high'])} %, with 95 % confidence; chance is 50 %)"
-    )
+    with _figures_of_card():
+        found = card["same_sentence"]["fresh"]
+        return (
+            f"its provider's attack was right about {_percent(_fraction(found))} % of pairs of sentences (at most "
+            f"{_percent(found['high'])} %, with 95 % confidence; chance is 50 %)"
+        )
 
 
 def _attack_rows(card: Mapping[str, Any]) -> Iterator[list[str]]:

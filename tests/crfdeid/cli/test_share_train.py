@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from commands import error_of
 from tiny_sharing import NAMES, PUBLIC_WORDS, tiny_notes, tiny_representation
 
 from crfdeid import write_corpus
 from crfdeid.cli import main
-from crfdeid.errors import DataError
+from crfdeid.errors import DataError, IntegrityError
 from rnn.privacy.attacks.same_sentence import AttackOutcome
-from rnn.privacy.audit import CARD, read_attack_card
+from rnn.privacy.audit import CARD, read_attack_card, save_card
 from rnn.privacy.representation import RepresentationModel
 from rnn.privacy.settings import settings_of
 from rnn.privacy.training import Epoch, TrainedRepresentation
@@ -165,6 +166,13 @@ def test_a_representation_is_inspected(tmp_path: Path, capsys: pytest.CaptureFix
         "It has not been attacked yet",
     ):
         assert said in printed
+    for card in (
+        {},
+        {"same_sentence": {"fresh": {"count": "all", "total": 1}}},
+        {"same_sentence": [], "neighbours": 5},
+    ):
+        save_card(tmp_path, card)  # with its checksum
+        assert type(error_of("info", tmp_path)) is IntegrityError
     weights = tmp_path / "weights.npz"
     weights.write_bytes(weights.read_bytes()[:-1])
     assert main(["info", str(tmp_path)]) == 1
