@@ -84,7 +84,10 @@ def contents(folder: Path) -> dict[str, Any]:
 
 
 def listed(folder: Path) -> list[str]:
-    return sorted((folder / ".crfdeid" / "finished.jsonl").read_text().splitlines())
+    """The lines of the journal without digests of files: Parquet's row groups differ, and remote files have none."""
+    entries = map(json.loads, (folder / ".crfdeid" / "finished.jsonl").read_text().splitlines())
+    plain = ({**entry, "outputs": [*entry["outputs"]]} if "outputs" in entry else entry for entry in entries)
+    return sorted(json.dumps({**entry, "source_digest": None}) for entry in plain)
 
 
 def test_files_notes_failures_and_journal_are_those_of_one_machine(
