@@ -426,17 +426,18 @@ def keep_value(text: str, label: str, *, locale: str | None) -> str:
 
     Args:
         text: the value.
-        label: its type. An age that cannot be read becomes its label.
+        label: its type. An age becomes its label unless it was read, in figures or in words, and so does what else
+            stands in a value of ages or kin.
         locale: of the note; None for an unclear one.
     """
     kind = surrogate_kind(label)
     if kind not in _OF_AGES:
         return text
-    from crfdeid.redaction.surrogates.demographics import group_old_ages, keep_age  # noqa: PLC0415
+    from crfdeid.redaction.surrogates.demographics import keep_age  # noqa: PLC0415
     from crfdeid.redaction.surrogates.locales import ENGLISH  # noqa: PLC0415
 
     value = _value(text)
-    grouped = (keep_age if kind == "age" else group_old_ages)(value, locale or ENGLISH)
+    grouped = keep_age(value, locale or ENGLISH, kin=kind == "kin")
     return text if grouped == value else grouped or f"[{label}]"
 
 

@@ -45,6 +45,20 @@ def written_ages(packs: Iterable[Language], gap: str = "[ –—-]{1,3}", *, wor
     return f"(?:{'|'.join(forms)})" if forms else "(?!)"
 
 
+def written_numbers(packs: Iterable[Language]) -> str:
+    """The expression of numbers below 90 in words, also before the ending of a compound.
+
+    Example:
+        >>> found = re.compile(written_numbers(LANGUAGES.values()))
+        >>> [bool(found.fullmatch(text)) for text in ("eighty-nine", "quatre-vingt", "tenth", "score")]
+        [True, True, True, False]
+    """
+    packs = tuple(packs)
+    numbers = [(entry, pack) for pack in packs for entry in pack.entries("ages", "younger")]
+    forms = "|".join(_written(*item, "[ –—-]{0,3}") for item in sorted(numbers, key=lambda item: -len(item[0])))
+    return rf"(?:{forms})(?:{_any(_entries('endings', packs))})?{_END}"
+
+
 def _pieces(entry: str, pack: Language) -> list[Sequence[str]]:
     """The pieces of a number in words, each with its alternatives: those of a list for its name in braces."""
     pieces = re.split(r"\{(\w+)\}", entry)
@@ -53,7 +67,7 @@ def _pieces(entry: str, pack: Language) -> list[Sequence[str]]:
 
 def _written(entry: str, pack: Language, gap: str) -> str:
     """The expression of a number in words."""
-    return "".join(_any(piece, gap) for piece in _pieces(entry, pack))
+    return "".join(gap if piece == [" "] else _any(piece, gap) for piece in _pieces(entry, pack))
 
 
 def _entries(name: str, packs: Iterable[Language] = tuple(LANGUAGES.values())) -> list[str]:

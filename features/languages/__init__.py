@@ -7,6 +7,7 @@ docs/reference/rules-and-languages.md says how to add a language.
 Two tables are optional. The lists of ``ages``, of ages from 90 on:
 
 - ``numbers``: numbers in words; a space is a hyphen too, and ``{ones}`` is any entry of the list ``ones``;
+- ``younger``: numbers below 90 in words, in the same form;
 - ``endings``: endings of compounds with such a number;
 - ``words``, ``adjectives``: words that are such an age, the latter after a person only;
 - ``names``, ``about``: names of the field; words between them and the number;
@@ -26,7 +27,8 @@ The tables of ``surrogates``:
   sex, endings of women's names, ``genitive``, ``same_vowels``; ``names.after``: particle -> the names that follow it;
 - ``dates``: short months and days, words ``between`` day, month and year, ``relative`` words, words that ``joint``
   days, ``first_day``;
-- ``demographics``: words for sex, kin, ages, numbers, occupations; ``old_age``: words for all ages from 90 on;
+- ``demographics``: words for sex, kin, ages, occupations; ``small_units``: expression of units below a year;
+  ``old_age``: words for all ages from 90 on;
 - ``streets``, ``institutions``: words that are ``kept``; ``forms``: expressions whose group ``name`` becomes one of
   ``options``;
 - ``places``: ``provinces`` with postcodes and towns, ``states``, ``countries`` by preposition;

@@ -7,44 +7,37 @@ type, because a model may have labelled a name as an age.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 import regex
 
+from crfdeid.redaction.surrogates.ages import Number, group_ages, read_numbers, words_around
 from crfdeid.redaction.surrogates.words import (
     casefold_accents,
     folded_entries,
     language_pack,
     splice,
     surrogate_table,
-    with_case_of,
 )
-from crfdeid.rules.ages import written_ages
-from features.languages import LANGUAGES, Language
+from features.languages import LANGUAGES
 
-# Ages from this one on become one group, as in HIPAA's safe harbor; shifted dates of birth and visits agree with it.
-_OLDEST_AGE = 90
 _WORD = regex.compile(r"\p{L}[\p{L}\p{M}]*")
-_NUMBER = regex.compile(r"(?<![\p{Nd}\p{L}.,/])[0-9]{1,3}(?:[.,][0-9])?(?:['’]?s\b)?(?![\p{Nd}/])")
 _WITHIN_A_NAME = regex.compile(r"[\s'’.-]*(?:(?:de|del|la|las|los|y)\s+)*")
 _DIGIT = regex.compile(r"\p{N}")
-# The text after a number up to the next one, if it has a letter: "95 years 3 months" has two units.
-_UNIT = regex.compile(r"[^\p{L}\p{N}]*(\p{L}\P{N}*)")
-_RANGE = regex.compile(rf"({_OLDEST_AGE}\+)(?:\s?[-–—]\s?{_OLDEST_AGE}\+)+")
+
+
+_HALF = frozenset({"medio", "media", "half"})
 
 
 class DemographicWords(NamedTuple):
     """Words of demographic values in a language.
 
     Attributes:
-        sex, sex_letters, kin, age, numbers, between: casefolded words of closed lists.
+        sex, sex_letters, kin, age, between: casefolded words of closed lists.
         occupations: casefolded occupations that many people have: no mayors or judges.
         specifying: casefolded words that specify an occupation, and are none by themselves.
-        small_units: units of ages that are no years.
-        old_ages: expressions of ages of 90 and more in words, each with the words for all of them; of all languages,
-            those of the locale first.
         occupation_endings: endings of other forms of an occupation, each with that of the listed one.
     """
 
@@ -52,12 +45,9 @@ class DemographicWords(NamedTuple):
     sex_letters: frozenset[str]
     kin: frozenset[str]
     age: frozenset[str]
-    numbers: frozenset[str]
     between: frozenset[str]
     occupations: frozenset[str]
     specifying: frozenset[str]
-    small_units: regex.Pattern[str]
-    old_ages: tuple[tuple[regex.Pattern[str], str], ...]
     occupation_endings: tuple[tuple[str, str], ...]
 
 
@@ -69,26 +59,15 @@ def words_of(locale: str) -> DemographicWords:
     sections = [surrogate_table(one, "demographics") for one in packs]
     found = {
         kind: frozenset().union(*(folded_entries(one.code, "demographics", kind) for one in packs))
-        for kind in ("sex", "sex_letters", "kin", "age", "numbers", "between", "occupations", "specifying")
+        for kind in ("sex", "sex_letters", "kin", "age", "between", "occupations", "specifying")
     }
     kin = (word for one in packs for phrase in one.words["kin"] for word in _WORD.findall(phrase))
     found["kin"] |= set(map(casefold_accents, kin))
-    units = "|".join(section.get("small_units", "(?!)") for section in sections)
     endings = (row for section in sections for row in section.get("occupation_endings", ()))
     return DemographicWords(
         **found,
-        small_units=regex.compile(units, regex.IGNORECASE),
-        old_ages=tuple(_old_ages((*packs, *(pack for pack in LANGUAGES.values() if pack not in packs)))),
         occupation_endings=tuple((casefold_accents(form), listed) for form, listed in endings),
     )
-
-
-def _old_ages(packs: Sequence[Language]) -> Iterator[tuple[regex.Pattern[str], str]]:
-    """The expressions of old ages of some languages, each with the words for all of them."""
-    for pack in packs:
-        form = r"(?<!\p{L})" + written_ages([pack], gap=r"[\W_]*", words=True)
-        words = surrogate_table(pack, "demographics").get("old_age", f"{_OLDEST_AGE}+")
-        yield regex.compile(form, regex.IGNORECASE), words
 
 
 def preserve_sex(text: str, locale: str = "en_US") -> str | None:
@@ -112,23 +91,23 @@ def preserve_kin(text: str, name: Callable[[str], str | None], locale: str = "en
         name: returns the surrogate of a person's name.
         locale: language of the words.
     """
-    found = group_old_ages(text, locale)
-    if found is None:
+    numbers = read_numbers(text, locale)
+    if numbers is None:
         return None
-    pieces: list[tuple[int, int, str]] = []
-    for start, stop in _unknown_words(found, words_of(locale)):
-        surrogate = name(found[start:stop])
-        if surrogate is None or not found[start].isupper():
+    pieces = [number[:3] for number in numbers]
+    for start, stop in _unknown_words(text, numbers, words_of(locale)):
+        surrogate = name(text[start:stop])
+        if surrogate is None or not text[start].isupper():
             return None
         pieces.append((start, stop, surrogate))
-    return splice(found, pieces)
+    return splice(text, sorted(pieces))
 
 
-def _unknown_words(text: str, listed: DemographicWords) -> list[tuple[int, int]]:
+def _unknown_words(text: str, numbers: Sequence[Number], listed: DemographicWords) -> list[tuple[int, int]]:
     """Return the offsets of words in no list; adjacent ones, also with particles between, are united."""
     runs: list[tuple[int, int]] = []
-    for match in _WORD.finditer(text):
-        if casefold_accents(match.group()) in listed.sex | listed.kin | listed.age | listed.numbers | listed.between:
+    for match in words_around(text, numbers):
+        if casefold_accents(match.group()) in listed.sex | listed.kin | listed.age | listed.between:
             continue
         if runs and _WITHIN_A_NAME.fullmatch(text, runs[-1][1], match.start()):
             runs[-1] = runs[-1][0], match.end()
@@ -144,56 +123,49 @@ def generalise_age(text: str, locale: str = "en_US") -> str | None:
         >>> [generalise_age(text) for text in ("45-year-old", "93 años", "noventa y tres años", "Quill")]
         ['45-year-old', '90+ años', 'noventa y tantos años', None]
     """
-    listed, found = words_of(locale), group_old_ages(text, locale)
-    if found is None:
+    listed, numbers = words_of(locale), read_numbers(text, locale)
+    if numbers is None:
         return None
-    rest = text
-    for old, _ in listed.old_ages:
-        rest = old.sub("", rest)
-    words = {casefold_accents(word) for word in _WORD.findall(rest)}
-    of_age = listed.age | listed.numbers | listed.sex
-    is_age = words & of_age or _DIGIT.search(found) or found != text
-    return found if words <= of_age | listed.between | {"medio", "media", "half"} and is_age else None
+    words = {casefold_accents(word.group()) for word in words_around(text, numbers)}
+    of_age = listed.age | listed.sex
+    known = words <= of_age | listed.between | _HALF
+    return group_ages(text, numbers) if known and (numbers or words & of_age) else None
 
 
-def group_old_ages(text: str, locale: str = "en_US") -> str | None:
-    """Return a text with all ages of 90 and above as one group; None if a number in it is no age."""
+def keep_age(text: str, locale: str = "en_US", *, kin: bool = False) -> str | None:
+    """Return an age read as one below 90 unchanged and one from 90 on as a group; None for any other text.
 
-    listed = words_of(locale)
-
-    def grouped(match: regex.Match[str]) -> str:
-        age = float(match.group().rstrip("s'’").replace(",", "."))
-        unit = _UNIT.match(text, match.end())
-        small = listed.small_units.match(unit[1]) if unit else listed.small_units.search(text)
-        return f"{_OLDEST_AGE}+" if small is None and age >= _OLDEST_AGE else match.group()
-
-    found = _NUMBER.sub(grouped, text)
-    if _DIGIT.search(_NUMBER.sub("", text)):
-        return None
-    for old, words in listed.old_ages:
-        found = splice(found, [(*match.span(), with_case_of(words, match.group())) for match in old.finditer(found)])
-    return _RANGE.sub(r"\1", found.replace(f"{_OLDEST_AGE}++", f"{_OLDEST_AGE}+"))
-
-
-def keep_age(text: str, locale: str = "en_US") -> str | None:
-    """Return an age below 90 unchanged and others as one group; None for words that are in no list of any language.
+    Args:
+        text: the age.
+        locale: language of the units; words are those of all languages.
+        kin: accept words of kinship too.
 
     Example:
         >>> [keep_age(text) for text in ("45 Jahre", "forty-five", "94 ans", "quatre-vingt-dix ans", "four score")]
         ['45 Jahre', 'forty-five', '90+ ans', 'plus de nonante ans', None]
     """
-    found = group_old_ages(text, locale)
-    if found is None or _DIGIT.search(found) or found != text:
-        return found
-    known = _words_for_ages()
-    return found if all(casefold_accents(word) in known for word in _WORD.findall(text)) else None
+    numbers = read_numbers(text, locale)
+    if numbers is None:
+        return None
+    known = _words_for_ages(kin=kin)
+    if any(number.value is not None for number in numbers):
+        known |= _listed("sex_letters")
+    unknown = [word.group() for word in words_around(text, numbers) if casefold_accents(word.group()) not in known]
+    # Next to figures of a group alone, a word changes no age: "95, widowed". With a capital it may be a name.
+    is_group = bool(numbers) and all(number.is_old and number.value is not None for number in numbers)
+    return group_ages(text, numbers) if not unknown or (is_group and all(map(str.islower, unknown))) else None
 
 
-@lru_cache(maxsize=1)
-def _words_for_ages() -> frozenset[str]:
-    """Casefolded words of all languages that occur in ages below 90."""
-    lists = ("age", "numbers", "sex", "between")
-    return frozenset().union(*(folded_entries(code, "demographics", name) for code in LANGUAGES for name in lists))
+@lru_cache(maxsize=2)
+def _words_for_ages(*, kin: bool) -> frozenset[str]:
+    """Casefolded words of all languages that occur next to ages."""
+    lists = _HALF.union(*(_listed(name) for name in ("age", "sex", "between")))
+    return lists.union(*(words_of(pack.locale).kin for pack in LANGUAGES.values())) if kin else lists
+
+
+@lru_cache(maxsize=8)
+def _listed(name: str) -> frozenset[str]:
+    return frozenset().union(*(folded_entries(code, "demographics", name) for code in LANGUAGES))
 
 
 def preserve_occupation(text: str, locale: str = "en_US") -> str | None:

@@ -56,6 +56,91 @@ def test_ages_of_ninety_and_more_become_a_group(age: str, text: str) -> None:
         assert redact(note, {label: "keep"}).text == f"aged {text}.".replace("[AGE]", f"[{label}]")
 
 
+UNREAD = (
+    *(
+        "XCIII",
+        "ⅩⅭⅢ",
+        "XC",
+        "tenth decade",
+        "10th decade",
+        "nine decades",
+        "9 decades",
+        "nueve décadas",
+        "décima década",
+    ),
+    *("neuf dizaines", "neun Jahrzehnte", "hundred", "a century", "1 century", "four score", "4 score and 13", "93½"),
+    *("٩٣", "९३", "80 and 13", "eighty and thirteen", "eighty-thirteen", "thirteen and eighty", "ochenta y trece"),
+    *("quatre-vingt 13", "quatre vingts et treize", "soixante trente", "achtzig und dreizehn", "trois fois trente"),
+    *("9 3", "9-3", "9, 3", "9O", "9l", "9o", "9\u200b3", "9³", "1e2", "0x5D", "2x45", "2×45", "89+4", "√8649", "8.93"),
+    *("80 years and 13 years", "80 years 156 months", "90 and 3", "ninety and three", "ninety, three", "93 diabetic"),
+    *(
+        "birthday: 93",
+        "Monday, 93",
+        "mujer de 93 diabética",
+        "ninty-three",
+        "nіnety",
+        "novantatré",
+        "89 1/2",
+        "of Tawn",
+    ),
+)
+YOUNGER = (
+    *(
+        "89",
+        "forty-five",
+        "eightynine",
+        "45 años",
+        "45 y.o.",
+        "45yoM",
+        "45/F",
+        "ein 45 Jahre alter",
+        "in his 80s",
+    ),
+    *(
+        "6 años y 3 meses",
+        "tres años y diez meses",
+        "tres meses y medio",
+        "ninth decade",
+        "sexta década de la vida",
+        "elderly",
+    ),
+    *(
+        "fünfundvierzigjährige",
+        "45-jährige",
+        "achtzig Jahre",
+        "quatre-vingts ans",
+        "quatre-vingt-neuf ans",
+        "soixante et onze",
+    ),
+    *("ochenta y nueve años", "12 y 15 años", "3, 5 y 7 años", "15 y 12 años", "25 a los 33 años", "2-3 years", "85th"),
+)
+
+
+@pytest.mark.parametrize("age", UNREAD)
+def test_an_age_that_no_list_reads_as_one_below_ninety_becomes_its_label(age: str) -> None:
+    for label, what in (("AGE", age), ("FAMILIARES_SUJETO_ASISTENCIA", f"padre de {age}")):
+        text = f"Seen: {what}."
+        found = redact(Document("1", text, (Span(6, 6 + len(what), label),)), {label: "keep"}).text
+        shown = found.removeprefix("Seen: ").removesuffix(".")
+        assert shown == f"[{label}]" or ("3" not in shown.replace("90+", "") and "three" not in shown)
+
+
+@pytest.mark.parametrize("age", YOUNGER)
+def test_an_age_that_was_read_stays_in_every_language(age: str) -> None:
+    for before in ("Der Patient ist ", "Le patient a ", "El paciente tiene ", "The patient is "):
+        note = Document("1", before + age, (Span(len(before), len(before + age), "AGE"),))
+        assert redact(note, {"AGE": "keep"}).text == note.text
+
+
+@given(
+    st.integers(0, 140), st.sampled_from(["{}", "{} years", "{}-year-old", "{} años", "{} Jahre", "{}yo", "aged {}"])
+)
+def test_a_number_of_years_stays_below_ninety_alone(age: int, form: str) -> None:
+    text = form.format(age)
+    found = redact(Document("1", text, (Span(0, len(text), "AGE"),)), {"AGE": "keep"}).text
+    assert found == form.format(age if age < 90 else "90+")
+
+
 def test_ages_of_relatives_become_a_group_too() -> None:
     note = Document("1", "su padre de 91 años", (Span(3, 19, "FAMILIARES_SUJETO_ASISTENCIA"),))
     assert redact(note, {"FAMILIARES_SUJETO_ASISTENCIA": "keep"}).text == "su padre de 90+ años"
