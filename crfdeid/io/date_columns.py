@@ -6,6 +6,7 @@ notes, hashed, or allowed by name. Dates in text are those of `crfdeid.redaction
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -32,10 +33,30 @@ FIRST_ROWS = 256
 _LONGEST = 60
 _LONGEST_NAME = 255  # of a file
 _DIGITS_ONLY = regex.compile(r"\s*[0-9]{8}(?:\.0+|T?[0-9]{4,6}(?:[.,][0-9]+)?(?:Z|[+-][0-9]{4})?)?\s*")
-_MAY_BE_DATE = regex.compile(r"(?:1[89]|20)\d\d|\p{L}{3}|\d\s?[-/.]\s?\d\d?\s?[-/.]\s?\D?\d\d(?!\d)")
-_IN_A_NAME = regex.compile(  # "2031-03-14_007", "visit_20310314.txt"
-    r"(?<![0-9\p{L}])(?:1[89]|20)\d\d(?:(?P<sep>[-/._])(?:\d\d?|\p{L}{3,9})(?P=sep)|\d\d)\d\d?(?=[^0-9\p{L}]|T\d|$)"
-    r"|(?<![0-9\p{L}])\d\d?(?P<sep>[-/._])(?:\d\d?|\p{L}{3,9})(?P=sep)(?:1[89]|20)\d\d(?![0-9\p{L}])"
+_MAY_BE_DATE = regex.compile(r"(?:1[89]|20)\d\d|\p{L}{3}|\d\s?[-/.]\s?\d\d?\s?[-/.]\s?\D?\d\d(?!\d)|(?<!\d)1\d{9}")
+_YEAR = r"(?:1[89]|20)\d\d"
+_IN_A_NAME = regex.compile(  # "2031-03-14_007", "visit_20310314.txt", "scan20310314", "14Mar2031", "14.03.31_a"
+    rf"(?<![0-9\p{{L}}]){_YEAR}(?:(?P<sep>[-/._])(?:\d\d?|\p{{L}}{{3,9}})(?P=sep)|\d\d)\d\d?(?=[^0-9\p{{L}}]|T\d|$)"
+    rf"|(?<![0-9\p{{L}}])\d\d?(?P<sep>[-/._])(?:\d\d?|\p{{L}}{{3,9}})(?P=sep){_YEAR}(?![0-9\p{{L}}])"
+    rf"|(?<![0-9]){_YEAR}[01]\d[0-3]\d(?:\d{{4}}|\d{{6}})?(?![0-9])|(?<![0-9])\d\d?\p{{L}}{{3,9}}{_YEAR}(?![0-9])"
+    r"|(?<![0-9\p{L}])\d\d(?P<sep>[-._])\d\d(?P=sep)\d\d(?![0-9\p{L}])"
+)
+_ROMAN = rf"\d\d?(?P<sep>[-/.]) ?(?i:i{{1,3}}|i?v|vi{{1,3}}|i?x|xi{{1,2}})(?P=sep) ?{_YEAR}"
+_FURTHER = regex.compile(rf"{_ROMAN}|{_YEAR}\s?年\s?\d\d?\s?月\s?\d\d?\s?日")
+# Day, month and year together or with spaces; the day of the year; a month of another language; seconds since 1970.
+_DAY, _MONTH = r"(?:0[1-9]|[12]\d|3[01])", r"(?:0[1-9]|1[0-2])"
+_POSSIBLE = regex.compile(
+    rf"(?:{_DAY}{_MONTH}|{_MONTH}{_DAY}){_YEAR}|{_YEAR}-?(?:[0-2]\d\d|3[0-5]\d|36[0-6])"
+    rf"|{_YEAR} \d\d? \d\d?|\d\d? \d\d? {_YEAR}|\d\d?[-.\s]*\p{{L}}{{3,12}}[-.\s]*{_YEAR}"
+    r"|(?:1\d{9}|20\d{8})(?:\d{3}|\d{6}|\d{9})?(?:\.\d+)?"
+)
+_MOST_WORDS = 3  # in a value that is no prose: "admitted 2031-03-14 10:22"
+_WEEKDAYS = frozenset(
+    form.casefold()
+    for pack in LANGUAGES.values()
+    for names in pack.weekdays
+    for name in names
+    for form in (name, name[:3], *pack.entries("surrogates", "dates", "short_weekdays"))
 )
 _LOCALES = tuple(pack.locale for pack in LANGUAGES.values())
 
@@ -208,7 +229,7 @@ class DateGuard:
         sure = []
         self._rows += 1
         for name, value in values:
-            if date_in(name):
+            if any(map(str.isdigit, name)) and date_in(_as_name(name)):
                 sure.append(name)
             for leaf in _leaves(value):
                 found = date_in(leaf)
@@ -234,7 +255,7 @@ class DateGuard:
 
 
 def _leaves(value: Any) -> Iterator[str]:
-    """Texts and numbers in a value, however nested, and keys with dates."""
+    """Texts, numbers and dates in a value, however nested, and keys with dates."""
     waiting = [value]
     while waiting:
         one = waiting.pop()
@@ -242,21 +263,28 @@ def _leaves(value: Any) -> Iterator[str]:
             yield one
         elif isinstance(one, (int, float, Decimal)) and not isinstance(one, bool):
             yield str(one)
+        elif isinstance(one, (dt.date, bytes)):
+            yield one.decode("latin-1") if isinstance(one, bytes) else one.isoformat()
         elif isinstance(one, dict):
-            yield from (key for key in map(str, one) if date_in(key))
+            yield from (key for key in map(_as_name, map(str, one)) if date_in(key))
             waiting += one.values()
-        elif isinstance(one, (list, tuple)):
+        elif isinstance(one, (list, tuple, set, frozenset)):
             waiting += one
+
+
+def _as_name(text: str) -> str:
+    """A name, whose white space is a sign as every other: "visit 14.03.2031"."""
+    return "_".join(text.split())
 
 
 def date_in(text: str) -> Sureness | None:
     """Certainty that a text is a date of any language, with or without a time of day, and nothing else.
 
-    A name without white space, such as that of a file, may hold more than the date.
+    A name such as that of a file, and a value of up to three words, may hold more than the date.
 
     Returns:
-        "sure"; "possible" for digits alone, a day without a year, or three numbers without a year of four digits; or
-        None.
+        "sure"; "possible" for digits alone, such as seconds since 1970, a day without a year, three numbers without a
+        year of four digits, or a day of the week, which tells the shift modulo seven; or None.
 
     Example:
         >>> [date_in(text) for text in ("2031-03-14T10:22:00Z", "14. März 2031", "2031-03-14_007.txt")]
@@ -264,8 +292,11 @@ def date_in(text: str) -> Sureness | None:
         >>> [date_in(text) for text in ("20310314", "14 mars", "120/80")]
         ['possible', 'possible', None]
     """
-    is_short = len(text) <= _LONGEST_NAME and any(map(str.isdigit, text))
-    return _date_in(text) if is_short and _MAY_BE_DATE.search(text) else None
+    if len(text) > _LONGEST_NAME:
+        return None
+    if not any(map(str.isdigit, text)):
+        return "possible" if text.strip(" .,").casefold() in _WEEKDAYS else None
+    return _date_in(text) if _MAY_BE_DATE.search(text if text.isascii() else _plain(text)) else None
 
 
 @lru_cache(maxsize=1 << 12)
@@ -278,7 +309,11 @@ def _date_in(text: str) -> Sureness | None:
             for one in written_dates(plain, month_first=False, locale=locale) or ():
                 if one.day is not None:
                     return _sureness(plain, one)
-    if any(map(str.isspace, plain)):
+    if _FURTHER.search(plain):
+        return "sure"
+    if _POSSIBLE.fullmatch(plain.strip()):
+        return "possible"
+    if len(plain.split()) > _MOST_WORDS:
         return None
     inside = (match.group().replace("_", "-") for match in _IN_A_NAME.finditer(plain))
     found = {_date_in(date) for date in inside if date != plain}

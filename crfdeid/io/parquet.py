@@ -302,7 +302,8 @@ class OtherColumns:
 def _can_hold_text(kind: Any) -> bool:
     from pyarrow import types  # noqa: PLC0415
 
-    return bool(is_text(kind) or types.is_nested(kind) or _is_number(kind))
+    is_bytes = types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind)
+    return bool(is_text(kind) or is_bytes or types.is_nested(kind) or types.is_dictionary(kind) or _is_number(kind))
 
 
 def _is_number(kind: Any) -> bool:

@@ -109,7 +109,7 @@ def require_no_dates(files: Iterable[NoteFile | Failure], columns: Columns) -> N
 def _date_in_name(name: str) -> Sureness | None:
     """Certainty that a file's name, one of its folders or its path holds a date: "2031/03/14/note.txt"."""
     path = PurePosixPath(name).with_suffix("")
-    found = {date_in(part) for part in (str(path), *path.parts)}
+    found = {date_in("_".join(part.split())) for part in (str(path), *path.parts)}
     return "sure" if "sure" in found else "possible" if "possible" in found else None
 
 
