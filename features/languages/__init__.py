@@ -26,7 +26,7 @@ The tables of ``surrogates``:
 - ``names``: common names, ``titles``, ``female_titles``, ``male_titles``, labels of fields, words for the patient's
   sex, endings of women's names, ``genitive``, ``same_vowels``; ``names.after``: particle -> the names that follow it;
 - ``dates``: short months and days, words ``between`` day, month and year, ``relative`` words, words that ``joint``
-  days, ``first_day``;
+  days, ``first_day``, ``weekday_endings`` of compounds;
 - ``demographics``: words for sex, kin, ages, occupations; ``small_units``: expression of units below a year;
   ``old_age``: words for all ages from 90 on;
 - ``streets``, ``institutions``: words that are ``kept``; ``forms``: expressions whose group ``name`` becomes one of

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import regex
 
 from crfdeid.redaction.surrogates.words import casefold_accents, language_pack, surrogate_table
+from features.languages import LANGUAGES
 from features.lexicons import ENGLISH_MONTHS, ENGLISH_WEEKDAYS, SPANISH_MONTHS, SPANISH_WEEKDAYS
 
 APOSTROPHES = "'’‘`´"
@@ -23,6 +24,7 @@ MONTHS = (*ENGLISH_MONTHS, *SPANISH_MONTHS)
 """Names of months in English, then in Spanish."""
 OTHER_SEPTEMBER = "setiembre"
 
+_SHORTEST_PREFIX = 3
 _SHORT_MONTHS = "|".join(name[:3] for name in MONTHS)  # of any month
 _DAY = r"(?P<day>[0-3]?[0-9])"
 _FOUR_DIGITS = r"(?:1[89]|20)[0-9][0-9]"
@@ -213,15 +215,34 @@ _NAMES = f"{'|'.join(MONTHS)}|sept|{OTHER_SEPTEMBER}|{_SHORT_MONTHS}"
 _BETWEEN = "de|del|of|año|the|in|en|day|día"
 _ORDINAL = "st|nd|rd|th|º|ª"
 
+
+def prefixes(name: str) -> list[str]:
+    """Abbreviations of a day of the week: its first letters, three or more."""
+    return [name[:length] for length in range(_SHORTEST_PREFIX, len(name))]
+
+
+_ALL_DAYS = frozenset(names[0] for pack in LANGUAGES.values() for names in pack.weekdays)
+OTHER_WEEKDAYS = (("tues", 1), ("weds", 2), ("thur", 3), ("thurs", 3))
+"""Abbreviations of days of the week that only some days have, and their indices."""
+FULL_WEEKDAYS = {
+    casefold_accents(names[0]): (tuple(names[0] for names in pack.weekdays), i)
+    for pack in LANGUAGES.values()
+    for i, names in enumerate(pack.weekdays)
+}
+"""Each casefolded full name of a day of the week -> the days in its language, and its index."""
 WEEKDAYS = {
     form: (names, i)
     for names in (ENGLISH_WEEKDAYS, SPANISH_WEEKDAYS)
     for i, name in enumerate(map(casefold_accents, names))
-    for form in (name, name[:3])
-} | {form: (ENGLISH_WEEKDAYS, i) for form, i in (("tues", 1), ("weds", 2), ("thur", 3), ("thurs", 3))}
+    for form in (name, *prefixes(name))
+} | {form: (ENGLISH_WEEKDAYS, i) for form, i in OTHER_WEEKDAYS}
 """Each casefolded way to write a day of the week -> the days in its language, and its index."""
-_SHORT_DAYS = {*(name[:3] for name in (*ENGLISH_WEEKDAYS, *SPANISH_WEEKDAYS)), "mie", "sab"}
-_LONG_DAYS = {*ENGLISH_WEEKDAYS, *SPANISH_WEEKDAYS, *WEEKDAYS} - _SHORT_DAYS
+_SHORT_DAYS = {
+    form
+    for name in (*ENGLISH_WEEKDAYS, *SPANISH_WEEKDAYS)
+    for form in (*prefixes(name), *prefixes(casefold_accents(name)))
+}
+_LONG_DAYS = {*ENGLISH_WEEKDAYS, *SPANISH_WEEKDAYS, *WEEKDAYS, *FULL_WEEKDAYS, *_ALL_DAYS} - _SHORT_DAYS
 _MARTES = r"mar\.?,?\s*(?:(?:el|día)\s+)*[0-9]"  # "mar 14/03/2031"
 
 _NO_SHORT_DAY = "sat|sun|wed|so|mo|di|mi|do|fr|sa"  # abbreviations that are words, in lower case
@@ -241,14 +262,17 @@ _RELATIVE_WORDS = (
     "early|mid|late|ago|day|days|week|weeks|month|months|year|years|morning|afternoon|evening|night|noon|today|yesterday|"
     "tomorrow|am|pm|de|del|el|la|los|las|al|a|y|e|o|u|en|entre|desde|hasta|año|años|mes|meses|día|días|semana|semanas|"
     "pasado|pasada|próximo|próxima|este|esta|hace|ayer|hoy|mañana|tarde|noche|principios|mediados|finales|inicio|"
-    "ese|esa|aquel|aquella|mismo|misma|dicho|dicha|same|"
+    "ese|esa|aquel|aquella|mismo|misma|dicho|dicha|same|an|s|was|is|which|it|visit|que|fue|era|es|un|una|visita|cita|"
     "spring|summer|fall|autumn|winter|primavera|verano|otoño|invierno"
 )
 _BILINGUAL = Calendar(
     _patterns(_NAMES, _BETWEEN, _ORDINAL, "[-/]", month_first=True, not_a_month=_MARTES),
     regex.compile(rf"(?<!\p{{L}})(?P<weekday>{_alternatives(_LONG_DAYS | _SHORT_DAYS)})(?!\p{{L}})", regex.IGNORECASE),
     _beside(_alternatives(_LONG_DAYS), _alternatives(_SHORT_DAYS)),
-    regex.compile(rf"{CLOCK}|(?<!\p{{L}})(?:{_RELATIVE_WORDS})(?!\p{{L}})", regex.IGNORECASE),
+    regex.compile(
+        rf"{CLOCK}|(?<![0-9/.,-])[01]?[0-9]\s?[ap]\.?m(?!\p{{L}})|(?<!\p{{L}})(?:{_RELATIVE_WORDS})(?!\p{{L}})",
+        regex.IGNORECASE,
+    ),
     _shared_days(
         _NAMES,
         _BETWEEN,
@@ -297,8 +321,13 @@ def calendar_of(locale: str) -> Calendar:
         for form in (*names, short[number - 1])
     }
     months_in = _alternatives({form for names in pack.months for form in names} | set(short) | set(months))
-    weekdays = {form for names in pack.weekdays for form in names}
-    longest_short = max(map(len, short_weekdays))
+    # Names with their endings: "Freitagabend". The first letters of a name abbreviate it, unless they are a word.
+    starts = {form for name in full_weekdays for form in prefixes(name)} - pack.function_words
+    endings = _alternatives(listed("weekday_endings"))
+    weekdays = {form for names in pack.weekdays for form in names} | {*FULL_WEEKDAYS, *_ALL_DAYS}
+    long_weekdays = {form for form in weekdays if len(form) > max(map(len, short_weekdays))} - starts
+    spelled = rf"(?:{_alternatives(full_weekdays)})(?:{endings})|{_alternatives(long_weekdays)}"
+    short_forms = _alternatives({*short_weekdays} | starts)
     first_day = section.get("first_day", "")
     ordinal = regex.escape(first_day) if first_day else "(?!)"
     between = section.get("between", "(?!)")
@@ -306,11 +335,9 @@ def calendar_of(locale: str) -> Calendar:
     return Calendar(
         _patterns(rf"(?:{months_in})\.?", between, ordinal, "[-/.]"),
         regex.compile(
-            rf"(?<!\p{{L}})(?P<weekday>{_alternatives(weekdays | {*short_weekdays})})(?!\p{{L}})", regex.IGNORECASE
+            rf"(?<!\p{{L}})(?P<weekday>{spelled}|{short_forms}|{_alternatives(weekdays)})(?!\p{{L}})", regex.IGNORECASE
         ),
-        _beside(
-            _alternatives(form for form in weekdays if len(form) > longest_short), _alternatives({*short_weekdays})
-        ),
+        _beside(spelled, short_forms),
         regex.compile(rf"{CLOCK}|(?<!\p{{L}})(?:{section.get('clock', '(?!)')}|{words})(?!\p{{L}})", regex.IGNORECASE),
         _shared_days(months_in, between, ordinal, section.get("joint", "(?!)"), month_first=False),
         _year_after_month(between),

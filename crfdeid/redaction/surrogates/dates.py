@@ -23,7 +23,9 @@ from crfdeid.redaction.surrogates.calendars import (
     APOSTROPHES,
     BEFORE,
     DATE_LIKE,
+    FULL_WEEKDAYS,
     OTHER_SEPTEMBER,
+    OTHER_WEEKDAYS,
     OWN_PREFIX,
     OWN_SUFFIX,
     SHARED_PREFIX,
@@ -525,20 +527,31 @@ def _new_date(one: WrittenDate, shift: DateShift, note: NoteDates, own: Sequence
 
 
 def _weekday(word: str, days: int, calendar: Calendar) -> str:
+    plain = casefold_accents(word)
+    own = set(map(casefold_accents, calendar.full_weekdays)) if calendar.code else WEEKDAYS.keys()
+    if plain in FULL_WEEKDAYS and plain not in own:  # of another language
+        names, i = FULL_WEEKDAYS[plain]
+        return with_case_of(names[(i + days) % 7], word)
     if calendar.code:
-        pack, plain = LANGUAGES[calendar.code], casefold_accents(word)
+        pack = LANGUAGES[calendar.code]
         forms = [
             {*map(casefold_accents, (*names, short))}
             for names, short in zip(pack.weekdays, calendar.short_weekdays, strict=True)
         ]
-        i = next(i for i, known in enumerate(forms) if plain in known)
+        known = [i for i, one in enumerate(forms) if plain in one]
+        names = list(map(casefold_accents, calendar.full_weekdays))
+        alike = [i for i, name in enumerate(names) if name.startswith(plain) or plain.startswith(name)]
+        i = (known or alike)[0]
         full, other = calendar.full_weekdays[i], calendar.full_weekdays[(i + days) % 7]
         if len(word) <= len(calendar.short_weekdays[i]):
             return with_case_of(calendar.short_weekdays[(i + days) % 7], word)
+        if not known and casefold_accents(full).startswith(plain):
+            return with_case_of(other[: len(word)], word)
         return with_case_of(other + (word[len(full) :] if plain.startswith(casefold_accents(full)) else ""), word)
-    names, i = WEEKDAYS[casefold_accents(word)]
+    names, i = WEEKDAYS[plain]
+    is_start = casefold_accents(names[i]) != plain and plain not in dict(OTHER_WEEKDAYS)
     other = names[(i + days) % 7]
-    return with_case_of(other[:3] if len(word) == 3 else other, word)
+    return with_case_of(other[: len(word)] if is_start else other, word)
 
 
 def _is_padded(texts: dict[str, str], *, narrow: bool) -> bool:

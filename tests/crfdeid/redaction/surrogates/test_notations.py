@@ -290,6 +290,41 @@ BESIDE = [
 SHORT = {"en": 3, "es": 3, "de": 2, "fr": 3}
 
 
+AROUND = [
+    ("en_US", "{m}/{d}/{y}", "{day} was a {w}.", "en", 9),
+    ("en_US", "{m}/{d}/{y}", "{w}'s visit of {day}", "en", 9),
+    ("en_US", "{m}/{d}/{y}", "Seen {w} afternoon at 3pm on {day}", "en", 9),
+    ("en_US", "{m}/{d}/{y}", "Here on {w}, which was {day}.", "en", 9),
+    ("en_US", "{m}/{d}/{y}", "{w}. {day}", "en", 4),
+    ("es_ES", "{dd}/{mm}/{y}", "El {day}, que fue {w}, vino.", "es", 9),
+    ("es_ES", "{dd}/{mm}/{y}", "{w}. {day}", "es", 4),
+    ("de_DE", "{dd}.{mm}.{y}", "Am {day}, einem {w}, kam er.", "de", 10),
+    ("de_DE", "{dd}.{mm}.{y}", "{w}abend des {day}", "de", 10),
+    ("de_DE", "{dd}.{mm}.{y}", "{w}. {day}", "de", 5),
+    ("fr_FR", "{dd}/{mm}/{y}", "Le {day}, un {w}, tout allait bien.", "fr", 9),
+    ("fr_FR", "{dd}/{mm}/{y}", "{w}. {day}", "fr", 4),
+    *((locale, "{y}-{mm}-{dd}", "{w} {day}", other, 10) for locale in LOCALES for other in WEEKDAYS),
+]
+
+
+@pytest.mark.parametrize(("locale", "form", "sentence", "code", "letters"), AROUND)
+def test_a_weekday_is_shifted_across_words_abbreviations_compounds_and_languages(
+    locale: str, form: str, sentence: str, code: str, letters: int
+) -> None:
+    for number, patient in enumerate(PATIENTS[:7]):
+        day = dt.date(2031, 3, 14) + dt.timedelta(number)
+        new = day + dt.timedelta(shift_of(patient).days)
+        value, moved = (written(form, locale[:2])(one) for one in (day, new))
+        text, expected = (
+            sentence.format(day=shown, w=WEEKDAYS[code][one.weekday()][:letters])
+            for shown, one in ((value, day), (moved, new))
+        )
+        start = text.index(value)
+        note = Document("1", text, (Span(start, start + len(value), "DATE"),))
+        found = redact(note, "surrogate", secret=SECRET, patient=patient, locale=locale).text
+        assert plain(found) == plain(expected)
+
+
 @pytest.mark.parametrize(("locale", "before", "form", "after"), BESIDE)
 @pytest.mark.parametrize("number", range(20))
 def test_a_weekday_next_to_a_date_is_shifted_with_it(
