@@ -50,7 +50,7 @@ def written_numbers(packs: Iterable[Language]) -> str:
 
     Example:
         >>> found = re.compile(written_numbers(LANGUAGES.values()))
-        >>> [bool(found.fullmatch(text)) for text in ("eighty-nine", "quatre-vingt", "tenth", "score")]
+        >>> [bool(found.fullmatch(text)) for text in ("eighty-nine", "quatre-vingt", "fifth", "score")]
         [True, True, True, False]
     """
     packs = tuple(packs)

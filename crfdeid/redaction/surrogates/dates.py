@@ -539,8 +539,8 @@ def _weekday(word: str, days: int, calendar: Calendar) -> str:
             for names, short in zip(pack.weekdays, calendar.short_weekdays, strict=True)
         ]
         known = [i for i, one in enumerate(forms) if plain in one]
-        names = list(map(casefold_accents, calendar.full_weekdays))
-        alike = [i for i, name in enumerate(names) if name.startswith(plain) or plain.startswith(name)]
+        whole = map(casefold_accents, calendar.full_weekdays)
+        alike = [i for i, name in enumerate(whole) if name.startswith(plain) or plain.startswith(name)]
         i = (known or alike)[0]
         full, other = calendar.full_weekdays[i], calendar.full_weekdays[(i + days) % 7]
         if len(word) <= len(calendar.short_weekdays[i]):
