@@ -49,6 +49,7 @@ _HEADERS = {
 # Presidio's, without those that run a client's code or send text to another service.
 _ANONYMIZERS = ("encrypt", "hash", "keep", "mask", "redact", "replace")
 _DEANONYMIZERS = ("decrypt", "deanonymize_keep")
+_MOST_DRAINED = 16  # times the limit, of a refused body
 _MOST_RESULTS = 5_000
 """Results of a request to Presidio's engine, whose time grows with their square."""
 
@@ -275,9 +276,10 @@ class _Api:
         return fields
 
     def _require_small(self, size: int) -> None:
-        """Refuse a larger body, and close the connection, on which the rest of it would arrive."""
+        """Refuse a larger body; the rest of a very large one is not read, but its client may then miss the answer."""
         if size > self.access.max_bytes:
-            raise HTTPException(413, f"more than {self.access.max_bytes:,} bytes", {"Connection": "close"})
+            headers = {"Connection": "close"} if size > _MOST_DRAINED * self.access.max_bytes else None
+            raise HTTPException(413, f"more than {self.access.max_bytes:,} bytes", headers)
 
     def _require_language(self, language: str | None) -> None:
         if language not in self.access.languages:

@@ -28,10 +28,11 @@ except ModuleNotFoundError as error:
 
 _log = logging.getLogger(__name__)
 
-# The head of a request; a header that goes on in the next line; and the headers that say how long a body is.
+# The head of a request; a header that goes on in the next line; a chunked body; and what else says how it ends.
 _HEAD = re.compile(rb"(?s).*?\n\r?\n")
-_FOLDED = re.compile(rb"\n[ \t]+[^\s]")
-_LENGTHS = (re.compile(rb"(?i)\ncontent-length[ \t]*:"), re.compile(rb"(?i)\ntransfer-encoding[ \t]*:"))
+_FOLDED = re.compile(rb"\n[ \t]")
+_CHUNKED = re.compile(rb"(?i)\ntransfer-encoding[ \t]*:")
+_NOT_CHUNKED = re.compile(rb"(?i)\ncontent-length[ \t]*:|\A[^\n]* HTTP/1\.0\r?\n")
 
 
 @dataclass(frozen=True)
@@ -165,7 +166,8 @@ class _Server(uvicorn.Server):
 
 def _is_ambiguous(head: bytes) -> bool:
     """True for the head of a request that two servers may read in two ways (RFC 9112, sections 5.2 and 6.1)."""
-    return _FOLDED.search(head) is not None or all(length.search(head) for length in _LENGTHS)
+    lengths = _CHUNKED.search(head) and _NOT_CHUNKED.search(head)
+    return lengths is not None or _FOLDED.search(head) is not None
 
 
 class _TimedProtocol(H11Protocol):

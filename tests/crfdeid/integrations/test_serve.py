@@ -9,16 +9,12 @@ import json
 import os
 import re
 import secrets
-import signal
 import socket
 import ssl
 import subprocess
-import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from types import NoneType
 from typing import Any
@@ -31,6 +27,7 @@ from commands import error_of
 from hypothesis import given
 from hypothesis import strategies as st
 from patient_cases import NOBODY, TWELVE
+from service import COMMAND, HEAD, JSON, Server, raw, start
 
 import crfdeid
 from crfdeid.corpora.splits import Corpus, Split
@@ -54,67 +51,6 @@ NOTES = [note.text for note in generate_notes(200, seed=3)]
 WORD = "Zarathustrova"  # of each hostile request: neither an answer nor the log may have it
 NOTE = f"Seen by Dr. {WORD} on 3/14/72."
 RESULT = {"start": 12, "end": 25, "score": 0.8, "entity_type": "PERSON"}
-JSON = {"Content-Type": "application/json"}
-COMMAND = [sys.executable, "-c", "import sys; from crfdeid.cli import main; sys.exit(main())"]
-
-
-@dataclass
-class Server:
-    """A service in a process of its own."""
-
-    process: subprocess.Popen[str]
-    port: int
-    log: list[str]
-    reader: threading.Thread
-
-    def ask(
-        self, path: str, content: Any = None, *, method: str = "", headers: dict[str, str] | None = None, **more: str
-    ) -> tuple[int, Any]:
-        """Status and content of the answer to one request."""
-        status, found, _ = self.answer(path, content, method=method, headers={**(headers or {}), **more})
-        return status, found
-
-    def answer(
-        self, path: str, content: Any = None, *, method: str = "", headers: dict[str, str] | None = None
-    ) -> tuple[int, Any, Any]:
-        """Status, content and headers of the answer to one request."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        body = content if content is None or isinstance(content, (bytes, str)) else json.dumps(content)
-        connection.request(method or ("GET" if body is None else "POST"), path, body, JSON | (headers or {}))
-        answer = connection.getresponse()
-        found = answer.read().decode()
-        connection.close()
-        is_json = answer.headers["content-type"] == "application/json"
-        return answer.status, json.loads(found) if is_json and found else found, answer.headers
-
-    def memory(self) -> int:
-        """Bytes in memory."""
-        pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE")
-
-    def end(self) -> int:
-        """Exit status after SIGTERM."""
-        self.process.send_signal(signal.SIGTERM)
-        status = self.process.wait(60)
-        self.reader.join()
-        self.process.stderr.close()
-        return status
-
-
-def start(model: Path, *options: object) -> Server:
-    command = [*COMMAND, "serve", *map(str, (model, "--port", 0, *options))]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
-    log: list[str] = []
-    assert process.stderr is not None
-    for line in process.stderr:
-        log.append(line)
-        if found := re.match(r"ready: https?://.*:(\d+)$", line):
-            break
-    else:
-        raise AssertionError(log)
-    reader = threading.Thread(target=log.extend, args=(process.stderr,), daemon=True)
-    reader.start()
-    return Server(process, int(found[1]), log, reader)
 
 
 @pytest.fixture(scope="module")
@@ -411,19 +347,6 @@ def test_other_types_hosts_and_methods_are_refused(server: Server) -> None:
     assert server.ask("/redact/", {"text": NOTE})[0] == 404
 
 
-def raw(server: Server, content: bytes, *, patience: float = 20) -> bytes:
-    """What comes back for some bytes, until the service closes the connection."""
-    with socket.create_connection(("127.0.0.1", server.port), timeout=patience) as connection:
-        connection.sendall(content)
-        found = b""
-        while part := connection.recv(1 << 16):
-            found += part
-    return found
-
-
-HEAD = b"POST /redact HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-
-
 def test_slow_requests_are_cut_and_the_others_are_answered(guarded: Server) -> None:
     for content in (
         b"",
@@ -450,9 +373,6 @@ def test_connections_are_limited(guarded: Server) -> None:
 @pytest.mark.parametrize(
     "content",
     [
-        HEAD + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-        HEAD + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\n{}",
-        HEAD + b"Content-Length: -1\r\n\r\n{}",
         HEAD + b"Host: evil.example\r\nContent-Length: 2\r\n\r\n{}",
         HEAD + b"X: a\r\n b\0\r\nContent-Length: 2\r\n\r\n{}",
         HEAD + b"X: " + b"a" * 100_000 + b"\r\n\r\n",
@@ -568,6 +488,39 @@ def test_texts_that_wait_together_are_tagged_together(few_notes_model: Path) -> 
 
     asyncio.run(ask())
     assert model.calls < 20
+
+
+class _Endless(Deidentifier):
+    """A pipeline that never comes to the end of a text of 100,000 characters, and counts its steps."""
+
+    steps = 0
+
+    def annotate_in_steps(self, texts: Any, **options: Any) -> Iterator[Document | None]:
+        found = list(texts)
+        while len(found[0]) >= 100_000:
+            self.steps += 1
+            time.sleep(0.001)
+            yield None
+        yield from super().annotate_in_steps(found, **options)
+
+
+def test_a_request_interrupts_larger_ones_and_a_cancelled_one_ends(few_notes_model: Path) -> None:
+    model = _Endless(crfdeid.load(few_notes_model).tagger)
+
+    async def ask() -> None:
+        service = Service(model, Policy())
+        endless = asyncio.create_task(service.redact(["x " * 50_000]))
+        for text in (NOTE * 1_000, NOTE):  # on the same thread as the endless one, and on the other
+            (redacted,) = await asyncio.wait_for(service.redact([text]), 60)
+            assert redacted.text == crfdeid.redact(model.annotate(text)).text
+        assert not endless.done() and model.steps
+        endless.cancel()
+        await service.redact([NOTE * 1_000])  # after the turn in which it was cancelled
+        before = model.steps
+        await asyncio.sleep(0.5)
+        assert model.steps == before
+
+    asyncio.run(ask())
 
 
 def test_the_end_waits_for_the_requests_that_were_taken(few_notes_model: Path) -> None:
