@@ -236,7 +236,7 @@ NETWORK_RULES = (
     Rule(
         "path or name of a file",
         rf"{_FOLDERS}{_IN_FOLDERS}|(?-i:file:///?)\S{{1,400}}(?<=\w)"
-        rf"|(?=[\w.-]{{0,80}}?[_\d-])\w[\w.()-]{{1,120}}\.{one_of(_FILES)}(?!\w)",
+        rf"|(?=[\w.-]{{0,80}}?[_\d-])\w[\w.()-]{{1,120}}\.(?=\w\w){one_of(_FILES)}(?!\w)",
         _URL,
         (
             *("C:\\Users\\jquill\\notes\\Quill_Jane.docx", "to [D:\\scans\\Jane Quill\\a.pdf].", "/home/jquill/a.pdf"),

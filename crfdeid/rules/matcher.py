@@ -517,12 +517,12 @@ def _right_end(rule: Rule, text: str, start: int, end: int) -> int:
 
 
 @lru_cache(maxsize=1 << 12)
-def _valid_length(check: Callable[[str], bool], value: str) -> int:
+def _valid_length(check: Callable[[str], bool | None], value: str) -> int:
     """The length of the longest valid value that a text begins with, cut at its gaps; 0 if there is none.
 
     "4929 5260 1815 9081 12" is a valid card number and another number.
     """
     end = len(value)
-    while end > 0 and not check(value[:end]):
-        end = max(value.rfind(mark, 0, end) for mark in " -,")
+    while end > 0 and not (found := check(value[:end])):
+        end = -1 if found is None else max(value.rfind(mark, 0, end) for mark in " -,")
     return max(end, 0)

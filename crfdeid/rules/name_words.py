@@ -127,7 +127,6 @@ def is_after_word(value: str) -> bool:
     return len(words) > 1 or words == ["unknown"] or (bool(words) and (bool(_LISTED & set(words)) or len(kinds) > 1))
 
 
-@lru_cache(maxsize=1 << 14)
 def is_town(value: str) -> bool:
     """True for the name of a town, region or country.
 
@@ -155,19 +154,36 @@ def ends_with_name(value: str) -> bool:
         >>> ends_with_name("Hospital General Quill"), ends_with_name("Hospital Clínico")
         (True, False)
     """
-    words = [word for word in _WORD.findall(value)[1:] if word[0].isupper()]
+    return _end_with_name(_capitals(value))
+
+
+def _capitals(value: str) -> list[str]:
+    """The words with a capital after the first word."""
+    return [word for word in _WORD.findall(value)[1:] if word[0].isupper()]
+
+
+def _end_with_name(words: list[str]) -> bool:
     return bool(words) and _name_word_kind(words[-1]) not in ("word", "acronym")
 
 
-def has_proper_name(value: str) -> bool:
+@lru_cache(maxsize=1 << 14)
+def _is_proper(word: str) -> bool:
+    """True for the name of a place or person."""
+    return is_town(word) or _name_word_kind(word) in _LISTED
+
+
+def has_proper_name(value: str) -> bool | None:
     """True for words with the name of a place or person, after the first word, and no word of the language at the end.
 
+    Returns:
+        None without the name of a place or person, which then no part of the words has.
+
     Example:
-        >>> has_proper_name("Hospital Toledo"), has_proper_name("Hospital Denies")
-        (True, False)
+        >>> [has_proper_name(f"Hospital {words}") for words in ("Toledo", "Toledo Denies", "Denies")]
+        [True, False, None]
     """
-    names = (word for word in _WORD.findall(value)[1:] if word[0].isupper())
-    return ends_with_name(value) and any(is_town(word) or _name_word_kind(word) in _LISTED for word in names)
+    words = _capitals(value)
+    return _end_with_name(words) if any(map(_is_proper, words)) else None
 
 
 def is_known(value: str) -> bool:

@@ -29,7 +29,7 @@ class Rule(NamedTuple):
             from ``left_context`` if that is set.
         starts_with_word: a match starts with one of ``words``; the rule is tried at those words only.
         check: validates a value, such as by its checksum. If a match fails, the part before its last space, hyphen or
-            comma is tried.
+            comma is tried, unless the answer is None: then no part of it can be valid.
         has_checksum: ``check`` hardly passes by chance, so that a match is PHI even if annotators missed it.
         requires_support: use the rule only if its matches in the training notes are PHI, or if there are training notes
             without a match: its values are PHI in some corpora only, such as words for relatives.
@@ -52,7 +52,7 @@ class Rule(NamedTuple):
     left_context: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     starts_with_word: bool = False
-    check: Callable[[str], bool] | None = None
+    check: Callable[[str], bool | None] | None = None
     has_checksum: bool = False
     requires_support: bool = False
     in_note: Callable[[str], bool] | None = None
