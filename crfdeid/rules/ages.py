@@ -104,7 +104,10 @@ _FIGURE = r"(?:90['’]?s(?![^\W_])|0?(?:9\d|1[01]\d|120)(?:[.,]\d{1,2}(?!\d)| ?
 _NUMBER = rf"(?:{_FIGURE}|{written_ages(LANGUAGES.values())})"
 _JOINT = rf"{_words('joint')} "
 # "91", "91-93", "88-92", "91 and 93", "91- to 93", "91, 92 and 93".
-_RANGE = rf"(?:(?:(?!9\d)\d{{1,2}}{_DASH})?{_NUMBER}(?:(?:-?(?:{_DASH}| {_JOINT})|, ){_NUMBER}|-?{_DASH}(?!{_WHOLE})\d{{2,3}}){{0,4}})"
+_RANGE = (
+    rf"(?:(?:(?!9\d)\d{{1,2}}{_DASH})?{_NUMBER}"
+    rf"(?:(?:-?(?:{_DASH}| {_JOINT})|, ){_NUMBER}|-?{_DASH}(?!{_WHOLE})\d{{2,3}}){{0,4}})"
+)
 _IS_NUMBER = re.compile(_NUMBER, re.IGNORECASE)
 
 
