@@ -198,6 +198,32 @@ def located(path: Path | str, line: int | None = None) -> Iterator[None]:
         raise type(error)(error.problem, path=path, line=line, offset=error.offset) from None
 
 
+class PanicError(RuntimeError):
+    """Panic of a library that is written in Rust: a bug of it, or of us."""
+
+
+@contextmanager
+def panics_as_errors() -> Iterator[None]:
+    """Turn the panic of a library into a `PanicError` with its traceback, and without its message, which can hold text.
+
+    The class of a panic is made by PyO3 in each library. It is no `Exception`, so that no handler would see it.
+
+    Example:
+        >>> class PanicException(BaseException): ...
+        >>> with panics_as_errors():
+        ...     raise PanicException("text of a note")
+        Traceback (most recent call last):
+        crfdeid.errors.PanicError: a library panicked (PanicException)
+    """
+    try:
+        yield
+    except (Exception, KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException as panic:
+        error = PanicError(f"a library panicked ({type(panic).__name__})")
+        raise error.with_traceback(panic.__traceback__) from None
+
+
 def shorten_list(names: Iterable[str], *, between: str = ", ") -> str:
     """The first five names, and the number of the others.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import math
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -398,12 +399,35 @@ class SavedModel:
         Raises:
             ValueError, EOFError, zipfile.BadZipFile: it is no such file; a lookup raises them too.
         """
-        self.weights.seek(0)
         file: Any = self.weights
+        _require_stored(file)
+        file.seek(0)
         arrays: Mapping[str, np.ndarray] = np.load(file, allow_pickle=False)
         if isinstance(arrays, np.ndarray):
             raise ValueError("a single array")
         return arrays
+
+
+def _require_stored(file: MappedFile) -> None:
+    """Check the header of each array against the bytes that it has in the file: reading it allocates no more.
+
+    Raises:
+        ValueError, zipfile.BadZipFile: an array is compressed, or of another size, or the file has none.
+    """
+    stream: Any = file
+    size = 0
+    with zipfile.ZipFile(stream) as packed:
+        for part in packed.infolist():
+            with packed.open(part) as array:
+                if np.lib.format.read_magic(array) != (1, 0):
+                    raise ValueError("an array of another version")
+                shape, _, kind = np.lib.format.read_array_header_1_0(array)
+                whole = array.tell() + math.prod(shape) * kind.itemsize
+            size += part.file_size
+            if not (part.compress_type == zipfile.ZIP_STORED and kind.itemsize and whole == part.file_size):
+                raise ValueError("an array of another size than its bytes")
+            if size > len(file):
+                raise ValueError("an array of another size than its bytes")
 
 
 def distinct_names(value: Any) -> tuple[str, ...]:

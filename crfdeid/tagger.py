@@ -149,6 +149,15 @@ class Tagger(Protocol):
     def traits(cls, settings: Any) -> Traits:
         """Return the traits of the model with these settings."""
 
+    def require_sources(self) -> None:
+        """Check the folders that the settings name, such as a pretrained encoder's, before any note is read.
+
+        Raises:
+            DataError: one cannot be read.
+            UsageError: the settings do not fit it.
+        """
+        return  # noqa: PLR1711  the empty method of a protocol is abstract
+
     @property
     def tags(self) -> tuple[str, ...]:
         """Tags that this tagger can give, sorted: the columns of `marginals`. Empty before `fit`."""

@@ -181,7 +181,15 @@ class SavedTagger:
             problem = f"with these settings a {self.model} has another structure than the trained one"
             raise OptionConflictError(f"{problem}: leave out settings that change the network") from None
 
+    def require_structure(self, processor: Any, names: Collection[str]) -> None:
+        """Check that a network with arrays of these names can be made for a processor, before it is made.
+
+        Raises:
+            ValueError: it cannot.
+        """
+
     def _with(self, processor: Processor, names: Collection[str], read: Callable[[str], np.ndarray]) -> TrainedModel:
+        self.require_structure(processor, names)
         structure, shapes = expected_shapes(self, processor)
         return TrainedModel(processor, structure, params_from(shapes, names, read))
 

@@ -56,12 +56,13 @@ def run_command(work: Callable[[], int | None], *, interrupted: str, out_of_memo
 def _outcome(work: Callable[[], int | None], out_of_memory: str) -> tuple[int, str]:
     """Exit code of a command, and its error message; "" without an error."""
     # Imported here, where signals are handled.
-    from crfdeid.errors import DataError, UsageError, missing_extra  # noqa: PLC0415
+    from crfdeid.errors import DataError, PanicError, UsageError, missing_extra, panics_as_errors, raised_at  # noqa: PLC0415
 
+    problem = ""
     try:
         from crfdeid.cli.progress import show_messages  # noqa: PLC0415
 
-        with show_messages():
+        with panics_as_errors(), show_messages():
             try:
                 code = work() or 0
             finally:
@@ -79,9 +80,11 @@ def _outcome(work: Callable[[], int | None], out_of_memory: str) -> tuple[int, s
     except OSError as refused:  # Such as a full disk. It names files only.
         _discard(sys.stdout)
         return 1, f"{refused.filename}: {refused.strerror}" if refused.filename else str(refused)
+    except PanicError as panic:
+        code, problem = 1, f"{panic}, below {raised_at(panic).partition(' in ')[2]}: report it"
     except MemoryError:
-        return 1, f"out of memory: {out_of_memory}"
-    return code, ""
+        code, problem = 1, f"out of memory: {out_of_memory}"
+    return code, problem
 
 
 def run_click(command: click.Command, name: str, arguments: Sequence[str]) -> int:

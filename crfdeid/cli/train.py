@@ -138,6 +138,8 @@ def run(options: SimpleNamespace) -> None:
     site = custom_lists(options)
     one_thread()
     name, tagger, key = _create_tagger(options) if options.finetune_from is None else _load_for_finetuning(options)
+    if options.finetune_from is None:
+        tagger.require_sources()
     concepts = _concept_paths(options)
     if concepts is not None and CONCEPT not in type(tagger).traits(tagger.settings).layers:
         raise UsageError(f"--model {name} learns PHI alone: leave out --concepts, or choose a model that learns both")

@@ -30,6 +30,9 @@ from features.extractor import FEATURE_SETS, escape_for_crfsuite
 from features.languages import AUTO
 from features.pos import POS_BACKENDS
 
+WITHOUT_WEIGHT = "\ufdd0"
+"""Before a feature of weight 0: CRFsuite weighs it with the tag of its token, which it does not describe there."""
+
 _MOST = 2**31 - 1  # CRFsuite's integers have 32 bits
 _HEADER = struct.Struct("<4sI4sI8I")
 _CHUNK = struct.Struct("<4sII")
@@ -127,7 +130,7 @@ def train_weights(
             raise WriteError(problem, path=gettempdir()) from None
 
 
-def _rows(labelled: Sequence[LabelledSentence], features: Extractor, least: int) -> Iterator[list[list[str]]]:
+def _rows(labelled: Sequence[LabelledSentence], features: Extractor, least: int) -> Iterator[Any]:
     """Feature strings of each sentence, without the features of fewer than ``least`` documents."""
     if least == 1:
         yield from _extract(features, labelled)
@@ -141,13 +144,23 @@ def _rows(labelled: Sequence[LabelledSentence], features: Extractor, least: int)
         yield [[name for name in row if counts[name] >= least] for row in rows]
 
 
-def _extract(features: Extractor, labelled: Sequence[LabelledSentence]) -> Iterator[list[list[str]]]:
-    """Feature strings of each sentence, escaped for CRFsuite."""
+def _extract(features: Extractor, labelled: Sequence[LabelledSentence]) -> Iterator[Any]:
+    """Feature strings of each token of each sentence, escaped for CRFsuite, or a dict with their weights."""
     sentences = [item.sentence for item in labelled]
     for sentence, rows in zip(sentences, features.extract_all(sentences), strict=True):
         text = "".join((sentence.heading, sentence.line_prefix, *sentence.words))
         clean = escape_for_crfsuite(text) == text
-        yield rows if clean else [[escape_for_crfsuite(name) for name in row] for row in rows]
+        found = rows if clean else [[escape_for_crfsuite(name) for name in row] for row in rows]
+        yield found if WITHOUT_WEIGHT not in text else [_weighted(row) for row in found]
+
+
+def _weighted(row: Sequence[str]) -> dict[str, int]:
+    """Features of a token with their weights, the number of times that each is repeated."""
+    weights: dict[str, int] = {}
+    for name in row:
+        plain = name.removeprefix(WITHOUT_WEIGHT)
+        weights[plain] = weights.get(plain, 0) + (plain == name)
+    return weights
 
 
 def _trainer(total: int, on_progress: OnProgress | None) -> type[Any]:

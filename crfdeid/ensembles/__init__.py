@@ -71,6 +71,11 @@ class CombinedTagger(Tagger):
             requires=tuple(dict.fromkeys(what for traits in members for what in traits.requires)),
         )
 
+    def require_sources(self) -> None:
+        """Check the folders that the members' settings name."""
+        for member in create_members(self.settings, seed=self.seed):
+            member.require_sources()
+
     @property
     def tags(self) -> tuple[str, ...]:
         """The tags that any member can give and `OUTSIDE`, sorted: the columns of `marginals`. Empty before `fit`."""

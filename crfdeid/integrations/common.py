@@ -13,11 +13,13 @@ from typing import Any
 from crfdeid.documents import Evidence
 from crfdeid.errors import FormatError, NotFoundError
 from crfdeid.label_schemes import SURROGATE_KINDS
-from crfdeid.model_card.pretrained import find_model
+from crfdeid.model_card.card import read_card, threshold_in
+from crfdeid.model_card.pretrained import BUILT_IN_MODELS, find_model
 from crfdeid.pipeline import Deidentifier, load
 from crfdeid.secrets import read_secret, vocabulary_key
 from crfdeid.serialization import ModelFolder, has_private_vocabulary, verify
 from crfdeid.utils.files import read_bytes
+from crfdeid.validation import require_sensitivity
 
 
 @dataclass(eq=False)
@@ -41,8 +43,22 @@ class IntegratedModel:
     files: Mapping[str, bytes] | None = None
 
     def __post_init__(self) -> None:
-        if any(name != Path(name).name for name in self.files or ()):
+        if not all(map(is_file_name, self.files or ())):
             raise FormatError("a packed model with a file in another folder: it was not packed here")
+
+    def require_sensitivity(self) -> None:
+        """Check the option ``sensitivity`` against the model's card; a model that is not there is not looked for.
+
+        Raises:
+            DataError: the model is damaged.
+            UsageError: the sensitivity is no fraction, or the card does not support it.
+        """
+        sensitivity = self.options.get("sensitivity")
+        if sensitivity is None:
+            return
+        require_sensitivity(sensitivity)
+        if self.name in BUILT_IN_MODELS or (self.name and Path(self.name).is_dir()):
+            threshold_in(read_card(find_model(self.name)), sensitivity)
 
     @cached_property
     def deidentifier(self) -> Deidentifier:
@@ -83,6 +99,11 @@ class IntegratedModel:
 
     def __getstate__(self) -> dict[str, Any]:
         return {"name": self.name, "options": self.options, "files": self.pack()}
+
+
+def is_file_name(name: str) -> bool:
+    """Return True for the name of a file in a folder, which any file system can have."""
+    return name not in ("", ".", "..") and name.isascii() and name.isprintable() and set("/\\").isdisjoint(name)
 
 
 # Kind of surrogate of a type (`crfdeid.label_schemes`) -> Presidio's entity. Other types keep their own names.

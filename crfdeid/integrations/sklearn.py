@@ -6,6 +6,7 @@ Its methods are those of sklearn-crfsuite's ``CRF``, so that it can take the pla
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
@@ -20,20 +21,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from crfdeid.bio import OUTSIDE
 from crfdeid.crf import CrfTagger
-from crfdeid.crf.training import CrfWeights
+from crfdeid.crf.training import WITHOUT_WEIGHT, CrfWeights
 from crfdeid.documents import LabelledSentence
-from crfdeid.errors import FormatError, MismatchError, OptionConflictError
+from crfdeid.errors import FormatError, MismatchError, OptionConflictError, SettingError
 from crfdeid.evaluation import count_tags
 from crfdeid.integrations.common import IntegratedModel
 from crfdeid.registry import create
 from crfdeid.secrets import read_secret, vocabulary_key
-from crfdeid.tagger import Tagger
+from crfdeid.tagger import FitProgress, Tagger
 from features.columns import Column, Extractor, SentenceBatch
 from features.extractor import FeatureSet, add_feature_set, escape_for_crfsuite
 from features.tokens import Sentence, Token
 
 __all__ = ["SequenceTagger"]
 
+_log = logging.getLogger("crfdeid")
 _DICTS = "dicts"  # among `features.FEATURE_SETS`, once an estimator has been trained on feature dicts
 _WEIGHTS = range(101)  # of a feature in a dict: it is repeated so often
 
@@ -49,6 +51,8 @@ class SequenceTagger(BaseEstimator):
         model: a key of `crfdeid.MODELS`.
         profile: the settings to start from, as for `crfdeid.create`.
         random_state: seed of the model.
+        algorithm: "lbfgs", as CRFs are trained; sklearn-crfsuite's others are not there.
+        verbose: log each step of the training, by the logger "crfdeid" at the level INFO.
         private_vocabulary: keep words of training sentences only as keyed hashes. The key is derived from the secret in
             ``CRFDEID_SECRET``, which training, pickling and unpickling read; no pickle has it.
         settings: settings of the model that differ from the profile's, such as ``c1=0.1``; they are parameters too.
@@ -68,12 +72,16 @@ class SequenceTagger(BaseEstimator):
         *,
         profile: str = "default",
         random_state: int = 0,
+        algorithm: str = "lbfgs",
+        verbose: bool = False,
         private_vocabulary: bool = False,
         **settings: Any,
     ) -> None:
         self.model = model
         self.profile = profile
         self.random_state = random_state
+        self.algorithm = algorithm
+        self.verbose = verbose
         self.private_vocabulary = private_vocabulary
         self.__dict__.update(settings)
 
@@ -116,6 +124,8 @@ class SequenceTagger(BaseEstimator):
         sentences, dicts = _read_sentences(X)
         train = _labelled(sentences, y)
         dev = [] if X_dev is None else _labelled(self._sentences(X_dev, dicts), y_dev)
+        if self.algorithm != "lbfgs":
+            raise SettingError(f"algorithm is {self.algorithm}: give lbfgs, by which a CRF is trained here")
         own = self._get_param_names()
         settings = {name: value for name, value in self.get_params().items() if name not in own}
         if dicts:
@@ -125,7 +135,7 @@ class SequenceTagger(BaseEstimator):
             settings |= {"features": _DICTS, "pos": "none"}
         self._key()  # a missing secret is reported before the training
         tagger = create(self.model, profile=self.profile, seed=self.random_state, overrides=settings)
-        tagger.fit(train, dev)
+        tagger.fit(train, dev, on_progress=_log_step if self.verbose else None)
         self.tagger_ = _unpack(self._pack(tagger)) if self.private_vocabulary else tagger
         return self
 
@@ -152,6 +162,11 @@ class SequenceTagger(BaseEstimator):
         tags, tables = self.classes_, self._trained().marginals(self._sentences(X))
         return _array([[dict(zip(tags, row, strict=True)) for row in table.tolist()] for table in tables])
 
+    def predict_marginals_single(self, xseq: Any) -> list[dict[str, float]]:
+        """Return the probability of each tag, by tag, for each token of one sentence; errors as for `predict`."""
+        found: list[dict[str, float]] = self.predict_marginals([xseq])[0]
+        return found
+
     def score(self, X: Iterable[Any], y: Iterable[Sequence[str]]) -> float:
         """Return the micro-averaged F of entities, with strict matching of type and both boundaries.
 
@@ -166,6 +181,16 @@ class SequenceTagger(BaseEstimator):
     def classes_(self) -> list[str]:
         """Tags that the model can give, sorted."""
         return list(self._trained().tags)
+
+    @property
+    def attributes_(self) -> list[str]:
+        """Features of a CRF, or their hashes, in the order of the training sentences."""
+        return list(self._weights().names)
+
+    @property
+    def size_(self) -> int:
+        """Bytes of the model's files."""
+        return sum(map(len, self._pack(self._trained()).values()))
 
     @property
     def transition_features_(self) -> dict[tuple[str, str], float]:
@@ -216,6 +241,10 @@ class SequenceTagger(BaseEstimator):
         with TemporaryDirectory(prefix="crfdeid-model-") as folder:
             tagger.save(Path(folder), key=self._key())
             return IntegratedModel(Path(folder)).pack()
+
+
+def _log_step(progress: FitProgress) -> None:
+    _log.info("training: step %d of %d", progress.step, progress.total)
 
 
 def _unpack(files: Mapping[str, bytes]) -> Tagger:
@@ -276,7 +305,8 @@ def _feature_names(items: Sequence[Mapping[str, Any]], place: str) -> Iterable[l
         if any(weight not in _WEIGHTS for weight in weights.values()):
             problem = f"token {number} has a weight that is no whole number from 0 to 100: give the feature as text"
             raise FormatError(problem, path=place)
-        yield [name for name, weight in weights.items() for _ in range(int(weight))]
+        parts = ([name] * int(weight) or [WITHOUT_WEIGHT + name] for name, weight in weights.items())
+        yield list(chain.from_iterable(parts))
 
 
 def _escaped(value: Any) -> Any:
@@ -300,6 +330,8 @@ def _tagged(sentence: Sentence, row: Any, place: str) -> LabelledSentence:
     tags = list(row) if isinstance(row, Iterable) and not isinstance(row, str) else [None]
     if not all(isinstance(tag, str) and (tag == OUTSIDE or (tag[:2] in ("B-", "I-") and tag[2:])) for tag in tags):
         raise FormatError("no IOB2 tags: give a list of B-TYPE, I-TYPE and O", path=place)
+    if not "".join(map(str, tags)).isprintable():  # CRFsuite ends a name at NUL, and UTF-8 has no lone surrogate
+        raise FormatError("a tag with a control character or half a character: give printable names", path=place)
     if len(tags) != len(sentence.tokens):
         raise MismatchError(f"{len(tags)} tags for {len(sentence.tokens)} tokens: give one for each", path=place)
     return LabelledSentence(sentence, tuple(map(str, tags)))

@@ -6,12 +6,12 @@ The entry point ``spacy_factories`` makes the factory known, so nothing of this 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from crfdeid.documents import PHI, Document, Evidence, Span
-from crfdeid.errors import FormatError, MismatchError, missing_extra
+from crfdeid.errors import DataError, FormatError, MismatchError, UsageError, missing_extra
 from crfdeid.integrations.common import IntegratedModel
 from crfdeid.redaction import redact
 from crfdeid.utils.files import write_files
@@ -21,7 +21,9 @@ try:
     import srsly
     from spacy import util
     from spacy.language import Language
+    from spacy.scorer import get_ner_prf
     from spacy.tokens import Doc, SpanGroup
+    from spacy.training import Example
 except ModuleNotFoundError as error:
     raise missing_extra(error) from None
 
@@ -37,8 +39,13 @@ def make_component(nlp: Language, name: str, model: str, sensitivity: float | No
         model: a model's folder, or a built-in model. A pipeline that was saved has its model in its own folder.
         sensitivity: share of PHI tokens to find; None for the most probable tags.
         consistent: mark a value that is found once wherever it recurs in its document.
+
+    Raises:
+        UsageError: an option is invalid, or the model's card does not support it.
     """
-    return PhiComponent(IntegratedModel(model, {"sensitivity": sensitivity, "consistent": consistent}), name=name)
+    found = IntegratedModel(model, {"sensitivity": sensitivity, "consistent": consistent})
+    found.require_sensitivity()
+    return PhiComponent(found, name=name)
 
 
 class PhiComponent:
@@ -61,6 +68,23 @@ class PhiComponent:
     def __init__(self, model: IntegratedModel, *, name: str = "crfdeid") -> None:
         self.model = model
         self.name = name
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Types of PHI that the model can give, sorted; none where it cannot be loaded, as spaCy asks before that."""
+        try:
+            return tuple(sorted(self.model.deidentifier.types))
+        except (DataError, UsageError):
+            return ()
+
+    def score(self, examples: Iterable[Example], **_: Any) -> dict[str, Any]:
+        """Score ``doc.ents`` by strict matching, as spaCy's own components for entities do.
+
+        Args:
+            examples: predicted documents, each with its gold one.
+        """
+        found: dict[str, Any] = get_ner_prf(examples)
+        return found
 
     def __call__(self, doc: Doc) -> Doc:
         """Mark the PHI of one document.
@@ -120,9 +144,12 @@ class PhiComponent:
             DataError, UsageError: as for `crfdeid.load`; or the bytes are no packed model.
         """
         try:
-            files = {str(name): bytes(content) for name, content in srsly.msgpack_loads(data).items()}
+            files = dict(srsly.msgpack_loads(data))
+            valid = all(isinstance(name, str) and isinstance(content, bytes) for name, content in files.items())
         except Exception:  # each way of damage has its own class of error
-            raise FormatError("bytes that are no packed model: they were not written by to_bytes") from None
+            valid = False
+        if not valid:
+            raise FormatError("bytes that are no packed model: they were not written by to_bytes")
         return self._take(IntegratedModel("", self.model.options, files))
 
     def _take(self, model: IntegratedModel) -> PhiComponent:
@@ -162,18 +189,41 @@ def redacted_text(doc: Doc) -> str:
         MismatchError: the document did not pass through the component, or its spans were changed afterwards.
     """
     group = doc.spans.get(PHI)
-    if group is None or len(group) != len(group.attrs.get("offsets", [None])):
-        problem = "a document whose PHI is not marked: add the component crfdeid to its pipeline"
-        raise MismatchError(problem)
-    pairs = zip(group.attrs["offsets"], group, strict=True)
-    spans = (Span(start, end, span.label_) for (start, end), span in pairs)
+    spans = None if group is None else _exact_spans(doc, group)
+    if spans is None:
+        problem = "a document whose PHI is not marked, or whose tokens or spans were changed after that"
+        raise MismatchError(f"{problem}: put the component crfdeid last in its pipeline")
     return redact(Document("", doc.text, tuple(spans))).text
+
+
+def _exact_spans(doc: Doc, group: SpanGroup) -> list[Span] | None:
+    """Spans with the offsets of the group's attributes; None if these are not those of its spans.
+
+    Merged documents, merged tokens and groups of other components have spans without offsets, or other ones.
+    """
+    offsets = group.attrs.get("offsets")
+    try:
+        labels = [(span.start, span.end, span.label_) for span in group]
+    except (IndexError, ValueError):  # spaCy's, for a span of tokens that were merged
+        return None
+    if not isinstance(offsets, Sequence) or len(offsets) != len(labels):
+        return None
+    found, length = [], len(doc.text)
+    for pair, (first, stop, label) in zip(offsets, labels, strict=True):
+        if not (isinstance(pair, Sequence) and list(map(type, pair)) == [int, int] and 0 <= pair[0] < pair[1]):
+            return None
+        whole = doc.char_span(*pair, alignment_mode="expand") if pair[1] <= length else None
+        if whole is None or (whole.start, whole.end) != (first, stop):
+            return None
+        found.append(Span(pair[0], pair[1], label))
+    return found
 
 
 Language.factory(
     "crfdeid",
     assigns=["doc.spans", "doc.ents", "doc._.redacted"],
     default_config={"model": "", "sensitivity": None, "consistent": True},
+    default_score_weights={"ents_f": 1.0, "ents_p": 0.0, "ents_r": 0.0, "ents_per_type": None},
     func=make_component,
 )
 if not Doc.has_extension("redacted"):

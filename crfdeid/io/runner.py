@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from crfdeid.errors import UsageError
+from crfdeid.errors import UsageError, panics_as_errors
 from crfdeid.io.output import OutputFolder
 from crfdeid.io.records import Columns, Failure, Note, NoteFile, NoteResult, Record, Writer
 from crfdeid.io.sources import note_format, open_writer, read_file
@@ -185,11 +185,12 @@ def _events(
             continue
         if not output.is_finished(file):
             try:
-                for row in plan.read(file, plan.columns):
-                    event = _Event(file, row)
-                    if by_column and event.note is not None and event.note.patient is not None:
-                        similar.see(event.note.patient, f"{file.name}, row {row.number}")
-                    yield event
+                with panics_as_errors():
+                    for row in plan.read(file, plan.columns):
+                        event = _Event(file, row)
+                        if by_column and event.note is not None and event.note.patient is not None:
+                            similar.see(event.note.patient, f"{file.name}, row {row.number}")
+                        yield event
             except _FATAL:
                 raise
             except Exception as problem:  # Its message could quote a note, and is not printed.
@@ -279,7 +280,8 @@ class _FileOutput:
     def _failing(self, file: NoteFile) -> Iterator[None]:
         """Give up the file if its format, or the output folder, cannot hold its results."""
         try:
-            yield
+            with panics_as_errors():
+                yield
         except OSError as error:
             error.filename = error.filename or str(self._output.folder / self._plan.targets(file)[0])
             raise

@@ -15,7 +15,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from crfdeid.documents import CONCEPT, Document, Span
-from crfdeid.errors import DataError, EncodingError, MismatchError, SecretError, UsageError
+from crfdeid.errors import DataError, EncodingError, MismatchError, SecretError, UsageError, panics_as_errors
 from crfdeid.io.records import Failure, Note, NoteResult, Sources
 from crfdeid.model_card.card import model_digest, read_card
 from crfdeid.model_card.drift import NoteReader, drift_measures
@@ -252,7 +252,8 @@ def isolate_failures(work: Worker) -> Worker:
 
     def careful(notes: Sequence[Note]) -> list[Result]:
         try:
-            return list(work(notes))
+            with panics_as_errors():
+                return list(work(notes))
         except UsageError:
             raise
         except Exception as problem:  # Any error is listed, and the note has no output.

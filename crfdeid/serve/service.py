@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any, ParamSpec, TypeVar
 
 from crfdeid.documents import Document, Evidence, merge, merge_evidence
-from crfdeid.errors import DataError, LimitError, SettingError, UsageError
+from crfdeid.errors import DataError, LimitError, SettingError, UsageError, panics_as_errors
 from crfdeid.explain.page import word_data
 from crfdeid.io.worker import require_no_mojibake
 from crfdeid.model_card.card import threshold_in
@@ -85,7 +85,7 @@ class _Batch:
     def advance(self) -> bool:
         """Work for a turn; True at the end."""
         end = time.monotonic() + _TURN
-        with collecting_seldom():
+        with panics_as_errors(), collecting_seldom():
             return not any(time.monotonic() > end for _ in self._steps)
 
     def is_wanted(self) -> bool:
@@ -205,8 +205,9 @@ class Service:
         self._short, self._long = _Lane(model, "crfdeid-short"), _Lane(model, "crfdeid-long")
 
     async def run(self, work: Callable[_Args, _Value], *args: _Args.args, **options: _Args.kwargs) -> _Value:
-        """Do other work, between that for long texts."""
-        return await asyncio.wrap_future(self._long.thread.submit(work, *args, **options))
+        """Do other work, between that for long texts; a panic of a library is raised as `PanicError`."""
+        guarded = panics_as_errors()(work)
+        return await asyncio.wrap_future(self._long.thread.submit(guarded, *args, **options))
 
     async def annotate(self, texts: Sequence[str], *, finish: Callable[[Document], Any] = _whole) -> list[Any]:
         """Return texts as documents with their PHI; a text that fails does not fail those of other callers.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -50,6 +51,7 @@ from rnn.training.schedules import Phase, Schedule, early_stopping
 from rnn.words import tags_of
 
 _log = logging.getLogger("crfdeid")
+_LAYER = re.compile(r"network\.encoder\.layers\.(\d+)\.")  # in the name of an array
 _SPECIAL = 2  # special pieces of a window, at its start and end
 _NEVER = -1e9  # score of an output that is another tag's; finite, so that its gradient is a number
 _STEP = 16  # windows are padded to multiples of it, or to the longest window: each length is compiled once
@@ -273,19 +275,12 @@ class BertTagger(NetworkTagger):
             DataError: the encoder cannot be read.
             UsageError: there is no encoder, it reads less than a window, or the checkpoint lacks a tag.
         """
-        settings = self.settings
-        if settings.checkpoint:
-            return self._checkpoint_processor(train)
-        if not settings.epochs:
-            raise SettingError("epochs is 0: give 1 or more, or a finished token classifier (checkpoint)")
-        encoder = read_encoder(self._folder())
-        if not settings.encoder:
-            _log.info("bert starts from %s, in %s (%s)", DISTRIBUTION, encoder.folder, LICENCE)
-        return SubwordProcessor(encoder.config, encoder.pieces, {PHI: tags_of(train)}, *self._windows(encoder.config))
-
-    def _checkpoint_processor(self, train: Sequence[LabelledSentence]) -> TextProcessor:
-        encoder, head = self._classifier()
-        cuts = self._windows(encoder.config)
+        encoder, head = self._source()
+        cuts = self.settings.window, self.settings.overlap
+        if head is None:
+            if not self.settings.encoder:
+                _log.info("bert starts from %s, in %s (%s)", DISTRIBUTION, encoder.folder, LICENCE)
+            return SubwordProcessor(encoder.config, encoder.pieces, {PHI: tags_of(train)}, *cuts)
         processor = TextProcessor(encoder.config, encoder.pieces, {PHI: head.tags}, *cuts, head.labels)
         require_known_tags(processor, train)
         return processor
@@ -311,14 +306,28 @@ class BertTagger(NetworkTagger):
                 )
         super().fit_rows(processor, rows, dev, on_progress=on_progress)
 
-    def _windows(self, encoder: EncoderConfig) -> tuple[int, int]:
-        """Window and overlap."""
-        settings = self.settings
-        if settings.window + _SPECIAL > encoder.max_length:
-            raise SettingError(
-                f"window is {settings.window}: the encoder reads {encoder.max_length - _SPECIAL} at most"
-            )
-        return settings.window, settings.overlap
+    def require_sources(self) -> None:
+        """Check the encoder, or the checkpoint, against its settings, and the header of its weights against these."""
+        self._source()
+
+    def _source(self) -> tuple[PretrainedEncoder, Head | None]:
+        """Encoder and, of a finished token classifier, its last layer.
+
+        Raises:
+            DataError: one cannot be read.
+            UsageError: there is none, or it reads less than a window.
+        """
+        settings, head = self.settings, None
+        if settings.checkpoint:
+            encoder, head = self._classifier()
+        elif settings.epochs:
+            encoder = read_encoder(self._folder())
+        else:
+            raise SettingError("epochs is 0: give 1 or more, or a finished token classifier (checkpoint)")
+        if settings.window + _SPECIAL > encoder.config.max_length:
+            most = encoder.config.max_length - _SPECIAL
+            raise SettingError(f"window is {settings.window}: the encoder reads {most} at most")
+        return encoder, head
 
     def _classifier(self) -> tuple[PretrainedEncoder, Head]:
         settings = self.settings
@@ -343,6 +352,14 @@ class BertTagger(NetworkTagger):
         """Restore the processor of a saved model."""
         kind = TextProcessor if "outputs" in described else SubwordProcessor
         return kind.read(described, arrays, window=self.settings.window, overlap=self.settings.overlap)
+
+    def require_structure(self, processor: SubwordProcessor, names: Collection[str]) -> None:
+        """Check the number of layers, each of which takes its time to make, and that a window fits the positions."""
+        layers = {found[1] for found in map(_LAYER.match, names) if found}
+        if len(layers) != processor.encoder.layers:
+            raise ValueError("another number of layers")
+        if processor.window + _SPECIAL > processor.encoder.max_length:
+            raise ValueError("a window of more pieces than there are positions")
 
     def tables(self, processor: SubwordProcessor, rngs: nnx.Rngs) -> dict[str, jax.Array]:
         """Zeros in place of the encoder's vectors of word pieces; `initial` sets these."""

@@ -19,14 +19,17 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from reprlib import repr as shortened
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from crfdeid.bio import OUTSIDE
-from crfdeid.errors import SettingError
+from crfdeid.errors import SettingError, shorten_list
 
-FAMILIES = ("bert", "roberta", "distilbert")
+# Families of encoders, each with the first part of the names of its classes in `architectures`.
+FAMILIES = {"bert": "Bert", "roberta": "Roberta", "distilbert": "DistilBert"}
+_CLASS = re.compile(rf"({'|'.join(FAMILIES.values())})(?:For|Model)")
 ACTIVATIONS = ("gelu", "gelu_new", "relu")
 # Fields that change what an encoder computes, and are not implemented; each is refused unless it is empty or false.
 _NOT_IMPLEMENTED = ("is_decoder", "add_cross_attention", "pruned_heads", "quantization_config", "auto_map")
@@ -38,7 +41,18 @@ _DISTILBERT = {
     "intermediate_size": "hidden_dim",
     "hidden_act": "activation",
 }
-_MOST = 1 << 20  # of any size: a larger one means a damaged file, and would be allocated
+_MOST = 1 << 20
+# Sizes: the name of each in ``config.json``, its least and its largest value. A larger one means a damaged file, and
+# would be allocated, or compiled layer by layer.
+_SIZES = {
+    "pieces": ("vocab_size", 1, _MOST),
+    "hidden": ("hidden_size", 1, _MOST),
+    "layers": ("num_hidden_layers", 1, 256),
+    "heads": ("num_attention_heads", 1, _MOST),
+    "intermediate": ("intermediate_size", 1, _MOST),
+    "positions": ("max_position_embeddings", 1, _MOST),
+    "first": ("pad_token_id", 0, _MOST),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,14 +91,14 @@ class EncoderConfig:
     epsilon: float
 
     def __post_init__(self) -> None:
-        if self.family not in FAMILIES:
-            raise ValueError(f"an encoder of the kind '{self.family}': there are {', '.join(FAMILIES)}")
+        if not isinstance(self.family, str) or self.family not in FAMILIES:
+            raise ValueError(f"an encoder of the kind {shortened(self.family)}: there are {', '.join(FAMILIES)}")
         if self.activation not in ACTIVATIONS:
-            raise ValueError(f"the activation '{self.activation}': there are {', '.join(ACTIVATIONS)}")
-        for name in ("pieces", "hidden", "layers", "heads", "intermediate", "positions", "first"):
+            raise ValueError(f"the activation {shortened(self.activation)}: there are {', '.join(ACTIVATIONS)}")
+        for name, (there, least, most) in _SIZES.items():
             value = getattr(self, name)
-            if type(value) is not int or not int(name != "first") <= value <= _MOST:
-                raise ValueError(f"{name} that are no number that can work")
+            if type(value) is not int or not least <= value <= most:
+                raise ValueError(f"'{there}' is no whole number from {least} to {most}")
         if self.hidden % self.heads:
             raise ValueError(f"states of {self.hidden} numbers, which {self.heads} heads cannot share")
         if type(self.epsilon) not in (int, float) or not 0 < self.epsilon < 1:
@@ -107,13 +121,17 @@ class EncoderConfig:
         family = config.get("model_type", "bert")  # BioBERT and SciBERT are older than this field
         kind = config.get("position_embedding_type", "absolute")
         if kind != "absolute":
-            raise ValueError(f"positions of the kind '{kind}': there are absolute ones")
+            raise ValueError(f"positions of the kind {shortened(kind)}: there are absolute ones")
         for name in _NOT_IMPLEMENTED:
             if config.get(name):
                 raise ValueError(f"'{name}' is not implemented")
+        for found in filter(None, map(_CLASS.match, _architectures(config))):
+            if found[1] != FAMILIES.get(str(family)):
+                raise ValueError(f"'architectures' has a {found[1]}, where 'model_type' is {shortened(family)}")
         if family == "distilbert":
             config = {**config, "layer_norm_eps": 1e-12}
             config |= {name: config[own] for name, own in _DISTILBERT.items() if own in config}
+        padding = config.get("pad_token_id", 1)
         try:
             return cls(
                 family=family,
@@ -123,18 +141,28 @@ class EncoderConfig:
                 heads=config["num_attention_heads"],
                 intermediate=config["intermediate_size"],
                 positions=config["max_position_embeddings"],
-                first=config.get("pad_token_id", 1) + 1 if family == "roberta" else 0,
+                first=0 if family != "roberta" else padding + 1 if type(padding) is int else padding,
                 activation=config.get("hidden_act", "gelu"),
                 epsilon=config.get("layer_norm_eps", 1e-12),
             )
         except KeyError as missing:
             raise ValueError(f"no field {missing}") from None
-        except TypeError:
-            raise ValueError("a field of another type than it should be") from None
 
     def describe(self) -> dict[str, Any]:
         """Return JSON data for ``EncoderConfig(**described)``."""
         return dataclasses.asdict(self)
+
+
+def _architectures(config: Mapping[str, Any]) -> list[str]:
+    """Names of the classes that a checkpoint was saved from; old ones have none.
+
+    Raises:
+        ValueError: it is no list of names.
+    """
+    found = config.get("architectures") or []
+    if not isinstance(found, list) or not all(isinstance(name, str) for name in found):
+        raise ValueError("'architectures' is no list of names")
+    return found
 
 
 SCHEMES = ("iob2", "iob1")
@@ -142,6 +170,9 @@ _PREFIXED = re.compile(r"([BIMESLU])[-_](.+)")
 _BEGIN = "BSU"
 _UNNAMED = re.compile(r"LABEL_\d+")
 _TASK = "ForTokenClassification"
+MOST_LABELS = 1000
+"""Largest number of a classifier's labels: each output is compared with each tag."""
+_LONGEST = 100  # characters of a label
 _SHARES = (math.log(0.99), math.log(0.01))  # of an output, and of the one that a type lacks
 
 
@@ -213,14 +244,14 @@ def read_head(config: Mapping[str, Any], *, renamed: Mapping[str, str], scheme: 
         ValueError: it is no token classifier, or its labels cannot be read; the message says why.
         SettingError: a name in ``renamed`` is none of its labels or types.
     """
-    kinds = config.get("architectures") or [_TASK]
-    if not any(str(kind).endswith(_TASK) for kind in kinds):
-        raise ValueError(f"a {kinds[0]}: give a token classifier")
+    kinds = _architectures(config) or [_TASK]
+    if not any(kind.endswith(_TASK) for kind in kinds):
+        raise ValueError(f"a {shortened(kinds[0])}: give a token classifier")
     names = _label_names(config.get("id2label"))
     parsed = _parse([_rename(name, renamed) for name in names])
     known = {*names, *(found[2] for found in map(_PREFIXED.fullmatch, names) if found)}
     if unknown := sorted(renamed.keys() - known):
-        raise SettingError(f"labels: the checkpoint has no label or type '{unknown[0]}': it has {', '.join(names)}")
+        raise SettingError(f"labels: the checkpoint has no label or type '{unknown[0]}': it has {shorten_list(names)}")
     if OUTSIDE not in {name for _, name in parsed}:
         raise ValueError("no label O, for words that are no PHI: name it with --set labels=NAME=O")
     return _head(parsed, scheme)
@@ -228,11 +259,13 @@ def read_head(config: Mapping[str, Any], *, renamed: Mapping[str, str], scheme: 
 
 def _label_names(found: Any) -> list[str]:
     """Names of the labels by number."""
+    if isinstance(found, Mapping) and len(found) > MOST_LABELS:
+        raise ValueError(f"'id2label' has more than {MOST_LABELS} labels")
     if not isinstance(found, Mapping) or sorted(found) != sorted(map(str, range(len(found)))):
         raise ValueError("no 'id2label' with a name for each number from 0")
     names = [found[str(number)] for number in range(len(found))]
-    if not all(isinstance(name, str) and name for name in names):
-        raise ValueError("'id2label' has an empty name")
+    if not all(isinstance(name, str) and name.isprintable() and 0 < len(name) <= _LONGEST for name in names):
+        raise ValueError(f"'id2label' has a name that is not of 1 to {_LONGEST} printable characters")
     return names
 
 

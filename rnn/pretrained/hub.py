@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from reprlib import repr as shortened
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -19,13 +22,16 @@ from safetensors import SafetensorError, safe_open
 from tokenizers import BertWordPieceTokenizer, ByteLevelBPETokenizer, Tokenizer
 
 from crfdeid.errors import (
+    DataError,
     FormatError,
     IntegrityError,
     MismatchError,
     NotFoundError,
     OptionConflictError,
+    PanicError,
     ReadError,
     UsageError,
+    panics_as_errors,
 )
 from crfdeid.utils.files import read_text
 from crfdeid.utils.folders import cache_folder
@@ -58,6 +64,7 @@ _DISTILBERT = {
     "ffn.lin2": "outer",
     "output_layer_norm": "norm",
 }
+_SEGMENTS = "embeddings.token_type_embeddings.weight"
 _NORMS = ("attended", "norm")
 
 
@@ -80,32 +87,93 @@ class PretrainedEncoder(NamedTuple):
         Raises:
             DataError: the file is missing, damaged, or that of another encoder.
         """
-        found = self._arrays(_expected(self.config))
+        found = self._read(_expected(self.config))
         if self.config.family == "distilbert":
             found["segment"] = np.zeros(self.config.hidden, np.float32)
         return found
 
     def classifier(self, labels: int) -> dict[str, np.ndarray]:
         """Read the last layer of a token classifier: "head.W", [H, labels], and "head.b"; errors as for `weights`."""
-        shape = (self.config.hidden, labels)
-        return self._arrays([("classifier.weight", "head.W", shape), ("classifier.bias", "head.b", shape[1:])])
+        return self._read(_of_head(self.config, labels))
 
-    def _arrays(self, expected: Iterable[tuple[str, str, tuple[int, ...]]]) -> dict[str, np.ndarray]:
-        path = self.folder / _WEIGHTS
-        if not path.is_file():
-            raise NotFoundError(_remedy(self.folder), path=path)
-        found = {}
-        try:
-            with safe_open(path, framework="numpy") as file:
-                stored = {_plain(name): name for name in file.keys()}  # noqa: SIM118  not a mapping
-                for there, here, shape in expected:
-                    if there not in stored:
-                        raise FormatError(f"no array '{there}': give the weights of a whole model", path=path)
-                    found[here] = _array(file.get_tensor(stored[there]), there, here, shape, path)
-        except (SafetensorError, OSError, TypeError, OverflowError):
-            problem = "damaged, or not a file of arrays that can be read: fetch it anew"
-            raise IntegrityError(problem, path=path) from None
-        return found
+    def _read(self, expected: Iterable[_Expected]) -> dict[str, np.ndarray]:
+        with _open_weights(self.folder) as stored:
+            return {one.here: stored.array(name, one) for name, one in stored.find(expected)}
+
+
+class _Expected(NamedTuple):
+    """Array of an encoder: its name there, its name here, its shape here."""
+
+    there: str
+    here: str
+    shape: tuple[int, ...]
+
+
+class _StoredArrays:
+    """Open file of weights."""
+
+    def __init__(self, path: Path, file: Any) -> None:
+        self._path, self._file = path, file
+        self._names = {_plain(name): name for name in file.keys()}  # noqa: SIM118  not a mapping
+
+    def require(self, expected: Iterable[_Expected]) -> None:
+        """Compare arrays with the header; errors as for `find`. Nothing of their size is read or made."""
+        deque(self.find(expected), maxlen=0)
+
+    def require_none(self, prefix: str) -> None:
+        """Refuse arrays that would be left out.
+
+        Raises:
+            MismatchError: one has this prefix.
+        """
+        if extra := next((name for name in self._names if name.startswith(prefix)), None):
+            problem = f"the array {shortened(extra)} has no place in the model of {_CONFIG}"
+            raise MismatchError(f"{problem}: give files that belong together", path=self._path)
+
+    def find(self, expected: Iterable[_Expected]) -> Iterator[tuple[str, _Expected]]:
+        """Yield the name in the file of each expected array, whose shape in the header is the right one.
+
+        Raises:
+            FormatError: one is missing.
+            MismatchError: one has another shape.
+        """
+        for one in expected:
+            if one.there not in self._names:
+                raise FormatError(f"no array '{one.there}': give the weights of a whole model", path=self._path)
+            found = tuple(self._file.get_slice(self._names[one.there]).get_shape())
+            wanted = one.shape[::-1] if one.here.endswith(".W") else one.shape
+            of_segments = one.here == "segment" and len(found) == 2 and found[0] and found[1:] == wanted
+            if found != wanted and not of_segments:
+                problem = f"the array '{one.there}' is {list(found)}, where {_CONFIG} asks for {shortened([*wanted])}"
+                raise MismatchError(f"{problem}: give files that belong together", path=self._path)
+            yield self._names[one.there], one
+
+    def array(self, name: str, one: _Expected) -> np.ndarray:
+        """Read an array, as float32 and in our layout.
+
+        Raises:
+            IntegrityError: it holds other than finite numbers.
+        """
+        array: np.ndarray = self._file.get_tensor(name)
+        if array.ndim > len(one.shape):
+            array = array[0]  # all of a text is of the first segment
+        array = array if array.dtype.kind in "iub" else array.astype(np.float32, copy=False)  # bfloat16: kind "V"
+        if array.dtype != np.float32 or not np.isfinite(array).all():
+            raise IntegrityError(f"the array '{one.there}' holds no finite numbers: fetch it anew", path=self._path)
+        return array.T if one.here.endswith(".W") else array
+
+
+@contextmanager
+def _open_weights(folder: Path) -> Iterator[_StoredArrays]:
+    path = folder / _WEIGHTS
+    if not path.is_file():
+        raise NotFoundError(_remedy(folder), path=path)
+    try:
+        with safe_open(path, framework="numpy") as file:
+            yield _StoredArrays(path, file)
+    except (SafetensorError, OSError, TypeError, OverflowError):
+        problem = "damaged, or not a file of arrays that can be read: fetch it anew"
+        raise IntegrityError(problem, path=path) from None
 
 
 def read_encoder(folder: Path) -> PretrainedEncoder:
@@ -135,12 +203,15 @@ def read_classifier(folder: Path, *, labels: str, scheme: str) -> tuple[Pretrain
     content = _config(folder / _CONFIG)
     encoder = _encoder(folder, content)
     try:
-        return encoder, read_head(content, renamed=read_renamed(labels), scheme=scheme)
+        head = read_head(content, renamed=read_renamed(labels), scheme=scheme)
     except UsageError:
         raise
     except ValueError as error:
         problem = f"not a token classifier that can be read: {error}"
         raise FormatError(problem, path=folder / _CONFIG) from None
+    with _open_weights(folder) as stored:
+        stored.require(_of_head(encoder.config, head.known))
+    return encoder, head
 
 
 def _encoder(folder: Path, content: Mapping[str, Any]) -> PretrainedEncoder:
@@ -148,6 +219,11 @@ def _encoder(folder: Path, content: Mapping[str, Any]) -> PretrainedEncoder:
         config = EncoderConfig.of_hub(content)
     except ValueError as error:
         raise FormatError(f"not an encoder that can be read: {error}", path=folder / _CONFIG) from None
+    with _open_weights(folder) as stored:
+        stored.require(_expected(config))
+        if config.family != "distilbert" and "type_vocab_size" in content:
+            stored.require([_Expected(_SEGMENTS, "", (content["type_vocab_size"], config.hidden))])
+        stored.require_none(f"{_stack(config)}.{config.layers}.")
     pieces = read_pieces(folder, config.family)
     if pieces.count > config.pieces:
         problem = f"{pieces.count} word pieces, where {_CONFIG} says {config.pieces}: give files that belong together"
@@ -181,40 +257,37 @@ def _plain(name: str) -> str:
     return name
 
 
-def _array(array: np.ndarray, there: str, here: str, shape: tuple[int, ...], path: Path) -> np.ndarray:
-    if here == "segment" and array.ndim == 2 and array.shape[1:] == shape and len(array):
-        array = array[0]  # all of a text is of the first segment
-    if here.endswith(".W"):
-        shape = shape[::-1]
-    if array.shape != shape:
-        problem = f"the array '{there}' is {list(array.shape)}, where {_CONFIG} asks for {list(shape)}"
-        raise MismatchError(f"{problem}: give files that belong together", path=path)
-    array = array if array.dtype.kind in "iub" else array.astype(np.float32, copy=False)  # bfloat16 is of kind "V"
-    if array.dtype != np.float32 or not np.isfinite(array).all():
-        raise IntegrityError(f"the array '{there}' holds no finite numbers: fetch it anew", path=path)
-    return array.T if here.endswith(".W") else array
-
-
-def _expected(config: EncoderConfig) -> Iterator[tuple[str, str, tuple[int, ...]]]:
-    """Yield every required array: its name there, its name here, its shape here."""
+def _expected(config: EncoderConfig) -> Iterator[_Expected]:
+    """Yield every required array of an encoder."""
     size, inner = config.hidden, config.intermediate
-    yield "embeddings.word_embeddings.weight", "pieces", (config.pieces, size)
-    yield "embeddings.position_embeddings.weight", "positions", (config.positions, size)
+    yield _Expected("embeddings.word_embeddings.weight", "pieces", (config.pieces, size))
+    yield _Expected("embeddings.position_embeddings.weight", "positions", (config.positions, size))
     if config.family != "distilbert":
-        yield "embeddings.token_type_embeddings.weight", "segment", (size,)
-    yield "embeddings.LayerNorm.weight", "norm.g", (size,)
-    yield "embeddings.LayerNorm.bias", "norm.b", (size,)
+        yield _Expected(_SEGMENTS, "segment", (size,))
+    yield _Expected("embeddings.LayerNorm.weight", "norm.g", (size,))
+    yield _Expected("embeddings.LayerNorm.bias", "norm.b", (size,))
     sizes: Mapping[str, Any] = {"inner": (size, inner), "outer": (inner, size)}
-    parts, stack = (_DISTILBERT, "transformer") if config.family == "distilbert" else (_BERT, "encoder")
+    parts = _DISTILBERT if config.family == "distilbert" else _BERT
     for layer in range(config.layers):
         for there, here in parts.items():
-            place, name = f"{stack}.layer.{layer}.{there}", f"layers.{layer}.{here}"
+            place, name = f"{_stack(config)}.{layer}.{there}", f"layers.{layer}.{here}"
             matrix = sizes.get(here, (size, size))
             if here in _NORMS:
-                yield f"{place}.weight", f"{name}.g", (size,)
+                yield _Expected(f"{place}.weight", f"{name}.g", (size,))
             else:
-                yield f"{place}.weight", f"{name}.W", matrix
-            yield f"{place}.bias", f"{name}.b", matrix[1:]
+                yield _Expected(f"{place}.weight", f"{name}.W", matrix)
+            yield _Expected(f"{place}.bias", f"{name}.b", matrix[1:])
+
+
+def _stack(config: EncoderConfig) -> str:
+    """Name of the list of layers there."""
+    return "transformer.layer" if config.family == "distilbert" else "encoder.layer"
+
+
+def _of_head(config: EncoderConfig, labels: int) -> Iterator[_Expected]:
+    """Yield the arrays of a token classifier's last layer."""
+    yield _Expected("classifier.weight", "head.W", (config.hidden, labels))
+    yield _Expected("classifier.bias", "head.b", (labels,))
 
 
 _TOKENIZER = "tokenizer.json"
@@ -254,7 +327,9 @@ class WordpieceTokenizer:
 
     def __post_init__(self) -> None:
         try:
-            tokenizer: Any = Tokenizer.from_str(self.json)
+            _require_prefixes(json.loads(self.json)["model"])
+            with panics_as_errors():
+                tokenizer: Any = Tokenizer.from_str(self.json)
         except Exception:  # the library raises this class itself
             raise ValueError("not a tokenizer") from None
         tokenizer.no_truncation()  # a file may ask to truncate or pad texts to one length
@@ -293,11 +368,23 @@ class WordpieceTokenizer:
             text = f" {word}" if spaced else word
             # The tokenizer reads UTF-8, which cannot encode a lone surrogate.
             text = text.encode("utf-8", "replace").decode("utf-8")
-            ids = self._tokenizer.encode(text, add_special_tokens=False).ids  # type: ignore[attr-defined]
-            found = tuple(ids) or self.special[2:]
+            found = tuple(self._encode(text).ids) or self.special[2:]
             if len(self._known) < _MOST_REMEMBERED:
                 self._known[word, spaced] = found
         return found
+
+    def _encode(self, text: str) -> Any:
+        """Divide a text into pieces.
+
+        Raises:
+            DataError: the library failed on it, such as by a panic.
+        """
+        try:
+            with panics_as_errors():
+                return self._tokenizer.encode(text, add_special_tokens=False)  # type: ignore[attr-defined]
+        except Exception as error:  # the library raises this class itself; its message can hold text
+            kind = error if isinstance(error, PanicError) else type(error).__name__
+            raise DataError(f"the model's tokenizer fails on its text ({kind}): take another encoder") from None
 
     def read(self, text: str) -> tuple[np.ndarray, np.ndarray]:
         """Divide a text into words and pieces as the tokenizer does by itself.
@@ -311,13 +398,25 @@ class WordpieceTokenizer:
             cut = _CUT.search(text, start + _AT_ONCE, start + 2 * _AT_ONCE)
             end = cut.start() + 1 if cut else min(start + 2 * _AT_ONCE, len(text))
             part = text[start:end].encode("utf-8", "replace").decode("utf-8")
-            found = self._tokenizer.encode(part, add_special_tokens=False)  # type: ignore[attr-defined]
+            found = self._encode(part)
             if found.ids:
                 ids.append(np.array(found.ids, np.int32))
                 places.append(np.column_stack([np.array(found.offsets) + start, np.array(found.word_ids) + word]))
                 word = int(places[-1][-1, 2]) + 1
             start = end
         return np.concatenate(ids), np.concatenate(places)
+
+
+def _require_prefixes(model: Mapping[str, Any]) -> None:
+    """Check the merges of byte pairs: the library ends the process if the prefix would cut a character in two.
+
+    Raises:
+        ValueError: the second part of one is shorter than the prefix, or has another.
+    """
+    prefix = model.get("continuing_subword_prefix")
+    for merge in model.get("merges", ()) if prefix and model.get("type") != "WordPiece" else ():
+        if not (merge.split(" ") if isinstance(merge, str) else merge)[1].startswith(prefix):
+            raise ValueError("a merge without the prefix")
 
 
 def read_pieces(folder: Path, family: str) -> WordpieceTokenizer:
@@ -336,11 +435,12 @@ def read_pieces(folder: Path, family: str) -> WordpieceTokenizer:
     if path is None:
         raise NotFoundError(f"no tokenizer: it should hold {_TOKENIZER} or {plain.name}", path=folder)
     try:
-        if path != plain:
-            return WordpieceTokenizer(path.read_text("utf-8"), family)
-        if family == "roberta":
-            return WordpieceTokenizer.of(ByteLevelBPETokenizer(str(path), str(folder / _MERGES)), family)
-        return WordpieceTokenizer.of(_word_pieces(path), family)
+        with panics_as_errors():
+            if path != plain:
+                return WordpieceTokenizer(path.read_text("utf-8"), family)
+            if family == "roberta":
+                return WordpieceTokenizer.of(ByteLevelBPETokenizer(str(path), str(folder / _MERGES)), family)
+            return WordpieceTokenizer.of(_word_pieces(path), family)
     except OSError as error:
         raise ReadError(f"cannot be read ({error.strerror})", path=path) from None
     except Exception as error:  # the tokenizers library raises this class itself

@@ -222,9 +222,10 @@ class SubwordProcessor(PublicWords):
         if text.dtype != np.uint8:
             raise ValueError("no tokenizer")
         encoder = EncoderConfig(**described["encoder"])
-        return cls(
-            encoder, WordpieceTokenizer(text.tobytes().decode("utf-8"), encoder.family), {PHI: tags}, window, overlap
-        )
+        pieces = WordpieceTokenizer(text.tobytes().decode("utf-8"), encoder.family)
+        if pieces.count > encoder.pieces:
+            raise ValueError("a tokenizer with more pieces than vectors")
+        return cls(encoder, pieces, {PHI: tags}, window, overlap)
 
 
 def notes_of(sentences: Sequence[Sentence]) -> list[Note]:

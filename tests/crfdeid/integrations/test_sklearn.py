@@ -25,7 +25,15 @@ import crfdeid
 from crfdeid.bio import decode, encode
 from crfdeid.corpora.splits import Split
 from crfdeid.corpora.synthetic import generate_notes
-from crfdeid.errors import DataError, FormatError, MismatchError, OptionConflictError, SecretError, UnknownNameError
+from crfdeid.errors import (
+    DataError,
+    FormatError,
+    MismatchError,
+    OptionConflictError,
+    SecretError,
+    SettingError,
+    UnknownNameError,
+)
 from crfdeid.integrations.sklearn import SequenceTagger
 from crfdeid.secrets import SECRET_VARIABLE
 from features import FEATURE_SETS, STRONG_FEATURES, Sentence, Token, to_dicts
@@ -335,3 +343,72 @@ def test_the_examples_of_the_page_run_and_say_what_comes_out() -> None:
     assert tagger.predict_single(["Dr", "Fenwick"]) == ["O", "B-DOCTOR"] and tagger.score(X, cells["y"]) == 1.0
     weights = SequenceTagger(language=ALL_PACKS).fit(X, cells["y"]).transition_features_
     assert weights == pytest.approx(cells["crf"].transition_features_, abs=1e-6)
+
+
+def word_features(words: list[str], i: int) -> dict[str, Any]:
+    """As the tutorial of sklearn-crfsuite makes them: with False, and here with 0 too."""
+    word = words[i]
+    found = {"bias": 1.0, "lower": word.lower(), "end": word[-2:], "title": word.istitle(), "digit": word.isdigit()}
+    around: dict[str, Any] = {"-1:title": words[i - 1].istitle(), "length": 2 * (len(word) > 4)} if i else {"BOS": True}
+    return found | around | ({"EOS": True} if i == len(words) - 1 else {})
+
+
+TUTORIAL_X = [[word_features(words, i) for i in range(len(words))] for words in WORDS[:40]]
+TUTORIAL = {"algorithm": "lbfgs", "c1": 0.1, "c2": 0.1, "max_iterations": 40}
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"all_possible_transitions": True},
+        {"all_possible_transitions": False, "min_freq": 2},
+        {"all_possible_transitions": False, "all_possible_states": True, "c1": 0.0},
+    ],
+)
+def test_the_tutorial_of_sklearn_crfsuite_has_its_weights(settings: dict[str, Any]) -> None:
+    theirs = CRF(**(TUTORIAL | settings)).fit(TUTORIAL_X, TAGS[:40])
+    ours = SequenceTagger(**(TUTORIAL | settings), verbose=False).fit(TUTORIAL_X, TAGS[:40])
+    assert ours.attributes_ == theirs.attributes_
+    for mine, other in (
+        (ours.state_features_, theirs.state_features_),
+        (ours.transition_features_, theirs.transition_features_),
+    ):
+        assert all(mine.get(pair, 0) == pytest.approx(weight, abs=1e-5) for pair, weight in other.items())
+        assert all(abs(weight) < 1e-5 for pair, weight in mine.items() if pair not in other)
+    assert [list(row) for row in ours.predict(TUTORIAL_X)] == [list(row) for row in theirs.predict(TUTORIAL_X)]
+    for mine_row, their_row in zip(
+        ours.predict_marginals_single(TUTORIAL_X[0]), theirs.predict_marginals_single(TUTORIAL_X[0]), strict=True
+    ):
+        assert mine_row == pytest.approx(their_row, abs=1e-6)
+    assert 0 < ours.size_ == sum(map(len, ours.__getstate__()["tagger_"].values()))
+
+
+def test_training_is_logged_on_request(caplog: pytest.LogCaptureFixture) -> None:
+    for verbose in (False, True):
+        caplog.clear()
+        with caplog.at_level("INFO", logger="crfdeid"):
+            SequenceTagger(max_iterations=3, verbose=verbose).fit(WORDS[:10], TAGS[:10])
+        assert ("step 3 of 3" in caplog.text) == verbose
+
+
+def test_another_algorithm_is_refused() -> None:
+    with pytest.raises(SettingError):
+        SequenceTagger(algorithm="ap").fit(WORDS[:3], TAGS[:3])
+
+
+@pytest.mark.parametrize("tag", ["B-\ud800", "I-a\0b", "B-\0", "B-a\nb", "B-\x7f", "B-\u2028"])
+def test_a_tag_that_is_no_name_is_refused(tag: str) -> None:
+    with pytest.raises(FormatError) as caught:
+        SequenceTagger(max_iterations=2).fit([["Dr", "Quill"]], [["O", tag]])
+    assert caught.value.path == "sentence 1"
+    with pytest.raises(FormatError):
+        SequenceTagger(max_iterations=2).fit([["Dr", "Quill"]], [["O", "B-X"]]).score([["Quill"]], [[tag]])
+
+
+@pytest.mark.parametrize("word", ["\ud800", "a\udfffb", "\0", "\ufdd0"])
+def test_any_token_is_read_and_kept(word: str) -> None:
+    y = [["O", "B-X"], ["O"]]
+    for X in ([["Dr", word], ["seen"]], [[{"w": "Dr"}, {"w": word, word: True}], [{"w": "seen", f"x{word}": False}]]):
+        tagger = SequenceTagger(max_iterations=20).fit(X, y)
+        again = pickle.loads(pickle.dumps(tagger))
+        assert [list(row) for row in again.predict(X)] == y

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from multiprocessing import set_start_method
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -15,10 +16,20 @@ from hypothesis import strategies as st
 import crfdeid
 from crfdeid.corpora.synthetic import generate_notes
 from crfdeid.documents import Document, Span
-from crfdeid.errors import DataError, FormatError, IntegrityError, MismatchError, NotFoundError
+from crfdeid.errors import (
+    DataError,
+    FormatError,
+    IntegrityError,
+    MismatchError,
+    NotFoundError,
+    SettingError,
+    UsageError,
+)
 
 spacy = pytest.importorskip("spacy", reason="the extra spacy is not installed")
-from spacy.tokens import Doc, DocBin  # noqa: E402
+import srsly  # noqa: E402
+from spacy.tokens import Doc, DocBin, SpanGroup  # noqa: E402
+from spacy.training import Example  # noqa: E402
 from spacy.util import filter_spans  # noqa: E402
 
 from crfdeid.integrations.spacy import mark  # noqa: E402
@@ -113,8 +124,6 @@ def test_a_damaged_or_foreign_model_is_refused(nlp: spacy.Language, tmp_path: Pa
         spacy.load(tmp_path / "pipeline")
     component = nlp.get_pipe("crfdeid")
     files = component.model.pack()
-    import srsly  # noqa: PLC0415
-
     with pytest.raises(FormatError):
         component.from_bytes(srsly.msgpack_dumps({"../model.json": files["model.json"]}))
     with pytest.raises(DataError):
@@ -150,6 +159,85 @@ def test_a_document_that_was_not_marked_has_no_redacted_text(nlp: spacy.Language
     doc.spans["phi"] = list(doc.spans["phi"])[:-1]
     with pytest.raises(MismatchError):
         _ = doc._.redacted
+
+
+CHANGED = {
+    "merged documents": lambda doc: Doc.from_docs([doc, doc]),
+    "a document merged alone": lambda doc: Doc.from_docs([doc]),
+    "merged documents, stored": lambda doc: Doc(doc.vocab).from_bytes(Doc.from_docs([doc, doc]).to_bytes()),
+    "merged tokens": spacy.pipeline.merge_entities,
+    "a part": lambda doc: doc[2:6].as_doc(),
+}
+
+
+@pytest.mark.parametrize("change", CHANGED.values(), ids=CHANGED.keys())
+@pytest.mark.parametrize("text", ["Seen by Dr. Orla Marsh on 3/14/2031.", "Seen by Orla Marsh."])
+def test_changed_tokens_are_not_taken_for_redacted_ones(change: Callable[[Doc], Doc], text: str) -> None:
+    start = text.index("Orla")
+    doc = mark(spacy.blank("en")(text), Document("", text, (Span(start, start + 10, "DOCTOR"),)))
+    assert doc._.redacted == text.replace("Orla Marsh", "[DOCTOR]")
+    with pytest.raises(MismatchError):
+        _ = change(doc)._.redacted
+
+
+@pytest.mark.parametrize(
+    "attrs",
+    [
+        {},
+        *(
+            {"offsets": value}
+            for value in (5, None, "ab", [], [[1]], [[8, 13, 5]], [["a", None]], [[8, 1000]], [[13, 8]], [[-5, 3]],
+                          [[8, 8]], [[0, 4]], {"a": 1}, [[8.0, 13.0]], [[True, 13]])
+        ),
+    ],
+)  # fmt: skip
+def test_a_group_of_another_component_is_not_taken_for_phi(attrs: dict[str, Any]) -> None:
+    doc = spacy.blank("en")("Seen by Quill.")
+    doc.spans["phi"] = SpanGroup(doc, name="phi", spans=[doc[2:3]], attrs=attrs)
+    with pytest.raises(MismatchError):
+        _ = doc._.redacted
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "a/b", "a\\b", "a\0b", "a" * 300, "\n", "é", "-" * 256])
+def test_a_packed_file_with_a_name_that_no_file_can_have_is_refused(nlp: spacy.Language, name: str) -> None:
+    component = nlp.get_pipe("crfdeid")
+    with pytest.raises(DataError):
+        component.from_bytes(srsly.msgpack_dumps({**component.model.pack(), name: b"x"}))
+
+
+@pytest.mark.parametrize(
+    "data", [{1: b"x"}, {"model.json": 10**12}, {"model.json": [1, 2]}, {}, None, 5, [["a", b"b"]]]
+)
+def test_bytes_that_are_no_files_are_refused_and_not_allocated(nlp: spacy.Language, data: object) -> None:
+    with pytest.raises(DataError):
+        nlp.get_pipe("crfdeid").from_bytes(srsly.msgpack_dumps(data))
+
+
+@pytest.mark.parametrize("sensitivity", [0.0, 1.0, 3.0, -0.5])
+def test_an_option_fails_where_the_component_is_added(few_notes_model: Path, sensitivity: float) -> None:
+    with pytest.raises(SettingError):
+        spacy.blank("en").add_pipe("crfdeid", config={"sensitivity": sensitivity})
+    with pytest.raises(UsageError):  # a model without a card has no thresholds
+        spacy.blank("en").add_pipe("crfdeid", config={"model": str(few_notes_model), "sensitivity": 0.9})
+
+
+def test_labels_and_scores(nlp: spacy.Language, few_notes_model: Path) -> None:
+    assert {"PATIENT", "DOCTOR", "DATE"} <= set(nlp.get_pipe("crfdeid").labels)
+    assert nlp.pipe_labels["crfdeid"] == sorted(nlp.get_pipe("crfdeid").labels)
+    assert nlp.config["training"]["score_weights"]["ents_f"] == 1.0
+    notes = list(generate_notes(20, seed=9))
+    examples, gold = [], []
+    for note in notes:
+        doc = nlp.make_doc(note.text)
+        spans = filter_spans(mark(nlp.make_doc(note.text), note).spans["phi"])
+        examples.append(Example.from_dict(doc, {"entities": [(s.start_char, s.end_char, s.label_) for s in spans]}))
+        gold.append({(s.start, s.end, s.label_) for s in spans})
+    scores = nlp.evaluate(examples)
+    predicted = [{(s.start, s.end, s.label_) for s in nlp(note.text).ents} for note in notes]
+    right = sum(len(a & b) for a, b in zip(gold, predicted, strict=True))
+    assert scores["ents_p"] == pytest.approx(right / sum(map(len, predicted)))
+    assert scores["ents_r"] == pytest.approx(right / sum(map(len, gold)))
+    assert 0 < scores["ents_f"] <= 1 and scores["ents_per_type"]["DATE"]["f"] > 0
 
 
 def test_doc_bin_keeps_scores_and_offsets(nlp: spacy.Language) -> None:

@@ -1,13 +1,14 @@
 """Words to word pieces: exactly which pieces are whose, whatever a word is made of."""
 
 import json
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tiny_encoders import PIECES, bert_config, byte_pieces, roberta_config, word_pieces, write_encoder
 
-from crfdeid.errors import FormatError, NotFoundError
+from crfdeid.errors import DataError, FormatError, NotFoundError
 from rnn.pretrained.hub import WordpieceTokenizer, read_pieces
 
 WORD_PIECES, BYTE_PIECES = WordpieceTokenizer.of(word_pieces(), "bert"), WordpieceTokenizer.of(byte_pieces(), "roberta")
@@ -123,3 +124,25 @@ def test_bytes_without_their_merges_are_refused(tmp_path):
     (tmp_path / "vocab.json").write_text("{}")
     with pytest.raises(FormatError):
         read_pieces(tmp_path, "roberta")
+
+
+def test_a_panic_of_the_library_fails_its_text_alone(capfd):
+    """The expression gives up at the words' ends, and the library panics where it counts the steps of its search."""
+    data = json.loads(word_pieces().to_str())
+    split = {"type": "Split", "pattern": {"Regex": "(a+)+$"}, "behavior": "Isolated", "invert": False}
+    data["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [split, data["pre_tokenizer"]]}
+    pieces = WordpieceTokenizer(json.dumps(data), "bert")
+    for read in (pieces.read, lambda text: pieces(text, spaced=False)):
+        with pytest.raises(DataError) as caught:
+            read("a" * 40 + "quill")
+        assert "quill" not in str(caught.value)
+        assert len(read("doe")) > 0
+    assert "panicked" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
+def test_an_interruption_of_the_library_is_no_panic(error):
+    pieces = WordpieceTokenizer.of(word_pieces(), "bert")
+    object.__setattr__(pieces, "_tokenizer", Mock(encode=Mock(side_effect=error)))
+    with pytest.raises(error):
+        pieces("doe", spaced=False)
