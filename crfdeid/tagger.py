@@ -156,7 +156,7 @@ class Tagger(Protocol):
             DataError: one cannot be read.
             UsageError: the settings do not fit it.
         """
-        return  # noqa: PLR1711  the empty method of a protocol is abstract
+        return  # an empty method of a protocol is abstract
 
     @property
     def tags(self) -> tuple[str, ...]:

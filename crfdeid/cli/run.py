@@ -56,32 +56,32 @@ def run_command(work: Callable[[], int | None], *, interrupted: str, out_of_memo
 def _outcome(work: Callable[[], int | None], out_of_memory: str) -> tuple[int, str]:
     """Exit code of a command, and its error message; "" without an error."""
     # Imported here, where signals are handled.
-    from crfdeid.errors import DataError, PanicError, UsageError, missing_extra, panics_as_errors, raised_at  # noqa: PLC0415
+    from crfdeid import errors  # noqa: PLC0415
 
     problem = ""
     try:
         from crfdeid.cli.progress import show_messages  # noqa: PLC0415
 
-        with panics_as_errors(), show_messages():
+        with errors.panics_as_errors(), show_messages():
             try:
                 code = work() or 0
             finally:
                 sys.stdout.flush()  # also after --help, which leaves by SystemExit
-    except (DataError, UsageError) as wrong:
+    except (errors.DataError, errors.UsageError) as wrong:
         return wrong.exit_status, str(wrong)
     except ModuleNotFoundError as missing:
-        problem = missing_extra(missing)
-        if not isinstance(problem, UsageError):
+        extra = errors.missing_extra(missing)
+        if not isinstance(extra, errors.UsageError):
             raise
-        return problem.exit_status, str(problem)
+        return extra.exit_status, str(extra)
     except BrokenPipeError:  # Its reader has gone, as of `| head`.
         _discard(sys.stdout)
         return _PIPE_CLOSED, ""
     except OSError as refused:  # Such as a full disk. It names files only.
         _discard(sys.stdout)
         return 1, f"{refused.filename}: {refused.strerror}" if refused.filename else str(refused)
-    except PanicError as panic:
-        code, problem = 1, f"{panic}, below {raised_at(panic).partition(' in ')[2]}: report it"
+    except errors.PanicError as panic:
+        code, problem = 1, f"{panic}, below {errors.raised_at(panic).partition(' in ')[2]}: report it"
     except MemoryError:
         code, problem = 1, f"out of memory: {out_of_memory}"
     return code, problem

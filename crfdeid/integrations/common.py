@@ -103,7 +103,13 @@ class IntegratedModel:
 
 def is_file_name(name: str) -> bool:
     """Return True for the name of a file in a folder, which any file system can have."""
-    return name not in ("", ".", "..") and name.isascii() and name.isprintable() and set("/\\").isdisjoint(name)
+    return (
+        0 < len(name) <= 100
+        and name not in (".", "..")
+        and name.isascii()
+        and name.isprintable()
+        and set("/\\").isdisjoint(name)
+    )
 
 
 # Kind of surrogate of a type (`crfdeid.label_schemes`) -> Presidio's entity. Other types keep their own names.

@@ -413,7 +413,7 @@ def _require_prefixes(model: Mapping[str, Any]) -> None:
     Raises:
         ValueError: the second part of one is shorter than the prefix, or has another.
     """
-    prefix = model.get("continuing_subword_prefix")
+    prefix = str(model.get("continuing_subword_prefix") or "")
     for merge in model.get("merges", ()) if prefix and model.get("type") != "WordPiece" else ():
         if not (merge.split(" ") if isinstance(merge, str) else merge)[1].startswith(prefix):
             raise ValueError("a merge without the prefix")

@@ -23,6 +23,7 @@ from features.tokens import Sentence
 
 WORD = "Zann"  # of the note that fails
 BAD = f"{WORD} was seen on 3/14/2031, call 555-1037.\n"
+GOLD = {"id": "1", "text": BAD, "spans": [{"start": 0, "end": 4, "label": "PATIENT"}]}
 
 
 class PanicException(BaseException):
@@ -58,7 +59,10 @@ RUNS = [
     ),
     Attack(
         "an evaluation",
-        write("gold.jsonl", json.dumps({"text": BAD, "spans": [{"start": 0, "end": 4, "label": "PATIENT"}]}) + "\n"),
+        write(
+            "gold.jsonl",
+            json.dumps(GOLD) + "\n",
+        ),
         "evaluate model gold.jsonl",
         1,
         r"^error: a library panicked \(PanicException\), below crfdeid\.",

@@ -229,7 +229,8 @@ def test_labels_and_scores(nlp: spacy.Language, few_notes_model: Path) -> None:
     examples, gold = [], []
     for note in notes:
         doc = nlp.make_doc(note.text)
-        spans = filter_spans(mark(nlp.make_doc(note.text), note).spans["phi"])
+        marked = mark(nlp.make_doc(note.text), note)
+        spans = filter_spans(marked.spans["phi"])
         examples.append(Example.from_dict(doc, {"entities": [(s.start_char, s.end_char, s.label_) for s in spans]}))
         gold.append({(s.start, s.end, s.label_) for s in spans})
     scores = nlp.evaluate(examples)
