@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from crfdeid.documents import Evidence
-from crfdeid.errors import NotFoundError, UnknownNameError, missing_extra
+from crfdeid.errors import NotFoundError, SettingError, UnknownNameError, missing_extra
 from crfdeid.integrations.common import IntegratedModel, presidio_score, presidio_type
+from crfdeid.io.worker import require_no_mojibake
 
 try:
     from presidio_analyzer import AnalysisExplanation, LocalRecognizer, RecognizerResult
@@ -28,14 +29,17 @@ class CrfdeidRecognizer(LocalRecognizer):
     It needs neither tokens nor entities of Presidio's own engine: use `NoOpNlpEngine`. A score is the lowest
     probability of being PHI among the tokens of a span, for a rule its precision, and 1.0 where nothing was measured.
 
-    Presidio's registry drops the key ``model`` of a recogniser in a YAML file. Name the model in the environment
-    variable `MODEL_VARIABLE` there; without a model, the recogniser refuses to start.
+    Presidio's registry drops the keys of a recogniser in a YAML file that are none of Presidio's: ``model``,
+    ``sensitivity``, ``consistent``, ``types`` and ``accept_damaged``. Set them in a subclass, and name that in the
+    file. The environment variable `MODEL_VARIABLE` names the model alone; without a model, the recogniser refuses to
+    start.
 
     Args:
         model: a model's folder, or a built-in model; "" takes it from `MODEL_VARIABLE`.
         sensitivity: share of PHI tokens to find; None for the most probable tags.
         consistent: mark a value that is found once wherever it recurs in its text.
         types: Presidio's entities for types of PHI, in place of those of `presidio_type`.
+        accept_damaged: accept texts in mojibake, with more misses; else they fail.
         supported_entities: entities to report; None for all that the model's types map to.
         supported_language: language in which Presidio calls this recogniser.
         name: its name in results.
@@ -43,7 +47,8 @@ class CrfdeidRecognizer(LocalRecognizer):
 
     Raises:
         NotFoundError: no model was named, or there is none.
-        UnknownNameError: ``supported_entities`` has one that no type maps to.
+        SettingError: ``types`` has a value that is no name.
+        UnknownNameError: ``types`` has a type that the model lacks, or ``supported_entities`` one that none maps to.
         DataError, UsageError: as for `crfdeid.load`.
 
     Example:
@@ -58,6 +63,7 @@ class CrfdeidRecognizer(LocalRecognizer):
         sensitivity: float | None = None,
         consistent: bool = True,
         types: Mapping[str, str] | None = None,
+        accept_damaged: bool = False,
         supported_entities: Iterable[str] | None = None,
         supported_language: str = "en",
         name: str = "crfdeid",
@@ -68,8 +74,13 @@ class CrfdeidRecognizer(LocalRecognizer):
             raise NotFoundError(f"no model: give its folder, or set {MODEL_VARIABLE}")
         options = {"sensitivity": sensitivity, "consistent": consistent, "concepts": False}
         self._model = IntegratedModel(chosen, options)
-        self._types = dict(types or {})
-        entities = sorted({self._entity(label) for label in self._model.deidentifier.types})
+        self._types, self._accept_damaged = dict(types or {}), accept_damaged
+        known = self._model.deidentifier.types
+        if others := set(self._types).difference(known):
+            raise UnknownNameError(f"no type {min(others)} of this model: choose from {', '.join(sorted(known))}")
+        if not all(isinstance(entity, str) and entity for entity in self._types.values()):
+            raise SettingError("types: give each type the name of an entity of Presidio")
+        entities = sorted({self._entity(label) for label in known})
         wanted = entities if supported_entities is None else list(supported_entities)
         unknown = set(wanted).difference(entities)
         if unknown:
@@ -88,8 +99,10 @@ class CrfdeidRecognizer(LocalRecognizer):
             nlp_artifacts: not used.
 
         Raises:
-            EncodingError: the text has a lone surrogate.
+            EncodingError: the text has a lone surrogate, or is mojibake.
         """
+        if not self._accept_damaged:
+            require_no_mojibake(text)
         document = self._model.deidentifier.annotate(text)
         wanted = set(entities or self.supported_entities).intersection(self.supported_entities)
         found = [(span, self._entity(span.label)) for span in document.spans]

@@ -6,13 +6,14 @@ The entry point ``spacy_factories`` makes the factory known, so nothing of this 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from crfdeid.documents import PHI, Document, Evidence, Span
-from crfdeid.errors import DataError, FormatError, MismatchError, UsageError, missing_extra
+from crfdeid.errors import DataError, EncodingError, FormatError, MismatchError, UsageError, missing_extra
 from crfdeid.integrations.common import IntegratedModel
+from crfdeid.io.worker import require_no_mojibake
 from crfdeid.redaction import redact
 from crfdeid.utils.files import write_files
 from crfdeid.utils.folders import write_folder
@@ -29,8 +30,12 @@ except ModuleNotFoundError as error:
 
 __all__ = ["PhiComponent", "make_component", "redacted_text"]
 
+_ErrorHandler = Callable[[str, Any, list[Doc], Exception], None]
 
-def make_component(nlp: Language, name: str, model: str, sensitivity: float | None, consistent: bool) -> PhiComponent:
+
+def make_component(
+    nlp: Language, name: str, model: str, sensitivity: float | None, consistent: bool, accept_damaged: bool
+) -> PhiComponent:
     """Create the component; spaCy calls this for ``nlp.add_pipe("crfdeid")``.
 
     Args:
@@ -39,13 +44,14 @@ def make_component(nlp: Language, name: str, model: str, sensitivity: float | No
         model: a model's folder, or a built-in model. A pipeline that was saved has its model in its own folder.
         sensitivity: share of PHI tokens to find; None for the most probable tags.
         consistent: mark a value that is found once wherever it recurs in its document.
+        accept_damaged: accept documents in mojibake, with more misses; else they fail.
 
     Raises:
         UsageError: an option is invalid, or the model's card does not support it.
     """
     found = IntegratedModel(model, {"sensitivity": sensitivity, "consistent": consistent})
     found.require_sensitivity()
-    return PhiComponent(found, name=name)
+    return PhiComponent(found, name=name, accept_damaged=accept_damaged)
 
 
 class PhiComponent:
@@ -63,11 +69,22 @@ class PhiComponent:
     Args:
         model: the trained model.
         name: the component's name in its pipeline.
+        accept_damaged: as of `make_component`.
     """
 
-    def __init__(self, model: IntegratedModel, *, name: str = "crfdeid") -> None:
+    def __init__(self, model: IntegratedModel, *, name: str = "crfdeid", accept_damaged: bool = False) -> None:
         self.model = model
         self.name = name
+        self.accept_damaged = accept_damaged
+        self._handle: _ErrorHandler = util.raise_error
+
+    def set_error_handler(self, handler: _ErrorHandler) -> None:
+        """Set the function that `pipe` calls for a document in mojibake; spaCy calls this."""
+        self._handle = handler
+
+    def get_error_handler(self) -> _ErrorHandler:
+        """Return that function; by default, one that raises the error."""
+        return self._handle
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -90,13 +107,17 @@ class PhiComponent:
         """Mark the PHI of one document.
 
         Raises:
+            EncodingError: the document is in mojibake.
             NotFoundError: no model was named.
             DataError, UsageError: the model cannot be loaded, as for `crfdeid.load`.
         """
+        self._require_intact(doc)
         return mark(doc, self.model.deidentifier.annotate(doc.text))
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 0) -> Iterator[Doc]:
         """Mark the PHI of many documents, of which some 65,000 characters are tagged together.
+
+        A document in mojibake fails as for `__call__`; an error handler of spaCy can leave it out instead.
 
         Args:
             stream: the documents.
@@ -109,11 +130,20 @@ class PhiComponent:
 
         def documents() -> Iterator[Document]:
             for doc in stream:
+                try:
+                    self._require_intact(doc)
+                except EncodingError as problem:
+                    self._handle(self.name, self, [doc], problem)
+                    continue
                 waiting.append(doc)
                 yield Document("", doc.text)
 
         for document in self.model.deidentifier.annotate_documents(documents()):
             yield mark(waiting.popleft(), document)
+
+    def _require_intact(self, doc: Doc) -> None:
+        if not self.accept_damaged:
+            require_no_mojibake(doc.text)
 
     def to_disk(self, path: Path | str, *, exclude: Iterable[str] = ()) -> None:
         """Write the model into a folder of the saved pipeline."""
@@ -222,7 +252,7 @@ def _exact_spans(doc: Doc, group: SpanGroup) -> list[Span] | None:
 Language.factory(
     "crfdeid",
     assigns=["doc.spans", "doc.ents", "doc._.redacted"],
-    default_config={"model": "", "sensitivity": None, "consistent": True},
+    default_config={"model": "", "sensitivity": None, "consistent": True, "accept_damaged": False},
     default_score_weights={"ents_f": 1.0, "ents_p": 0.0, "ents_r": 0.0, "ents_per_type": None},
     func=make_component,
 )

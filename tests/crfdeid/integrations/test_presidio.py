@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import crfdeid
 from crfdeid.corpora.synthetic import generate_notes
 from crfdeid.documents import Document
-from crfdeid.errors import NotFoundError, UnknownNameError
+from crfdeid.errors import EncodingError, NotFoundError, SettingError, UnknownNameError
 from crfdeid.label_schemes import SEVEN
 
 pytest.importorskip("presidio_analyzer", reason="the extra presidio is not installed")
@@ -109,3 +111,41 @@ def test_a_registry_from_yaml_takes_the_model_from_the_environment(
     monkeypatch.delenv(MODEL_VARIABLE)
     with pytest.raises(NotFoundError):
         RecognizerRegistryProvider(conf_file=file).create_recognizer_registry()
+
+
+def test_the_settings_of_a_subclass_on_the_page_hold_in_a_yaml_file(
+    few_notes_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Presidio drops all of these keys from the file itself."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "model").symlink_to(few_notes_model)
+    page = (Path(__file__).parents[3] / "docs" / "how-to" / "presidio.md").read_text("utf-8")
+    part = page.partition("## Configure by YAML")[2]
+    code, file = re.search(r"```python\n(.*?)```", part, re.S)[1], re.search(r"```yaml\n(.*?)```", part, re.S)[1]
+    (tmp_path / "registry.yaml").write_text(file)
+    names: dict[str, Any] = {}
+    exec(code.replace("sensitivity=0.99", "consistent=False"), names)
+    registry = RecognizerRegistryProvider(conf_file=tmp_path / "registry.yaml").create_recognizer_registry()
+    (recogniser,) = registry.get_recognizers(language="en", all_fields=True)
+    plain = crfdeid.load(few_notes_model, consistent=False)
+    for text in NOTES[:20]:
+        types = {"PATIENT": "PATIENT"}
+        spans = [
+            (span.start, span.end, types.get(span.label, ENTITIES[span.label])) for span in plain.annotate(text).spans
+        ]
+        assert [(one.start, one.end, one.entity_type) for one in recogniser.analyze(text, [])] == spans
+
+
+def test_a_type_that_the_model_lacks_is_refused(few_notes_model: Path) -> None:
+    with pytest.raises(UnknownNameError):
+        CrfdeidRecognizer(few_notes_model, types={"PATEINT": "PATIENT"})
+    with pytest.raises(SettingError):
+        CrfdeidRecognizer(few_notes_model, types={"PATIENT": None})  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize("damaged", ["JosÃ© Quill", "Jos\ufffd Quill"])
+def test_a_damaged_text_fails_as_in_the_command(few_notes_model: Path, damaged: str) -> None:
+    with pytest.raises(EncodingError):
+        engine(CrfdeidRecognizer(few_notes_model)).analyze(damaged, language="en")
+    accepting = engine(CrfdeidRecognizer(few_notes_model, accept_damaged=True))
+    assert found(accepting.analyze(damaged, language="en")) == expected(crfdeid.load(few_notes_model).annotate(damaged))

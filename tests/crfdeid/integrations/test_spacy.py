@@ -18,6 +18,7 @@ from crfdeid.corpora.synthetic import generate_notes
 from crfdeid.documents import Document, Span
 from crfdeid.errors import (
     DataError,
+    EncodingError,
     FormatError,
     IntegrityError,
     MismatchError,
@@ -150,6 +151,21 @@ def test_without_a_model_nothing_is_returned() -> None:
         nlp(NOTES[0])
     with pytest.raises(NotFoundError):
         list(nlp.pipe(NOTES[:2]))
+
+
+@pytest.mark.parametrize("damaged", ["JosÃ© Quill", "Jos\ufffd Quill"])
+def test_a_damaged_document_fails_as_in_the_command(nlp: spacy.Language, few_notes_model: Path, damaged: str) -> None:
+    with pytest.raises(EncodingError):
+        nlp(damaged)
+    with pytest.raises(EncodingError):
+        list(nlp.pipe([NOTES[0], damaged]))
+    failed: list[str] = []
+    nlp.set_error_handler(lambda name, component, docs, error: failed.extend(doc.text for doc in docs))
+    assert [doc.text for doc in nlp.pipe([NOTES[0], damaged, NOTES[1]])] == NOTES[:2]
+    assert failed == [damaged]
+    accepting = spacy.blank("en")
+    accepting.add_pipe("crfdeid", config={"model": str(few_notes_model), "accept_damaged": True})
+    assert found(accepting(damaged)) == expected(crfdeid.load(few_notes_model).annotate(damaged))
 
 
 def test_a_document_that_was_not_marked_has_no_redacted_text(nlp: spacy.Language) -> None:
