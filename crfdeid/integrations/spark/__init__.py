@@ -9,18 +9,20 @@ Spark is imported on use only.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crfdeid.integrations.spark.jobs import ShippedModel, is_connect, ship_model, worker_function
-from crfdeid.io.records import LONGEST_NOTE
+from crfdeid.integrations.spark.jobs import ModelAtPath, ShippedModel, is_connect, ship_model, worker_function
+from crfdeid.io.records import LONGEST_NOTE, RAW_LINES
 from crfdeid.model_card.card import model_digest
 from crfdeid.model_card.pretrained import find_model
 from crfdeid.redaction.policy import Policy
 
 if TYPE_CHECKING:
+    from pyarrow import RecordBatch
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
@@ -28,19 +30,24 @@ if TYPE_CHECKING:
 
 __all__ = ["redact"]
 
+_RAW_LINES = "spark.sql.columnNameOfCorruptRecord"
+_IN_STREAM = "streaming.sql.batchId"  # Spark's property of each task of a stream, also in foreachBatch
+
 
 def redact(
     df: DataFrame,
     *,
     model: Path | str,
+    model_on_workers: Path | str | None = None,
     policy: Policy | None = None,
-    text_column: str = "text",
+    text_column: str | Sequence[str] = "text",
     patient_column: str | None = None,
     known: str | None = None,
     drop_columns: Sequence[str] = (),
     shift_columns: Sequence[str] = (),
     hash_columns: Sequence[str] = (),
     allow_columns: Sequence[str] = (),
+    prefix: str = "",
     longest_note: int | None = LONGEST_NOTE,
     secret_file: Path | str | None = None,
     key_file: Path | str | None = None,
@@ -55,18 +62,25 @@ def redact(
     Spark's distribution of files sends the model to the workers. crfdeid must be installed in their Python. If the
     policy needs a secret, each worker reads its own: it is in no configuration, plan or closure of Spark.
 
+    A worker without the model fails the job. In a stream, so does one with another model or without the secret: rows
+    that failed would count as done in the checkpoint.
+
     Args:
-        df: data frame of classic Spark or Spark Connect, 4.0 or later.
+        df: data frame of classic Spark or Spark Connect, 4.0 or later, of a table or of a stream.
         model: model folder here, or "synthetic".
+        model_on_workers: path of the same model on all workers, and then Spark sends none; None to send it. Streams of
+            Spark Connect need it, since they run in a copy of the session that lacks what was sent.
         policy: detection and replacement of PHI; None for the default policy.
-        text_column: column of the notes.
+        text_column: column of the notes, or several.
         patient_column: column of the patient, for surrogates; None for a separate patient for each note.
         known: columns with known PHI of the patient, such as "name,birth_date".
         drop_columns: columns that the results leave out.
         shift_columns: with surrogates, columns whose dates are shifted like those of the notes. A column of dates next
             to surrogates is refused unless it is dropped, shifted, hashed or allowed.
         hash_columns: columns whose values are replaced by keyed hashes, as text.
-        allow_columns: columns of dates that may stay unchanged.
+        allow_columns: columns of dates or of raw lines that may stay unchanged. The column of corrupt records, by the
+            session's setting, is refused unless it is dropped, hashed or allowed.
+        prefix: beginning of the names of the added columns, such as "phi_", where the frame has a column "status".
         longest_note: most characters of a note; a longer one fails as `NoteTooLong`, so that it cannot exhaust a
             worker's memory and end the job. None for no limit.
         secret_file: path, on each worker, of the file with the secret of surrogates; None for the environment variable
@@ -85,8 +99,9 @@ def redact(
     """
     from crfdeid.integrations.arrow import RedactBatches  # noqa: PLC0415  It needs pyarrow.
 
-    opened = find_model(model)
+    opened, session = find_model(model), df.sparkSession
     shipped = ShippedModel.of(model_digest(opened))
+    find: Callable[[], Path] = shipped if model_on_workers is None else ModelAtPath(Path(model_on_workers))
     work = RedactBatches(
         opened,
         policy or Policy(),
@@ -97,16 +112,46 @@ def redact(
         shift_columns=shift_columns,
         hash_columns=hash_columns,
         allow_columns=allow_columns,
+        prefix=prefix,
+        raw_columns=[session.conf.get(_RAW_LINES) or RAW_LINES[0]],
         longest_note=longest_note,
-        find=shipped,
+        find=find,
         secret_file=secret_file,
         key_file=key_file,
         encryption_key_file=encryption_key_file,
     )
     schema = _schema(df.schema, work)
-    session = df.sparkSession
-    ship_model(session if is_connect(session) else session.sparkContext, opened.path, shipped)
-    return df.mapInArrow(worker_function(work.batches), schema)
+    if model_on_workers is None:
+        ship_model(session if is_connect(session) else session.sparkContext, opened.path, shipped)
+    return df.mapInArrow(worker_function(_FrameWork(work, find)), schema)
+
+
+@dataclass(frozen=True)
+class _FrameWork:
+    """Redaction of a partition, which raises if its worker lacks the model.
+
+    Args:
+        redact: the redaction.
+        find: finds the model's folder on a worker.
+    """
+
+    redact: RedactBatches
+    find: Callable[[], Path]
+
+    def __call__(self, batches: Iterable[RecordBatch]) -> Iterator[RecordBatch]:
+        """Redact the batches.
+
+        Raises:
+            NotFoundError: the model is missing.
+            DataError, UsageError: in a stream, as of `RedactBatches.require_ready`.
+        """
+        from pyspark import TaskContext  # noqa: PLC0415
+
+        self.find()
+        task = TaskContext.get()
+        if task is not None and task.getLocalProperty(_IN_STREAM) is not None:
+            self.redact.require_ready()
+        return self.redact.batches(batches)
 
 
 def _schema(notes: StructType, work: RedactBatches) -> StructType:
@@ -118,8 +163,6 @@ def _schema(notes: StructType, work: RedactBatches) -> StructType:
     zone: dict[str, Any] = {"timezone": "UTC"} if "timezone" in signature(to_arrow_schema).parameters else {}
     results = from_arrow_schema(work.output_schema(to_arrow_schema(notes, **zone)))
     fields = {field.name: field for field in notes.fields if field.name not in work.columns.dates.hash}
-    text = fields[work.columns.text]
-    fields[text.name] = StructField(text.name, text.dataType, True, text.metadata)
-    for name in work.columns.dates.shift:
+    for name in (*work.columns.texts, *work.columns.dates.shift):
         fields[name] = StructField(name, fields[name].dataType, True, fields[name].metadata)
     return StructType([fields.get(field.name, field) for field in results.fields])

@@ -20,7 +20,7 @@ from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, final
 from weakref import WeakKeyDictionary
 
-from crfdeid.errors import MissingExtraError, UsageError
+from crfdeid.errors import MissingExtraError, NotFoundError, UsageError
 from crfdeid.utils.process import signals_held
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ LOCAL_DAEMON = "-Dspark.python.daemon.module=crfdeid.integrations.spark.daemon"
 JAVA_OPTIONS = "SPARK_SUBMIT_OPTS"  # Java reads them first, so that Spark's configuration takes precedence.
 _LOCAL_SLOTS = re.compile(r"local(?:\[(\d+|\*)\])?")
 _TASK_TRIES = 4  # as on a cluster
+_NOT_SENT = "streams of Spark Connect get nothing that was sent, so name a path that all workers see (model_on_workers)"
 _shipped: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()
 
 
@@ -115,10 +116,38 @@ class ShippedModel:
         return cls(f"crfdeid-{digest[:16]}")
 
     def __call__(self) -> Path:
-        """Return the model's folder, in a worker process."""
+        """Return the model's folder, in a worker process.
+
+        Raises:
+            NotFoundError: Spark did not bring the model there.
+        """
         from pyspark import SparkFiles  # noqa: PLC0415
 
-        return Path(SparkFiles.getRootDirectory()) / self.name
+        folder = Path(SparkFiles.getRootDirectory()) / self.name
+        if not folder.is_dir():
+            raise NotFoundError(f"a worker lacks the model {self.name}: {_NOT_SENT}")
+        return folder
+
+
+@dataclass(frozen=True)
+class ModelAtPath:
+    """Path of a model that Spark workers have; call it on the worker.
+
+    Args:
+        path: the model's folder there.
+    """
+
+    path: Path
+
+    def __call__(self) -> Path:
+        """Return the model's folder, in a worker process.
+
+        Raises:
+            NotFoundError: there is none.
+        """
+        if not self.path.is_dir():
+            raise NotFoundError("a worker has no model here: put it there on all workers", path=self.path)
+        return self.path
 
 
 def ship_model(spark: Any, folder: Path, model: ShippedModel) -> None:

@@ -357,6 +357,124 @@ def test_a_worker_that_cannot_do_it_fails_every_row_for_one_reason(
     assert [(row["text"], row["error_type"]) for row in missing.collect()] == [(None, "SecretError"), (None, None)]
 
 
+def test_lines_that_sparks_readers_cannot_parse_are_refused(spark: Any, model: Path, tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl").write_text('{"n": 1, "text": "Seen by Dr. Quill."}\n{"n": 2, "text": "Dr. Marsh\n')
+    setting = "spark.sql.columnNameOfCorruptRecord"
+    for name in ("_corrupt_record", "bad_line"):
+        spark.conf.set(setting, name)
+        try:
+            df = spark.read.json(str(tmp_path / "in.jsonl"))
+            assert name in df.columns  # Spark adds it by itself
+            with pytest.raises(UsageError):
+                redact(df, model=model)
+            done = redact(df, model=model, drop_columns=[name]).where("status = 'done'")
+        finally:
+            spark.conf.unset(setting)
+        assert "Quill" not in str(done.collect()) and "Marsh" not in str(done.collect())
+    assert name in redact(df, model=model, allow_columns=[name]).columns
+    rescued = spark.sql("select 'Dr. Quill' text, '{\"text\": \"Dr. Marsh' _rescued_data")
+    with pytest.raises(UsageError):
+        redact(rescued, model=model)
+    parsed = spark.sql("select 'a' text, from_json('{\"x\": Quill', 'x string, _corrupt_record string') parsed")
+    with pytest.raises(UsageError):
+        redact(parsed, model=model)
+
+
+def test_bytes_that_spark_could_not_decode_fail_their_row(spark: Any, model: Path, tmp_path: Path) -> None:
+    (tmp_path / "in.txt").write_bytes("Patient José Quill\n".encode("latin-1") + b"Dr. Quill\n")
+    df = spark.read.text(str(tmp_path / "in.txt"))
+    found = [(row["value"], row["status"]) for row in redact(df, model=model, text_column="value").collect()]
+    assert found == [(None, "failed"), ("Dr. [DOCTOR]", "done")]
+
+
+def test_a_frame_like_those_of_fhir_keeps_its_status_and_has_two_texts(spark: Any, model: Path) -> None:
+    df = spark.sql(
+        "select 'final' status, 'Patient Quill' note, 'Dr. Orla Marsh' plan union all select 'draft', null, null"
+    )
+    with pytest.raises(UsageError):
+        redact(df, model=model, text_column="note")
+    done = redact(df, model=model, text_column=["note", "plan"], prefix="phi_")
+    first, second = sorted(done.collect(), key=lambda row: str(row["phi_status"]))
+    assert (first["status"], first["phi_status"], first["phi_n_spans"]) == ("final", "done", 2)
+    assert (first["note"], first["plan"]) == ("Patient [PATIENT]", "Dr. [DOCTOR]")
+    assert (second["status"], second["phi_status"], second["note"]) == ("draft", "null", None)
+    assert done.where("phi_status = 'done'").count() == 1
+
+
+def streamed(spark: Any, folder: Path, name: str, change: Any) -> list[Any]:
+    """The rows that a stream over ``folder/in`` writes, if it ends well; its checkpoint is in ``folder/name``."""
+    notes = spark.readStream.schema("text string").parquet(str(folder / "in"))
+    writing = change(notes).writeStream.option("checkpointLocation", str(folder / name)).trigger(availableNow=True)
+    query = writing.format("parquet").start(str(folder / f"{name}-out"))
+    assert query.awaitTermination(300)
+    return spark.read.parquet(str(folder / f"{name}-out")).collect()
+
+
+def commits(folder: Path, name: str) -> list[str]:
+    return [path.name for path in (folder / name / "commits").glob("[0-9]*")]
+
+
+@pytest.mark.parametrize("problem", ["no model", "no secret"])
+def test_a_stream_that_can_do_nothing_fails_and_its_checkpoint_stays(
+    spark: Any, model: Path, tmp_path: Path, problem: str
+) -> None:
+    from pyspark.errors import StreamingQueryException  # noqa: PLC0415
+
+    (tmp_path / "in").mkdir()
+    pq.write_table(pa.table({"text": ["Patient Quill"]}), tmp_path / "in" / "a.parquet")
+    bad: dict[str, Any] = {"no model": {"model_on_workers": tmp_path / "none"}, "no secret": {"policy": POLICY}}[
+        problem
+    ]
+    if problem == "no secret":
+        bad["secret_file"] = tmp_path / "none"
+    with pytest.raises(StreamingQueryException):
+        streamed(spark, tmp_path, "checkpoint", lambda notes: redact(notes, model=model, **bad))
+    assert commits(tmp_path, "checkpoint") == []
+    (row,) = streamed(spark, tmp_path, "checkpoint", lambda df: redact(df, model=model, model_on_workers=model))
+    assert (row["text"], row["status"]) == ("Patient [PATIENT]", "done")
+
+
+def test_a_table_without_its_model_fails_the_job(spark: Any, model: Path, tmp_path: Path) -> None:
+    from pyspark.errors import PySparkException  # noqa: PLC0415
+
+    df = spark.createDataFrame(pa.table({"text": ["Patient Quill"]}))
+    (row,) = redact(df, model=model, model_on_workers=model).collect()
+    assert row["text"] == "Patient [PATIENT]"
+    with pytest.raises(PySparkException, match="NotFoundError"):
+        redact(df, model=model, model_on_workers=tmp_path / "none").collect()
+
+
+CONNECT_STREAM = """
+import sys
+from pathlib import Path
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+from crfdeid.integrations.spark import redact
+folder, model = map(Path, sys.argv[1:3])
+spark = SparkSession.builder.config("spark.ui.enabled", "false").remote("local[2]").getOrCreate()
+notes = spark.readStream.schema("text string").parquet(str(folder / "in"))
+for name, place in (("sent", None), ("missing", folder / "none"), ("there", model)):
+    df = redact(notes, model=model, model_on_workers=place)
+    writing = df.writeStream.format("parquet").option("checkpointLocation", str(folder / name))
+    try:
+        query = writing.trigger(availableNow=True).start(str(folder / f"{name}-out"))
+        query.awaitTermination(300)
+        print(name, "ended")
+    except PySparkException:
+        print(name, "failed")
+print(spark.read.parquet(str(folder / "there-out")).first()["text"])
+spark.stop()
+"""
+
+
+def test_a_stream_of_spark_connect_takes_the_model_from_a_path_or_fails(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    pq.write_table(pa.table({"text": ["Patient Quill"]}), tmp_path / "in" / "a.parquet")
+    said = in_new_process(CONNECT_STREAM, tmp_path, model).splitlines()
+    assert said[-4:] == ["sent failed", "missing failed", "there ended", "Patient [PATIENT]"]
+    assert [len(commits(tmp_path, name)) for name in ("sent", "missing", "there")] == [0, 0, 1]
+
+
 def in_new_process(script: str, *arguments: Path | str) -> str:
     """What a Python program prints that has a Spark of its own."""
     environment = {**os.environ, SECRET_VARIABLE: SECRET, "PYSPARK_PYTHON": sys.executable}
