@@ -86,6 +86,7 @@ def run(options: SimpleNamespace) -> int:
     from crfdeid.cli import note_run  # noqa: PLC0415
     from crfdeid.cli import options as shared  # noqa: PLC0415
     from crfdeid.io.date_columns import DateColumns  # noqa: PLC0415
+    from crfdeid.io.records import RAW_LINES  # noqa: PLC0415
     from crfdeid.io.runner import OutputPlan  # noqa: PLC0415
     from crfdeid.io.sources import identifier_columns, note_files  # noqa: PLC0415
     from crfdeid.known_phi.patients import warn_unredacted_columns  # noqa: PLC0415
@@ -110,7 +111,7 @@ def run(options: SimpleNamespace) -> int:
     secret = shared.run_secret(options)
     if dates.changed:
         dates = replace(dates, secret=secret)
-    columns = replace(shared.note_columns(options), drop=options.drop_columns, dates=dates)
+    columns = replace(shared.note_columns(options), drop=options.drop_columns, dates=dates, raw_lines=RAW_LINES)
     work = shared.note_task(
         options,
         operators=operators,

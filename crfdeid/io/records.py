@@ -39,7 +39,7 @@ class Columns:
         longest: most characters of a text; a longer one fails. None for no limit.
         watch: called with the name and value of each column that the results have unchanged; None for no call.
         other_texts: further columns of notes.
-        raw_lines: columns of whole raw lines, refused unless they are dropped, changed or allowed.
+        raw_lines: columns of whole raw lines, such as `RAW_LINES`, refused unless they are dropped, changed or allowed.
     """
 
     text: str = "text"
@@ -53,7 +53,7 @@ class Columns:
     longest: int | None = None
     watch: Callable[[str, Any], None] | None = None
     other_texts: tuple[str, ...] = ()
-    raw_lines: tuple[str, ...] = RAW_LINES
+    raw_lines: tuple[str, ...] = ()
 
     @property
     def texts(self) -> tuple[str, ...]:

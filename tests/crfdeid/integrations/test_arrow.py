@@ -521,6 +521,7 @@ def test_the_command_refuses_raw_lines_likewise(model: Path, tmp_path: Path, suf
     assert main([*command, str(tmp_path / "dropped"), "--drop-columns", "_corrupt_record"]) == 0
     assert b"Quill" not in (tmp_path / "dropped" / source.name).read_bytes()
     assert main([*command, str(tmp_path / "allowed"), "--allow-columns", "_corrupt_record"]) == 0
+    assert main(["tag", *command[1:], str(tmp_path / "tagged")]) == 0  # which passes no column on
 
 
 @pytest.mark.parametrize("taken", ["status", "policy", "error_type", "Status"])

@@ -467,7 +467,10 @@ spark.stop()
 """
 
 
-def test_a_stream_of_spark_connect_takes_the_model_from_a_path_or_fails(model: Path, tmp_path: Path) -> None:
+def test_a_stream_of_spark_connect_takes_the_model_from_a_path_or_fails(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(JAVA_OPTIONS, f"{LOCAL_JAVA} {LOCAL_DAEMON}")
     (tmp_path / "in").mkdir()
     pq.write_table(pa.table({"text": ["Patient Quill"]}), tmp_path / "in" / "a.parquet")
     said = in_new_process(CONNECT_STREAM, tmp_path, model).splitlines()
