@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import hmac
 import logging
+import math
 import os
 import secrets
 import stat
@@ -111,11 +112,12 @@ class HmacChooser:
     """Pseudorandom choices by HMAC: a function of key, purpose and value, on any machine and in any order.
 
     Args:
-        key: the secret, 32 bytes.
+        key: the secret, at most 64 bytes.
     """
 
     def __init__(self, key: bytes) -> None:
         self._key = key
+        self._permutations: dict[tuple[str, int], KeyedPermutation] = {}
 
     def number(self, purpose: str, value: str, below: int) -> int:
         """Return a number from 0 to ``below - 1``: HMAC-SHA256 of purpose and value, reduced."""
@@ -134,8 +136,61 @@ class HmacChooser:
                 yield int.from_bytes(digest[i : i + 2])
             block += 1
 
+    def permutation(self, purpose: str, size: int) -> KeyedPermutation:
+        """Return the pseudorandom permutation of 0 to ``size - 1`` for a purpose."""
+        found = self._permutations.get((purpose, size))
+        if found is None:
+            found = self._permutations[purpose, size] = KeyedPermutation(self._digest(purpose), size)
+        return found
+
     def _digest(self, message: str) -> bytes:
         return hmac.digest(self._key, message.encode(errors="surrogatepass"), "sha256")
+
+
+class KeyedPermutation:
+    """Pseudorandom permutation of the numbers from 0 to ``size - 1``, in constant memory.
+
+    A Feistel network adds keyed BLAKE2b digests to the two digits of a number in base ``ceil(sqrt(size))``. A result
+    that is too large goes through it again (cycle walking; Black and Rogaway 2002, section 4).
+
+    Args:
+        key: the secret, at most 64 bytes.
+        size: how many numbers there are, at least 1.
+
+    Example:
+        >>> permutation = KeyedPermutation(bytes(32), 10)
+        >>> sorted(map(permutation.of, range(10))) == list(range(10))
+        True
+    """
+
+    _ROUNDS = 4
+
+    def __init__(self, key: bytes, size: int) -> None:
+        self._key, self.size = key, size
+        self._base = math.isqrt(size - 1) + 1
+
+    def of(self, number: int) -> int:
+        """Return the image of a number."""
+        return self._walked(number, range(self._ROUNDS), 1)
+
+    def inverse(self, number: int) -> int:
+        """Return the number with this image."""
+        return self._walked(number, range(self._ROUNDS - 1, -1, -1), -1)
+
+    def successor(self, number: int) -> int:
+        """Return the next number of a cycle of all numbers: a permutation that moves each, if there are two or more."""
+        return self.of((self.inverse(number) + 1) % self.size)
+
+    def _walked(self, number: int, rounds: Sequence[int], sign: int) -> int:
+        while True:
+            digits = list(divmod(number, self._base))
+            for turn in rounds:
+                other = digits[1 - turn % 2]
+                digest = hashlib.blake2b(b"%d %d" % (turn, other), digest_size=8, key=self._key).digest()
+                digits[turn % 2] = (digits[turn % 2] + sign * int.from_bytes(digest)) % self._base
+            number = digits[0] * self._base + digits[1]
+            if number < self.size:
+                return number
 
 
 def secret_fingerprint(secret: bytes) -> str:
