@@ -25,12 +25,13 @@ The tables of ``surrogates``:
 
 - ``names``: common names, ``titles``, ``female_titles``, ``male_titles``, labels of fields, words for the patient's
   sex, endings of women's names, ``genitive``, ``same_vowels``; ``names.after``: particle -> the names that follow it;
+  ``family_beginnings``, and the ``family_endings`` and ``town_endings`` that make invented names with them;
 - ``dates``: short months and days, words ``between`` day, month and year, ``relative`` words, words that ``joint``
   days, ``first_day``, ``weekday_endings`` of compounds;
 - ``demographics``: words for sex, kin, ages, occupations; ``small_units``: expression of units below a year;
   ``old_age``: words for all ages from 90 on;
 - ``streets``, ``institutions``: words that are ``kept``; ``forms``: expressions whose group ``name`` becomes one of
-  ``options``;
+  ``options``, or of ``also``: a template with {family}, {town}, {female} or {male};
 - ``places``: ``provinces`` with postcodes and towns, ``states``, ``countries`` by preposition;
 - ``numbers``: ``forms`` of dates and postcodes in numbers, area codes, prefixes of telephone numbers that stay.
 """
