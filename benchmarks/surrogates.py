@@ -4,6 +4,7 @@
     python benchmarks/surrogates.py
     python benchmarks/surrogates.py --letters
     python benchmarks/surrogates.py --examples
+    python benchmarks/surrogates.py --distinct
 
 Each gold span gets its surrogate, and each note counts as one patient; no model is needed. The table has for each type
 the share of values whose surrogate has the same form by the rules of `believable`, the share that a rule leaves
@@ -12,15 +13,19 @@ between them are unchanged, and of notes with a date of birth, a later date and 
 dates, before and after. ``--letters`` prints each value of the invented German and French letters with its surrogate,
 for reading, and the share of believable ones by type: all but those of letters/not_believable.txt, which a reader
 judged. ``--examples`` prints ten invented notes before and after, the table of benchmarks/results/surrogates.md.
+``--distinct`` prints the share of 2,000 notes of eight doctors in which two have one surrogate, for family names of the
+locale's lists and for invented ones, and the share of names of three words whose surrogate has a word of the name.
 """
 
 from __future__ import annotations
 
 import argparse
 import datetime as dt
+import random
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 from pathlib import Path
 
 from tabulate import tabulate
@@ -32,6 +37,7 @@ from crfdeid.label_schemes import surrogate_kind
 from crfdeid.redaction.redact import redact
 from crfdeid.redaction.surrogates import date_order_of, guess_locale
 from crfdeid.redaction.surrogates.demographics import generalise_age, preserve_kin, preserve_sex
+from crfdeid.redaction.surrogates.locales import locale_lists
 from crfdeid.redaction.surrogates.place_tables import known_countries
 from crfdeid.redaction.surrogates.words import casefold_accents
 
@@ -159,6 +165,48 @@ def read_letters() -> None:
     print(tabulate(rows, ["language", "type", "values", "believable", "%"], tablefmt="pipe", disable_numparse=True))
 
 
+DISTINCT_NOTES = 2000
+_BEGIN, _MIDDLE, _END = (
+    words.split(",")
+    for words in (
+        "Qu,Tw,Zan,Mar,Or,Ab,Fen,Bro,Lis,Har,Del,Vor,Gri,Sal,Pem,Nor,Cal,Tor,Wes,Kin,Lam,Ros,Jen,Hel",
+        ",ar,el,in,ov",
+        "ill,arden,otter,imble,orrow,undy,essick,allow,inder,omber,eddle,ackett,uffin,ostle,ewell,iddock",
+    )
+)
+_INVENTED = ["".join(parts) for parts in product(_BEGIN, _MIDDLE, _END)]
+
+
+def distinct_table() -> str:
+    """Markdown table of notes in which two doctors have one surrogate, and of surrogates with a word of the name."""
+    rows = []
+    for locale in ("en_US", "es_ES", "de_DE", "fr_FR", "it_IT"):
+        known, numbers = locale_lists(locale), random.Random(locale)
+        real = [name for name in known.last if casefold_accents(name) in known.family]
+        row = [locale, f"{len(known.last):,}"]
+        for names in (real, _INVENTED):
+            notes = (numbers.sample(names, 8) for _ in range(DISTINCT_NOTES))
+            merged = sum(len({*of_doctors(doctors, locale)}) < len({*doctors}) for doctors in notes)
+            row.append(f"{100 * merged / DISTINCT_NOTES:.2f}")
+        lists = [(*known.female, *known.male), real, known.last]
+        whole = [" ".join(numbers.choice(numbers.choice(lists)) for _ in range(3)) for _ in range(DISTINCT_NOTES)]
+        shared = sum(bool(_folded(of_doctors([name], locale)[0]) & _folded(name)) for name in whole)
+        rows.append([*row, f"{100 * shared / DISTINCT_NOTES:.2f}"])
+    head = ["locale", "family names", "listed: notes %", "invented: notes %", "with a word %"]
+    return tabulate(rows, head, tablefmt="pipe", disable_numparse=True)
+
+
+def of_doctors(names: Sequence[str], locale: str) -> list[str]:
+    """The surrogates of doctors in a note, which is a patient of its own."""
+    text, spans = read_marks(" ".join(f"Dr. {{DOCTOR:{name}}}." for name in names))
+    found = redact(Document("", text, spans), "surrogate", secret=SECRET, locale=locale)
+    return [found.text[span.start : span.end] for span in found.spans]
+
+
+def _folded(text: str) -> set[str]:
+    return set(WORDS.findall(casefold_accents(text)))
+
+
 EXAMPLES_SECRET = b"an invented secret for the page"
 _MARKED = re.compile(r"\{([A-Z_]+):([^{}]*)\}")
 
@@ -272,7 +320,13 @@ def main() -> None:
     parser.add_argument("notes", type=Path, nargs="?", help="annotated notes (default: the synthetic corpus's dev)")
     parser.add_argument("--letters", action="store_true", help="read German and French letters instead")
     parser.add_argument("--examples", action="store_true", help="print ten invented notes before and after instead")
+    parser.add_argument(
+        "--distinct", action="store_true", help="count doctors of a note that get one surrogate instead"
+    )
     args = parser.parse_args()
+    if args.distinct:
+        print(distinct_table())
+        return
     if args.examples:
         print(examples_table())
         return

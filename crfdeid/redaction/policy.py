@@ -18,6 +18,8 @@ LABEL, NUMBERED, MASK, REMOVE = "label", "numbered", "mask", "remove"
 SURROGATE, HASH, ENCRYPT, KEEP = "surrogate", "hash", "encrypt", "keep"
 OPERATORS = (LABEL, NUMBERED, MASK, SURROGATE, REMOVE, HASH, ENCRYPT, KEEP)
 """Operators of `crfdeid.redact`."""
+SURROGATE_VERSION = 2
+"""Version of surrogates: another one writes others for the same secret, so that it resumes no run of this one."""
 DATE_ORDERS = ("dmy", "mdy")
 """Day, month, year; and month, day, year."""
 
@@ -202,6 +204,7 @@ class Policy:
             "date_order": self.date_order,
             "accept_damaged": self.accept_damaged,
             "site": None if self.site is None else short_digest(asdict(self.site)),
+            **({"surrogates": SURROGATE_VERSION} if self.uses(SURROGATE) else {}),
         }
 
     @property

@@ -359,6 +359,7 @@ def _surrogates(
         places=[*of_kind.get("town", ()), *of_kind.get("place", ())],
         countries=of_kind.get("country", ()),
         roles=name_roles(document.text, names, locale, patients),
+        persons=of_kind.get("person", ()),
         dates=of_kind.get("date", ()),
         postcodes=town_postcodes(note, of_kind.get("town", ())),
     )

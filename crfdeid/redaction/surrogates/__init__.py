@@ -2,6 +2,8 @@
 
 generator.py      `Surrogates` of one patient: the table of kinds, keys, consistent types; choices are by HMAC, which
                   needs no memory and agrees between runs and machines (`crfdeid.secrets.HmacChooser`)
+choices.py        keyed choices in which originals of a list stay distinct
+invention.py      invented family names and towns, which fill short lists
 names.py          names of persons, and the roles of their words in a note
 dates.py          dates shifted by days, in the form of the original, and what incomplete dates take from their note
 calendars.py      forms of dates, by language

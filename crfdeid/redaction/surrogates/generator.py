@@ -14,6 +14,7 @@ import regex
 from crfdeid.known_phi.patients import patient_name
 from crfdeid.label_schemes import surrogate_kind
 from crfdeid.redaction.surrogates.calendars import DATE_LIKE
+from crfdeid.redaction.surrogates.choices import Chooser, words_in
 from crfdeid.redaction.surrogates.dates import DateShift, NoteDates, patient_shift, shift_date
 from crfdeid.redaction.surrogates.demographics import generalise_age, preserve_kin, preserve_occupation, preserve_sex
 from crfdeid.redaction.surrogates.hospitals import Hospitals
@@ -33,7 +34,7 @@ from crfdeid.redaction.surrogates.names import Names
 from crfdeid.redaction.surrogates.place_tables import other_country
 from crfdeid.redaction.surrogates.places import Places
 from crfdeid.redaction.surrogates.words import casefold_accents, language_pack, surrogate_table
-from crfdeid.secrets import HmacChooser, derive
+from crfdeid.secrets import derive
 
 # Kinds whose surrogates have other digits in the same positions, which would turn a date into an invalid one.
 _SUBSTITUTING_DIGITS = frozenset({"telephone", "number", "licence", "net", "hospital", "place", "street", "town"})
@@ -56,6 +57,7 @@ class Surrogates:
         places: towns in the note; hospitals and streets named after them follow their surrogates.
         countries: countries in the note; they decide between towns of one name.
         roles: roles of the words of names in the note (`name_roles`).
+        persons: names in the note; their surrogates are distinct.
         dates: dates in the note, from which incomplete dates take what they lack (`NoteDates`).
         postcodes: postcodes before the towns in the note (`town_postcodes`).
 
@@ -81,11 +83,12 @@ class Surrogates:
         places: Iterable[str] = (),
         countries: Iterable[str] = (),
         roles: Mapping[str, str] = MappingProxyType({}),
+        persons: Iterable[str] = (),
         dates: Sequence[str] = (),
         postcodes: Mapping[str, tuple[str, str]] = MappingProxyType({}),
     ) -> None:
-        keyed = self._keyed = HmacChooser(key)
-        names = Names(keyed, locale, roles)
+        keyed = self._keyed = Chooser(key)
+        names = Names(keyed, locale, roles, persons)
         where = Places(keyed, locale, names, places, countries, postcodes)
         by_month = self._by_month = puts_month_first(locale) if month_first is None else month_first
         self._dates, self._locale = dates, locale
@@ -137,8 +140,9 @@ class Surrogates:
     def of(self, text: str, label: str, *, like: str | None = None) -> str:
         """Return the surrogate of a value, or its type in brackets if there is no plausible one: [DATE].
 
-        Only kinds of `PRESERVED_KINDS` may return the value itself. A date with another type is shifted like a date,
-        since other digits could make it invalid.
+        Words that stay, such as "Hospital", are the only ones that it has in common with the value. Only kinds of
+        `PRESERVED_KINDS` may return the value itself. A date with another type is shifted like a date, since other
+        digits could make it invalid.
 
         Args:
             text: the value in the note.
@@ -149,6 +153,7 @@ class Surrogates:
         kind = contact_kind(text) if kind == "contact" else kind
         if kind in _SUBSTITUTING_DIGITS and DATE_LIKE.search(text):
             kind = "date"
+        self._keyed.avoided = frozenset(words_in(casefold_accents(text)))
         found = self._by_kind[kind](text)
         if found and (kind in PRESERVED_KINDS or casefold_accents(found) != casefold_accents(text)):
             return found

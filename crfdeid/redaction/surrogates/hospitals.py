@@ -8,11 +8,21 @@ from functools import lru_cache
 import regex
 
 from crfdeid.known_phi.names import PARTICLES
+from crfdeid.redaction.surrogates.choices import Chooser
 from crfdeid.redaction.surrogates.identifiers import other_code
 from crfdeid.redaction.surrogates.locales import locale_lists
 from crfdeid.redaction.surrogates.names import Names
-from crfdeid.redaction.surrogates.place_tables import HOUSES, LANDSCAPES, known_countries, other_country
-from crfdeid.redaction.surrogates.places import ARTICLES, BEFORE_NAMES, PIECE, Places, name_runs, replace_runs
+from crfdeid.redaction.surrogates.place_tables import known_countries, other_country
+from crfdeid.redaction.surrogates.places import (
+    ARTICLES,
+    BEFORE_NAMES,
+    PIECE,
+    Places,
+    more_options,
+    name_runs,
+    replace_runs,
+    towns_of,
+)
 from crfdeid.redaction.surrogates.words import (
     ENGLISH_AND_SPANISH_TITLES,
     ENGLISH_AND_SPANISH_WORDS,
@@ -25,7 +35,6 @@ from crfdeid.redaction.surrogates.words import (
     splice,
     surrogate_table,
 )
-from crfdeid.secrets import HmacChooser
 from features.languages import Language
 from features.lexicons import SPANISH_MONTHS
 
@@ -72,11 +81,6 @@ _GENERIC = {
     "es": ("General", "Clínico", "Comarcal", "Provincial", "Regional"),
     "en": ("General", "Community", "Memorial", "Regional", "County"),
 }
-_DEDICATIONS = """
-    de la Luz, del Carmen, de la Paz, del Pilar, de la Esperanza, del Camino, del Mar, de los Remedios, de Gracia,
-    de la Vega, del Valle, de la Sierra, del Consuelo, de Belén
-"""
-_VIRGINS = tuple(name.strip() for name in _DEDICATIONS.split(","))
 # Adjectives of regions and countries, replaced by "Nacional" and the like.
 _DEMONYMS = casefold_words(
     """
@@ -116,10 +120,10 @@ _LAST_DAY = 28
 
 
 @lru_cache(maxsize=8)
-def _towns(locale: str) -> tuple[tuple[str, ...], frozenset[str]]:
-    """Return the towns of one word in a locale, and their casefolded names."""
-    names = tuple(name for name in locale_lists(locale).town if " " not in name)
-    return names, casefold_words(" ".join(names))
+def _folded_towns(locale: str) -> frozenset[str]:
+    """Return the casefolded real towns of one word in a locale."""
+    known = locale_lists(locale)
+    return casefold_words(" ".join(name for name in known.town[: known.real_town] if " " not in name))
 
 
 class Hospitals:
@@ -134,11 +138,11 @@ class Hospitals:
     """
 
     def __init__(
-        self, keyed: HmacChooser, locale: str, names: Names, places: Places, spelled_out: Iterable[str] = ()
+        self, keyed: Chooser, locale: str, names: Names, places: Places, spelled_out: Iterable[str] = ()
     ) -> None:
         self._keyed, self._locale, self._names, self._places = keyed, locale, names, places
         self._spanish = locale.startswith("es")
-        self._towns, self._folded_towns = _towns(locale)
+        self._folded_towns = _folded_towns(locale)
         self._forms: dict[str, Callable[[regex.Match[str]], str | None]] = {
             "who": self._virgin,
             "day": self._feast,
@@ -290,7 +294,7 @@ class Hospitals:
     def _virgin(self, match: regex.Match[str]) -> str:
         """Return "Virgen de la Luz" for "Virgen del Rocío"."""
         which = match["which"].strip()
-        other = self._places.other("virgin", which, _VIRGINS)
+        other = self._places.other("virgin", which, more_options(self._locale)["virgin"])
         return f"{match['who']} {other if which.isupper() else other[0].lower() + other[1:]}"
 
     def _saint(self, match: regex.Match[str]) -> str:
@@ -305,7 +309,7 @@ class Hospitals:
         known = self._places.spanish(match["house"])
         if known is None and casefold_accents(match["first"]) in _KEPT:
             return None
-        return known or self._places.other("house", match["house"], HOUSES)
+        return known or self._places.other("house", match["house"], more_options(self._locale)["house"])
 
     def _town(self, match: regex.Match[str]) -> str | None:
         """Return the surrogate of a town after "de", known or not."""
@@ -316,7 +320,8 @@ class Hospitals:
 
     def _feast(self, match: regex.Match[str]) -> str:
         """Return another day of the year for "12 de Octubre"."""
-        day = 1 + self._keyed.number("feast", casefold_accents(match.group()), _LAST_DAY)
+        days = self._keyed.permutation(f"feasts {casefold_accents(match['month'])}", _LAST_DAY)
+        day = 1 + days.of((int(match["day"]) - 1) % _LAST_DAY)
         return f"{day}{match['of']}{match['gap']}{self._places.other('feast', match['month'], SPANISH_MONTHS)}"
 
     def _cut(self, match: regex.Match[str]) -> str:
@@ -329,7 +334,9 @@ class Hospitals:
         known = self._places.spanish(thing)
         if known is not None:
             return land[: -len(thing)] + known
-        return None if casefold_accents(thing.split()[0]) in _KEPT else self._places.other("land", land, LANDSCAPES)
+        if casefold_accents(thing.split()[0]) in _KEPT:
+            return None
+        return self._places.other("land", land, more_options(self._locale)["land"])
 
     def _people(self, text: str) -> str:
         """Return the surrogate of the rest of a name: known places, words that stay, and names of persons."""
@@ -359,8 +366,8 @@ class Hospitals:
     def _code(self, text: str) -> str:
         """Return another number; a possible day of the month stays one."""
         if text.isdigit() and 0 < int(text) <= _LAST_DAY + 3:
-            options = [str(day) for day in range(1, _LAST_DAY + 1) if len(str(day)) == len(text) and str(day) != text]
-            return self._keyed.choice("number", text, options) if options else other_code(text, self._keyed)
+            options = tuple(str(day) for day in range(1, _LAST_DAY + 1) if len(str(day)) == len(text))
+            return self._keyed.other("number", text, options) if options else other_code(text, self._keyed)
         return other_code(text, self._keyed)
 
     def _words(self, text: str) -> str:
@@ -376,7 +383,7 @@ class Hospitals:
         if plain in known_countries():
             return other_country(word, self._keyed, self._locale) or word
         if plain in self._folded_towns:
-            return self._places.other("town", word, self._towns)
+            return self._places.other("town", word, towns_of(self._locale)[""])
         if word.isupper() and len(word) <= 4:
             return self._names.initials(word)
         owner = word[:-2] if word[-2:] in ("'s", "’s") else word

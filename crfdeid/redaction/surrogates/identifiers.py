@@ -1,16 +1,24 @@
-"""Surrogates with other letters and digits in the same positions: numbers, codes, telephones, network addresses."""
+"""Surrogates with other letters and digits in the same positions: numbers, codes, telephones, network addresses.
+
+Values of one shape have distinct surrogates (`_permuted`), and each digit and letter of a surrogate is another one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
 
 import regex
 
+from crfdeid.redaction.surrogates.choices import Chooser
 from crfdeid.redaction.surrogates.words import ENGLISH_AND_SPANISH_WORDS, casefold_accents, splice, with_case_of
-from crfdeid.secrets import HmacChooser
 from features.lexicons import english_ordinal
 
-_VOWELS, _CONSONANTS = "aeiou", "bcdfghjklmnpqrstvwxz"
+_VOWELS, _CONSONANTS = "aeiou", "bcdfghjklmnpqrstvwxyz"
+_ZERO, _NOT_ZERO, _DIGITS = "0", "123456789", "0123456789"
+_SHARED = 3  # characters in a row that a surrogate does not share with its value, wherever they are in it
+_SHARING = range(7, 21)  # characters of values that are permuted again for that: few of many are
+_MOST_WALKS = 16
 # Words that announce a number ("MRN", "ext.") do not identify.
 _ANNOUNCING = (
     ENGLISH_AND_SPANISH_WORDS["identifier"]
@@ -41,11 +49,12 @@ _NETS = ("192.0.2", "198.51.100", "203.0.113")
 
 def substitute_characters(
     text: str,
-    keyed: HmacChooser,
+    keyed: Chooser,
     province: Callable[[str], str | None] | None = None,
     *,
     is_licence: bool = False,
     announcing: frozenset[str] = frozenset(),
+    fixed: Iterable[int] = (),
 ) -> str | None:
     """Return the same shape with other characters: digits for digits, vowels for vowels, consonants for consonants.
 
@@ -60,37 +69,80 @@ def substitute_characters(
             and social insurance begin with one, perhaps twice.
         is_licence: True for such a number even if its first two digits are not separated.
         announcing: further words that announce a number.
+        fixed: offsets of characters that stay, since the caller replaces them.
     """
     announcing |= _ANNOUNCING
     words = [match for match in _WORD.finditer(text) if match.group().lower() not in announcing]
     if any(len(match.group()) > 2 and not match.group().isupper() for match in words):
         return None
-    value = casefold_accents("".join(c for c in text if c.isalnum()))
-    if not any(map(str.isdigit, value)):
+    if not any(map(str.isdigit, casefold_accents("".join(c for c in text if c.isalnum())))):
         return None
-    announced = [match.span() for match in _WORD.finditer(text) if match.group().lower() in announcing]
-    for attempt in range(256):
-        numbers = keyed.stream(f"shape {attempt}", value)
-        found = "".join(_other(c, next(numbers)) if c.isalnum() else c for c in text)
-        found = splice(found, [(start, end, text[start:end]) for start, end in announced])
-        found = _with_province(text, found, province, is_licence=is_licence) if province else found
-        if casefold_accents(found) != casefold_accents(text):
-            return found
-    return None
+    announced = {i for m in _WORD.finditer(text) if m.group().lower() in announcing for i in range(*m.span())}
+    match = (_LICENCE if is_licence else _GROUPED).match(text) if province else None
+    other = province(match["first"]) if province and match else None
+    stay = set(fixed)
+    if match is not None and other is not None:
+        stay |= {i for name in ("first", "again") if match[name] for i in range(*match.span(name))}
+    found = _permuted(text, keyed, stay, announced)
+    if match is not None and other is not None:
+        found = splice(found, [(*match.span(name), other) for name in ("first", "again") if match[name]])
+    return found if casefold_accents(found) != casefold_accents(text) else None
 
 
-def _with_province(text: str, found: str, province: Callable[[str], str | None], *, is_licence: bool) -> str:
-    """Return a number that begins with the province that replaces the text's province."""
-    match = (_LICENCE if is_licence else _GROUPED).match(text)
-    other = province(match["first"]) if match else None
-    if match is None or other is None:
-        return found
-    for start, end in (match.span("first"), match.span("again")):
-        found = found[:start] + other + found[end:] if start >= 0 else found
-    return found
+def _permuted(text: str, keyed: Chooser, fixed: set[int], ignored: set[int]) -> str:
+    """Return a text with other letters and digits, which no other text of its shape and fixed characters gets.
+
+    Each character in turn moves by a number of places in its alphabet that depends on all others. Each step can be
+    undone, and moves the character. Only a result of a long value that shares three characters in a row with the
+    original goes through them again, so that it is that of another value; there are millions of such values.
+
+    Args:
+        text: the value.
+        keyed: the source of choices.
+        fixed: offsets of characters that stay, and of which the others depend.
+        ignored: offsets of characters that stay, and that have no influence.
+    """
+    offsets = [i for i, c in enumerate(text) if c.isalnum() and c not in "ºª°" and i not in ignored]
+    old = [_plain(text[i]) for i in offsets]
+    moving = [n for n, i in enumerate(offsets) if i not in fixed]
+    runs = [n == 0 or not old[n - 1].isdigit() for n in range(len(old))]
+    alphabets = [_alphabet(c, begins=begins) for c, begins in zip(old, runs, strict=True)]
+    new = list(old)
+    for _ in range(_MOST_WALKS):
+        for n in moving:
+            alphabet, others = alphabets[n], "".join([*new[:n], " ", *new[n + 1 :]])
+            place = alphabet.find(new[n]) if new[n] in alphabet else ord(new[n])
+            new[n] = alphabet[(place + keyed.shift(others, len(alphabet))) % len(alphabet)]
+        if len(moving) not in _SHARING or not _shares(old, new, moving):
+            break
+    found = list(text)
+    for n in moving:
+        i = offsets[n]
+        found[i] = new[n].upper() if text[i].isupper() else new[n]
+    return "".join(found)
 
 
-def telephone(text: str, keyed: HmacChooser, dialled: Callable[[str], str | None] | None = None) -> str | None:
+def _plain(character: str) -> str:
+    """Return a digit, or the first letter of the casefolded form."""
+    value = unicodedata.digit(character, None)
+    return str(value) if value is not None else casefold_accents(character)[:1] or character
+
+
+def _alphabet(character: str, *, begins: bool) -> str:
+    """Return the characters that may replace one; a number gets a leading 0 only if it has one."""
+    if character.isdigit():
+        return _DIGITS if not begins else _ZERO if character == _ZERO else _NOT_ZERO
+    return _VOWELS if character in _VOWELS else _CONSONANTS
+
+
+def _shares(old: Sequence[str], new: Sequence[str], moving: Sequence[int]) -> bool:
+    """Return True if two values share some characters in a row, of those that move."""
+    rows = [range(n, n + _SHARED) for n in moving if {*range(n, n + _SHARED)} <= {*moving}]
+    parts = [{"".join(some[n] for n in row) for row in rows} for some in (old, new)]
+    return not parts[0].isdisjoint(parts[1])
+
+
+def telephone(text: str, keyed: Chooser, dialled: Callable[[str], str | None] | None = None) -> str | None:
     """Return another number of the same shape, with the same country code and first digit, which shows its kind.
 
     Args:
@@ -100,21 +152,20 @@ def telephone(text: str, keyed: HmacChooser, dialled: Callable[[str], str | None
     """
     code = _COUNTRY_CODE.match(text)
     rest = text[code.end() :] if code else text
-    first = next((i for i, c in enumerate(rest) if c in "123456789"), None)
-    other = substitute_characters(rest, keyed)
-    if other is None or first is None:
-        return other
+    first = next((i for i, c in enumerate(rest) if c in _NOT_ZERO), None)
     digits = [i for i, c in enumerate(rest) if c.isdigit()]
     begin = dialled("".join(rest[i] for i in digits)) if dialled else None
-    found = list(other)
-    for i, digit in zip(digits if begin else [first], begin or rest[first], strict=False):
-        found[i] = digit
-    return text[: len(text) - len(rest)] + ("".join(found) if found != list(rest) else other)
+    fixed = dict(zip(digits, begin, strict=False)) if begin else {} if first is None else {first: rest[first]}
+    other = substitute_characters(rest, keyed, fixed=fixed)
+    if other is None:
+        other = substitute_characters(rest, keyed)
+        return other and text[: len(text) - len(rest)] + other
+    return text[: len(text) - len(rest)] + "".join(fixed.get(i, c) for i, c in enumerate(other))
 
 
 def number_of_form(
     text: str,
-    keyed: HmacChooser,
+    keyed: Chooser,
     forms: Sequence[regex.Pattern[str]],
     dated: Callable[[str], str | None],
     province: Callable[[str], str | None],
@@ -131,24 +182,26 @@ def number_of_form(
         announcing: further words that announce a number.
     """
     match = next((found for form in forms if (found := form.search(text))), None)
-    other = substitute_characters(text, keyed, announcing=announcing)
-    if match is None or other is None:
-        return other
+    whole = substitute_characters(text, keyed, announcing=announcing)
+    if match is None or whole is None:
+        return whole
     parts = {name: part for name, part in match.groupdict().items() if part is not None}
+    fixed = [i for name in parts for i in range(*match.span(name))]
+    other = substitute_characters(text, keyed, announcing=announcing, fixed=fixed) or text
     new = {"kept": parts["kept"]} if "kept" in parts else {}
     if "province" in parts:
         new["province"] = province(parts["province"]) or parts["province"]
     if "month" in parts:
         shifted = dated(f"{parts.get('day', '15')}.{parts['month']}.{parts['year']}")
         if shifted is None:  # no date
-            return other
+            return whole
         new |= dict(zip(("day", "month", "year"), shifted.split("."), strict=True))
     return splice(other, sorted((*match.span(name), new[name]) for name in parts if name in new))
 
 
 def telephone_after(
     text: str,
-    keyed: HmacChooser,
+    keyed: Chooser,
     prefix: regex.Pattern[str],
     area_codes: Sequence[Sequence[str]],
     announcing: frozenset[str],
@@ -169,8 +222,7 @@ def telephone_after(
     start = text[:end]
     if area and group:
         end = area.end()
-        others = [code for code in group if code != area["code"]]
-        start = text[: area.start("code")] + keyed.choice("area", area["code"], others)
+        start = text[: area.start("code")] + keyed.other("area", area["code"], tuple(group))
     rest = substitute_characters(text[end:], keyed, announcing=announcing)
     return None if rest is None else start + rest
 
@@ -186,7 +238,7 @@ def contact_kind(text: str) -> str:
     return next((kind for kind, form in forms.items() if form.fullmatch(text.strip())), "telephone")
 
 
-def mail_address(text: str, keyed: HmacChooser, name: str) -> str | None:
+def mail_address(text: str, keyed: Chooser, name: str) -> str | None:
     """Return an address of another name at the domain "example" with the same top-level domain."""
     match = _MAIL.fullmatch(text)
     if not match:
@@ -195,12 +247,12 @@ def mail_address(text: str, keyed: HmacChooser, name: str) -> str | None:
     return f"{account_name(match['name'], keyed, name)}@example{top.group() if top else '.org'}"
 
 
-def account_name(text: str, keyed: HmacChooser, name: str) -> str:
+def account_name(text: str, keyed: Chooser, name: str) -> str:
     """Return the name of an account: a family name, and two digits that depend on the whole original."""
     return f"{casefold_accents(name)}{10 + keyed.number('account', casefold_accents(text), 90)}"
 
 
-def web_address(text: str, keyed: HmacChooser, name: str) -> str | None:
+def web_address(text: str, keyed: Chooser, name: str) -> str | None:
     """Return another page at a reserved domain with the same scheme, "www." and top-level domain."""
     match = _URL.fullmatch(text.strip())
     if not match:
@@ -211,33 +263,24 @@ def web_address(text: str, keyed: HmacChooser, name: str) -> str | None:
     return f"{host}.example{top.group() if top else '.org'}{page}"
 
 
-def net_address(text: str, keyed: HmacChooser) -> str | None:
+def net_address(text: str, keyed: Chooser) -> str | None:
     """Return another network address; an IPv4 address gets one that is reserved for documentation."""
     if not _OCTETS.fullmatch(text.strip()):
         return substitute_characters(text, keyed)
     return f"{keyed.choice('net', text.strip(), _NETS)}.{1 + keyed.number('machine', text.strip(), 254)}"
 
 
-def other_code(text: str, keyed: HmacChooser) -> str:
+def other_code(text: str, keyed: Chooser) -> str:
     """Return another number of a house or floor, or a postcode; an ordinal stays one: "1er" becomes "3º"."""
-    numbers = keyed.stream("code", casefold_accents(text))
     ordinal, door = _ORDINAL.fullmatch(text), _DOOR.fullmatch(text)
     digits = ordinal["digits"] if ordinal else door["digits"] if door else text
-    found = digits
-    while casefold_accents(found) == casefold_accents(digits):
-        found = "".join(_other(c, next(numbers)) for c in digits)
+    found = _permuted(digits, keyed, set(), set())
+    if found == digits:  # 0
+        found = keyed.choice("code", digits, _NOT_ZERO)
     if ordinal is None:
-        return found + (with_case_of(DOORS[next(numbers) % len(DOORS)], door["door"]) if door else "")
+        return found + (
+            with_case_of(keyed.other("door", door["door"].lower(), tuple(DOORS)), door["door"]) if door else ""
+        )
     if ordinal["english"]:
         return found + with_case_of(english_ordinal(int(found)), text)
     return found + ("º" if ordinal["spanish"] else text[len(digits) :])
-
-
-def _other(character: str, number: int) -> str:
-    if character.isdigit():
-        return str(number % 10) if character == "0" else str(1 + number % 9)
-    if character in "ºª°":
-        return character
-    options = _VOWELS if casefold_accents(character)[:1] in _VOWELS else _CONSONANTS
-    found = options[number % len(options)]
-    return found.upper() if character.isupper() else found

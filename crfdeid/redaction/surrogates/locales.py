@@ -1,6 +1,7 @@
 """Locales of surrogates: the guess of a note's language, and the names of a language and country.
 
-Names come from Faker but for Spanish given names, of which most of Faker's are rare or pet names.
+Names come from Faker but for Spanish given names, of which most of Faker's are rare or pet names. Family names and
+towns are too few to be distinct, so that invented ones are added (`invention`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import regex
 
 from crfdeid.errors import SettingError, UnknownNameError
+from crfdeid.redaction.surrogates.invention import composed, distinct, spliced
 from crfdeid.redaction.surrogates.place_tables import packed_provinces, spanish_towns
 from crfdeid.redaction.surrogates.words import casefold_accents, language_pack
 from features.languages import LANGUAGES, Language
@@ -157,15 +159,17 @@ _GIVEN_NAME_LOCALES = (
 
 
 class LocaleLists(NamedTuple):
-    """Names of a locale; each list is sorted, without repetitions, and of single words but for towns.
+    """Names of a locale; each list is without repetitions, and of single words but for towns.
 
     Attributes:
         female: first names of women to choose from, without pet names.
         male: first names of men to choose from, without pet names.
-        last: family names to choose from, without first names.
-        town: towns to choose from.
+        last: family names to choose from, without first names: real ones, then invented ones.
+        town: towns to choose from: real ones, then invented ones.
         given: known first names, casefolded, with pet names: "female" or "male".
         family: known family names, casefolded.
+        real_last: the number of real names in `last`.
+        real_town: the number of real names in `town`.
     """
 
     female: tuple[str, ...]
@@ -174,9 +178,36 @@ class LocaleLists(NamedTuple):
     town: tuple[str, ...]
     given: Mapping[str, str]
     family: frozenset[str]
+    real_last: int
+    real_town: int
+
+    @classmethod
+    def of(
+        cls,
+        code: str,
+        given: tuple[tuple[str, ...], tuple[str, ...]],
+        last: tuple[str, ...],
+        town: tuple[str, ...],
+        known: tuple[Mapping[str, str], frozenset[str]],
+    ) -> LocaleLists:
+        """Create the lists of a language from real names, and add invented ones.
+
+        Args:
+            code: two letters of the language.
+            given: first names of women and of men.
+            last: family names.
+            town: towns; too few are replaced by family names.
+            known: the last two attributes, casefolded.
+        """
+        town = town if len(town) >= _FEWEST else last
+        names = composed(code, "family_endings") or spliced(last, given[1])
+        towns = composed(code, "town_endings") or spliced(town)
+        taken = {*known[1], *known[0], *given_name_sexes(), *map(casefold_accents, last)}
+        towns = distinct(towns, map(casefold_accents, town))
+        return cls(*given, last + distinct(names, taken), town + towns, *known, len(last), len(town))
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=16)
 def locale_lists(locale: str) -> LocaleLists:
     """Return the names of a locale, a function of the installed version of Faker.
 
@@ -212,7 +243,7 @@ def locale_lists(locale: str) -> LocaleLists:
     sex_of = {casefold_accents(name): sex for names, sex in ((female, "female"), (male, "male")) for name in names}
     last = _family_names(last, locale)
     female, male = _full(female, locale, _SPANISH_FEMALE), _full(male, locale, _SPANISH_MALE)
-    return LocaleLists(female, male, last, town if len(town) >= _FEWEST else last, sex_of, family)
+    return LocaleLists.of(locale.partition("_")[0], (female, male), last, town, (sex_of, family))
 
 
 def _listed(pack: Language) -> LocaleLists:
@@ -228,7 +259,8 @@ def _listed(pack: Language) -> LocaleLists:
         given |= {casefold_accents(name): kind for name in common[kind]}
     family = frozenset(map(casefold_accents, (*pack.family, *common["family"])))
     town = tuple(name for one in packed_provinces(pack.code) for name in one.own_towns) or pack.towns
-    return LocaleLists(common["female"], common["male"], common["family"], tuple(sorted({*town})), given, family)
+    first = (common["female"], common["male"])
+    return LocaleLists.of(pack.code, first, common["family"], tuple(sorted({*town})), (given, family))
 
 
 def _full(names: tuple[str, ...], locale: str, spanish: frozenset[str]) -> tuple[str, ...]:

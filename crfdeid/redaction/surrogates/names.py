@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
 import regex
 
 from crfdeid.known_phi.names import NAME_WORD, PARTICLES
+from crfdeid.redaction.surrogates.choices import Chooser, Options, options_of, words_in
 from crfdeid.redaction.surrogates.locales import LocaleLists, given_name_sexes, locale_lists
 from crfdeid.redaction.surrogates.words import (
     ENGLISH_AND_SPANISH_TITLES,
@@ -23,14 +24,15 @@ from crfdeid.redaction.surrogates.words import (
     surrogate_table,
     with_case_of,
 )
-from crfdeid.secrets import HmacChooser
 
 FAMILY = "family"
 """Role of a family name; the roles of a first name are "female", "male" and "either"."""
 
+_GIVEN = ("female", "male", "either")
 _DIGIT = regex.compile(r"\p{N}")
 _MARIA = regex.compile(r"(?<!\p{L})M\.?ª\.?")
 _FEW = 3
+_SHARE = 120  # an initial has at least this part of the family names
 _LONG_WORD = 4  # a shorter one may be part of an account by chance
 _SIBILANTS = tuple("sßxz")
 _LONGEST_ABBREVIATION = 3
@@ -46,15 +48,29 @@ class Names:
     "QUILL, JANE" and "Quill's". The first letter of the surrogate depends on the word's first letter alone, so that
     initials agree with names.
 
+    Listed names of a role that begin with one letter have distinct surrogates, by a permutation. An unlisted name gets
+    one by its hash, which another name of the note may have: then the next free one replaces it, as it does for a
+    surrogate that is a word of a name with this word.
+
     Args:
         keyed: the source of choices.
         locale: language and country of the names.
         roles: roles of casefolded words in the note: "family", "female", "male" or "either". They precede the lists.
+        names: names in the note, whose words have distinct surrogates.
     """
 
-    def __init__(self, keyed: HmacChooser, locale: str, roles: Mapping[str, str] = MappingProxyType({})) -> None:
+    def __init__(
+        self,
+        keyed: Chooser,
+        locale: str,
+        roles: Mapping[str, str] = MappingProxyType({}),
+        names: Iterable[str] = (),
+    ) -> None:
         self._keyed, self._roles = keyed, roles
         self._lists, self._words = _lists(locale), name_words(locale)
+        self._in_note = sorted(set(names))
+        self._asked: set[_Word] | None = None  # words of a name, while they are collected
+        self._used: dict[str, str] = {}  # casefolded surrogates in the present name -> words
 
     def person(self, text: str) -> str | None:
         """Return another name, or None for a text with a digit.
@@ -67,21 +83,71 @@ class Names:
         text = _spell_out(text)
         spans = [match.span() for match in NAME_WORD.finditer(self._words.without_titles(text))]
         last = len(spans) - 1
+        self._used = {}
         pieces = [self._piece(text, *span, is_last=i == last) for i, span in enumerate(spans)]
-        return splice(text, self._distinct(text, pieces) if self._words.abbreviates else pieces)
+        self._used = {}
+        return splice(text, pieces)
 
-    def _distinct(self, text: str, pieces: Sequence[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-        """Return the pieces of a name with another surrogate for a word that would get that of an earlier one."""
-        found: list[tuple[int, int, str]] = []
-        for start, end, new in pieces:
-            word, used = text[start:end], {other for a, b, other in found if text[a:b] != text[start:end]}
-            if new in used and new != word and len(new) > 1:
-                names = [with_case_of(name, word) for name, _ in self._lists.options[self._role(word)].all]
-                others = [name for name in names if name not in {*used, word}]
-                found.append((start, end, self._keyed.choice("distinct", casefold_accents(word), others)))
-            else:
-                found.append((start, end, new))
+    @cached_property
+    def _chosen_in_note(self) -> Mapping[_Word, str]:
+        """The surrogates of the words in the note's names; none is a word of a name with its word.
+
+        They are distinct but for first names that are always next to other words, since these lists are short.
+        """
+        asked: dict[str, set[_Word]] = {}
+        for name in self._in_note:
+            self._asked = asked[name] = set()
+            self.person(name)
+        self._asked = None
+        alone = {one for words in asked.values() if len(words) == 1 for one in words}
+        near: dict[_Word, set[_Word]] = {}
+        avoided: dict[_Word, set[str]] = {}
+        for name, words in asked.items():
+            for one in words:
+                near.setdefault(one, set()).update(words)
+                avoided.setdefault(one, set()).update(words_in(casefold_accents(name)))
+        found: dict[_Word, str] = {}
+        distinct: set[str] = set()
+        # Listed words first: they have distinct surrogates in each note.
+        for one in sorted(near, key=lambda one: (not self._is_listed(one), one)):
+            is_distinct = one in alone or one.role not in _GIVEN
+            taken = avoided[one] | {casefold_accents(found[other]) for other in near[one] if other in found}
+            found[one] = self._first_free(one, taken | distinct if is_distinct else taken)
+            if is_distinct:
+                distinct.add(casefold_accents(found[one]))
         return found
+
+    def _is_listed(self, word: _Word) -> bool:
+        if word.role in self._words.after:
+            return word.plain in options_of(tuple(self._words.after[word.role])).numbers
+        return self._lists.is_listed(word)
+
+    def _first_free(self, word: _Word, taken: Collection[str]) -> str:
+        """Return the surrogate of a word, or the next one in its list that is not taken."""
+        options, begin = self._place(word)
+        size = len(options)
+        places = (options[i % size] for i in range(begin, begin + size))
+        return next((name for name in places if casefold_accents(name) not in taken), options[begin])
+
+    def _place(self, word: _Word) -> tuple[Options, int]:
+        """Return the names of a word's role and the initial of its surrogate, and the index of the surrogate."""
+        role, plain = word
+        if role in self._words.after:
+            options = options_of(tuple(self._words.after[role]))
+            return options, self._keyed.place(f"after {role}", plain, options)
+        letter = plain[:1]
+        initial = self._letter(letter)
+        of_role = self._lists.options[role]
+        if initial not in of_role:
+            return of_role[""], self._keyed.place(role, plain, of_role[""])
+        options = of_role[initial]
+        before = self._letters[1].get(initial, letter)  # of listed names with this initial
+        listed = self._lists.listed[role].get(before, {})
+        index = listed.get(plain) if letter == before else None
+        size = max(len(options), len(listed))
+        if index is None:
+            index = self._keyed.unlisted(role, plain, len(listed), size)
+        return options, self._keyed.permutation(f"{role} {initial}", size).of(index) % len(options)
 
     def has(self, word: str) -> bool:
         """Return True for a word of a name in the note."""
@@ -134,9 +200,7 @@ class Names:
         options = self._words.after.get(before[1].lower(), ()) if before else ()
         if options:  # "von der Heide", "Le Goff"
             base = self._nominative(word) if self._words.has_genitive else None
-            plain = casefold_accents(base or word)
-            others = [name for name in options if casefold_accents(name) != plain]
-            found = with_case_of(self._keyed.choice("after", plain, others), word)
+            found = self._chosen(base or word, before[1].lower() if before else "")
             return start, end, found if base is None else _genitive_of(found)
         if not self._words.has_genitive:
             return start, end, self._part(word, following)
@@ -176,20 +240,44 @@ class Names:
 
     def _chosen(self, word: str, role: str) -> str:
         """Return another word of a role, with the case of this one."""
-        options = self._lists.options[role]
-        plain = casefold_accents(word)
-        fitting = options.by_letter.get(self._letter(plain[:1]), options.all)
-        others: Sequence[tuple[str, str]] = fitting
-        if plain in options.folded:
-            others = [pair for pair in fitting if pair[1] != plain] or [p for p in options.all if p[1] != plain]
-        return with_case_of(self._keyed.choice("word", plain, others)[0], word)
+        one = _Word(role, casefold_accents(word))
+        if self._asked is not None:
+            self._asked.add(one)
+            return word
+        found = self._chosen_in_note.get(one)
+        taken = {*self._keyed.avoided, one.plain, *(new for new, old in self._used.items() if old != one.plain)}
+        if found is None or casefold_accents(found) in taken:
+            found = self._first_free(one, taken)
+        self._used[casefold_accents(found)] = one.plain
+        return with_case_of(found, word)
 
     def _letter(self, letter: str) -> str:
         """Return the initial of the surrogates of names with this initial, which differs from it."""
-        others = [other for other in self._lists.letters if other != letter]
+        if letter in self._letters[0]:
+            return self._letters[0][letter]
+        others = [one for one in self._lists.letters if (one in VOWELS) is (letter in VOWELS)]
+        return self._keyed.choice(
+            "initial", letter, others if self._words.same_vowels and others else self._lists.letters
+        )
+
+    @cached_property
+    def _letters(self) -> tuple[Mapping[str, str], Mapping[str, str]]:
+        """The initials of surrogates by those of the names, which are distinct, and the reverse."""
+        rich = self._lists.letters
+        groups: Sequence[Sequence[str]] = [rich]
         if self._words.same_vowels:
-            others = [other for other in others if (other in VOWELS) is (letter in VOWELS)] or others
-        return self._keyed.choice("initial", letter, others or [letter])
+            groups = [[one for one in rich if (one in VOWELS) is vowel] for vowel in (True, False)]
+        if min(map(len, groups)) < 2:
+            groups = [rich]
+        found = {old: new for group in groups for old, new in self._keyed.circle(f"initials {group}", group).items()}
+        return found, {new: old for old, new in found.items()}
+
+
+class _Word(NamedTuple):
+    """A word of a name: its role, or the particle before it, and its casefolded form."""
+
+    role: str
+    plain: str
 
 
 def _genitive_of(name: str) -> str:
@@ -211,51 +299,62 @@ def _are_initials(word: str) -> bool:
     )
 
 
-class _Names(NamedTuple):
-    """Names to choose from, each with its casefolded form: all of them, and by the first letter of that form."""
-
-    all: tuple[tuple[str, str], ...]
-    by_letter: Mapping[str, tuple[tuple[str, str], ...]]
-    folded: frozenset[str]
-
-    @classmethod
-    def of(cls, names: Iterable[str]) -> _Names:
-        """Create the table of some names in their order."""
-        pairs = tuple((name, casefold_accents(name)) for name in names)
-        by_letter: dict[str, list[tuple[str, str]]] = {}
-        for pair in pairs:
-            by_letter.setdefault(pair[1][0], []).append(pair)
-        return cls(pairs, {k: tuple(found) for k, found in by_letter.items()}, frozenset(plain for _, plain in pairs))
-
-
 class _Lists(NamedTuple):
     """Names of a locale.
 
     Attributes:
-        options: the names to choose from, by role.
+        options: the names to choose from, by role and initial; "" for all.
         letters: the initials that a surrogate can have.
         known: the listed names.
+        listed: the listed names with their numbers, casefolded, by role and initial.
     """
 
-    options: Mapping[str, _Names]
+    options: Mapping[str, Mapping[str, Options]]
     letters: tuple[str, ...]
     known: LocaleLists
+    listed: Mapping[str, Mapping[str, Mapping[str, int]]]
 
     def role(self, plain: str) -> str | None:
         """Return the role of a casefolded word in the lists, or None."""
         return self.known.given.get(plain) or (FAMILY if plain in self.known.family else given_name_sexes().get(plain))
 
+    def is_listed(self, word: _Word) -> bool:
+        """Return True for a listed name of the role."""
+        return word.plain in self.listed.get(word.role, {}).get(word.plain[:1], {})
 
-@lru_cache(maxsize=8)
+
+@lru_cache(maxsize=16)
 def _lists(locale: str) -> _Lists:
     known = locale_lists(locale)
-    listed = {"female": known.female, "male": known.male, FAMILY: known.last}
-    options = {role: _Names.of(names) for role, names in listed.items()}
-    every = [names.by_letter for names in options.values()]
-    letters = sorted(set.intersection(*map(set, every)))
-    rich = tuple(letter for letter in letters if all(len(found[letter]) >= _FEW for found in every))
-    either = _Names.of((*known.female, *known.male))
-    return _Lists({**options, "either": either}, rich or tuple(letters), known)
+    names = {"female": known.female, "male": known.male, FAMILY: known.last}
+    names["either"] = (*known.female, *known.male)
+    options = {role: _by_initial(some) for role, some in names.items()}
+    every = [options[role] for role in ("female", "male", FAMILY)]
+    letters = sorted(set.intersection(*map(set, every)) - {""})
+    few = (_FEW, _FEW, max(_FEW, len(known.last) // _SHARE))
+    rich = tuple(
+        letter
+        for letter in letters
+        if all(len(found[letter]) >= least for found, least in zip(every, few, strict=True))
+    )
+    listed: dict[str, dict[str, list[str]]] = {role: {} for role in names}
+    real = {*known.family, *map(casefold_accents, known.last[: known.real_last])}
+    for role, plain in [*((sex, plain) for plain, sex in known.given.items()), *((FAMILY, plain) for plain in real)]:
+        for kind in (role,) if role == FAMILY else (role, "either"):
+            listed[kind].setdefault(plain[:1], []).append(plain)
+    numbered = {
+        role: {letter: {plain: i for i, plain in enumerate(sorted(some))} for letter, some in letters.items()}
+        for role, letters in listed.items()
+    }
+    return _Lists(options, rich or tuple(letters), known, numbered)
+
+
+def _by_initial(names: Sequence[str]) -> dict[str, Options]:
+    """Return names by the first letter of their casefolded form, and all of them."""
+    found: dict[str, list[str]] = {"": list(names)}
+    for name in names:
+        found.setdefault(casefold_accents.__wrapped__(name)[0], []).append(name)
+    return {initial: Options((), some) for initial, some in found.items()}
 
 
 _FEMALE_TITLES = casefold_words("dra dras doctora sra srta señora señorita doña dña dª d.ª mrs ms miss madam")

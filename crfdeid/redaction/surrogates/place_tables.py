@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
+from crfdeid.redaction.surrogates.choices import Chooser
 from crfdeid.redaction.surrogates.words import (
     casefold_accents,
     casefold_words,
@@ -12,7 +13,6 @@ from crfdeid.redaction.surrogates.words import (
     surrogate_table,
     with_case_of,
 )
-from crfdeid.secrets import HmacChooser
 from features.languages import LANGUAGES
 
 # Prefix of postcodes, area code | names | names of the capital | towns, each with other names after a slash. The first
@@ -310,15 +310,16 @@ def known_countries() -> dict[str, tuple[Country, set[str]]]:
     return found
 
 
-def country_in_same_region(english: str, keyed: HmacChooser) -> Country:
+def country_in_same_region(english: str, keyed: Chooser) -> Country:
     """Return another country of the region, by English name."""
     country = known_countries()[casefold_accents(english)][0]
     known = dict.fromkeys(other for other, _ in known_countries().values())
-    others = [other for other in known if other.region == country.region and other != country]
-    return keyed.choice("country", country.english, others)
+    region = {casefold_accents(other.english): other for other in known if other.region == country.region}
+    names = tuple(region)
+    return region[keyed.other(f"countries of {country.region}", casefold_accents(country.english), names)]
 
 
-def other_country(text: str, keyed: HmacChooser, locale: str) -> str | None:
+def other_country(text: str, keyed: Chooser, locale: str) -> str | None:
     """Return another country of the same region in the same language, or None for no country.
 
     The country of the locale stays, and its neighbours of the same language: it reveals no more than the language, and
@@ -332,8 +333,8 @@ def other_country(text: str, keyed: HmacChooser, locale: str) -> str | None:
             return text
         regions = (_names(line) for line in surrogate_table(pack, "places").get("countries", ()))
         region = next((names for names in regions if plain in map(casefold_accents, names)), ())
-        others = [name for name in region if casefold_accents(name) not in {plain, *homes}]
-        return with_case_of(keyed.choice("country", plain, others), text) if others else None
+        others = tuple(name for name in region if casefold_accents(name) not in homes)
+        return with_case_of(keyed.other(f"countries of {region[0]}", plain, others), text) if len(others) > 1 else None
     known = known_countries().get(casefold_accents(text.strip()))
     if known is None:
         return None
@@ -403,3 +404,11 @@ LANDSCAPES = _street_names(
     """
 )
 """Names of hospitals after a part of the country."""
+
+VIRGINS = _street_names(
+    """
+    de la Luz, del Carmen, de la Paz, del Pilar, de la Esperanza, del Camino, del Mar, de los Remedios, de Gracia,
+    de la Vega, del Valle, de la Sierra, del Consuelo, de Belén
+    """
+)
+"""Names of hospitals after "Virgen"."""

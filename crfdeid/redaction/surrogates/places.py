@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from types import MappingProxyType
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import regex
 
+from crfdeid.redaction.surrogates.choices import Chooser, Options
 from crfdeid.redaction.surrogates.identifiers import DOORS, other_code
 from crfdeid.redaction.surrogates.locales import locale_lists
-from crfdeid.redaction.surrogates.names import Names
+from crfdeid.redaction.surrogates.names import Names, name_words
 from crfdeid.redaction.surrogates.place_tables import (
     COMMUNITIES,
     HOMES,
+    HOUSES,
+    LANDSCAPES,
     SAINT_WORDS,
     SAINTS,
     STREETS,
     STREETS_OF,
+    VIRGINS,
     Province,
     State,
     abroad,
@@ -43,7 +47,6 @@ from crfdeid.redaction.surrogates.words import (
     surrogate_table,
     with_case_of,
 )
-from crfdeid.secrets import HmacChooser
 from features.languages import LANGUAGES
 
 _HOME_DIGITS = 5  # of a postcode
@@ -51,8 +54,6 @@ _FOREIGN = ("CH", "A", "B")  # countries with postcodes of four digits
 _SHORTEST_MISSPELT = 6
 _LONGEST_SHORT = 4
 _TELEPHONE_DIGITS = 9  # of a number in Spain
-
-_Place = TypeVar("_Place")
 
 
 class KnownPlace(NamedTuple):
@@ -137,7 +138,7 @@ class _Geography:
         named: countries in the note, which decide between places of one name, such as "Córdoba" in Argentina.
     """
 
-    def __init__(self, keyed: HmacChooser, locale: str, named: Iterable[str] = ()) -> None:
+    def __init__(self, keyed: Chooser, locale: str, named: Iterable[str] = ()) -> None:
         self._keyed, self._locale, self._home = keyed, locale, HOMES.get(locale, "")
         listed = {one.country for one in abroad()}
         english = [
@@ -189,13 +190,27 @@ class _Geography:
     def town_in(self, province: str, name: str, *, is_capital: bool = False) -> str:
         """Return a town of the province that replaces a province, by the numbers of a postcode, for a town's name."""
         other = self._exchanged_provinces[province]
-        towns = [names[0] for names in other.towns if names[0] != name]
+        towns = [names[0] for names in other.towns]
+        if is_capital and not self._code:
+            return other.capitals[0]
         if not self._code:
-            return other.capitals[0] if is_capital else self._keyed.choice("town", casefold_accents(name), towns)
+            return self._town_of(province, name, towns)
         fitting = self.with_same_vowel(name, [*([other.capitals[0]] if is_capital or not towns else []), *towns])
         if is_capital:
             return fitting[0] if fitting else other.capitals[0]
-        return self._keyed.choice("town", casefold_accents(name), fitting or towns or [other.capitals[0]])
+        return self._town_of(province, name, fitting or towns or [other.capitals[0]])
+
+    def _town_of(self, province: str, name: str, towns: Sequence[str]) -> str:
+        """Return one of some towns for a town of another province; of two known ones not the same, if there are two."""
+        own = _town_numbers(self._code).get(province, {})
+        plain = casefold_accents(name)
+        size = max(len(own), len(towns))
+        number = own.get(plain)
+        if number is None:
+            number = self._keyed.unlisted("town", plain, len(own), size)
+        begin = self._keyed.permutation(f"towns of {province} {towns[0]}", size).of(number) % len(towns)
+        places = (towns[i % len(towns)] for i in range(begin, begin + len(towns)))
+        return next((town for town in places if self._keyed.is_free(town, plain)), towns[begin])
 
     def with_same_vowel(self, name: str, options: Sequence[str]) -> list[str]:
         """Return the options that begin with a vowel if the name does, or else with none, where "d'" depends on it."""
@@ -215,7 +230,7 @@ class _Geography:
         if self._first == self._home or not self._spanish:
             return None
         row = self._countries.get(country_in_same_region(self._first, self._keyed).english)
-        return row and self._keyed.choice("town", casefold_accents(name), row.towns)[0]
+        return row and self._keyed.other("town abroad", casefold_accents(name), tuple(names[0] for names in row.towns))
 
     def postcode(self, text: str, country: str = "") -> str | None:
         """Return a postcode in the surrogate of its province or state; None unless it has five digits.
@@ -229,14 +244,16 @@ class _Geography:
             one = self._exchanged_provinces[province]
             prefix = self._keyed.choice("prefix", text, (one.number, *one.further_numbers)).removeprefix(one.country)
             left = len(text) - len(prefix)
-            return f"{prefix}{self._keyed.number('postcode', text, 10**left):0{left}}"
+            number = self._keyed.permutation(f"postcodes {text[:-left]}", 10**left).of(int(text[-left:]))
+            return f"{prefix}{number:0{left}}"
         is_zip = self._home == "United States" and len(text) == _HOME_DIGITS and text.isascii() and text.isdigit()
         state = _state_of_zip(int(text[:3])) if is_zip else None
         if state is None:
             return None
         other = self._exchanged_states[state.name]
-        begin = other.first + self._keyed.number("zip", text, other.last - other.first + 1)
-        return f"{begin:03}{self._keyed.number('postcode', text, 100):02}"
+        own, new = (100 * (one.last - one.first + 1) for one in (state, other))
+        number = self._keyed.permutation(f"zip codes {state.name}", max(own, new)).of(int(text) - 100 * state.first)
+        return f"{100 * other.first + number % new:05}"
 
     def province_number(self, number: str) -> str | None:
         """Return the number of the province that replaces a province, or None for an unknown number."""
@@ -261,7 +278,7 @@ class _Geography:
             for country in sorted({one.country for one in rows}):
                 alike = [one for one in rows if one.country == country]
                 whole = [one for one in alike if one.towns]  # a city without towns around it replaces none
-                pairs = self._in_a_circle(f"provinces {country}", whole)
+                pairs = [*self._keyed.circle(f"provinces {country}", whole).items()]
                 pairs += [(one, self._keyed.choice("province", one.number, whole)) for one in alike if not one.towns]
                 found |= {number: other for one, other in pairs for number in (one.number, *one.further_numbers)}
             return found
@@ -269,20 +286,12 @@ class _Geography:
             alike = [one for one in provinces() if one.shares_name is shares]
             whole = [one for one in alike if one.towns]  # Ceuta and Melilla have no towns
             found |= {one.number: self._keyed.choice("province", one.number, whole) for one in alike if not one.towns}
-            found |= {one.number: other for one, other in self._in_a_circle("provinces", whole)}
+            found |= {one.number: other for one, other in self._keyed.circle(f"provinces {shares}", whole).items()}
         return found
 
     @cached_property
     def _exchanged_states(self) -> dict[str, State]:
-        return {one.name: other for one, other in self._in_a_circle("states", states())}
-
-    def _in_a_circle(self, purpose: str, options: Sequence[_Place]) -> list[tuple[_Place, _Place]]:
-        """Return each option with the next one in a keyed order, and the last with the first (Fisher-Yates shuffle)."""
-        order, numbers = list(options), self._keyed.stream(purpose, "")
-        for i in range(len(order) - 1, 0, -1):
-            j = next(numbers) % (i + 1)
-            order[i], order[j] = order[j], order[i]
-        return list(zip(order, [*order[1:], order[0]], strict=True))
+        return {one.name: other for one, other in self._keyed.circle("states", states()).items()}
 
     def _state(self, text: str) -> str | None:
         """Return another state of the USA in the same form: "Nevada" and "NV" get one surrogate."""
@@ -301,12 +310,80 @@ class _Geography:
             return None
         if place.name == old.towns[0][0] and new != old:
             return new.towns[0][0]
-        return self._other(place, new.states if place.kind == "state" else new.towns)
+        kind = [(one.states if place.kind == "state" else one.towns) for one in (old, new)]
+        if old is new:
+            return self._other(place, kind[1])
+        own, size = [names[0] for names in kind[0]], max(map(len, kind))
+        number = self._keyed.permutation(f"{place.kind} {place.where}", size).of(own.index(place.name))
+        return kind[1][number % len(kind[1])][0]
 
     def _other(self, place: KnownPlace, options: Sequence[Sequence[str]]) -> str:
-        return self._keyed.choice(
-            "town", casefold_accents(place.name), [names[0] for names in options if names[0] != place.name]
-        )
+        plain, names = casefold_accents(place.name), tuple(names[0] for names in options)
+        return self._keyed.other(f"{place.kind} {names[0]}", plain, names)
+
+
+@lru_cache(maxsize=16)
+def _town_numbers(code: str) -> Mapping[str, Mapping[str, int]]:
+    """Return the numbers of the usual names of the towns in each province of a pack, or of Spain, casefolded."""
+    rows = packed_provinces(code) if code else provinces()
+    return {
+        number: {casefold_accents(names[0]): i for i, names in enumerate(one.towns)}
+        for one in rows
+        for number in (one.number, *one.further_numbers)
+    }
+
+
+@lru_cache(maxsize=8)
+def more_options(locale: str) -> Mapping[str, Options]:
+    """Return the names of Spanish streets and hospitals: those of the tables, then invented ones."""
+    known = locale_lists(locale)
+    invented, towns = known.last[known.real_last :], known.town[known.real_town :]
+    articles = {"a": "La", "o": "El", "as": "Las", "os": "Los"}
+    of_towns = [f"de {name}" for name in towns]
+    return {
+        "street": Options(STREETS, invented),
+        "street of": Options(STREETS_OF, of_towns),
+        "male": Options(SAINTS["male"], known.male),
+        "female": Options(SAINTS["female"], known.female),
+        "virgin": Options(VIRGINS, of_towns),
+        "land": Options(LANDSCAPES, of_towns),
+        "house": Options(
+            HOUSES,
+            (f"{article} {name}" for name in invented for end, article in articles.items() if name.endswith(end)),
+        ),
+    }
+
+
+@lru_cache(maxsize=128)
+def _form_options(locale: str, listed: tuple[str, ...], also: str) -> Options:
+    """Return the names for a form of a language pack, and further ones by a template."""
+    known = locale_lists(locale)
+    names = {
+        "family": known.last[known.real_last :],
+        "town": known.town[known.real_town :],
+        "female": known.female,
+        "male": known.male,
+    }
+    names = {field: some for field, some in names.items() if f"{{{field}}}" in also}
+    size = max(map(len, names.values()), default=0)
+    more = [also.format(**{field: some[i % len(some)] for field, some in names.items()}) for i in range(size)]
+    if name_words(locale).same_vowels:
+        more = [name for name in more if not _ELIDED.match(name)]
+    return Options(listed, more)
+
+
+@lru_cache(maxsize=8)
+def towns_of(locale: str) -> Mapping[str, Options]:
+    """Return the towns of a locale: all, and those that begin with a vowel ("a") and with none ("b")."""
+    known = locale_lists(locale)
+    real, invented = known.town[: known.real_town], known.town[known.real_town :]
+    found = {"": Options(real, invented)}
+    for kind, is_vowel in (("a", True), ("b", False)):
+        some = [
+            [name for name in names if (casefold_accents(name[:1]) in VOWELS) is is_vowel] for names in (real, invented)
+        ]
+        found[kind] = Options(*some) if any(some) else found[""]
+    return found
 
 
 def _state_of_zip(begin: int) -> State | None:
@@ -354,6 +431,7 @@ _CODE_OR_NAME = (
 _TOWN = regex.compile(rf"(?P<country>(?<!\p{{L}})E-(?=[0-9]{{5}}))|{_CODE_OR_NAME}")
 _RANGE = regex.compile(r"(?<![0-9])(?P<first>[1-9][0-9]{0,2})(?P<gap>\s?[-–]\s?)(?P<last>[1-9][0-9]{0,2})(?![0-9])")
 _FRACTION = regex.compile(r"(?<![0-9/])[1-3]/[2-4](?![0-9/])")
+_ELIDED = regex.compile(r"de [aeéèiîoôuyh]", regex.IGNORECASE)
 _ROMAN = regex.compile(r"[IVX]+")
 
 
@@ -391,7 +469,7 @@ class Places:
 
     def __init__(
         self,
-        keyed: HmacChooser,
+        keyed: Chooser,
         locale: str,
         names: Names,
         marked: Iterable[str] = (),
@@ -399,7 +477,6 @@ class Places:
         postcodes: Mapping[str, tuple[str, str]] = MappingProxyType({}),
     ) -> None:
         self._keyed, self._locale, self._names = keyed, locale, names
-        self._towns = locale_lists(locale).town
         self._spanish = locale.startswith("es")
         self._marked = frozenset(map(casefold_accents, marked))
         self.geography = _Geography(keyed, locale, countries)
@@ -459,7 +536,7 @@ class Places:
             elif match["code"]:
                 pieces.append((*match.span(), self._code(match.group())))
             elif len(word) == 1 and word not in kept and match.start():
-                pieces.append((*match.span(), self.other("door", match.group(), DOORS)))
+                pieces.append((*match.span(), self.other("door", match.group(), tuple(DOORS))))
             elif word not in kept and not _ROMAN.fullmatch(match.group()) and not self._in_form(match, named, text):
                 pieces.append((*match.span(), self._names.word(match.group())))
         return splice(text, sorted(pieces))
@@ -475,7 +552,8 @@ class Places:
             for match in form.find(text):
                 start, stop = match.span("name")
                 if not any(a < stop and start < b for a, b, _ in found):
-                    found.append((start, stop, self.other("form", match["name"], form.options)))
+                    options = _form_options(self._locale, form.options, form.also)
+                    found.append((start, stop, self.other("form", match["name"], options)))
         return sorted(found)
 
     def town(self, text: str) -> str:
@@ -503,14 +581,11 @@ class Places:
     def saint(self, word: str, name: str) -> str:
         """Return the name of another saint of the same sex, which the word before it shows: "San" or "Santa"."""
         sex = SAINT_WORDS[casefold_accents(word)]
-        return self.other("saint", name, SAINTS[sex])
+        return self.other("saint", name, more_options(self._locale)[sex])
 
-    def other(self, purpose: str, text: str, options: Sequence[str]) -> str:
+    def other(self, purpose: str, text: str, options: Options | tuple[str, ...]) -> str:
         """Return another one of the options, in the case of the text."""
-        plain = casefold_accents(text)
-        return with_case_of(
-            self._keyed.choice(purpose, plain, [name for name in options if casefold_accents(name) != plain]), text
-        )
+        return with_case_of(self._keyed.other(purpose, casefold_accents(text), options), text)
 
     def _street_name(self, street: str, run: Sequence[regex.Match[str]]) -> str:
         """Return another name for adjacent words: "de la Marina" becomes "de la Fuente"."""
@@ -519,7 +594,7 @@ class Places:
         if begin is None:
             return " ".join(texts)
         if len(run) == begin + 1 and len(texts[begin]) == 1:
-            return " ".join([*texts[:begin], self.other("door", texts[begin], DOORS)])
+            return " ".join([*texts[:begin], self.other("door", texts[begin], tuple(DOORS))])
         if not self._spanish:
             lead = ["de"] if casefold_accents(texts[0]) in ("de", "del", "d") else []
             return " ".join(
@@ -538,8 +613,8 @@ class Places:
     def _called(self, name: str, after_article: bool) -> str:
         """Return the name of another street, with an article if this one has one."""
         if not after_article:
-            return self.other("street", name, STREETS)
-        found = self.other("street", name, STREETS_OF)
+            return self.other("street", name, more_options(self._locale)["street"])
+        found = self.other("street", name, more_options(self._locale)["street of"])
         return found if name.isupper() else found[0].lower() + found[1:]
 
     def _street_word(self, word: str) -> str:
@@ -569,7 +644,9 @@ class Places:
         province = self.geography.province_of(postcode, country) if self._pack else None
         if province is not None:
             return with_case_of(self.geography.town_in(province, name), name)
-        return self.other("town", name, self.geography.with_same_vowel(name, self._towns) or self._towns)
+        towns = towns_of(self._locale)
+        fits = self.geography.with_same_vowel(name, ("a", "b"))
+        return self.other("town", name, towns["".join(fits)] if len(fits) == 1 else towns[""])
 
     def _code(self, text: str) -> str:
         return self.geography.postcode(text) or other_code(text, self._keyed)

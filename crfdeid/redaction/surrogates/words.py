@@ -117,10 +117,13 @@ class NameForm:
         form: an expression with a group "name".
         options: what can replace the name.
         unless: an expression of names that stay.
+        also: a template of further, invented names, with {family}, {town}, {female} or {male}; "" for none.
     """
 
-    def __init__(self, form: str, options: tuple[str, ...], unless: str = "(?!)", *, flags: int = 0) -> None:
-        self.form, self.options = regex.compile(form, flags), options
+    def __init__(
+        self, form: str, options: tuple[str, ...], unless: str = "(?!)", *, also: str = "", flags: int = 0
+    ) -> None:
+        self.form, self.options, self.also = regex.compile(form, flags), options, also
         self._unless = regex.compile(unless, flags)
 
     def find(self, text: str) -> list[regex.Match[str]]:
@@ -136,6 +139,7 @@ def name_forms(code: str, table: str, flags: int = 0) -> tuple[NameForm, ...]:
             row["form"],
             tuple(" ".join(part.split()) for part in row["options"].split(",")),
             row.get("unless", "(?!)"),
+            also=row.get("also", ""),
             flags=flags,
         )
         for row in surrogate_table(LANGUAGES[code], table).get("forms", ())
