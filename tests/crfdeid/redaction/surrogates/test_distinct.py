@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from crfdeid.documents import Document, Span
 from crfdeid.redaction.redact import redact
-from crfdeid.redaction.surrogates import Surrogates, patient_key
+from crfdeid.redaction.surrogates import Surrogates, note_key
 from crfdeid.redaction.surrogates.locales import LocaleLists, locale_lists
 from crfdeid.redaction.surrogates.place_tables import STREETS, packed_provinces, provinces
 from crfdeid.redaction.surrogates.words import casefold_accents
@@ -75,7 +75,7 @@ def test_listed_names_have_distinct_surrogates_in_all_notes_of_a_patient(locale:
     """Whatever other names a note has: no surrogate depends on them."""
     known = locale_lists(locale)
     names = {casefold_accents(name): name for name in real(known)}
-    ours = Surrogates(patient_key(SECRET, "1"), locale, roles=dict.fromkeys(names, "family"))
+    ours = Surrogates(note_key(SECRET, "1", ""), locale, roles=dict.fromkeys(names, "family"))
     found = {plain: ours.of(name, "DOCTOR") for plain, name in names.items()}
     initials = {name[0] for name in found.values()}  # of some initials there are too few surrogates
     some = [plain for plain in found if plain[0].upper() in initials]
@@ -99,9 +99,9 @@ def test_a_doctor_has_one_surrogate_in_notes_of_a_patient_in_any_order_and_form(
 
 def test_another_process_writes_the_same_surrogates() -> None:
     script = (
-        "from crfdeid.redaction.surrogates import Surrogates, patient_key\n"
+        "from crfdeid.redaction.surrogates import Surrogates, note_key\n"
         f"for locale in {MAIN[::2]}:\n"
-        f"    ours = Surrogates(patient_key({SECRET!r}, '1'), locale, persons={INVENTED[:8]!r})\n"
+        f"    ours = Surrogates(note_key({SECRET!r}, '1', ''), locale, persons={INVENTED[:8]!r})\n"
         "    print(*(ascii(ours.of(*value)) for value in VALUES), sep='\\n')\n"
     )
     values = [*((name, "DOCTOR") for name in INVENTED[:8]), ("Quill Street 4", "STREET"), ("Tawn", "CITY")]
@@ -111,7 +111,7 @@ def test_another_process_writes_the_same_surrogates() -> None:
     found = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.split("\n")
     expected = []
     for locale in MAIN[::2]:
-        ours = Surrogates(patient_key(SECRET, "1"), locale, persons=INVENTED[:8])
+        ours = Surrogates(note_key(SECRET, "1", ""), locale, persons=INVENTED[:8])
         expected += [ascii(ours.of(*value)) for value in values]
     assert found[:-1] == expected
 
@@ -182,7 +182,7 @@ _PARTICLES = words("de del la las el los san santa santo villa sur les en am an 
 
 @pytest.mark.parametrize("locale", MAIN)
 def test_identifiers_of_one_shape_have_distinct_surrogates(locale: str) -> None:
-    ours = Surrogates(patient_key(SECRET, "1"), locale)
+    ours = Surrogates(note_key(SECRET, "1", ""), locale)
     codes = [f"{number:04}" for number in range(0, 10_000, 7)] + [f"AB-{number}" for number in range(100, 1000)]
     found = [ours.of(code, "ID") for code in codes]
     assert len({*found}) == len(codes)
@@ -192,7 +192,7 @@ def test_identifiers_of_one_shape_have_distinct_surrogates(locale: str) -> None:
 
 @given(st.sampled_from(MAIN), st.from_regex(r"[2-9][0-9]{2}[- .][2-9][0-9]{2}[- .][0-9]{4}", fullmatch=True))
 def test_a_telephone_number_has_no_group_of_its_original(locale: str, text: str) -> None:
-    found = Surrogates(patient_key(SECRET, "1"), locale).of(text, "PHONE")
+    found = Surrogates(note_key(SECRET, "1", ""), locale).of(text, "PHONE")
     assert not words(found) & words(text) - {text[:3]}
     assert regex.sub(r"\D", "", found) != regex.sub(r"\D", "", text)
 
@@ -212,7 +212,7 @@ def test_a_telephone_number_has_no_group_of_its_original(locale: str, text: str)
     ],
 )
 def test_numbers_that_keep_a_part_have_distinct_surrogates(locale: str, label: str, frame: str) -> None:
-    ours = Surrogates(patient_key(SECRET, "1"), locale)
+    ours = Surrogates(note_key(SECRET, "1", ""), locale)
     values = [frame.format(number) for number in (range(100) if label == "ZIP" else range(100, 1000))]
     found = [ours.of(value, label) for value in values]
     assert len({*found}) == len(values)
@@ -223,7 +223,7 @@ def test_numbers_that_keep_a_part_have_distinct_surrogates(locale: str, label: s
 def test_towns_of_a_province_are_distinct_while_the_other_province_has_as_many(locale: str) -> None:
     rows = provinces() if locale == "es_ES" else packed_provinces(locale[:2])
     for patient in range(3):
-        ours = Surrogates(patient_key(SECRET, f"{patient}"), locale)
+        ours = Surrogates(note_key(SECRET, f"{patient}", ""), locale)
         for one in rows:
             found = {ours.of(names[0], "CITY") for names in one.towns}
             others = [{names[0] for names in other.towns} for other in rows]
@@ -233,7 +233,7 @@ def test_towns_of_a_province_are_distinct_while_the_other_province_has_as_many(l
 
 @pytest.mark.parametrize("locale", MAIN)
 def test_invented_streets_towns_and_hospitals_seldom_share_a_surrogate(locale: str) -> None:
-    ours = Surrogates(patient_key(SECRET, "1"), locale)
+    ours = Surrogates(note_key(SECRET, "1", ""), locale)
     frames = {"CITY": "{}", "HOSPITAL": "Hospital {}", "STREET": "{} 4" if locale != "en_US" else "4 {} Street"}
     for label, frame in frames.items():
         found = {ours.of(frame.format(name), label) for name in INVENTED}
@@ -268,6 +268,6 @@ def test_packs_compose_names_of_their_own_lists() -> None:
 
 
 def test_no_street_name_of_the_table_stays() -> None:
-    ours = Surrogates(patient_key(SECRET, "1"), "es_ES")
+    ours = Surrogates(note_key(SECRET, "1", ""), "es_ES")
     found = [ours.of(f"Calle {name}", "CALLE") for name in STREETS]
     assert len({*found}) >= len(STREETS) - 1
