@@ -1,6 +1,7 @@
 """Text to tokens to feature strings. This package has no access to labels.
 
 - `tokenizer`: normal form of text, `Token`, `tokenize`; `tokens`: `Sentence`; `sentences`: `split_sentences`
+- `line_gaps`: the gap where a line ends inside a value, with a hyphen or without
 - `columns`: `Extractor`, the base of extractors; `Column`, its output; `SentenceBatch`, its input
 - `context`: `ContextWords`, `FarWords`, `NGrams`, `SentencePosition`, `Layout`, `PrefixWords`
 - `orthography`: `Shapes`, `Affixes`, `CapitalRun`

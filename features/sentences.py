@@ -66,12 +66,26 @@ class NoteTokens(Sequence[Token]):
 
     def up_to(self, start: int, stop_offset: int) -> tuple[Token, ...]:
         """The tokens from the number ``start`` on that begin before an offset (from 1) of the text in normal form."""
+        first, stop, page = self._place(stop_offset)
+        return page.tokens[start - first : stop] if start >= first else self.between(start, first + stop)
+
+    def count_before(self, stop_offset: int) -> int:
+        """Return the number of tokens that begin before an offset (from 1) of the text in normal form.
+
+        Example:
+            >>> NoteTokens("Seen by Dr. Quill").count_before(9)
+            3
+        """
+        first, stop, _ = self._place(stop_offset)
+        return first + stop
+
+    def _place(self, stop_offset: int) -> tuple[int, int, _Page]:
+        """The first token of the page with an offset, the count of its tokens before the offset, and the page."""
         while self._cuts[-1] < stop_offset:
             self._page(len(self._cuts) - 1)
         number = bisect_left(self._cuts, stop_offset) - 1
-        first, page = self._firsts[number], self._pages.get(number) or self._page(number)
-        stop = bisect_left(page.starts, stop_offset)
-        return page.tokens[start - first : stop] if start >= first else self.between(start, first + stop)
+        page = self._pages.get(number) or self._page(number)
+        return self._firsts[number], bisect_left(page.starts, stop_offset), page
 
     def between(self, start: int, stop: int) -> tuple[Token, ...]:
         """The tokens of the numbers from ``start`` to before ``stop``, as far as there are any; only these are made."""

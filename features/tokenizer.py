@@ -7,6 +7,7 @@ spelling hides a name:
 - composed letters (Unicode's NFC);
 - no invisible characters: zero-width marks, soft hyphens, marks of direction, byte order marks, all that
   Unicode calls ignorable by default, and control characters that are no white space, such as NUL;
+- a soft hyphen at the end of a line, where it is visible, as "-";
 - full-width forms as ASCII; a non-breaking, thin or other Unicode space as a space; line ends and tabs unchanged;
 - every hyphen, dash and minus sign as "-", every slash as "/", every apostrophe, prime and grave accent as "'";
 - in words that mix alphabets, and only there, Cyrillic and Greek letters that look Latin as those Latin letters.
@@ -39,6 +40,10 @@ from features.escapes import decoded_levels
 
 CONTROL = r"\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f"
 """Control characters that are no white space, as the inside of a character class of `re`."""
+
+
+LINE_ENDS = r"\n\r\v\f\x1c-\x1e\x85\u2028\u2029"
+"""The characters that end a line for `str.splitlines`, as the inside of a character class of `re`."""
 
 
 class NormalText(NamedTuple):
@@ -77,6 +82,11 @@ _LATIN_LETTER = regex.compile(r"\p{Script=Latin}")
 
 _IGNORED = regex.compile(rf"[\p{{Default_Ignorable_Code_Point}}{CONTROL}]")
 _CONTROL = re.compile(f"[{CONTROL}]")
+_SOFT_HYPHEN = "\u00ad"
+# No other soft hyphen is between it and the line end, so that the time is linear.
+_SOFT_AT_LINE_END = regex.compile(
+    rf"{_SOFT_HYPHEN}(?=[[\p{{Default_Ignorable_Code_Point}}\s]--[{_SOFT_HYPHEN}{LINE_ENDS}]]*+[{LINE_ENDS}])", regex.V1
+)
 _MARK_OF_NO_WIDTH = "\u200b"
 # Python takes quadratic time to put many marks in order, so it is called only after they are in order.
 _TO_COMPOSE = regex.compile(r"\p{Default_Ignorable_Code_Point}|\p{M}{30}")
@@ -102,6 +112,8 @@ def normal_form(text: str) -> NormalText:
     text = text.replace("`", "'")
     if text.isascii() or all(map(_is_plain, set(text))):  # nearly every text, recognised at once
         return NormalText(text, None)
+    if _SOFT_HYPHEN in text:
+        text = _SOFT_AT_LINE_END.sub("-", text)
     text = _HAS_ONE_FOR_ONE.sub(lambda found: _ONE_FOR_ONE[found[0]], text)
     mixed = frozenset(_in_mixed_words(text))
     if not mixed and not _TO_COMPOSE.search(text) and unicodedata.is_normalized("NFC", text):

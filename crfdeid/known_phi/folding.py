@@ -12,14 +12,15 @@ import regex
 
 from crfdeid.errors import LimitError
 from features.escapes import MOST_LEVELS, decoded_levels, escapes
+from features.line_gaps import fold_line_gaps
 from features.tokenizer import CONTROL, NormalText
 
 _MARKS = regex.compile(rf"[\p{{M}}\p{{Cf}}{CONTROL}]*+")
 # Scripts without spaces between words.
 _UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
-# Inside a word: an apostrophe, or the hyphen at the end of a line.
-_WITHIN_A_WORD = regex.compile(r"['’`´]|[-‐]\s*\n\s*")
-# Characters at most between two words of a value, and between two digits of a number.
+# Inside a word: an apostrophe, or a line end.
+_WITHIN_A_WORD = ("", "'", "’", "`", "´")
+# Characters at most between two words of a value, and between two digits of a number; a line end is none.
 _MOST_BETWEEN_WORDS = 20
 _MOST_BETWEEN_DIGITS = 3
 _KEY_LENGTH = 3
@@ -70,7 +71,10 @@ class FoldedText:
         return self._offsets[start], self._end(end - 1)
 
     def gap(self, i: int) -> str:
-        """Return the raw text between the letters or digits i - 1 and i."""
+        """Return the raw text between the letters or digits i - 1 and i, without line ends (`features.line_gaps`)."""
+        return fold_line_gaps(self._raw_gap(i))
+
+    def _raw_gap(self, i: int) -> str:
         return self.raw[self._end(i - 1) : self._offsets[i]]
 
     def is_edge(self, i: int) -> bool:
@@ -84,7 +88,7 @@ class FoldedText:
         offset = self._offsets[i]
         if offset == self._offsets[i - 1]:
             return False
-        if self.text[i].isdigit() != self.text[i - 1].isdigit() or self.gap(i):
+        if self.text[i].isdigit() != self.text[i - 1].isdigit() or self._raw_gap(i):
             return True
         before = self.raw[max(0, offset - 3) : offset]
         if not self.raw[offset].isascii() and _UNSPACED.search(self.raw, offset - 1, offset + 1):
@@ -115,7 +119,7 @@ class PhraseMatcher(Generic[_Value]):
     """Search for whole values of one or several words, without regard to case, accents and signs.
 
     Two words of a value may be separated by white space and signs, or by nothing. A word may contain an apostrophe, or
-    a hyphen and a line end.
+    a line end, with or without a hyphen.
 
     Args:
         values: pairs of a value and the result for its occurrences.
@@ -151,13 +155,13 @@ def _is_whole(folded: FoldedText, start: int, phrase: _Phrase[_Value]) -> bool:
         return False
     for i in range(1, len(phrase.text)):
         gap = folded.gap(start + i)
-        if gap and not (len(gap) <= _MOST_BETWEEN_WORDS if i in phrase.words else _WITHIN_A_WORD.fullmatch(gap)):
+        if not (len(gap) <= _MOST_BETWEEN_WORDS if i in phrase.words else gap in _WITHIN_A_WORD):
             return False
     return True
 
 
 def find_number(folded: FoldedText, number: str) -> Iterator[tuple[int, int]]:
-    """Yield the raw offsets of a number, with or without separators and leading zeros.
+    """Yield the raw offsets of a number, with or without separators, line ends and leading zeros.
 
     Args:
         folded: a text.

@@ -12,7 +12,7 @@ import datetime as dt
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import permutations
+from itertools import accumulate, permutations
 from typing import Any
 from unicodedata import category, decimal
 
@@ -24,6 +24,7 @@ from crfdeid.known_phi.folding import FoldedText, PhraseMatcher, find_number, fo
 from crfdeid.known_phi.names import MIN_SEARCHED_LENGTH, PLACEHOLDER, NameMatcher, unsearched_reason
 from crfdeid.label_schemes import BINARY, TO_SEVEN
 from features.lexicons import MONTHS, month_number
+from features.line_gaps import fold_line_gaps, is_hyphenated, replace_line_gaps
 from features.tokenizer import normal_form
 
 IDENTIFIER_KINDS = ("name", "date", "number", "text")
@@ -48,6 +49,7 @@ _AFTER_A_CUE = regex.compile(
     regex.IGNORECASE,
 )
 _LONGEST_CUE = 60
+_LONGEST_RAW_CUE = 240  # with line ends and indentations
 _WHOLE_FLOAT = regex.compile(r"\s*(\d+)\.0\s*")  # an integer from a column with missing values
 
 
@@ -144,13 +146,15 @@ class _Finder:
         folded = FoldedText(text)
         if self._name is not None:
             yield from (("name", start, end) for start, end in self._name.find(text, folded))
+        dated = DatedText(text if self._dates else "")
         for date in self._dates:
-            yield from (("date", start, end) for start, end in find_date(text, date))
+            yield from (("date", start, end) for start, end in dated.find(date))
         for number in self._numbers:
             yield from (("number", start, end) for start, end in find_number(folded, number))
         for number in self._short:
             for start, end in find_number(folded, number):
-                if _AFTER_A_CUE.search(text, max(0, start - _LONGEST_CUE), start):
+                before = fold_line_gaps(text[max(0, start - _LONGEST_RAW_CUE) : start], " ")
+                if _AFTER_A_CUE.search(before, max(0, len(before) - _LONGEST_CUE)):
                     yield "number", start, end
         yield from (("text", start, end) for start, end, _ in self._texts.find(folded))
 
@@ -200,6 +204,7 @@ _SIGNS = {
 _AS_ASCII = {sign: plain for plain, signs in _SIGNS.items() for sign in signs}
 _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
 
+_DIGIT = regex.compile(r"\d")
 _CLOCK = regex.compile(r"[T\s]\d{1,2}:\d\d.*$", regex.DOTALL)
 _PARTS = regex.compile(r"\d+|\p{L}+")
 
@@ -268,22 +273,105 @@ def _dates(year: str, month: str, day: str) -> Iterator[dt.date]:
             continue
 
 
-def find_date(text: str, date: dt.date) -> Iterator[tuple[int, int]]:
-    """Yield the offsets of a date in a text, in any form.
+_NEAR = 40  # characters on each side of a line end that a date can reach to
+
+
+class DatedText:
+    """A text with its dates in any form, over line ends too.
 
     The forms are numbers in any order with any separator or none, years of two digits, months by name in English and
     Spanish or in Roman numerals, and partial dates: month and year, and day and month if the month is named.
 
+    Args:
+        text: a text in normal form.
+
     Example:
-        >>> text = "Born 14 de marzo de 1972 (3-14-72)."
-        >>> [text[a:b] for a, b in find_date(text, dt.date(1972, 3, 14))]
-        ['14 de marzo de 1972', '3-14-72']
+        >>> text = "Born 14 de mar-\\n   zo de 1972 (3-14-72)."
+        >>> [text[a:b] for a, b in DatedText(text).find(dt.date(1972, 3, 14))]
+        ['14 de mar-\\n   zo de 1972', '3-14-72']
     """
-    reached = 0
-    for match in _expression(date).finditer(to_ascii_signs(text), overlapped=True):
-        if match.end() > reached:
-            reached = match.end()
-            yield match.span()
+
+    def __init__(self, text: str) -> None:
+        self._text, self._offsets = replace_line_gaps(to_ascii_signs(text), _short_gap)
+        self._seams = [*self._near_line_ends()]
+
+    def _near_line_ends(self) -> Iterator[tuple[int, str, int, str, str]]:
+        """Yield the offsets and texts before and after each line end inside a word of a date, and both texts joined."""
+        text = self._text
+        for gap in _SHORT_GAP.finditer(text):
+            stop, start = gap.span()
+            if gap[0] == _LINE_END and not _is_divided(text[max(0, stop - _NEAR) : stop], text[start : start + _NEAR]):
+                continue
+            begin = max(0, stop - _NEAR)
+            before, after = text[begin:stop], text[start : start + _NEAR]
+            joined = before + after
+            if _DIGIT.search(joined):
+                yield begin, before, start, after, joined.lower()
+
+    def find(self, date: dt.date) -> list[tuple[int, int]]:
+        """Return the offsets of a date; no match is part of an earlier one."""
+        expression, words = _expression(date), _words_of(date)
+        found = [match.span() for match in expression.finditer(self._text, overlapped=True)]
+        for begin, before, start, after, joined in self._seams:
+            if words.search(joined):
+                found += _over_line_end(expression, begin, before, start, after)
+        found.sort(key=lambda span: (span[0], -span[1]))
+        reached = accumulate((end for _, end in found), max, initial=0)
+        whole = [span for span, end in zip(found, reached, strict=False) if span[1] > end]
+        return [self._raw(*span) for span in whole]
+
+    def _raw(self, start: int, end: int) -> tuple[int, int]:
+        return (start, end) if self._offsets is None else (self._offsets[start], self._offsets[end - 1] + 1)
+
+
+_LINE_END = "\n"
+_SHORT_GAP = regex.compile("-?\n")
+_LAST_PIECE, _FIRST_PIECE = regex.compile(r"(?:\p{L}++|[0-9]++)$"), regex.compile(r"\p{L}++|[0-9]++")
+_DATE_WORDS = frozenset(["day", "de", "del", "of", "the", "año", "in", "en", "st", "nd", "rd", "th", "er"]).union(
+    _ROMAN, MONTHS
+)
+
+
+def _short_gap(gap: str) -> str:
+    """Return a gap at a line end without its indentation."""
+    return f"-{_LINE_END}" if is_hyphenated(gap) else _LINE_END
+
+
+def _is_divided(before: str, after: str) -> bool:
+    """Return True if a number, or a word of a date, can reach over a line end without a hyphen."""
+    if not (before[-1:].isalnum() and after[:1].isalnum()):
+        return False
+    one, other = _LAST_PIECE.search(before), _FIRST_PIECE.match(after)
+    if not one or not other:
+        return False
+    word = (one[0] + other[0]).lower()
+    return word in _DATE_WORDS or word.isdecimal()
+
+
+def _over_line_end(
+    expression: regex.Pattern[str], begin: int, before: str, start: int, after: str
+) -> Iterator[tuple[int, int]]:
+    """Yield the offsets of the matches that reach over a line end, read as nothing and as a space.
+
+    Args:
+        expression: of a date.
+        begin: offset of the text before the line end.
+        before: that text.
+        start: offset of the text after it.
+        after: that text.
+    """
+    for gap in ("", " "):
+        border = len(before) + len(gap)
+        for match in expression.finditer(before + gap + after, overlapped=True):
+            if match.start() < len(before) and match.end() > border:
+                yield begin + match.start(), start + match.end() - border
+
+
+@lru_cache(maxsize=1 << 10)
+def _words_of(date: dt.date) -> regex.Pattern[str]:
+    """Return an expression for what is in every form of a date: its year in two digits, or the name of its month."""
+    names = sorted(word for word in MONTHS if month_number(word) == date.month)
+    return regex.compile("|".join([f"{date.year % 100:02d}", *map(regex.escape, names)]), regex.IGNORECASE)
 
 
 @lru_cache(maxsize=1 << 10)

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -25,6 +25,8 @@ from crfdeid.errors import DataError, EmptyInputError, FormatError, LimitError, 
 from crfdeid.known_phi.folding import FoldedText, PhraseMatcher, fold_to_alnum
 from crfdeid.utils.files import read_text, read_toml
 from crfdeid.validation import TYPE_NAMES
+from features.line_gaps import is_hyphenated, line_gaps, replace_line_gaps
+from features.tokenizer import NormalText
 
 PATTERN_TIMEOUT = 5.0
 """Time limit in seconds for one pattern on one note."""
@@ -172,17 +174,13 @@ class CustomLists:
                     yield Span(start, end, term.type)
 
     def _find_patterns(self, text: str) -> Iterator[Span]:
+        joined = [replace_line_gaps(text, gap) for gap in (_nothing, _hyphen_or_space)] if self.patterns else []
         for pattern in self.patterns:
-            try:
-                for match in _compiled(pattern).finditer(text, timeout=PATTERN_TIMEOUT):
-                    start, end = match.span("value") if "value" in match.re.groupindex else match.span()
-                    if start < 0:  # the group did not match: mark the whole match
-                        start, end = match.span()
-                    if start < end:
-                        yield Span(start, end, pattern.type)
-            except TimeoutError:
-                problem = f"{pattern.name} took longer than {PATTERN_TIMEOUT:g} seconds: avoid nested repetitions"
-                raise LimitError(problem) from None
+            found = _matches(pattern, text)
+            yield from (Span(*value, pattern.type) for _, value in found)
+            ends = {end for _, (_, end) in found}
+            for form in joined if len(joined[0].text) < len(text) else ():
+                yield from (Span(*span, pattern.type) for span in _over_line_end(pattern, text, form, ends))
 
 
 def _require_type(name: str) -> None:
@@ -194,6 +192,57 @@ def _require_type(name: str) -> None:
 @lru_cache(maxsize=1 << 10)
 def _compiled(pattern: Pattern) -> regex.Pattern[str]:
     return regex.compile(pattern.regex, 0 if pattern.match_case else regex.IGNORECASE)
+
+
+_Offsets = tuple[int, int]
+
+
+def _matches(pattern: Pattern, text: str) -> list[tuple[_Offsets, _Offsets]]:
+    """Return the offsets of the matches of a pattern, and those of their values.
+
+    Raises:
+        LimitError: it takes longer than `PATTERN_TIMEOUT`.
+    """
+    found = []
+    try:
+        for match in _compiled(pattern).finditer(text, timeout=PATTERN_TIMEOUT):
+            start, end = match.span("value") if "value" in match.re.groupindex else match.span()
+            if start < 0:  # the group did not match: mark the whole match
+                start, end = match.span()
+            if start < end:
+                found.append((match.span(), (start, end)))
+    except TimeoutError:
+        problem = f"{pattern.name} took longer than {PATTERN_TIMEOUT:g} seconds: avoid nested repetitions"
+        raise LimitError(problem) from None
+    return found
+
+
+def _over_line_end(pattern: Pattern, text: str, joined: NormalText, ends: Collection[int]) -> Iterator[_Offsets]:
+    """Yield the offsets of the values whose matches reach over one line end.
+
+    A match does not reach over a line end without a hyphen at which another one ends: that is a whole value.
+
+    Args:
+        pattern: the pattern.
+        text: a text.
+        joined: the text without line ends.
+        ends: the ends of the values in the text.
+    """
+    offsets = joined.offsets or range(len(text) + 1)
+    for (begin, stop), (first, last) in _matches(pattern, joined.text):
+        if offsets[stop - 1] - offsets[begin] == stop - 1 - begin:
+            continue
+        gaps = [*line_gaps(text[offsets[begin] : offsets[stop - 1] + 1])]
+        if len(gaps) == 1 and (is_hyphenated(gaps[0][0]) or offsets[begin] + gaps[0].start() not in ends):
+            yield offsets[first], offsets[last - 1] + 1
+
+
+def _nothing(gap: str) -> str:
+    return ""
+
+
+def _hyphen_or_space(gap: str) -> str:
+    return "-" if is_hyphenated(gap) else " "
 
 
 def _is_spelled(value: str, term: Term) -> bool:

@@ -17,6 +17,7 @@ from crfdeid.consistency import LEAST_MISSPELT_LENGTH, within_one_edit
 from crfdeid.known_phi.folding import FoldedText, PhraseMatcher, fold_to_alnum
 from features.languages import LANGUAGES
 from features.lexicons import fold_name, spellings, word_classes, word_set
+from features.line_gaps import LINE_GAP
 
 # A word of a name, with apostrophes inside ("O'Neill") and without the possessive.
 NAME_WORD = regex.compile(
@@ -185,8 +186,8 @@ _MOST_INITIALS = 3
 
 _CAPITAL_WITHIN = regex.compile(r"(?<=\p{Ll})(?=\p{Lu})")
 # Between the words of one name: "Quill, Jane", "jane.quill", "Smith-Jones", "J. Quill".
-_WITHIN_A_NAME = regex.compile(r"[\s,_\p{Pd}]{0,4}|\.")
-_AFTER_AN_INITIAL = regex.compile(r"\.?[\s,_\p{Pd}]{0,3}")
+_WITHIN_A_NAME = regex.compile(rf"[\s,_\p{{Pd}}]{{0,4}}|\.|[,_]?{LINE_GAP}")
+_AFTER_AN_INITIAL = regex.compile(rf"\.?(?:[\s,_\p{{Pd}}]{{0,3}}|[,_]?{LINE_GAP})")
 _ARTICLES = frozenset("aeiouy")
 
 # A word of a name that is written as several: "Mac Donald", "de la Cruz", "Anne-Marie".
@@ -195,6 +196,8 @@ _HYPHEN = regex.compile(r"[\p{Pd}\u2212]")
 _MOST_PIECES = 4
 _LEAST_SPLIT = 5
 _LEAST_LAST_PIECE = 3
+# A word of a name with a line end in it.
+_AT_LINE_END = regex.compile(rf"['’`´]?{LINE_GAP}['’`´]?")
 _ALONE = frozenset("odl")  # single letters that begin a name: "O Neill", "D Angelo", "L Hermite"
 # Words that begin a name in lower case, too; other adjacent words may be no name ("con suelo").
 _PREFIX_WORDS = word_set("mac mc fitz van von de del dela des di da do dos du d o l le san santa saint st")
@@ -263,7 +266,7 @@ class NameMatcher:
         self._long = [part for part in self._parts if len(part) >= LEAST_MISSPELT_LENGTH]
         self._parts |= joined
         self._parts |= {f"{part}s" for part in self._parts if len(part) >= _LEAST_WITH_ENDING}
-        self._heads = {part[:i] for part in self._parts if len(part) >= _LEAST_SPLIT for i in range(1, len(part))}
+        self._heads = {part[:i] for part in self._parts for i in range(1, len(part))}
         self._whole = PhraseMatcher(wholes)
 
     def _add(self, half: str) -> Iterator[str]:
@@ -323,16 +326,19 @@ class NameMatcher:
     def _of_pieces(self, first: regex.Match[str], text: str) -> _Word | None:
         """Return the longest part of the name that begins with a word and is written as several words, or None."""
         letters, pieces, found, end = fold_to_alnum(first.group()), [first.group()], None, first.end()
-        hyphen = False
+        hyphen = divided = False
         while letters in self._heads and len(pieces) < _MOST_PIECES:
-            gap = _BETWEEN_PIECES.match(text, end)
+            at_line_end = _AT_LINE_END.match(text, end)
+            gap = at_line_end or _BETWEEN_PIECES.match(text, end)
             following = gap and gap.end() > end and NAME_WORD.match(text, gap.end())
             if not gap or not following:
                 break
             hyphen = hyphen or _HYPHEN.search(gap.group()) is not None
+            divided = divided or at_line_end is not None
             pieces.append(following.group())
             letters, end = letters + fold_to_alnum(following.group()), following.end()
-            if letters in self._parts and _are_pieces(pieces, hyphen=hyphen):
+            are_one = _are_divided if divided else _are_pieces
+            if letters in self._parts and are_one(pieces, hyphen=hyphen):
                 found = _Word(first.start(), end, letters, sure=True, initial=False)
         return found
 
@@ -365,11 +371,21 @@ def _forms(word: str) -> frozenset[str]:
 def _are_pieces(pieces: Sequence[str], *, hyphen: bool) -> bool:
     """Return True if words that spell a part of the name together are no separate words ("con suelo")."""
     small = [fold_to_alnum(piece) for piece in pieces]
-    if len(small[-1]) < _LEAST_LAST_PIECE or any(len(one) < 2 and one not in _ALONE for one in small[:-1]):
+    if (
+        sum(map(len, small)) < _LEAST_SPLIT
+        or len(small[-1]) < _LEAST_LAST_PIECE
+        or any(len(one) < 2 and one not in _ALONE for one in small[:-1])
+    ):
         return False
     if pieces[-1][0].isupper() or hyphen or small[0] in _PREFIX_WORDS:
         return True
     return not any(one in _JOINING_WORDS or is_common_word(one) or len(one) < _LEAST_SMALL for one in small)
+
+
+def _are_divided(pieces: Sequence[str], *, hyphen: bool) -> bool:
+    """Return True if words around a line end that spell a part of the name are no separate words ("Quill", "S:")."""
+    is_name = hyphen or pieces[0][0].isupper() or sum(map(len, pieces)) >= _LEAST_SPLIT
+    return is_name and pieces[-1] not in ("s", "S")
 
 
 def _is_one_name(text: str, word: _Word, following: _Word) -> bool:

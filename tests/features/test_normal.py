@@ -35,6 +35,7 @@ TEXTS = st.text(
         ("N\u043e\u0301n", "Nón"),
         ("a\nb\r\nc\td\u2028e\x0cf", "a\nb\r\nc\td\u2028e\x0cf"),
         ("03\u201114\u20131972 \u2212 3\u2044\u2215", "03-14-1972 - 3//"),
+        ("Qui\u00adll\u00ad\u00ad\r\nQui\u00ad\u200b \u2028ll \u00ad", "Quill-\r\nQui- \u2028ll "),
         ("O\u2019Quill O`Quill O\u00b4Quill O\u02bcQuill", "O'Quill O'Quill O'Quill O'Quill"),
     ],
 )
@@ -78,7 +79,8 @@ def test_the_normal_form_is_its_own_and_that_of_every_equivalent_spelling(raw):
 
 @given(TEXTS, st.data())
 def test_invisible_marks_change_nothing_wherever_they_stand(raw, data):
-    marked = "".join(c + data.draw(st.text(st.sampled_from(MARKS), max_size=1)) for c in raw)
+    marks = MARKS.replace("\u00ad", "")  # a soft hyphen is visible at the end of a line
+    marked = "".join(c + data.draw(st.text(st.sampled_from(marks), max_size=1)) for c in raw)
     assert normal_form(marked).text == normal_form(raw).text
 
 

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfdeid.known_phi.identifiers import find_date, read_date
+from crfdeid.known_phi.identifiers import DatedText, read_date
 from features.lexicons import ENGLISH_MONTHS, SPANISH_MONTHS
 
 BORN = dt.date(1972, 3, 14)
 
 
 def found(text: str, date: dt.date = BORN) -> list[str]:
-    return [text[start:end] for start, end in find_date(text, date)]
+    return [text[start:end] for start, end in DatedText(text).find(date)]
 
 
 @pytest.mark.parametrize(
