@@ -10,7 +10,7 @@ redaction with a hybrid takes half as long again.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache, reduce
@@ -29,7 +29,7 @@ from crfdeid.rules.entities import INSTITUTION_RULES, MANUFACTURER_RULES, PERSON
 from crfdeid.rules.identifiers import CHECKSUM_RULES, LABELLED_NUMBER_RULES
 from crfdeid.rules.language_rules import LANGUAGE_RULES
 from crfdeid.rules.names import NAME_RULES
-from crfdeid.rules.readings import Reading, is_closed, may_cross, plain_reading, seam_at
+from crfdeid.rules.readings import Reading, hyphenated_lines, is_closed, may_cross, plain_reading, seam_at
 from crfdeid.rules.rule import Rule
 from features.languages import ALL_LANGUAGES
 from features.patterns import lower_for_patterns
@@ -271,6 +271,7 @@ class RuleSet:
         of_languages = (rule for rule in RULES if rule.language in (None, *languages))
         self.rules = tuple(rule for rule in of_languages if names is None or rule.name in names)
         self._recent: dict[int, tuple[Sentence, list[_Found]]] = {}  # by the sentence's identity
+        self._over_hyphens: WeakKeyDictionary[NoteTokens, list[_Found]] = WeakKeyDictionary()
         self._prefilter = Prefilter(self.rules)
         self._compiled = tuple(self._rows())
         self._possible = lru_cache(maxsize=1 << 14)(self._allowed)
@@ -322,18 +323,24 @@ class RuleSet:
         """Matches in each of several sentences."""
         all_bits, all_cues = self._prefilter.scan([sentence.tokens for sentence in sentences])
         note: Sequence[Token] = ()
-        place, across = -1, list[_Found]()
+        place, across, divided = -1, list[_Found](), list[_Found]()
         for number, (sentence, bits) in enumerate(zip(sentences, all_bits, strict=True)):
             # Half of all sentences are skipped here, before their text is built.
             possible = self._possible(bits)
             found = self._found(sentence, possible, all_cues.get(number, ())) if possible else []
+            if sentence.note is not note:
+                divided = self._divided(sentence.note)
             if sentence.note is not note or sentence.note_start != place:
                 note, place = sentence.note, sentence.note_start
                 across = self._across(note, place)
             before, place = across, sentence.note_start + len(sentence.tokens)
             last = [token[0] for token in sentence.tokens[-2:]]
             across = [] if len(last) > 1 and is_closed(last) else self._across(note, place)
-            yield [*found, *_parts_in(sentence, found, [*before, *across])] if before or across else found
+            here = _that_touch(sentence, divided) if divided else ()
+            if here:
+                found = [*_without_parts(sentence, found, here)]
+            others = [*here, *before, *across]
+            yield [*found, *_parts_in(sentence, found, others)] if others else found
 
     def _found(self, sentence: Sentence, possible: Sequence[_Compiled], cues: Sequence[int]) -> list[_Found]:
         """Matches of the possible rules in a sentence, given the indices of its tokens with `Prefilter.cue`."""
@@ -382,6 +389,23 @@ class RuleSet:
                 found.append((match.rule, seam.first + first, seam.first + stop))
         return [*_disjoint(found)]
 
+    def _divided(self, note: Sequence[Token]) -> list[_Found]:
+        """Matches over the hyphens at line ends of a note, from left to right; by tokens of the note."""
+        if not isinstance(note, NoteTokens):
+            return []
+        if note in self._over_hyphens:
+            return self._over_hyphens[note]
+        found = []
+        for line in hyphenated_lines(note):
+            (bits,), cues = self._prefilter.scan([line.sentence.tokens])
+            for rule, first, stop in self._found(line.sentence, self._possible(bits), cues.get(0, ())):
+                tokens = line.note_tokens(first, stop)
+                if tokens is not None:
+                    found.append((rule, *tokens))
+        longest = _disjoint(sorted(found, key=lambda one: one[1] - one[2]))
+        self._over_hyphens[note] = sorted(longest, key=itemgetter(1))
+        return self._over_hyphens[note]
+
     def _has_cue(self, word: str) -> bool:
         return self._prefilter[word] > _HAS_DIGIT
 
@@ -396,6 +420,21 @@ def _parts_in(sentence: Sentence, found: Iterable[_Found], across: Iterable[_Fou
         for i in part:
             if i - 1 not in part:
                 yield rule, i, next(j for j in range(i, stop - begin + 1) if j not in part)
+
+
+def _that_touch(sentence: Sentence, found: Sequence[_Found]) -> Sequence[_Found]:
+    """The matches in a note, sorted and disjoint, that share a token with a sentence."""
+    begin = sentence.note_start
+    first = bisect_right(found, begin, key=itemgetter(2))
+    return found[first : bisect_left(found, begin + len(sentence.tokens), lo=first, key=itemgetter(1))]
+
+
+def _without_parts(sentence: Sentence, found: Iterable[_Found], whole: Sequence[_Found]) -> Iterator[_Found]:
+    """The matches of a sentence that are no part of a match over the end of a line."""
+    begin = sentence.note_start
+    for rule, first, stop in found:
+        if not any(start <= begin + first and begin + stop <= end for _, start, end in whole):
+            yield rule, first, stop
 
 
 def _that_hold(sentence: Sentence, spans: Iterable[_Found]) -> Iterator[_Found]:

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 from features.languages import ALL_LANGUAGES
 from features.lexicons import fold_word, name_lists
+from features.line_gaps import hyphenated_gaps
 from features.sentences import NoteTokens
-from features.tokenizer import Token
+from features.tokenizer import Token, normal_tokens
 from features.tokens import Sentence
 
 
@@ -277,3 +278,52 @@ def may_cross(seam: Seam, first: int, stop: int, *, is_value: bool) -> bool:
 
 def _line_ends(gap: str) -> int:
     return len(f"{gap}.".splitlines()) - 1
+
+
+class HyphenatedLine(NamedTuple):
+    """The two lines around a hyphen at a line end, read as one.
+
+    Attributes:
+        sentence: the text, with the hyphen or without it.
+        note: all tokens of the note.
+        border: characters of the text before the line end.
+        before: offset of the text in the note.
+        shift: what to add to offsets after the border for those in the note.
+        has_sign: whether a hyphen or a space is in the place of the line end.
+    """
+
+    sentence: Sentence
+    note: NoteTokens
+    border: int
+    before: int
+    shift: int
+    has_sign: bool
+
+    def note_tokens(self, first: int, stop: int) -> tuple[int, int] | None:
+        """Convert tokens of the text to those of the note; None for those that do not need this reading."""
+        start, end = self.sentence.tokens[first].start, self.sentence.tokens[stop - 1].end
+        if self.has_sign and not start < self.border < end:
+            return None
+        start += self.before if start < self.border else self.shift
+        end += self.before if end <= self.border else self.shift
+        return self.note.count_before(start + 1) - 1, self.note.count_before(end)
+
+
+_LONGEST_LINE = 300  # characters that are read on each side of a hyphen
+
+
+def hyphenated_lines(note: NoteTokens) -> Iterator[HyphenatedLine]:
+    """Yield the readings across each hyphen at a line end of a note: without the hyphen, with it, with a space."""
+    text = note.text
+    for gap in hyphenated_gaps(text):
+        begin = max(0, gap.start() - _LONGEST_LINE)
+        before = text[begin : gap.start()].splitlines()[-1:]
+        after = text[gap.end() : gap.end() + _LONGEST_LINE].splitlines()[:1]
+        if not (before and after):
+            continue
+        border = len(before[0])
+        for sign in ("", "-", " "):
+            tokens = tuple(normal_tokens(before[0] + sign + after[0]))
+            shift = gap.end() - border - len(sign)
+            sentence = Sentence(tokens, note=note)
+            yield HyphenatedLine(sentence, note, border, gap.start() - border, shift, bool(sign))

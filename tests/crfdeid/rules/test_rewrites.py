@@ -32,6 +32,14 @@ def hyphenated(text: str) -> Iterator[str]:
     yield from (text[: match.end()] + "\n  " + text[match.end() :] for match in re.finditer(r"(?<=\d)[-/](?=\d)", text))
 
 
+def divided(text: str) -> Iterator[str]:
+    """A line that ends with a hyphen between two letters or digits of a value, at each third place."""
+    for value in _VALUE.finditer(text):
+        for match in [*re.finditer(r"(?<=[^\W_])(?=[^\W_])", value[0])][::3]:
+            i = value.start() + match.start()
+            yield f"{text[:i]}-\n  {text[i:]}"
+
+
 def dashed(text: str) -> Iterator[str]:
     """Other hyphens, dashes and the minus sign."""
     yield from (text.replace("-", dash) for dash in "\u2010\u2011\u2013\u2212" if "-" in text)
@@ -111,11 +119,11 @@ EXCEPTIONS: dict[Callable[[str], Iterator[str]], set[str]] = {
         "age without a unit",
     },
     hyphenated: {
-        "path or name of a file",
         "initials in the footer of a dictation",
         "initials in a note that was dictated",
         "day and month in a note with several",
     },
+    divided: {"day and month in a note with several"},
     dashed: set(),
     decorated: {"account in a network"},
     spaced: {
