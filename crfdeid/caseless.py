@@ -4,10 +4,12 @@ A capital cannot show that a word is a name there, and a token is no word where 
 therefore searched letter by letter, and its script decides which letters may be next to it:
 
 - Han, Kana, Thai, Lao, Khmer and Burmese are written without spaces: any letter, but a value does not begin or end
-  inside a run of Katakana. White space and line breaks inside the value are left out of account;
+  inside a run of Katakana. White space inside the value is left out of account;
 - Hangul: an occurrence begins a word, and particles may follow ("김철수는");
 - all others: an occurrence is a word; in Hebrew and Arabic with one-letter words before it ("וכהן"). Vowel marks and
   the forms of alef are left out of account.
+
+In all of them a line may end inside a value (`features.line_gaps`).
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from functools import lru_cache
 
 import regex
 
+from features.line_gaps import LINE_GAP
 from features.tokenizer import normal_form
 
 # Georgian has capitals, but names are written without them. The signs of "1ª" and "1º" are letters without case.
@@ -107,15 +110,16 @@ def find_caseless(text: str, values: Collection[str]) -> Iterator[tuple[int, int
     normal, offsets = normal_form(text)
     longest_first = sorted(values, key=lambda value: (-len(value), value))
     for found in _pattern(tuple(longest_first)).finditer(normal.translate(_ALIKE)):
+        value = longest_first[(found.lastindex or 1) - 1]
         start, end = found.span()
         if offsets is not None:
             start, end = offsets[start], offsets[end]
-        yield start, end, canonical(found[0])
+        yield start, end, value
 
 
 @lru_cache(maxsize=64)
 def _pattern(values: tuple[str, ...]) -> regex.Pattern[str]:
-    return regex.compile("|".join(map(_expression, values)))
+    return regex.compile("|".join(f"({_expression(value)})" for value in values))
 
 
 def _expression(value: str) -> str:
@@ -125,15 +129,16 @@ def _expression(value: str) -> str:
     if _IS_UNSPACED.search(value):
         before += rf"(?<!{_KATAKANA})" if regex.match(_KATAKANA, value[0]) else ""
         after += rf"(?!{_KATAKANA})" if regex.match(_KATAKANA, value[-1]) else r"(?!\p{M})"
-        return before + r"[\s·・‧]*+".join(letters) + after
+        return before + rf"(?:{LINE_GAP}|[\s·・‧]*+)".join(letters) + after
     if regex.search(_HANGUL, value):
         particles = "" if weight(value) > _SHORT_HANGUL else rf"(?=(?:씨|님)?(?:{_PARTICLES})?(?!\p{{L}}))"
-        return rf"(?<!\p{{L}}){before}" + r"\s*+".join(letters) + after + particles
+        return rf"(?<!\p{{L}}){before}" + rf"(?:{LINE_GAP}|\s*+)".join(letters) + after + particles
     edge = r"(?<![\p{L}\p{M}])"
     proclitics = next((found for script, found in _PROCLITICS.items() if regex.match(script, value)), "")
     before += rf"(?<={edge}{proclitics})" if proclitics else edge
-    spelt = [r"\s++" if letter == " " else f"{regex.escape(letter)}{_POINTS}*+" for letter in value]
-    return rf"{before}{''.join(spelt)}{after}(?![\p{{L}}\p{{M}}])"
+    inside, between = rf"(?:{LINE_GAP})?+", rf"(?:{LINE_GAP}|\s++)"
+    spelt = [inside.join(f"{regex.escape(letter)}{_POINTS}*+" for letter in word) for word in value.split(" ")]
+    return rf"{before}{between.join(spelt)}{after}(?![\p{{L}}\p{{M}}])"
 
 
 def _is_syllabic(word: str) -> bool:

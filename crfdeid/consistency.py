@@ -14,6 +14,8 @@ the found spans, and it is in no list of words that announce PHI (`features.lexi
 Account names such as "Quill.j@..." are no names. "Brown sputum" is not marked if the note has "brown" too, and "May"
 never is.
 
+A word is also found where a line ends in it, with a hyphen or, from `_LEAST_VALUE` letters or digits, without one.
+
 Values in scripts without capitals are searched by their letters (`crfdeid.caseless`), as their tokens may be sentences.
 """
 
@@ -25,7 +27,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import compress
+from itertools import compress, starmap
 from typing import NamedTuple, TypeVar
 
 import regex
@@ -34,6 +36,7 @@ from crfdeid.caseless import canonical, caseless_words, find_caseless, is_casele
 from crfdeid.documents import CONSISTENCY, LIST, RECORD, Document, Evidence, Span, merged_parts, overlapping, tokens_of
 from crfdeid.label_schemes import SURROGATE_KINDS
 from features.lexicons import fold_name, word_classes
+from features.line_gaps import is_hyphenated, line_gaps
 from features.tokenizer import Token, normal_form
 
 _LEAST_PART = 3
@@ -110,6 +113,11 @@ class TokenTable:
         first = bisect_right(self.ends, span.start)
         return range(first, bisect_left(self.starts, span.end, lo=first))
 
+    def between(self, start: int, stop: int) -> Iterator[Token]:
+        """Yield the tokens of some positions."""
+        columns = (self.words[start:stop], self.starts[start:stop], self.ends[start:stop])
+        return starmap(Token, zip(*columns, strict=True))
+
     def joined(self, word: str) -> Iterator[range]:
         """Yield the positions of the tokens between white space around each occurrence of a word."""
         stop = 0
@@ -143,15 +151,9 @@ def make_consistent(document: Document, tokens: TokenTable | None = None) -> Doc
     if not document.spans:
         return document
     tokens = TokenTable(tokens_of(document)) if tokens is None else tokens
-    free = bytearray(b"\1") * len(tokens.words)  # 1 for each token without a span
-    values = _values(document, tokens, free)
-    whole = dict(_whole(tokens, free, values))
-    doubtful = _doubtful(document, whole.values(), values.counts)
-    for span in [span for span, origin in whole.items() if origin in doubtful]:
-        positions = tokens.positions(span)
-        free[positions.start : positions.stop] = b"\1" * len(positions)
-        del whole[span]
-    added = whole | dict(_parts(document.text, tokens, free, values))
+    joined = _joined_at_line_ends(document, tokens)
+    added = {} if joined is None else _over_line_ends(document, joined)
+    added |= _copies(document, tokens, added)
     added |= _caseless(document, added)
     if not added:
         return document
@@ -160,6 +162,77 @@ def make_consistent(document: Document, tokens: TokenTable | None = None) -> Doc
         if origin in evidence:
             evidence[span] = Evidence(CONSISTENCY, evidence[origin].score, origin)
     return replace(document, spans=(*document.spans, *added), evidence=evidence)
+
+
+def _copies(document: Document, tokens: TokenTable, others: Iterable[Span] = ()) -> dict[Span, Span]:
+    """Return further occurrences, outside other spans, of the values that are marked in a document, with origins."""
+    free = bytearray(b"\1") * len(tokens.words)  # 1 for each token without a span
+    values = _values(document, tokens, free)
+    for span in others:
+        positions = tokens.positions(span)
+        free[positions.start : positions.stop] = bytes(len(positions))
+    whole = dict(_whole(tokens, free, values))
+    doubtful = _doubtful(document, whole.values(), values.counts)
+    for span in [span for span, origin in whole.items() if origin in doubtful]:
+        positions = tokens.positions(span)
+        free[positions.start : positions.stop] = b"\1" * len(positions)
+        del whole[span]
+    return whole | dict(_parts(document.text, tokens, free, values))
+
+
+def _joined_at_line_ends(document: Document, tokens: TokenTable) -> TokenTable | None:
+    """Return the tokens with those around line ends joined where they are a word of a value; None if none are.
+
+    Two words of a value lose the hyphen and the margin of a quotation between them.
+    """
+    places = [*line_gaps(document.text)]
+    if not places:
+        return None
+    taken = bytearray(len(tokens.words))
+    for span in document.spans:
+        positions = tokens.positions(span)
+        taken[positions.start : positions.stop] = b"\1" * len(positions)
+    known = {tokens.small[word] for word in set(compress(tokens.words, taken))}
+    joined: list[Token] = []
+    done = 0  # tokens that are in `joined`
+    for gap in places:
+        first = bisect_left(tokens.starts, gap.start()) - 1
+        after = bisect_left(tokens.starts, gap.end(), lo=first + 1)
+        if first < done or after == len(tokens.words) or tokens.ends[first] < gap.start():
+            continue
+        one, other = tokens.words[first], tokens.words[after]
+        word = one + other
+        if fold_name(word) in known or (taken[first] and taken[after] and is_hyphenated(gap[0])):
+            joined += tokens.between(done, first)
+            joined.append(Token(word, tokens.starts[first], tokens.ends[after]))
+            done = after + 1
+        elif after > first + 1 and known.issuperset((tokens.small[one], tokens.small[other])):
+            hyphens = [token for token in tokens.between(first + 1, after) if token.text == "-" and "-" in known]
+            joined += (*tokens.between(done, first + 1), *hyphens[:1])
+            done = after
+    return TokenTable([*joined, *tokens.between(done, len(tokens.words))]) if done else None
+
+
+def _over_line_ends(document: Document, joined: TokenTable) -> dict[Span, Span]:
+    """Return the further occurrences of values where a line ends in the value or in its occurrence, with origins."""
+    text = document.text
+    whole = {span for span in document.spans if _in_joined_word(text, joined, span)}
+    return {
+        span: origin
+        for span, origin in _copies(document, joined).items()
+        if origin in whole or _is_divided(text[span.start : span.end])
+    }
+
+
+def _in_joined_word(text: str, joined: TokenTable, span: Span) -> bool:
+    places = ((joined.starts[i], joined.ends[i]) for i in joined.positions(span))
+    return any(next(line_gaps(text[start:end]), None) for start, end in places)
+
+
+def _is_divided(value: str) -> bool:
+    """Return True for a value with a line end in it, and a hyphen or enough letters and digits."""
+    gap = next(line_gaps(value), None)
+    return gap is not None and (is_hyphenated(gap[0]) or sum(map(str.isalnum, value)) >= _LEAST_VALUE)
 
 
 def _values(document: Document, tokens: TokenTable, free: bytearray) -> _Values:
