@@ -1,5 +1,7 @@
 """Copies of notes in another layout: other separators, no field names, joined or wrapped lines, fields in sentences.
 
+Some words of wrapped lines are divided by a hyphen at the line's end.
+
 A model that learns from one hospital's notes learns their layout too: a name follows "Name: " and ends with its line.
 A copy has the same values in another layout, so that the model must use the words of a value and of its sentence.
 Fields are recognised by their form alone, a few words and a colon, whatever the language and types of the corpus. Only
@@ -10,6 +12,7 @@ from __future__ import annotations
 
 import random
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -76,6 +79,7 @@ class LayoutRewriter:
     def __init__(self, labels: set[str], *, seed: int) -> None:
         self._labels = labels
         self._random = random.Random(seed)
+        self._hyphens = random.Random(f"{seed} hyphens")
 
     def __call__(self, document: Document) -> Document | None:
         """A copy in another layout; None for a note whose tokens came with the data, which has no layout."""
@@ -200,18 +204,40 @@ class LayoutRewriter:
         return words[-1] if draw < 0.9 else " ".join(words[:2])
 
     def _wrapped(self, document: Document) -> Document:
-        """Break lines at white space, at a random width."""
+        """Break lines at white space, or at times with a hyphen inside a word, at a random width."""
         width = self._random.choice((30, 40, 50, 60, 80, 100)) + self._random.randint(-5, 5)
         characters, start, last = list(document.text), 0, -1
+        divided = []  # the first characters of lines that begin inside a word
         for i, character in enumerate(document.text):
             if character == "\n":
                 start, last = i + 1, -1
             elif i - start >= width and last > start:
-                characters[last] = "\n"
-                start, last = last + 1, -1
+                if self._hyphens.random() < _SHARE_HYPHENATED and _DIVISIBLE.match(document.text, i - 2):
+                    divided.append(i)
+                    start, last = i, -1
+                else:
+                    characters[last] = "\n"
+                    start, last = last + 1, -1
             if character == " ":
                 last = i
-        return replace(document, text="".join(characters))
+        return _divided(replace(document, text="".join(characters)), divided)
+
+
+def _divided(document: Document, places: Sequence[int]) -> Document:
+    """A note with a hyphen and a line end before each of some characters."""
+    bounds = pairwise([0, *places, len(document.text)])
+    text = _HYPHEN.join(document.text[start:end] for start, end in bounds)
+
+    def moved(spans: Iterable[Span]) -> tuple[Span, ...]:
+        return tuple(
+            Span(
+                start + len(_HYPHEN) * bisect_right(places, start), end + len(_HYPHEN) * bisect_left(places, end), label
+            )
+            for start, end, label in spans
+        )
+
+    layers = {name: moved(document.layer(name)) for name in document.annotated}
+    return replace(document, text=text, spans=layers.pop(PHI, ()), layers=layers)
 
 
 _SLOTS_OF_CATEGORY: Mapping[str | None, Sequence[str]] = {
@@ -227,6 +253,9 @@ _SEPARATORS = (
     *((" - ", " - "), (": ", " - "), (" / ", " / "), ("\n", "\n\n")),
 )
 _SHARE_WRAPPED = 0.3
+_SHARE_HYPHENATED = 0.3  # of the wrapped lines that could end inside a word
+_DIVISIBLE = re.compile(r"[^\W_]{4}")  # two letters or digits on each side of the hyphen
+_HYPHEN = "-\n"
 _SHARE_WITHOUT_PHI = 0.35
 _Layout = Callable[[LayoutRewriter, "_Note"], Iterator[MarkedText]]
 _LAYOUTS: Mapping[_Layout, float] = {
