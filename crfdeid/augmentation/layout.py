@@ -253,7 +253,7 @@ _SEPARATORS = (
     *((" - ", " - "), (": ", " - "), (" / ", " / "), ("\n", "\n\n")),
 )
 _SHARE_WRAPPED = 0.3
-_SHARE_HYPHENATED = 0.3  # of the wrapped lines that could end inside a word
+_SHARE_HYPHENATED = 0.1  # of the wrapped lines that could end inside a word
 _DIVISIBLE = re.compile(r"[^\W_]{4}")  # two letters or digits on each side of the hyphen
 _HYPHEN = "-\n"
 _SHARE_WITHOUT_PHI = 0.35
