@@ -236,6 +236,16 @@ def shorten_list(names: Iterable[str], *, between: str = ", ") -> str:
     return between.join(found[:_MOST_NAMES]) + more
 
 
+def escape_unprintable(text: str) -> str:
+    """Escape the unprintable characters of a text for a terminal or a log, such as line ends in names of files.
+
+    Example:
+        >>> escape_unprintable("Quill\\x1b[2J é")
+        'Quill\\\\x1b[2J é'
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 def missing_extra(error: ModuleNotFoundError) -> MissingExtraError | ModuleNotFoundError:
     """Turn the failed import of an optional library into an error that names the extra to install.
 

@@ -262,7 +262,8 @@ def _decisions_output(options: SimpleNamespace, models: Mapping[str, Deidentifie
 
 def _numbered(sentences: Sequence[Sentence]) -> Iterator[RenderBlock]:
     """The words of a text with the numbers for --token."""
-    from crfdeid.explain.render import TextBlock, escape_unprintable  # noqa: PLC0415
+    from crfdeid.errors import escape_unprintable  # noqa: PLC0415
+    from crfdeid.explain.render import TextBlock  # noqa: PLC0415
 
     words = [word for sentence in sentences for word in sentence.words]
     listed = " ".join(f"{number}:{escape_unprintable(word)}" for number, word in enumerate(words[:_MOST_WORDS]))

@@ -10,6 +10,8 @@ from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from crfdeid.errors import escape_unprintable
+
 if TYPE_CHECKING:
     from tqdm import tqdm
 
@@ -45,7 +47,7 @@ class _Line(logging.Formatter):
     """A message on one line."""
 
     def format(self, record: logging.LogRecord) -> str:
-        text = record.getMessage()
+        text = escape_unprintable(record.getMessage())
         return f"warning: {text}" if record.levelno >= logging.WARNING else text
 
 

@@ -30,6 +30,8 @@ _REPORT = {
     "notes": [{"file": str, "row?": (int, None), "tokens?": (int, None)}],
     "failures": [{"file": str, "row": (int, None)}],
 }
+_STDIN = "standard input"
+_NO_VALUE = "no encrypted value in it: give what redact --operator encrypt wrote"
 _NO_REPORT = "not the report of a run of this version with encrypted values: give the one of this redaction, unaltered"
 
 
@@ -74,7 +76,10 @@ def run(options: SimpleNamespace) -> None:
 
     key = read_encryption_key(options.encryption_key_file)
     if options.notes == STDIN:
-        write_stdout(restore(read_stdin(None), key, path="standard input").text)
+        revealed = restore(read_stdin(None), key, path=_STDIN)
+        if not revealed.tokens:
+            raise MismatchError(_NO_VALUE, path=_STDIN)
+        write_stdout(revealed.text)
         return
     if options.output is None:
         raise UsageError("--output is needed: name a new folder for the results")
@@ -159,8 +164,7 @@ def _require_values(path: Path, found: _Tokens, expected: _Tokens | None) -> Non
         raise EmptyInputError(problem, path=path)
     if expected is None:
         if not any(found.values()):
-            problem = f"no encrypted value in its {len(found):,} notes: give what redact --operator encrypt wrote"
-            raise MismatchError(problem, path=path)
+            raise MismatchError(_NO_VALUE, path=path)
         return
     for file, row in sorted(expected.keys() | found.keys(), key=lambda place: (place[0], place[1] or 0)):
         wanted, there = expected.get((file, row)), found.get((file, row))

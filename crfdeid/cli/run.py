@@ -46,8 +46,10 @@ def run_command(work: Callable[[], int | None], *, interrupted: str, out_of_memo
         what = "interrupted" if ending.number == signal.SIGINT else "ended by SIGTERM"
         code, problem = ending.code, f"{what}: {interrupted}"
     if problem:
+        from crfdeid.errors import escape_unprintable  # noqa: PLC0415
+
         try:
-            print(f"error: {problem}", file=sys.stderr, flush=True)
+            print(f"error: {escape_unprintable(problem)}", file=sys.stderr, flush=True)
         except OSError:  # Such as a full disk: the exit code alone says it.
             _discard(sys.stderr)
     return code

@@ -46,7 +46,7 @@ def whole_number(least: int, most: int = sys.maxsize) -> Callable[[str], int]:
 
     def count(text: str) -> int:
         # Its length first: Python refuses to read thousands of digits.
-        if not text.isdecimal() or len(text) > len(str(most)) or not least <= int(text) <= most:
+        if not (text.isascii() and text.isdecimal()) or len(text) > len(str(most)) or not least <= int(text) <= most:
             end = "" if most == sys.maxsize else f" to {most}"
             raise UsageError(f"'{text}' is not a whole number from {least}{end}")
         return int(text)

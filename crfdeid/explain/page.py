@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+from crfdeid.errors import escape_unprintable
 from crfdeid.explain.data import DocumentExplanation, Explanation
 from crfdeid.explain.prediction import ExplainRequest, default_methods, explain_tokens
 from crfdeid.explain.render import (
@@ -15,7 +16,6 @@ from crfdeid.explain.render import (
     TitleBlock,
     alignment,
     decision_blocks,
-    escape_unprintable,
     reason_text,
     sum_rows,
     word_rows,

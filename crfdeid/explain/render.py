@@ -12,6 +12,7 @@ from typing import Any
 from tabulate import tabulate
 
 from crfdeid.documents import CONSISTENCY, LIST, MODEL, RECORD, RULE
+from crfdeid.errors import escape_unprintable
 from crfdeid.explain.data import (
     CrfSum,
     CrfSummary,
@@ -89,16 +90,6 @@ def _format_cell(cell: _CellValue, *, signed: bool = False) -> str:
     if isinstance(cell, int):
         return f"{cell:,}"
     return f"{cell:+.3f}" if signed else f"{cell:.3f}"
-
-
-def escape_unprintable(text: str) -> str:
-    """Escape the unprintable characters of a note's text, for terminals.
-
-    Example:
-        >>> escape_unprintable("Quill\\x1b[2J é")
-        'Quill\\\\x1b[2J é'
-    """
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def blocks_text(blocks: Iterable[RenderBlock]) -> str:

@@ -70,6 +70,7 @@ _STATE_VERSION = 5
 _DAMAGED = "damaged: name a new --output folder, the input has all that is needed"
 _FAILURE_MARK = '"reason": '  # in the line of each failure, and hardly in another
 _SECRET = "secret"
+_MOST_DIGITS = 18
 
 
 Withdrawn = Literal["keep", "remove"]
@@ -199,7 +200,7 @@ def read_journal(path: Path, *, having: str = "") -> Iterator[JournalEntry]:
             if having not in line:
                 continue
             try:
-                entry = _read(json.loads(line))
+                entry = _read(_DECODER.decode(line))
             except (ValueError, RecursionError):
                 entry = None
             if entry is None:
@@ -279,6 +280,14 @@ class Journal:
             self._stream.close()
 
 
+def _count(digits: str) -> int:
+    """A number of a line: none is negative, or larger than any count."""
+    if not digits.isdecimal() or len(digits) > _MOST_DIGITS:
+        raise ValueError
+    return int(digits)
+
+
+_DECODER = json.JSONDecoder(parse_int=_count)
 _JSON_NOTE = {
     "source_fingerprint": str,
     "file": str,
@@ -446,6 +455,8 @@ class OutputFolder:
         shutil.rmtree(self.part, ignore_errors=True)
         self.part.mkdir(mode=0o700)
         completed = [entry for entry in self._journal.entries() if isinstance(entry, FileCompleted)]
+        if len({entry.file for entry in completed}) < len(completed):
+            raise IntegrityError(_DAMAGED, path=self._state / JOURNAL)
         self._require_unchanged(completed)
         done = {entry.file: entry for entry in completed if all(map(self._is_own, entry.outputs))}
         digests = self._present_digests(done) if done else {}

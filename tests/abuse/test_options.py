@@ -110,7 +110,7 @@ ATTACKS = [
     Attack("a secret for nothing", secret("0" * 32), f"{REDACT} --secret-file secret", 2, "surrogate"),
     *(
         Attack(f"{value} jobs", nothing, f"{REDACT} --jobs {value}", 2, "jobs")
-        for value in ("0", "-1", "1.5", "a", "²")
+        for value in ("0", "-1", "1.5", "a", "²", "٣")
     ),
     *(
         Attack(f"{option} {value}", nothing, f"{command} {option} {value}", 2, option)

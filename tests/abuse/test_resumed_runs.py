@@ -1,6 +1,7 @@
 """What a run left in its output folder, edited by somebody else before it is gone on with."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -55,6 +56,16 @@ def edited(change: Callable[[bytes], bytes]) -> SetUp:
     return both(redacted(), edit("out/note.txt", change))
 
 
+def listed(change: Callable[[bytes], bytes]) -> SetUp:
+    """Let somebody change the list of finished files."""
+    return both(redacted(), edit(f"{STATE}/finished.jsonl", change))
+
+
+def recounted(count: int) -> SetUp:
+    """Let somebody change the words of a finished note."""
+    return listed(lambda lines: re.sub(rb'"words": \d+', b'"words": %d' % count, lines))
+
+
 CHANGED = "note.txt: move them elsewhere"
 WITHDRAWN = "withdrawn: note.txt\n(.*\n)*error: --resume: .* no longer has 1 .*--withdrawn remove.*--withdrawn keep"
 VICTIMS = ("../victim.txt", "../../box/victim.txt", "/etc/hostname", "a/../../victim.txt", "..", "", ".crfdeid/lock")
@@ -63,6 +74,11 @@ ATTACKS = [
     Attack("a list that is no text", after("finished.jsonl", b"\xff\xfe\n"), RESUME, 1, "damaged"),
     Attack("a line of another form", after("finished.jsonl", "[1]\n"), RESUME, 1, "damaged"),
     Attack("a line of deep lists", after("finished.jsonl", "[" * 100_000 + "\n"), RESUME, 1, "damaged"),
+    *(
+        Attack(f"a count of {str(count)[:9]}", recounted(count), RESUME, 1, "line 1: damaged")
+        for count in (-5, 10**19, 10**400)
+    ),
+    Attack("a list with all entries twice", listed(lambda lines: lines * 2), RESUME, 1, "damaged"),
     Attack("settings that are no JSON", after("settings.json", "{"), RESUME, 1, "damaged"),
     Attack("settings that are a list", after("settings.json", "[]"), RESUME, 1, "damaged"),
     Attack("the run's folder is a link", linked(STATE, "elsewhere"), REDACT, 2, "is a link"),

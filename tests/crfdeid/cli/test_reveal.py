@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 from collections.abc import Callable
@@ -113,6 +114,24 @@ def test_notes_without_encrypted_values_are_an_error(box: Path) -> None:
     for source in ("notes", "notes/a.txt"):
         assert type(error_of(*reveal(source=source))) is MismatchError
     assert not (box / "back").exists()
+
+
+@pytest.mark.parametrize("text", ["", NULL, NOTE])
+def test_standard_input_without_encrypted_values_is_an_error(
+    text: str, box: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    assert type(error_of("reveal", "-", *KEY)) is MismatchError
+
+
+@pytest.mark.parametrize(("name", "content"), [("a\nerror: b.txt", b"\xff"), ("a\x1b[2J\u2028b.txt", b"\xe2\x9f\xa6")])
+def test_an_error_is_one_line_whatever_the_name_of_its_file(
+    name: str, content: bytes, box: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (box / "clean" / name).write_bytes(content)
+    assert main(reveal()) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("error: ") and line.isprintable()
 
 
 def test_a_run_that_found_nothing_is_restored_with_its_report(box: Path) -> None:
