@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import accumulate, permutations
-from typing import Any
+from typing import Any, NamedTuple
 from unicodedata import category, decimal
 
 import regex
@@ -293,10 +293,11 @@ class DatedText:
 
     def __init__(self, text: str) -> None:
         self._text, self._offsets = replace_line_gaps(to_ascii_signs(text), _short_gap)
+        self._whole = _words_in(self._text)
         self._seams = [*self._near_line_ends()]
 
-    def _near_line_ends(self) -> Iterator[tuple[int, str, int, str, str]]:
-        """Yield the offsets and texts before and after each line end inside a word of a date, and both texts joined."""
+    def _near_line_ends(self) -> Iterator[_Seam]:
+        """Yield the text around each line end inside a word of a date, read as nothing and as a space."""
         text = self._text
         for gap in _SHORT_GAP.finditer(text):
             stop, start = gap.span()
@@ -304,17 +305,20 @@ class DatedText:
                 continue
             begin = max(0, stop - _NEAR)
             before, after = text[begin:stop], text[start : start + _NEAR]
-            joined = before + after
-            if _DIGIT.search(joined):
-                yield begin, before, start, after, joined.lower()
+            if _DIGIT.search(before + after):
+                for between in ("", " "):
+                    joined = before + between + after
+                    yield _Seam(joined, _words_in(joined), begin, len(before), start, len(before + between))
 
     def find(self, date: dt.date) -> list[tuple[int, int]]:
         """Return the offsets of a date; no match is part of an earlier one."""
-        expression, words = _expression(date), _words_of(date)
-        found = [match.span() for match in expression.finditer(self._text, overlapped=True)]
-        for begin, before, start, after, joined in self._seams:
-            if words.search(joined):
-                found += _over_line_end(expression, begin, before, start, after)
+        found: list[tuple[int, int]] = []
+        for form in _forms(date):
+            if form.can_be_in(self._whole):
+                found += (match.span() for match in form.expression().finditer(self._text, overlapped=True))
+            for seam in self._seams:
+                if form.can_be_in(seam.words):
+                    found += seam.find(form.expression())
         found.sort(key=lambda span: (span[0], -span[1]))
         reached = accumulate((end for _, end in found), max, initial=0)
         whole = [span for span, end in zip(found, reached, strict=False) if span[1] > end]
@@ -326,6 +330,7 @@ class DatedText:
 
 _LINE_END = "\n"
 _SHORT_GAP = regex.compile("-?\n")
+_WORDS = regex.compile(r"[0-9]++|\p{L}++")
 _LAST_PIECE, _FIRST_PIECE = regex.compile(r"(?:\p{L}++|[0-9]++)$"), regex.compile(r"\p{L}++|[0-9]++")
 _DATE_WORDS = frozenset(["day", "de", "del", "of", "the", "año", "in", "en", "st", "nd", "rd", "th", "er"]).union(
     _ROMAN, MONTHS
@@ -348,57 +353,95 @@ def _is_divided(before: str, after: str) -> bool:
     return word in _DATE_WORDS or word.isdecimal()
 
 
-def _over_line_end(
-    expression: regex.Pattern[str], begin: int, before: str, start: int, after: str
-) -> Iterator[tuple[int, int]]:
-    """Yield the offsets of the matches that reach over a line end, read as nothing and as a space.
+class _Seam(NamedTuple):
+    """The text around a line end, joined.
 
-    Args:
-        expression: of a date.
+    Attributes:
+        text: the joined text.
+        words: its words (`_words_in`).
         begin: offset of the text before the line end.
-        before: that text.
-        start: offset of the text after it.
-        after: that text.
+        stop: the length of that text.
+        start: offset of the text after the line end.
+        border: the begin of that text in the joined one.
     """
-    for gap in ("", " "):
-        border = len(before) + len(gap)
-        for match in expression.finditer(before + gap + after, overlapped=True):
-            if match.start() < len(before) and match.end() > border:
-                yield begin + match.start(), start + match.end() - border
+
+    text: str
+    words: frozenset[str]
+    begin: int
+    stop: int
+    start: int
+    border: int
+
+    def find(self, expression: regex.Pattern[str]) -> Iterator[tuple[int, int]]:
+        """Yield the offsets of the matches that reach over the line end."""
+        for match in expression.finditer(self.text, overlapped=True):
+            if match.start() < self.stop and match.end() > self.border:
+                yield self.begin + match.start(), self.start + match.end() - self.border
+
+
+def _words_in(text: str) -> frozenset[str]:
+    """Return the folded words and the numbers of a text."""
+    return frozenset(word if word.isdigit() else fold_to_alnum(word) for word in {*_WORDS.findall(text)})
+
+
+class _Form(NamedTuple):
+    """Forms of a date with the same words.
+
+    An expression takes many milliseconds to compile, so that a text is first asked for its words.
+
+    Attributes:
+        words: sets of words, of each of which the forms have one.
+        pattern: the expression of the forms, the most complete first.
+    """
+
+    words: tuple[frozenset[str], ...]
+    pattern: str
+
+    def can_be_in(self, words: frozenset[str]) -> bool:
+        """Return False for a text without a word of the forms."""
+        return not any(map(words.isdisjoint, self.words))
+
+    def expression(self) -> regex.Pattern[str]:
+        return _compiled(self.pattern)
 
 
 @lru_cache(maxsize=1 << 10)
-def _words_of(date: dt.date) -> regex.Pattern[str]:
-    """Return an expression for what is in every form of a date: its year in two digits, or the name of its month."""
+def _compiled(pattern: str) -> regex.Pattern[str]:
+    return regex.compile(rf"(?:['’´](?=[0-9]))?(?:{pattern})(?:(?<=[0-9]){_ORDINAL})?", regex.IGNORECASE)
+
+
+@lru_cache(maxsize=1 << 10)
+def _forms(date: dt.date) -> tuple[_Form, ...]:
+    """Return the forms of a date."""
+    days, months = _with_zeros(date.day), _with_zeros(date.month)
+    full, short = f"{date.year:04d}", f"{date.year % 100:02d}"
     names = sorted(word for word in MONTHS if month_number(word) == date.month)
-    return regex.compile("|".join([f"{date.year % 100:02d}", *map(regex.escape, names)]), regex.IGNORECASE)
-
-
-@lru_cache(maxsize=1 << 10)
-def _expression(date: dt.date) -> regex.Pattern[str]:
-    """Return an expression for all forms of a date, the most complete first."""
-    day, month = (_number(f"0{{0,2}}{number}" if number < 10 else f"0?{number}") for number in (date.day, date.month))
-    years = f"{date.year:04d}", f"{date.year % 100:02d}"
-    full_year, short_year = map(_number, years)
-    year = f"(?:{full_year}|{short_year})"
-    name = _word("|".join(sorted(word for word in MONTHS if month_number(word) == date.month)))
-    roman = _word(_ROMAN[date.month - 1])
+    day, month, full_year, short_year = map(_number, ("|".join(days), "|".join(months), full, short))
+    year, name, roman = f"(?:{full_year}|{short_year})", _word("|".join(names)), _word(_ROMAN[date.month - 1])
     # A two-digit year that can be a day needs a mark.
     marked = "" if date.year % 100 > _LAST_DAY else "(?<=['’´])"
-    forms = [
-        *_in_any_order(_SIGN, day, month, year),
-        *_in_any_order(_OF, day, name, year),
-        *_in_any_order(_SIGN, day, roman, year),
-        rf"(?<![0-9][-/.]){month}\s*[-/.]\s*{full_year}",
-        *(form + _NO_OTHER_YEAR for form in _in_any_order(_OF, day, name)),
-        f"{name}{_OF}{full_year}",
-        *([] if date.year % 100 == date.day else [f"{name}{_OF}{marked}{short_year}"]),
+    of_year = [f"{name}{_OF}{full_year}"]
+    if date.year % 100 != date.day:
+        of_year.append(f"{name}{_OF}{marked}{short_year}")
+    runs = [
+        "".join(order) for one in (full, short) for order in permutations((f"{date.day:02d}", f"{date.month:02d}", one))
     ]
-    runs = ("".join(order) for one in years for order in permutations((f"{date.day:02d}", f"{date.month:02d}", one)))
-    return regex.compile(
-        rf"(?:['’´](?=[0-9]))?(?:(?:{'|'.join(forms)})(?:(?<=[0-9]){_ORDINAL})?|{_number('|'.join(runs))})",
-        regex.IGNORECASE,
-    )
+    years, named = (full, short), [*map(fold_to_alnum, names)]
+    forms: list[tuple[Sequence[Sequence[str]], Iterable[str]]] = [
+        ((days, months, years), _in_any_order(_SIGN, day, month, year)),
+        ((days, [_ROMAN[date.month - 1]], years), _in_any_order(_SIGN, day, roman, year)),
+        ((months, [full]), [rf"(?<![0-9][-/.]){month}\s*[-/.]\s*{full_year}"]),
+        ((days, named, years), _in_any_order(_OF, day, name, year)),
+        ((named, years), of_year),
+        ((days, named), (form + _NO_OTHER_YEAR for form in _in_any_order(_OF, day, name))),
+        ((runs,), [_number("|".join(runs))]),
+    ]
+    return tuple(_Form(tuple(map(frozenset, words)), "|".join(patterns)) for words, patterns in forms)
+
+
+def _with_zeros(number: int) -> list[str]:
+    """Return a day or a month with the zeros that forms have before it."""
+    return [f"{number:0{length}}" for length in ((1, 2, 3) if number < 10 else (2, 3))]
 
 
 def _in_any_order(gap: str, *parts: str) -> Iterator[str]:
