@@ -40,6 +40,7 @@ from crfdeid.redaction.policy import (
     check_date_order,
 )
 from crfdeid.redaction.record import RedactionRecord, ReplacedSpan
+from crfdeid.redaction.values import span_values
 from crfdeid.secrets import derive, hash_value
 from features.languages import LANGUAGES
 from features.tokenizer import normal_form
@@ -304,8 +305,7 @@ def _numbered(document: Document, spans: Sequence[Span]) -> list[str]:
     people: dict[str, PersonClusterer] = {}
     values: dict[str, dict[str, int]] = {}
     found = []
-    for start, end, label in spans:
-        text = _value(document.text[start:end])
+    for (_, _, label), text in zip(spans, span_values(document.text, spans), strict=True):
         name = parse_name(text) if TO_SEVEN.get(label) in _NAMES else None
         if name is not None:
             number = people.setdefault(label, PersonClusterer()).number(name)
@@ -342,14 +342,14 @@ def _surrogates(
     note = normal_form(document.text).text
     order = date_order_of(note) or date_order
     labels = [span.label for span in spans]
-    values = [_value(document.text[start:end]) for start, end, _ in spans]
+    values = span_values(document.text, spans)
     of_kind: dict[str, list[str]] = {}
     names = []
     for (start, end, label), value in zip(spans, values, strict=True):
         kind = surrogate_kind(label)
         of_kind.setdefault(kind, []).append(value)
         if kind == "person":
-            names.append((start, end))
+            names.append((start, end, value))
     patients = {start for start, _, label in spans if TO_SEVEN.get(label) == "PATIENT"}
     surrogates = Surrogates(
         note_key(secret, patient, note),
@@ -365,11 +365,6 @@ def _surrogates(
     )
     as_labels = consistent_labels(values, labels)
     return [surrogates.of(*item, like=like) for *item, like in zip(values, labels, as_labels, strict=True)]
-
-
-def _value(text: str) -> str:
-    """Return a value in normal form, with entities and percent-encoding decoded."""
-    return normal_form(fully_decoded(text)).text
 
 
 def document_locale(document: Document, locale: str | None = None, *, spans: Iterable[Span]) -> str | None:
@@ -400,7 +395,8 @@ def _hashes(document: Document, spans: Sequence[Span], *, secret: bytes | None) 
     if secret is None:
         raise SecretError("hashes need a secret, the same one for all runs that should agree")
     key = derive(secret, "hashes of values")
-    return [f"[{label}:{hash_value(_value(document.text[start:end]), label, key)}]" for start, end, label in spans]
+    values = span_values(document.text, spans)
+    return [f"[{span.label}:{hash_value(value, span.label, key)}]" for span, value in zip(spans, values, strict=True)]
 
 
 def _tokens(document: Document, spans: Sequence[Span], *, key: bytes | None, secret: bytes | None) -> list[str]:
@@ -437,7 +433,7 @@ def keep_value(text: str, label: str, *, locale: str | None) -> str:
     from crfdeid.redaction.surrogates.demographics import keep_age  # noqa: PLC0415
     from crfdeid.redaction.surrogates.locales import ENGLISH  # noqa: PLC0415
 
-    value = _value(text)
+    value = normal_form(fully_decoded(text)).text
     grouped = keep_age(value, locale or ENGLISH, kin=kind == "kin")
     return text if grouped == value else grouped or f"[{label}]"
 

@@ -483,13 +483,13 @@ def name_words(locale: str) -> NameWords:
 
 
 def name_roles(
-    text: str, spans: Iterable[tuple[int, int]], locale: str, patients: Collection[int] = ()
+    text: str, names: Iterable[tuple[int, int, str]], locale: str, patients: Collection[int] = ()
 ) -> dict[str, str]:
     """Return the roles of the words of names in a note, each the role in most of the names.
 
     Args:
         text: the note.
-        spans: half-open offsets of persons' names.
+        names: half-open offsets of persons' names, and their values (`crfdeid.redaction.values`).
         locale: language and country of the note.
         patients: starts of patients' names; their unlisted first names get the sex that the note's words indicate.
 
@@ -498,22 +498,23 @@ def name_roles(
         label, is left out.
 
     Example:
-        >>> name_roles("Dra. Xurxiña Vidal", [(5, 18)], "es_ES")
+        >>> name_roles("Dra. Xurxiña Vidal", [(5, 18, "Xurxiña Vidal")], "es_ES")
         {'xurxina': 'female', 'vidal': 'family'}
     """
     known, words = locale_lists(locale), name_words(locale)
-    names = [
-        (_spell_out(text[start:end]), text[max(0, start - _REACH) : start].rpartition("\n")[2], start in patients)
-        for start, end in spans
+    spans = [*names]
+    found = [
+        (_spell_out(value), text[max(0, start - _REACH) : start].rpartition("\n")[2], start in patients)
+        for start, _, value in spans
     ]
     if words.has_genitive:
-        names = _nominatives(names, [text[end : end + 2] for _, end in spans], known)
-    cues = [words.cue_at_end.search(before) for _, before, _ in names]
+        found = _nominatives(found, [text[end : end + 2] for _, end, _ in spans], known)
+    cues = [words.cue_at_end.search(before) for _, before, _ in found]
     kinds = {cue.lastgroup for cue in cues if cue}
     split = "family" in kinds and (len(kinds) > 1 or not words.needs_both_cues)
     noted = _noted_sex(text, words.sex_word) if patients else None
     votes: dict[str, Counter[str]] = {}
-    for (value, before, is_patient), cue in zip(names, cues, strict=True):
+    for (value, before, is_patient), cue in zip(found, cues, strict=True):
         field = cue.lastgroup if cue and split else None
         for word, role in _read(value, before, field, known, words, noted if is_patient else None):
             votes.setdefault(word, Counter())[role] += 1

@@ -71,7 +71,9 @@ def of_patient(patient: str, locale: str = "es_ES") -> Surrogates:
 )
 def test_title_and_position_tell_first_names_from_family_names(note: str, locale: str, roles: str) -> None:
     document = marked(note)
-    found = name_roles(document.text, [(start, end) for start, end, _ in document.spans], locale)
+    found = name_roles(
+        document.text, [(start, end, document.text[start:end]) for start, end, _ in document.spans], locale
+    )
     assert " ".join(found.values()) == roles
 
 

@@ -1,0 +1,116 @@
+"""Values of a document's spans as they would be written on one line, without entities and percent-encoding.
+
+A value that a line end divides has the surrogate, number and hash of the same value elsewhere. A hyphen at the line end
+may divide a word or belong to the value; the note's other values decide, and else the letters around it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence, Set
+from string import digits
+
+from crfdeid.documents import Span
+from crfdeid.known_phi.folding import fully_decoded
+from crfdeid.label_schemes import surrogate_kind
+from features.line_gaps import fold_line_gaps, is_hyphenated, line_gaps
+from features.tokenizer import normal_form
+
+_SPACELESS = frozenset(["mail", "web", "net", "account"])
+_OF_DIGITS = frozenset(["number", "licence", "telephone", "date"])
+_JOINS, _BEGINS = "/-@_:'", "/-@_:'."  # signs that no space follows, or precedes
+_GROUP = re.compile(r"[^\W_]+")
+_YEAR = re.compile(r"(?<![0-9])(?:19|20)[0-9]{2}(?![0-9])")
+_DAY_LENGTH = 2
+_MOST_GROUPS = 3  # of a date: day, month and year
+_PUNCTUATION = ".,;:()[]\"'"
+
+
+def span_values(text: str, spans: Sequence[Span]) -> list[str]:
+    """Return the values of spans in normal form, decoded and without the line ends in them.
+
+    Args:
+        text: the document's text.
+        spans: its spans.
+
+    Example:
+        >>> span_values("Zaran-\\n dona; Ana\\nMarsh", [Span(0, 12, "DOCTOR"), Span(14, 23, "DOCTOR")])
+        ['Zarandona', 'Ana Marsh']
+    """
+    values = [normal_form(fully_decoded(text[start:end])).text for start, end, _ in spans]
+    divided = [next(line_gaps(value), None) is not None for value in values]
+    if not any(divided):
+        return values
+    known = {
+        word.strip(_PUNCTUATION)
+        for value, is_divided in zip(values, divided, strict=True)
+        if not is_divided
+        for word in value.casefold().split()
+    }
+    return [
+        _on_one_line(value, surrogate_kind(span.label), known) if is_divided else value
+        for value, span, is_divided in zip(values, spans, divided, strict=True)
+    ]
+
+
+def _on_one_line(value: str, kind: str, known: Set[str]) -> str:
+    gaps = [*line_gaps(value)]
+    ends = [*(gap.start() for gap in gaps[1:]), len(value)]
+    found = value[: gaps[0].start()]
+    for gap, end in zip(gaps, ends, strict=True):
+        after = value[gap.end() : end]
+        joint = _known_joint(found, after, known, hyphenated=is_hyphenated(gap[0]))
+        if joint is None and is_hyphenated(gap[0]):
+            joint = _after_hyphen(found, after, fold_line_gaps(value[gap.end() :]), kind)
+        elif joint is None:
+            joint = "" if _is_one_word(found, after, kind) else " "
+        found += joint + after
+    return found
+
+
+def _known_joint(before: str, after: str, known: Set[str], *, hyphenated: bool) -> str | None:
+    """Return what makes the words around a line end those of another value: nothing, a hyphen or a space; else None."""
+    if not before.strip() or not after.strip():
+        return None
+    one, other = before.casefold().rsplit(maxsplit=1)[-1], after.casefold().split(maxsplit=1)[0]
+    for joint in ("", "-")[: 1 + hyphenated]:
+        if f"{one}{joint}{other}".strip(_PUNCTUATION) in known:
+            return joint
+    return " " if hyphenated and {one.strip(_PUNCTUATION), other.strip(_PUNCTUATION)} <= known else None
+
+
+def _after_hyphen(before: str, after: str, rest: str, kind: str) -> str:
+    """Return a hyphen that belongs to the value, as after "Anne" and in a number with another hyphen, or else ""."""
+    last, first = before[-1:], after[:1]
+    if kind in _SPACELESS or not (last.isalnum() and first.isalnum()):
+        return ""
+    if last.isalpha() and first.isalpha():
+        return "-" if last.islower() and first.isupper() else ""
+    if kind not in _OF_DIGITS:
+        return " " if last.isdigit() != first.isdigit() else ""
+    if kind != "date":
+        return "-" if "-" in before + rest else ""
+    word = f"{before.rsplit(maxsplit=1)[-1]}-{rest.split(maxsplit=1)[0]}"
+    groups, is_alone = len(_GROUP.findall(word)), word == f"{before}-{rest}"
+    is_kept = groups == _MOST_GROUPS or (is_alone and groups < _MOST_GROUPS)
+    return "-" if is_kept and not _is_year(before, rest) else ""
+
+
+def _is_one_word(before: str, after: str, kind: str) -> bool:
+    """Return True if a line end without a hyphen divides a word or a number, or follows a sign in one."""
+    last, first = before[-1:], after[:1]
+    if kind in _SPACELESS or last in _JOINS or first in _BEGINS or (last == "." and first.isdigit()):
+        return True
+    if kind != "date" or not (last.isdigit() and first.isdigit()):
+        return False
+    return len(_number_around(before, after)) <= _DAY_LENGTH or _is_year(before, after)
+
+
+def _is_year(before: str, after: str) -> bool:
+    """Return True if the digits around a line end are the year of a date without another one."""
+    return _YEAR.fullmatch(_number_around(before, after)) is not None and not _YEAR.search(f"{before} {after}")
+
+
+def _number_around(before: str, after: str) -> str:
+    """Return the digits before and after a line end as one number."""
+    return before[len(before.rstrip(digits)) :] + after[: len(after) - len(after.lstrip(digits))]
