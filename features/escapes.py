@@ -1,4 +1,4 @@
-"""HTML entities and percent-encoded characters as the characters that they write, with offsets into the raw text."""
+"""HTML entities, "<br>" and percent-encoding as the characters that they write, with offsets into the raw text."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from html.entities import html5
 
 import regex
 
-# An entity, or a run of "%41". Numbers of more digits are no code points.
+# An entity, a run of "%41", or "<br>". Numbers of more digits are no code points.
 _ESCAPE = regex.compile(
     r"&#(?:[xX]0*+[0-9a-fA-F]{1,6}+|0*+[0-9]{1,7}+(?![0-9]));?|&[A-Za-z][A-Za-z0-9]{1,31}+;?|(?:%[0-9a-fA-F]{2})++"
+    r"|<[bB][rR]\s{0,3}/?>"
 )
 _UTF8 = regex.compile(rb"[\x00-\x7f]|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}|(?s:.)")
 _MIN_ENTITY_NAME = 2
@@ -37,7 +38,7 @@ def decoded_levels(text: str) -> Iterator[tuple[str, Sequence[int]]]:
 
 
 def decode_escapes(text: str) -> tuple[str, Sequence[int]] | None:
-    """Decode one level of HTML entities and percent-encoding.
+    """Decode one level of HTML entities, "<br>" and percent-encoding.
 
     Percent-encoded bytes are read as UTF-8, and invalid ones as Latin-1. After a digit, an invalid one is a percentage
     and a word: "98%ad lib".
@@ -52,7 +53,7 @@ def decode_escapes(text: str) -> tuple[str, Sequence[int]] | None:
         >>> decode_escapes("50 % at 98%ad lib") is None
         True
     """
-    if "&" not in text and "%" not in text:  # most texts
+    if "&" not in text and "%" not in text and "<" not in text:  # most texts
         return None
     parts: list[str] = []
     offsets = array("i" if len(text) < 1 << 31 else "q")
@@ -79,6 +80,8 @@ def escapes(text: str) -> Iterator[tuple[int, int, str]]:
                 begin, start = start, start + 3 * len(one.group())
                 if not (after_digit and one.group() > b"\x7f" and len(one.group()) == 1):
                     yield begin, start, _characters(one.group())
+        elif found.startswith("<"):
+            yield start, match.end(), "\n"
         elif found.startswith("&#"):
             yield start, match.end(), unescape(found)
         else:

@@ -14,9 +14,12 @@ from features.tokenizer import LINE_ENDS, NormalText
 
 _SPACE = rf"[^\S{LINE_ENDS}]"
 # A hyphen, as in raw text too; the sign at the end of a line in quoted-printable mail; the soft hyphen of a scanner.
-_HYPHEN = r"[-\u00ad\u2010-\u2015\u2043\u2212=¬]"
-_END = rf"{_SPACE}*+\|?{_SPACE}*+[{LINE_ENDS}](?:{_SPACE}|[{LINE_ENDS}>|])*+"
-HYPHENATED_GAP = rf"{_HYPHEN}{{1,2}}{_END}-?+"
+_HYPHEN = r"[-\u00ad\u058a\u2010-\u2015\u2027\u2043\u2053\u2212\u2e17=¬]"
+_LINES = "\u2502\u2503\u2551"
+_END = rf"{_SPACE}*+[|{_LINES}]?{_SPACE}*+[{LINE_ENDS}](?:{_SPACE}|[{LINE_ENDS}>|{_LINES}])*+"
+# A comment's or list's margin; none without a hyphen, where it begins another item.
+_MARGIN = rf"(?:(?:[*#;%]|//)(?:{_SPACE}|[{LINE_ENDS}*#;%/])*+)?+"
+HYPHENATED_GAP = rf"{_HYPHEN}{{1,2}}{_END}{_MARGIN}(?:-{_SPACE}*+)?+"
 """Expression for a hyphen, a line end, and the indentation or the margin of a quotation (">") after it. The next line
 may repeat the hyphen. It is for the packages `re` and `regex`, as is `LINE_GAP`."""
 LINE_GAP = rf"(?<!{_SPACE}){_SPACE}*+(?:{HYPHENATED_GAP}|{_END})"

@@ -19,6 +19,7 @@ GAPS = [*map("".join, product(HYPHENS, ("\n", "\r\n"), INDENTATIONS))]
 RARE_GAPS = [
     *map("".join, product(HYPHENS, ("\r", "\x85", "\u2028", "\u2029", "\v", "\f", "  \n", "\n\n"), ("", "  > > ")))
 ]
+MARGINS = ["-\n* ", "-\r\n# ", "-\n// ", "-\n; ", "-\n - ", "-\n\u2502 ", "\u2e17\n", "\u2027\n"]
 NAMES = ("Zarandona", "Quill, Orla", "Abe Marsh", "O'Neill", "María de la Cruz", "Anne-Marie Tawn")
 NUMBERS = ("4822137", "48-2213-7", "TL-204417", "(555) 255-0134")
 DATES = ("14/03/1972", "1972-03-14", "14 de marzo de 1972", "March 14, 1972", "3.14.72", "14-III-1972")
@@ -50,10 +51,22 @@ def left_of_known(value: str, known: PatientIdentifiers | None, site: CustomList
     return left(text, spans, len(BEFORE), len(text) - len(AFTER))
 
 
-@pytest.mark.parametrize("gaps", [GAPS, RARE_GAPS], ids=["gaps", "rare-gaps"])
+@pytest.mark.parametrize("gaps", [GAPS, RARE_GAPS, MARGINS], ids=["gaps", "rare-gaps", "margins"])
 @pytest.mark.parametrize(("value", "known"), RECORDS, ids=lambda one: one if isinstance(one, str) else "")
 def test_a_value_of_the_record_is_found_over_line_ends(value: str, known: PatientIdentifiers, gaps: list[str]) -> None:
     assert [text for text in divided(value, gaps) if left_of_known(text, known, CustomLists())] == []
+
+
+@pytest.mark.parametrize("gap", ["-<br>\n", "<BR />", "&lt;br&gt;"])
+@pytest.mark.parametrize(
+    ("value", "known"),
+    [RECORDS[0], RECORDS[6], RECORDS[10], RECORDS[16]],
+    ids=lambda one: one if isinstance(one, str) else "",
+)
+def test_a_break_of_html_is_a_line_end(value: str, known: PatientIdentifiers, gap: str) -> None:
+    for place in range(1, len(value)):
+        text = f"{value[:place]}{gap}{value[place:]}"
+        assert left_of_known(text, known, CustomLists()) == "", text
 
 
 @pytest.mark.parametrize("value", [*NAMES, *NUMBERS, *TEXTS, "王小明"])
