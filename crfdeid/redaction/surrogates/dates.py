@@ -61,6 +61,7 @@ _OF_A_WEEK = {"isoyear": "{0}", "week": "{1:02}", "isoday": "{2}"}
 _MARKS = regex.compile(rf"([{''.join(SHARING_MARKS)}])")
 _BESIDE = 40  # characters before and after a date in which its day of the week is looked for
 _LONGEST_SHORT_GAP = 3  # characters between a date and the abbreviation of its day of the week
+_ARTICLE = regex.compile(r"[.,]{0,2}\s{1,2}(?:the|el|(?:el )?día|le|den|dem)\s{1,2}", regex.IGNORECASE)
 
 
 def date_order_of(text: str) -> str | None:
@@ -384,7 +385,7 @@ def with_weekdays(text: str, start: int, end: int, *, between: tuple[int, int], 
 
 
 def _are_together(weekday: regex.Match[str], gap: str, calendar: Calendar) -> bool:
-    if weekday.lastgroup == "short" and len(gap) > _LONGEST_SHORT_GAP:
+    if weekday.lastgroup == "short" and len(gap) > _LONGEST_SHORT_GAP and not _ARTICLE.fullmatch(gap):
         return False
     return not any(map(str.isalnum, calendar.relative.sub("", gap)))
 

@@ -382,3 +382,24 @@ def test_the_language_of_a_weekday_is_guessed_where_no_locale_is_given() -> None
     found = redact(document, "surrogate", secret=SECRET, patient="1").text
     assert found == redact(document, "surrogate", secret=SECRET, patient="1", locale="en_US").text
     assert "Friday" not in found
+
+
+@pytest.mark.parametrize(
+    ("locale", "form", "days"),
+    [
+        ("en_US", "{w} the {d}", "Mon Tue Wed Thu Fri Sat Sun"),
+        ("es_ES", "{w} día {d}", "lun mar mié jue vie sáb dom"),
+        ("de_DE", "{w}, den {d}", "Mo Di Mi Do Fr Sa So"),
+        ("fr_FR", "{w}. le {d}", "lun mar mer jeu ven sam dim"),
+    ],
+)
+def test_a_short_weekday_before_an_article_and_a_date_is_shifted_with_it(locale: str, form: str, days: str) -> None:
+    names = days.split()
+    for patient in map(str, range(5)):
+        for i, name in enumerate(names):
+            text = f"Seen {form.format(w=name, d=f'2031-03-{10 + i}')}."
+            start = text.index("2031")
+            note = Document("1", text, (Span(start, len(text) - 1, "DATE"),))
+            found = redact(note, "surrogate", secret=b"x" * 16, patient=patient, locale=locale).text
+            date = dt.date.fromisoformat(found[-11:-1])
+            assert found == f"Seen {form.format(w=names[date.weekday()], d=date)}."
