@@ -136,8 +136,10 @@ def _alphabet(character: str, *, begins: bool) -> str:
 
 
 def _shares(old: Sequence[str], new: Sequence[str], moving: Sequence[int]) -> bool:
-    """Return True if two values share some characters in a row, of those that move."""
-    rows = [range(n, n + _SHARED) for n in moving if {*range(n, n + _SHARED)} <= {*moving}]
+    """Return True if two values share some characters in a row, of which at most one does not move."""
+    moved = {*moving}
+    rows = [range(n, n + _SHARED) for n in range(len(old) - _SHARED + 1)]
+    rows = [row for row in rows if len(moved.intersection(row)) + 1 >= _SHARED]
     parts = [{"".join(some[n] for n in row) for row in rows} for some in (old, new)]
     return not parts[0].isdisjoint(parts[1])
 

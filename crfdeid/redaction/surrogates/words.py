@@ -30,6 +30,10 @@ ENGLISH_AND_SPANISH_TITLES = ENGLISH_AND_SPANISH_WORDS["honorific"] | word_set(
 """Titles and forms of address. Those of other languages are initials in these: "M. Quill"."""
 
 
+_LETTERS = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe"})
+"""Letters without a Unicode decomposition, and what typists write instead."""
+
+
 @lru_cache(maxsize=1 << 14)
 def casefold_accents(text: str) -> str:
     """Return a text without accents and case, so that two spellings of a name compare equal.
@@ -40,7 +44,7 @@ def casefold_accents(text: str) -> str:
         >>> casefold_accents("MACIÁ") == casefold_accents("Macia")
         True
     """
-    apart = unicodedata.normalize("NFKD", text.casefold())
+    apart = unicodedata.normalize("NFKD", text.casefold().translate(_LETTERS))
     return "".join(c for c in apart if not unicodedata.combining(c))
 
 

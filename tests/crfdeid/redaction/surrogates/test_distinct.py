@@ -271,3 +271,18 @@ def test_no_street_name_of_the_table_stays() -> None:
     ours = Surrogates(note_key(SECRET, "1", ""), "es_ES")
     found = [ours.of(f"Calle {name}", "CALLE") for name in STREETS]
     assert len({*found}) >= len(STREETS) - 1
+
+
+@pytest.mark.parametrize("locale", MAIN)
+@pytest.mark.parametrize(("name", "other"), [("Søren", "Soren"), ("ŁUKASZ", "Lukasz"), ("Đorlan", "Dorlan")])
+def test_letters_without_a_decomposition_are_what_typists_write(locale: str, name: str, other: str) -> None:
+    first, second = surrogates([name, other], locale, "DOCTOR", before="Dr. ")
+    assert casefold_accents(first) == casefold_accents(second)
+
+
+def test_a_telephone_number_that_keeps_its_first_digit_has_no_group_of_its_original() -> None:
+    for patient in range(20):
+        ours = Surrogates(note_key(SECRET, f"{patient}", ""), "es_ES")
+        for number in range(50, 100):
+            text = f"+34 600 {number:03} {number:03}"
+            assert not words(ours.of(text, "PHONE")) & words(text)
