@@ -39,6 +39,16 @@ Repair = Literal["begin", "discard"]
 OUTSIDE = "O"
 
 
+def is_tag(tag: str) -> bool:
+    """Return True for a tag of IOB2.
+
+    Example:
+        >>> [is_tag(tag) for tag in ("O", "B-DATE", "I-DATE", "B-", "DATE")]
+        [True, True, True, False, False]
+    """
+    return tag == OUTSIDE or (tag[:2] in ("B-", "I-") and len(tag) > 2)
+
+
 def continues(tag: str, before: str) -> bool:
     """Return True if a tag continues the entity of the preceding tag.
 

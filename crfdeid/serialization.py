@@ -17,10 +17,12 @@ from functools import cached_property
 from importlib.metadata import version
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
+from textwrap import shorten
 from typing import Any, Self, TypeVar
 
 import numpy as np
 
+from crfdeid.bio import is_tag
 from crfdeid.errors import (
     DataError,
     FormatError,
@@ -44,6 +46,7 @@ AUDIT_FILE = "audit.json"
 """Last audit of a model (`crfdeid.audit.report`), with a checksum of its own: it is no part of the model."""
 DESKTOP_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
 """Files that desktops put into folders. Nothing reads them, so a model's folder may hold them."""
+_LONGEST_PROBLEM = 200
 READABLE, HASHED, PUBLIC = "readable", "hashed", "public"
 """Words in a model's files: those of its training notes, keyed hashes of them, or words of a pretrained model."""
 
@@ -106,7 +109,8 @@ class ModelFolder:
         except (FileNotFoundError, NotADirectoryError):
             problem = "no such file: this folder holds no saved model"
             raise NotFoundError(problem, path=self.path / MODEL_FILE) from None
-        if next(shape_errors(description, _DESCRIPTION), None) is not None:
+        wrong = next(shape_errors(description, _DESCRIPTION), None) is not None
+        if wrong or description["vocabulary"] not in (READABLE, HASHED, PUBLIC):
             raise _damaged_model(self.path)
         return description
 
@@ -150,7 +154,8 @@ def read_settings(folder: Path, description: Mapping[str, Any], settings_class: 
     try:
         return settings_class(**description["settings"])
     except UsageError as problem:  # such as a feature set that was not added here
-        raise FormatError(f"the model's settings cannot work here: {problem}", path=folder / MODEL_FILE) from None
+        said = shorten(str(problem), _LONGEST_PROBLEM, placeholder=" ...")
+        raise FormatError(f"the model's settings cannot work here: {said}", path=folder / MODEL_FILE) from None
     except _DAMAGE:
         raise _damaged_model(folder) from None
 
@@ -349,7 +354,7 @@ class SavedModel:
             saved = _FILES.load(folder, key=key)
             tagger = cls(saved.settings(CrfSettings), seed=saved.seed)
             with saved.refusing_damage():
-                tagger._learned = CrfWeights.read(saved.names("tags"), saved.arrays(), saved.key)
+                tagger._learned = CrfWeights.read(saved.tags, saved.arrays(), saved.key)
     """
 
     folder: Path
@@ -384,14 +389,15 @@ class SavedModel:
         with self.refusing_damage():
             return int(self.description["seed"])
 
-    def names(self, field: str) -> tuple[str, ...]:
-        """Return a list of distinct names of the description, such as the tags.
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags of the description.
 
         Raises:
-            KeyError: there is none.
-            ValueError: it is something else.
+            KeyError: there are none.
+            ValueError: they are something else.
         """
-        return distinct_names(self.description[field])
+        return distinct_tags(self.description["tags"])
 
     def arrays(self) -> Mapping[str, np.ndarray]:
         """Return the weights that `pack_arrays` wrote, each read on lookup.
@@ -431,7 +437,7 @@ def _require_stored(file: MappedFile) -> None:
 
 
 def distinct_names(value: Any) -> tuple[str, ...]:
-    """Validate a list of distinct names, such as a model's tags, from JSON data.
+    """Validate a list of distinct names, such as a model's words, from JSON data.
 
     Raises:
         ValueError: it is something else.
@@ -440,6 +446,18 @@ def distinct_names(value: Any) -> tuple[str, ...]:
     if not texts or len(set(value)) != len(value):
         raise ValueError("not a list of different names")
     return tuple(value)
+
+
+def distinct_tags(value: Any) -> tuple[str, ...]:
+    """Validate a list of distinct tags from JSON data.
+
+    Raises:
+        ValueError: it is something else.
+    """
+    tags = distinct_names(value)
+    if not all(map(is_tag, tags)):
+        raise ValueError("not a list of tags")
+    return tags
 
 
 def pack_arrays(arrays: Mapping[str, np.ndarray]) -> Write:

@@ -15,7 +15,7 @@ from flax import nnx
 from crfdeid.documents import PHI, LabelledSentence
 from crfdeid.errors import OptionConflictError
 from crfdeid.secrets import require_same_key
-from crfdeid.serialization import ModelFiles, ModelFolder, distinct_names, pack_arrays
+from crfdeid.serialization import ModelFiles, ModelFolder, distinct_names, distinct_tags, pack_arrays
 from rnn.embeddings.vectors import SubwordVectors
 from rnn.interfaces import Params, Processor
 from rnn.network import Structure, TrainedModel, with_tables
@@ -90,8 +90,10 @@ class SavedWords:
             TypeError: a field has another type.
             ValueError: a field is not a list of distinct names, or a number is out of range.
         """
-        words, lower_case = distinct_names(described["words"]), bool(described["lower_case"])
-        tags = {str(layer): distinct_names(names) for layer, names in dict(described["tags"]).items()}
+        words, lower_case = distinct_names(described["words"]), described["lower_case"]
+        if not isinstance(lower_case, bool):
+            raise TypeError("lower_case is not true or false")
+        tags = {str(layer): distinct_tags(names) for layer, names in dict(described["tags"]).items()}
         if not tags.get(layer):
             raise ValueError("no tags")
         return replace(  # type: ignore[type-var]

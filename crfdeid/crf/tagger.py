@@ -218,7 +218,7 @@ class CrfTagger(Tagger):
         saved = _FILES.load(folder, key=key)
         tagger = cls(saved.settings(CrfSettings), seed=saved.seed)
         with saved.refusing_damage():
-            tagger._take(CrfWeights.read(saved.names("tags"), saved.arrays(), saved.key))
+            tagger._take(CrfWeights.read(saved.tags, saved.arrays(), saved.key))
         return tagger
 
     def _take(self, weights: CrfWeights) -> None:

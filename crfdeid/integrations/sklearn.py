@@ -19,7 +19,7 @@ from pycrfsuite import ItemSequence
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from crfdeid.bio import OUTSIDE
+from crfdeid.bio import is_tag
 from crfdeid.crf import CrfTagger
 from crfdeid.crf.training import WITHOUT_WEIGHT, CrfWeights
 from crfdeid.documents import LabelledSentence
@@ -328,7 +328,7 @@ def _labelled(sentences: Sequence[Sentence], y: Iterable[Sequence[str]] | None) 
 
 def _tagged(sentence: Sentence, row: Any, place: str) -> LabelledSentence:
     tags = list(row) if isinstance(row, Iterable) and not isinstance(row, str) else [None]
-    if not all(isinstance(tag, str) and (tag == OUTSIDE or (tag[:2] in ("B-", "I-") and tag[2:])) for tag in tags):
+    if not all(isinstance(tag, str) and is_tag(tag) for tag in tags):
         raise FormatError("no IOB2 tags: give a list of B-TYPE, I-TYPE and O", path=place)
     if not "".join(map(str, tags)).isprintable():  # CRFsuite ends a name at NUL, and UTF-8 has no lone surrogate
         raise FormatError("a tag with a control character or half a character: give printable names", path=place)

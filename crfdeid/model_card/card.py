@@ -21,7 +21,7 @@ from typing import Any
 
 from crfdeid.errors import DataError, SettingError, UsageError
 from crfdeid.known_phi.lists import CustomLists
-from crfdeid.model_card.drift import DRIFT_PROFILE
+from crfdeid.model_card.drift import DRIFT_PROFILE, is_profile
 from crfdeid.serialization import OPTIONAL_FILES, ModelFolder, open_model, update_metadata, verify
 from crfdeid.utils.files import write_files
 from crfdeid.utils.json import RETRAIN, dump_with_checksum, fields_checksum, read_with_checksum
@@ -138,6 +138,8 @@ def _problem(card: dict[str, Any]) -> str | None:
     """The first thing in a card that cannot be."""
     for problem in shape_errors(card, _CARD):
         return problem
+    if not is_profile(card["drift_profile"]):
+        return "drift_profile is not of notes"
     thresholds = card["thresholds"]
     curve, costs = thresholds["curve"], [thresholds[name] for name in ("dev", "test") if name in thresholds]
     if not (curve and curve[0] <= 1 and curve[-1] >= 0 and all(map(gt, curve, curve[1:]))):

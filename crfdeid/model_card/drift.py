@@ -89,6 +89,8 @@ class NoteMeasures(NamedTuple):
 
 NOTE_MEASURES = NoteMeasures._fields[:-1]
 """The names of the measures that are one number."""
+_LOGARITHMS = ("length", "sentence", "line", "longest")
+_MOST, _LONGEST = 1e9, 40  # of the numbers of a profile, and of its logarithms
 
 
 DRIFT_PROFILE = {
@@ -107,6 +109,25 @@ DRIFT_PROFILE = {
 """
 DriftProfile = Mapping[str, Any]
 """A profile of that shape."""
+
+
+def is_profile(part: DriftProfile) -> bool:
+    """True if the numbers, words and languages of a profile of the right shape can be those of notes."""
+    try:
+        words = base64.b64decode(part["words"], validate=True)
+    except ValueError:
+        return False
+    rows = [part["mean"], part["deviation"], *part["types"].values()]
+    lengths = [len(NOTE_MEASURES)] * 2 + [2] * len(part["types"])
+    return (
+        bool(words)
+        and set(part["languages"]) <= set(ALL_LANGUAGES)
+        and 0 <= part["notes"] <= _MOST
+        and [len(row) for row in rows] == lengths
+        and all(0 <= number <= _MOST for row in rows for number in row)
+        and all(mean > 0 for mean, _ in part["types"].values())
+        and max(part["mean"][NOTE_MEASURES.index(name)] for name in _LOGARITHMS) <= _LONGEST
+    )
 
 
 class NoteReader:
@@ -311,7 +332,7 @@ _MESSAGES = {
 
 
 def _shown(name: str, value: float) -> str:
-    if name in ("length", "sentence", "line", "longest"):
+    if name in _LOGARITHMS:
         return f"{math.exp(value):.0f}"
     return f"{value:.1f}" if name == "found" else f"{100 * value:.1f} %"
 

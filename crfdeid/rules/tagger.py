@@ -312,7 +312,7 @@ class RulesTagger(Tagger):
         saved = _FILES.load(folder, key=key)
         tagger = cls(saved.settings(RulesSettings), seed=saved.seed)
         with saved.refusing_damage():
-            tagger._learned = _read_statistics(saved.names("tags"), json.loads(saved.weights[:]))
+            tagger._learned = _read_statistics(saved.tags, json.loads(saved.weights[:]))
         return tagger
 
     def _trained(self) -> _RuleStatistics:

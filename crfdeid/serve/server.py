@@ -28,11 +28,13 @@ except ModuleNotFoundError as error:
 
 _log = logging.getLogger(__name__)
 
-# The head of a request; a header that goes on in the next line; a chunked body; and what else says how it ends.
+# The head of a request; a header that goes on in the next line; a chunked body; what else says how it ends; and
+# versions of HTTP that end a request in other ways.
 _HEAD = re.compile(rb"(?s).*?\n\r?\n")
 _FOLDED = re.compile(rb"\n[ \t]")
 _CHUNKED = re.compile(rb"(?i)\ntransfer-encoding[ \t]*:")
 _NOT_CHUNKED = re.compile(rb"(?i)\ncontent-length[ \t]*:|\A[^\n]* HTTP/1\.0\r?\n")
+_OTHER_VERSION = re.compile(rb"\A\s*[^\n]* HTTP/(?!1\.[01]\r?\n)")
 
 
 @dataclass(frozen=True)
@@ -167,7 +169,7 @@ class _Server(uvicorn.Server):
 def _is_ambiguous(head: bytes) -> bool:
     """True for the head of a request that two servers may read in two ways (RFC 9112, sections 5.2 and 6.1)."""
     lengths = _CHUNKED.search(head) and _NOT_CHUNKED.search(head)
-    return lengths is not None or _FOLDED.search(head) is not None
+    return lengths is not None or any(found.search(head) for found in (_FOLDED, _OTHER_VERSION))
 
 
 class _TimedProtocol(H11Protocol):

@@ -22,7 +22,7 @@ from flax import nnx
 
 from crfdeid.documents import PHI, LabelledSentence
 from crfdeid.errors import OptionConflictError, SettingError
-from crfdeid.serialization import PUBLIC, distinct_names
+from crfdeid.serialization import PUBLIC, distinct_tags
 from crfdeid.tagger import OnProgress, Traits
 from crfdeid.validation import require_counts, require_shares
 from features.tokens import Sentence
@@ -261,7 +261,7 @@ class PrivateTagger(NetworkTagger):
     ) -> PrivateProcessor:
         """Restore the processor of a saved model, and use its representation from now on."""
         self._representation = RepresentationModel.read(described["representation"], arrays)
-        tags = distinct_names(described["tags"])
+        tags = distinct_tags(described["tags"])
         if not tags:
             raise ValueError("no tags")
         return PrivateProcessor(self._representation, {PHI: tags}, self.seed)

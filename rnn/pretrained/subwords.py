@@ -17,7 +17,7 @@ import numpy as np
 
 from crfdeid.bio import OUTSIDE
 from crfdeid.documents import PHI, LabelledSentence
-from crfdeid.serialization import distinct_names
+from crfdeid.serialization import distinct_tags
 from features.sentences import NoteTokens
 from features.tokenizer import Token
 from features.tokens import Sentence
@@ -215,7 +215,7 @@ class SubwordProcessor(PublicWords):
             TypeError: a field has another type, or is unknown.
             ValueError: invalid tags, tokenizer or sizes.
         """
-        tags = distinct_names(described["tags"])
+        tags = distinct_tags(described["tags"])
         if not tags:
             raise ValueError("no tags")
         text = arrays[_JSON]

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from crfdeid.bio import OUTSIDE, tag_spans
+from crfdeid.bio import is_tag, tag_spans
 from crfdeid.errors import IntegrityError, MismatchError, ReadError
 from crfdeid.serialization import distinct_names, pack_arrays
 from crfdeid.utils.files import read_bytes, write_stream
@@ -271,8 +271,7 @@ def _names(array: np.ndarray) -> tuple[str, ...]:
 
 def _is_tag(name: str) -> bool:
     """Report whether a name is a printable tag, fit for cards and messages."""
-    known = name == OUTSIDE or (name[:2] in ("B-", "I-") and len(name) > 2)
-    return known and len(name) <= _MOST_NAME and name.isprintable()
+    return is_tag(name) and len(name) <= _MOST_NAME and name.isprintable()
 
 
 def _digest(array: np.ndarray) -> str:

@@ -150,7 +150,42 @@ def header(kind: str, *shape: int) -> Callable[[str, bytes], bytes]:
     return lambda part, content: stream.getvalue() if part == "transitions.npy" else content
 
 
+def carded(**parts: Any) -> SetUp:
+    """Change parts of a card's profile of notes, under a right checksum."""
+
+    def edited(content: bytes) -> bytes:
+        card = json.loads(content)
+        return dump_with_checksum({**card, "drift_profile": card["drift_profile"] | parts}).encode()
+
+    return edit("model/card.json", edited)
+
+
+def settings(**values: Any) -> SetUp:
+    return resaved(lambda found: found["settings"].update(values))
+
+
+PROFILES = {
+    "types": ({"DATE": [1.0]}, {"DATE": [0.0, 0.0]}),
+    "words": ("../x", "", "a" * 5),
+    "mean": ([], [0.0] * 9, [1e308] * 10, [-1.0] * 10),
+    "deviation": ([0.0] * 11, [1e308] * 10),
+    "languages": (["xx"], ["../x"]),
+    "notes": (10**400, -1),
+}
 SAVED = [
+    *(
+        Attack(f"a profile of {part} {str(value)[:9]}", carded(**{part: value}), REDACT, 1, "drift_profile is not of")
+        for part, values in PROFILES.items()
+        for value in values
+    ),
+    *(
+        Attack(
+            f"tags {found}", resaved(lambda old, found=found: old["tags"].__setitem__(0, found)), REDACT, 1, "damaged"
+        )
+        for found in ("", "B-", "DATE", "b-DATE")
+    ),
+    Attack("words of no kind", resaved(lambda found: found.update(vocabulary="x")), REDACT, 1, "damaged"),
+    Attack("a long setting", settings(features="x" * 10_000), REDACT, 1, r"^error: model/\S+: .{,250}$"),
     Attack("20,000 tags", tags(20_000), REDACT, 1, "damaged"),
     Attack("a tag", tags(1), REDACT, 1, "damaged"),
     Attack("compressed arrays", arrays(lambda part, old: old, zipfile.ZIP_DEFLATED), REDACT, 1, "damaged"),

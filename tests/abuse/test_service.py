@@ -109,6 +109,13 @@ def test_chunks_of_http_1_0_and_a_second_ambiguous_request_are_refused(server: S
     assert re.findall(rb"HTTP/1.1 (\d+)", second) == [b"200", b"400"]
 
 
+@pytest.mark.parametrize("version", [b"HTTP/0.9", b"HTTP/1.2", b"HTTP/2.0"])
+@pytest.mark.parametrize("content", [CHUNKED + b"\r\n" + CHUNKS, LENGTH + b"\r\n" + BODY])
+def test_other_versions_are_refused(server: Server, version: bytes, content: bytes) -> None:
+    found = raw(server, HEAD.replace(b"HTTP/1.1", version) + content)
+    assert re.findall(rb"HTTP/1.1 (\d+)", found) == [b"400"]
+
+
 def test_a_length_above_all_limits_is_refused_before_its_body(server: Server) -> None:
     found = raw(server, HEAD + b"Content-Length: 999999999999999\r\n\r\n" + BODY)
     assert found.startswith(b"HTTP/1.1 413 ")
