@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from itertools import accumulate, pairwise
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ from crfdeid.cli.options import JSON, LIMIT, OUTPUT, SEED, require_new_file
 from crfdeid.cli.shell import Mode, Option, choice, command, flag, fraction
 from crfdeid.corpora import CORPUS_WRITERS, write_corpus
 from crfdeid.corpora.check import check_annotations
-from crfdeid.corpora.partition import describe_division, divide
+from crfdeid.corpora.partition import describe_division, divide, part_sizes
 from crfdeid.errors import EmptyInputError, UsageError
 from crfdeid.utils.folders import make_private
 
@@ -102,8 +101,7 @@ def _write(notes: list[Document], options: SimpleNamespace) -> None:
     if options.split is None:
         parts, paths = {"": notes}, {"": options.output}
     else:
-        stops = [round(end * len(notes)) for end in accumulate(options.split)]
-        sizes = [stop - start for start, stop in pairwise([0, *stops])]
+        sizes = part_sizes(len(notes), options.split)
         parts = dict(zip(_PARTS, divide(notes, sizes, seed=options.seed), strict=False))
         for name, part in parts.items():
             if not part:

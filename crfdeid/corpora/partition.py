@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import accumulate, combinations, pairwise
 
 from crfdeid.corpora.common import squeezed
 from crfdeid.documents import Document, text_digest
@@ -51,6 +51,22 @@ def linked(documents: Sequence[Document]) -> list[list[int]]:
     for index in range(len(documents)):
         groups.setdefault(root(index), []).append(index)
     return list(groups.values())
+
+
+def part_sizes(count: int, shares: Sequence[float]) -> list[int]:
+    """Numbers of documents of parts with some shares of them: at least one each, where there are as many.
+
+    Example:
+        >>> part_sizes(10, (0.6, 0.2, 0.2)), part_sizes(3, (0.6, 0.2, 0.2)), part_sizes(1, (0.5, 0.5))
+        ([6, 2, 2], [1, 1, 1], [0, 1])
+    """
+    stops = [round(end * count) for end in accumulate(shares)]
+    sizes = [stop - start for start, stop in pairwise([0, *stops])]
+    for part, size in enumerate(sizes):
+        if not size and max(sizes) > 1:
+            sizes[sizes.index(max(sizes))] -= 1
+            sizes[part] = 1
+    return sizes
 
 
 def divide(documents: Sequence[Document], sizes: Sequence[int], *, seed: int) -> list[list[Document]]:

@@ -18,7 +18,7 @@ from patient_cases import NOBODY_TEXTS, TWELVE_TEXTS
 
 from crfdeid.cli import main
 from crfdeid.corpora import read_corpus, write_corpus
-from crfdeid.corpora.partition import describe_division, describe_overlap, divide, linked
+from crfdeid.corpora.partition import describe_division, describe_overlap, divide, linked, part_sizes
 from crfdeid.corpora.splits import read_splits
 from crfdeid.documents import Document, Span
 from crfdeid.errors import EmptyInputError, FormatError, OptionConflictError
@@ -230,3 +230,21 @@ def test_a_column_that_names_nobody_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "notes.jsonl").write_text('{"id": "1", "text": "Well.", "spans": [], "who": ["Quill"]}')
     with pytest.raises(FormatError, match="line 1"):
         read_corpus(tmp_path / "notes.jsonl", patient_column="who")
+
+
+@given(st.integers(0, 40), st.lists(st.integers(1, 99), min_size=2, max_size=3))
+def test_each_part_has_a_note_where_there_are_as_many_notes_as_parts(count: int, weights: list[int]) -> None:
+    shares = [weight / sum(weights) for weight in weights]
+    sizes = part_sizes(count, shares)
+    assert sum(sizes) == count
+    assert min(sizes) > 0 or count < len(shares)
+    # Rounding, and a note for each of the others, is all that parts differ from their shares by.
+    assert all(abs(size - share * count) <= len(shares) for size, share in zip(sizes, shares, strict=True))
+
+
+def test_three_notes_make_three_parts(tmp_path: Path) -> None:
+    write_corpus(
+        [Document(f"{n}", f"Doe {n}.", patient=f"p{n}") for n in range(3)], tmp_path / "a.jsonl", format="jsonl"
+    )
+    assert main(["convert", str(tmp_path / "a.jsonl"), "--split", ".6,.2,.2", "--output", str(tmp_path / "out")]) == 0
+    assert [len(read_corpus(tmp_path / "out" / f"{part}.jsonl")) for part in ("train", "dev", "test")] == [1, 1, 1]
