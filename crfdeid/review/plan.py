@@ -192,10 +192,13 @@ def require_unchanged(plan: SamplingPlan, found: Sequence[SampledNote], *, path:
         path: their folder, for the message.
 
     Raises:
-        DataError: a note was added or removed, or has another text or id; or a file holds no notes.
+        DataError: a note was added or removed, or has another text or id; a file holds no notes; or the plan selects
+            other notes than its seed does.
     """
     require_only_notes(path)
     if notes_digest(found) == plan.digest:
+        if not _is_draw(plan, found):
+            raise MismatchError("the plan was changed after its draw: draw a new plan and read its notes", path=path)
         return
     missing, altered = _missing_and_altered(plan, found)
     changes = [
@@ -229,6 +232,18 @@ def require_planned(plan: SamplingPlan, read: Sequence[SampledNote], *, path: Pa
     for problem, count in problems.items():
         if count > 0:
             raise MismatchError(problem, path=path)
+
+
+def _is_draw(plan: SamplingPlan, found: Sequence[SampledNote]) -> bool:
+    """Return True if a plan selects what its seed does; of several kinds, which only the draw knew, as many notes."""
+    count, kinds = len(plan.selected), Counter(plan.kinds)
+    if min(kinds.values(), default=0) < 1 or plan.notes != len(found) or not len(kinds) <= count <= len(found):
+        return False
+    if len(kinds) > 1:
+        return Counter(note.kind for note in plan.selected) == _shares(kinds, count)
+    (kind,) = kinds
+    again = draw_plan([note._replace(kind=kind) for note in found], count, seed=plan.seed)
+    return again.selected == plan.selected
 
 
 def _missing_and_altered(plan: SamplingPlan, found: Sequence[SampledNote]) -> tuple[int, int]:

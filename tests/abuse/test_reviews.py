@@ -1,9 +1,11 @@
 """What people mark, plan and export: a file that was broken or altered on its way is said, and nothing is written."""
 
 import json
+import random
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from attack import NOTE, REDACT, SECRET, Attack, SetUp, both, carry_out, name, nothing, redacted, write
@@ -124,6 +126,29 @@ def certified(what: str, set_up: SetUp, says: str, command: str = CERTIFY) -> At
     return Attack(what, set_up, command, 1, says)
 
 
+def replanned(change: Callable[[dict[str, Any]], object]) -> Callable[[Path, str, str], None]:
+    """Changes the plan itself, as for a draw in which no note leaks."""
+
+    def do(clean: Path, read: str, other: str) -> None:
+        path = clean.parent / "plan"
+        plan = json.loads(path.read_text())
+        change(plan)
+        path.write_text(json.dumps(plan))
+
+    return do
+
+
+def drawn(plan: dict[str, Any]) -> list[str]:
+    return [note["id"] for note in plan["selected"]]
+
+
+PLANS: dict[str, Callable[[dict[str, Any]], object]] = {
+    "seed": lambda plan: plan.update(seed=next(n for n in range(9) if random.Random(n).sample("ab", 1) != drawn(plan))),
+    "size": lambda plan: plan["kinds"].update({"": 10**9}),
+    "kinds": lambda plan: plan["kinds"].update(ward=1),
+    "negative kind": lambda plan: plan["kinds"].update({"": 4, "ward": -2}),
+    "no notes": lambda plan: plan.update(selected=[]),
+}
 ANOTHER = "not the notes that the plan was drawn from"
 UNDONE = json.dumps([{"id": 1, "data": {"text": NOTE}, "annotations": []}])
 AWAY = json.dumps({"id": "../../Quill", "text": NOTE})
@@ -164,6 +189,13 @@ ATTACKS = [
     certified("a page beside a note in the clear", reviewed(in_the_clear("other")), ANOTHER, REVIEW),
     certified("a page beside a raw note added", reviewed(in_the_clear("new")), ANOTHER, REVIEW),
     certified("a page beside a note removed", reviewed(removed), ANOTHER, REVIEW),
+    *(
+        certified(
+            f"a plan of another {what}, {command.split()[1]}", reviewed(replanned(change)), "changed after", command
+        )
+        for what, change in PLANS.items()
+        for command in (CERTIFY, REVIEW)
+    ),
     certified("marks without a digest", reviewed(unchanged, sha256=None), "line 1: marks without the digest"),
     certified("marks of gold", reviewed(unchanged, sha256=""), "line 1: marks without the digest"),
     certified("marks of a note that is not there", reviewed(unchanged, id="Quill"), "not among the redacted ones"),
