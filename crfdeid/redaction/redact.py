@@ -40,7 +40,7 @@ from crfdeid.redaction.policy import (
     check_date_order,
 )
 from crfdeid.redaction.record import RedactionRecord, ReplacedSpan
-from crfdeid.redaction.values import span_values
+from crfdeid.redaction.values import continuing, span_values
 from crfdeid.secrets import derive, hash_value
 from features.languages import LANGUAGES
 from features.tokenizer import normal_form
@@ -345,7 +345,10 @@ def _surrogates(
     values = span_values(document.text, spans)
     of_kind: dict[str, list[str]] = {}
     names = []
-    for (start, end, label), value in zip(spans, values, strict=True):
+    parts = continuing(document.text, spans)
+    for (start, end, label), value, is_part in zip(spans, values, parts, strict=True):
+        if is_part:
+            continue
         kind = surrogate_kind(label)
         of_kind.setdefault(kind, []).append(value)
         if kind == "person":
@@ -364,7 +367,8 @@ def _surrogates(
         postcodes=town_postcodes(note, of_kind.get("town", ())),
     )
     as_labels = consistent_labels(values, labels)
-    return [surrogates.of(*item, like=like) for *item, like in zip(values, labels, as_labels, strict=True)]
+    items = zip(values, labels, as_labels, parts, strict=True)
+    return ["" if is_part else surrogates.of(value, label, like=like) for value, label, like, is_part in items]
 
 
 def document_locale(document: Document, locale: str | None = None, *, spans: Iterable[Span]) -> str | None:

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence, Set
+from itertools import pairwise
 from string import digits
 
 from crfdeid.documents import Span
 from crfdeid.known_phi.folding import fully_decoded
 from crfdeid.label_schemes import surrogate_kind
-from features.line_gaps import fold_line_gaps, is_hyphenated, line_gaps
+from features.line_gaps import fold_line_gaps, hyphenated_gaps, is_hyphenated, line_gaps
 from features.tokenizer import normal_form
 
+_MOST_HYPHENS = 2
+_LONGEST_GAP = 200  # characters between two parts of a value
 _SPACELESS = frozenset(["mail", "web", "net", "account"])
 _OF_DIGITS = frozenset(["number", "licence", "telephone", "date"])
 _JOINS, _BEGINS = "/-@_:'", "/-@_:'."  # signs that no space follows, or precedes
@@ -29,15 +32,17 @@ _PUNCTUATION = ".,;:()[]\"'"
 def span_values(text: str, spans: Sequence[Span]) -> list[str]:
     """Return the values of spans in normal form, decoded and without the line ends in them.
 
+    Each part of a value that a hyphen at a line end divides into spans (`continuing`) has the whole value.
+
     Args:
         text: the document's text.
-        spans: its spans.
+        spans: its spans, in order.
 
     Example:
         >>> span_values("Zaran-\\n dona; Ana\\nMarsh", [Span(0, 12, "DOCTOR"), Span(14, 23, "DOCTOR")])
         ['Zarandona', 'Ana Marsh']
     """
-    values = [normal_form(fully_decoded(text[start:end])).text for start, end, _ in spans]
+    values = [normal_form(fully_decoded(text[start:end])).text for start, end in _wholes(text, spans)]
     divided = [next(line_gaps(value), None) is not None for value in values]
     if not any(divided):
         return values
@@ -51,6 +56,41 @@ def span_values(text: str, spans: Sequence[Span]) -> list[str]:
         _on_one_line(value, surrogate_kind(span.label), known) if is_divided else value
         for value, span, is_divided in zip(values, spans, divided, strict=True)
     ]
+
+
+def continuing(text: str, spans: Sequence[Span]) -> list[bool]:
+    """Return True for each span that continues the value of the span before it, after a hyphen at a line end.
+
+    Models tag each sentence by itself, and a line end may be taken for the end of one.
+
+    Args:
+        text: the document's text.
+        spans: its spans, in order.
+
+    Example:
+        >>> continuing("Zaran-\\n dona", [Span(0, 6, "DOCTOR"), Span(8, 12, "DOCTOR")])
+        [False, True]
+    """
+    found = [False] * len(spans)
+    for i, (one, other) in enumerate(pairwise(spans), start=1):
+        before = text[max(one.start + 1, one.end - _MOST_HYPHENS) : one.end]
+        between = before + text[one.end : other.start]
+        if len(between) > _LONGEST_GAP or surrogate_kind(one.label) != surrogate_kind(other.label):
+            continue
+        gap = next(hyphenated_gaps(between), None)
+        found[i] = gap is not None and gap.start() <= len(before) and gap.end() == len(between)
+    return found
+
+
+def _wholes(text: str, spans: Sequence[Span]) -> list[tuple[int, int]]:
+    """Return the offsets of the whole value of each span."""
+    places: list[tuple[int, int]] = []
+    parts = 0
+    for span, continues in zip(spans, continuing(text, spans), strict=True):
+        parts = parts + 1 if continues else 1
+        start = places[-1][0] if continues else span.start
+        places[len(places) - parts + 1 :] = [(start, span.end)] * parts
+    return places
 
 
 def _on_one_line(value: str, kind: str, known: Set[str]) -> str:

@@ -69,3 +69,33 @@ def test_the_other_values_of_a_note_decide_what_a_hyphen_is() -> None:
     for name in ("GARCIA", "GAR-CIA"):
         first, other = replaced([name, "GAR-\nCIA"], "PATIENT", "surrogate", "en_US")
         assert first == other
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("Dr. Zaran-\n   dona wrote. Dr. Zarandona left.", ["Zaran-", "dona", "Zarandona"]),
+        ("Dr. Zaran\u00ad\r\n> dona wrote. Dr. Zarandona left.", ["Zaran", "dona", "Zarandona"]),
+        ("Dr. Za-\nran-\ndona wrote. Dr. Zarandona left.", ["Za-", "ran-", "dona", "Zarandona"]),
+    ],
+)
+def test_spans_around_a_hyphen_at_a_line_end_are_one_value(text: str, parts: list[str]) -> None:
+    spans, end = [], 0
+    for part in parts:
+        start = text.index(part, end)
+        end = start + len(part)
+        spans.append(Span(start, end, "DOCTOR"))
+    note = Document("1", text, tuple(spans))
+    numbered = redact(note, "numbered").text
+    assert numbered.count("[DOCTOR-1]") == len(parts)
+    found = redact(note, "surrogate", secret=b"x" * 16, patient="7", locale="en_US").text
+    (first, other) = regex.findall(r"Dr\. (\w+)", found)
+    assert first == other != "Zarandona"
+    rests = [regex.sub(r"\w+-?\b", "", one.partition(" wrote")[0].removeprefix("Dr. ")) for one in (text, found)]
+    assert rests[1].replace("-", "") == rests[0].replace("-", "")
+
+
+def test_a_list_of_names_with_hyphens_is_no_divided_name() -> None:
+    text = "Quill -\n- Marsh; Abe\nTarn"
+    spans = tuple(Span(text.index(name), text.index(name) + len(name), "DOCTOR") for name in ("Quill", "Abe", "Tarn"))
+    assert redact(Document("1", text, spans), "numbered").text == "[DOCTOR-1] -\n- Marsh; [DOCTOR-2]\n[DOCTOR-3]"
