@@ -40,9 +40,10 @@ _IN_A_NAME = regex.compile(  # "2031-03-14_007", "visit_20310314.txt", "scan2031
     rf"|(?<![0-9\p{{L}}])\d\d?(?P<sep>[-/._])(?:\d\d?|\p{{L}}{{3,9}})(?P=sep){_YEAR}(?![0-9\p{{L}}])"
     rf"|(?<![0-9]){_YEAR}[01]\d[0-3]\d(?:\d{{4}}|\d{{6}})?(?![0-9])|(?<![0-9])\d\d?\p{{L}}{{3,9}}{_YEAR}(?![0-9])"
     r"|(?<![0-9\p{L}])\d\d(?P<sep>[-._])\d\d(?P=sep)\d\d(?![0-9\p{L}])"
+    rf"|(?<!\p{{L}})\p{{L}}{{3,12}}[-._]\d\d?,?[-._]{_YEAR}(?![0-9\p{{L}}])"  # "March_14,_2031"
 )
 _ROMAN = rf"\d\d?(?P<sep>[-/.]) ?(?i:i{{1,3}}|i?v|vi{{1,3}}|i?x|xi{{1,2}})(?P=sep) ?{_YEAR}"
-_FURTHER = regex.compile(rf"{_ROMAN}|{_YEAR}\s?年\s?\d\d?\s?月\s?\d\d?\s?日")
+_FURTHER = regex.compile(rf"{_ROMAN}|{_YEAR}\s?年\s?\d\d?\s?月\s?\d\d?\s?日|/Date\(-?\d{{6,}}")
 # Day, month and year together or with spaces; the day of the year; a month of another language; seconds since 1970.
 _DAY, _MONTH = r"(?:0[1-9]|[12]\d|3[01])", r"(?:0[1-9]|1[0-2])"
 _POSSIBLE = regex.compile(
@@ -315,7 +316,7 @@ def _date_in(text: str) -> Sureness | None:
         return "possible"
     if len(plain.split()) > _MOST_WORDS:
         return None
-    inside = (match.group().replace("_", "-") for match in _IN_A_NAME.finditer(plain))
+    inside = (match.group().replace(",", "").replace("_", "-") for match in _IN_A_NAME.finditer(plain))
     found = {_date_in(date) for date in inside if date != plain}
     return "sure" if "sure" in found else "possible" if "possible" in found else None
 
