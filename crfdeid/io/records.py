@@ -94,7 +94,7 @@ class Columns:
         raw = {name.casefold() for name in self.raw_lines}
         for name in names:
             fields = () if inside is None else inside.get(name, ())
-            if name not in passed and not raw.isdisjoint(one.casefold() for one in (name, *fields)):
+            if name not in passed and not raw.isdisjoint(one.strip().casefold() for one in (name, *fields)):
                 problem = f"the column '{name}' holds whole lines that a reader could not parse"
                 return f"{problem}: drop it, or allow it by name"
         return None

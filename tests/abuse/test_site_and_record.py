@@ -110,6 +110,7 @@ ATTACKS = [
         Attack(f"raw lines in {name}", write(f"notes/{name}", content), REDACT, 1, f"{name}.*whole lines")
         for name, content in (
             ("raw.csv", "text,_corrupt_record\nx,Dr. Quill\n"),
+            ("space.csv", "text, _Corrupt_Record \nx,Dr. Quill\n"),
             ("nested.jsonl", '{"text": "x", "row": [{"_rescued_data": "Dr. Quill"}]}\n'),
         )
     ),
