@@ -27,7 +27,8 @@ LINES = (
 NOTES = st.lists(
     st.builds(str.format, st.sampled_from(LINES), name=st.sampled_from(NAMES), last=st.just("Múgica"))
 ).map("".join)
-MARKS = st.text(st.sampled_from("\u200b\u200c\u00ad\u200e\u202a\u2066\ufeff"), max_size=2)
+# Without the soft hyphen, which is visible at the end of a line.
+MARKS = st.text(st.sampled_from("\u200b\u200c\u200e\u202a\u2066\ufeff"), max_size=2)
 SPACES = st.sampled_from(" \u00a0\u2009\u202f\u3000")
 SMALL = {
     "crf": {"max_iterations": 20},

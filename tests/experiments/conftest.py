@@ -34,8 +34,8 @@ def one_length_folder(tmp_path: Path) -> Path:
     folder = tmp_path / "one_length"
     folder.mkdir()
     for name, count in (("train", 20), ("dev", 4), ("test", 6)):
-        texts = [f"Seen by {DOCTORS[n % 2]} today" for n in range(count)]
-        documents = [Document(f"{n}", text, (Span(8, len(text) - 6, "DOCTOR"),)) for n, text in enumerate(texts)]
+        texts = [f"Seen by {DOCTORS[n % 2]} {name}{n}" for n in range(count)]
+        documents = [Document(f"{n}", text, (Span(8, text.rindex(" "), "DOCTOR"),)) for n, text in enumerate(texts)]
         write_corpus(documents, folder / f"{name}.jsonl", format="jsonl")
     return folder
 

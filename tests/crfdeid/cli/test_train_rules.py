@@ -17,7 +17,8 @@ def train(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Notes with names and dates and no other PHI."""
     folder = tmp_path_factory.mktemp("notes") / "train"
     spans = (Span(12, 17, "DOCTOR"), Span(21, 28, "DATE"))
-    write_corpus([Document(str(number), NOTE, spans) for number in range(20)], folder, format="brat")
+    notes = [Document(str(number), f"{NOTE}Pulse {number + 60}.\n", spans) for number in range(20)]
+    write_corpus(notes, folder, format="brat")
     return folder
 
 

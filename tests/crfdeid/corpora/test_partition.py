@@ -183,8 +183,8 @@ def test_shared_patients_and_texts_are_one_warning(tmp_path: Path, caplog: pytes
     with caplog.at_level(logging.WARNING, "crfdeid"):
         corpus = read_splits(train, dev, test, types="all")
     expected = (
-        "Scores are too high: train and dev share 3 patients and 1 text; train and test share 0 patients and 2 texts; "
-        "dev and test share 0 patients and 1 text"
+        "Scores are too high: train and dev share 3 patients and 1 text; train and test share 2 texts; "
+        "dev and test share 1 text"
     )
     assert caplog.messages == [expected]
     assert corpus.notices == (f"{expected}.",)

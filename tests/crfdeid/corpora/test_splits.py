@@ -90,7 +90,7 @@ def test_one_document_cannot_be_shared(tmp_path: Path) -> None:
 def test_documents_that_stand_in_training_too_are_told_of(tmp_path: Path) -> None:
     train, dev, test = write(tmp_path, "train", 5), write(tmp_path, "dev", 3, "dev "), write(tmp_path, "test", 2)
     corpus = read_splits(train, dev, test, types="all")
-    assert corpus.notices == ("Scores are too high: train and test share 0 patients and 2 texts.",)
+    assert corpus.notices == ("Scores are too high: train and test share 2 texts.",)
     assert corpus.format == "jsonl"
 
 

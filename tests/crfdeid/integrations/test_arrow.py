@@ -246,10 +246,10 @@ def test_a_row_that_cannot_be_read_fails_alone(model: Path, bad: bytes, kind: pa
 def test_a_row_that_the_library_fails_on_fails_alone(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     annotate = Deidentifier._annotate
 
-    def fail(self: Deidentifier, notes: Sequence[Any]) -> Iterator[Any]:
+    def fail(self: Deidentifier, notes: Sequence[Any], *more: Any) -> Iterator[Any]:
         if any("Orla" in document.text for document, _ in notes):
             raise KeyError("Orla Marsh")
-        return annotate(self, notes)
+        return annotate(self, notes, *more)
 
     monkeypatch.setattr(Deidentifier, "_annotate", fail)
     result = RedactBatches(model, Policy(), "note")(table()).to_pylist()
