@@ -6,7 +6,7 @@ The entry point ``spacy_factories`` makes the factory known, so nothing of this 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from crfdeid.documents import PHI, Document, Evidence, Span
 from crfdeid.errors import DataError, EncodingError, FormatError, MismatchError, UsageError, missing_extra
 from crfdeid.integrations.common import IntegratedModel
 from crfdeid.io.worker import require_no_mojibake
+from crfdeid.label_schemes import BINARY
 from crfdeid.redaction import redact
 from crfdeid.utils.files import write_files
 from crfdeid.utils.folders import write_folder
@@ -61,7 +62,7 @@ class PhiComponent:
 
     - ``doc.spans["phi"]``: the PHI, expanded to whole tokens of spaCy. Its ``attrs`` have three lists, with an entry
       for each span: "offsets" (start and end of the PHI itself), "scores" (None where nothing was measured)
-      and "sources".
+      and "sources". Spans that are there already are kept, so that several components add up.
     - ``doc.spans["concept"]``: likewise the concepts, if the model finds them.
     - ``doc.ents``: those spans of PHI that do not overlap, in place of entities that overlap them.
     - ``doc._.redacted``: the text with labels in place of PHI, by the exact offsets.
@@ -189,26 +190,47 @@ class PhiComponent:
 
 
 def mark(doc: Doc, document: Document) -> Doc:
-    """Assign the spans of an annotated document to spaCy's document of the same text."""
-    doc.spans[PHI] = _span_group(doc, document, PHI)
-    for layer in document.layers:
-        doc.spans[layer] = _span_group(doc, document, layer)
+    """Add the spans of an annotated document to spaCy's document of the same text.
+
+    Raises:
+        MismatchError: an earlier component's spans are there, but tokens or spans were changed after that.
+    """
+    for layer in (PHI, *document.layers):
+        found = {span: document.evidence.get(span, Evidence("")) for span in document.layer(layer)}
+        doc.spans[layer] = _span_group(doc, layer, _present(doc, layer) | found)
     phi = util.filter_spans(doc.spans[PHI])
     taken = {token.i for span in phi for token in span}
     doc.ents = [*phi, *(entity for entity in doc.ents if taken.isdisjoint(range(entity.start, entity.end)))]
     return doc
 
 
-def _span_group(doc: Doc, document: Document, layer: str) -> SpanGroup:
+def _present(doc: Doc, layer: str) -> dict[Span, Evidence]:
+    """The spans that an annotation layer has already; those of other components and merged documents by whole tokens.
+
+    To drop them would show the PHI that only an earlier component finds.
+    """
+    group = doc.spans.get(layer)
+    if group is None:
+        return {}
+    if "offsets" not in group.attrs:
+        return {Span(span.start_char, span.end_char, span.label_ or BINARY): Evidence("") for span in group}
+    spans = _exact_spans(doc, group)
+    if spans is None:
+        problem = f'a document whose tokens or spans were changed after doc.spans["{layer}"] was assigned'
+        raise MismatchError(f"{problem}: put the component that changes them last, or delete that group")
+    return dict(zip(spans, map(Evidence, group.attrs["sources"], group.attrs["scores"]), strict=True))
+
+
+def _span_group(doc: Doc, layer: str, found: Mapping[Span, Evidence]) -> SpanGroup:
     """The spans of an annotation layer, expanded to whole tokens, with exact offsets, scores and sources."""
-    spans = document.layer(layer)
-    evidence = [document.evidence.get(span, Evidence("")) for span in spans]
-    group = [doc.char_span(*span, alignment_mode="expand") for span in spans]
+    spans = sorted(found)
+    evidence = [found[span].as_json() for span in spans]
     attrs: dict[str, Any] = {
         "offsets": [[span.start, span.end] for span in spans],
-        "scores": [found.as_json()["score"] for found in evidence],
-        "sources": [found.source for found in evidence],
+        "scores": [one["score"] for one in evidence],
+        "sources": [one["source"] for one in evidence],
     }
+    group = [doc.char_span(*span, alignment_mode="expand") for span in spans]
     return SpanGroup(doc, name=layer, spans=group, attrs=attrs)
 
 

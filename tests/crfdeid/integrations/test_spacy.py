@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import crfdeid
 from crfdeid.corpora.synthetic import generate_notes
-from crfdeid.documents import Document, Span
+from crfdeid.documents import Document, Evidence, Span
 from crfdeid.errors import (
     DataError,
     EncodingError,
@@ -101,6 +101,67 @@ def test_entities_of_others_stay_where_no_phi_is(few_notes_model: Path) -> None:
     doc = nlp("Dr. Quill gave aspirin.")
     mark(doc, Document("", doc.text, (Span(4, 9, "DOCTOR"),)))
     assert [(entity.text, entity.label_) for entity in doc.ents] == [("Quill", "DOCTOR"), ("aspirin", "DRUG")]
+
+
+def _marks(value: str, label: str) -> Callable[[Doc], Doc]:
+    """A component that marks a value."""
+
+    def component(doc: Doc) -> Doc:
+        start = doc.text.index(value)
+        span = Span(start, start + len(value), label)
+        return mark(doc, Document("", doc.text, (span,), evidence={span: Evidence(label, 0.5)}))
+
+    return component
+
+
+def _places(doc: Doc) -> set[tuple[int, int, str]]:
+    return {(start, end, label) for (start, end), label, _, _ in found(doc)}
+
+
+def _other(doc: Doc) -> Doc:
+    """Another component's span of the group, which is a whole token."""
+    doc.spans["phi"] = [doc[3:4]]
+    return doc
+
+
+@pytest.mark.parametrize(
+    ("components", "redacted"),
+    [
+        ([_marks("Quill", "DOCTOR"), _marks("2031", "DATE")], "Seen by Dr. [DOCTOR] on 3/14/[DATE]."),
+        ([_marks("Quill", "DOCTOR"), _marks("Quill", "DOCTOR")], "Seen by Dr. [DOCTOR] on 3/14/2031."),
+        ([_marks("Qu", "DOCTOR"), _marks("Quill on", "PATIENT")], "Seen by Dr. [PATIENT] 3/14/2031."),
+        ([_other, _marks("2031", "DATE")], "Seen by Dr. [PHI] on 3/14/[DATE]."),
+    ],
+)
+def test_what_several_components_mark_adds_up(components: list[Callable[[Doc], Doc]], redacted: str) -> None:
+    doc = spacy.blank("en")("Seen by Dr. Quill on 3/14/2031.")
+    for component in components:
+        doc = component(doc)
+    assert doc._.redacted == redacted
+    assert list(doc.ents) == sorted(filter_spans(doc.spans["phi"]), key=lambda span: span.start)
+    assert {(source, score) for _, _, score, source in found(doc)} <= {
+        ("DOCTOR", 0.5), ("DATE", 0.5), ("PATIENT", 0.5), ("", None)
+    }  # fmt: skip
+
+
+def test_two_models_redact_what_either_finds(few_notes_model: Path) -> None:
+    apart, both = [spacy.blank("en") for _ in range(2)], spacy.blank("en")
+    for number, model in enumerate([str(few_notes_model), "rules"]):
+        apart[number].add_pipe("crfdeid", config={"model": model})
+        both.add_pipe("crfdeid", name=f"model {number}", config={"model": model})
+    for text in NOTES[:10]:
+        first, second, doc = apart[0](text), apart[1](text), both(text)
+        assert first.spans["phi"].attrs["offsets"] != second.spans["phi"].attrs["offsets"]
+        assert _places(doc) == _places(first) | _places(second)
+
+
+def test_a_group_that_became_unreadable_is_not_dropped() -> None:
+    doc = spacy.blank("en")("Seen by Dr. Orla Marsh on 3/14/2031.")
+    doc = spacy.pipeline.merge_entities(_marks("Orla Marsh", "DOCTOR")(doc))
+    with pytest.raises(MismatchError):
+        _marks("2031", "DATE")(doc)
+    del doc.spans["phi"]
+    assert _marks("2031", "DATE")(doc)._.redacted == "Seen by Dr. Orla Marsh on 3/14/[DATE]."
 
 
 def test_a_saved_pipeline_needs_no_other_folder(nlp: spacy.Language, tmp_path: Path, few_notes_model: Path) -> None:
