@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, zip_longest
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Self
@@ -127,14 +127,15 @@ class SequenceTagger(BaseEstimator):
         if self.algorithm != "lbfgs":
             raise SettingError(f"algorithm is {self.algorithm}: give lbfgs, by which a CRF is trained here")
         own = self._get_param_names()
-        settings = {name: value for name, value in self.get_params().items() if name not in own}
+        params = {name: _plain(value) for name, value in self.get_params().items()}
+        settings = {name: value for name, value in params.items() if name not in own}
         if dicts:
             if self.model != "crf":
                 raise OptionConflictError(f"the model '{self.model}' reads words: give words, or choose the model crf")
             _add_dicts()
             settings |= {"features": _DICTS, "pos": "none"}
         self._key()  # a missing secret is reported before the training
-        tagger = create(self.model, profile=self.profile, seed=self.random_state, overrides=settings)
+        tagger = create(self.model, profile=self.profile, seed=params["random_state"], overrides=settings)
         tagger.fit(train, dev, on_progress=_log_step if self.verbose else None)
         self.tagger_ = _unpack(self._pack(tagger)) if self.private_vocabulary else tagger
         return self
@@ -258,12 +259,22 @@ class _OwnFeatures(Extractor):
 
     def columns(self, batch: SentenceBatch) -> list[Column]:
         """The first feature of each token, the second one, and so on."""
-        rows = chain.from_iterable(batch.each(json.loads))
+        rows = chain.from_iterable(batch.each(_own_features))
         return [Column(("",), values) for values in zip_longest(*rows)]
 
     def describe(self) -> str:
         """A one-line description of the features."""
         return "features in dicts"
+
+
+def _own_features(word: str) -> list[str]:
+    try:
+        names = json.loads(word)
+    except ValueError:
+        names = None
+    if not isinstance(names, list):
+        raise MismatchError("a model of feature dicts cannot read text: train on words, or give the estimator dicts")
+    return names
 
 
 def _add_dicts() -> None:
@@ -297,20 +308,29 @@ def _read_sentence(row: Any, place: str) -> tuple[Sentence, bool]:
 def _feature_names(items: Sequence[Mapping[str, Any]], place: str) -> Iterable[list[str]]:
     """Return the features of each token of a sentence, repeated by their weights."""
     try:
-        escaped = [{escape_for_crfsuite(name): _escaped(value) for name, value in item.items()} for item in items]
-        found = ItemSequence(escaped).items()
+        entries = [list(_entries(item)) for item in items]
+        found = iter(ItemSequence(list(chain.from_iterable(entries))).items())
     except Exception:  # CRFsuite's wrapper raises SystemError
         raise FormatError("no feature dicts: give names with texts, numbers, or True and False", path=place) from None
-    for number, weights in enumerate(found, start=1):
-        if any(weight not in _WEIGHTS for weight in weights.values()):
+    for number, row in enumerate(entries, start=1):
+        weights = [pair for entry in islice(found, len(row)) for pair in entry.items()]
+        if any(weight not in _WEIGHTS for _, weight in weights):
             problem = f"token {number} has a weight that is no whole number from 0 to 100: give the feature as text"
             raise FormatError(problem, path=place)
-        parts = ([name] * int(weight) or [WITHOUT_WEIGHT + name] for name, weight in weights.items())
+        parts = ([name] * int(weight) or [WITHOUT_WEIGHT + name] for name, weight in weights)
         yield list(chain.from_iterable(parts))
 
 
-def _escaped(value: Any) -> Any:
-    return escape_for_crfsuite(value) if isinstance(value, str) else value
+def _entries(item: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Split a feature dict into dicts of one feature; `ItemSequence.items` would count equal ones of a token once."""
+    for name, value in item.items():
+        key = escape_for_crfsuite(name)
+        if isinstance(value, Mapping):
+            yield from ({key: entry} for entry in _entries(value))
+        elif isinstance(value, list | set):
+            yield from ({key: [escape_for_crfsuite(one)]} for one in value)
+        else:
+            yield {key: escape_for_crfsuite(value) if isinstance(value, str) else value}
 
 
 def _labelled(sentences: Sequence[Sentence], y: Iterable[Sequence[str]] | None) -> list[LabelledSentence]:
@@ -335,6 +355,11 @@ def _tagged(sentence: Sentence, row: Any, place: str) -> LabelledSentence:
     if len(tags) != len(sentence.tokens):
         raise MismatchError(f"{len(tags)} tags for {len(sentence.tokens)} tokens: give one for each", path=place)
     return LabelledSentence(sentence, tuple(map(str, tags)))
+
+
+def _plain(value: Any) -> Any:
+    """Return a setting; a grid of `numpy.arange` or `numpy.linspace` has NumPy's numbers."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _array(rows: Sequence[Any]) -> np.ndarray:

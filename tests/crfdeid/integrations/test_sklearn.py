@@ -179,6 +179,34 @@ def test_weights_and_marginals_of_feature_dicts_are_those_of_crfsuite() -> None:
         assert all(row == pytest.approx(other, abs=1e-9) for row, other in zip(rows, others, strict=True))
 
 
+@pytest.mark.parametrize(
+    "features",
+    [
+        lambda word: {"word": word, "ends": [word[:1], word[-1:]]},  # equal ends count twice
+        lambda word: {
+            "word": word,
+            "at": {"start": word[:1], "all": {"n": [word[:1], "x", "x"]}},
+            "at:start": word[:1],
+        },
+    ],
+)
+def test_equal_features_of_a_token_add_up_as_in_crfsuite(features: Any) -> None:
+    X = [[features(word) for word in words] for words in WORDS[:40]]
+    settings = {"c1": 0.0, "c2": 0.1, "max_iterations": 15, "all_possible_transitions": True}
+    ours, theirs = SequenceTagger(**settings).fit(X, TAGS[:40]), CRF(**settings).fit(X, TAGS[:40])
+    mine, other = ours.state_features_, theirs.state_features_
+    assert max(abs(mine.get(pair, 0) - other.get(pair, 0)) for pair in mine.keys() | other.keys()) < 1e-5
+    assert same(ours.predict(X), theirs.predict(X))
+
+
+def test_a_model_of_feature_dicts_does_not_read_text() -> None:
+    X = [[{"word": word} for word in words] for words in WORDS[:10]]
+    tagger = SequenceTagger(max_iterations=2).fit(X, TAGS[:10]).tagger_
+    for text in ("Seen by Dr. Quill.", "3", "null"):
+        with pytest.raises(MismatchError):
+            crfdeid.Deidentifier(tagger).annotate(text)
+
+
 def test_words_tokens_sentences_and_arrays_give_the_same(trained: SequenceTagger) -> None:
     bare = [Sentence.from_words(words) for words in WORDS]
     tokens = [[Token(*token) for token in sentence.tokens] for sentence in bare]
@@ -216,6 +244,14 @@ def test_a_grid_chooses_a_setting_and_a_model() -> None:
         GridSearchCV(SequenceTagger(), {"no_such_setting": [1]}, cv=2).fit(WORDS, TAGS)
     with pytest.raises(UnknownNameError):
         SequenceTagger("no such model").fit(WORDS, TAGS)
+
+
+def test_settings_of_a_numpy_grid_are_those_of_python() -> None:
+    plain = SequenceTagger(max_iterations=3, c1=0.5, random_state=1).fit(WORDS[:20], TAGS[:20])
+    grid = {"max_iterations": np.arange(3, 4), "c1": np.array([0.5], np.float32), "random_state": np.arange(1, 2)}
+    found = GridSearchCV(SequenceTagger(), grid, cv=2, error_score="raise").fit(WORDS[:20], TAGS[:20]).best_estimator_
+    assert found.transition_features_ == plain.transition_features_
+    assert pickle.loads(pickle.dumps(found)).transition_features_ == plain.transition_features_
 
 
 def test_cross_validation_predicts_each_sentence_by_a_model_that_has_not_seen_it() -> None:
