@@ -250,6 +250,8 @@ class _Api:
         """The fields of a request's JSON object that have a value."""
         if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             raise HTTPException(415, "Content-Type is not application/json")
+        if request.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
+            raise HTTPException(415, "Content-Encoding is not supported: send the request without compression")
         self._require_small(int(request.headers.get("content-length", "0")))  # The server has read it as a number.
         body = bytearray()
         async for part in request.stream():

@@ -338,6 +338,9 @@ def test_other_types_hosts_and_methods_are_refused(server: Server) -> None:
     for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=a", ""):
         assert server.ask("/redact", body, headers={"Content-Type": kind})[0] == 415
     assert server.ask("/redact", body, headers={"Content-Type": "application/json; charset=utf-8"})[0] == 200
+    for encoding, status in (("gzip", 415), ("br", 415), ("identity", 200)):
+        headers = {"Content-Type": "application/json", "Content-Encoding": encoding}
+        assert server.ask("/redact", body, headers=headers)[0] == status
     for host in ("evil.example", "evil.example:80", "localhost.evil.example", "[::1", "127.0.0.1.evil.example"):
         assert server.ask("/health", headers={"Host": host})[0] == 421
     for host in ("LOCALHOST", "localhost:9", "[::1]:80"):
