@@ -473,7 +473,7 @@ def test_parts_are_drawn_by_a_seed_and_hold_each_note_once(box: Path, tmp_path: 
     assert main([*command, "--output", str(tmp_path / "a")]) == 2
     assert main(["convert", "gold/", "--split", ".8,.1", "--output", str(tmp_path / "d")]) == 2
     assert main(["convert", "gold/", "--seed", "3", "--output", str(tmp_path / "d")]) == 2
-    assert main(["convert", "gold/", "--limit", "4", "--split", ".8,.1,.1", "--output", str(tmp_path / "d")]) == 1
+    assert main(["convert", "gold/", "--limit", "2", "--split", ".8,.1,.1", "--output", str(tmp_path / "d")]) == 1
 
 
 # --- encrypted values
