@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
 from types import NoneType
@@ -34,6 +35,27 @@ def require_number(name: str, value: object, what: str, is_valid: Callable[[floa
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not (number and abs(cast(float, value)) <= sys.float_info.max and is_valid(cast(float, value))):
         raise SettingError(f"{name} is {value}: give {what}")
+
+
+def require_set_once(option: str, values: Iterable[Any]) -> None:
+    """Refuse an option that sets one name twice, of which a dictionary would keep the last value.
+
+    Args:
+        option: its name, for the message.
+        values: its values; those that set something are pairs of a name and a value.
+
+    Raises:
+        SettingError: a name is set twice.
+
+    Example:
+        >>> require_set_once("--set", [("c1", "1"), ("c1", "2")])
+        Traceback (most recent call last):
+        crfdeid.errors.SettingError: --set: c1 is set 2 times: set it once
+    """
+    names = Counter(value[0] for value in values if isinstance(value, tuple) and isinstance(value[0], str))
+    for name, count in names.items():
+        if count > 1:
+            raise SettingError(f"{option}: {name} is set {count} times: set it once")
 
 
 def require_counts(settings: object, *names: str, least: int = 1, most: int | None = None) -> None:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import click
 from click.core import ParameterSource
 
-from crfdeid.errors import FormatError, OptionConflictError, SettingError, UnknownNameError, UsageError, raised_at
+from crfdeid.errors import FormatError, OptionConflictError, UnknownNameError, UsageError, raised_at
 
 _log = logging.getLogger("crfdeid.cli")
 TABLES = "Tables"
@@ -373,7 +373,9 @@ class Command(click.Command):
                 if not mode.holds(options):
                     raise OptionConflictError(f"{_shown(parameter)} is for {mode.text}: leave it out")
             if getattr(parameter, "multiple", False):
-                _require_set_once(parameter, ctx.params[str(parameter.name)])
+                from crfdeid.validation import require_set_once  # noqa: PLC0415  It reads the packs.
+
+                require_set_once(_shown(parameter), ctx.params[str(parameter.name)])
         sources = [p for p in self.params if p.name in self.one_of]
         found = [p for p in sources if p in given]
         if len(found) > 1:
@@ -412,17 +414,6 @@ class Command(click.Command):
         with formatter.section("Examples"):
             for example in self.examples:
                 formatter.write(f"{'':{formatter.current_indent}}{example}\n")
-
-
-def _require_set_once(parameter: click.Parameter, values: Sequence[Any]) -> None:
-    """Refuse two values of one name, such as of a setting.
-
-    Raises:
-        SettingError: there are two.
-    """
-    for name, count in Counter(value[0] for value in values if isinstance(value, tuple)).items():
-        if count > 1:
-            raise SettingError(f"{_shown(parameter)}: {name} is set {count} times: set it once")
 
 
 def _shown(parameter: click.Parameter) -> str:

@@ -178,7 +178,7 @@ def require_only_notes(path: Path) -> None:
         DataError: there is such a file; the error names the first one.
     """
     for other in unread_files(path):
-        raise MismatchError("no file of notes, so nobody would read it: move it elsewhere", path=other)
+        raise MismatchError("no file of notes, so that no reviewer would see it: move it elsewhere", path=other)
 
 
 def require_unchanged(plan: SamplingPlan, found: Sequence[SampledNote], *, path: Path) -> None:

@@ -19,7 +19,7 @@ from crfdeid.errors import OptionConflictError, SettingError, UnknownNameError, 
 from crfdeid.label_schemes import TYPE_MAPPINGS
 from crfdeid.registry import MODELS
 from crfdeid.utils.folders import forget_compiled
-from crfdeid.validation import MOST_JOBS, MOST_SEED
+from crfdeid.validation import MOST_JOBS, MOST_SEED, require_set_once
 from experiments.core.embeddings import EMBEDDING_KINDS, RANDOM, VectorSettings, embedding_name
 from experiments.core.experiment import CorpusSettings
 from experiments.core.training import DEVICES
@@ -54,11 +54,8 @@ class Parser(argparse.ArgumentParser):
                 self.error(f"{action.option_strings[0]} is given {count} times: give it once")
         found, rest = super().parse_known_args(args, namespace)
         for action in self._actions:
-            values = getattr(found, action.dest, None) if action.nargs in _SEVERAL else None
-            names = Counter(value[0] for value in values or () if isinstance(value, tuple))
-            for name, count in names.items():
-                if count > 1 and isinstance(name, str):  # A value of --pooling begins with a pair.
-                    raise SettingError(f"{action.option_strings[0]}: {name} is set {count} times: set it once")
+            if action.nargs in _SEVERAL and action.option_strings:
+                require_set_once(action.option_strings[0], getattr(found, action.dest, None) or ())
         return found, rest
 
     def error(self, message: str) -> NoReturn:

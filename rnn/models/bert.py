@@ -293,7 +293,7 @@ class BertTagger(NetworkTagger):
         *,
         on_progress: OnProgress | None = None,
     ) -> None:
-        """Train on rows; a finished classifier is taken as it is, with a warning of types that no dev note has."""
+        """Train on rows; a finished classifier stays unchanged, with a warning of types that no dev note has."""
         if dev and not (self.settings.epochs or self.settings.labels):
             types = {tag[2:] for tag in processor.tags[PHI] if tag != OUTSIDE}
             found = {tag[2:] for item in dev if PHI in item.annotated for tag in item.tags if tag != OUTSIDE}
