@@ -51,7 +51,11 @@ def test_sigterm_at_a_random_moment_ends_every_command(box: Path) -> None:
     for number in range(1500):
         (box / "many" / f"{number}.txt").write_text(NOTE)
     notes = [json.loads(line) for line in (box / "train.jsonl").read_text().splitlines()]
-    long = [{**note, "id": f"{note['id']}-{copy}"} for copy in range(100) for note in notes]  # trains for longer
+    long = [  # trains for longer, on no text of train.jsonl, of which a warning would be one more line
+        {**note, "id": f"{note['id']}-{copy}", "text": f"{note['text']}Visit {copy}.\n"}
+        for copy in range(100)
+        for note in notes
+    ]
     (box / "long.jsonl").write_text("".join(json.dumps(note) + "\n" for note in long))
     random = Random(26)  # a moment in each tenth of the time
     trials = [
