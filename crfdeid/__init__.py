@@ -83,3 +83,7 @@ def __getattr__(name: str) -> Any:
             globals()[name] = found = getattr(import_module(module), name)
             return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

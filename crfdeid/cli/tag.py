@@ -9,19 +9,17 @@ from types import SimpleNamespace
 
 from crfdeid.cli.options import BLIND, NOTE_OPTIONS
 from crfdeid.cli.shell import Mode, choice, command
-from crfdeid.io.annotations import BLIND_FORMATS
-
-TAG_FORMATS = ("brat", "jsonl", "i2b2-2014", "conll", "label-studio", "doccano", "xmi", "transformers")
+from crfdeid.io.annotations import BLIND_FORMATS, TAG_ENDINGS
 
 
 @command(
     *NOTE_OPTIONS,
     choice(
         "--output-format",
-        TAG_FORMATS,
+        tuple(TAG_ENDINGS),
         default="jsonl",
         metavar="FORMAT",
-        help=f"Format of the result: {', '.join(TAG_FORMATS)}; for tables jsonl, label-studio or doccano.",
+        help=f"Format of the result: {', '.join(TAG_ENDINGS)}; for tables jsonl, label-studio or doccano.",
     ),
     BLIND.but(only=(Mode(f"--output-format {', '.join(BLIND_FORMATS)}", lambda o: o.output_format in BLIND_FORMATS),)),
     details="A model that finds concepts too writes these as well: jsonl in the same file, other formats in two "

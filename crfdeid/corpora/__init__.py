@@ -12,7 +12,7 @@
     marked_text.py texts with spans, made of parts and templates
     check.py       check of annotations: unusual spans, overlaps, values marked in one document alone
 
-Adding a format: its module, and its line in `CORPUS_FORMATS` (and in `CORPUS_WRITERS`, if it can be written).
+Adding a format: its module, and its line in `CORPUS_FORMATS`. A module with ``to_files`` is a writer too.
 """
 
 from __future__ import annotations
@@ -79,16 +79,7 @@ CORPUS_FORMATS: dict[str, CorpusFormat] = {
     "tab": tab,
 }
 CORPUS_WRITERS: dict[str, Callable[[Sequence[Document], Path], dict[Path, str]]] = {
-    "brat": brat.to_files,
-    "i2b2-2014": i2b2_2014.to_files,
-    "i2b2-2006": i2b2_2006.to_files,
-    "i2b2-2010": i2b2_2010.to_files,
-    "conll": conll.to_files,
-    "jsonl": jsonl.to_files,
-    "label-studio": label_studio.to_files,
-    "doccano": doccano.to_files,
-    "xmi": xmi.to_files,
-    "tab": tab.to_files,
+    name: module.to_files for name, module in CORPUS_FORMATS.items() if hasattr(module, "to_files")
 }
 _KEYED: dict[str, Callable[..., list[Document]]] = {
     "jsonl": jsonl.read,
