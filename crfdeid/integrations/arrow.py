@@ -30,10 +30,11 @@ __all__ = ["RedactBatches"]
 
 _STATUS = pa.field("status", pa.string())
 _ERROR_TYPE = pa.field("error_type", pa.string())
+_ERROR_OFFSET = pa.field("error_offset", pa.int32())
 _N_SPANS = pa.field("n_spans", pa.int32())
 _MODEL_SHA256 = pa.field("model_sha256", pa.string())
 _POLICY = pa.field("policy", pa.string())
-_ADDED = (_STATUS, _ERROR_TYPE, _N_SPANS, _MODEL_SHA256, _POLICY)
+_ADDED = (_STATUS, _ERROR_TYPE, _ERROR_OFFSET, _N_SPANS, _MODEL_SHA256, _POLICY)
 # Rows are processed and returned in slices: large enough to keep a network busy, and small enough that memory does not
 # grow with a batch. A dictionary with 8-bit indices, the smallest, can hold 128 texts.
 _CHARACTERS = 1 << 18
@@ -54,6 +55,7 @@ class RedactBatches:
 
     - `status`: "done", "failed", or "null" without a text;
     - `error_type`: class name of the error of a failed row;
+    - `error_offset`: code point in the text at which it failed; null where the whole row failed;
     - `n_spans`: number of PHI spans found; null unless "done";
     - `model_sha256`, `policy`: the model's digest, and the policy's name; for surrogates with four digits that change
       with the secret, so that rows of two secrets can be distinguished.
@@ -202,8 +204,14 @@ class RedactBatches:
             raise UsageError("the results are too large for one batch: give smaller ones, or take `batches`")
         return parts[0] if parts else pa.RecordBatch.from_pylist([], fields)
 
-    def batches(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def batches(
+        self, batches: Iterable[pa.RecordBatch], *, on_result: Callable[[NoteResult], None] | None = None
+    ) -> Iterator[pa.RecordBatch]:
         """Redact many batches in order; the results come in smaller batches, so that memory stays constant.
+
+        Args:
+            batches: the batches.
+            on_result: called with the result of each text that did not fail.
 
         Raises:
             UsageError: as of `output_schema`.
@@ -216,7 +224,9 @@ class RedactBatches:
             for part, contents in self._slices(batch, rows):
                 arrays = _changed(rows, others, part, contents)
                 # No variable here holds a text while the caller has the results.
-                yield self._redacted(part.select(others.indices), fields, _results(work, contents), arrays, policy)
+                yield self._redacted(
+                    part.select(others.indices), fields, _results(work, contents, on_result), arrays, policy
+                )
 
     def reader(self, notes: Any) -> pa.RecordBatchReader:
         """Redact a stream lazily, and return it as a stream.
@@ -313,6 +323,7 @@ class RedactBatches:
         added = {
             _STATUS: [_status(row) for row in rows],
             _ERROR_TYPE: [None if failure is None else failure.error for failure in failed],
+            _ERROR_OFFSET: [None if failure is None else failure.offset for failure in failed],
             _N_SPANS: [_spans(row) for row in rows],
             _MODEL_SHA256: [self.model_sha256] * len(rows),
             _POLICY: [policy] * len(rows),
@@ -352,7 +363,9 @@ def _changed(
         return others.arrays(values)
 
 
-def _results(work: Worker, contents: _Contents) -> list[list[Result | None]]:
+def _results(
+    work: Worker, contents: _Contents, on_result: Callable[[NoteResult], None] | None
+) -> list[list[Result | None]]:
     """The results for the contents of some rows, by column.
 
     ``contents`` is empty afterwards: otherwise a long text would be in memory three times while the caller has the
@@ -363,6 +376,9 @@ def _results(work: Worker, contents: _Contents) -> list[list[Result | None]]:
     found = [[next(results) if isinstance(content, Note) else content for content in column] for column in contents]
     for column in contents:
         column.clear()
+    if on_result is not None:
+        for one in (one for column in found for one in column if isinstance(one, NoteResult)):
+            on_result(one)
     return found
 
 

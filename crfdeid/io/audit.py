@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from crfdeid.io.output import FailureEntry, NoteDone
-from crfdeid.io.records import Failure
+from crfdeid.io.records import Failure, NoteCounts
 from crfdeid.io.worker import NoteTask
 from crfdeid.model_card.card import threshold_in
 from crfdeid.redaction.policy import ENCRYPT, KEEP, SURROGATE
@@ -69,21 +69,37 @@ class RunTotals:
             if isinstance(entry, FailureEntry):
                 totals.failures += 1
                 continue
-            totals.notes += 1
-            totals.without_phi += not any(entry.found.values())
-            totals.spans.update(entry.found)
-            totals.locales.update(() if entry.locale is None else (entry.locale,))
-            totals.concepts.update(entry.concepts or {})
-            totals.left_out.update(entry.left_out or {})
+            totals.add(entry)
             for one in (entry.unsearched or {}).items():
                 totals.unsearched[one] += 1
                 totals.first_unsearched.setdefault(one, (entry.file, entry.row))
-            totals.words += entry.words
-            totals.hidden_words += entry.hidden_words
-            totals.drift_warnings += bool(entry.drift_warnings)
-            totals.tokens += entry.tokens
-            totals.kept.update(entry.kept)
         return totals
+
+    def add(self, note: NoteCounts) -> None:
+        """Count a note with a result."""
+        self.notes += 1
+        self.without_phi += not any(note.found.values())
+        self.spans.update(note.found)
+        self.locales.update(() if note.locale is None else (note.locale,))
+        self.concepts.update(note.concepts or {})
+        self.left_out.update(note.left_out or {})
+        self.words += note.words
+        self.hidden_words += note.hidden_words
+        self.drift_warnings += bool(note.drift_warnings)
+        self.tokens += note.tokens
+        self.kept.update(note.kept)
+
+    def to_json(self) -> dict[str, Any]:
+        """The counts that `add` makes, as JSON data for `merge`."""
+        return {name: value for name, value in vars(self).items() if "unsearched" not in name}
+
+    def merge(self, counts: Mapping[str, Any]) -> None:
+        """Add the counts of other notes."""
+        for name, value in counts.items():
+            if isinstance(value, dict):
+                getattr(self, name).update(value)
+            else:
+                setattr(self, name, getattr(self, name) + value)
 
 
 def write_audit(

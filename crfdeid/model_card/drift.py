@@ -248,13 +248,17 @@ class DriftDetector:
         self._sums_of_types: Counter[str] = Counter()
         self._count = 0
 
-    def add(self, measures: NoteMeasures | None) -> None:
-        """Count a note in; one without words is left out."""
+    def add(self, measures: NoteMeasures | None, notes: int = 1) -> None:
+        """Count a note in, or the sums of several; one without words is left out."""
         if measures is not None:
             *numbers, types = measures
             self._sums = [a + b for a, b in zip(self._sums, numbers, strict=True)]
             self._sums_of_types.update(types)
-            self._count += 1
+            self._count += notes
+
+    def sums(self) -> tuple[NoteMeasures, int]:
+        """The sums of the measures, and the number of notes, for `add`."""
+        return NoteMeasures(*self._sums, dict(self._sums_of_types)), self._count
 
     def differences(self) -> list[str]:
         """The differences from the development notes, in words; none where the notes are like them."""

@@ -159,6 +159,8 @@ def test_each_row_says_what_was_done(model: Path) -> None:
     rows = redact(table()).to_pylist()
     assert [row["status"] for row in rows] == STATUS
     assert [row["error_type"] for row in rows] == [None] * 6 + ["DataError"]
+    damaged = table()["note"][6].as_py().index("Ã")
+    assert [row["error_offset"] for row in rows] == [None] * 6 + [damaged]
     assert rows[0]["n_spans"] == 4
     assert [row["n_spans"] for row in rows[1:4]] == [None, 2, 0]
     assert {(row["model_sha256"], row["policy"]) for row in rows} == {(redact.model_sha256, Policy().name)}
@@ -530,7 +532,7 @@ def test_added_columns_have_a_prefix_where_their_names_are_taken(model: Path, ta
     with pytest.raises(UsageError):
         RedactBatches(model, Policy(), "note").output_schema(notes.schema)
     (row,) = RedactBatches(model, Policy(), "note", prefix="phi_")(notes).to_pylist()
-    added = ["phi_status", "phi_error_type", "phi_n_spans", "phi_model_sha256", "phi_policy"]
+    added = ["phi_status", "phi_error_type", "phi_error_offset", "phi_n_spans", "phi_model_sha256", "phi_policy"]
     assert [*row] == [taken, "note", *added]
     assert (row[taken], row["phi_status"], row["phi_n_spans"]) == ("final", DONE, 1)
 

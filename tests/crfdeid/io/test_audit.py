@@ -131,6 +131,10 @@ def test_totals_are_those_of_the_notes() -> None:
     assert found == RunTotals(
         5, 2, 1, Counter(DATE=2, ID=3), Counter(en_US=2), Counter(DRUG=3), left_out, drift_warnings=1
     )
+    merged = RunTotals(failures=1)
+    for part in (entries[:2], entries[2:5]):
+        merged.merge(json.loads(json.dumps(RunTotals.of(part).to_json())))
+    assert merged == found
 
 
 def test_the_list_keeps_what_failed_and_by_which_error(tmp_path: Path) -> None:

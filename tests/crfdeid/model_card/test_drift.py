@@ -59,6 +59,16 @@ def profile_of(train, dev, *, key=None):
 PROFILE = profile_of(NOTES[:40], NOTES[20:40])
 
 
+def test_sums_of_parts_differ_as_all_notes_do():
+    reader, whole = NoteReader.of(PROFILE, None), DriftDetector(PROFILE)
+    for part in (changed(str.upper)[:7], changed(str.upper)[7:]):
+        detector = DriftDetector(None)
+        for document in part:
+            detector.add(reader.measure(document.text, Counter()))
+        whole.add(*detector.sums())
+    assert whole.differences() == differences(changed(str.upper)) != []
+
+
 def differences(documents, profile=PROFILE, *, key=None, raised=False):
     reader, likeness = NoteReader.of(profile, key), DriftDetector(profile, raised=raised)
     for document in documents:
