@@ -48,13 +48,13 @@ from crfdeid.evaluation import (
     score_tokens,
 )
 from crfdeid.evaluation.evaluate import count_leaking_documents, predict_spans
-from crfdeid.evaluation.operating_points import TokenProbabilities, concatenate_notes
+from crfdeid.evaluation.probabilities import TokenProbabilities, concatenate_notes
 from crfdeid.known_phi.identifiers import PatientIdentifiers, read_date
 from crfdeid.label_schemes import TO_SEVEN, in_order, map_types
-from crfdeid.model_card.card import USUAL_SENSITIVITIES
 from crfdeid.pipeline import Deidentifier
 from crfdeid.registry import MODELS, create
 from crfdeid.tagger import Tagger
+from crfdeid.thresholds import USUAL_SENSITIVITIES
 from experiments.core.options import setting
 
 _LEAST = 3

@@ -31,7 +31,6 @@ from crfdeid.documents import (
     positions_in,
     trim_span,
 )
-from crfdeid.label_schemes import BINARY
 from features.tokenizer import Token, bare_edges, is_blank
 from features.tokens import Sentence
 
@@ -310,48 +309,6 @@ def type_probabilities(table: np.ndarray, tags: Sequence[str]) -> tuple[list[str
     """
     labels = sorted({tag[2:] for tag in tags if tag != OUTSIDE})
     return labels, _columns(table, tags, "B-", labels), _columns(table, tags, "I-", labels)
-
-
-def phi_spans(sentence: Sentence, table: np.ndarray, tags: Sequence[str], threshold: float) -> list[Span]:
-    """Return the spans of all tokens whose probability of being PHI reaches a threshold.
-
-    Such a token has the type with the largest probability, B and I together. If O is at least as probable as that type,
-    only the threshold marks the token, and its type is `BINARY` ("PHI"). Neighbours of one type form one span, unless
-    the later token is more probably the beginning than the inside of an entity.
-
-    `crfdeid.evaluation.operating_points` chooses thresholds on annotated notes.
-
-    Args:
-        sentence: the T tokens.
-        table: their marginals, [T, K].
-        tags: the tags of the columns.
-        threshold: a probability.
-
-    Example:
-        >>> table = np.array([[0.9, 0.1, 0.0], [0.3, 0.6, 0.1], [0.6, 0.1, 0.3]])
-        >>> phi_spans(Sentence.from_words(["by", "Dr", "Doe"]), table, ("O", "B-DOCTOR", "I-DOCTOR"), 0.25)
-        [Span(start=3, end=5, label='DOCTOR'), Span(start=6, end=9, label='PHI')]
-    """
-    labels, begin, inside = type_probabilities(table, tags)
-    if not labels:
-        return []
-    by_type = begin + inside
-    best = by_type.argmax(axis=1)  # [T]
-    is_typed = by_type.max(axis=1) > _outside(table, tags)  # [T]
-
-    def is_same_entity(whole: Span, span: Span) -> bool:
-        i = span.start
-        begins = bool(is_typed[i]) and bool(begin[i, best[i]] > inside[i, best[i]])
-        return whole.end == i and whole.label == span.label and not begins
-
-    marked = np.flatnonzero(phi_probabilities(table, tags) >= threshold).tolist()
-    single = (Span(i, i + 1, labels[best[i]] if is_typed[i] else BINARY) for i in marked)
-    return in_characters(sentence.tokens, merge(single, joins=is_same_entity))
-
-
-def _outside(table: np.ndarray, tags: Sequence[str]) -> np.ndarray:
-    """Return the probability of O, 0 for a model without this tag: [T]."""
-    return table[:, list(tags).index(OUTSIDE)] if OUTSIDE in tags else np.zeros(len(table))
 
 
 def _columns(table: np.ndarray, tags: Sequence[str], prefix: str, labels: Sequence[str]) -> np.ndarray:

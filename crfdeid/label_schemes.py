@@ -175,8 +175,8 @@ def map_types(documents: Sequence[Document], types: str = "seven") -> list[Docum
     Args:
         documents: the documents, with the types of their corpus.
         types: "seven" maps to `SEVEN` and drops spans of other types, but keeps `BINARY`, the type of tokens that only
-            a threshold marks (`crfdeid.bio.phi_spans`); "all" changes nothing; "binary" makes every span `BINARY` and
-            merges spans that overlap.
+            a threshold marks (`crfdeid.thresholds.phi_spans`); "all" changes nothing; "binary" makes every span
+            `BINARY` and merges spans that overlap.
 
     Raises:
         SettingError: an unknown mapping.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, repeat
 from pathlib import Path
 
-from crfdeid.bio import decode, phi_probabilities, phi_spans
+from crfdeid.bio import decode, phi_probabilities
 from crfdeid.consistency import TokenTable, make_consistent
 from crfdeid.documents import (
     CONCEPT,
@@ -32,11 +32,12 @@ from crfdeid.known_phi.folding import decoded_forms
 from crfdeid.known_phi.identifiers import PatientIdentifiers, identifier_labels
 from crfdeid.known_phi.lists import CustomLists
 from crfdeid.label_schemes import BINARY
-from crfdeid.model_card.card import read_card, read_saved_lists, threshold_in
+from crfdeid.model_card.card import read_card, read_saved_lists
 from crfdeid.model_card.pretrained import find_model
 from crfdeid.registry import load_tagger
 from crfdeid.serialization import ModelFolder
 from crfdeid.tagger import LayeredTagger, MemberTagger, RuleMatch, RuleMatcher, Tagger, find_concepts
+from crfdeid.thresholds import phi_spans, threshold_in
 from features.tokenizer import NormalText, normal_form
 from features.tokens import Sentence
 

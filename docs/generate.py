@@ -56,6 +56,7 @@ API = {
     "Training and review": (
         "crfdeid.model_card.training",
         "crfdeid.model_card.card",
+        "crfdeid.thresholds",
         "crfdeid.review.bounds",
         "crfdeid.review.certificate",
     ),

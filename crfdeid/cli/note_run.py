@@ -283,7 +283,8 @@ def _card(work: NoteTask) -> tuple[dict[str, Any] | None, DriftDetector]:
 
     On the way, a warning where the sensitivity that is asked for costs too much.
     """
-    from crfdeid.model_card.card import read_card, warn_of_low_ppv  # noqa: PLC0415
+    from crfdeid.model_card.card import read_card  # noqa: PLC0415
+    from crfdeid.thresholds import warn_of_low_ppv  # noqa: PLC0415
 
     card, sensitivity = read_card(work.model), work.policy.sensitivity
     if sensitivity is not None:

@@ -273,7 +273,7 @@ def print_training(model: str, folder: Path, card: Mapping[str, Any], seconds: f
 
 def _summary(model: str, folder: Path, card: Mapping[str, Any], seconds: float) -> Iterator[str]:
     from crfdeid.cli.progress import duration  # noqa: PLC0415
-    from crfdeid.model_card.card import usual_points  # noqa: PLC0415
+    from crfdeid.thresholds import usual_points  # noqa: PLC0415
 
     splits, points = card["corpus"]["splits"], usual_points(card)
     yield f"trained {model} in {duration(seconds)}"

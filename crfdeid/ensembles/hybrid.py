@@ -9,13 +9,14 @@ from typing import Any, cast
 
 import numpy as np
 
-from crfdeid.bio import OUTSIDE, continues, phi_probabilities, type_probabilities, write_span
+from crfdeid.bio import OUTSIDE, continues, write_span
 from crfdeid.documents import PHI, LabelledSentence, Span
 from crfdeid.ensembles import CombinedTagger, align_columns, create_members, normalise_settings
 from crfdeid.errors import SettingError
 from crfdeid.registry import member_settings, tagger_class
 from crfdeid.rules.tagger import RulesTagger
 from crfdeid.tagger import CombinedSettings, OnProgress, Tagger, Traits, learnable, told_language
+from crfdeid.thresholds import mark_probable, type_thresholds
 from crfdeid.validation import require_number
 from features.languages import AUTO
 from features.tokenizer import Token
@@ -31,7 +32,7 @@ class HybridSettings(CombinedSettings):
         profile: the profile of the model.
         options: settings of the model and the rules that differ, as JSON data; each takes the ones that it has.
         miss_cost: wrongly marked tokens that a missed token of PHI is worth. Training chooses a threshold for each type
-            on the development sentences (`crfdeid.evaluation.operating_points.type_thresholds`), from which tokens are
+            on the development sentences (`crfdeid.thresholds.type_thresholds`), from which tokens are
             marked that the model's most probable tags leave. 0, the default, for those tags alone.
 
     Raises:
@@ -93,8 +94,6 @@ class HybridTagger(CombinedTagger):
             DataError: ``train`` holds no tokens.
             UsageError: invalid settings.
         """
-        from crfdeid.evaluation.operating_points import type_thresholds  # noqa: PLC0415  Redaction needs no scores.
-
         options = self.settings.options
         language = told_language(options.get("language", AUTO), train)
         parts = replace(self.settings, options={**options, "language": language})
@@ -115,7 +114,7 @@ class HybridTagger(CombinedTagger):
         if self.thresholds:
             rows, tables = model.predict_with_marginals(sentences)
             for row, table in zip(rows, tables, strict=True):
-                _mark_probable(row, table, model.tags, self.thresholds)
+                mark_probable(row, table, model.tags, self.thresholds)
         else:
             rows = model.predict(sentences)
         add_matches(rows, sentences, rules)
@@ -168,26 +167,6 @@ def raise_marginals(
                     table[i] = 0
                     table[i, column[OUTSIDE]] = 1 - share
                     table[i, column[f"{'B' if i == span.start else 'I'}-{span.label}"]] = share
-
-
-def _mark_probable(row: list[str], table: np.ndarray, tags: Sequence[str], thresholds: Mapping[str, float]) -> None:
-    """Tag untagged tokens whose probability of being PHI reaches the threshold of their most probable type.
-
-    Example:
-        >>> row, tags = ["O", "O", "B-ID"], ("O", "B-DATE", "I-DATE", "B-ID")
-        >>> table = np.array([[0.7, 0.3, 0.0, 0.0], [0.7, 0.1, 0.2, 0.0], [0.1, 0.0, 0.0, 0.9]])
-        >>> _mark_probable(row, table, tags, {"DATE": 0.25})
-        >>> row
-        ['B-DATE', 'I-DATE', 'B-ID']
-    """
-    labels, begin, inside = type_probabilities(table, tags)
-    best = (begin + inside).argmax(axis=1)
-    least = np.array([thresholds.get(label, np.inf) for label in labels])
-    for i in np.flatnonzero(phi_probabilities(table, tags) >= least[best]).tolist():
-        if row[i] == OUTSIDE:
-            label = labels[best[i]]
-            begins = i == 0 or row[i - 1][2:] != label or begin[i, best[i]] > inside[i, best[i]]
-            row[i] = f"{'B' if begins else 'I'}-{label}"
 
 
 def _fill(row: list[str], find: Span, tokens: Sequence[Token], *, exact: str | None = None) -> None:

@@ -5,7 +5,7 @@
 - tokens: `score_tokens`, by type or binary; leaks by type; PHI that a model memorised.
 - errors: `find_errors` sorts each erroneous entity into one category, with causes; `in_context` shows it.
 - challenges: the scores of the i2b2 2014 and MEDDOCAN challenges, and of the Text Anonymization Benchmark.
-- operating_points: thresholds for a required sensitivity, and intervals of it on other notes.
+- probabilities: of being PHI, of documents' tokens; `crfdeid.thresholds` chooses operating points on them.
 - agreement: agreement of two annotators.
 - evaluate: predictions of a trained model on a split, and all their scores.
 - significance: `compare_systems`, and its parts: `randomisation_test` of two systems, `bootstrap_f1` for confidence
@@ -31,15 +31,7 @@ from crfdeid.evaluation.errors import (
     in_context,
     summarise_errors,
 )
-from crfdeid.evaluation.operating_points import (
-    OperatingPoint,
-    ThresholdCosts,
-    at_threshold,
-    document_probabilities,
-    operating_points,
-    threshold_curve,
-    token_probabilities,
-)
+from crfdeid.evaluation.probabilities import document_probabilities, token_probabilities
 from crfdeid.evaluation.significance import (
     bootstrap_f1,
     compare_counts,
@@ -51,6 +43,7 @@ from crfdeid.evaluation.significance import (
     randomisation_test,
 )
 from crfdeid.evaluation.tokens import count_token_pairs, score_tokens, token_scores
+from crfdeid.thresholds import OperatingPoint, ThresholdCosts, at_threshold, operating_points, threshold_curve
 
 __all__ = [
     "ERROR_CATEGORIES",

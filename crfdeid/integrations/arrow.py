@@ -14,11 +14,12 @@ from crfdeid.io.parquet import OtherColumns, errors_without_values, is_text, not
 from crfdeid.io.records import LONGEST_NOTE, RAW_LINES, Columns, Failure, Note, NoteFile, NoteResult, TableRows
 from crfdeid.io.worker import Result, StartedWorker, Worker, start_worker
 from crfdeid.known_phi.patients import read_columns, warn_unredacted_columns
-from crfdeid.model_card.card import model_digest, read_card, warn_of_low_ppv
+from crfdeid.model_card.card import model_digest, read_card
 from crfdeid.model_card.pretrained import find_model
 from crfdeid.redaction.policy import ENCRYPT, SURROGATE, Policy
 from crfdeid.secrets import read_secret
 from crfdeid.serialization import ModelFolder
+from crfdeid.thresholds import warn_of_low_ppv
 from crfdeid.utils.process import collecting_seldom
 
 try:

@@ -13,11 +13,12 @@ from typing import Any
 from crfdeid.documents import Evidence
 from crfdeid.errors import FormatError, NotFoundError
 from crfdeid.label_schemes import SURROGATE_KINDS
-from crfdeid.model_card.card import read_card, threshold_in
+from crfdeid.model_card.card import read_card
 from crfdeid.model_card.pretrained import BUILT_IN_MODELS, find_model
 from crfdeid.pipeline import Deidentifier, load
 from crfdeid.secrets import read_secret, vocabulary_key
 from crfdeid.serialization import ModelFolder, has_private_vocabulary, verify
+from crfdeid.thresholds import threshold_in
 from crfdeid.utils.files import read_bytes
 from crfdeid.validation import require_sensitivity
 

@@ -15,8 +15,8 @@ from typing import Any
 from crfdeid.io.output import FailureEntry, NoteDone
 from crfdeid.io.records import Failure, NoteCounts
 from crfdeid.io.worker import NoteTask
-from crfdeid.model_card.card import threshold_in
 from crfdeid.redaction.policy import ENCRYPT, KEEP, SURROGATE
+from crfdeid.thresholds import threshold_in
 from crfdeid.utils.files import write_parts
 
 # Minimum number of notes for the warning that none has PHI: with fewer it may be chance.

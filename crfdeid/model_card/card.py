@@ -11,29 +11,22 @@ Reference:
 
 from __future__ import annotations
 
-import logging
-import math
 from collections.abc import Mapping
 from dataclasses import asdict
-from operator import ge, gt, le
 from pathlib import Path
 from typing import Any
 
-from crfdeid.errors import DataError, SettingError, UsageError
+from crfdeid.errors import DataError
 from crfdeid.known_phi.lists import CustomLists
 from crfdeid.model_card.drift import DRIFT_PROFILE, is_profile
 from crfdeid.serialization import OPTIONAL_FILES, ModelFolder, open_model, update_metadata, verify
+from crfdeid.thresholds import THRESHOLDS, thresholds_problem
 from crfdeid.utils.files import write_files
 from crfdeid.utils.json import RETRAIN, dump_with_checksum, fields_checksum, read_with_checksum
-from crfdeid.validation import require_sensitivity, shape_errors
+from crfdeid.validation import shape_errors
 
 CARD_FILE = OPTIONAL_FILES["card"]
-_LEAST_PPV = 0.5
-"""Precision of a threshold below which a warning is logged."""
 _CARD_FORMAT_VERSION = 7
-_ROUNDING = 1e-9  # 0.99 * 100 is 99, also in binary
-_log = logging.getLogger(__name__)
-
 
 _COUNTS = {"precision": float, "recall": float, "f1": float, "tp": int, "fp": int, "fn": int}
 _SCORES = {"micro": _COUNTS, "by_type": {str: _COUNTS}}
@@ -51,7 +44,6 @@ _MEASURED = {
     "concepts?": {"entity_strict": _SCORES},
     "members?": [{"model": str, "f1": float, "missed": int}],  # each member of an ensemble, with document consistency
 }
-_COSTS = {"tokens": int, "phi_tokens": int, "missed": [int], "false_positives": [int]}
 _LAYER = {"documents": int, "spans?": int, "unaligned?": int, "spans_by_type?": {str: int}}
 _SPLIT = {
     "documents": (int, None),  # unknown for notes shared as vectors
@@ -78,8 +70,7 @@ _CARD = {
     "base_model_sha256?": str,  # the digest of the model that training went on from
     "dev": _MEASURED,
     "test?": _MEASURED,
-    # `crfdeid.evaluation.operating_points.ThresholdCosts` of each, on the development notes and on the test notes.
-    "thresholds": {"curve": [float], "dev": _COSTS, "test?": _COSTS},
+    "thresholds": THRESHOLDS,
     "drift_profile": DRIFT_PROFILE,
     "model_sha256": str,
 }
@@ -140,17 +131,7 @@ def _problem(card: dict[str, Any]) -> str | None:
         return problem
     if not is_profile(card["drift_profile"]):
         return "drift_profile is not of notes"
-    thresholds = card["thresholds"]
-    curve, costs = thresholds["curve"], [thresholds[name] for name in ("dev", "test") if name in thresholds]
-    if not (curve and curve[0] <= 1 and curve[-1] >= 0 and all(map(gt, curve, curve[1:]))):
-        return "thresholds.curve is not of descending probabilities"
-    for counts in costs:
-        missed, wrong = counts["missed"], counts["false_positives"]
-        falls = all(map(ge, [counts["phi_tokens"], *missed], [*missed, 0]))
-        rises = all(map(le, [0, *wrong], [*wrong, counts["tokens"] - counts["phi_tokens"]]))
-        if not (falls and rises and len(missed) == len(wrong) == len(curve)):
-            return "thresholds has counts that do not follow its curve"
-    return "thresholds.dev finds not all PHI" if thresholds["dev"]["missed"][-1] else None
+    return thresholds_problem(card["thresholds"])
 
 
 def model_digest(folder: Path | ModelFolder) -> str:
@@ -164,89 +145,6 @@ def model_digest(folder: Path | ModelFolder) -> str:
     model = open_model(folder)
     description, card = verify(model), read_card(model)
     return str((description if card is None else card)["sha256"])
-
-
-USUAL_SENSITIVITIES = (0.99, 0.997, 0.999)
-"""The sensitivities that a card shows as examples (johnson2020, Table 5)."""
-
-
-def threshold_in(card: Mapping[str, Any] | None, sensitivity: float) -> float:
-    """Return the highest threshold that reaches a sensitivity on the development notes.
-
-    Args:
-        card: the model's, from `read_card`.
-        sensitivity: a fraction above 0 and below 1.
-
-    Raises:
-        SettingError: the sensitivity is out of range, or the development notes have too few PHI tokens to support it:
-            with fewer than 1 / (1 - sensitivity), not even one may be missed.
-        UsageError: there is no card.
-    """
-    thresholds = _thresholds(card)
-    return float(thresholds["curve"][_index(thresholds["dev"], sensitivity)])
-
-
-def warn_of_low_ppv(card: Mapping[str, Any] | None, sensitivity: float) -> None:
-    """Log a warning if most tokens that a threshold hid in the development notes were no PHI.
-
-    Raises:
-        UsageError: as for `threshold_in`.
-    """
-    dev = _thresholds(card)["dev"]
-    index = _index(dev, sensitivity)
-    found, wrong = dev["phi_tokens"] - dev["missed"][index], dev["false_positives"][index]
-    ppv = found / (found + wrong)
-    if ppv < _LEAST_PPV:
-        problem = (
-            "a sensitivity of %g costs much text: of the tokens that it hid in the development notes, %.1f %% were "
-            "PHI (PPV). Choose a lower one, or none"
-        )
-        _log.warning(problem, sensitivity, 100 * ppv)
-
-
-def operating_point(card: Mapping[str, Any], sensitivity: float) -> dict[str, Any]:
-    """Return the threshold of a sensitivity and its costs, as `crfdeid.evaluation.OperatingPoint.to_dict` has them.
-
-    The costs on the test notes, if there are any, are under "test".
-
-    Raises:
-        UsageError: as for `threshold_in`.
-    """
-    from crfdeid.evaluation.operating_points import ThresholdCosts  # noqa: PLC0415  Redaction needs no scores.
-
-    parts = _thresholds(card)
-    curve, index = parts.pop("curve"), _index(parts["dev"], sensitivity)
-    points = {
-        name: ThresholdCosts(**costs).point(index, curve[index], sensitivity).to_dict() for name, costs in parts.items()
-    }
-    return {**points.pop("dev"), **points}
-
-
-def usual_points(card: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the operating points of those `USUAL_SENSITIVITIES` that the development notes support."""
-    tokens = card["thresholds"]["dev"]["phi_tokens"]
-    return [operating_point(card, share) for share in USUAL_SENSITIVITIES if tokens >= _least_tokens(share)]
-
-
-def _thresholds(card: Mapping[str, Any] | None) -> dict[str, Any]:
-    if card is None:
-        raise UsageError("the model has no card, so no thresholds: train it with crfdeid train")
-    return dict(card["thresholds"])
-
-
-def _index(dev: Mapping[str, Any], sensitivity: float) -> int:
-    """Return the index of the first threshold that reaches a sensitivity on the development notes."""
-    require_sensitivity(sensitivity)
-    tokens, least = dev["phi_tokens"], _least_tokens(sensitivity)
-    if tokens < least:
-        problem = f"a sensitivity of {sensitivity:g} needs {least:,} PHI tokens in the development notes"
-        raise SettingError(f"{problem}, which have {tokens:,}: give a lower one, or train with more development notes")
-    most = (1 - sensitivity) * tokens + _ROUNDING
-    return next(index for index, missed in enumerate(dev["missed"]) if missed <= most)
-
-
-def _least_tokens(sensitivity: float) -> int:
-    return math.ceil((1 - _ROUNDING) / (1 - sensitivity))
 
 
 LISTS_FILE = OPTIONAL_FILES["site"]

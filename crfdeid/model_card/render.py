@@ -9,8 +9,9 @@ from typing import Any
 from crfdeid.augmentation import NO_COPIES
 from crfdeid.documents import CONCEPT
 from crfdeid.known_phi.lists import CustomLists
-from crfdeid.model_card.card import LISTS_FILE, read_saved_lists, usual_points
+from crfdeid.model_card.card import LISTS_FILE, read_saved_lists
 from crfdeid.serialization import ModelFolder, open_model
+from crfdeid.thresholds import usual_points
 from crfdeid.utils.tables import markdown_table
 from features.languages import LANGUAGES
 

@@ -18,13 +18,14 @@ from crfdeid.ensembles.ensemble import EnsembleTagger
 from crfdeid.errors import DataError, UsageError
 from crfdeid.evaluation.entities import score_entities
 from crfdeid.evaluation.evaluate import count_leaking_documents, predict_spans, score_all
-from crfdeid.evaluation.operating_points import ThresholdCosts, phi_tokens, threshold_curve, token_probabilities
+from crfdeid.evaluation.probabilities import phi_tokens, token_probabilities
 from crfdeid.evaluation.tokens import Proportion, leaks_by_type
 from crfdeid.known_phi.lists import CustomLists
 from crfdeid.label_schemes import in_order
 from crfdeid.model_card.card import save_lists, write_card
 from crfdeid.model_card.drift import NoteReader, make_profile
 from crfdeid.tagger import LayeredTagger, OnProgress, Tagger, find_concepts, how_to_give
+from crfdeid.thresholds import card_thresholds
 from crfdeid.utils.folders import require_new, whole_folder
 
 
@@ -53,8 +54,6 @@ def concept_scores(tagger: Tagger, split: Split, phi: Mapping[str, Sequence[Span
 
 
 _NOTES = {"train": "training", "dev": "development", "test": "test"}
-_MAX_THRESHOLD = 0.5
-"""The highest threshold of a card: above it, less would be hidden than by the most probable tags."""
 
 
 def train_model(
@@ -205,7 +204,9 @@ def make_card(
         **_layer_facts(tagger),
         "corpus": {**corpus.statistics(), "name": name},
         **{name: _measured(tagger, split, found[name]) for name, split in measured.items()},
-        "thresholds": _thresholds(tagger, measured),
+        "thresholds": card_thresholds(
+            {name: token_probabilities(tagger, split.annotated(PHI).documents) for name, split in measured.items()}
+        ),
         "drift_profile": make_profile(reader, marked, of_training_notes=learned),
     }
 
@@ -243,14 +244,6 @@ def _member_scores(tagger: Tagger, split: Split) -> dict[str, Any]:
         missed, f1 = scores["token_binary"]["micro"]["fn"], scores["entity_strict"]["micro"]["f1"]
         rows.append({"model": name, "f1": f1, "missed": missed})
     return {"members": rows}
-
-
-def _thresholds(tagger: Tagger, measured: Mapping[str, Split]) -> dict[str, Any]:
-    """The thresholds of all sensitivities on the development notes, and their costs there and on the test notes."""
-    annotated = {name: split.annotated(PHI).documents for name, split in measured.items()}
-    tokens = {name: token_probabilities(tagger, documents) for name, documents in annotated.items()}
-    curve = threshold_curve(*tokens["dev"], highest=_MAX_THRESHOLD)
-    return {"curve": curve, **{name: ThresholdCosts.of(curve, *found)._asdict() for name, found in tokens.items()}}
 
 
 def _scores(gold: Sequence[Document], found: Mapping[str, Sequence[Span]]) -> dict[str, Any]:

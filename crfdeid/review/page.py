@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from crfdeid.documents import Document, Span, merge, overlapping, text_digest
 from crfdeid.errors import MismatchError, shorten_list
-from crfdeid.evaluation.operating_points import phi_by_sentence
+from crfdeid.evaluation.probabilities import phi_by_sentence
 from crfdeid.io.output import SETTINGS, read_run_config
 from crfdeid.io.replacements import RecordedFolder, state_folder
 from crfdeid.label_schemes import BINARY, surrogate_kind

@@ -22,7 +22,7 @@ from pathlib import Path
 from crfdeid.corpora import label_studio, write_corpus
 from crfdeid.documents import Document
 from crfdeid.errors import OptionConflictError, SettingError, UnknownNameError
-from crfdeid.evaluation.operating_points import phi_by_sentence
+from crfdeid.evaluation.probabilities import phi_by_sentence
 from crfdeid.tagger import Tagger
 from crfdeid.utils.files import write_files
 from crfdeid.utils.folders import whole_folder

@@ -16,10 +16,10 @@ from crfdeid.documents import Document, Evidence, merge, merge_evidence
 from crfdeid.errors import DataError, LimitError, SettingError, UsageError, panics_as_errors
 from crfdeid.explain.page import word_data
 from crfdeid.io.worker import require_no_mojibake
-from crfdeid.model_card.card import threshold_in
 from crfdeid.pipeline import Deidentifier
 from crfdeid.redaction.policy import LABEL, MASK, SURROGATE, Policy
 from crfdeid.redaction.redact import redact
+from crfdeid.thresholds import threshold_in
 from crfdeid.utils.process import collecting_seldom
 
 _Args = ParamSpec("_Args")

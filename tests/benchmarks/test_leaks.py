@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from crfdeid.evaluation.operating_points import TokenProbabilities
+from crfdeid.evaluation.probabilities import TokenProbabilities
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 from leaks import split_half_transfer

@@ -25,11 +25,12 @@ from crfdeid.crf import CrfTagger
 from crfdeid.errors import WriteError
 from crfdeid.evaluation import score_tokens
 from crfdeid.evaluation.evaluate import count_leaking_documents, predict_spans
-from crfdeid.model_card.card import model_digest, operating_point, read_card, usual_points
+from crfdeid.model_card.card import model_digest, read_card
 from crfdeid.model_card.render import render_card
 from crfdeid.model_card.training import train_model
 from crfdeid.rules import RulesTagger
 from crfdeid.secrets import SECRET_VARIABLE, vocabulary_key
+from crfdeid.thresholds import operating_point, usual_points
 from crfdeid.utils.folders import whole_folder
 
 SECRET = "a secret of more than 16 bytes"

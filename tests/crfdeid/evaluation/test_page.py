@@ -14,9 +14,7 @@ def test_the_examples_of_a_page_run(page):
     assert failed == 0
 
 
-@pytest.mark.parametrize(
-    "module", ["agreement", "challenges", "entities", "errors", "operating_points", "significance", "tokens"]
-)
+@pytest.mark.parametrize("module", ["agreement", "challenges", "entities", "errors", "significance", "tokens"])
 def test_docstring_examples_run(module):
     failed, tried = doctest.testmod(import_module(f"crfdeid.evaluation.{module}"))
     assert tried > 0

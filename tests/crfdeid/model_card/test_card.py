@@ -20,10 +20,11 @@ from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.corpora.synthetic import generate_notes
 from crfdeid.errors import SettingError
 from crfdeid.evaluation.evaluate import score_all
-from crfdeid.model_card.card import model_digest, operating_point, read_card, threshold_in, usual_points
+from crfdeid.model_card.card import model_digest, read_card
 from crfdeid.model_card.render import render_card
 from crfdeid.model_card.training import train_model
 from crfdeid.pipeline import Deidentifier
+from crfdeid.thresholds import operating_point, threshold_in, usual_points
 from crfdeid.utils.json import dump_with_checksum, fields_checksum
 
 NOTE = Document("1", "Seen by Dr. Quill on 03/14/72.", (Span(12, 17, "DOCTOR"), Span(21, 29, "DATE")))

@@ -1,4 +1,4 @@
-"""Operating points against brute force over every threshold; spans from probabilities."""
+"""Thresholds against brute force over every one there is; spans from probabilities; a card's thresholds."""
 
 from itertools import pairwise
 
@@ -9,17 +9,15 @@ from hypothesis import strategies as st
 
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError, UsageError
-from crfdeid.evaluation import (
-    Counts,
+from crfdeid.evaluation import Counts, score_entities, score_tokens
+from crfdeid.thresholds import (
     ThresholdCosts,
     at_threshold,
-    document_probabilities,
     operating_points,
+    phi_spans,
     threshold_curve,
+    type_thresholds,
 )
-from crfdeid.evaluation.operating_points import TokenProbabilities, token_probabilities, type_thresholds
-from features.sentences import split_sentences
-from features.tokenizer import Token
 from features.tokens import Sentence
 
 TOKENS = st.lists(st.tuples(st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.9, 1.0]), st.booleans()), min_size=1, max_size=30)
@@ -97,40 +95,6 @@ def test_what_is_no_sensitivity_is_refused(share: float) -> None:
         operating_points(np.array([0.9]), np.array([True]), required=[share])
 
 
-class Sure:
-    """A tagger that is sure of what it says: digits are dates."""
-
-    tags = ("B-DATE", "O")
-
-    def marginals(self, sentences: list[Sentence]) -> list[np.ndarray]:
-        return [np.array([[1.0, 0.0] if w.isdigit() else [0.25, 0.75] for w in s.words]) for s in sentences]
-
-    def predict(self, sentences: list[Sentence]) -> list[list[str]]:
-        return [["B-DATE" if w.isdigit() else "O" for w in s.words] for s in sentences]
-
-
-def test_gold_that_no_tags_can_express_is_gold() -> None:
-    note = Document("1", "Seen 2001.\nAB12", (Span(6, 9, "DATE"), Span(12, 13, "ID")))
-    probabilities, is_phi = token_probabilities(Sure(), [note, Document("2", "")])
-    words = [token.text for sentence in split_sentences(note.text) for token in sentence.tokens]
-    assert words == ["Seen", "2001", ".", "AB", "12"]
-    assert probabilities.tolist() == [0.25, 1.0, 0.25, 0.25, 1.0]
-    assert is_phi.tolist() == [False, True, False, True, False]
-
-
-def test_sentences_may_be_out_of_order() -> None:
-    later = Sentence((Token("or", 8, 10), Token("2", 11, 12)))
-    earlier = Sentence.from_words(["In", "2001"])
-    note = Document("1", "In 2001 or 2", (Span(3, 7, "DATE"),), pretokenized=(later, earlier))
-    (tokens,) = document_probabilities(Sure(), [note])
-    assert tokens.probabilities.tolist() == [0.25, 1.0, 0.25, 1.0]
-    assert tokens.is_phi.tolist() == [False, True, False, False]
-
-
-def note(*phi: float, others: tuple[float, ...] = (0.1,)) -> TokenProbabilities:
-    return TokenProbabilities(np.array([*phi, *others]), np.array([True] * len(phi) + [False] * len(others)))
-
-
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.5, 1.0, 2.0]))
 def test_thresholds_by_type_cost_least(seed: int, miss_cost: float) -> None:
     """Against every threshold there is, token by token."""
@@ -151,3 +115,42 @@ def test_thresholds_by_type_cost_least(seed: int, miss_cost: float) -> None:
     for label in ("A", "Z"):
         least = min(cost(label, threshold) for threshold in (0.5, *(p for p, *_ in tokens if 0.01 <= p < 0.5)))
         assert cost(label, found.get(label, 0.5)) == pytest.approx(least)
+
+
+TAGS_OF_TWO_TYPES = ("B-DOCTOR", "B-ID", "I-DOCTOR", "O")
+
+
+@pytest.mark.parametrize(
+    ("rows", "threshold", "expected"),
+    [
+        ([[0.6, 0.0, 0.1, 0.3], [0.1, 0.0, 0.5, 0.4]], 0.4, [(0, 4, "DOCTOR")]),
+        ([[0.6, 0.0, 0.1, 0.3], [0.1, 0.0, 0.3, 0.6]], 0.5, [(0, 2, "DOCTOR")]),
+        ([[0.6, 0.0, 0.1, 0.3], [0.4, 0.0, 0.3, 0.3]], 0.4, [(0, 2, "DOCTOR"), (3, 4, "DOCTOR")]),
+        ([[0.1, 0.6, 0.3, 0.0], [0.0, 0.9, 0.0, 0.1]], 0.4, [(0, 2, "ID"), (3, 4, "ID")]),
+        ([[0.6, 0.0, 0.1, 0.3], [0.1, 0.0, 0.3, 0.6]], 0.4, [(0, 2, "DOCTOR"), (3, 4, "PHI")]),
+        ([[0.2, 0.0, 0.2, 0.4], [0.2, 0.2, 0.2, 0.4]], 0.4, [(0, 4, "PHI")]),
+        ([[0.0, 0.1, 0.3, 0.6], [0.0, 0.0, 0.0, 1.0]], 0.4, [(0, 2, "PHI")]),
+        ([[0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 1.0]], 0.0, [(0, 4, "PHI")]),
+        ([[0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 1.0]], 0.1, []),
+    ],
+)
+def test_spans_are_runs_of_tokens_above_the_threshold(rows, threshold, expected) -> None:
+    sentence = Sentence.from_words(["Dr", "X"])
+    assert phi_spans(sentence, np.array(rows), TAGS_OF_TWO_TYPES, threshold) == [Span(*span) for span in expected]
+
+
+def test_a_model_without_types_finds_nothing() -> None:
+    assert phi_spans(Sentence.from_words(["Dr"]), np.ones((1, 1)), ("O",), 0.0) == []
+
+
+def test_what_a_threshold_alone_hides_counts_as_found_and_as_of_another_type() -> None:
+    gold = Document("1", "Dr Doe", (Span(3, 6, "DOCTOR"),))
+    table = np.array([[1.0, 0.0, 0.0], [0.7, 0.2, 0.1]])
+    found = phi_spans(gold.sentences()[0], table, ("O", "B-DOCTOR", "I-DOCTOR"), 0.2)
+    assert score_tokens([gold], {"1": found}, binary=True).micro == Counts(tp=1)
+    assert score_entities([gold], {"1": found}).micro == Counts(fp=1, fn=1)
+
+
+def test_a_model_that_knows_no_o_types_everything() -> None:
+    spans = phi_spans(Sentence.from_words(["Dr", "X"]), np.array([[0.9, 0.1], [0.2, 0.8]]), ("B-ID", "I-ID"), 0.5)
+    assert spans == [Span(0, 4, "ID")]

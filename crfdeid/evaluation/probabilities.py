@@ -1,0 +1,76 @@
+"""Probabilities of being PHI, 1 - P(O), of the tokens of documents, by which thresholds are chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crfdeid.bio import phi_probabilities
+from crfdeid.documents import Document, positions_in, tokens_of
+from crfdeid.tagger import Tagger
+from features.tokens import Sentence
+
+
+class TokenProbabilities(NamedTuple):
+    """The tokens of one document, by place.
+
+    Attributes:
+        probabilities: of being PHI, [N].
+        is_phi: true for tokens of gold PHI, [N] bool.
+    """
+
+    probabilities: np.ndarray
+    is_phi: np.ndarray
+
+
+def phi_by_sentence(
+    tagger: Tagger, documents: Sequence[Document]
+) -> Iterator[list[tuple[Sentence, NDArray[np.float64]]]]:
+    """For each document its sentences, each with the probability of being PHI of its tokens, [T]."""
+    groups = [document.sentences() for document in documents]
+    tables = iter(tagger.marginals([sentence for group in groups for sentence in group]))
+    return ([(sentence, phi_probabilities(next(tables), tagger.tags)) for sentence in group] for group in groups)
+
+
+def document_probabilities(tagger: Tagger, documents: Sequence[Document]) -> list[TokenProbabilities]:
+    """The probability of being PHI, and whether it is, for each token of each annotated document.
+
+    A token is PHI where it shares a character with a gold span, also with one that no tags can express.
+    """
+    found = zip(documents, phi_by_sentence(tagger, documents), strict=True)
+    return [TokenProbabilities(_by_token(sentences), phi_tokens(document)) for document, sentences in found]
+
+
+def token_probabilities(tagger: Tagger, documents: Sequence[Document]) -> tuple[np.ndarray, np.ndarray]:
+    """`document_probabilities` of all documents together.
+
+    Returns:
+        Probabilities, [N], and gold, [N] bool, over all tokens of all documents.
+    """
+    return concatenate_notes(document_probabilities(tagger, documents))
+
+
+def concatenate_notes(notes: Sequence[TokenProbabilities]) -> tuple[np.ndarray, np.ndarray]:
+    """The tokens of several documents together: probabilities, [N], and gold, [N] bool."""
+    probabilities = np.concatenate([np.empty(0), *(note.probabilities for note in notes)])
+    return probabilities, np.concatenate([np.empty(0, bool), *(note.is_phi for note in notes)])
+
+
+def _by_token(values: Sequence[tuple[Sentence, np.ndarray]]) -> np.ndarray:
+    """Values of the tokens, sentence by sentence, in the order of `tokens_of`: [N]."""
+    starts = [token.start for sentence, _ in values for token in sentence.tokens]
+    joined = np.concatenate([np.empty(0), *(part for _, part in values)])
+    return joined[np.argsort(np.array(starts, int), kind="stable")]
+
+
+def phi_tokens(document: Document) -> np.ndarray:
+    """Mask of the tokens that share a character with a gold span: [N], bool."""
+    tokens = tokens_of(document)
+    is_phi = np.zeros(len(tokens), bool)
+    for span in document.spans:
+        positions = positions_in(tokens, span)
+        is_phi[positions.start : positions.stop] = True
+    return is_phi
