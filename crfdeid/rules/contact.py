@@ -268,6 +268,7 @@ NETWORK_RULES = (
         ("10.0.7.256", "1.2.3", "1.2.3.4.5", "version 1.4.8.2"),
         words=(".",),
         check=is_ip,
+        digits=4,
     ),
     Rule(
         "hardware address",
@@ -367,6 +368,7 @@ CONTACT_RULES = (
         ("Fax: [(555) 555-0134]", "fax [914 555 013]", "fax number is [+1 555-555-0134]", "Telefax [030/23125013]"),
         ("fax it", "fax 12", "fax 14/03/2019"),
         left_context=("fax", "telefax"),
+        digits=2,
     ),
     Rule(
         "telephone",
@@ -390,6 +392,7 @@ CONTACT_RULES = (
         ("555-01", "120/80", "5 555", "10-20-30", "01.02.2019 12", "943 476 5919", "51 789 639 203", "1 000 000 000"),
         check=is_telephone,
         exact="both",
+        digits=9,
     ),
     Rule(
         "telephone after a word for it",
@@ -438,6 +441,7 @@ CONTACT_RULES = (
             *("bellen naar", "bereikbaar op", "telefone", "telemóvel", "telem", "telef", "ligar para"),
             "contacto telefónico",
         ),
+        digits=2,
     ),
     Rule(
         "telephone of seven digits",
@@ -497,6 +501,7 @@ CONTACT_RULES = (
             ),
         ),
         separator=_OR,
+        digits=7,
     ),
     Rule(
         "extension",
@@ -535,6 +540,7 @@ CONTACT_RULES = (
             ),
         ),
         separator=_OR_EXTENSION,
+        digits=3,
     ),
     Rule(
         "extension after an x",
@@ -543,6 +549,7 @@ CONTACT_RULES = (
         ("call x[4823]", "(x[48221])", "office x [4823]"),
         ("x4", "2 x 4822", "x1000", "40x4822", "x4822 mg"),
         words=FEW_WORDS,
+        digits=4,
     ),
     Rule(
         "telephone in one run",
@@ -550,6 +557,7 @@ CONTACT_RULES = (
         _PHONES,
         ("02079460958", "0199003013", "017604069013"),
         ("555013", "1234", "0.5552550134", "914555013", "048221344822"),
+        digits=10,
     ),
     Rule(
         "telephone without a sign of one",
@@ -558,6 +566,7 @@ CONTACT_RULES = (
         ("914555013", "5552550134", "555 255 0134"),
         ("555013", "1555550134"),
         requires_support=True,
+        digits=9,
     ),
     Rule(
         "postal code after a word for it",
@@ -578,6 +587,7 @@ CONTACT_RULES = (
             "codigo postal",
         ),
         exact="both",
+        digits=5,
     ),
     Rule(
         "US postal code after a state",
@@ -585,6 +595,7 @@ CONTACT_RULES = (
         _PLACES,
         ("MA [02139]", "NY, [10001-1234]", "Quilltown, Ohio [48221]", "APO AE [09048]"),
         ("MA 0213", "12345", "in 12345 cases", "de 12345"),
+        digits=5,
     ),
     Rule(
         "British postcode",
@@ -592,6 +603,7 @@ CONTACT_RULES = (
         _PLACES,
         ("SW1A 9QX", "QUILLTON [M4 8QT]", "EC1Y 8QX", "W1T4QX"),
         ("T4 8MG", "QX1 2AB", "sw1a 9qx", "L5 10ML", "B12 5MG"),
+        digits=2,
     ),
     Rule(
         "Canadian postal code",
@@ -599,6 +611,7 @@ CONTACT_RULES = (
         _PLACES,
         ("K8R 4T2", "ON [M4B 8R2]"),
         ("D8R 4T2", "T4N2M1", "G1P0A1"),
+        digits=3,
     ),
     Rule(
         "house on a numbered road",
@@ -639,6 +652,7 @@ CONTACT_RULES = (
         ),
         language="de",
         exact="start",
+        digits=1,
     ),
     Rule(
         "street with a number",
@@ -676,6 +690,7 @@ CONTACT_RULES = (
             *("12 LEAD ST ELEVATION", "2 HEAD CT", "5 UNITS SQ", "3 AXILLARY LN", "10 AM DR. QUILL", "2 VIEW CHEST"),
         ),
         words=_WORDS_OF_WAYS,
+        digits=1,
     ),
     Rule(
         "post office box",
@@ -694,6 +709,7 @@ CONTACT_RULES = (
         ("box 4", "po 5", "BP 120"),
         words=("box", "apartado", "postfach", "bp", "b"),
         exact="both",
+        digits=1,
     ),
     Rule(
         "coordinates",
@@ -701,5 +717,6 @@ CONTACT_RULES = (
         ("LOCATION-OTHER", "GEOGRAPHIC_LOCATION", "LOCATION"),
         ("48.22134, -7.48221", "48.2213° N, 7.4822° W"),
         ("3.5, 4.2", "48.22134"),
+        digits=10,
     ),
 )

@@ -174,6 +174,7 @@ DATE_RULES = (
         ("14-20", "3/14-3/20", "2-4/5", "1.5-2.5", "10-12-14"),
         words=MARKS,
         separator=_BETWEEN_DATES,
+        digits=5,
     ),
     Rule(
         "date and time",
@@ -181,6 +182,7 @@ DATE_RULES = (
         _DATES,
         ("1972-03-14T10:22:48Z", "1972-03-14T10:22", "1972-03-14T10:22:48.123+01:00"),
         ("T10:22", "1972-03T10:22"),
+        digits=12,
     ),
     Rule(
         "date in digits",
@@ -194,6 +196,7 @@ DATE_RULES = (
         ),
         ("120/80", "3.5", "93-12-23-7", "7.36/12/02", "10-0-10", "40-30-20", "Hb 12.05. Today"),
         words=MARKS,
+        digits=4,
     ),
     Rule(
         "date in digits with letters of a scanner",
@@ -204,6 +207,7 @@ DATE_RULES = (
         ("03/14/1972", "sol/si/bobo", "10/is/1234", "O3/99/1972"),
         words=MARKS,
         check=is_scanned_date,
+        digits=3,
     ),
     Rule(
         "day, month in Roman numerals and year",
@@ -214,6 +218,7 @@ DATE_RULES = (
         ("14.III.2031", "14/XI/31", "4.IV.2031", "14-XII-2031", "since [III.2031]"),
         ("grade 2/IV", "III/VI", "14.iii.2031", "II-III"),
         words=_RARE_WORDS,
+        digits=3,
     ),
     Rule(
         "days of a month",
@@ -228,6 +233,7 @@ DATE_RULES = (
         ),
         ("2 or 3 may help", "March 14-20 mg", "1 and 2", "14 al 20 de mayores"),
         words=_MONTHS,
+        digits=2,
     ),
     Rule(
         "date with other marks",
@@ -242,6 +248,7 @@ DATE_RULES = (
         ),
         ("may '", "14 marks", "2031 patients", "mar31"),
         words=_MONTHS,
+        digits=1,
     ),
     Rule(
         "date",
@@ -250,6 +257,7 @@ DATE_RULES = (
         ("14 de marzo de 1972", "March 14, 1972", "on [3 Mar]. Then home"),
         ("in may", "14 de 1972"),
         words=_MONTHS,
+        digits=1,
     ),
     Rule(
         "month and year",
@@ -272,6 +280,7 @@ DATE_RULES = (
         ("since [03/1972]", "im [03.2021]", "in [2031-03]"),
         ("13/197", "13/1972", "1/2048", "10.2021 mg", "0.2021", "3.2021", "2009-10"),
         words=MARKS,
+        digits=5,
     ),
     Rule(
         "day and month after a word for it",
@@ -292,6 +301,7 @@ DATE_RULES = (
         ("on 4/5", "from 4/10 to 2/10", "el 1/3 medio", "strength on 5/5", "after 3/14 nodes", "seen 120/80", "by 2/3"),
         words=("/",),
         separator=_BETWEEN_DAYS,
+        digits=2,
     ),
     Rule(
         "day and month in German",
@@ -308,6 +318,7 @@ DATE_RULES = (
         words=_RARE_WORDS,
         separator=_BETWEEN_DAYS,
         language="de",
+        digits=2,
     ),
     Rule(
         "day and month in a note with several",
@@ -318,6 +329,7 @@ DATE_RULES = (
         words=("/",),
         in_note=has_days_without_year,
         separator=_BETWEEN_DAYS,
+        digits=2,
     ),
     Rule(
         "year after a word for it",
@@ -333,6 +345,7 @@ DATE_RULES = (
         ("2006", "en 2500 casos", "of 1998", "en 2006 mg", "in 1998.5", "(Quill, 1998)", "(1998 g)"),
         words=(*(word.split()[0] for word in _BEFORE_YEARS), "año", "year", "(", "y", "and"),
         requires_support=True,
+        digits=4,
     ),
     Rule(
         "date of birth after its name",
@@ -344,5 +357,6 @@ DATE_RULES = (
             *("dob", "d.o.b", "date of birth", "birth date", "birthdate", "birthday", "born", "born on"),
             *("fecha de nacimiento", "nacimiento"),
         ),
+        digits=4,
     ),
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crfdeid.rules.name_words import ends_with_name
+from crfdeid.rules.name_words import NameWords
 from crfdeid.rules.rule import CAPITAL, NAME_PART, NAME_REST, Rule, forms, one_of
 from features.languages import LANGUAGES, Language
 from features.tokenizer import tokenize
@@ -24,67 +24,83 @@ _COMMON = (
 _KINDS = one_of(_SPANISH.cues["institution"])
 _LINKS = r"(?:(?:de|del|da|do|dos|para|en|la|las|los|el) |d['’]){0,3}"
 
-INSTITUTION_RULES = (
-    Rule(
-        "hospital",
-        rf"(?={CAPITAL})(?:(?:complejo|complexo) hospital(?:ario|ari)|hospital(?! (?:n(?:umber|úm|o|º)|de día)(?!\w))) "
-        rf"{_LINKS}{NAME_PART}{NAME_REST}",
-        ("HOSPITAL", "INSTITUCION", "ORGANIZATION"),
-        (
-            *("Hospital Universitario Quill", "[Hospital General de Tawn]. C/ Quill", "Complejo Hospitalario de Tawn"),
-            *("[Hospital Quill y Tawn] Servicio de Urología", "[Hospital Quill] Avda. Tawn 4"),
-            "[Hospital de Tawn] C/Quill 4",
+
+def institution_rules(words: NameWords) -> tuple[Rule, ...]:
+    """The rules for institutions; ``words`` tells names from other words."""
+    return (
+        Rule(
+            "hospital",
+            rf"(?={CAPITAL})(?:(?:complejo|complexo) hospital(?:ario|ari)|hospital"
+            rf"(?! (?:n(?:umber|úm|o|º)|de día)(?!\w))) {_LINKS}{NAME_PART}{NAME_REST}",
+            ("HOSPITAL", "INSTITUCION", "ORGANIZATION"),
+            (
+                *(
+                    "Hospital Universitario Quill",
+                    "[Hospital General de Tawn]. C/ Quill",
+                    "Complejo Hospitalario de Tawn",
+                ),
+                *("[Hospital Quill y Tawn] Servicio de Urología", "[Hospital Quill] Avda. Tawn 4"),
+                "[Hospital de Tawn] C/Quill 4",
+            ),
+            ("nuestro hospital", "Hospital de Día", "Hospital Clínico", "Hospital, C/ Quill"),
+            words=("hospital", "complejo", "complexo"),
+            check=words.ends_with_name,
+            exact="start",
+            language="es",
         ),
-        ("nuestro hospital", "Hospital de Día", "Hospital Clínico", "Hospital, C/ Quill"),
-        words=("hospital", "complejo", "complexo"),
-        check=ends_with_name,
-        exact="start",
-        language="es",
-    ),
-    Rule(
-        "institution",
-        rf"(?={CAPITAL})(?!{_COMMON})(?:{_KINDS} {_LINKS}{NAME_PART}{NAME_REST}(?: \({CAPITAL}{{3,8}}\))?"
-        r"|ciudad (?:universitaria|de la justicia|sanitaria)|palacio de justicia|servicio [\w-]{4,30} de salud)",
-        _INSTITUTIONS,
-        (
-            *("Universidad de Tawn", "Facultad de Odontología de Quillón", "la [Fundación Quill]", "Clínica Quill"),
-            *("[Instituto Tawnés de Medicina Legal]. Calle Quill 4", "[Centro Médico Tawn (CMT)]", "Colegio Quillas"),
-            *("[Universidad de Tawn] E-mail: j.quill@tawn.org", 'Centro de Rehabilitación "Tawn de Quill"'),
-            *("Escuela Universitaria de Ciencias de la Salud", "Palacio de Justicia", "Servicio Tawnés de Salud"),
+        Rule(
+            "institution",
+            rf"(?={CAPITAL})(?!{_COMMON})(?:{_KINDS} {_LINKS}{NAME_PART}{NAME_REST}(?: \({CAPITAL}{{3,8}}\))?"
+            r"|ciudad (?:universitaria|de la justicia|sanitaria)|palacio de justicia|servicio [\w-]{4,30} de salud)",
+            _INSTITUTIONS,
+            (
+                *("Universidad de Tawn", "Facultad de Odontología de Quillón", "la [Fundación Quill]", "Clínica Quill"),
+                *(
+                    "[Instituto Tawnés de Medicina Legal]. Calle Quill 4",
+                    "[Centro Médico Tawn (CMT)]",
+                    "Colegio Quillas",
+                ),
+                *("[Universidad de Tawn] E-mail: j.quill@tawn.org", 'Centro de Rehabilitación "Tawn de Quill"'),
+                *("Escuela Universitaria de Ciencias de la Salud", "Palacio de Justicia", "Servicio Tawnés de Salud"),
+            ),
+            (
+                *("universidad de tawn", "Nutrición Clínica y Dietética", "Clínica de Heridas", "Centro de Salud"),
+                *("en otros Centros", "Instituto", "Colegio", "Residencia habitual", "Universidad, Avda. Quill"),
+            ),
+            words=(*_SPANISH.cues["institution"], "ciudad", "palacio", "servicio"),
+            exact="both",
         ),
-        (
-            *("universidad de tawn", "Nutrición Clínica y Dietética", "Clínica de Heridas", "Centro de Salud"),
-            *("en otros Centros", "Instituto", "Colegio", "Residencia habitual", "Universidad, Avda. Quill"),
+        Rule(
+            "health centre",
+            rf"(?={CAPITAL})(?:centro de salud|consultorio|ambulatorio) {_LINKS}{NAME_PART}{NAME_REST}",
+            _CENTRES,
+            ("Centro de Salud Las Quillas", "su [Centro de Salud de Tawn]. C/ Quill", "Consultorio Tawn"),
+            ("su centro de salud", "Centro de Salud por fiebre", "Ambulatorio, C/ Quill"),
+            words=("centro", "consultorio", "ambulatorio"),
         ),
-        words=(*_SPANISH.cues["institution"], "ciudad", "palacio", "servicio"),
-        exact="both",
-    ),
-    Rule(
-        "health centre",
-        rf"(?={CAPITAL})(?:centro de salud|consultorio|ambulatorio) {_LINKS}{NAME_PART}{NAME_REST}",
-        _CENTRES,
-        ("Centro de Salud Las Quillas", "su [Centro de Salud de Tawn]. C/ Quill", "Consultorio Tawn"),
-        ("su centro de salud", "Centro de Salud por fiebre", "Ambulatorio, C/ Quill"),
-        words=("centro", "consultorio", "ambulatorio"),
-    ),
-    Rule(
-        "institution in English",
-        # "American College of ..." and "National Institute of ..." make classifications and guidelines.
-        rf"(?:(?<!national )(?<!american )(?:university|college|institute) of (?:the )?{NAME_PART}{NAME_REST}"
-        rf"|(?!american|national)(?:{NAME_PART} ){{1,3}}(?:university|college|institute|foundation|academy"
-        r"|(?:high|middle|primary|elementary) school))(?<!the university)",
-        _INSTITUTIONS,
-        (
-            *("the [Tawn Institute]", "Quill State University", "Tawn Quill Foundation", "at [Quillton High School]."),
-            *("University of Tawn", "the [University of South Tawn] Department of Surgery"),
+        Rule(
+            "institution in English",
+            # "American College of ..." and "National Institute of ..." make classifications and guidelines.
+            rf"(?:(?<!national )(?<!american )(?:university|college|institute) of (?:the )?{NAME_PART}{NAME_REST}"
+            rf"|(?!american|national)(?:{NAME_PART} ){{1,3}}(?:university|college|institute|foundation|academy"
+            r"|(?:high|middle|primary|elementary) school))(?<!the university)",
+            _INSTITUTIONS,
+            (
+                *(
+                    "the [Tawn Institute]",
+                    "Quill State University",
+                    "Tawn Quill Foundation",
+                    "at [Quillton High School].",
+                ),
+                *("University of Tawn", "the [University of South Tawn] Department of Surgery"),
+            ),
+            (
+                *("a university", "college degree", "National Institute of Health Stroke Scale", "high school"),
+                *("the University", "American College of Rheumatology"),
+            ),
+            words=_ENGLISH.cues["institution"],
         ),
-        (
-            *("a university", "college degree", "National Institute of Health Stroke Scale", "high school"),
-            *("the University", "American College of Rheumatology"),
-        ),
-        words=_ENGLISH.cues["institution"],
-    ),
-)
+    )
 
 
 _KIN = ("FAMILIARES_SUJETO_ASISTENCIA", "RELATIVE", "FAMILY")
@@ -117,7 +133,7 @@ _NO_KIN = "".join(
     )
 )
 # The name of a street or saint, with a capitalised next word: "Hermanos Quill".
-_NO_NAME = r"(?!(?-i:[A-ZÁÉÍÓÚÑ])[^\W\d_]+ (?-i:[A-ZÁÉÍÓÚÑ]))"
+_NO_NAME = rf"(?!{CAPITAL}[^\W\d_]+ {CAPITAL})"
 _WHICH = r"(?:(?:matern|patern)[oa]s?|mayor(?:es)?|menor(?:es)?|(?:gemel|melliz)[oa]s?|var(?:ón|ones))"
 
 _NUMBER = (
@@ -247,6 +263,7 @@ PERSONAL_DETAIL_RULES = (
         ("edad 70", "Edad: 3 meses", "Edad: 12/3", "Edad: 42 años"),
         words=("edad",),
         requires_support=True,
+        digits=1,
     ),
     Rule(
         "age in English",
@@ -257,6 +274,7 @@ PERSONAL_DETAIL_RULES = (
         ("42 years ago", "2 weeks", "age group 2"),
         words=("old", "yo", "y", "o", "age", "aged"),
         requires_support=True,
+        digits=1,
     ),
     Rule(
         "profession",
@@ -299,7 +317,7 @@ _REGIONS = ("TERRITORIO", "STATE", "LOCATION", "GEOGRAPHIC_LOCATION")
 _NATIONS = ("PAIS", "COUNTRY", "LOCATION", "GEOGRAPHIC_LOCATION")
 
 
-def _place_rules(pack: Language) -> Iterator[Rule]:
+def place_rules(pack: Language) -> Iterator[Rule]:
     """The rules for regions and countries of a language."""
     for kind, places, types in (("region", pack.regions, _REGIONS), ("country", pack.countries, _NATIONS)):
         names = sorted({name.lower() for name in places} - _OFTEN_OTHER)
@@ -314,9 +332,6 @@ def _place_rules(pack: Language) -> Iterator[Rule]:
             requires_support=True,
             language=pack.code,
         )
-
-
-PLACE_RULES = tuple(rule for pack in LANGUAGES.values() for rule in _place_rules(pack))
 
 
 # The countries of one word.
@@ -341,7 +356,7 @@ _MAKERS = (
 )
 _KNOWN = "|".join(sorted(_MAKERS, reverse=True))  # the longest first
 _LEGAL = r"(?:,? (?:s\.?a|s\.?l|inc|ltd|gmbh|ag|co|corporation)(?!\w))?"
-_NAMED = r"(?-i:[A-ZÁÉÍÓÚÑ][a-zà-ú’']{2,30}+)"
+_NAMED = rf"{CAPITAL}(?-i:[a-zß-ÿœ’']{{2,30}}+)"
 _JOINED = r"(?: | ?& ?|-| and | y )"
 _FIRM = rf"{CAPITAL}[\w’']{{0,40}}+(?:{_JOINED}[^\W\d][\w’']{{0,40}}+){{0,4}}"
 

@@ -171,6 +171,7 @@ LABELLED_NUMBER_RULES = (
             ),
         ),
         ("(01) 12 34", "(1) 00844588003288", "+h", "(17)141120"),
+        digits=8,
     ),
     Rule(
         "last digits of a number",
@@ -203,6 +204,7 @@ LABELLED_NUMBER_RULES = (
             "en los últimos 4 años",
         ),
         words=FEW_WORDS,
+        digits=3,
     ),
     Rule(
         "social security number after its name",
@@ -221,6 +223,7 @@ LABELLED_NUMBER_RULES = (
             "taxpayer number",
             "itin",
         ),
+        digits=9,
     ),
     Rule(
         "Spanish social security number after its name",
@@ -232,6 +235,7 @@ LABELLED_NUMBER_RULES = (
             *("nass", "n.a.s.s", "nuss", "nss", "number ss", "number s.s", "seguridad social", "afiliación"),
             "afiliación ss",
         ),
+        digits=9,
     ),
     Rule(
         "European social insurance number after its name",
@@ -264,6 +268,7 @@ LABELLED_NUMBER_RULES = (
             *("niss", "n.i.s.s", "segurança social", "seg. social", "beneficiário", "beneficiária"),
             *("nino", "ni number", "n.i. number", "national insurance", "insurance ni number"),
         ),
+        digits=6,
     ),
     Rule(
         "Spanish or Portuguese identity number after its name",
@@ -278,6 +283,7 @@ LABELLED_NUMBER_RULES = (
             *("dni", "d.n.i", "nif", "n.i.f", "nie", "n.i.e", "documento nacional de identidad", "nif do utente"),
             *("contribuinte", "identificação fiscal", "número fiscal"),
         ),
+        digits=7,
     ),
     Rule(
         "tax or citizen number after its name",
@@ -311,6 +317,7 @@ LABELLED_NUMBER_RULES = (
             *("historia clinica", "historia number"),
             *("number historia", "number de historia", "number de historia clínica", "number de historia clinica"),
         ),
+        digits=2,
     ),
     Rule(
         "health plan number",
@@ -338,6 +345,7 @@ LABELLED_NUMBER_RULES = (
                 "egk-number",
             ),
         ),
+        digits=2,
     ),
     Rule(
         "account number",
@@ -350,6 +358,7 @@ LABELLED_NUMBER_RULES = (
             *("number de cuenta", "cuenta corriente", "cuenta bancaria", "routing number", "card number"),
             *("credit card", "debit card"),
         ),
+        digits=2,
     ),
     Rule(
         "licence or certificate number",
@@ -385,6 +394,7 @@ LABELLED_NUMBER_RULES = (
             *("finess", "number rpps", "number adeli", "number finess", "führerschein", "führerscheinnummer"),
             *("führerschein-number", "permis de conduire", "permis number", "cias"),
         ),
+        digits=2,
     ),
     Rule(
         "Spanish college number",
@@ -402,6 +412,7 @@ LABELLED_NUMBER_RULES = (
             "nºcol",
             "colegiado",
         ),
+        digits=4,
     ),
     Rule(
         "number of an episode",
@@ -413,6 +424,7 @@ LABELLED_NUMBER_RULES = (
             *("episodio", "episode number", "encounter number", "visit number", "accession number", "specimen number"),
             *("case number", "claim number", "order number", "reference number"),
         ),
+        digits=2,
     ),
     Rule(
         "passport or identity number",
@@ -432,6 +444,7 @@ LABELLED_NUMBER_RULES = (
             "identity card",
             "employee number",
         ),
+        digits=2,
     ),
     Rule(
         "vehicle or licence plate",
@@ -466,6 +479,7 @@ LABELLED_NUMBER_RULES = (
             *("pacemaker serial", "number de serie"),
             *("biometric number", "mac address"),
         ),
+        digits=2,
     ),
     Rule(
         "serial number",
@@ -504,6 +518,7 @@ LABELLED_NUMBER_RULES = (
             ),
             *("udi-di", "udi di", "nºserie", "geräte-nr", "n°série"),
         ),
+        digits=5,
     ),
     Rule(
         "card or record of a patient",
@@ -634,6 +649,7 @@ LABELLED_NUMBER_RULES = (
             ),
             *("number de venue", "number d'examen", "number de prélèvement", "number d'admission"),
         ),
+        digits=5,
     ),
     Rule(
         "job of a dictation",
@@ -653,6 +669,7 @@ LABELLED_NUMBER_RULES = (
             *("confirmation number", "conf number", "job id", "transaction number", "dictation id", "report number"),
             *("voice job number", "diktatnummer", "diktat-number"),
         ),
+        digits=4,
     ),
     Rule(
         "initials in the footer of a dictation",
@@ -696,6 +713,7 @@ CHECKSUM_RULES = (
         ("482-21-3448", "482 21 3448", "482–21–3448"),
         ("482-21-344", "1482-21-3448", "000-21-3448", "666-21-3448", "982-21-3448", "482-00-3448", "482-21-0000"),
         check=lambda value: stdnum_check("us.ssn")(re.sub(r"\D", "-", value)),
+        digits=9,
     ),
     Rule(
         "bank account",
@@ -712,6 +730,7 @@ CHECKSUM_RULES = (
         ("ES8721004822134482210033", "GB12 QXTW", "QX12 4822 1344 8221"),
         check=stdnum_check("iban", check_country=False),
         has_checksum=True,
+        digits=2,
     ),
     Rule(
         "payment card",
@@ -725,6 +744,7 @@ CHECKSUM_RULES = (
         ("4929526018159082", "4929 5260 1815 9082", "0929 5260 1815 9081", "4929 5260 18159081"),
         check=is_card,
         has_checksum=True,
+        digits=13,
     ),
     Rule(
         "wallet of a cryptocurrency",
@@ -734,6 +754,7 @@ CHECKSUM_RULES = (
         ("1K1fPg9fFQ5qHK8CtgpYZQk4fQCqqFMHnu", "0x48221344"),
         check=lambda value: value.startswith("0x") or stdnum_check("bitcoin")(value),
         has_checksum=True,
+        digits=1,
     ),
     Rule(
         "vehicle identification number",
@@ -750,6 +771,7 @@ CHECKSUM_RULES = (
         ("BQ4822133", "F94822133", "BQ-4822133"),
         ("BQ4822134", "BQ482213", "bq4822133"),
         check=is_dea,
+        digits=7,
     ),
     Rule(
         "Spanish identity number",
@@ -758,6 +780,7 @@ CHECKSUM_RULES = (
         ("48221344G", "48221344-G", "48.221.344-G", "X4822134T", "Y-0748221-E"),
         ("48221344H", "X4822134A", "48221344", "482213G"),
         check=lambda value: stdnum_check("es.nie" if value[0].isalpha() else "es.dni")(value.replace(".", "")),
+        digits=7,
     ),
     Rule(
         "Spanish social security number",
@@ -766,6 +789,7 @@ CHECKSUM_RULES = (
         ("284822134462", "28 48221344 62", "28/48221344/62"),
         ("284822134463", "28 48221344"),
         check=is_nss,
+        digits=12,
     ),
     Rule(
         "NHS number",
@@ -774,6 +798,7 @@ CHECKSUM_RULES = (
         ("4822134407", "482 213 4407"),
         ("4822134408", "482 213 440", "482 213 4407 x4"),
         check=stdnum_check("gb.nhs"),
+        digits=10,
     ),
     Rule(
         "national provider identifier",
@@ -782,6 +807,7 @@ CHECKSUM_RULES = (
         ("1482213448", "2482213446"),
         ("1482213449", "148221344"),
         check=is_npi,
+        digits=10,
     ),
     Rule(
         "Medicare beneficiary identifier",
@@ -789,6 +815,7 @@ CHECKSUM_RULES = (
         PLAN_TYPES,
         ("1QX4-TW8-QX22", "4Q82TW1QX44"),
         ("1QX4-TW8-QX2", "0QX4-TW8-QX22", "1SX4-TW8-QX22", "EEG4TE5MK72"),
+        digits=5,
     ),
     Rule(
         "German health insurance number",
@@ -797,6 +824,7 @@ CHECKSUM_RULES = (
         ("Q482213442",),
         ("Q482213443", "q482213442", "QT482213442"),
         check=is_kvnr,
+        digits=9,
     ),
     Rule(
         "German tax number",
@@ -805,6 +833,7 @@ CHECKSUM_RULES = (
         ("48 221 375 609", "48221375609"),
         ("48 221 375 608", "11111111111"),
         check=stdnum_check("de.idnr"),
+        digits=11,
     ),
     Rule(
         "German pension insurance number",
@@ -814,6 +843,7 @@ CHECKSUM_RULES = (
         ("65 140372 Q 488", "65 321372 Q 487"),
         check=is_rvnr,
         has_checksum=True,
+        digits=11,
     ),
     Rule(
         "French social security number",
@@ -823,6 +853,7 @@ CHECKSUM_RULES = (
         ("1 72 03 75 482 213 44", "1 72 03 75 482 213"),
         check=lambda value: stdnum_check("fr.nir")(re.sub("[ .-]", "", value)),
         has_checksum=True,
+        digits=14,
     ),
     Rule(
         "Austrian social insurance number",
@@ -831,6 +862,7 @@ CHECKSUM_RULES = (
         ("4825 140372", "4825140372"),
         ("4823 140372", "4825 321372"),
         check=lambda value: stdnum_check("at.vnr")(re.sub("[ /-]", "", value)),
+        digits=10,
     ),
     Rule(
         "Swiss social insurance number",
@@ -840,6 +872,7 @@ CHECKSUM_RULES = (
         ("756.4822.1344.83", "757.4822.1344.88"),
         check=lambda value: stdnum_check("ch.ssn")(re.sub("[ .-]", "", value)),
         has_checksum=True,
+        digits=13,
     ),
     Rule(
         "Italian fiscal code",
@@ -857,6 +890,7 @@ CHECKSUM_RULES = (
         ("4822.13.449",),
         ("4822.13.448", "4822.13.44"),
         check=stdnum_check("nl.bsn"),
+        digits=9,
     ),
     Rule(
         "British national insurance number",
@@ -864,5 +898,6 @@ CHECKSUM_RULES = (
         SECURITY_TYPES,
         ("RT 48 22 13 D",),
         ("QQ 48 22 13 D", "GB 48 22 13 A", "RT 48 22 13 E", "rt 48 22 13 d", "RT482213D"),
+        digits=6,
     ),
 )

@@ -8,12 +8,12 @@ language without the list has no such rule.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from crfdeid.rules.name_words import has_proper_name, is_after_title, is_after_word, is_known, is_place, is_town
+from crfdeid.rules.name_words import NameWords
 from crfdeid.rules.names import _DOCTORS, _PATIENTS, _RELATIVES, _WORD
 from crfdeid.rules.rule import CAPITAL, UPPER, Rule, one_of
-from features.languages import LANGUAGES, Language
+from features.languages import Language
 from features.lexicons import spellings
 from features.tokenizer import tokenize
 
@@ -49,7 +49,7 @@ def _cue(cues: Iterable[str]) -> str:
     return f"(?:{'|'.join(forms)})".replace("'", "['’]") + ends
 
 
-def _name_rules(pack: Language) -> Iterator[Rule]:
+def _name_rules(pack: Language, checks: NameWords) -> Iterator[Rule]:
     """Rules for people's names."""
     particles = one_of(part for part in pack.particles if not part.endswith("'"))
     elided = one_of([*(part[:-1] for part in pack.particles if part.endswith("'")), "d"])
@@ -61,7 +61,7 @@ def _name_rules(pack: Language) -> Iterator[Rule]:
     value = rf"(?P<value>{name})"
     initial = rf"(?P<initial>(?-i:{UPPER}\.(?! ?{UPPER}|\w)))"  # "Herr K."
     somebody = f"{pack.male[0]} {pack.family[0]}"
-    strict = is_known if pack.capital_nouns else is_after_word
+    strict = checks.is_known if pack.capital_nouns else checks.is_after_word
     titles, honorifics = pack.words["title"] - {*pack.cues["role"]}, pack.words["honorific"]
     address = _cue(honorifics)
     title = _cue(titles)
@@ -72,7 +72,7 @@ def _name_rules(pack: Language) -> Iterator[Rule]:
         cues: Iterable[str],
         form: str,
         types: tuple[str, ...],
-        check: Callable[[str], bool] = is_after_title,
+        check: Callable[[str], bool] = checks.is_after_title,
         between: str = " ",
     ) -> Iterator[Rule]:
         """A rule for names after some cues; ``between`` is what its example has between the two."""
@@ -113,17 +113,17 @@ def _name_rules(pack: Language) -> Iterator[Rule]:
     for kind, types in fields:
         cues = pack.cues[kind]
         form = rf"{_cue(cues)}{of if kind == 'role' else ''}{_COLON}{value}" if cues else ""
-        yield from named(f"name in a field, {kind}", cues, form, types, is_after_word, ": ")
+        yield from named(f"name in a field, {kind}", cues, form, types, checks.is_after_word, ": ")
     yield from after("patient", _PATIENTS, strict)
-    yield from after("maiden", _PATIENTS, is_after_title)
+    yield from after("maiden", _PATIENTS, checks.is_after_title)
     yield from after("called", _PATIENTS, strict)
-    yield from after("signature", _DOCTORS, is_after_word, r" ?[.:,;|=-]{0,2} ?")
+    yield from after("signature", _DOCTORS, checks.is_after_word, r" ?[.:,;|=-]{0,2} ?")
     yield from after("seen_by", _DOCTORS, strict)
     kin = {*pack.words["kin"], *pack.cues["companion"]}
     yield from named("name of a relative", kin, rf"{_cue(kin)}{_GAP}{value}", _RELATIVES, strict)
 
 
-def _town_rules(pack: Language) -> Iterator[Rule]:
+def _town_rules(pack: Language, checks: NameWords) -> Iterator[Rule]:
     """Rules for towns after cues."""
     place, town = _place(pack)
     for kind in ("birthplace", "residence"):
@@ -137,7 +137,7 @@ def _town_rules(pack: Language) -> Iterator[Rule]:
                 (f"{cues[0]} {min(pack.common).capitalize()}", f"x {cues[0]} x"),
                 words=_starts(cues),
                 starts_with_word=True,
-                check=is_town,
+                check=checks.is_town,
                 language=pack.code,
             )
 
@@ -150,7 +150,7 @@ def _place(pack: Language) -> tuple[str, str]:
     return place, next(town for town in pack.towns if town.isalpha())
 
 
-def _address_rules(pack: Language) -> Iterator[Rule]:
+def _address_rules(pack: Language, checks: NameWords) -> Iterator[Rule]:
     """Rules for postal codes, the towns after them, and streets."""
     place, town = _place(pack)
     before = r"(?:^|(?<=[,;:|(.] )|(?<=[(,;|])|(?<=[a-z] ))|(?<=[\w.] )(?=(?-i:[A-Z])-\d)"
@@ -165,6 +165,7 @@ def _address_rules(pack: Language) -> Iterator[Rule]:
         no_town,
         language=pack.code,
         exact="both",
+        digits=2,
     )
     yield Rule(
         f"town after a postal code in {pack.name}",
@@ -172,9 +173,10 @@ def _address_rules(pack: Language) -> Iterator[Rule]:
         _TOWNS,
         (f"{sample} [{town}]",),
         no_town,
-        check=is_place,
+        check=checks.is_place,
         language=pack.code,
         exact="both",
+        digits=2,
     )
     name = rf"{CAPITAL}[\w’']{{0,30}}+(?:\.(?=[ -]\w))?"
     if pack.street_suffixes:
@@ -187,6 +189,7 @@ def _address_rules(pack: Language) -> Iterator[Rule]:
             (f"quill{pack.street_suffixes[0]} 12", f"Quill{pack.street_suffixes[0]}"),
             exact="start",
             language=pack.code,
+            digits=1,
         )
     if pack.street_words:
         articles = one_of(("de", "du", "des", "la", "le", "les", "et", *pack.particles))
@@ -204,10 +207,11 @@ def _address_rules(pack: Language) -> Iterator[Rule]:
             (f"{first} Quill", f"{first} 12"),
             exact="start",
             language=pack.code,
+            digits=int(pack.number_first),
         )
 
 
-def _institution_rules(pack: Language) -> Iterator[Rule]:
+def _institution_rules(pack: Language, checks: NameWords) -> Iterator[Rule]:
     """Rules for hospitals and other institutions with a proper name: of a town, a person or a saint."""
     _, town = _place(pack)
     part = r"(?: (?:[^\W\d_]{1,20} |[dl]['’]){0,4}|-)"
@@ -223,21 +227,15 @@ def _institution_rules(pack: Language) -> Iterator[Rule]:
             (f"{first} {min(pack.common).capitalize()}", first),
             words=_starts(words),
             starts_with_word=True,
-            check=has_proper_name,
+            check=checks.has_proper_name,
             language=pack.code,
         )
 
 
-LANGUAGE_RULES = tuple(
-    rule
-    for make, own in (
-        (_name_rules, {"en", "es"}),
-        (_town_rules, {"en", "es"}),
-        (_address_rules, {"en"}),
-        (_institution_rules, {"en", "es"}),
-    )
-    for code, pack in LANGUAGES.items()
-    if code not in own
-    for rule in make(pack)
-)
-"""The rules of each language, but for languages that have rules of their own."""
+def language_rules(packs: Sequence[Language], checks: NameWords) -> Iterator[Rule]:
+    """The rules of each language, but for languages that have rules of their own."""
+    makers = ((_name_rules, {"en", "es"}), (_town_rules, {"en", "es"}), (_address_rules, {"en"}))
+    for make, own in (*makers, (_institution_rules, {"en", "es"})):
+        for pack in packs:
+            if pack.code not in own:
+                yield from make(pack, checks)

@@ -1,10 +1,10 @@
 """All rules, and the matcher that finds their values in sentences.
 
-The rules are tried on each sentence with one space for any white space, in the order of `RULES`; a later rule never
-matches tokens that an earlier one has matched. They are also tried on its other readings (`crfdeid.rules.readings`):
-without decoration, and together with the words across a line end. `Prefilter` skips most rules in most sentences:
-rules whose words a sentence lacks, and rules whose every match has more digits than it (`least_digits`). Without it,
-redaction with a hybrid takes half as long again.
+The rules are tried on each sentence with one space for any white space, in the order of `make_rules`. A later rule
+never matches tokens that an earlier one has matched. Rules are also tried on a sentence's other readings
+(`crfdeid.rules.readings`): without decoration, and together with the words across a line end. `Prefilter` skips most
+rules in most sentences: rules whose words a sentence lacks, and rules whose every match has more digits than it
+(`Rule.digits`). Without it, redaction with a hybrid takes half as long again.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import cache, lru_cache, reduce
 from itertools import chain, groupby
 from operator import itemgetter, or_
-from re import _parser  # type: ignore[attr-defined]  # Python's parser of expressions has no public name
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -25,33 +24,45 @@ import numpy as np
 from crfdeid.rules.ages import AGE_RULES
 from crfdeid.rules.contact import CONTACT_RULES, NETWORK_RULES
 from crfdeid.rules.dates import DATE_RULES
-from crfdeid.rules.entities import INSTITUTION_RULES, MANUFACTURER_RULES, PERSONAL_DETAIL_RULES, PLACE_RULES
+from crfdeid.rules.entities import MANUFACTURER_RULES, PERSONAL_DETAIL_RULES, institution_rules, place_rules
 from crfdeid.rules.identifiers import CHECKSUM_RULES, LABELLED_NUMBER_RULES
-from crfdeid.rules.language_rules import LANGUAGE_RULES
-from crfdeid.rules.names import NAME_RULES
+from crfdeid.rules.language_rules import language_rules
+from crfdeid.rules.name_words import NameWords
+from crfdeid.rules.names import name_rules
 from crfdeid.rules.readings import Reading, hyphenated_lines, is_closed, may_cross, plain_reading, seam_at
 from crfdeid.rules.rule import Rule
-from features.languages import ALL_LANGUAGES
+from features.languages import LANGUAGES
+from features.lexicons import name_lists
 from features.patterns import lower_for_patterns
 from features.sentences import NoteTokens
 from features.tokenizer import Token, tokenize
 from features.tokens import Sentence
 
-RULES: tuple[Rule, ...] = (
-    *NETWORK_RULES,
-    *LABELLED_NUMBER_RULES,
-    *CHECKSUM_RULES,
-    *CONTACT_RULES,
-    *DATE_RULES,
-    *AGE_RULES,
-    *LANGUAGE_RULES,
-    *INSTITUTION_RULES,
-    *NAME_RULES,
-    *PERSONAL_DETAIL_RULES,
-    *PLACE_RULES,
-    *MANUFACTURER_RULES,
-)
-"""All rules, in the order in which they are tried."""
+
+@cache
+def make_rules(languages: tuple[str, ...]) -> tuple[Rule, ...]:
+    """All rules for notes of some languages, in the order in which they are tried.
+
+    Args:
+        languages: codes of the languages; words of others are in no rule.
+    """
+    packs = [LANGUAGES[code] for code in languages]
+    words = NameWords(languages)
+    return (
+        *NETWORK_RULES,
+        *LABELLED_NUMBER_RULES,
+        *CHECKSUM_RULES,
+        *CONTACT_RULES,
+        *DATE_RULES,
+        *AGE_RULES,
+        *language_rules(packs, words),
+        *institution_rules(words),
+        *name_rules(words),
+        *PERSONAL_DETAIL_RULES,
+        *(rule for pack in packs for rule in place_rules(pack)),
+        *MANUFACTURER_RULES,
+    )
+
 
 # Tokens for a number; "number" in the name of a field is any of them.
 _NUMBER_WORDS = frozenset(
@@ -103,56 +114,6 @@ def _expression(rule: Rule) -> str:
     return f"{_BEFORE}(?:{'|'.join(names)}){_GAP}(?:{value}){_AFTER}"
 
 
-# Most expressions for names have none, and parsing takes long.
-_NO_DIGITS, _MAY_HAVE_DIGITS = re.compile(r"\[\^\\W\\d[^]]*\]|\{\d*,?\d*\}"), re.compile(r"\\d|\d")
-
-
-@cache
-def least_digits(form: str) -> int:
-    r"""Count the digits that any match of an expression has, with its context.
-
-    Example:
-        >>> [least_digits(form) for form in (r"MRN ?\d{4,6}|\d\d-[a-z]", r"[a-z]\d*", "[a-z0-9]{9}")]
-        [2, 0, 0]
-    """
-    return _sum_digits(_parser.parse(form)) if _MAY_HAVE_DIGITS.search(_NO_DIGITS.sub("", form)) else 0
-
-
-def _sum_digits(sequence: Iterable[tuple[Any, Any]]) -> int:
-    """Least number of digits of a parsed sequence; an assertion may be about digits that it counts."""
-    items = [*sequence]
-    of_asserts = [_sum_digits(content[-1]) for kind, content in items if kind is _parser.ASSERT]
-    return max(*of_asserts, sum(_count_digits(*item) for item in items), 0)
-
-
-def _count_digits(kind: Any, content: Any) -> int:
-    """Least number of digits of a parsed item that is no assertion."""
-    match kind:
-        case _parser.LITERAL | _parser.IN:
-            return int(_is_digit(kind, content))
-        case _parser.BRANCH:
-            return min(map(_sum_digits, content[1]))
-        case _parser.MAX_REPEAT | _parser.MIN_REPEAT | _parser.POSSESSIVE_REPEAT:
-            return int(content[0]) * _sum_digits(content[2])
-        case _parser.SUBPATTERN:
-            return _sum_digits(content[-1])
-        case _parser.ATOMIC_GROUP:
-            return _sum_digits(content)
-    return 0
-
-
-def _is_digit(kind: Any, content: Any) -> bool:
-    """True if a parsed character, or a set of characters, matches digits alone."""
-    match kind:
-        case _parser.LITERAL:
-            return chr(content).isdecimal()
-        case _parser.RANGE:
-            return chr(content[0]) >= "0" and chr(content[1]) <= "9"
-        case _parser.IN:
-            return all(_is_digit(*one) for one in content)
-    return content is _parser.CATEGORY_DIGIT
-
-
 class Prefilter(dict[str, int]):
     r"""Conditions of rules that each token meets, a bit for each condition; a cache by token.
 
@@ -167,7 +128,7 @@ class Prefilter(dict[str, int]):
         cue: the bit of tokens at which rules with ``starts_with_word`` start.
 
     Example:
-        >>> room = Rule("room", r"\d{3}[a-d]?", ("ROOM",), (), (), left_context=("room",))
+        >>> room = Rule("room", r"\d{3}[a-d]?", ("ROOM",), (), (), left_context=("room",), digits=3)
         >>> prefilter = Prefilter([room])
         >>> prefilter.of_rules["room"], [prefilter[token] for token in ("Room", "214", "b")]
         ((1, 2), [2, 1, 0])
@@ -185,7 +146,7 @@ class Prefilter(dict[str, int]):
 
     def _of_rule(self, rule: Rule) -> Iterator[int]:
         """The bits that a rule needs."""
-        if least_digits(rule.form):
+        if rule.digits:
             yield _HAS_DIGIT
         if rule.starts_with_word:
             yield self.cue
@@ -264,12 +225,15 @@ class RuleSet:
         names: names of the rules in use, which alone take tokens from later rules; None for all.
 
     Attributes:
-        rules: the rules for these languages and for all, in the order of `RULES`.
+        rules: the rules for these languages and for all, in the order of `make_rules`.
     """
 
-    def __init__(self, languages: Iterable[str], names: Collection[str] | None = None) -> None:
-        of_languages = (rule for rule in RULES if rule.language in (None, *languages))
-        self.rules = tuple(rule for rule in of_languages if names is None or rule.name in names)
+    def __init__(self, languages: tuple[str, ...], names: Collection[str] | None = None) -> None:
+        rules = make_rules(languages)
+        self.rules = tuple(
+            rule for rule in rules if (rule.language in (None, *languages)) and (names is None or rule.name in names)
+        )
+        self._given_names = name_lists(languages)["first"]
         self._recent: dict[int, tuple[Sentence, list[_Found]]] = {}  # by the sentence's identity
         self._over_hyphens: WeakKeyDictionary[NoteTokens, list[_Found]] = WeakKeyDictionary()
         self._prefilter = Prefilter(self.rules)
@@ -293,9 +257,7 @@ class RuleSet:
     def _compile(self, rule: Rule) -> _Compiled:
         form = _expression(rule)
         small = not _CASE_SENSITIVE.search(form)
-        return _Compiled(
-            rule, _pattern(form, small=small), small, least_digits(rule.form), self._prefilter.of_rules[rule.name], {}
-        )
+        return _Compiled(rule, _pattern(form, small=small), small, rule.digits, self._prefilter.of_rules[rule.name], {})
 
     def _allowed(self, bits: int) -> Sequence[_Compiled]:
         """The rules that can match in a sentence with these bits."""
@@ -385,7 +347,7 @@ class RuleSet:
         found = []
         for match in across:
             first, stop = _token_range(ends, match.start, match.end)
-            if may_cross(seam, first, stop, is_value=match.start in values):
+            if may_cross(seam, first, stop, is_value=match.start in values, given_names=self._given_names):
                 found.append((match.rule, seam.first + first, seam.first + stop))
         return [*_disjoint(found)]
 
@@ -476,17 +438,17 @@ def _pattern(form: str, *, small: bool) -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=32)
-def rules_for(languages: tuple[str, ...] = ALL_LANGUAGES, names: frozenset[str] | None = None) -> RuleSet:
+def rules_for(languages: tuple[str, ...], names: frozenset[str] | None = None) -> RuleSet:
     """The rules of some languages, compiled when they are first used; only those of some names, or all."""
     return RuleSet(languages, names)
 
 
-def find_rules(sentence: Sentence, languages: tuple[str, ...] = ALL_LANGUAGES) -> Iterator[tuple[Rule, int, int]]:
+def find_rules(sentence: Sentence, languages: tuple[str, ...]) -> Iterator[tuple[Rule, int, int]]:
     """Matches of the rules in a sentence: the rule, the first token, and the token after the last.
 
     Example:
         >>> from features.sentences import split_sentences
-        >>> [(rule.name, a, b) for rule, a, b in find_rules(split_sentences("MRN: 48-2213, seen 3/14/72")[0])]
+        >>> [(rule.name, a, b) for rule, a, b in find_rules(split_sentences("MRN: 48-2213, seen 3/14/72")[0], ("en",))]
         [('record number', 2, 5), ('date in digits', 7, 12)]
     """
     yield from next(rules_for(languages).find([sentence]))
@@ -526,7 +488,7 @@ def _matches(text: str, rules: Sequence[_Compiled], cues: Sequence[tuple[str, in
 def _matches_at(
     text: str, at: Mapping[str, Sequence[tuple[int, Rule, re.Pattern[str]]]], cues: Sequence[tuple[str, int]]
 ) -> Iterator[_Match]:
-    """Matches of the rules with ``starts_with_word`` at their cue words, in the order of `RULES`."""
+    """Matches of the rules with ``starts_with_word`` at their cue words, in the order of `make_rules`."""
     tried = [
         (number, end - len(word), rule, form) for word, end in cues for number, rule, form in at.get(word.lower(), ())
     ]

@@ -1,4 +1,4 @@
-"""Checks of the rules for names, from lists of words that are names and words of the language.
+"""Names and other words: the checks of the rules for names, from word lists of some languages.
 
 A word after "Dr." is nearly always a name; after "patient" or "seen by" it is as often a word of the language
 ("Patient Denies pain", "visto por Cardiología"). The lists are in the language packs and in ``name_words.txt``.
@@ -11,197 +11,200 @@ from functools import lru_cache
 from pathlib import Path
 
 from crfdeid.known_phi.folding import fold_to_alnum
-from crfdeid.known_phi.names import is_common_word
 from crfdeid.utils.files import read_sections
-from features.languages import ALL_LANGUAGES, LANGUAGES
+from features.languages import LANGUAGES
 from features.lexicons import name_lists, place_kind, word_classes, word_set
 
 _LISTS = {
     name: word_set(" ".join(lines)) for name, lines in read_sections(Path(__file__).with_name("name_words.txt")).items()
 }
-_ALSO_WORDS = _LISTS["both"]
-_LANGUAGE = (
-    _LISTS["abbreviations"]
-    | {fold_to_alnum(word) for language in LANGUAGES.values() for word in (*language.common, *language.cues["field"])}
-) - _ALSO_WORDS
+_BOTH = _LISTS["both"]
 _CLASSES = {"title", "honorific", "kin", "hospital", "contact", "identifier", "weekday"}  # of `features.lexicons`
 _PLACES = {"region", "country", "place", "street", "month"}
+_NO_ORDINARY = {"region", "country"}  # classes of words that are no ordinary words, even in lower case
 _LISTED = frozenset(("given", "family"))  # kinds of words that are names and nothing else
-_PARTICLES = frozenset(
-    fold_to_alnum(part) for language in LANGUAGES.values() for words in language.particles for part in words.split()
-)
-# How words of the language end that are hardly names: sciences, diseases, procedures, adjectives, adverbs.
-_ENDINGS = re.compile(
-    r"(?:cirugias?|log[iíy]as?|logicals?|log[oa]s?|logists?|iatr[ií]as?|iatrics?|iatra|iatrists?|graf[ií]as?|graphy|grams?|gramas?"
-    r"|scop[iy]as?|scopies|tom[iy]as?|ect[oó]mi[ao]s?|plast[iy]as?|pat[ií]as?|pathy|terapias?|therap(?:y|ist|ists|eutics?)"
-    r"|itis|osis|emias?|uria|algias?|cion|ciones|sion|siones|tion|tions|sions|dades|[iea]dad|mientos?|mente|ness"
-    r"|ments?|ities|ically|ivity|ancy|ency|ology|metria|metry|oma|omas|gesics?|tensiv[oa]s?|tensive|logic[oa]s?"
-    r"|tic[oa]s?|tiv[oa]s?|ístic[oa]s?|[ou]ri[oa]s|ectad[oa]s?|izad[oa]s?|ized|abl[ey]s?|ibles?|ulos[oa]|micin[ao]?|cilin[ao]?"
-    r"|mab|mabs|tinib|statin[ao]?|oxacino?|prazole?|sartan|olol|idine|azole|avir|umab|ximab|ceae"
-    rf"{''.join('|' + fold_to_alnum(ending) for language in LANGUAGES.values() for ending in language.endings)})$"
+# How words of many languages end that are hardly names: diseases, families of bacteria, international names of drugs.
+_ENDINGS = (
+    *("itis", "osis", "uria", "oma", "omas", "ceae", "mab", "mabs", "umab", "ximab", "tinib", "statin", "statina"),
+    *("statino", "oxacin", "oxacino", "prazol", "prazole", "sartan", "olol", "idine", "azole", "avir", "micin"),
+    *("micina", "micino", "cilin", "cilina", "cilino"),
 )
 _SHORTEST, _ACRONYM = 2, 4  # letters at most
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*(?:\.(?=[ -]?[^\W\d_]))?|,")
 
 
-@lru_cache(maxsize=1 << 14)
-def _name_word_kind(word: str) -> str:
-    """The kind of a word with a capital.
+class NameWords:
+    """Tell names from other words, in notes of some languages.
 
-    Returns:
-        "given", "family" for names, "word" of the language, "both", "particle", "initial", "acronym", else "unknown".
-
-    Example:
-        >>> [_name_word_kind(word) for word in ("Marta", "Rodríguez", "Denies", "White", "Cardiología", "de")]
-        ['given', 'family', 'word', 'both', 'word', 'particle']
-        >>> [_name_word_kind(word) for word in ("Quill", "SNC", "IgG", "J")]
-        ['unknown', 'acronym', 'word', 'initial']
+    Args:
+        languages: codes of the languages whose lists count.
     """
-    name, classes = fold_to_alnum(word), set(word_classes(word))
-    if name in _PARTICLES and (len(name) > 1 or word.islower()):
-        return "particle"
-    if len(name) < _SHORTEST:
-        return "unknown" if word.upper() == word.lower() else "initial"  # a script without capitals
-    if name in _ALSO_WORDS:
-        return "both"
-    mixed = word[-1].isupper() and not word.isupper()  # "IgG"
-    if name in _LANGUAGE or classes & _CLASSES or mixed:
-        return "word"
-    return _name_kind(word, name, is_both=bool(classes & _PLACES))
 
+    def __init__(self, languages: tuple[str, ...]) -> None:
+        packs = [LANGUAGES[code] for code in languages]
+        self._languages = languages
+        self._others = {fold_to_alnum(word) for pack in packs for word in (*pack.common, *pack.cues["field"])}
+        self._others = (self._others | _LISTS["abbreviations"]) - _BOTH
+        self._ordinary = {fold_to_alnum(word) for pack in packs for word in pack.ambiguous}
+        self._particles = {fold_to_alnum(part) for pack in packs for words in pack.particles for part in words.split()}
+        endings = {*_ENDINGS, *(fold_to_alnum(ending) for pack in packs for ending in pack.endings)}
+        self._endings = re.compile(rf"(?:{'|'.join(sorted(endings))})$")
+        self.given, self._family = name_lists(languages).values()
+        self.kind = lru_cache(1 << 14)(self._kind)
+        self._is_proper = lru_cache(1 << 14)(self._is_known_name)
 
-def _name_kind(word: str, name: str, *, is_both: bool) -> str:
-    """The kind of a word that no list of the language has, folded too."""
-    given, family = name_lists(ALL_LANGUAGES).values()
-    if is_both or (is_common_word(name) and name not in given):
-        return "both"
-    if name in given or name in family:
-        return "family" if name in family else "given"
-    if _ENDINGS.search(name):
-        return "word"
-    return "acronym" if word.isupper() and len(word) <= _ACRONYM else "unknown"
+    def _kind(self, word: str) -> str:
+        """The kind of a word with a capital.
 
+        Returns:
+            "given", "family" for names, "word" of the language, "both", "particle", "initial", "acronym", else
+            "unknown".
 
-def _kinds(value: str) -> list[str]:
-    """The kinds of a value's words; a comma's is ",". It is empty where the value cannot be a name whatever the cue."""
-    words = _WORD.findall(value)
-    kinds = ["," if word == "," else "initial" if word.endswith(".") else _name_word_kind(word) for word in words]
-    if not kinds or "word" in kinds or kinds[-1] in ("particle", ","):
-        return []
-    if "acronym" in kinds and any(not word.isupper() for word in words if len(word) > 1):
-        return []  # "Quill MIR"
-    if "," in kinds:
-        comma = kinds.index(",")
-        if "given" in kinds[:comma] or fold_to_alnum(words[comma + 1]) not in name_lists(ALL_LANGUAGES)["first"]:
-            return []  # "Marta Quill, Tawn"
-    return kinds
+        Example:
+            >>> kind = NameWords(("en", "es")).kind
+            >>> [kind(word) for word in ("Marta", "Rodríguez", "Denies", "White", "Cardiología", "de")]
+            ['given', 'family', 'word', 'both', 'word', 'particle']
+            >>> [kind(word) for word in ("Quill", "SNC", "IgG", "J")]
+            ['unknown', 'acronym', 'word', 'initial']
+        """
+        name, classes = fold_to_alnum(word), set(word_classes(word, self._languages))
+        if name in self._particles and (len(name) > 1 or word.islower()):
+            return "particle"
+        if len(name) < _SHORTEST:
+            return "unknown" if word.upper() == word.lower() else "initial"  # a script without capitals
+        if name in _BOTH:
+            return "both"
+        mixed = word[-1].isupper() and not word.isupper()  # "IgG"
+        if name in self._others or classes & _CLASSES or mixed:
+            return "word"
+        return self._name_kind(word, name, is_both=bool(classes & _PLACES))
 
+    def _name_kind(self, word: str, name: str, *, is_both: bool) -> str:
+        """The kind of a word that no list of the language has, folded too."""
+        is_ordinary = name in self._ordinary or not _NO_ORDINARY.issuperset(word_classes(name, self._languages))
+        if is_both or (is_ordinary and name not in self.given):
+            return "both"
+        if name in self.given or name in self._family:
+            return "family" if name in self._family else "given"
+        if self._endings.search(name):
+            return "word"
+        return "acronym" if word.isupper() and len(word) <= _ACRONYM else "unknown"
 
-def is_after_title(value: str) -> bool:
-    """True for words after a title that can be a name: none is a word of the language.
+    def _kinds(self, value: str) -> list[str]:
+        """The kinds of a value's words; a comma's is ",". It is empty where no cue makes the value a name."""
+        words = _WORD.findall(value)
+        kinds = ["," if word == "," else "initial" if word.endswith(".") else self.kind(word) for word in words]
+        if not kinds or "word" in kinds or kinds[-1] in ("particle", ","):
+            return []
+        if "acronym" in kinds and any(not word.isupper() for word in words if len(word) > 1):
+            return []  # "Quill MIR"
+        if "," in kinds:
+            comma = kinds.index(",")
+            if "given" in kinds[:comma] or fold_to_alnum(words[comma + 1]) not in self.given:
+                return []  # "Marta Quill, Tawn"
+        return kinds
 
-    Example:
-        >>> [is_after_title(value) for value in ("Marta de la Quill", "Marta de", "White", "Visit Notes", "J. Quill")]
-        [True, False, True, False, True]
-        >>> [is_after_title(value) for value in ("Quill, Marta", "Quill, Tawn", "Quill MIR")]
-        [True, False, False]
-    """
-    kinds = _kinds(value)
-    return bool(kinds) and (kinds != ["initial"] or value.endswith("."))
+    def is_after_title(self, value: str) -> bool:
+        """True for words after a title that can be a name: none is a word of the language.
 
+        Example:
+            >>> check = NameWords(("en", "es")).is_after_title
+            >>> [check(value) for value in ("Marta de la Quill", "Marta de", "White", "Visit Notes", "J. Quill")]
+            [True, False, True, False, True]
+            >>> [check(value) for value in ("Quill, Marta", "Quill, Tawn", "Quill MIR")]
+            [True, False, False]
+        """
+        kinds = self._kinds(value)
+        return bool(kinds) and (kinds != ["initial"] or value.endswith("."))
 
-def is_after_word(value: str) -> bool:
-    """True for words that are a name even after a cue that more often precedes a word of the language.
+    def is_after_word(self, value: str) -> bool:
+        """True for words that are a name even after a cue that more often precedes a word of the language.
 
-    One word that is both, such as "White", is not enough but for a given name, nor are initials, nor a short word in
-    capitals. Where all of it is in capitals, the lists have one of its words: there any word can follow.
+        One word that is both, such as "White", is not enough but for a given name, nor are initials, nor a short word
+        in capitals. Where all of it is in capitals, the lists have one of its words: there any word can follow.
 
-    Example:
-        >>> [is_after_word(value) for value in ("Marta", "White", "Rose White", "Quill", "SNC", "J. Quill", "A.")]
-        [True, False, True, True, False, True, False]
-    """
-    kinds = [kind for kind in _kinds(value) if kind not in ("particle", ",")]
-    if value.isupper() and not _LISTED & set(kinds):
-        return False
-    words = [kind for kind in kinds if kind != "initial"]
-    return len(words) > 1 or words == ["unknown"] or (bool(words) and (bool(_LISTED & set(words)) or len(kinds) > 1))
+        Example:
+            >>> check = NameWords(("en", "es")).is_after_word
+            >>> [check(value) for value in ("Marta", "White", "Rose White", "Quill", "SNC", "J. Quill", "A.")]
+            [True, False, True, True, False, True, False]
+        """
+        kinds = [kind for kind in self._kinds(value) if kind not in ("particle", ",")]
+        if value.isupper() and not _LISTED & set(kinds):
+            return False
+        words = [kind for kind in kinds if kind != "initial"]
+        listed = bool(_LISTED & set(words))
+        return len(words) > 1 or words == ["unknown"] or (bool(words) and (listed or len(kinds) > 1))
 
+    def is_known(self, value: str) -> bool:
+        """True for a name with a word that the lists have as a name and nothing else.
 
-def is_town(value: str) -> bool:
-    """True for the name of a town, region or country.
+        Example:
+            >>> check = NameWords(("en", "es")).is_known
+            >>> check("Orla Quill"), check("Marta Quill"), check("White")
+            (False, True, False)
+        """
+        return not _LISTED.isdisjoint(self._kinds(value))
 
-    Example:
-        >>> is_town("Bad Homburg"), is_town("Toledo"), is_town("Quill")
-        (True, True, False)
-    """
-    return place_kind(value) is not None
+    def is_whole(self, value: str) -> bool:
+        """True for a name that begins with a known given name, or has two words or more and one that the lists know.
 
+        Example:
+            >>> check = NameWords(("en", "es")).is_whole
+            >>> check("Marta Quill"), check("Quill"), check("Quill Rodríguez"), check("Rodríguez")
+            (True, False, True, False)
+        """
+        kinds = [kind for kind in self._kinds(value) if kind not in ("particle", "initial", ",")]
+        return kinds[:1] == ["given"] or (len(kinds) > 1 and not _LISTED.isdisjoint(kinds))
 
-def is_place(value: str) -> bool:
-    """True for the name of a place, and for words that no list has.
+    def is_town(self, value: str) -> bool:
+        """True for the name of a town, region or country.
 
-    Example:
-        >>> is_place("Toledo"), is_place("Quill"), is_place("Denies")
-        (True, True, False)
-    """
-    return is_town(value) or is_after_word(value)
+        Example:
+            >>> check = NameWords(("de", "es")).is_town
+            >>> check("Bad Homburg"), check("Toledo"), check("Quill")
+            (True, True, False)
+        """
+        return place_kind(value, self._languages) is not None
 
+    def is_place(self, value: str) -> bool:
+        """True for the name of a place, and for words that no list has.
 
-def ends_with_name(value: str) -> bool:
-    """True for a name of several words whose last word with a capital is no word of the language.
+        Example:
+            >>> check = NameWords(("en", "es")).is_place
+            >>> check("Toledo"), check("Quill"), check("Denies")
+            (True, True, False)
+        """
+        return self.is_town(value) or self.is_after_word(value)
 
-    Example:
-        >>> ends_with_name("Hospital General Quill"), ends_with_name("Hospital Clínico")
-        (True, False)
-    """
-    return _end_with_name(_capitals(value))
+    def ends_with_name(self, value: str) -> bool:
+        """True for a name of several words whose last word with a capital is no word of the language.
+
+        Example:
+            >>> check = NameWords(("en", "es")).ends_with_name
+            >>> check("Hospital General Quill"), check("Hospital Clínico")
+            (True, False)
+        """
+        words = _capitals(value)
+        return bool(words) and self.kind(words[-1]) not in ("word", "acronym")
+
+    def has_proper_name(self, value: str) -> bool | None:
+        """True for words with the name of a place or person, after the first word, and no word of the language at last.
+
+        Returns:
+            None without the name of a place or person, which then no part of the words has.
+
+        Example:
+            >>> check = NameWords(("en", "es")).has_proper_name
+            >>> [check(f"Hospital {words}") for words in ("Toledo", "Toledo Denies", "Denies")]
+            [True, False, None]
+        """
+        return self.ends_with_name(value) if any(map(self._is_proper, _capitals(value))) else None
+
+    def _is_known_name(self, word: str) -> bool:
+        """True for the name of a place or person."""
+        return self.is_town(word) or self.kind(word) in _LISTED
 
 
 def _capitals(value: str) -> list[str]:
     """The words with a capital after the first word."""
     return [word for word in _WORD.findall(value)[1:] if word[0].isupper()]
-
-
-def _end_with_name(words: list[str]) -> bool:
-    return bool(words) and _name_word_kind(words[-1]) not in ("word", "acronym")
-
-
-@lru_cache(maxsize=1 << 14)
-def _is_proper(word: str) -> bool:
-    """True for the name of a place or person."""
-    return is_town(word) or _name_word_kind(word) in _LISTED
-
-
-def has_proper_name(value: str) -> bool | None:
-    """True for words with the name of a place or person, after the first word, and no word of the language at the end.
-
-    Returns:
-        None without the name of a place or person, which then no part of the words has.
-
-    Example:
-        >>> [has_proper_name(f"Hospital {words}") for words in ("Toledo", "Toledo Denies", "Denies")]
-        [True, False, None]
-    """
-    words = _capitals(value)
-    return _end_with_name(words) if any(map(_is_proper, words)) else None
-
-
-def is_known(value: str) -> bool:
-    """True for a name with a word that the lists have as a name and nothing else.
-
-    Example:
-        >>> is_known("Orla Quill"), is_known("Marta Quill"), is_known("White")
-        (False, True, False)
-    """
-    return not _LISTED.isdisjoint(_kinds(value))
-
-
-def is_whole(value: str) -> bool:
-    """True for a name that begins with a known given name, or has two words or more and one that the lists know.
-
-    Example:
-        >>> is_whole("Marta Quill"), is_whole("Quill"), is_whole("Quill Rodríguez"), is_whole("Rodríguez")
-        (True, False, True, False)
-    """
-    kinds = [kind for kind in _kinds(value) if kind not in ("particle", "initial", ",")]
-    return kinds[:1] == ["given"] or (len(kinds) > 1 and not _LISTED.isdisjoint(kinds))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from crfdeid.rules.name_words import is_after_title, is_after_word, is_known, is_whole
+from crfdeid.rules.name_words import NameWords
 from crfdeid.rules.rule import UPPER, Rule, forms, one_of
 from features.languages import LANGUAGES
 
@@ -49,7 +49,7 @@ _ADDRESSES = forms(
     """
 )
 _ADDRESS = (
-    r"(?:(?-i:M(?:rs?|s|x)|MRS)(?!\w)\.?|(?-i:MR|MS|SRT?A?)\.(?= (?-i:[A-ZÁÉÍÓÚÑ]{2}|[A-Z]\.))"
+    r"(?:(?-i:M(?:rs?|s|x)|MRS)(?!\w)\.?|(?-i:MR|MS|SRT?A?)\.(?= (?-i:[A-ZÀ-ÖØ-Þ]{2}|[A-Z]\.))"
     r"|(?-i:Sr(?:t?as?|es)?)(?!\w)\.?|d\.? ?ª|dñª|dña(?!\w)\.?"
     r"|(?:miss|mister|madam|sir|señor(?:es|as?|itas?)?|don|doña)(?!\w))"
 )
@@ -124,269 +124,306 @@ _PLURAL_KIN = forms(
     """
 )
 
-NAME_RULES = (
-    Rule(
-        "names after a plural title",
-        rf"(?:{one_of(_PLURAL_TITLES)})\.?{_NEXT}{_NAMES}",
-        _DOCTORS,
-        (
-            *("Drs. [Quill], [Marsh], and [Tawn]", "los Dres. [Quilla], [Tawno] y [Marshe]"),
-            *("Drs [Abe Quill] and [Tawn]", "doctoras [Quill], [Marta Tawn] e [Inés Zann]", "Drs. [Quill]/[Marsh]"),
-        ),
-        ("Drs. Office and Clinic", "doctors Cardiology and Surgery", "Drs. Quill"),
-        words=_PLURAL_TITLES,
-        starts_with_word=True,
-        check=is_after_title,
-        separator=_BETWEEN,
-    ),
-    Rule(
-        "names of relatives",
-        rf"{_NO_NAME}{one_of(_PLURAL_KIN)}(?!\w)(?:,? (?:named|called|llamad[oa]s|are|son))?(?: ?:|,)? \(?{_NAMES}",
-        _RELATIVES,
-        ("her sons [Abe], [Otis] and [Marl]", "sus hijos [Marta], [Abe] y [Zann]", "los padres [Orla] y [Zann Quill]"),
-        ("her sons and daughters", "sus padres Diabéticos e Hipertensos", "Brothers Quill and Tawn"),
-        words=_PLURAL_KIN,
-        starts_with_word=True,
-        check=is_after_word,
-        separator=_BETWEEN,
-    ),
-    Rule(
-        "name after a title",
-        _TITLES + _VALUE,
-        _DOCTORS,
-        (
-            *("Dr. [Quill]", "la Dra. [Marta Quill Tawn]", "Prof. Dr. [Abe van der Quill]", "Dr [J.A. Quill]"),
-            *("Dres. [Quill]", "DR. [ABE QUILL]", "Dra. Dña. [Orla Quill-Tawn]", "Dr. [O'Quill]", "Dr.[Abe Quill]"),
-            *("el doctor [Quill] refiere", "Doctor [Abe Quill]", "Lic. [Marta Quill]", "Enf. [Ana Quill]"),
-            "DUE [Ana Quill]",
-            *(
-                "Dr. [Quill, Marta]",
-                "Dra. [M.ª Ángeles de la Quill]",
-                "Dra. [M.a Ángeles Quill-de Tawn]",
-                "the Dr. [White] said",
-                "Dr. [Quill]'s plan",
+
+def name_rules(words: NameWords) -> tuple[Rule, ...]:
+    """The rules for names; ``words`` tells names from other words."""
+    return (
+        Rule(
+            "names after a plural title",
+            rf"(?:{one_of(_PLURAL_TITLES)})\.?{_NEXT}{_NAMES}",
+            _DOCTORS,
+            (
+                *("Drs. [Quill], [Marsh], and [Tawn]", "los Dres. [Quilla], [Tawno] y [Marshe]"),
+                *("Drs [Abe Quill] and [Tawn]", "doctoras [Quill], [Marta Tawn] e [Inés Zann]", "Drs. [Quill]/[Marsh]"),
             ),
-            *("Dr. [Quill] Refiere dolor", "Professor [Jane McQuill]", "profesora [Orla Quill]"),
+            ("Drs. Office and Clinic", "doctors Cardiology and Surgery", "Drs. Quill"),
+            words=_PLURAL_TITLES,
+            starts_with_word=True,
+            check=words.is_after_title,
+            separator=_BETWEEN,
         ),
-        (
-            *("Dr. Visit Notes", "the doctor said", "doctor Cardiología", "Doctor Patient", "DR Screening"),
-            "Dra. de guardia",
-            *("due to Quill", "Dr. Hospital", "Drive Quill"),
+        Rule(
+            "names of relatives",
+            rf"{_NO_NAME}{one_of(_PLURAL_KIN)}(?!\w)(?:,? (?:named|called|llamad[oa]s|are|son))?(?: ?:|,)? \(?{_NAMES}",
+            _RELATIVES,
+            (
+                "her sons [Abe], [Otis] and [Marl]",
+                "sus hijos [Marta], [Abe] y [Zann]",
+                "los padres [Orla] y [Zann Quill]",
+            ),
+            ("her sons and daughters", "sus padres Diabéticos e Hipertensos", "Brothers Quill and Tawn"),
+            words=_PLURAL_KIN,
+            starts_with_word=True,
+            check=words.is_after_word,
+            separator=_BETWEEN,
         ),
-        words=(*_TITLE_WORDS, *_ADDRESSES),
-        starts_with_word=True,
-        check=is_after_title,
-    ),
-    Rule(
-        "second name after a title",
-        rf"{_TITLES}{_NAME},? (?:y|e|and|&) (?P<value>{_NAME})",
-        _DOCTORS,
-        ("Dr. Quill and [Martinez]", "Dra. Quill y [Marta Tawn]", "Dr. Jane Quill & [Abe Martinez]"),
-        ("Dr. Quill and Cardiology", "Dr. Quill y Urgencias", "Dr. Quill y Dra. Tawn"),
-        words=(*_TITLE_WORDS, *_ADDRESSES),
-        starts_with_word=True,
-        check=is_known,
-    ),
-    Rule(
-        "name after a form of address",
-        rf"{_ADDRESS}(?:{_NEXT}(?:{_ADDRESS}|(?-i:D\.))){{0,2}}{_NEXT}{_VALUE}",
-        _PATIENTS,
-        (
-            *("Mr. [Quill]", "Mrs [Jane Quill]", "Ms. [J. Quill]", "Miss [Orla Quill]", "MR. [ABE QUILL]"),
-            "Sr. [Quill]",
-            *("la Sra. [Quill de la Tawn]", "Srta. [Orla]", "don [Abe Quill]", "Dña. [Marta Quill]"),
-            "D.ª [Marta Quill]",
-            *("Dª [Marta Quill]", "Doña [Marta]", "Sr. D. [Abe Quill]", "señora [Quill]", "Mr. [Brown]"),
+        Rule(
+            "name after a title",
+            _TITLES + _VALUE,
+            _DOCTORS,
+            (
+                *("Dr. [Quill]", "la Dra. [Marta Quill Tawn]", "Prof. Dr. [Abe van der Quill]", "Dr [J.A. Quill]"),
+                *("Dres. [Quill]", "DR. [ABE QUILL]", "Dra. Dña. [Orla Quill-Tawn]", "Dr. [O'Quill]", "Dr.[Abe Quill]"),
+                *("el doctor [Quill] refiere", "Doctor [Abe Quill]", "Lic. [Marta Quill]", "Enf. [Ana Quill]"),
+                "DUE [Ana Quill]",
+                *(
+                    "Dr. [Quill, Marta]",
+                    "Dra. [M.ª Ángeles de la Quill]",
+                    "Dra. [M.a Ángeles Quill-de Tawn]",
+                    "the Dr. [White] said",
+                    "Dr. [Quill]'s plan",
+                ),
+                *("Dr. [Quill] Refiere dolor", "Professor [Jane McQuill]", "profesora [Orla Quill]"),
+            ),
+            (
+                *("Dr. Visit Notes", "the doctor said", "doctor Cardiología", "Doctor Patient", "DR Screening"),
+                "Dra. de guardia",
+                *("due to Quill", "Dr. Hospital", "Drive Quill"),
+            ),
+            words=(*_TITLE_WORDS, *_ADDRESSES),
+            starts_with_word=True,
+            check=words.is_after_title,
         ),
-        (
-            *("MS Exacerbation", "MR Angiography", "Sra. Paciente", "don de gentes", "SR on ECG"),
-            "miss Cardiology visit",
-            *("Sr. Director", "Madam"),
+        Rule(
+            "second name after a title",
+            rf"{_TITLES}{_NAME},? (?:y|e|and|&) (?P<value>{_NAME})",
+            _DOCTORS,
+            ("Dr. Quill and [Martinez]", "Dra. Quill y [Marta Tawn]", "Dr. Jane Quill & [Abe Martinez]"),
+            ("Dr. Quill and Cardiology", "Dr. Quill y Urgencias", "Dr. Quill y Dra. Tawn"),
+            words=(*_TITLE_WORDS, *_ADDRESSES),
+            starts_with_word=True,
+            check=words.is_known,
         ),
-        words=_ADDRESSES,
-        starts_with_word=True,
-        check=is_after_title,
-    ),
-    Rule(
-        "name after D.",
-        rf"(?-i:D\.) ?{_VALUE}",
-        _PATIENTS,
-        ("D. [Juan Quill]", "D. [Quill Martínez]", "por D. [José María de la Quill]", "D.[Juan Quill]"),
-        ("vitamina D. Quill", "hepatitis D. Presenta", "grupo D. Madrid", "D. Quill Tawn"),
-        words=("d",),
-        starts_with_word=True,
-        check=is_whole,
-    ),
-    Rule(
-        "name after a role",
-        rf"(?:{one_of(_ROLES)})(?!\w)(?: {one_of(_OF_ROLES)}(?!\w)){{0,4}}{_NO_OF}{_IS}{_VALUE}",
-        _DOCTORS,
-        (
-            *("attending [Jane Quill]", "Nurse [Quill]", "the surgeon, [Abe Quill],"),
-            "Attending physician: [Jane Quill]",
-            *("nurse practitioner [Orla Quill]", "her PCP, [Abe Tawn],", "the resident was [Jane Quill]"),
-            "GP = [Jane Quill]",
-            *("su médico [Abe Quill]", "la enfermera [Rosa]", "Cirujano; [Abe Quill]"),
-            "médico de familia, [Orla Quill]",
-            *("residente de guardia [Abe Quill]", "Médico responsable | [Marta Quill]", "la cirujana ([Marta Quill])"),
-            *("Enfermera: [MARTA QUILL]", "social worker [Jane Quill]", "la adjunta de urgencias, [Marta de la Quill]"),
+        Rule(
+            "name after a form of address",
+            rf"{_ADDRESS}(?:{_NEXT}(?:{_ADDRESS}|(?-i:D\.))){{0,2}}{_NEXT}{_VALUE}",
+            _PATIENTS,
+            (
+                *("Mr. [Quill]", "Mrs [Jane Quill]", "Ms. [J. Quill]", "Miss [Orla Quill]", "MR. [ABE QUILL]"),
+                "Sr. [Quill]",
+                *("la Sra. [Quill de la Tawn]", "Srta. [Orla]", "don [Abe Quill]", "Dña. [Marta Quill]"),
+                "D.ª [Marta Quill]",
+                *("Dª [Marta Quill]", "Doña [Marta]", "Sr. D. [Abe Quill]", "señora [Quill]", "Mr. [Brown]"),
+            ),
+            (
+                *("MS Exacerbation", "MR Angiography", "Sra. Paciente", "don de gentes", "SR on ECG"),
+                "miss Cardiology visit",
+                *("Sr. Director", "Madam"),
+            ),
+            words=_ADDRESSES,
+            starts_with_word=True,
+            check=words.is_after_title,
         ),
-        (
-            *("Nurse Practitioner", "Attending Physician", "Médico Responsable", "médico de Atención Primaria"),
-            "Surgeon Note",
-            *("Hospital Clínico", "Enfermera de Urgencias", "Residente MIR", "médico, Madrid", "Nurse White"),
-            "the nurse Monday",
-            *("resident of Tawn", "Cardiologist Evaluation", "cirujano y Anestesista"),
+        Rule(
+            "name after D.",
+            rf"(?-i:D\.) ?{_VALUE}",
+            _PATIENTS,
+            ("D. [Juan Quill]", "D. [Quill Martínez]", "por D. [José María de la Quill]", "D.[Juan Quill]"),
+            ("vitamina D. Quill", "hepatitis D. Presenta", "grupo D. Madrid", "D. Quill Tawn"),
+            words=("d",),
+            starts_with_word=True,
+            check=words.is_whole,
         ),
-        words=_ROLES,
-        starts_with_word=True,
-        check=is_after_word,
-    ),
-    Rule(
-        "name after a word for the patient",
-        rf"(?:patient|(?-i:[Pp]t(?!\w)\.?)|paciente|usuari[oa]|cliente?|enferm[oa])(?!\w)(?:['’]s name)?{_IS}{_VALUE}",
-        _PATIENTS,
-        (
-            *("patient [Jane Quill]", "The patient, [Abe Quill],", "Pt [Quill]", "Patient: [QUILL, MARTA]"),
-            *("paciente [Marta Quill]", "La paciente, [Orla Quill],", "el paciente [Abe] acude"),
-            "Paciente | [Abe Quill]",
-            *("the patient is [Jane Quill]", "paciente llamada [Marta]", "la usuaria [Marta Quill]"),
-            "PACIENTE: [MARTA QUILL]",
+        Rule(
+            "name after a role",
+            rf"(?:{one_of(_ROLES)})(?!\w)(?: {one_of(_OF_ROLES)}(?!\w)){{0,4}}{_NO_OF}{_IS}{_VALUE}",
+            _DOCTORS,
+            (
+                *("attending [Jane Quill]", "Nurse [Quill]", "the surgeon, [Abe Quill],"),
+                "Attending physician: [Jane Quill]",
+                *("nurse practitioner [Orla Quill]", "her PCP, [Abe Tawn],", "the resident was [Jane Quill]"),
+                "GP = [Jane Quill]",
+                *("su médico [Abe Quill]", "la enfermera [Rosa]", "Cirujano; [Abe Quill]"),
+                "médico de familia, [Orla Quill]",
+                *(
+                    "residente de guardia [Abe Quill]",
+                    "Médico responsable | [Marta Quill]",
+                    "la cirujana ([Marta Quill])",
+                ),
+                *(
+                    "Enfermera: [MARTA QUILL]",
+                    "social worker [Jane Quill]",
+                    "la adjunta de urgencias, [Marta de la Quill]",
+                ),
+            ),
+            (
+                *("Nurse Practitioner", "Attending Physician", "Médico Responsable", "médico de Atención Primaria"),
+                "Surgeon Note",
+                *("Hospital Clínico", "Enfermera de Urgencias", "Residente MIR", "médico, Madrid", "Nurse White"),
+                "the nurse Monday",
+                *("resident of Tawn", "Cardiologist Evaluation", "cirujano y Anestesista"),
+            ),
+            words=_ROLES,
+            starts_with_word=True,
+            check=words.is_after_word,
         ),
-        (
-            *("Patient Denies pain", "Paciente Mujer", "paciente VIH", "Patient States", "paciente ASA II"),
-            "PT Evaluation",
-            *("pacientes Quill", "PACIENTE VARÓN", "Patient Young", "Patient is Hispanic", "paciente Diabético"),
+        Rule(
+            "name after a word for the patient",
+            rf"(?:patient|(?-i:[Pp]t(?!\w)\.?)|paciente|usuari[oa]|cliente?|enferm[oa])(?!\w)(?:['’]s name)?{_IS}"
+            rf"{_VALUE}",
+            _PATIENTS,
+            (
+                *("patient [Jane Quill]", "The patient, [Abe Quill],", "Pt [Quill]", "Patient: [QUILL, MARTA]"),
+                *("paciente [Marta Quill]", "La paciente, [Orla Quill],", "el paciente [Abe] acude"),
+                "Paciente | [Abe Quill]",
+                *("the patient is [Jane Quill]", "paciente llamada [Marta]", "la usuaria [Marta Quill]"),
+                "PACIENTE: [MARTA QUILL]",
+            ),
+            (
+                *("Patient Denies pain", "Paciente Mujer", "paciente VIH", "Patient States", "paciente ASA II"),
+                "PT Evaluation",
+                *("pacientes Quill", "PACIENTE VARÓN", "Patient Young", "Patient is Hispanic", "paciente Diabético"),
+            ),
+            words=_PATIENT_WORDS,
+            starts_with_word=True,
+            check=words.is_after_word,
         ),
-        words=_PATIENT_WORDS,
-        starts_with_word=True,
-        check=is_after_word,
-    ),
-    Rule(
-        "name after called",
-        r"(?:named|llamad[oa]|(?<=se )llama|(?<=de )nombre|(?<=my )name is|(?<=mi )nombre es|(?<=al )nombre de) "
-        + _VALUE,
-        _PATIENTS,
-        (
-            *("a woman named [Jane Quill]", "un varón llamado [Marcos Quill]", "se llama [Marta]"),
-            "My name is [Jane Quill]",
+        Rule(
+            "name after called",
+            r"(?:named|llamad[oa]|(?<=se )llama|(?<=de )nombre|(?<=my )name is|(?<=mi )nombre es|(?<=al )nombre de) "
+            + _VALUE,
+            _PATIENTS,
+            (
+                *("a woman named [Jane Quill]", "un varón llamado [Marcos Quill]", "se llama [Marta]"),
+                "My name is [Jane Quill]",
+            ),
+            ("a drug named Quillex", "el llamado Síndrome de Quill", "llamada Tawn", "not named"),
+            words=("named", "llamado", "llamada", "llama", "nombre", "name"),
+            starts_with_word=True,
+            check=words.is_known,
         ),
-        ("a drug named Quillex", "el llamado Síndrome de Quill", "llamada Tawn", "not named"),
-        words=("named", "llamado", "llamada", "llama", "nombre", "name"),
-        starts_with_word=True,
-        check=is_known,
-    ),
-    Rule(
-        "name after its field",
-        rf"{_FIELD}(?: ?[:;|=,]+ ?| (?:is|es) |{_AS_LABEL} ){_VALUE}",
-        _PATIENTS,
-        (
-            *("Name: [Jane Quill]", "Patient name; [Quill, Jane]", "Last name = [Quill]", "Nombre | [Abe]"),
-            "name is [Jane Quill]",
-            *("Apellidos: [Quill de la Tawn]", "Nombre [Marta]", "Nombre y apellidos; [Marta Quill Tawn]"),
-            "Surname,[Quill]",
-            *("Nombre del titular: [ABE QUILL]", "Apellidos [Quill Tawn] NHC: 48"),
+        Rule(
+            "name after its field",
+            rf"{_FIELD}(?: ?[:;|=,]+ ?| (?:is|es) |{_AS_LABEL} ){_VALUE}",
+            _PATIENTS,
+            (
+                *("Name: [Jane Quill]", "Patient name; [Quill, Jane]", "Last name = [Quill]", "Nombre | [Abe]"),
+                "name is [Jane Quill]",
+                *("Apellidos: [Quill de la Tawn]", "Nombre [Marta]", "Nombre y apellidos; [Marta Quill Tawn]"),
+                "Surname,[Quill]",
+                *("Nombre del titular: [ABE QUILL]", "Apellidos [Quill Tawn] NHC: 48"),
+            ),
+            (
+                *("brand name: Tawnol", "Name and address", "nombre: ver informe", "Name: Unknown", "Apellidos Nombre"),
+                "in the name of",
+            ),
+            words=("name", "names", "surname", "forename", "nombre", "nombres", "apellido", "apellidos"),
+            starts_with_word=True,
+            exact="both",
+            check=words.is_after_title,
         ),
-        (
-            *("brand name: Tawnol", "Name and address", "nombre: ver informe", "Name: Unknown", "Apellidos Nombre"),
-            "in the name of",
+        Rule(
+            "name of a relative",
+            rf"{_NO_NAME}{one_of(_SPANISH_KIN)}(?!\w){_WHICH}(?:,? (?:llamad[oa]s?|de nombre|(?:que )?se llama))?"
+            rf"(?:,? | ?\(){_VALUE}",
+            _RELATIVES,
+            (
+                *("su madre ([Zann])", "su hermano mayor, [Zann], acude"),
+                "su hija [MARTA]",
+                *("su esposo, [Abe de la Quill]", "avisar a su hija [Orla Quill]", "su marido llamado [Abe Quill]"),
+                *("la nuera [Orla]", "su cuidadora, [Marta Quill-Tawn]"),
+            ),
+            (
+                *(
+                    "su madre, diabética",
+                    "Calle Hermanos Quill",
+                    "padre: Diabetes",
+                    "la madre y Orla",
+                    "Madre Hipertensa",
+                ),
+                *("hermano EPOC", "su madre Hipertensa", "hijo, Madrid", "tío Bueno"),
+            ),
+            words=_SPANISH_KIN,
+            starts_with_word=True,
+            check=words.is_after_word,
         ),
-        words=("name", "names", "surname", "forename", "nombre", "nombres", "apellido", "apellidos"),
-        starts_with_word=True,
-        exact="both",
-        check=is_after_title,
-    ),
-    Rule(
-        "name of a relative",
-        rf"{_NO_NAME}{one_of(_SPANISH_KIN)}(?!\w){_WHICH}(?:,? (?:llamad[oa]s?|de nombre|(?:que )?se llama))?"
-        rf"(?:,? | ?\(){_VALUE}",
-        _RELATIVES,
-        (
-            *("su madre ([Zann])", "su hermano mayor, [Zann], acude"),
-            "su hija [MARTA]",
-            *("su esposo, [Abe de la Quill]", "avisar a su hija [Orla Quill]", "su marido llamado [Abe Quill]"),
-            *("la nuera [Orla]", "su cuidadora, [Marta Quill-Tawn]"),
+        Rule(
+            "name of a relative in English",
+            rf"{_NO_NAME}{one_of(_ENGLISH_KIN)}(?!\w)(?:-in-law)?"
+            rf"(?:,? (?:named|called|whose name is))?(?:,? | ?\(){_VALUE}",
+            _RELATIVES,
+            (
+                *(
+                    "his wife [Orla Quill]",
+                    "her brother, [Abe Quill],",
+                    "his daughter ([Orla Quill])",
+                    "her son [Marcus]",
+                ),
+                *("mother-in-law [Jane Quill]", "her husband, [O. Quill]", "daughter named [Orla]"),
+            ),
+            (
+                *("his wife, Monday", "her mother is well", "Mother Orla Quill", "his wife, who", "her mother HTN"),
+                "son May",
+                "sister Diabetic",
+            ),
+            words=_ENGLISH_KIN,
+            starts_with_word=True,
+            check=words.is_after_word,
         ),
-        (
-            *("su madre, diabética", "Calle Hermanos Quill", "padre: Diabetes", "la madre y Orla", "Madre Hipertensa"),
-            *("hermano EPOC", "su madre Hipertensa", "hijo, Madrid", "tío Bueno"),
+        Rule(
+            "name after a signature",
+            rf"{_SIGNATURE}(?!\w) ?[.:,;|=-]{{0,2}} ?{_VALUE}",
+            _DOCTORS,
+            (
+                *("Signed: [Jane Quill]", "Electronically signed by [Jane Quill]", "dictated by [J. Quill]"),
+                "Sincerely, [Jane Quill]",
+                *(
+                    "Firmado: [Marta Quill]",
+                    "Fdo.: [Abe Quill Tawn]",
+                    "Fdo. [MARTA QUILL]",
+                    "Atentamente, [Marta Quill]",
+                ),
+                *("revisado por [Marta Quill]", "firmado electrónicamente por [Abe Quill]", "cc: [Jane Quill]"),
+                "Fdo [Quill]",
+                *("Best regards, [Jane Quill]", "Un saludo, [Marta Quill]", "Reviewed and signed by [Jane Quill]"),
+            ),
+            (
+                *("Signed Consent", "firmado Consentimiento Informado", "Reviewed by Radiology", "cc: Cardiology"),
+                "signed by",
+                *("informado por Radiología", "Firma Paciente", "signed DNR", "Regards"),
+            ),
+            words=(*_SIGNED, *_FIRMADO),
+            starts_with_word=True,
+            check=words.is_after_word,
         ),
-        words=_SPANISH_KIN,
-        starts_with_word=True,
-        check=is_after_word,
-    ),
-    Rule(
-        "name of a relative in English",
-        rf"{_NO_NAME}{one_of(_ENGLISH_KIN)}(?!\w)(?:-in-law)?"
-        rf"(?:,? (?:named|called|whose name is))?(?:,? | ?\(){_VALUE}",
-        _RELATIVES,
-        (
-            *("his wife [Orla Quill]", "her brother, [Abe Quill],", "his daughter ([Orla Quill])", "her son [Marcus]"),
-            *("mother-in-law [Jane Quill]", "her husband, [O. Quill]", "daughter named [Orla]"),
+        Rule(
+            "name after who acts",
+            rf"{_SEEN_BY}(?::| ) ?{_VALUE}",
+            _DOCTORS,
+            (
+                *("seen by [Jane Quill]", "Referred by [Quill]", "evaluated and treated by [Jane Quill]"),
+                "d/w [Jane Quill]",
+                *("visto por [Marta Quill]", "Remitida por [Abe Quill]", "a cargo de [Marta Quill]"),
+                "under the care of [Jane Quill]",
+                *("comentado con [Abe Quill]", "derivado por [Quill]", "spoke with [Jane Quill]"),
+                *("Realizado por: [Marta Quill]", "seen by [Rose Q.]", "intervenida por [M. Quill]"),
+            ),
+            (
+                *(
+                    "seen by Cardiology",
+                    "followed by Chemotherapy",
+                    "visto por Urgencias",
+                    "a cargo de Medicina Interna",
+                ),
+                *("remitido por EPOC", "realizado por Neurocirugía", "seen by Physical Therapy", "evaluated by ENT"),
+                "read by Monday",
+            ),
+            words=(*_SEEN, *_VISTO, *_CON, *forms("discussed spoke consulted met d care behalf cargo nombre")),
+            starts_with_word=True,
+            check=words.is_after_word,
         ),
-        (
-            *("his wife, Monday", "her mother is well", "Mother Orla Quill", "his wife, who", "her mother HTN"),
-            "son May",
-            "sister Diabetic",
+        Rule(
+            "name before a degree",
+            rf"(?=(?-i:[^\W\d_a-z])){_NO_CUE}{_VALUE}"
+            rf"(?:,? (?-i:{'|'.join(_DEGREES)}|M\.D\.?|Ph\.D\.?)|, ?(?-i:{'|'.join(_AFTER_COMMA)}))",
+            _DOCTORS,
+            (
+                *("[Jane Quill], MD", "[J. Quill] RN aware", "[Abe Quill], M.D.", "[Orla Quill], PA-C"),
+                "[Jane Tawn Quill], PhD",
+                *("Staff: [Jane Quill], MD", "[JANE QUILL], DO"),
+            ),
+            ("an MD", "Attending MD", "Cardiology, NP", "Stable, RN aware", "Plan PT", "MD, PhD"),
+            words=(*map(str.lower, (*_DEGREES, *(word.partition("-")[0] for word in _AFTER_COMMA))), "m", "ph"),
+            check=words.is_after_word,
         ),
-        words=_ENGLISH_KIN,
-        starts_with_word=True,
-        check=is_after_word,
-    ),
-    Rule(
-        "name after a signature",
-        rf"{_SIGNATURE}(?!\w) ?[.:,;|=-]{{0,2}} ?{_VALUE}",
-        _DOCTORS,
-        (
-            *("Signed: [Jane Quill]", "Electronically signed by [Jane Quill]", "dictated by [J. Quill]"),
-            "Sincerely, [Jane Quill]",
-            *("Firmado: [Marta Quill]", "Fdo.: [Abe Quill Tawn]", "Fdo. [MARTA QUILL]", "Atentamente, [Marta Quill]"),
-            *("revisado por [Marta Quill]", "firmado electrónicamente por [Abe Quill]", "cc: [Jane Quill]"),
-            "Fdo [Quill]",
-            *("Best regards, [Jane Quill]", "Un saludo, [Marta Quill]", "Reviewed and signed by [Jane Quill]"),
-        ),
-        (
-            *("Signed Consent", "firmado Consentimiento Informado", "Reviewed by Radiology", "cc: Cardiology"),
-            "signed by",
-            *("informado por Radiología", "Firma Paciente", "signed DNR", "Regards"),
-        ),
-        words=(*_SIGNED, *_FIRMADO),
-        starts_with_word=True,
-        check=is_after_word,
-    ),
-    Rule(
-        "name after who acts",
-        rf"{_SEEN_BY}(?::| ) ?{_VALUE}",
-        _DOCTORS,
-        (
-            *("seen by [Jane Quill]", "Referred by [Quill]", "evaluated and treated by [Jane Quill]"),
-            "d/w [Jane Quill]",
-            *("visto por [Marta Quill]", "Remitida por [Abe Quill]", "a cargo de [Marta Quill]"),
-            "under the care of [Jane Quill]",
-            *("comentado con [Abe Quill]", "derivado por [Quill]", "spoke with [Jane Quill]"),
-            *("Realizado por: [Marta Quill]", "seen by [Rose Q.]", "intervenida por [M. Quill]"),
-        ),
-        (
-            *("seen by Cardiology", "followed by Chemotherapy", "visto por Urgencias", "a cargo de Medicina Interna"),
-            *("remitido por EPOC", "realizado por Neurocirugía", "seen by Physical Therapy", "evaluated by ENT"),
-            "read by Monday",
-        ),
-        words=(*_SEEN, *_VISTO, *_CON, *forms("discussed spoke consulted met d care behalf cargo nombre")),
-        starts_with_word=True,
-        check=is_after_word,
-    ),
-    Rule(
-        "name before a degree",
-        rf"(?=(?-i:[^\W\d_a-z])){_NO_CUE}{_VALUE}"
-        rf"(?:,? (?-i:{'|'.join(_DEGREES)}|M\.D\.?|Ph\.D\.?)|, ?(?-i:{'|'.join(_AFTER_COMMA)}))",
-        _DOCTORS,
-        (
-            *("[Jane Quill], MD", "[J. Quill] RN aware", "[Abe Quill], M.D.", "[Orla Quill], PA-C"),
-            "[Jane Tawn Quill], PhD",
-            *("Staff: [Jane Quill], MD", "[JANE QUILL], DO"),
-        ),
-        ("an MD", "Attending MD", "Cardiology, NP", "Stable, RN aware", "Plan PT", "MD, PhD"),
-        words=(*map(str.lower, (*_DEGREES, *(word.partition("-")[0] for word in _AFTER_COMMA))), "m", "ph"),
-        check=is_after_word,
-    ),
-)
+    )

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from features.languages import ALL_LANGUAGES
-from features.lexicons import fold_word, name_lists
+from features.lexicons import fold_word
 from features.line_gaps import hyphenated_gaps
 from features.sentences import NoteTokens
 from features.tokenizer import Token, normal_tokens
@@ -51,7 +50,7 @@ _DECORATED = (
     re.compile(r"'(?:(?![^\W\d_])|(?<![^\W\d_].))"),
     re.compile(r"\s(?:[.,;:)@]|[/-]\s|(?<=\d\s)[/-]\d)"),
     re.compile(r"[(@/-]\s(?:(?<=[(@]\s)|(?<=\d[/-]\s)\d|(?<=[^\W\d_]-\s)[^\W\d_])"),
-    re.compile(r"[A-ZÁÉÍÓÚÑÄÖÜ](?<=[^\W\d_A-Z][^\W\d_A-Z].)"),
+    re.compile(r"[A-ZÀ-ÖØ-Þ](?<=[^\W\d_A-Z][^\W\d_A-Z].)"),
     re.compile(r"\d(?<=[^\W\d_]{3}.)\d{0,3}[/.-]\d"),
 )
 _LONGEST_TAG = 5  # words
@@ -254,7 +253,7 @@ def is_closed(words: Sequence[str]) -> bool:
 _OPEN = frozenset("-/.,(&")
 
 
-def may_cross(seam: Seam, first: int, stop: int, *, is_value: bool) -> bool:
+def may_cross(seam: Seam, first: int, stop: int, *, is_value: bool, given_names: Collection[str]) -> bool:
     """Return True if a value can reach over a line end, or follow it after its cue.
 
     A value is not continued on the next line if its part on the first line is a value by itself, unless it ends with a
@@ -266,6 +265,7 @@ def may_cross(seam: Seam, first: int, stop: int, *, is_value: bool) -> bool:
         first: the value's first token.
         stop: the token after its last.
         is_value: whether the part before the line end is a value by itself.
+        given_names: folded given names.
     """
     words = [token.text for token in seam.tokens]
     if first >= seam.split:
@@ -273,7 +273,7 @@ def may_cross(seam: Seam, first: int, stop: int, *, is_value: bool) -> bool:
     last = words[seam.split - 1]
     if not is_value or last in _OPEN or last.islower() or seam.length >= _LONG_LINE:
         return True
-    return first == seam.split - 1 and fold_word(last) in name_lists(ALL_LANGUAGES)["first"]
+    return first == seam.split - 1 and fold_word(last) in given_names
 
 
 def _line_ends(gap: str) -> int:

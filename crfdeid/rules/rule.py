@@ -38,6 +38,7 @@ class Rule(NamedTuple):
             hybrid of few training notes splits a span of its model, such as a street with the postal code after it.
         language: code of the language of the notes that the rule is for; None for all.
         separator: expression of what is between the values of a list, "Quill, Marsh and Tawn"; "" for one value.
+        digits: the least number of digits of a match with its context; the rule is tried in sentences with as many.
 
     Example:
         >>> Rule("room", r"\d{3}[a-d]?", ("ROOM",), ("room [214b]",), ("room to move",), ("room",)).name
@@ -59,6 +60,7 @@ class Rule(NamedTuple):
     exact: Literal["", "start", "both"] = ""
     language: str | None = None
     separator: str = ""
+    digits: int = 0
 
 
 def forms(stems: str, *endings: str) -> tuple[str, ...]:
@@ -98,7 +100,7 @@ def _branches(words: set[str]) -> str:
 CODE = r"(?:\d{2,4}(?:[ -]\d{3,4}){1,4}|(?=(?:[a-z-]{0,8}\d){2})[a-z0-9](?:[a-z0-9]|[-/](?=[a-z0-9])){3,23}+)"
 
 # A word of a name, and what follows it. An address that comes next is no part of the name.
-CAPITAL = "(?-i:[A-ZÀ-ÖØ-Þ])"
+CAPITAL = "(?-i:[A-ZÀ-ÖØ-ÞĂĄĆČĎĐĘĚĞĢĪİĶĹĻŁŃŅŇŌŐŒŔŘŚŞŠŢŤŪŮŰŸŹŻŽȘȚ])"
 UPPER = r"(?:(?![a-zªºß-ÿ]|œ)[^\W\d_])"
 """A capital, or a letter of another script, which may have none. It is for parts without regard to case turned off."""
 _ADDRESS = (

@@ -15,7 +15,7 @@ from crfdeid.bio import OUTSIDE, write_span
 from crfdeid.documents import LabelledSentence, Span
 from crfdeid.errors import EmptyInputError, NotTrainedError
 from crfdeid.label_schemes import BINARY, types_in
-from crfdeid.rules.matcher import RULES, RuleSet, rules_for
+from crfdeid.rules.matcher import RuleSet, make_rules, rules_for
 from crfdeid.serialization import ModelFiles, ModelFolder
 from crfdeid.tagger import FitProgress, OnProgress, RuleMatch, Tagger, Traits, learnable, told_language
 from crfdeid.utils.files import bytes_writer
@@ -128,7 +128,7 @@ def _choose(
     return rule_precision
 
 
-def _read_statistics(tags: tuple[str, ...], content: Any) -> _RuleStatistics:
+def _read_statistics(tags: tuple[str, ...], content: Any, languages: tuple[str, ...]) -> _RuleStatistics:
     """Read the content that `RulesTagger.save` wrote.
 
     Raises:
@@ -141,7 +141,7 @@ def _read_statistics(tags: tuple[str, ...], content: Any) -> _RuleStatistics:
             raise ValueError("not the statistics of rules")
     if not {OUTSIDE, *_tags_of(rule_precision)} <= set(tags):
         raise ValueError("labels of rules without tags")
-    if not rule_precision.keys() <= {rule.name for rule in RULES}:
+    if not rule_precision.keys() <= {rule.name for rule in make_rules(languages)}:
         raise ValueError("unknown rules")
     return _RuleStatistics(tags, rule_precision, missed, few_notes)
 
@@ -152,7 +152,7 @@ def _tags_of(rule_precision: Mapping[str, tuple[str, float]]) -> set[str]:
 
 
 class RulesTagger(Tagger):
-    """Tagger of `RULES`; it learns the label and precision of each rule and which rules to use.
+    """Tagger of `make_rules`; it learns the label and precision of each rule and which rules to use.
 
     Example:
         >>> from features.sentences import split_sentences
@@ -178,7 +178,12 @@ class RulesTagger(Tagger):
         measured: a match has the default `RulesSettings.precision`, and any other token is PHI with probability 0.5.
         """
         tagger = cls(RulesSettings(keep_untried=True))
-        rules = _choose({rule.name: Counter() for rule in RULES}, set(), set(types_in("2014")), tagger.settings)
+        rules = _choose(
+            {rule.name: Counter() for rule in make_rules(tagger.languages)},
+            set(),
+            set(types_in("2014")),
+            tagger.settings,
+        )
         tagger._learned = _RuleStatistics(tuple(sorted({OUTSIDE} | _tags_of(rules))), rules, 0.5)
         return tagger
 
@@ -312,7 +317,7 @@ class RulesTagger(Tagger):
         saved = _FILES.load(folder, key=key)
         tagger = cls(saved.settings(RulesSettings), seed=saved.seed)
         with saved.refusing_damage():
-            tagger._learned = _read_statistics(saved.tags, json.loads(saved.weights[:]))
+            tagger._learned = _read_statistics(saved.tags, json.loads(saved.weights[:]), tagger.languages)
         return tagger
 
     def _trained(self) -> _RuleStatistics:

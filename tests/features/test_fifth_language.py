@@ -70,7 +70,7 @@ from crfdeid import create
 from crfdeid.bio import encode
 from crfdeid.documents import Document, Span
 from crfdeid.known_phi.identifiers import read_date
-from crfdeid.rules.matcher import RULES, find_rules
+from crfdeid.rules.matcher import find_rules, make_rules
 from crfdeid.rules import RulesTagger
 from features.languages import ALL_LANGUAGES, LANGUAGES, language_of
 from features.lexicons import Gazetteers, word_classes
@@ -80,7 +80,7 @@ text = "Zu zel zerr Zott Zmuller, zvivit zin Zbad Zquill, 14. triel 1972 zan Zvi
 (sentence,) = split_sentences(text)
 found = {" ".join(sentence.words[a:b]): rule.name for rule, a, b in find_rules(sentence, ("zq",))}
 examples = {}
-for rule in RULES:
+for rule in make_rules(("zq",)):
     if rule.language == "zq":
         for example in rule.positive_examples:
             plain = example.replace("[", "").replace("]", "")
