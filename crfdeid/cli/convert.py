@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from crfdeid.cli.corpus_options import ANNOTATED, FORMAT, PATIENT_COLUMN, TYPES, describe_check, read_annotated
 from crfdeid.cli.options import JSON, LIMIT, OUTPUT, SEED, require_new_file
 from crfdeid.cli.shell import Mode, Option, choice, command, flag, fraction
-from crfdeid.corpora import CORPUS_WRITERS, write_corpus
+from crfdeid.corpora import CORPUS_FORMATS, formats_where, write_corpus, written_formats
 from crfdeid.corpora.check import check_annotations
 from crfdeid.corpora.partition import describe_division, divide, part_sizes
 from crfdeid.errors import EmptyInputError, UsageError
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from crfdeid.documents import Document
 
 _PARTS = ("train", "dev", "test")
-_FILES = {"jsonl": ".jsonl", "doccano": ".jsonl", "label-studio": ".json", "i2b2-2006": ".xml", "conll": ".conll"}
-"""Suffix of the formats that hold all notes in one file."""
+_FOLDERS = formats_where(lambda format: format.endings and format.by_note)
 _SPLIT = Mode("--split", lambda options: options.split is not None)
 _CHECK = Mode("--check", lambda options: options.check)
 
@@ -38,14 +37,14 @@ def _fractions(text: str) -> tuple[float, ...]:
     ANNOTATED,
     OUTPUT.but(
         required=False,
-        help="New file, or new folder for brat, i2b2-2010, i2b2-2014, xmi and --split; optional with --check.",
+        help=f"New file, or new folder for {', '.join(_FOLDERS)} and --split; optional with --check.",
     ),
     choice(
         "--output-format",
-        tuple(CORPUS_WRITERS),
+        written_formats(),
         default="jsonl",
         metavar="FORMAT",
-        help=f"Format to write: {', '.join(CORPUS_WRITERS)}.",
+        help=f"Format to write: {', '.join(written_formats())}.",
     ),
     FORMAT,
     TYPES,
@@ -108,7 +107,9 @@ def _write(notes: list[Document], options: SimpleNamespace) -> None:
                 problem = f"too few notes, or patients (first-level subfolders), for --split: {name} has none"
                 raise EmptyInputError(problem, path=options.notes)
         print(describe_division(parts), file=sys.stderr)
-        paths = {name: options.output / f"{name}{_FILES.get(options.output_format, '')}" for name in parts}
+        format = CORPUS_FORMATS[options.output_format]
+        ending = "" if format.by_note else format.endings[0]
+        paths = {name: options.output / f"{name}{ending}" for name in parts}
         make_private(options.output)
     for name, part in parts.items():
         write_corpus(part, paths[name], format=options.output_format)

@@ -9,7 +9,10 @@ from types import SimpleNamespace
 
 from crfdeid.cli.options import BLIND, NOTE_OPTIONS
 from crfdeid.cli.shell import Mode, choice, command
-from crfdeid.io.annotations import BLIND_FORMATS, TAG_ENDINGS
+from crfdeid.corpora import formats_where
+from crfdeid.io.annotations import TABLE_FORMATS, TAG_ENDINGS
+
+_BLIND = formats_where(lambda format: format.tagged and format.annotators)
 
 
 @command(
@@ -19,9 +22,9 @@ from crfdeid.io.annotations import BLIND_FORMATS, TAG_ENDINGS
         tuple(TAG_ENDINGS),
         default="jsonl",
         metavar="FORMAT",
-        help=f"Format of the result: {', '.join(TAG_ENDINGS)}; for tables jsonl, label-studio or doccano.",
+        help=f"Format of the result: {', '.join(TAG_ENDINGS)}; for tables {', '.join(TABLE_FORMATS)}.",
     ),
-    BLIND.but(only=(Mode(f"--output-format {', '.join(BLIND_FORMATS)}", lambda o: o.output_format in BLIND_FORMATS),)),
+    BLIND.but(only=(Mode(f"--output-format {', '.join(_BLIND)}", lambda options: options.output_format in _BLIND),)),
     details="A model that finds concepts too writes these as well: jsonl in the same file, other formats in two "
     "folders, phi/ and concepts/.",
     examples=(
@@ -71,7 +74,7 @@ def run(options: SimpleNamespace) -> int:
         return 0
 
     def targets(file: NoteFile) -> list[str]:
-        if form not in annotations.MULTI_NOTE_FORMATS and file.path.suffix.lower() != ".txt":
+        if form not in annotations.TABLE_FORMATS and file.path.suffix.lower() != ".txt":
             raise UsageError(f"--output-format {form} is for .txt files: write {file.name} as jsonl")
         return annotations.target_names(file, form, layers)
 

@@ -12,16 +12,16 @@
     marked_text.py texts with spans, made of parts and templates
     check.py       check of annotations: unusual spans, overlaps, values marked in one document alone
 
-Adding a format: its module, and its line in `CORPUS_FORMATS`. A module with ``to_files`` is a writer too.
+Adding a format: its module, and its line in `CORPUS_FORMATS`, which says what commands write it.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, cast
 
 from crfdeid.corpora import (
     asq_phi,
@@ -49,11 +49,20 @@ from crfdeid.errors import (
 from crfdeid.known_phi.patients import folder_patient
 from crfdeid.utils.files import write_files
 
-__all__ = ["CORPUS_FORMATS", "CORPUS_WRITERS", "matching_formats", "read_corpus", "recognise", "write_corpus"]
+__all__ = [
+    "CORPUS_FORMATS",
+    "CorpusFormat",
+    "formats_where",
+    "matching_formats",
+    "read_corpus",
+    "recognise",
+    "write_corpus",
+    "written_formats",
+]
 
 
-class CorpusFormat(Protocol):
-    """Interface of a format's module."""
+class FormatModule(Protocol):
+    """Interface of a format's module; one with ``to_files(documents, path)``, too, can be written."""
 
     SUFFIXES: tuple[str, ...]
     """Endings of its files, in lower case; none for any."""
@@ -65,33 +74,71 @@ class CorpusFormat(Protocol):
         """The documents of a file or folder, in a fixed order."""
 
 
-CORPUS_FORMATS: dict[str, CorpusFormat] = {
-    "brat": brat,
-    "i2b2-2014": i2b2_2014,
-    "i2b2-2006": i2b2_2006,
-    "i2b2-2010": i2b2_2010,
-    "conll": conll,
-    "jsonl": jsonl,
-    "label-studio": label_studio,
-    "doccano": doccano,
-    "xmi": xmi,
-    "asq-phi": asq_phi,
-    "tab": tab,
+@dataclass(frozen=True, kw_only=True)
+class CorpusFormat:
+    """A format of annotated notes.
+
+    Args:
+        module: its module.
+        endings: of what is written for a note, or for a corpus, the file with the text first; none if it is only read.
+        by_note: a file, or pair of files, holds one note, and names it.
+        records: a file holds a JSON record for each note, which can name the patient.
+        mixed: a folder may have other formats too: records name the notes, or with ``by_note`` files.
+        tagged: `crfdeid tag` writes it.
+        annotators: an annotation tool reads it, also without spans.
+    """
+
+    module: FormatModule
+    endings: tuple[str, ...] = ()
+    by_note: bool = False
+    records: bool = False
+    mixed: bool = False
+    tagged: bool = False
+    annotators: bool = False
+
+    def to_files(self, documents: Sequence[Document], path: Path) -> dict[Path, str]:
+        """The files of a corpus at a path, with their content."""
+        return cast(_Writer, self.module).to_files(documents, path)
+
+
+class _Writer(Protocol):
+    def to_files(self, documents: Sequence[Document], path: Path) -> dict[Path, str]: ...
+
+
+def _row(module: FormatModule, *endings: str, **facts: bool) -> CorpusFormat:
+    return CorpusFormat(module=module, endings=endings, **facts)
+
+
+CORPUS_FORMATS = {
+    "brat": _row(brat, ".txt", ".ann", by_note=True, mixed=True, tagged=True, annotators=True),
+    "i2b2-2014": _row(i2b2_2014, ".xml", by_note=True, mixed=True, tagged=True),
+    "i2b2-2006": _row(i2b2_2006, ".xml", mixed=True),
+    "i2b2-2010": _row(i2b2_2010, ".txt", ".con", by_note=True),
+    "conll": _row(conll, ".conll", tagged=True),
+    "jsonl": _row(jsonl, ".jsonl", records=True, mixed=True, tagged=True),
+    "label-studio": _row(label_studio, ".json", records=True, mixed=True, tagged=True, annotators=True),
+    "doccano": _row(doccano, ".jsonl", records=True, mixed=True, tagged=True, annotators=True),
+    "xmi": _row(xmi, ".xmi", by_note=True, mixed=True, tagged=True, annotators=True),
+    "asq-phi": _row(asq_phi),
+    "tab": _row(tab, ".jsonl", records=True, mixed=True),
 }
-CORPUS_WRITERS: dict[str, Callable[[Sequence[Document], Path], dict[Path, str]]] = {
-    name: module.to_files for name, module in CORPUS_FORMATS.items() if hasattr(module, "to_files")
-}
-_KEYED: dict[str, Callable[..., list[Document]]] = {
-    "jsonl": jsonl.read,
-    "label-studio": label_studio.read,
-    "doccano": doccano.read,
-    "tab": tab.read,
-}
-"""Readers of formats whose records can name the patient."""
+"""Every format. Options, `recognise` and the writers of other commands read this table."""
 _LAYERED = ("jsonl",)  # holds several annotation layers
-# Formats that a folder may mix, for their files name the notes; and formats of which it may have one with them.
-_NAMING = {"jsonl", "label-studio", "doccano", "tab", "i2b2-2006"}
-_NAMED_BY_FILE = {"brat", "i2b2-2014", "xmi"}
+
+
+def formats_where(holds: Callable[[CorpusFormat], object]) -> tuple[str, ...]:
+    """Names of the formats of which something holds.
+
+    Example:
+        >>> formats_where(lambda format: not format.endings)
+        ('asq-phi',)
+    """
+    return tuple(name for name, format in CORPUS_FORMATS.items() if holds(format))
+
+
+def written_formats() -> tuple[str, ...]:
+    """Names of the formats that can be written."""
+    return formats_where(lambda format: format.endings)
 
 
 def read_corpus(path: Path | str, *, format: str = "auto", patient_column: str | None = None) -> list[Document]:
@@ -126,7 +173,7 @@ def read_corpus(path: Path | str, *, format: str = "auto", patient_column: str |
     several = name.split("+")
     if not CORPUS_FORMATS.keys() >= {*several}:
         raise UnknownNameError(f"unknown format '{name}': choose from auto, {', '.join(CORPUS_FORMATS)}")
-    if patient_column is not None and _KEYED.keys().isdisjoint(several):
+    if patient_column is not None and not any(CORPUS_FORMATS[one].records for one in several):
         raise OptionConflictError(f"{name} has no column '{patient_column}': name patients by first-level subfolders")
     documents = _read(path, name, patient_column) if len(several) == 1 else _read_each(path, several, patient_column)
     if not documents:
@@ -140,10 +187,15 @@ def read_corpus(path: Path | str, *, format: str = "auto", patient_column: str |
     return documents
 
 
+class _RecordReader(Protocol):
+    def read(self, path: Path, *, patient_column: str | None = None) -> list[Document]: ...
+
+
 def _read(path: Path, name: str, patient_column: str | None) -> list[Document]:
-    if name in _KEYED:
-        return _KEYED[name](path, patient_column=patient_column)
-    return CORPUS_FORMATS[name].read(path)
+    format = CORPUS_FORMATS[name]
+    if format.records:
+        return cast(_RecordReader, format.module).read(path, patient_column=patient_column)
+    return format.module.read(path)
 
 
 def _with_patient(document: Document, below: str | None) -> Document:
@@ -192,22 +244,22 @@ def matching_formats(path: Path) -> list[str]:
 
 
 def _suffixes(name: str) -> tuple[str, ...]:
-    return CORPUS_FORMATS[name].SUFFIXES
+    return CORPUS_FORMATS[name].module.SUFFIXES
 
 
 def _fits(name: str, file: Path) -> bool:
     suffixes = _suffixes(name)
-    return (not suffixes or file.suffix.lower() in suffixes) and CORPUS_FORMATS[name].looks_like(file)
+    return (not suffixes or file.suffix.lower() in suffixes) and CORPUS_FORMATS[name].module.looks_like(file)
 
 
 def _each_clear(path: Path, names: Sequence[str]) -> bool:
     """True if each file of a folder that one of the formats reads looks like one of them alone."""
     suffixes = {suffix for name in names for suffix in _suffixes(name)}
-    others = {*names} - _NAMING
+    formats = [CORPUS_FORMATS[name] for name in names]
     return (
         path.is_dir()
-        and others <= _NAMED_BY_FILE
-        and len(others) <= 1
+        and all(format.mixed for format in formats)
+        and sum(format.by_note for format in formats) <= 1
         and all(sum(_fits(name, file) for name in names) == 1 for file in find_files(path, *suffixes))
     )
 
@@ -242,14 +294,14 @@ def write_corpus(documents: Sequence[Document], path: Path | str, *, format: str
     Args:
         documents: the documents, with unique ids.
         path: the folder (brat, i2b2-2014, i2b2-2010, xmi) or the file (the others) to write.
-        format: a key of `CORPUS_WRITERS`.
+        format: one of `written_formats`.
 
     Raises:
         UsageError: the format is unknown or cannot be written.
         DataError: the format cannot hold a document; the message names it and the offset.
     """
-    if format not in CORPUS_WRITERS:
-        raise UnknownNameError(f"cannot write the format '{format}': choose from {', '.join(CORPUS_WRITERS)}")
+    if format not in written_formats():
+        raise UnknownNameError(f"cannot write the format '{format}': choose from {', '.join(written_formats())}")
     # A document from no file is reported by its number.
     documents = [replace(one, source=one.source or f"document {n}") for n, one in enumerate(documents, start=1)]
     _require_unique_ids(documents)
@@ -258,7 +310,7 @@ def write_corpus(documents: Sequence[Document], path: Path | str, *, format: str
         if format not in _LAYERED and document.annotated != (PHI,):
             problem = f"{format} holds one layer, and this document is annotated in {', '.join(document.annotated)}"
             raise FormatError(f"{problem}: write jsonl, or each layer as documents of its own", path=document.source)
-    contents = CORPUS_WRITERS[format](documents, Path(path))
+    contents = CORPUS_FORMATS[format].to_files(documents, Path(path))
     if Path(path).is_dir() and Path(path) in contents:
         raise OutputExistsError(f"{path} is a folder: name a file: this format keeps a corpus in one file")
     write_files(contents)

@@ -17,7 +17,7 @@ from dataclasses import replace
 from io import TextIOWrapper
 from pathlib import Path
 
-from crfdeid.corpora import CORPUS_WRITERS, doccano, jsonl, label_studio
+from crfdeid.corpora import CORPUS_FORMATS, doccano, formats_where, jsonl, label_studio
 from crfdeid.corpora.layers import select_layer
 from crfdeid.documents import CONCEPT, PHI, Document, Span
 from crfdeid.io import sources
@@ -26,22 +26,11 @@ from crfdeid.io.records import Columns, NoteFile, Record, Writer
 from crfdeid.io.runner import OutputPlan
 from crfdeid.utils.files import open_private, write_files, write_parts
 
-# Format -> suffixes of the outputs for an input file, the one with the text first.
-TAG_ENDINGS = {
-    "brat": (".txt", ".ann"),
-    "jsonl": (".jsonl",),
-    "i2b2-2014": (".xml",),
-    "conll": (".conll",),
-    "label-studio": (".json",),
-    "doccano": (".jsonl",),
-    "xmi": (".xmi",),
-    "transformers": (".json",),
-}
-MULTI_NOTE_FORMATS = ("jsonl", "label-studio", "doccano")
+# Format -> endings of the outputs for an input file, the one with the text first.
+TAG_ENDINGS = {name: CORPUS_FORMATS[name].endings for name in formats_where(lambda format: format.tagged)}
+TAG_ENDINGS["transformers"] = (".json",)
+TABLE_FORMATS = formats_where(lambda format: format.tagged and format.records)
 """Formats whose files can hold several notes, as tables do."""
-BLIND_FORMATS = ("brat", "label-studio", "doccano", "xmi")
-"""Formats that annotators can read without the model's spans."""
-_FOLDERS = ("brat", "i2b2-2014", "xmi")
 _LAYER_FOLDERS = {PHI: "phi", CONCEPT: "concepts"}
 SIDECAR_SUFFIX = ".jsonl"
 
@@ -66,7 +55,7 @@ def tag_writer(
 
     Args:
         targets: the files to write, in the order of `target_names`.
-        format: one of `MULTI_NOTE_FORMATS` for a file with several notes, a key of `TAG_ENDINGS` for one.
+        format: one of `TABLE_FORMATS` for a file with several notes, a key of `TAG_ENDINGS` for one.
         layers: the annotation layers of the documents.
         model: name of the model, for formats that have a field for it.
         for_test: leave out the model's spans, for notes that will be annotated as a test set.
@@ -229,11 +218,12 @@ class _NoteWriter:
             return
         if self._format == "brat":
             document = _with_mark(document, row.passthrough.before)
-        if self._format in _FOLDERS:
+        format = CORPUS_FORMATS[self._format]
+        if format.by_note:
             # The writer makes the file's name from the id: below the folder, this is the name alone.
-            write_files(CORPUS_WRITERS[self._format]([replace(document, id=self._target.stem)], self._target.parent))
+            write_files(format.to_files([replace(document, id=self._target.stem)], self._target.parent))
         else:
-            write_files(CORPUS_WRITERS[self._format]([document], self._target))
+            write_files(format.to_files([document], self._target))
 
     def close(self) -> None:
         """Do nothing: `write` has finished the file."""

@@ -19,7 +19,7 @@ from heapq import heapify, heappop, heapreplace
 from itertools import chain, islice, zip_longest
 from pathlib import Path
 
-from crfdeid.corpora import label_studio, write_corpus
+from crfdeid.corpora import CORPUS_FORMATS, formats_where, label_studio, write_corpus
 from crfdeid.documents import Document
 from crfdeid.errors import OptionConflictError, SettingError, UnknownNameError
 from crfdeid.evaluation.probabilities import phi_by_sentence
@@ -184,10 +184,7 @@ def _covering(notes: Sequence[Candidate], covered: Collection[str]) -> Iterator[
 
 
 SAMPLE_LIST = "drawn.csv"
-_FILES = {"jsonl": "notes.jsonl", "doccano": "notes.jsonl", "label-studio": "notes.json"}
-SAMPLE_FORMATS = ("brat", "xmi", *_FILES)
-
-
+SAMPLE_FORMATS = (*formats_where(lambda format: format.annotators), "jsonl")
 _NO_FILE_NAME = re.compile(r'[<>:"|?*]')  # on Windows and on many shared drives
 
 
@@ -211,10 +208,11 @@ def write_sample(
     documents = [one.candidate.document for one in drawn]
     if for_test:
         documents = [replace(document, spans=()) for document in documents]
-    if format not in _FILES:
+    written = CORPUS_FORMATS[format]
+    if written.by_note:
         documents = _named_for_files(documents)
     with whole_folder(folder) as partial:
-        target = partial / _FILES[format] if format in _FILES else partial
+        target = partial if written.by_note else partial / f"notes{written.endings[0]}"
         if format == "label-studio":
             tasks = (
                 label_studio.to_task(

@@ -23,7 +23,7 @@ import pytest
 from crfdeid.bio import encode
 from crfdeid.cli import COMMANDS, main
 from crfdeid.cli.shell import TABLES, Commands, Option
-from crfdeid.corpora import CORPUS_WRITERS, read_corpus, write_corpus
+from crfdeid.corpora import read_corpus, write_corpus, written_formats
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.corpora.synthetic import generate_notes
 from crfdeid.documents import Document, Span
@@ -444,7 +444,7 @@ def test_the_shell_completes_commands_and_options(tmp_path: Path) -> None:
         assert f"plain,{expected}" in done.stdout
 
 
-@pytest.mark.parametrize("format", CORPUS_WRITERS)
+@pytest.mark.parametrize("format", written_formats())
 def test_every_format_is_converted_and_read_back(format: str, box: Path, tmp_path: Path) -> None:
     out = tmp_path / (
         "out.jsonl" if format in ("jsonl", "doccano") else "out.json" if format == "label-studio" else "out"

@@ -20,7 +20,7 @@ import pytest
 from notes_samples import tiny_joint_model
 
 from crfdeid.cli import COMMANDS, main
-from crfdeid.corpora import CORPUS_WRITERS, write_corpus
+from crfdeid.corpora import write_corpus, written_formats
 from crfdeid.documents import Document, Span
 from crfdeid.io.annotations import TAG_ENDINGS
 from crfdeid.io.replacements import write_records
@@ -38,7 +38,7 @@ COMMAND_LINES = {
     "annotate sample": [f"notes --count 2 --output drawn/{one} --output-format {one}" for one in SAMPLE_FORMATS],
     "annotate agreement": ["train.jsonl dev.jsonl --output pages/settle.html"],
     "convert": [
-        *(f"train.jsonl --output converted/{one} --output-format {one}" for one in CORPUS_WRITERS),
+        *(f"train.jsonl --output converted/{one} --output-format {one}" for one in written_formats()),
         "train.jsonl --output split/parts --output-format brat --split .5,.5",
     ],
     "train": [f"train.jsonl --dev dev.jsonl {QUICK} --output models/crf"],

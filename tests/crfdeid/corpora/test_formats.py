@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from crfdeid.corpora import CORPUS_FORMATS, CORPUS_WRITERS, read_corpus, recognise, write_corpus
+from crfdeid.corpora import CORPUS_FORMATS, read_corpus, recognise, write_corpus, written_formats
 from crfdeid.documents import Document, Span
 from crfdeid.errors import (
     DataError,
@@ -72,7 +72,48 @@ SAMPLES = {
 
 def test_every_format_is_listed():
     assert set(SAMPLES) == set(CORPUS_FORMATS)
-    assert {"brat", "jsonl", "tab"} <= set(CORPUS_WRITERS) < set(CORPUS_FORMATS)
+    for name, format in CORPUS_FORMATS.items():
+        assert hasattr(format.module, "to_files") == (name in written_formats()), name
+        assert format.endings or not (format.tagged or format.annotators), name
+
+
+COMMANDS_WITH_FURTHER_FORMATS = """
+import sys
+from types import SimpleNamespace
+from crfdeid import Document, Span, read_corpus
+from crfdeid.corpora import CORPUS_FORMATS, CorpusFormat
+
+def read(path):
+    return [Document(str(n), f"Seen on 0{n}/02/2019.", (Span(8, 18, "DATE"),)) for n in range(1, 9)]
+
+def to_files(documents, path):
+    return {path: "".join(document.text for document in documents)}
+
+facts = {"SUFFIXES": (".odd",), "looks_like": lambda file: file.suffix == ".odd", "read": read}
+CORPUS_FORMATS["only-read"] = CorpusFormat(module=SimpleNamespace(**facts))
+writer = SimpleNamespace(**facts, to_files=to_files)
+CORPUS_FORMATS["tagged"] = CorpusFormat(module=writer, endings=(".odd",), tagged=True)
+from crfdeid.cli import main
+
+reads = ["notes.odd", "--format", "only-read"]
+codes = [
+    main(["convert", *reads, "--output", "notes.jsonl"]),
+    main(["train", *reads, "--model", "rules", "--output", "model"]),
+]
+for format in ("only-read", "tagged"):
+    codes.append(main(["convert", *reads, "--output", f"{format}.odd", "--output-format", format]))
+    codes.append(main(["tag", "rules", "texts", "--output", format, "--output-format", format]))
+print("codes", *codes, len(read_corpus("notes.jsonl")))
+"""
+
+
+def test_a_format_is_in_the_choices_of_the_commands_that_it_fits(tmp_path):
+    put(tmp_path, {"notes.odd": "x", "texts/a.txt": "Seen on 01/02/2019."})
+    done = subprocess.run(
+        [sys.executable, "-c", COMMANDS_WITH_FURTHER_FORMATS], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "codes 0 0 2 2 0 0 8", done.stderr
+    assert (tmp_path / "tagged" / "a.odd").read_text() == "Seen on 01/02/2019."
 
 
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])

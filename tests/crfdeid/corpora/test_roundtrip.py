@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crfdeid import bio
-from crfdeid.corpora import CORPUS_WRITERS, read_corpus, recognise, write_corpus
+from crfdeid.corpora import read_corpus, recognise, write_corpus, written_formats
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError, EncodingError, FormatError, MismatchError, SpanError
 
@@ -144,7 +144,7 @@ def test_xml_refuses_control_characters_with_their_place(format, character, befo
     assert str(caught.value).startswith("document 1, offset")
 
 
-@pytest.mark.parametrize("format", CORPUS_WRITERS)
+@pytest.mark.parametrize("format", written_formats())
 def test_lone_surrogates_are_refused(format, tmp_path):
     with pytest.raises(EncodingError) as caught:
         write_corpus([Document("a", "ok"), Document("b", "Dr. \ud83d")], tmp_path / "out", format=format)
@@ -152,7 +152,7 @@ def test_lone_surrogates_are_refused(format, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("format", CORPUS_WRITERS)
+@pytest.mark.parametrize("format", written_formats())
 def test_written_corpora_are_recognised(format, tmp_path):
     target = tmp_path / FILES.get(format, "out")
     write_corpus([Document("7", "Dr. Doe came.\n", (Span(4, 7, "DOCTOR"),))], target, format=format)
@@ -186,7 +186,7 @@ def test_labels_that_break_the_line_are_refused(format, label, tmp_path):
 
 
 @pytest.mark.parametrize(("phi", "names"), [(True, "phi, concept"), (False, "concept")])
-@pytest.mark.parametrize("format", sorted(set(CORPUS_WRITERS).difference(["jsonl"])))
+@pytest.mark.parametrize("format", sorted(set(written_formats()).difference(["jsonl"])))
 def test_layers_that_a_format_would_lose_are_refused(format, phi, names, tmp_path):
     document = Document("note7", "Dr. Doe", layers={"concept": (Span(0, 7, "DRUG"),)}, phi_annotated=phi)
     with pytest.raises(FormatError) as caught:
