@@ -21,15 +21,19 @@ Two tables are optional. The lists of ``ages``, of ages from 90 on:
 - ``ordinals``, ``birthdays``: signs of ordinal numbers; words after them;
 - ``measures``: words after a number that is no age.
 
-The tables of ``surrogates``:
+The tables of ``surrogates``. Two entries come before them: ``read_with`` has the codes of languages that notes mix with
+this one, and ``quoted`` those of languages of which only ages and days of the week are read:
 
 - ``names``: common names, ``titles``, ``female_titles``, ``male_titles``, labels of fields, words for the patient's
   sex, endings of women's names, ``genitive``, ``same_vowels``; ``names.after``: particle -> the names that follow it;
   ``family_beginnings``, and the ``family_endings`` and ``town_endings`` that make invented names with them;
-- ``dates``: short months and days, words ``between`` day, month and year, ``relative`` words, words that ``joint``
-  days, ``first_day``, ``weekday_endings`` of compounds;
+- ``dates``: short months and days, days that are also words (``weekdays_and_words``), words ``between`` day, month and
+  year, ``relative`` words, words that ``joint`` days, ``articles`` before a date, ``clock``, ``weekday_endings`` of
+  compounds; ``first_day``: what always follows the 1 of a first day; ``ordinals``: expression of a number and what may
+  follow such a number; ``signs`` between the numbers of a day and a month; ``month_first``: locales in which 3/4 is in
+  March; ``writes_month_first``: "March 14" is a day; ``not_a_month``: expression of a month's name that is a weekday's;
 - ``demographics``: words for sex, kin, ages, occupations; ``small_units``: expression of units below a year;
-  ``old_age``: words for all ages from 90 on;
+  ``old_age``: words for all ages from 90 on; ``articles``: numbers that are also articles;
 - ``streets``, ``institutions``: words that are ``kept``; ``forms``: expressions whose group ``name`` becomes one of
   ``options``, or of ``also``: a template with {family}, {town}, {female} or {male};
 - ``places``: ``provinces`` with postcodes and towns, ``states``, ``countries`` by preposition;

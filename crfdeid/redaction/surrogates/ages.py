@@ -17,13 +17,13 @@ import regex
 from crfdeid.redaction.surrogates.words import (
     casefold_accents,
     folded_entries,
-    language_pack,
+    packs_of,
+    packs_with_quoted,
     splice,
     surrogate_table,
     with_case_of,
 )
 from crfdeid.rules.ages import written_ages, written_numbers
-from features.languages import LANGUAGES
 
 # Ages from this one on become one group, as in HIPAA's safe harbor; shifted dates of birth and visits agree with it.
 _OLDEST_AGE = 90
@@ -61,16 +61,17 @@ class Number(NamedTuple):
 
 
 class _AgeWords(NamedTuple):
-    """Words around numbers in a locale's language; those of English and Spanish are read together.
+    """Words around numbers in the languages of a locale and those that it quotes.
 
     Attributes:
         small: expression of units that are no years.
         years: casefolded words for years.
         joints: casefolded words between two ages.
-        around: casefolded words of all languages that occur next to ages, and name no person.
+        around: casefolded words that occur next to ages, and name no person.
         glued: casefolded words that may follow figures without a space.
         few: casefolded numbers up to 20 in words.
-        younger: expression of numbers below 90 in words, of all languages.
+        articles: casefolded numbers in words that are articles.
+        younger: expression of numbers below 90 in words.
         older: expressions of ages from 90 on in words, each with the words for all of them, those of the locale first.
     """
 
@@ -80,26 +81,33 @@ class _AgeWords(NamedTuple):
     around: frozenset[str]
     glued: frozenset[str]
     few: frozenset[str]
+    articles: frozenset[str]
     younger: regex.Pattern[str]
     older: tuple[tuple[regex.Pattern[str], str], ...]
 
 
 @lru_cache(maxsize=16)
 def _words_of(locale: str) -> _AgeWords:
-    pack = language_pack(locale)
-    own = (LANGUAGES["es"], LANGUAGES["en"]) if pack is None else (pack,)
-    packs = (*own, *(other for other in LANGUAGES.values() if other not in own))
-    units = "|".join(surrogate_table(one, "demographics").get("small_units", "(?!)") for one in own)
-    short = _listed("units", "short", "glued")
-    signs = _listed("ordinals") | _listed("endings")
-    letters = frozenset().union(*(folded_entries(one.code, "demographics", "sex_letters") for one in packs))
+    packs = packs_with_quoted(locale)
+    units = "|".join(surrogate_table(one, "demographics").get("small_units", "(?!)") for one in packs_of(locale))
+
+    def listed(*names: str) -> frozenset[str]:
+        lists = (one.entries("ages", name) for one in packs for name in names)
+        return frozenset(casefold_accents(word) for words in lists for word in words)
+
+    def demographic(*names: str) -> frozenset[str]:
+        return frozenset().union(*(folded_entries(one.code, "demographics", name) for one in packs for name in names))
+
+    short, letters = listed("units", "short", "glued"), demographic("sex_letters")
+    signs = listed("ordinals", "endings")
     return _AgeWords(
         regex.compile(units, regex.IGNORECASE),
-        _listed("units"),
-        _listed("joint"),
-        frozenset().union(*(folded_entries(one.code, "demographics", name) for one in packs for name in _AROUND)),
+        listed("units"),
+        listed("joint"),
+        demographic("age", "between"),
         (short | signs | letters | {unit + sex for unit in short for sex in letters}) - _LIKE_DIGITS,
-        _listed("ones", "teens"),
+        listed("ones", "teens"),
+        demographic("articles"),
         regex.compile(r"(?<!\p{L})" + written_numbers(packs), regex.IGNORECASE),
         tuple(
             (
@@ -108,17 +116,6 @@ def _words_of(locale: str) -> _AgeWords:
             )
             for one in packs
         ),
-    )
-
-
-_AROUND = ("age", "between")
-
-
-def _listed(*names: str) -> frozenset[str]:
-    """Casefolded entries of lists of the tables "ages" of all languages."""
-    packs = LANGUAGES.values()
-    return frozenset(
-        casefold_accents(entry) for pack in packs for name in names for entry in pack.entries("ages", name)
     )
 
 
@@ -159,7 +156,7 @@ def _numbers(text: str, words: _AgeWords) -> list[Number] | None:
     for match in words.younger.finditer(text):
         found = _with(found, Number(*match.span(), match.group(), None, False))
     found.sort()
-    found = [one for one, other in pairwise([*found, None]) if one and not _is_article(one, other, text)]
+    found = [one for one, other in pairwise([*found, None]) if one and not _is_article(one, other, text, words)]
     rest = splice(text, [(start, end, " ") for start, end, *_ in found])
     if not _SIGNS.fullmatch(_WORD.sub("", rest)):
         return None
@@ -173,14 +170,11 @@ def _with(found: list[Number], one: Number) -> list[Number]:
     return found if any(one.start < other.end and other.start < one.end for other in found) else [*found, one]
 
 
-def _is_article(one: Number, other: Number | None, text: str) -> bool:
+def _is_article(one: Number, other: Number | None, text: str, words: _AgeWords) -> bool:
     """True for "ein" in "ein 45-Jähriger"."""
     if one.value is not None or one.is_old or other is None or text[one.end : other.start].strip():
         return False
-    return other.value is not None and casefold_accents(one.text) in _ARTICLES
-
-
-_ARTICLES = frozenset({"un", "una", "une", "ein"})
+    return other.value is not None and casefold_accents(one.text) in words.articles
 
 
 def _may_be_glued(word: str, words: _AgeWords) -> bool:

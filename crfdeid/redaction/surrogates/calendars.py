@@ -1,31 +1,31 @@
-"""Forms of dates, by language: what `crfdeid.redaction.surrogates.dates` reads and rewrites.
+"""Forms of dates, by locale: what `crfdeid.redaction.surrogates.dates` reads and rewrites.
 
-English and Spanish are read together. Every other language has the months and weekdays of its file in
-features/languages/, and the words of that file's table "surrogates.dates".
+Months and days of the week are those of the locale's language packs; words are those of their "surrogates.dates".
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache, partial
-from types import MappingProxyType
+from functools import lru_cache
 from typing import NamedTuple
 
 import regex
 
-from crfdeid.redaction.surrogates.words import casefold_accents, language_pack, surrogate_table
-from features.languages import LANGUAGES
-from features.lexicons import ENGLISH_MONTHS, ENGLISH_WEEKDAYS, SPANISH_MONTHS, SPANISH_WEEKDAYS
+from crfdeid.redaction.surrogates.words import (
+    DEFAULT_LOCALE,
+    casefold_accents,
+    packs_of,
+    packs_with_quoted,
+    surrogate_table,
+    with_case_of,
+)
+from features.languages import Language
 
 APOSTROPHES = "'’‘`´"
 """Signs before a year of two digits."""
 
-MONTHS = (*ENGLISH_MONTHS, *SPANISH_MONTHS)
-"""Names of months in English, then in Spanish."""
-OTHER_SEPTEMBER = "setiembre"
-
 _SHORTEST_PREFIX = 3
-_SHORT_MONTHS = "|".join(name[:3] for name in MONTHS)  # of any month
+_LONGEST_SHORT = 4  # letters of the abbreviation of a month
 _DAY = r"(?P<day>[0-3]?[0-9])"
 _FOUR_DIGITS = r"(?:1[89]|20)[0-9][0-9]"
 _TWO_DIGITS = rf"[{APOSTROPHES}][0-9][0-9]"
@@ -62,8 +62,89 @@ SHARED_PREFIX, SHARED_PREFIX_END = "\x1e", "\f"
 SHARING_MARKS = frozenset((OWN_SUFFIX, OWN_PREFIX, SHARED_SUFFIX, SHARED_PREFIX, SHARED_PREFIX_END))
 
 
+class DateWords(NamedTuple):
+    """Months and days of the week in one language.
+
+    Attributes:
+        months: each casefolded way to write a month -> its number.
+        full_months: names of the months.
+        short_months: abbreviations of the months, and names that are never abbreviated.
+        weekdays: the casefolded ways to write each day of the week from Monday on.
+        full_weekdays: names of the days of the week.
+        short_weekdays: abbreviations of the days of the week.
+        ordinals: expressions of numbers, each with what may follow such a number: "st".
+        first_day: what always follows the number of the first day of a month: "er".
+    """
+
+    months: Mapping[str, int]
+    full_months: Sequence[str]
+    short_months: Sequence[str]
+    weekdays: Sequence[frozenset[str]]
+    full_weekdays: Sequence[str]
+    short_weekdays: Sequence[str]
+    ordinals: Sequence[tuple[str, str]]
+    first_day: str
+
+    @classmethod
+    def of(cls, pack: Language) -> DateWords:
+        """Read the words of a pack."""
+        full, full_weekdays = [names[0] for names in pack.months], [names[0] for names in pack.weekdays]
+        short = pack.entries("surrogates", "dates", "short_months") or [name[:3] for name in full]
+        short_weekdays = pack.entries("surrogates", "dates", "short_weekdays") or [name[:2] for name in full_weekdays]
+        section = surrogate_table(pack, "dates")
+        return cls(
+            {
+                casefold_accents(form): number
+                for number, names in enumerate(pack.months, start=1)
+                for form in (*names, short[number - 1])
+            },
+            full,
+            short,
+            [
+                frozenset(map(casefold_accents, (*names, one)))
+                for names, one in zip(pack.weekdays, short_weekdays, strict=True)
+            ],
+            full_weekdays,
+            short_weekdays,
+            [(number, suffix) for number, suffix in section.get("ordinals", ())],
+            section.get("first_day", ""),
+        )
+
+    def month(self, text: str, number: int) -> str:
+        """Return another month in the length and case of a text, a month."""
+        word = casefold_accents(text).rstrip(".")
+        full, short = self.full_months[number - 1], self.short_months[number - 1]
+        if len(word) > _LONGEST_SHORT or word in map(casefold_accents, self.full_months):
+            return with_case_of(full, text) + text[len(word) :]
+        return with_case_of(short, text) + ("." if text.endswith(".") and short.lower() != full.lower() else "")
+
+    def weekday(self, word: str, days: int) -> str | None:
+        """Return the day of the week some days after another one, in its length and case; None for no day."""
+        plain, full_names = casefold_accents(word), [*map(casefold_accents, self.full_weekdays)]
+        known = [i for i, forms in enumerate(self.weekdays) if plain in forms]
+        alike = [i for i, name in enumerate(full_names) if name.startswith(plain) or plain.startswith(name)]
+        if not (known or alike):
+            return None
+        i = (known or alike)[0]
+        other = self.full_weekdays[(i + days) % 7]
+        if len(word) <= len(self.short_weekdays[i]):
+            other = self.short_weekdays[(i + days) % 7]
+        elif not known and full_names[i].startswith(plain):
+            other = other[: len(word)]
+        elif plain.startswith(full_names[i]):
+            other += word[len(full_names[i]) :]
+        return with_case_of(other, word)
+
+    def ordinal(self, suffix: str, number: int) -> str | None:
+        """Return what follows a number in place of a suffix, which stays if it may; None for a suffix that is none."""
+        if suffix.lower() not in {known for _, known in self.ordinals}:
+            return None
+        fitting = [known for form, known in self.ordinals if regex.search(form, str(number))]
+        return suffix if suffix.lower() in fitting[:1] or not fitting[0].isalpha() else with_case_of(fitting[0], suffix)
+
+
 class Calendar(NamedTuple):
-    """Dates of a language.
+    """Dates of a locale.
 
     Attributes:
         patterns: forms of dates, the most complete first, with the groups day, month (a name), monthnumber, year and
@@ -74,14 +155,9 @@ class Calendar(NamedTuple):
         shared: several days that share a month, a year or both, with the groups day and joint, and before and after
             for what they share; where only some notes write so, for those that write the month first, and for others.
         year: the year at the end of what days share, with what separates it from a month.
-        code: the language of the pack; "" for English and Spanish.
-        spanish_first: read what both languages write, such as "mar", as Spanish.
-        months: each casefolded way to write a month -> its number.
-        full_months: names of the months.
-        short_months: abbreviations of the months, and names that are never abbreviated.
-        full_weekdays: names of the days of the week.
-        short_weekdays: abbreviations of the days of the week.
-        first_day: what follows the number of the first day of a month: "er".
+        article: words between a date and a day of the week.
+        languages: the words of the languages that are read; the first that has a word decides.
+        quoted: casefolded full day of the week of a further language -> the days in it, and its index.
     """
 
     patterns: Sequence[regex.Pattern[str]]
@@ -90,14 +166,36 @@ class Calendar(NamedTuple):
     relative: regex.Pattern[str]
     shared: Mapping[bool, Sequence[regex.Pattern[str]]]
     year: regex.Pattern[str]
-    code: str = ""
-    spanish_first: bool = False
-    months: Mapping[str, int] = MappingProxyType({})
-    full_months: Sequence[str] = ()
-    short_months: Sequence[str] = ()
-    full_weekdays: Sequence[str] = ()
-    short_weekdays: Sequence[str] = ()
-    first_day: str = ""
+    article: regex.Pattern[str]
+    languages: Sequence[DateWords]
+    quoted: Mapping[str, tuple[Sequence[str], int]]
+
+    def month_number(self, text: str) -> int:
+        """Return the number of a month."""
+        plain = casefold_accents(text).rstrip(".")
+        return next(words.months[plain] for words in self.languages if plain in words.months)
+
+    def month(self, text: str, number: int) -> str:
+        """Return another month in the language, length and case of a text, a month."""
+        plain = casefold_accents(text).rstrip(".")
+        return next(words for words in self.languages if plain in words.months).month(text, number)
+
+    def weekday_after(self, word: str, days: int) -> str:
+        """Return the day of the week some days after another one, in its language, length and case."""
+        names, i = self.quoted.get(casefold_accents(word), ((), 0))
+        if names:
+            return with_case_of(names[(i + days) % 7], word)
+        return next(found for words in self.languages if (found := words.weekday(word, days)) is not None)
+
+    def ordinal(self, suffix: str, number: int) -> str:
+        """Return what follows a number in place of a suffix."""
+        found = (words.ordinal(suffix, number) for words in self.languages)
+        return next((one for one in found if one is not None), "")
+
+    @property
+    def first_day(self) -> str:
+        """What always follows the number of the first day of a month."""
+        return self.languages[0].first_day
 
 
 def _alternatives(forms: Iterable[str]) -> str:
@@ -209,84 +307,21 @@ def _year_after_month(between: str) -> regex.Pattern[str]:
     )
 
 
-# --- English and Spanish
-
-_NAMES = f"{'|'.join(MONTHS)}|sept|{OTHER_SEPTEMBER}|{_SHORT_MONTHS}"
-_BETWEEN = "de|del|of|año|the|in|en|day|día"
-_ORDINAL = "st|nd|rd|th|º|ª"
-
-
 def prefixes(name: str) -> list[str]:
     """Abbreviations of a day of the week: its first letters, three or more."""
     return [name[:length] for length in range(_SHORTEST_PREFIX, len(name))]
 
 
-_ALL_DAYS = frozenset(names[0] for pack in LANGUAGES.values() for names in pack.weekdays)
-OTHER_WEEKDAYS = (("tues", 1), ("weds", 2), ("thur", 3), ("thurs", 3))
-"""Abbreviations of days of the week that only some days have, and their indices."""
-FULL_WEEKDAYS = {
-    casefold_accents(names[0]): (tuple(names[0] for names in pack.weekdays), i)
-    for pack in LANGUAGES.values()
-    for i, names in enumerate(pack.weekdays)
-}
-"""Each casefolded full name of a day of the week -> the days in its language, and its index."""
-WEEKDAYS = {
-    form: (names, i)
-    for names in (ENGLISH_WEEKDAYS, SPANISH_WEEKDAYS)
-    for i, name in enumerate(map(casefold_accents, names))
-    for form in (name, *prefixes(name))
-} | {form: (ENGLISH_WEEKDAYS, i) for form, i in OTHER_WEEKDAYS}
-"""Each casefolded way to write a day of the week -> the days in its language, and its index."""
-_SHORT_DAYS = {
-    form
-    for name in (*ENGLISH_WEEKDAYS, *SPANISH_WEEKDAYS)
-    for form in (*prefixes(name), *prefixes(casefold_accents(name)))
-}
-_LONG_DAYS = {*ENGLISH_WEEKDAYS, *SPANISH_WEEKDAYS, *WEEKDAYS, *FULL_WEEKDAYS, *_ALL_DAYS} - _SHORT_DAYS
-_MARTES = r"mar\.?,?\s*(?:(?:el|día)\s+)*[0-9]"  # "mar 14/03/2031"
-
-_NO_SHORT_DAY = "sat|sun|wed|so|mo|di|mi|do|fr|sa"  # abbreviations that are words, in lower case
-
-
-def _beside(full: str, short: str) -> regex.Pattern[str]:
-    """Days of the week next to a date. Those of `_NO_SHORT_DAY` need a capital, or a full stop as in "mo."."""
+def _beside(full: str, short: str, words: str) -> regex.Pattern[str]:
+    """Days of the week next to a date. Abbreviations that are words need a capital, or a full stop as in "mo."."""
     return regex.compile(
         rf"(?<!\p{{L}})(?:(?i:{full})"
-        rf"|(?P<short>(?!(?:{_NO_SHORT_DAY})(?!\p{{L}}|\.)|[A-Z]{{2}}(?!\p{{L}}))(?i:{short})\.?))(?!\p{{L}})"
+        rf"|(?P<short>(?!(?:{words})(?!\p{{L}}|\.)|[A-Z]{{2}}(?!\p{{L}}))(?i:{short})\.?))(?!\p{{L}})"
     )
 
 
-# Words that relate dates to each other.
-_RELATIVE_WORDS = (
-    "of|the|on|in|at|to|from|and|or|between|through|thru|since|until|till|last|next|this|that|past|previous|following|"
-    "early|mid|late|ago|day|days|week|weeks|month|months|year|years|morning|afternoon|evening|night|noon|today|yesterday|"
-    "tomorrow|am|pm|de|del|el|la|los|las|al|a|y|e|o|u|en|entre|desde|hasta|año|años|mes|meses|día|días|semana|semanas|"
-    "pasado|pasada|próximo|próxima|este|esta|hace|ayer|hoy|mañana|tarde|noche|principios|mediados|finales|inicio|"
-    "ese|esa|aquel|aquella|mismo|misma|dicho|dicha|same|an|s|was|is|which|it|visit|que|fue|era|es|un|una|visita|cita|"
-    "spring|summer|fall|autumn|winter|primavera|verano|otoño|invierno"
-)
-_BILINGUAL = Calendar(
-    _patterns(_NAMES, _BETWEEN, _ORDINAL, "[-/]", month_first=True, not_a_month=_MARTES),
-    regex.compile(rf"(?<!\p{{L}})(?P<weekday>{_alternatives(_LONG_DAYS | _SHORT_DAYS)})(?!\p{{L}})", regex.IGNORECASE),
-    _beside(_alternatives(_LONG_DAYS), _alternatives(_SHORT_DAYS)),
-    regex.compile(
-        rf"{CLOCK}|(?<![0-9/.,-])[01]?[0-9]\s?[ap]\.?m(?!\p{{L}})|(?<!\p{{L}})(?:{_RELATIVE_WORDS})(?!\p{{L}})",
-        regex.IGNORECASE,
-    ),
-    _shared_days(
-        _NAMES,
-        _BETWEEN,
-        _ORDINAL,
-        "(?:and|or|to|through|thru|till|until|y|e|o|u|al?|hasta)(?: (?:the|el))?",
-        month_first=True,
-    ),
-    _year_after_month(_BETWEEN),
-)
-_SPANISH = _BILINGUAL._replace(
-    patterns=_patterns(_NAMES, _BETWEEN, _ORDINAL, "[-/]", not_a_month=_MARTES), spanish_first=True
-)
-
 _DASH = r"\s?[-/.\p{Pd}\u2044\u2215\u2212]\s?"
+_SHORT_MONTHS = "|".join(names[0][:3] for pack in packs_of(DEFAULT_LOCALE) for names in pack.months)
 _SHORT_MONTH = rf"(?:{_SHORT_MONTHS})\p{{L}}*"
 DATE_LIKE = regex.compile(
     r"(?<![\p{L}\p{N}]|[0-9][-/.])(?:"
@@ -301,52 +336,64 @@ DATE_LIKE = regex.compile(
 """Text that looks like a date, valid or not: "14/03/2031", "85-59-1499", "03/2031"."""
 
 
-# --- other languages
-
-
 @lru_cache(maxsize=16)
 def calendar_of(locale: str) -> Calendar:
-    """Return the dates of a locale's language; those of English and Spanish are read together."""
-    pack = language_pack(locale)
-    if pack is None:
-        return _SPANISH if locale.startswith("es") else _BILINGUAL
-    listed = partial(pack.entries, "surrogates", "dates")
-    section = surrogate_table(pack, "dates")
-    full, full_weekdays = [names[0] for names in pack.months], [names[0] for names in pack.weekdays]
-    short = listed("short_months") or [name[:3] for name in full]
-    short_weekdays = listed("short_weekdays") or [name[:2] for name in full_weekdays]
-    months = {
-        casefold_accents(form): number
-        for number, names in enumerate(pack.months, start=1)
-        for form in (*names, short[number - 1])
-    }
-    months_in = _alternatives({form for names in pack.months for form in names} | set(short) | set(months))
+    """Return the dates of a locale's languages."""
+    packs = packs_of(locale)
+    sections = [surrogate_table(pack, "dates") for pack in packs]
+    languages = [*map(DateWords.of, packs)]
+
+    def either(field: str) -> str:
+        return "|".join(section[field] for section in sections if field in section) or "(?!)"
+
+    def listed(field: str) -> str:
+        entries = (entry for pack in packs for entry in pack.entries("surrogates", "dates", field))
+        return _alternatives(entries) or "(?!)"
+
+    months = {form for pack in packs for names in pack.months for form in names}
+    months |= {form for words in languages for form in (*words.short_months, *words.months)}
+    month = _alternatives(months)
     # Names with their endings: "Freitagabend". The first letters of a name abbreviate it, unless they are a word.
-    starts = {form for name in full_weekdays for form in prefixes(name)} - pack.function_words
-    endings = _alternatives(listed("weekday_endings"))
-    weekdays = {form for names in pack.weekdays for form in names} | {*FULL_WEEKDAYS, *_ALL_DAYS}
-    long_weekdays = {form for form in weekdays if len(form) > max(map(len, short_weekdays))} - starts
-    spelled = rf"(?:{_alternatives(full_weekdays)})(?:{endings})|{_alternatives(long_weekdays)}"
-    short_forms = _alternatives({*short_weekdays} | starts)
-    first_day = section.get("first_day", "")
-    ordinal = regex.escape(first_day) if first_day else "(?!)"
-    between = section.get("between", "(?!)")
-    words = _alternatives(listed("relative") or ("(?!)",))
+    full = [name for words in languages for name in words.full_weekdays]
+    starts = {
+        form
+        for pack, words in zip(packs, languages, strict=True)
+        for name in words.full_weekdays
+        for form in {*prefixes(name), *prefixes(casefold_accents(name))} - pack.function_words
+    }
+    quoted = {
+        casefold_accents(names[0]): (tuple(names[0] for names in pack.weekdays), i)
+        for pack in packs_with_quoted(locale)
+        for i, names in enumerate(pack.weekdays)
+    }
+    own = {form for pack in packs for names in pack.weekdays for form in names}
+    weekdays = own | {casefold_accents(name) for name in full} | {*quoted}
+    weekdays |= {name for names, _ in quoted.values() for name in names}
+    shortest = {name for words in languages for name in words.short_weekdays}
+    long_weekdays = {form for form in weekdays if len(form) > max(map(len, shortest))} - starts
+    spelled = rf"(?:{_alternatives(full)})(?:{listed('weekday_endings')})|{_alternatives(long_weekdays)}"
+    short = _alternatives(shortest | starts)
+    first_days = [regex.escape(words.first_day) for words in languages if words.first_day]
+    ordinal = _alternatives({*first_days, *(suffix for words in languages for _, suffix in words.ordinals)}) or "(?!)"
+    between = either("between")
+    month_first = [section.get("writes_month_first", False) for section in sections]
     return Calendar(
-        _patterns(rf"(?:{months_in})\.?", between, ordinal, "[-/.]"),
-        regex.compile(
-            rf"(?<!\p{{L}})(?P<weekday>{spelled}|{short_forms}|{_alternatives(weekdays)})(?!\p{{L}})", regex.IGNORECASE
+        _patterns(
+            rf"(?:{month})\.?",
+            between,
+            ordinal,
+            sections[0].get("signs", "[-/.]"),
+            month_first=month_first[0],
+            not_a_month=either("not_a_month"),
         ),
-        _beside(spelled, short_forms),
-        regex.compile(rf"{CLOCK}|(?<!\p{{L}})(?:{section.get('clock', '(?!)')}|{words})(?!\p{{L}})", regex.IGNORECASE),
-        _shared_days(months_in, between, ordinal, section.get("joint", "(?!)"), month_first=False),
+        regex.compile(
+            rf"(?<!\p{{L}})(?P<weekday>{spelled}|{short}|{_alternatives(weekdays)})(?!\p{{L}})", regex.IGNORECASE
+        ),
+        _beside(spelled, short, listed("weekdays_and_words")),
+        regex.compile(rf"{CLOCK}|(?<!\p{{L}})(?:{either('clock')}|{listed('relative')})(?!\p{{L}})", regex.IGNORECASE),
+        _shared_days(month, between, ordinal, either("joint"), month_first=any(month_first)),
         _year_after_month(between),
-        pack.code,
-        False,
-        MappingProxyType(months),
-        full,
-        short,
-        full_weekdays,
-        short_weekdays,
-        first_day,
+        regex.compile(rf"[.,]{{0,2}}\s{{1,2}}(?:{either('articles')})\s{{1,2}}", regex.IGNORECASE),
+        languages,
+        {name: one for name, one in quoted.items() if name not in map(casefold_accents, full)},
     )

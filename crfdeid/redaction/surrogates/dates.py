@@ -23,9 +23,6 @@ from crfdeid.redaction.surrogates.calendars import (
     APOSTROPHES,
     BEFORE,
     DATE_LIKE,
-    FULL_WEEKDAYS,
-    OTHER_SEPTEMBER,
-    OTHER_WEEKDAYS,
     OWN_PREFIX,
     OWN_SUFFIX,
     SHARED_PREFIX,
@@ -33,14 +30,11 @@ from crfdeid.redaction.surrogates.calendars import (
     SHARED_SUFFIX,
     SHARING_MARKS,
     SLASHED,
-    WEEKDAYS,
     Calendar,
     calendar_of,
 )
-from crfdeid.redaction.surrogates.words import casefold_accents, splice, with_case_of
+from crfdeid.redaction.surrogates.words import splice
 from crfdeid.secrets import HmacChooser
-from features.languages import LANGUAGES
-from features.lexicons import ENGLISH_MONTHS, SPANISH_MONTHS, english_ordinal, month_number
 
 _FULL = regex.compile(BEFORE + SLASHED)
 
@@ -51,17 +45,12 @@ _LEAP_DAY = (2, 29)
 _BETWEEN_LEAP_YEARS = 8  # at most: 1896 to 1904
 _LAST_OF_A_MONTH = 31
 _LEAST_DAYS, _MOST_DAYS = 34, 75
-_LONGEST_SHORT = 4  # letters of the abbreviation of a month
-
-_IN_ENGLISH = frozenset(ENGLISH_MONTHS) | {name[:3] for name in ENGLISH_MONTHS}
-_IN_SPANISH = frozenset(SPANISH_MONTHS) | {name[:3] for name in SPANISH_MONTHS} | {OTHER_SEPTEMBER}
 
 _NUMBERED = ("day", "monthnumber")
 _OF_A_WEEK = {"isoyear": "{0}", "week": "{1:02}", "isoday": "{2}"}
 _MARKS = regex.compile(rf"([{''.join(SHARING_MARKS)}])")
 _BESIDE = 40  # characters before and after a date in which its day of the week is looked for
 _LONGEST_SHORT_GAP = 3  # characters between a date and the abbreviation of its day of the week
-_ARTICLE = regex.compile(r"[.,]{0,2}\s{1,2}(?:the|el|(?:el )?día|le|den|dem)\s{1,2}", regex.IGNORECASE)
 
 
 def date_order_of(text: str) -> str | None:
@@ -385,7 +374,7 @@ def with_weekdays(text: str, start: int, end: int, *, between: tuple[int, int], 
 
 
 def _are_together(weekday: regex.Match[str], gap: str, calendar: Calendar) -> bool:
-    if weekday.lastgroup == "short" and len(gap) > _LONGEST_SHORT_GAP and not _ARTICLE.fullmatch(gap):
+    if weekday.lastgroup == "short" and len(gap) > _LONGEST_SHORT_GAP and not calendar.article.fullmatch(gap):
         return False
     return not any(map(str.isalnum, calendar.relative.sub("", gap)))
 
@@ -469,8 +458,7 @@ def _written(match: regex.Match[str], month_first: bool, calendar: Calendar) -> 
     year = _year(values["year"]) if "year" in values else None
     month = int(values["monthnumber"]) if "monthnumber" in values else None
     if "month" in values:
-        name = values["month"]
-        month = calendar.months[casefold_accents(name).rstrip(".")] if calendar.code else month_number(name) or 0
+        month = calendar.month_number(values["month"])
     day = int(values["day"]) if "day" in values else None
     dt.date(_A_LEAP_YEAR if year is None else year, 1 if month is None else month, 1 if day is None else day)
     return WrittenDate(start, end, parts, year, month, day)
@@ -507,7 +495,7 @@ def _new_parts(
         ValueError: the new date would read as another one.
     """
     if new is None:
-        yield from ((start, end, _weekday(text[start:end], shift.days, calendar)) for _, start, end in one.parts)
+        yield from ((start, end, calendar.weekday_after(text[start:end], shift.days)) for _, start, end in one.parts)
         return
     texts = {meaning: text[start:end] for meaning, start, end in one.parts}
     if texts.keys() == {"monthnumber", "year"} and len(texts["year"]) == 2 and new.year % 100 <= _LAST_OF_A_MONTH:
@@ -527,34 +515,6 @@ def _new_date(one: WrittenDate, shift: DateShift, note: NoteDates, own: Sequence
     return dt.date((one.year or _A_LEAP_YEAR) + note.shift_of_years(shift), 1, 1)
 
 
-def _weekday(word: str, days: int, calendar: Calendar) -> str:
-    plain = casefold_accents(word)
-    own = set(map(casefold_accents, calendar.full_weekdays)) if calendar.code else WEEKDAYS.keys()
-    if plain in FULL_WEEKDAYS and plain not in own:  # of another language
-        names, i = FULL_WEEKDAYS[plain]
-        return with_case_of(names[(i + days) % 7], word)
-    if calendar.code:
-        pack = LANGUAGES[calendar.code]
-        forms = [
-            {*map(casefold_accents, (*names, short))}
-            for names, short in zip(pack.weekdays, calendar.short_weekdays, strict=True)
-        ]
-        known = [i for i, one in enumerate(forms) if plain in one]
-        whole = map(casefold_accents, calendar.full_weekdays)
-        alike = [i for i, name in enumerate(whole) if name.startswith(plain) or plain.startswith(name)]
-        i = (known or alike)[0]
-        full, other = calendar.full_weekdays[i], calendar.full_weekdays[(i + days) % 7]
-        if len(word) <= len(calendar.short_weekdays[i]):
-            return with_case_of(calendar.short_weekdays[(i + days) % 7], word)
-        if not known and casefold_accents(full).startswith(plain):
-            return with_case_of(other[: len(word)], word)
-        return with_case_of(other + (word[len(full) :] if plain.startswith(casefold_accents(full)) else ""), word)
-    names, i = WEEKDAYS[plain]
-    is_start = casefold_accents(names[i]) != plain and plain not in dict(OTHER_WEEKDAYS)
-    other = names[(i + days) % 7]
-    return with_case_of(other[: len(word)] if is_start else other, word)
-
-
 def _is_padded(texts: dict[str, str], *, narrow: bool) -> bool:
     """Return True if days and months below ten have a leading zero, as in "03/14", or may have one, as in "11/14".
 
@@ -570,12 +530,11 @@ def _is_padded(texts: dict[str, str], *, narrow: bool) -> bool:
 def _part(meaning: str, text: str, new: dt.date, calendar: Calendar, *, wide: bool, worded: bool) -> str:
     """Return a part of the new date in the form, language and case of the original."""
     if meaning == "month":
-        return _month(text, new.month, calendar)
+        return calendar.month(text, new.month)
     if meaning in _OF_A_WEEK:
         return _OF_A_WEEK[meaning].format(*new.isocalendar())
     if meaning == "ordinal":
-        own = "" if calendar.code else text  # of a pack, the day has it
-        return own if own in "ºª" else with_case_of(english_ordinal(new.day), text)
+        return calendar.ordinal(text, new.day)
     if meaning == "year":
         mark, digits = text[: len(text) - len(text.lstrip(APOSTROPHES))], text.lstrip(APOSTROPHES)
         return f"{mark}{new.year % 100:02d}" if len(digits) == 2 else f"{new.year}"
@@ -583,18 +542,3 @@ def _part(meaning: str, text: str, new: dt.date, calendar: Calendar, *, wide: bo
     if meaning == "day" and number == 1 and worded and not wide:
         return f"1{calendar.first_day}"
     return f"{number:02d}" if wide else str(number)
-
-
-def _month(text: str, number: int, calendar: Calendar) -> str:
-    plain = casefold_accents(text)
-    if calendar.code:
-        word = plain.rstrip(".")
-        full, short = calendar.full_months[number - 1], calendar.short_months[number - 1]
-        if len(word) > _LONGEST_SHORT or word in map(casefold_accents, calendar.full_months):
-            return with_case_of(full, text) + text[len(word) :]
-        is_whole = casefold_accents(short) == casefold_accents(full)
-        return with_case_of(short, text) + ("." if text.endswith(".") and not is_whole else "")
-    spanish = plain in _IN_SPANISH and (calendar.spanish_first or plain not in _IN_ENGLISH)
-    names = SPANISH_MONTHS if spanish else ENGLISH_MONTHS
-    is_whole = plain in (*names, OTHER_SEPTEMBER)
-    return with_case_of(names[number - 1] if is_whole else names[number - 1][:3], text)

@@ -17,18 +17,15 @@ from crfdeid.redaction.surrogates.ages import Number, group_ages, read_numbers, 
 from crfdeid.redaction.surrogates.words import (
     casefold_accents,
     folded_entries,
-    language_pack,
+    packs_of,
+    packs_with_quoted,
     splice,
     surrogate_table,
 )
-from features.languages import LANGUAGES
 
 _WORD = regex.compile(r"\p{L}[\p{L}\p{M}]*")
 _WITHIN_A_NAME = regex.compile(r"[\s'’.-]*(?:(?:de|del|la|las|los|y)\s+)*")
 _DIGIT = regex.compile(r"\p{N}")
-
-
-_HALF = frozenset({"medio", "media", "half"})
 
 
 class DemographicWords(NamedTuple):
@@ -53,9 +50,8 @@ class DemographicWords(NamedTuple):
 
 @lru_cache(maxsize=16)
 def words_of(locale: str) -> DemographicWords:
-    """Return the words of a locale's language; those of English and Spanish are read together."""
-    pack = language_pack(locale)
-    packs = (LANGUAGES["es"], LANGUAGES["en"]) if pack is None else (pack,)
+    """Return the words of a locale's languages."""
+    packs = packs_of(locale)
     sections = [surrogate_table(one, "demographics") for one in packs]
     found = {
         kind: frozenset().union(*(folded_entries(one.code, "demographics", kind) for one in packs))
@@ -128,7 +124,7 @@ def generalise_age(text: str, locale: str = "en_US") -> str | None:
         return None
     words = {casefold_accents(word.group()) for word in words_around(text, numbers)}
     of_age = listed.age | listed.sex
-    known = words <= of_age | listed.between | _HALF
+    known = words <= of_age | listed.between
     return group_ages(text, numbers) if known and (numbers or words & of_age) else None
 
 
@@ -137,7 +133,7 @@ def keep_age(text: str, locale: str = "en_US", *, kin: bool = False) -> str | No
 
     Args:
         text: the age.
-        locale: language of the units; words are those of all languages.
+        locale: language of the units; words are those of the languages that it quotes, too.
         kin: accept words of kinship too.
 
     Example:
@@ -147,25 +143,24 @@ def keep_age(text: str, locale: str = "en_US", *, kin: bool = False) -> str | No
     numbers = read_numbers(text, locale)
     if numbers is None:
         return None
-    known = _words_for_ages(kin=kin)
+    known = _words_for_ages(locale, kin=kin)
     if any(number.value is not None for number in numbers):
-        known |= _listed("sex_letters")
+        known |= _listed(locale, "sex_letters")
     unknown = [word.group() for word in words_around(text, numbers) if casefold_accents(word.group()) not in known]
     # Next to figures of a group alone, a word changes no age: "95, widowed". With a capital it may be a name.
     is_group = bool(numbers) and all(number.is_old and number.value is not None for number in numbers)
     return group_ages(text, numbers) if not unknown or (is_group and all(map(str.islower, unknown))) else None
 
 
-@lru_cache(maxsize=2)
-def _words_for_ages(*, kin: bool) -> frozenset[str]:
-    """Casefolded words of all languages that occur next to ages."""
-    lists = _HALF.union(*(_listed(name) for name in ("age", "sex", "between")))
-    return lists.union(*(words_of(pack.locale).kin for pack in LANGUAGES.values())) if kin else lists
+@lru_cache(maxsize=32)
+def _words_for_ages(locale: str, *, kin: bool) -> frozenset[str]:
+    lists = frozenset().union(*(_listed(locale, name) for name in ("age", "sex", "between")))
+    return lists.union(*(words_of(pack.locale).kin for pack in packs_with_quoted(locale))) if kin else lists
 
 
-@lru_cache(maxsize=8)
-def _listed(name: str) -> frozenset[str]:
-    return frozenset().union(*(folded_entries(code, "demographics", name) for code in LANGUAGES))
+@lru_cache(maxsize=64)
+def _listed(locale: str, name: str) -> frozenset[str]:
+    return frozenset().union(*(folded_entries(pack.code, "demographics", name) for pack in packs_with_quoted(locale)))
 
 
 def preserve_occupation(text: str, locale: str = "en_US") -> str | None:

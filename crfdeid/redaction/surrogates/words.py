@@ -1,7 +1,7 @@
-"""Words of surrogates: their case and accents, and the words of German, French and further languages.
+"""Words of surrogates: their case and accents, and the language packs of a locale.
 
-English and Spanish have rules and lists of their own in the modules of this package, but for demographic words. Every
-other language with a file in features/languages/ has the words of that file, and those of its table "surrogates".
+All that depends on a language is in the table "surrogates" of its file in features/languages/. Some languages are read
+together, since notes mix them; a locale without a pack is read as `DEFAULT_LOCALE` is.
 """
 
 from __future__ import annotations
@@ -19,16 +19,8 @@ from features.lexicons import lexicons, word_set
 VOWELS = "aeiouhy"
 """Letters at the beginning of a name before which French elides an article, casefolded."""
 
-_OWN_RULES = ("en", "es")
-
-ENGLISH_AND_SPANISH_WORDS = lexicons(_OWN_RULES)
-"""Class -> its English and Spanish words."""
-
-ENGLISH_AND_SPANISH_TITLES = ENGLISH_AND_SPANISH_WORDS["honorific"] | word_set(
-    "dr drs doctor md do phd rn np pa prof professor jr sr ii iii iv esq dra dres doctora señorita"
-)
-"""Titles and forms of address. Those of other languages are initials in these: "M. Quill"."""
-
+DEFAULT_LOCALE = "en_US"
+"""Locale whose words are read where no language is known, or it has no pack."""
 
 _LETTERS = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe"})
 """Letters without a Unicode decomposition, and what typists write instead."""
@@ -91,15 +83,40 @@ def splice(text: str, pieces: Iterable[tuple[int, int, str]]) -> str:
 # --- language packs
 
 
-def language_pack(locale: str) -> Language | None:
-    """Return the pack of a locale's language; None for English, Spanish and languages without one.
+def own_pack(locale: str) -> Language | None:
+    """Return the pack of a locale's language, or None.
 
     Example:
-        >>> language_pack("de_AT").name, language_pack("es_ES")
+        >>> own_pack("de_AT").name, own_pack("sv_SE")
         ('German', None)
     """
-    code = locale.partition("_")[0]
-    return None if code in _OWN_RULES else LANGUAGES.get(code)
+    return LANGUAGES.get(locale.partition("_")[0])
+
+
+@lru_cache(maxsize=64)
+def packs_of(locale: str) -> tuple[Language, ...]:
+    """Return the packs whose words are read in a locale's notes: its own, and those that it names in "read_with".
+
+    Example:
+        >>> [pack.code for pack in packs_of("es_MX")]
+        ['es', 'en']
+    """
+    pack = own_pack(locale) or LANGUAGES[DEFAULT_LOCALE[:2]]
+    return pack, *map(LANGUAGES.__getitem__, pack.entries("surrogates", "read_with"))
+
+
+@lru_cache(maxsize=64)
+def packs_with_quoted(locale: str) -> tuple[Language, ...]:
+    """Return the packs of `packs_of`, and those of "quoted": their ages and full days of the week are read, too."""
+    own = packs_of(locale)
+    quoted = (code for pack in own for code in pack.entries("surrogates", "quoted"))
+    return tuple(map(LANGUAGES.__getitem__, dict.fromkeys([*(pack.code for pack in own), *quoted])))
+
+
+@lru_cache(maxsize=64)
+def classes_of(locale: str) -> Mapping[str, frozenset[str]]:
+    """Return class -> its words in the languages of `packs_of`."""
+    return lexicons(tuple(pack.code for pack in packs_of(locale)))
 
 
 @lru_cache(maxsize=256)
@@ -148,3 +165,15 @@ def name_forms(code: str, table: str, flags: int = 0) -> tuple[NameForm, ...]:
         )
         for row in surrogate_table(LANGUAGES[code], table).get("forms", ())
     )
+
+
+ENGLISH_AND_SPANISH_WORDS = lexicons(("en", "es"))
+ENGLISH_AND_SPANISH_TITLES = ENGLISH_AND_SPANISH_WORDS["honorific"] | word_set(
+    "dr drs doctor md do phd rn np pa prof professor jr sr ii iii iv esq dra dres doctora señorita"
+)
+
+
+def language_pack(locale: str) -> Language | None:
+    """Return the pack of a locale's language; None for English, Spanish and languages without one."""
+    code = locale.partition("_")[0]
+    return None if code in ("en", "es") else LANGUAGES.get(code)
