@@ -50,7 +50,7 @@ class RulesSettings:
         require_language(self.language)
 
 
-_FILES = ModelFiles("rules", schema=4, file="rules.json", libraries=("regex",))
+_FILES = ModelFiles("rules", schema=5, file="rules.json", libraries=("regex",))
 _DOUBT = 0.4  # wrong matches that an estimate starts from: one right match is enough, two of three are not
 _FEW_NOTES = 200  # from more, a model ends its spans better than the rules do
 _MIN_NOTES = 10  # notes with right matches of one type from which on that type is the label
@@ -61,13 +61,14 @@ class _RuleStatistics(NamedTuple):
 
     Attributes:
         tags: all tags, sorted.
-        rule_precision: the label and estimated precision of each rule in use, by its name.
+        rule_precision: the label and estimated precision of each rule in use, by its name; None for a rule without
+            right matches, which is used with `RulesSettings.precision`.
         missed: share of PHI among the tokens that no rule matches.
         few_notes: True if the training notes are `_FEW_NOTES` or fewer.
     """
 
     tags: tuple[str, ...]
-    rule_precision: Mapping[str, tuple[str, float]]
+    rule_precision: Mapping[str, tuple[str, float | None]]
     missed: float
     few_notes: bool = False
 
@@ -98,7 +99,7 @@ def _estimate_precision(train: Sequence[LabelledSentence], settings: RulesSettin
 
 def _choose(
     matches: Mapping[str, Counter[str]], many: Set[tuple[str, str]], labels: set[str], settings: RulesSettings
-) -> dict[str, tuple[str, float]]:
+) -> dict[str, tuple[str, float | None]]:
     """The label and estimated precision of each rule to use.
 
     Args:
@@ -107,7 +108,7 @@ def _choose(
         labels: the types of the training notes.
         settings: the settings of the selection.
     """
-    rule_precision = {}
+    rule_precision: dict[str, tuple[str, float | None]] = {}
     for rule in rules_for(language_codes(settings.language)).rules:
         count, right = matches[rule.name].total(), matches[rule.name] - Counter({OUTSIDE: matches[rule.name][OUTSIDE]})
         sure = rule.has_checksum and settings.keep_untried
@@ -123,8 +124,9 @@ def _choose(
         if not label and settings.keep_untried:
             label = rule.types[0]
         if label:
-            measured = (right.total() + 1) / (count + 2) if right else settings.precision
-            rule_precision[rule.name] = (label, max(measured, settings.precision) if sure else measured)
+            measured = (right.total() + 1) / (count + 2)
+            used = max(measured, settings.precision) if sure else measured
+            rule_precision[rule.name] = (label, used if right else None)
     return rule_precision
 
 
@@ -136,7 +138,10 @@ def _read_statistics(tags: tuple[str, ...], content: Any, languages: tuple[str, 
     """
     match content:
         case {"rule_precision": dict(rules), "missed": float(missed), "few_notes": bool(few_notes)}:
-            rule_precision = {str(name): (str(label), float(share)) for name, (label, share) in rules.items()}
+            rule_precision = {
+                str(name): (str(label), None if share is None else float(share))
+                for name, (label, share) in rules.items()
+            }
         case _:
             raise ValueError("not the statistics of rules")
     if not {OUTSIDE, *_tags_of(rule_precision)} <= set(tags):
@@ -146,7 +151,7 @@ def _read_statistics(tags: tuple[str, ...], content: Any, languages: tuple[str, 
     return _RuleStatistics(tags, rule_precision, missed, few_notes)
 
 
-def _tags_of(rule_precision: Mapping[str, tuple[str, float]]) -> set[str]:
+def _tags_of(rule_precision: Mapping[str, tuple[str, float | None]]) -> set[str]:
     """The tags of the rules' labels."""
     return {f"{prefix}{label}" for label, _ in rule_precision.values() for prefix in ("B-", "I-")}
 
@@ -206,8 +211,10 @@ class RulesTagger(Tagger):
 
     @property
     def rule_precision(self) -> Mapping[str, tuple[str, float]]:
-        """The label and estimated precision of each rule in use, by its name."""
-        return {} if self._learned is None else self._learned.rule_precision
+        """The label of each rule in use and the precision that it is used with, by its name."""
+        learned = {} if self._learned is None else self._learned.rule_precision
+        least = self.settings.precision
+        return {name: (label, least if share is None else share) for name, (label, share) in learned.items()}
 
     def fit(
         self,
@@ -236,7 +243,7 @@ class RulesTagger(Tagger):
             Token positions, the rule's precision, and `Rule.exact`, or None if the training notes were many.
         """
         learned = self._trained()
-        in_use = learned.rule_precision
+        in_use = self.rule_precision
         for found in self._rules().find(sentences):
             yield [
                 (
@@ -258,14 +265,10 @@ class RulesTagger(Tagger):
 
     def rule_matches(self, sentences: Sequence[Sentence]) -> Iterator[list[RuleMatch]]:
         """Return the matches of the rules in use in each sentence, with their measured precision."""
-        in_use, least = self._trained().rule_precision, self.settings.precision
+        in_use = self._trained().rule_precision
         for found in self._rules().find(sentences):
             known = [(*in_use[rule.name], rule.name, first, stop) for rule, first, stop in found]
-            # A rule without right matches in training is used with the least precision, which was not measured.
-            yield [
-                RuleMatch(first, stop, label, name, None if share == least else share)
-                for label, share, name, first, stop in known
-            ]
+            yield [RuleMatch(first, stop, label, name, measured) for label, measured, name, first, stop in known]
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """One tag per token, for each sentence."""

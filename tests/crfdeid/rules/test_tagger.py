@@ -52,6 +52,15 @@ def test_a_rule_is_used_until_the_notes_speak_against_it() -> None:
     assert DATE in fitted("on [3/14/72|DATE]", "on 3/14/72", precision=0.6).rule_precision
 
 
+def test_a_measured_precision_is_reported_also_where_it_is_the_least_of_the_settings(tmp_path: Path) -> None:
+    tagger = fitted("on [3/14/72|DATE]", "on [4/14/72|DATE]", precision=0.75)
+    tagger.save(tmp_path)
+    for rules in (tagger, RulesTagger.load(tmp_path)):
+        (found,) = rules.rule_matches(split_sentences("on 1/2/73, orla@tawn.example"))
+        assert {match.name: match.precision for match in found} == {DATE: 3 / 4, "e-mail": None}
+        assert rules.rule_precision["e-mail"][1] == 0.75
+
+
 def test_whatever_type_makes_a_find_right_and_the_most_frequent_one_is_given() -> None:
     assert (
         fitted(*["on [3/14/72|DATE]"] * 2, "on [3/14|DATE][/72|ID]", "on [3/14/72|ID]").rule_precision[DATE][0]
