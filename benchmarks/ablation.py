@@ -30,7 +30,7 @@ from crfdeid.registry import create
 from crfdeid.rules import RulesSettings, RulesTagger
 from crfdeid.rules.matcher import find_rules, make_rules, rules_for
 from features import STRONG_FEATURES, Extractor, FeatureSet
-from features.languages import ALL_LANGUAGES
+from features.languages import DEFAULT_LANGUAGES
 from features.pos import PosFeatures, TextBlobTagger
 
 
@@ -84,7 +84,7 @@ def count_finds(sentences: Sequence[LabelledSentence], found: dict[str, RuleCoun
     """Count each rule's matches in gold-tagged sentences."""
     for item in sentences:
         spans = {(span.start, span.end): span.label for span in tag_spans(item.tags)}
-        for rule, first, stop in find_rules(item.sentence, ALL_LANGUAGES):
+        for rule, first, stop in find_rules(item.sentence, DEFAULT_LANGUAGES):
             row = found[rule.name]
             row.count += 1
             row.touching += any(tag != OUTSIDE for tag in item.tags[first:stop])
@@ -98,11 +98,11 @@ def count_added(corpus: Corpus, found: dict[str, RuleCounts]) -> None:
     sentences = [item.sentence for item in corpus.dev.sentences]
     predicted = crf.predict(sentences)
     for item, tags in zip(corpus.dev.sentences, predicted, strict=True):
-        for rule, first, stop in find_rules(item.sentence, ALL_LANGUAGES):
+        for rule, first, stop in find_rules(item.sentence, DEFAULT_LANGUAGES):
             left = [gold for gold, tag in zip(item.tags[first:stop], tags[first:stop], strict=True) if tag == OUTSIDE]
             found[rule.name].spurious += left.count(OUTSIDE)
             found[rule.name].added += len(left) - left.count(OUTSIDE)
-    work = {"tag": lambda: crf.predict(sentences), "find": lambda: [*rules_for(ALL_LANGUAGES).find(sentences)]}
+    work = {"tag": lambda: crf.predict(sentences), "find": lambda: [*rules_for(DEFAULT_LANGUAGES).find(sentences)]}
     seconds = take_turns(work, rounds=5)
     share = seconds["find"].median / seconds["tag"].median
     print(f"The rules take {100 * share:.1f} % of the time in which the CRF tags these sentences.\n")
@@ -115,7 +115,7 @@ def rules_table(corpus: Corpus, with_train: bool) -> None:
     rules = RulesTagger(RulesSettings(keep_untried=True))
     rules.fit(corpus.train.sentences, [])
     rows = []
-    for name, row in ((rule.name, found[rule.name]) for rule in make_rules(ALL_LANGUAGES) if rule.name in found):
+    for name, row in ((rule.name, found[rule.name]) for rule in make_rules(DEFAULT_LANGUAGES) if rule.name in found):
         (label, exact), *_ = [*row.exact.most_common(1), ("", 0)]
         shares = [f"{100 * part / row.count:.1f}" for part in (row.touching, exact)]
         rows.append([name, row.count, *shares, label, name in rules.rule_precision, row.added, row.spurious])

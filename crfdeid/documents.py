@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar, final
 
 from crfdeid.errors import MismatchError, SpanError
+from features.languages import DEFAULT_LANGUAGES, with_defaults
 from features.sentences import each_sentence
 from features.tokenizer import Token, bare_edges
 from features.tokens import Sentence
@@ -156,6 +157,8 @@ class Document:
             never contain the id, which can be PHI, such as a record number or a name.
         patient: the patient in a corpus (`crfdeid.known_phi.patients.patient_name`); None if unknown. It does not count
             for equality.
+        languages: codes of the languages whose abbreviations, titles and months end no sentence. They do not count for
+            equality.
 
     Raises:
         SpanError: a span is empty or outside the text, or PHI is marked though it is not annotated.
@@ -180,6 +183,7 @@ class Document:
     unread: tuple[str, ...] = field(default=(), compare=False, repr=False)
     source: str = field(default="", compare=False, repr=False)
     patient: str | None = field(default=None, compare=False, repr=False)
+    languages: tuple[str, ...] = field(default=DEFAULT_LANGUAGES, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "spans", tuple(sorted(self.spans)))
@@ -221,13 +225,18 @@ class Document:
         _require_annotated(self.annotated, name, source=self.source)
         return self.spans if name == PHI else self.layers[name]
 
+    def in_languages(self, languages: Iterable[str]) -> Document:
+        """Return the document with other ``languages``."""
+        same = with_defaults(languages) == with_defaults(self.languages)
+        return self if same else replace(self, languages=tuple(languages))
+
     def sentences(self) -> tuple[Sentence, ...]:
         """Return the tokenised sentences: those of the data, else by `features.sentences.split_sentences`."""
         return tuple(self.each_sentence()) if self.pretokenized is None else self.pretokenized
 
     def each_sentence(self) -> Iterator[Sentence]:
         """Iterate over the sentences without holding all those of a long note in memory."""
-        return each_sentence(self.text) if self.pretokenized is None else iter(self.pretokenized)
+        return each_sentence(self.text, self.languages) if self.pretokenized is None else iter(self.pretokenized)
 
 
 @dataclass(frozen=True, slots=True)

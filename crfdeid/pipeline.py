@@ -177,7 +177,8 @@ class Deidentifier:
     def _annotate(
         self, pairs: Iterable[tuple[Document, PatientIdentifiers | None]], characters: int
     ) -> Iterator[Document | None]:
-        notes = [_DocState(document, known) for document, known in pairs]
+        languages = self.tagger.languages
+        notes = [_DocState(document.in_languages(languages), known) for document, known in pairs]
         for batch in _batch_sentences(notes, characters):
             self._predict(batch)
             yield None

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import logging
 import math
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -38,6 +39,7 @@ from crfdeid.utils.files import Write, open_file, write_files, write_stream
 from crfdeid.utils.folders import LOCK_FILE, make_private
 from crfdeid.utils.json import RETRAIN, dump_with_checksum, read_with_checksum
 from crfdeid.validation import FOLDER_SETTINGS, shape_errors
+from features.languages import LANGUAGES, OWN_FOLDERS, with_defaults
 
 MODEL_FILE = "model.json"
 OPTIONAL_FILES = {"card": "card.json", "site": "site.json", "attacks": "attacks.json"}
@@ -47,6 +49,7 @@ AUDIT_FILE = "audit.json"
 DESKTOP_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
 """Files that desktops put into folders. Nothing reads them, so a model's folder may hold them."""
 _LONGEST_PROBLEM = 200
+_log = logging.getLogger(__name__)
 READABLE, HASHED, PUBLIC = "readable", "hashed", "public"
 """Words in a model's files: those of its training notes, keyed hashes of them, or words of a pretrained model."""
 
@@ -74,6 +77,8 @@ _DESCRIPTION = {
     "versions": {str: str},
     "seed": int,
     "settings": {str: Any},
+    "languages?": [str],
+    "packs?": {str: str},
 }
 """Shape of every ``model.json``; each kind of model has more."""
 
@@ -283,7 +288,17 @@ class ModelFiles:
     libraries: tuple[str, ...] = ()
     words_are: str = READABLE
 
-    def save(self, folder: Path, weights: Write, *, settings: Any, seed: int, key: bytes | None, **facts: Any) -> None:
+    def save(
+        self,
+        folder: Path,
+        weights: Write,
+        *,
+        settings: Any,
+        seed: int,
+        key: bytes | None,
+        languages: Sequence[str] = (),
+        **facts: Any,
+    ) -> None:
         """Write a model's weights, then its description; only their owner can read them.
 
         Args:
@@ -293,6 +308,8 @@ class ModelFiles:
             seed: the model's seed.
             key: the key of the hashed words in ``weights`` and ``facts``; None for readable ones. Public words are not
                 hashed.
+            languages: codes of the language packs that the model's features or rules read. The digests of all packs
+                that it reads are recorded.
             facts: further JSON data that loading needs.
 
         Raises:
@@ -311,6 +328,8 @@ class ModelFiles:
             "versions": {name: version(name) for name in ("crfdeid", *self.libraries)},
             "seed": seed,
             "settings": _without_folders(dataclasses.asdict(settings)),
+            "languages": list(languages),
+            "packs": {code: LANGUAGES[code].digest for code in with_defaults(languages)},
             **facts,
         }
         write_files({folder / MODEL_FILE: dump_with_checksum(description)})
@@ -324,7 +343,8 @@ class ModelFiles:
 
         Raises:
             NotFoundError: there is no model.
-            VersionError: it is of another kind or version.
+            VersionError: it is of another kind or version, or a language pack that its features or rules read has
+                changed since.
             IntegrityError: it is damaged.
             SecretError: its words are hashed, and the key is missing or wrong.
         """
@@ -335,7 +355,23 @@ class ModelFiles:
             raise VersionError(problem, path=path / MODEL_FILE)
         if description["weights"]["file"] != self.file:
             raise _damaged_model(path)
+        _require_same_packs(path, description)
         return SavedModel(path, description, model.weights, _checked_key(path, description, key))
+
+
+def _require_same_packs(folder: Path, description: Mapping[str, Any]) -> None:
+    """Compare language packs with those that a model was trained with.
+
+    Raises:
+        VersionError: one that its features or rules read differs. Another, which only ends sentences, is a warning.
+    """
+    for code, digest in description.get("packs", {}).items():
+        if code in LANGUAGES and LANGUAGES[code].digest == digest:
+            continue
+        if code in description["languages"]:
+            problem = f"not the language pack '{code}' that the model was trained with: restore it"
+            raise VersionError(f"{problem} ({OWN_FOLDERS} names folders), or {RETRAIN}", path=folder / MODEL_FILE)
+        _log.warning("%s: the language pack '%s' has changed since training: sentences may end elsewhere", folder, code)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from crfdeid.bio import covering_tags, decode
 from crfdeid.documents import CONCEPT, PHI, LabelledSentence, Span
 from crfdeid.errors import EmptyInputError
 from crfdeid.serialization import ModelFolder
-from features.languages import AUTO, language_of, main_languages
+from features.languages import AUTO, language_codes, language_of, main_languages
 from features.tokens import Sentence
 
 
@@ -68,6 +68,15 @@ class Traits(NamedTuple):
 def told_language(setting: str, train: Iterable[LabelledSentence]) -> str:
     """The setting ``language`` of a model, told from its training sentences where it is "auto"."""
     return "+".join(main_languages(language_of(item.sentence.words) for item in train)) if setting == AUTO else setting
+
+
+def languages_to_learn(settings: Any, train: Iterable[LabelledSentence]) -> tuple[str, ...]:
+    """Codes of the languages of an untrained model, told from its training sentences where the setting is "auto"."""
+    if isinstance(settings, CombinedSettings):
+        setting = settings.options.get("language", AUTO)
+    else:
+        setting = getattr(settings, "language", None)
+    return () if setting is None else language_codes(told_language(setting, train))
 
 
 def learnable(sentences: Iterable[LabelledSentence], layers: Collection[str] = (PHI,)) -> list[LabelledSentence]:
@@ -161,6 +170,11 @@ class Tagger(Protocol):
     @property
     def tags(self) -> tuple[str, ...]:
         """Tags that this tagger can give, sorted: the columns of `marginals`. Empty before `fit`."""
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Codes of the languages whose packs its features or rules read; none for a model without such a setting."""
+        return language_codes(self.settings.language) if hasattr(self.settings, "language") else ()
 
     def fit(
         self,

@@ -86,8 +86,12 @@ def require_language(language: object) -> None:
     Raises:
         SettingError: it is not.
     """
-    if language != AUTO and not (isinstance(language, str) and set(language.split("+")) <= LANGUAGES.keys()):
-        raise SettingError(f"language is {language}: give {AUTO}, or one or more of {', '.join(LANGUAGES)} joined by +")
+    try:
+        known = tuple(LANGUAGES)
+    except ValueError as problem:  # of a folder of one's own packs
+        raise SettingError(str(problem)) from None
+    if language != AUTO and not (isinstance(language, str) and set(language.split("+")) <= set(known)):
+        raise SettingError(f"language is {language}: give {AUTO}, or one or more of {', '.join(known)} joined by +")
 
 
 def require_flags(settings: object, *names: str) -> None:

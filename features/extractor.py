@@ -67,9 +67,9 @@ class FeatureSet(Extractor):
         return "none"
 
     def with_languages(self, languages: tuple[str, ...]) -> FeatureSet:
-        """The same set with the word lists of some languages."""
+        """The same set with the words of some languages."""
         extractors = (
-            replace(one, languages=languages) if isinstance(one, WordClasses | Gazetteers) else one
+            replace(one, languages=languages) if isinstance(one, Patterns | WordClasses | Gazetteers) else one
             for one in self.extractors
         )
         return replace(self, extractors=tuple(extractors))

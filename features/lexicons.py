@@ -1,7 +1,7 @@
 """Word lists and gazetteers, and the features that look words up in them.
 
-A list is a class of words that behave alike around PHI ("Dr", "Dra", "Doctor"), in the languages of `LANGUAGES`, so
-that what a model learns of one word helps with the others. No list holds a person's data. Words match without regard to
+A list is a class of words that behave alike around PHI ("Dr", "Dra", "Doctor"), in the languages of a model, so that
+what a model learns of one word helps with the others. No list holds a person's data. Words match without regard to
 case.
 """
 
@@ -19,7 +19,7 @@ from unicodedata import combining, normalize
 import numpy as np
 
 from features.columns import BOS, EOS, Column, Extractor, FeatureValue, SentenceBatch, WordColumn, window_heads
-from features.languages import ALL_LANGUAGES, LANGUAGES
+from features.languages import DEFAULT_LANGUAGES, LANGUAGES, packs
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -80,33 +80,41 @@ def _all_spellings(words: Iterable[str]) -> frozenset[str]:
     return frozenset(form for word in words for form in (word.lower(), *spellings(word)))
 
 
-# Each way to write a month, in lower case -> its number.
-_MONTH_NUMBERS = {
-    form: number
-    for language in LANGUAGES.values()
-    for number, forms in enumerate(language.months, start=1)
-    for form in _all_spellings(forms)
-}
-MONTHS = frozenset(_MONTH_NUMBERS)
-"""All ways to write a month's name."""
-MONTHS_AFTER_STOP = MONTHS - LANGUAGES["en"].ambiguous
-"""Names of months that can follow "3.": "3. May" is more often the third item of a list."""
+@cache
+def month_numbers(languages: tuple[str, ...] = DEFAULT_LANGUAGES) -> Mapping[str, int]:
+    """Each way to write a month in some languages, in lower case -> its number, from 1."""
+    return {
+        form: number
+        for pack in packs(languages)
+        for number, forms in enumerate(pack.months, start=1)
+        for form in _all_spellings(forms)
+    }
+
+
+MONTHS = frozenset(month_numbers())
+"""All ways to write a month's name in `DEFAULT_LANGUAGES`."""
+
+
+@cache
+def months_after_stop(languages: tuple[str, ...] = DEFAULT_LANGUAGES) -> frozenset[str]:
+    """Names of months that can follow "3.": "3. May" is more often the third item of a list."""
+    return frozenset(month_numbers(languages)) - LANGUAGES["en"].ambiguous
 
 
 @cache
 def lexicons(languages: tuple[str, ...]) -> Mapping[str, frozenset[str]]:
     """Class -> its words in all `spellings`, of some languages together."""
-    packs = [LANGUAGES[code] for code in languages]
+    own = packs(languages)
     lists = {
-        "month": [form for pack in packs for forms in pack.months for form in forms],
-        "weekday": [form for pack in packs for forms in pack.weekdays for form in forms],
-        **{name: [word for pack in packs for word in pack.words[name]] for name in packs[0].words},
+        "month": [form for pack in own for forms in pack.months for form in forms],
+        "weekday": [form for pack in own for forms in pack.weekdays for form in forms],
+        **{name: [word for pack in own for word in pack.words[name]] for name in own[0].words},
     }
     return MappingProxyType({name: _all_spellings(words) for name, words in lists.items()})
 
 
-def month_number(word: str) -> int | None:
-    """Number of the month that a word of `MONTHS` names, from 1; None for another word.
+def month_number(word: str, languages: tuple[str, ...] = DEFAULT_LANGUAGES) -> int | None:
+    """Number of the month that a word names in one of some languages, from 1; None for another word.
 
     Case is that of expressions without regard to case, for which "İ" is an "i" and "ſ" an "s".
 
@@ -114,7 +122,7 @@ def month_number(word: str) -> int | None:
         >>> month_number("Sept"), month_number("ABR"), month_number("mark")
         (9, 4, None)
     """
-    return _MONTH_NUMBERS.get(word.casefold().replace("\u0307", ""))
+    return month_numbers(languages).get(word.casefold().replace("\u0307", ""))
 
 
 def english_ordinal(number: int) -> str:
@@ -128,7 +136,7 @@ def english_ordinal(number: int) -> str:
 
 
 @lru_cache(maxsize=1 << 16)
-def word_classes(word: str, languages: tuple[str, ...] = ALL_LANGUAGES) -> tuple[str, ...]:
+def word_classes(word: str, languages: tuple[str, ...] = DEFAULT_LANGUAGES) -> tuple[str, ...]:
     """Classes of the languages' lexicons that contain a word.
 
     Example:
@@ -155,7 +163,7 @@ class WordClasses(Extractor):
     """
 
     window: int = 2
-    languages: tuple[str, ...] = ALL_LANGUAGES
+    languages: tuple[str, ...] = DEFAULT_LANGUAGES
 
     def word_columns(self) -> list[WordColumn]:
         """The features that one word decides, kind by kind."""
@@ -199,7 +207,7 @@ class Gazetteers(Extractor):
     """
 
     window: int = 1
-    languages: tuple[str, ...] = ALL_LANGUAGES
+    languages: tuple[str, ...] = DEFAULT_LANGUAGES
 
     def columns(self, batch: SentenceBatch) -> list[Column]:
         """The features of a batch, kind by kind."""
@@ -232,7 +240,7 @@ _NAME_TOKEN = re.compile(r"\w+|[^\w\s]")
 def _places(languages: tuple[str, ...]) -> Mapping[str, Sequence[tuple[tuple[str, ...], str]]]:
     """By their first words: the words of the places' names, the longest first, and their kinds."""
     kinds: dict[tuple[str, ...], str] = {}
-    for pack in map(LANGUAGES.__getitem__, languages):
+    for pack in packs(languages):
         for kind, names in zip(_PLACE_KINDS, (pack.towns, pack.regions, pack.countries), strict=True):
             kinds |= {tuple(_NAME_TOKEN.findall(form)): kind for name in names for form in spellings(name)}
     by_first: dict[str, list[tuple[tuple[str, ...], str]]] = {}
@@ -241,7 +249,7 @@ def _places(languages: tuple[str, ...]) -> Mapping[str, Sequence[tuple[tuple[str
     return by_first
 
 
-def place_kind(name: str, languages: tuple[str, ...] = ALL_LANGUAGES) -> str | None:
+def place_kind(name: str, languages: tuple[str, ...] = DEFAULT_LANGUAGES) -> str | None:
     """The kind of a place's name: "town", "region" or "country"; None for another text."""
     words = _NAME_TOKEN.findall(name)
     places = _places(languages)
@@ -262,9 +270,8 @@ def _place_at(
 @cache
 def name_lists(languages: tuple[str, ...]) -> Mapping[str, frozenset[str]]:
     """Folded names of some languages, "first" and "last", in all `spellings`."""
-    packs = [LANGUAGES[code] for code in languages]
     lists = {
-        "first": chain.from_iterable((*pack.female, *pack.male) for pack in packs),
-        "last": chain.from_iterable(pack.family for pack in packs),
+        "first": chain.from_iterable((*pack.female, *pack.male) for pack in packs(languages)),
+        "last": chain.from_iterable(pack.family for pack in packs(languages)),
     }
     return {kind: _all_spellings(names) for kind, names in lists.items()}

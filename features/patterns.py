@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
@@ -17,10 +17,10 @@ from itertools import accumulate
 import numpy as np
 
 from features.columns import BOS, EOS, Column, Extractor, SentenceBatch, window_heads
-from features.lexicons import MONTHS, MONTHS_AFTER_STOP
+from features.languages import DEFAULT_LANGUAGES, with_defaults
+from features.lexicons import month_numbers, months_after_stop
 from features.tokens import Sentence
 
-_MONTH = rf"(?:{'|'.join(sorted(MONTHS))})\.?"
 _DAY = r"[0-3]?\d(?:st|nd|rd|th|er|º)?"
 _YEAR = r"(?:19|20)\d\d"
 _OF = r"(?: ?, ?| del? año | del? | of | |-|/)"
@@ -29,24 +29,39 @@ _UNIT = (
     r"hrs?|h|days?|d[ií]as?|weeks?|semanas?|months?|mes|meses|min|minutes?|minutos?)"
 )
 
-WRITTEN_DATE = "|".join(
-    [
-        rf"{_DAY}{_OF}{_MONTH}(?:{_OF}(?:{_YEAR}|\d\d))?",
-        rf"{_MONTH}{_OF}{_DAY}(?:{_OF}{_YEAR})?",
-        rf"[0-3]?\d\. ?(?:{'|'.join(sorted(MONTHS_AFTER_STOP))})\.?(?:{_OF}(?:{_YEAR}|\d\d))?",
-    ]
-)
-"""Dates with the month as a word."""
 
-# Name -> regular expression, without regard to case. A space matches any white space between tokens.
-PATTERNS: dict[str, str] = {
-    "email": r"[\w.+-]{1,64}+ ?@ ?[\w-]{1,64}+(?: ?\.[\w-]{1,64}+){1,4}",
-    "url": r"(?:https?://|www\.)\S{1,200}",
-    "date": "|".join(
-        [rf"\d\d?{sep}\d\d?{sep}(?:{_YEAR}|\d\d)|{_YEAR}{sep}\d\d?{sep}\d\d?" for sep in (" ?/ ?", "-", r"\.")]
-        + [WRITTEN_DATE]
-    ),
-    "month": rf"(?:mes de )?{_MONTH}{_OF}(?:{_YEAR}|\d\d)|(?:mes de ){_MONTH}|\d\d?[/-]{_YEAR}",
+@cache
+def written_date(languages: tuple[str, ...] = DEFAULT_LANGUAGES) -> str:
+    """Expression of dates with the month as a word of some languages."""
+    month, after_stop = (_any_of(words) for words in (month_numbers(languages), months_after_stop(languages)))
+    return "|".join(
+        [
+            rf"{_DAY}{_OF}{month}\.?(?:{_OF}(?:{_YEAR}|\d\d))?",
+            rf"{month}\.?{_OF}{_DAY}(?:{_OF}{_YEAR})?",
+            rf"[0-3]?\d\. ?{after_stop}\.?(?:{_OF}(?:{_YEAR}|\d\d))?",
+        ]
+    )
+
+
+def _any_of(words: Iterable[str]) -> str:
+    return f"(?:{'|'.join(sorted(words))})"
+
+
+@cache
+def patterns(languages: tuple[str, ...] = DEFAULT_LANGUAGES) -> Mapping[str, str]:
+    """Name -> expression of known form, without regard to case. A space matches any white space between tokens."""
+    month = rf"{_any_of(month_numbers(languages))}\.?"
+    dates = [rf"\d\d?{sep}\d\d?{sep}(?:{_YEAR}|\d\d)|{_YEAR}{sep}\d\d?{sep}\d\d?" for sep in (" ?/ ?", "-", r"\.")]
+    return {
+        "email": r"[\w.+-]{1,64}+ ?@ ?[\w-]{1,64}+(?: ?\.[\w-]{1,64}+){1,4}",
+        "url": r"(?:https?://|www\.)\S{1,200}",
+        "date": "|".join([*dates, written_date(languages)]),
+        "month": rf"(?:mes de )?{month}{_OF}(?:{_YEAR}|\d\d)|(?:mes de ){month}|\d\d?[/-]{_YEAR}",
+        **_WITHOUT_MONTHS,
+    }
+
+
+_WITHOUT_MONTHS = {
     "time": r"\d\d?:\d\d(?::\d\d)?(?: ?[ap]\.?m\.?)?",
     "age": r"\d{1,3}[ -]?(?:year|yr|y/?o|años?|a)s?(?:[ -]old)?",
     "measure": rf"\d{{1,6}}(?:[.,]\d{{1,4}})?(?: ?[-x] ?\d{{1,6}}(?:[.,]\d{{1,4}})?)? ?(?:{_UNIT}(?:/\w{{1,8}})?|%)",
@@ -61,14 +76,10 @@ PATTERNS: dict[str, str] = {
     "ratio": r"\d{1,3}/\d{1,3}",
     "decimal": r"\d{1,4}[.,]\d{1,4}",
 }
+PATTERNS = patterns()
+WRITTEN_DATE = written_date()
 # Every expression has a digit or one of these; half of all sentences have none.
 _WORTH_A_LOOK = re.compile(r"\d|@|www|http|mes de")
-# How all but an e-mail address begin; most words are done with by that. Months by their first letter: that is faster.
-_STARTS = sorted({month[:3] for month in MONTHS})
-_IN_MONTHS = "|".join(
-    f"{a}(?:{'|'.join(s[1:] for s in _STARTS if s[0] == a)})" for a in sorted({s[0] for s in _STARTS})
-)
-_START = rf"(?=[(+#]? ?\d|[a-z]{{1,4}}+[-/]?\d|www|http|mes de|{_IN_MONTHS})"
 # Position of a token: outside of all expressions, beyond the sentence; then first, inside and last of each.
 _OUTSIDE = 0
 _VALUES = ("O", BOS, EOS, *(f"{place}-{name}" for name in PATTERNS for place in "BIE"))
@@ -76,13 +87,22 @@ _OPENING = {name: _VALUES.index(f"B-{name}") for name in PATTERNS}
 
 
 @cache
-def _any(*, email: bool) -> re.Pattern[str]:
+def _any(languages: tuple[str, ...], *, email: bool) -> re.Pattern[str]:
     """The expression for all expressions, made when it is first used: that takes time. Addresses need an "@"."""
-    forms = "|".join(f"(?P<{name}>{form})" for name, form in PATTERNS.items() if email or name != "email")
-    return re.compile(rf"(?<!\w){'' if email else _START}(?:{forms})(?!\w)")
+    # How all but an e-mail address begin; most words are done with by that. Months by their first letter: that is
+    # faster.
+    starts: dict[str, list[str]] = {}
+    for start in sorted({month[:3] for month in month_numbers(languages)}):
+        starts.setdefault(start[0], []).append(start[1:])
+    months = "|".join(f"{first}(?:{'|'.join(others)})" for first, others in starts.items())
+    begins = rf"(?=[(+#]? ?\d|[a-z]{{1,4}}+[-/]?\d|www|http|mes de|{months})"
+    forms = "|".join(f"(?P<{name}>{form})" for name, form in patterns(languages).items() if email or name != "email")
+    return re.compile(rf"(?<!\w){'' if email else begins}(?:{forms})(?!\w)")
 
 
-def find_patterns_in(sentences: Sequence[Sentence]) -> Iterator[tuple[int, str, int, int]]:
+def find_patterns_in(
+    sentences: Sequence[Sentence], languages: tuple[str, ...] = DEFAULT_LANGUAGES
+) -> Iterator[tuple[int, str, int, int]]:
     """The expressions of some sentences: the sentence's number, the name in `PATTERNS`, the tokens from and up to.
 
     Example:
@@ -98,7 +118,7 @@ def find_patterns_in(sentences: Sequence[Sentence]) -> Iterator[tuple[int, str, 
         texts = [folded_texts[number] for number in some]
         begins = [*accumulate([len(text) + 1 for text in texts], initial=0)]
         current, ends = -1, list[int]()
-        for match in _any(email=email).finditer("\n".join(texts)) if texts else ():
+        for match in _any(languages, email=email).finditer("\n".join(texts)) if texts else ():
             start, end = match.span()
             if start >= begins[current + 1]:
                 current = bisect_right(begins, start) - 1
@@ -131,6 +151,7 @@ class Patterns(Extractor):
 
     Args:
         window: tokens on each side.
+        languages: codes of the languages of months, in addition to `DEFAULT_LANGUAGES`.
 
     Example:
         >>> from features.sentences import split_sentences
@@ -139,12 +160,13 @@ class Patterns(Extractor):
     """
 
     window: int = 1
+    languages: tuple[str, ...] = DEFAULT_LANGUAGES
 
     def columns(self, batch: SentenceBatch) -> list[Column]:
         """The features of a batch, kind by kind."""
         heads = tuple(head for _, head in window_heads("pattern", self.window))
         values = bytearray(len(batch.numbers))  # of each token, its index in `_VALUES`
-        for number, name, first, stop in find_patterns_in(batch.sentences):
+        for number, name, first, stop in find_patterns_in(batch.sentences, with_defaults(self.languages)):
             begin, opening = int(batch.begins[number]), _OPENING[name]
             values[begin + first : begin + stop] = bytes([opening + 1]) * (stop - first)
             values[begin + stop - 1] = opening + 2

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from itertools import chain, islice, pairwise
 from typing import NamedTuple, overload
 
 import regex
 
-from features.languages import ALL_LANGUAGES, LANGUAGES
-from features.lexicons import MONTHS_AFTER_STOP, lexicons
+from features.languages import DEFAULT_LANGUAGES, packs, with_defaults
+from features.lexicons import lexicons, months_after_stop
 from features.tokenizer import Token, decoded_form, in_raw_text, normal_tokens, tokens_from
 from features.tokens import Sentence
 
@@ -178,45 +179,89 @@ _WORD_BEFORE = regex.compile(r"([\p{L}\p{M}]++)/?[ \t]?$")
 # The short form of a given name, "Wm." or "Chr.": a capital and no vowel; words such as "Hx." are findings.
 _GIVEN_NAME = regex.compile(r"\p{Lu}(?:[b-df-hj-np-tv-wz]{1,3}|ª)")
 _LIST_NUMBER = regex.compile(r"\s*\(?\p{Nd}{1,3}$")
-ABBREVIATIONS = frozenset[str]().union(
-    *(language.abbreviations for language in LANGUAGES.values()),
-    *(map(str.lower, language.entries("names", "short")) for language in LANGUAGES.values()),
-)
-_TITLES = ABBREVIATIONS & (lexicons(ALL_LANGUAGES)["title"] | lexicons(ALL_LANGUAGES)["honorific"])
-# "3. März": the full stop of a day ends no sentence.
 _DAY = regex.compile(r"(?<!\p{Nd})\p{Nd}{1,2}$")
-_DAY_BEFORE_MONTH = regex.compile(rf"\. (?:{'|'.join(sorted(MONTHS_AFTER_STOP))})(?!\p{{L}})", regex.IGNORECASE)
 
 
-def split_sentences(text: str) -> list[Sentence]:
+class _FullStops(NamedTuple):
+    """Full stops of some languages that end no sentence.
+
+    Attributes:
+        abbreviations: words before one, in lower case.
+        titles: those after which the name can be on the next line.
+        before_month: the full stop of a day and its month: "3. März".
+    """
+
+    abbreviations: frozenset[str]
+    titles: frozenset[str]
+    before_month: regex.Pattern[str]
+
+    def keep(self, text: str, begin: int, stop: int) -> bool:
+        """True where the full stop at ``stop`` belongs to the word, initial, list number or day before it."""
+        word = _WORD_BEFORE.search(text, max(begin, stop - 12), stop)
+        if word is None:
+            is_day = _DAY.search(text, max(begin, stop - 3), stop) and self.before_month.match(text, stop)
+            return bool(is_day) or _LIST_NUMBER.fullmatch(text, begin, stop) is not None
+        letters = word[1]
+        return letters.lower() in self.abbreviations or len(letters) == 1 or _GIVEN_NAME.fullmatch(letters) is not None
+
+    def close(self, line: str) -> bool:
+        """True for a full line that ends its sentence: with a mark that is not an abbreviation's."""
+        line = line.rstrip()
+        return line.endswith(("!", "?")) or (line.endswith(".") and not self.keep(line, 0, len(line) - 1))
+
+    def follow_title(self, line: str) -> bool:
+        """True for a line that ends with a title and its full stop, so that the name is on the next line."""
+        line = line.rstrip()
+        word = _WORD_BEFORE.search(line, max(0, len(line) - 13), len(line) - 1) if line.endswith(".") else None
+        return word is not None and word[1].istitle() and word[1].lower() in self.titles  # "5 mm." is no title
+
+
+@cache
+def _full_stops(languages: tuple[str, ...]) -> _FullStops:
+    abbreviations = frozenset[str]().union(
+        *(pack.abbreviations for pack in packs(languages)),
+        *(map(str.lower, pack.entries("names", "short")) for pack in packs(languages)),
+    )
+    classes = lexicons(languages)
+    months = "|".join(sorted(months_after_stop(languages)))
+    before_month = regex.compile(rf"\. (?:{months})(?!\p{{L}})", regex.IGNORECASE)
+    return _FullStops(abbreviations, abbreviations & (classes["title"] | classes["honorific"]), before_month)
+
+
+def split_sentences(text: str, languages: Iterable[str] = DEFAULT_LANGUAGES) -> list[Sentence]:
     """The sentences of a clinical note.
 
     A line end closes a sentence, because notes consist of fields and lists. The exceptions are hard-wrapped prose: a
     long line without a closing mark that is followed by ordinary text, and in a note with narrower lines, a full line.
     A short line that begins with the name of a field ("Address: ...") is one sentence. Inside other lines, a full stop
-    before a capital closes a sentence unless it follows an abbreviation (`ABBREVIATIONS`), a single letter or a list
-    number. Sentences of more than 32,768 characters are divided.
+    before a capital closes a sentence unless it follows an abbreviation, a single letter or a list number. Sentences of
+    more than 32,768 characters are divided.
+
+    Args:
+        text: the note.
+        languages: codes of the languages of abbreviations, titles and months, in addition to `DEFAULT_LANGUAGES`.
 
     Example:
         >>> [" ".join(s.words) for s in split_sentences("Seen by Dr. Doe. Stable.\\nPlan: rest")]
         ['Seen by Dr . Doe .', 'Stable .', 'Plan : rest']
     """
-    return list(each_sentence(text))
+    return list(each_sentence(text, languages))
 
 
-def each_sentence(text: str) -> Iterator[Sentence]:
+def each_sentence(text: str, languages: Iterable[str] = DEFAULT_LANGUAGES) -> Iterator[Sentence]:
     """The sentences of `split_sentences`, one after the other: those of a long note need not be in memory together."""
+    stops = _full_stops(with_defaults(languages))
     text, offsets = decoded_form(text)
     note = NoteTokens(text, offsets)
     line_count = sum(1 for _ in _lines(text))
     begin, heading = 0, ""
-    for (start, end), line in _join_wrapped(_lines(text), _wrap_width(_lines(text))):
+    for (start, end), line in _join_wrapped(_lines(text), _wrap_width(_lines(text)), stops):
         heading = _heading_of(text[start:end].strip()) or heading
         named = _LINE_PREFIX.match(text, start, end) if text.find(":", start, end) >= 0 else None
         prefix = named["prefix"] if named else ""
         is_field = prefix and end - start <= _FIELD_LENGTH
         read = start
-        for last in _cut(text, start, [end] if is_field else _sentence_ends(text, start, end)):
+        for last in _cut(text, start, [end] if is_field else _sentence_ends(text, start, end, stops)):
             tokens = note.up_to(begin, last)
             if tokens:
                 sentence = Sentence(tokens, heading, prefix, line, line_count, note, begin)
@@ -239,23 +284,24 @@ def _lines(text: str) -> Iterator[str]:
         start = end
 
 
-def _join_wrapped(lines: Iterable[str], width: int) -> Iterator[tuple[tuple[int, int], int]]:
+def _join_wrapped(lines: Iterable[str], width: int, stops: _FullStops) -> Iterator[tuple[tuple[int, int], int]]:
     """Blocks of lines that hold one run of prose: ((start, end) offsets, number of the first line).
 
     Args:
         lines: with their ends.
         width: from `_wrap_width`.
+        stops: of the note's languages.
     """
     start = end = first = 0
     for number, (line, following) in enumerate(pairwise(chain(lines, [""]))):
         end += len(line)
         length = len(line.rstrip())
         if width and length + 1 + _first_word(following) > width:
-            wrapped = not _ends_sentence(line)
+            wrapped = not stops.close(line)
         else:
             wrapped = length >= _WRAPPED_LINE_LENGTH and not _CLOSED_LINE.search(line)
         if not wrapped or _NEW_ITEM.match(following):
-            if _ends_with_title(line) and following.strip():
+            if stops.follow_title(line) and following.strip():
                 continue
             yield (start, end), first
             start, first = end, number + 1
@@ -285,29 +331,16 @@ def _first_word(line: str) -> int:
     return len(line.split(maxsplit=1)[0]) if line and not line.isspace() else 0
 
 
-def _ends_sentence(line: str) -> bool:
-    """True for a full line that ends its sentence: with a mark that is not an abbreviation's."""
-    line = line.rstrip()
-    return line.endswith(("!", "?")) or (line.endswith(".") and not _is_abbreviation(line, 0, len(line) - 1))
-
-
-def _ends_with_title(line: str) -> bool:
-    """True for a line that ends with a title and its full stop, so that the name is on the next line."""
-    line = line.rstrip()
-    word = _WORD_BEFORE.search(line, max(0, len(line) - 13), len(line) - 1) if line.endswith(".") else None
-    return word is not None and word[1].istitle() and word[1].lower() in _TITLES  # "5 mm." is no title
-
-
 def _heading_of(line: str) -> str:
     found = _HEADING.match(line) if line.endswith(":") or line.isupper() else None
     return (found["name"] or found["capitals"]).strip() if found else ""
 
 
-def _sentence_ends(text: str, start: int, end: int) -> Iterator[int]:
+def _sentence_ends(text: str, start: int, end: int, stops: _FullStops) -> Iterator[int]:
     """End offset of each sentence of a block of lines."""
     begin = start
     for match in _SENTENCE_END.finditer(text, start, end) if _MAY_END.search(text, start, end) else ():
-        if text[match.start()] == "." and _is_abbreviation(text, begin, match.start()):
+        if text[match.start()] == "." and stops.keep(text, begin, match.start()):
             continue
         yield match.end()
         begin = match.end()
@@ -332,13 +365,3 @@ def _cut(text: str, begin: int, ends: Iterable[int]) -> Iterator[int]:
 
 def _is_between_words(text: str, offset: int) -> bool:
     return offset in (0, len(text)) or text[offset - 1].isspace()
-
-
-def _is_abbreviation(text: str, begin: int, stop: int) -> bool:
-    """True where the full stop at ``stop`` belongs to the word, initial or list number before it."""
-    word = _WORD_BEFORE.search(text, max(begin, stop - 12), stop)
-    if word is None:
-        is_day = _DAY.search(text, max(begin, stop - 3), stop) and _DAY_BEFORE_MONTH.match(text, stop)
-        return bool(is_day) or _LIST_NUMBER.fullmatch(text, begin, stop) is not None
-    letters = word[1]
-    return letters.lower() in ABBREVIATIONS or len(letters) == 1 or _GIVEN_NAME.fullmatch(letters) is not None

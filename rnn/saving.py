@@ -114,6 +114,7 @@ class SavedTagger:
     trained: Callable[[], TrainedModel]
     saved_processor: Callable[..., Processor]
     settings: Any
+    languages: Any
     seed: Any
     _checkpoint: TrainedModel | None
 
@@ -142,6 +143,7 @@ class SavedTagger:
             settings=self.settings,
             seed=self.seed,
             key=key,
+            languages=self.languages,
             processor=processor.describe(),
         )
 

@@ -29,7 +29,7 @@ from crfdeid.known_phi.folding import fold_to_alnum
 from crfdeid.known_phi.names import is_common_word
 from crfdeid.tagger import Tagger
 from crfdeid.utils.files import read_bytes
-from features.languages import ALL_LANGUAGES, LANGUAGES
+from features.languages import DEFAULT_LANGUAGES, packs
 from features.lexicons import fold_word, name_lists, place_kind
 
 _LEAST_CHARACTERS = 4  # of a word in a file: fewer occur in binary data by chance
@@ -89,8 +89,8 @@ def words_of_phi(split: Split, *, secret: bool = True) -> list[str]:
 
 def _is_known(word: str, usual: set[str]) -> bool:
     plain = fold_word(word)
-    listed = any(plain in names for names in name_lists(ALL_LANGUAGES).values())
-    common = any(word.lower() in pack.common for pack in LANGUAGES.values()) or is_common_word(fold_to_alnum(word))
+    listed = any(plain in names for names in name_lists(DEFAULT_LANGUAGES).values())
+    common = any(word.lower() in pack.common for pack in packs()) or is_common_word(fold_to_alnum(word))
     return plain in usual or listed or common or place_kind(word) is not None
 
 

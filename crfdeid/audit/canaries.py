@@ -31,7 +31,7 @@ from crfdeid.documents import Document, LabelledSentence, Span
 from crfdeid.errors import EmptyInputError, SettingError
 from crfdeid.label_schemes import SURROGATE_KINDS
 from crfdeid.tagger import Tagger
-from features.languages import LANGUAGES
+from features.languages import packs
 from features.lexicons import fold_word, word_classes
 from features.tokens import Sentence
 
@@ -112,7 +112,7 @@ def make_names(count: int, used: Collection[str], *, real: bool, random: np.rand
         >>> len(set(names)), all(name.istitle() for name in names)
         (3, True)
     """
-    listed = {fold_word(name): name for pack in LANGUAGES.values() for name in pack.family if name.istitle()}
+    listed = {fold_word(name): name for pack in packs() for name in pack.family if name.istitle()}
     if real:
         free = [name for plain, name in listed.items() if len(plain) >= _LEAST_LETTERS and plain.isalpha()]
         free = [name for name in free if fold_word(name) not in used and not word_classes(name)]

@@ -8,7 +8,7 @@ import logging
 import random
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,6 +20,7 @@ from crfdeid.corpora.partition import describe_division, describe_overlap, divid
 from crfdeid.documents import PHI, Document, LabelledSentence
 from crfdeid.errors import EmptyInputError, OptionConflictError
 from crfdeid.label_schemes import in_order, map_types
+from features.languages import DEFAULT_LANGUAGES, with_defaults
 
 _DEV_SHARE = 0.1
 _DEV_SEED = _PART_SEED = 0
@@ -244,6 +245,16 @@ class Corpus:
         random.Random(_PART_SEED).shuffle(order)
         chosen = sorted(order[: max(1, round(fraction * len(order)))])
         return Split(tuple(self.train.documents[i] for i in chosen), tuple(self.train.encoded[i] for i in chosen))
+
+    def in_languages(self, languages: Iterable[str]) -> Corpus:
+        """The same corpus with the sentences of some languages (`Document.languages`)."""
+        if with_defaults(languages) == DEFAULT_LANGUAGES:
+            return self
+        splits: dict[str, Any] = {
+            name: Split.of(document.in_languages(languages) for document in split.documents)
+            for name, split in self.splits.items()
+        }
+        return replace(self, **splits)
 
     @property
     def is_synthetic(self) -> bool:

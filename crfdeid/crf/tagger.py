@@ -205,7 +205,15 @@ class CrfTagger(Tagger):
         """
         learned = self.learned
         weights = pack_arrays(learned.arrays(key))
-        _FILES.save(folder, weights, settings=self.settings, seed=self.seed, key=key, tags=learned.tags)
+        _FILES.save(
+            folder,
+            weights,
+            settings=self.settings,
+            seed=self.seed,
+            key=key,
+            languages=self.languages,
+            tags=learned.tags,
+        )
 
     @classmethod
     def load(cls, folder: Path | ModelFolder, *, key: bytes | None = None) -> Self:

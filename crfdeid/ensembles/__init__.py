@@ -83,6 +83,11 @@ class CombinedTagger(Tagger):
         return tuple(sorted(found | {OUTSIDE})) if found else ()
 
     @property
+    def languages(self) -> tuple[str, ...]:
+        """Codes of the languages of all members, sorted; none before `fit`."""
+        return tuple(sorted({code for member in self._members for code in member.languages}))
+
+    @property
     def members(self) -> tuple[Tagger, ...]:
         """The trained members; empty before `fit`."""
         return tuple(self._members)
@@ -112,7 +117,8 @@ class CombinedTagger(Tagger):
     def save(self, folder: Path, *, key: bytes | None = None) -> None:
         """Write ``model.json`` and ``members.zip``, with the files of all members."""
         weights = partial(_pack, self._trained(), key=key)
-        self._files().save(folder, weights, settings=self.settings, seed=self.seed, key=key, **self._facts())
+        facts = {"languages": self.languages, **self._facts()}
+        self._files().save(folder, weights, settings=self.settings, seed=self.seed, key=key, **facts)
 
     @classmethod
     def load(cls, folder: Path | ModelFolder, *, key: bytes | None = None) -> Self:

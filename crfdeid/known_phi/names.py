@@ -15,7 +15,7 @@ import regex
 
 from crfdeid.consistency import LEAST_MISSPELT_LENGTH, within_one_edit
 from crfdeid.known_phi.folding import FoldedText, PhraseMatcher, fold_to_alnum
-from features.languages import LANGUAGES
+from features.languages import packs
 from features.lexicons import fold_name, spellings, word_classes, word_set
 from features.line_gaps import LINE_GAP
 
@@ -25,7 +25,7 @@ NAME_WORD = regex.compile(
 )
 _TITLES = word_set(
     "dr drs doctor md do phd rn np pa prof professor jr sr ii iii iv esq dra dres doctora señorita docteur doktor d"
-).union(word for language in LANGUAGES.values() for word in language.words["honorific"] if len(word) > 1)  # "M. Quill"
+).union(word for language in packs() for word in language.words["honorific"] if len(word) > 1)  # "M. Quill"
 PARTICLES = word_set("de del la las los el of the and y e i von van der den da do dos di du le st san santa")
 
 
@@ -176,7 +176,7 @@ def _is_title(name: str) -> bool:
 # --- search for a name
 
 # Names that are ordinary words in notes.
-_WORDS = frozenset(fold_to_alnum(word) for language in LANGUAGES.values() for word in language.ambiguous)
+_WORDS = frozenset(fold_to_alnum(word) for language in packs() for word in language.ambiguous)
 _PLACES = {"region", "country"}  # no ordinary words, even in lower case
 
 _LEAST_PART = 2

@@ -34,7 +34,7 @@ from typing import Any, NamedTuple
 
 from crfdeid.documents import Document
 from crfdeid.secrets import hash_word
-from features.languages import ALL_LANGUAGES, language_of, main_languages
+from features.languages import DEFAULT_LANGUAGES, LANGUAGES, language_of, main_languages, with_defaults
 from features.tokenizer import normal_form
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -121,7 +121,6 @@ def is_profile(part: DriftProfile) -> bool:
     lengths = [len(NOTE_MEASURES)] * 2 + [2] * len(part["types"])
     return (
         bool(words)
-        and set(part["languages"]) <= set(ALL_LANGUAGES)
         and 0 <= part["notes"] <= _MOST
         and [len(row) for row in rows] == lengths
         and all(0 <= number <= _MOST for row in rows for number in row)
@@ -154,6 +153,8 @@ class NoteReader:
             return cached(word) if len(word) <= _LONGEST_CACHED else is_known(word)
 
         self._is_known: Callable[[str], bool] = look_up
+        # A pack that is added later finds no note foreign that was none before.
+        self._candidates = tuple(code for code in with_defaults(languages) if code in LANGUAGES)
         self._unusual = re.compile(f"[^\\s{re.escape(characters)}]")
 
     @classmethod
@@ -180,7 +181,7 @@ class NoteReader:
         """A reader for a model that was trained on no text: it knows the words with vectors."""
         text = normal_form(" ".join(words)).text
         usual = {*text, *text.lower(), *text.upper(), *"0123456789"}  # vectors may know no capitals and one digit
-        return cls._knowing(sorted({word.lower() for word in _WORD.findall(text)}), usual, ALL_LANGUAGES, None)
+        return cls._knowing(sorted({word.lower() for word in _WORD.findall(text)}), usual, DEFAULT_LANGUAGES, None)
 
     @classmethod
     def _knowing(
@@ -222,7 +223,7 @@ class NoteReader:
         return NoteMeasures(
             unknown=unknown / count,
             unusual=sum(1 for _ in self._unusual.finditer(text)) / len(text),
-            foreign=float(language_of(_first_words(text)) not in self.languages),
+            foreign=float(language_of(_first_words(text), self._candidates) not in self.languages),
             capitals=capitals / count,
             found=1000 * sum(found.values()) / count,
             length=math.log(count),

@@ -169,6 +169,7 @@ def _facts(model: ModelFolder, card: Mapping[str, Any] | None) -> str:
         ("Model", description["model"]),
         ("Digest", (description if card is None else card)["sha256"]),
         *saved_facts(description),
+        ("Language packs", _packs(description)),
         ("Vocabulary", _VOCABULARY.get(description["vocabulary"], "unknown")),
     ]
     site = read_saved_lists(model)
@@ -181,11 +182,24 @@ def _facts(model: ModelFolder, card: Mapping[str, Any] | None) -> str:
             ("Corpus", f"{corpus['name']}, format {corpus['format']}, types {corpus['type_map']}"),
             *_layer_facts(card),
             ("Types", ", ".join(corpus["types"])),
-            ("Languages", ", ".join(LANGUAGES[code].name for code in card["drift_profile"]["languages"])),
+            ("Languages", ", ".join(map(_language_name, card["drift_profile"]["languages"]))),
             *([("Training went on from the model", card["base_model_sha256"])] if "base_model_sha256" in card else []),
             ("Rewritten copies", _copies(card["augment"])),
         ]
     return bullet_list(rows)
+
+
+def _packs(description: Mapping[str, Any]) -> str:
+    """The packs that a model's features and rules read, and the further ones that end its sentences, with digests."""
+    digests, own = description.get("packs", {}), description.get("languages", ())
+    named = {code: f"{_language_name(code)} {digest[:12]}" for code, digest in digests.items()}
+    read, others = ", ".join(named[code] for code in own), ", ".join(named[code] for code in named if code not in own)
+    return "; ".join(filter(None, [read, others and f"for the ends of sentences alone: {others}"]))
+
+
+def _language_name(code: str) -> str:
+    """The name of a language in English; its code where its pack is not here."""
+    return LANGUAGES[code].name if code in LANGUAGES else code
 
 
 def saved_facts(description: Mapping[str, Any]) -> list[tuple[str, str]]:

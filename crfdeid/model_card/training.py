@@ -24,7 +24,7 @@ from crfdeid.known_phi.lists import CustomLists
 from crfdeid.label_schemes import in_order
 from crfdeid.model_card.card import save_lists, write_card
 from crfdeid.model_card.drift import NoteReader, make_profile
-from crfdeid.tagger import LayeredTagger, OnProgress, Tagger, find_concepts, how_to_give
+from crfdeid.tagger import LayeredTagger, OnProgress, Tagger, find_concepts, how_to_give, languages_to_learn
 from crfdeid.thresholds import card_thresholds
 from crfdeid.utils.folders import require_new, whole_folder
 
@@ -94,6 +94,7 @@ def train_model(
     splits = {name: split for name, split in corpus.splits.items() if split.documents}
     require_phi(splits)
     _require_annotated(tagger, splits)
+    corpus = corpus.in_languages(languages_to_learn(tagger.settings, corpus.train.sentences))
     if site is not None and key is not None:
         raise UsageError("a site's lists would stand in the clear beside a private vocabulary: give them to redact")
 

@@ -31,7 +31,7 @@ from crfdeid.review.marks import COMPARED, MARKS_VERSION, RECORDED
 from crfdeid.rules.matcher import find_rules
 from crfdeid.tagger import Tagger
 from crfdeid.utils.html import render_page
-from features.languages import ALL_LANGUAGES
+from features.languages import DEFAULT_LANGUAGES
 
 if TYPE_CHECKING:
     from crfdeid.pipeline import Deidentifier
@@ -270,7 +270,7 @@ def unchanged_spans(
 
 def _by_rule(document: Document) -> Iterator[Span]:
     for sentence in document.sentences():
-        for rule, first, stop in find_rules(sentence, ALL_LANGUAGES):
+        for rule, first, stop in find_rules(sentence, DEFAULT_LANGUAGES):
             yield Span(sentence.tokens[first].start, sentence.tokens[stop - 1].end, rule.types[0])
     for match in _SEX.finditer(document.text):
         yield Span(*match.span(match.lastgroup or 0), "SEX")

@@ -254,11 +254,6 @@ class RulesTagger(Tagger):
                 for rule, first, stop in found
             ]
 
-    @property
-    def languages(self) -> tuple[str, ...]:
-        """Codes of the languages of the rules."""
-        return language_codes(self.settings.language)
-
     def _rules(self) -> RuleSet:
         """The rules in use. One that is not in use does not keep another from its tokens."""
         return rules_for(self.languages, frozenset(self._trained().rule_precision))
@@ -308,7 +303,15 @@ class RulesTagger(Tagger):
         learned = self._trained()
         statistics = {name: value for name, value in learned._asdict().items() if name != "tags"}
         content = json.dumps(statistics, indent=1).encode()
-        _FILES.save(folder, bytes_writer(content), settings=self.settings, seed=self.seed, key=None, tags=learned.tags)
+        _FILES.save(
+            folder,
+            bytes_writer(content),
+            settings=self.settings,
+            seed=self.seed,
+            key=None,
+            languages=self.languages,
+            tags=learned.tags,
+        )
 
     @classmethod
     def load(cls, folder: Path | ModelFolder, *, key: bytes | None = None) -> Self:

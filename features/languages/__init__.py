@@ -1,8 +1,14 @@
 """Language packs: words of a language that announce, form or end PHI, one data file a language.
 
-Each ``CODE.toml`` in this folder is a language: a further file is a further language, without code. Lists are
-multi-line strings with commas between the entries, in lower case but for names and places.
+Each ``CODE.toml`` in this folder is a language, and so is each in a folder that the environment variable `OWN_FOLDERS`
+names, or one that `LANGUAGES.add` takes: a further file is a further language, without code. Lists are multi-line
+strings with commas between the entries, in lower case but for names and places.
 docs/reference/rules-and-languages.md says how to add a language.
+
+A pack belongs to the models that name it in their setting ``language``. Their features and rules read their own packs.
+All that works without a model, and all that needs no language (ends of sentences, months, names of any language), reads
+`DEFAULT_LANGUAGES`, and for a model its own packs too: `with_defaults`. So another pack changes no model. A saved model
+has the `Language.digest` of each pack that it reads, and loading it compares them.
 
 Two tables are optional. The lists of ``ages``, of ages from 90 on:
 
@@ -42,6 +48,9 @@ this one, and ``quoted`` those of languages of which only ages and days of the w
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -111,6 +120,13 @@ class Language:
         return _entries(found) if found else ()
 
     @cached_property
+    def digest(self) -> str:
+        """SHA-256 of what models read: all but the tables of surrogates. Line breaks inside a list do not count."""
+        read = {name: value for name, value in self.content.items() if name != "surrogates"}
+        text = json.dumps(read, ensure_ascii=False, sort_keys=True).replace("\\n", " ")
+        return hashlib.sha256(" ".join(text.split()).encode()).hexdigest()
+
+    @cached_property
     def words(self) -> Mapping[str, frozenset[str]]:
         """Class -> its words: title, honorific, kin, hospital, street, place, contact, identifier, region, country."""
         classes = {name: frozenset(_entries(text)) for name, text in self.content["words"].items()}
@@ -161,38 +177,74 @@ class Language:
         return _entries(self.content["places"]["towns"])
 
 
-class _Packs(Mapping[str, Language]):
-    """The languages of a folder, by code; each file is read when it is first used."""
+OWN_FOLDERS = "CRFDEID_LANGUAGES"
+"""Environment variable with folders of further packs, separated as those of ``PATH`` are."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._codes = tuple(sorted(path.stem for path in folder.glob("*.toml")))
+
+class _Packs(Mapping[str, Language]):
+    """The languages by code, sorted; each file is read when it is first used."""
+
+    def __init__(self) -> None:
         self._read: dict[str, Language] = {}
+
+    @cached_property
+    def _files(self) -> dict[str, Path]:
+        files = {path.stem: path for path in sorted(Path(__file__).parent.glob("*.toml"))}
+        own = [Path(folder) for folder in os.environ.get(OWN_FOLDERS, "").split(os.pathsep) if folder]
+        for path in sorted(path for folder in own for path in folder.glob("*.toml")):
+            _require_new(path, files)
+            files[path.stem] = path
+        return files
+
+    def add(self, path: Path) -> Language:
+        """Add a pack of your own, by the name of its file; nothing uses it but models that name it.
+
+        Raises:
+            ValueError: there is a language of this code, or the file is no pack.
+        """
+        _require_new(path, self._files)
+        pack = read_language(path)
+        self._files[pack.code], self._read[pack.code] = path, pack
+        return pack
+
+    def remove(self, code: str) -> None:
+        """Remove a pack that `add` added."""
+        del self._files[code], self._read[code]
 
     def __getitem__(self, code: str) -> Language:
         if code not in self._read:
-            if code not in self._codes:
-                raise KeyError(code)
-            self._read[code] = read_language(self._folder / f"{code}.toml")
+            self._read[code] = read_language(self._files[code])
         return self._read[code]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._codes)
+        return iter(sorted(self._files))
 
     def __len__(self) -> int:
-        return len(self._codes)
+        return len(self._files)
+
+
+def _require_new(path: Path, known: Mapping[str, Path]) -> None:
+    if path.stem in known:
+        raise ValueError(f"{path}: there is a language '{path.stem}': name your file by another code")
 
 
 def read_language(path: Path) -> Language:
     """Read a language pack.
 
     Raises:
-        KeyError: the file lacks a field.
-        tomllib.TOMLDecodeError: the file is no TOML.
+        ValueError: the file is no TOML, or lacks a field.
     """
-    content = tomllib.loads(path.read_text(encoding="utf-8"))
+    try:
+        return _language(path.stem, tomllib.loads(path.read_text(encoding="utf-8")))
+    except KeyError as missing:
+        raise ValueError(f"{path}: a language pack needs the field {missing}") from None
+    except ValueError as problem:
+        raise ValueError(f"{path}: no language pack: {problem}") from None
+
+
+def _language(code: str, content: Mapping[str, Any]) -> Language:
     return Language(
-        path.stem,
+        code,
         content["name"],
         content["locale"],
         frozenset(_entries(content["function_words"])),
@@ -224,53 +276,78 @@ def _words(place: str) -> list[str]:
     return "".join(c if c.isalpha() else " " for c in place.lower()).split()
 
 
-LANGUAGES: Mapping[str, Language] = _Packs(Path(__file__).parent)
+LANGUAGES = _Packs()
 """All languages, by code."""
-ALL_LANGUAGES = tuple(LANGUAGES)
-"""The codes of all languages, sorted."""
+DEFAULT_LANGUAGES = ("de", "en", "es", "fr")
+"""The codes of the languages that are read where no model names any. It is no list of the files of the folder."""
 
 AUTO = "auto"
 """The setting of a model whose languages are those of its training notes."""
 _LEAST_SHARE = 0.1  # of the texts, for a language of a corpus
 
 
+def packs(languages: Iterable[str] = DEFAULT_LANGUAGES) -> tuple[Language, ...]:
+    """The packs of some languages."""
+    return tuple(LANGUAGES[code] for code in languages)
+
+
+def with_defaults(languages: Iterable[str]) -> tuple[str, ...]:
+    """`DEFAULT_LANGUAGES` and further languages, sorted: the packs that a model reads for what needs no language.
+
+    Example:
+        >>> with_defaults(["en"]), with_defaults(["zq"])
+        (('de', 'en', 'es', 'fr'), ('de', 'en', 'es', 'fr', 'zq'))
+    """
+    return tuple(sorted({*DEFAULT_LANGUAGES, *languages}))
+
+
 def language_codes(setting: str) -> tuple[str, ...]:
-    """The codes of a setting, "en+es"; all for `AUTO`.
+    """The codes of a setting, "en+es"; `DEFAULT_LANGUAGES` for `AUTO`, before a training.
 
     Example:
         >>> language_codes("en+es")
         ('en', 'es')
     """
-    return ALL_LANGUAGES if setting == AUTO else tuple(setting.split("+"))
+    return DEFAULT_LANGUAGES if setting == AUTO else tuple(setting.split("+"))
 
 
-def language_of(words: Iterable[str]) -> str | None:
+def language_of(words: Iterable[str], languages: tuple[str, ...] | None = None) -> str | None:
     """Code of the language with the most function words among some words; None where none or several have.
+
+    A language that is none of `DEFAULT_LANGUAGES` must have more than each of these: a pack that resembles one of them
+    takes no text from it.
+
+    Args:
+        words: the words.
+        languages: codes of the languages to choose from; None for all there are.
 
     Example:
         >>> language_of("Wurde wegen Schmerzen aufgenommen".split()), language_of(["Quill"])
         ('de', None)
     """
-    counts = Counter(code for word in words for code in _languages_of_words().get(word.lower(), ()))
-    best = counts.most_common(2)
-    return best[0][0] if best and (len(best) == 1 or best[0][1] > best[1][1]) else None
+    known = _languages_of_words(tuple(LANGUAGES) if languages is None else languages)
+    counts = Counter(code for word in words for code in known.get(word.lower(), ()))
+    most = max(counts.values(), default=0)
+    best = [code for code in counts if counts[code] == most]
+    best = [code for code in best if code in DEFAULT_LANGUAGES] or best
+    return best[0] if len(best) == 1 else None
 
 
 def main_languages(found: Iterable[str | None]) -> tuple[str, ...]:
-    """Codes of the languages of a tenth or more of some texts, sorted; all where no text has a clear language.
+    """Codes of the languages of a tenth or more of some texts, sorted; `DEFAULT_LANGUAGES` where none has a clear one.
 
     Args:
         found: `language_of` each text.
     """
     counts = Counter(filter(None, found))
-    return tuple(sorted(code for code in counts if counts[code] >= _LEAST_SHARE * counts.total())) or ALL_LANGUAGES
+    return tuple(sorted(code for code in counts if counts[code] >= _LEAST_SHARE * counts.total())) or DEFAULT_LANGUAGES
 
 
 @cache
-def _languages_of_words() -> Mapping[str, Sequence[str]]:
+def _languages_of_words(languages: tuple[str, ...]) -> Mapping[str, Sequence[str]]:
     """Function word -> codes of its languages."""
     found: dict[str, list[str]] = {}
-    for code, language in LANGUAGES.items():
-        for word in language.function_words:
-            found.setdefault(word, []).append(code)
+    for pack in packs(languages):
+        for word in pack.function_words:
+            found.setdefault(word, []).append(pack.code)
     return found

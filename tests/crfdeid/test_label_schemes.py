@@ -25,7 +25,7 @@ from crfdeid.label_schemes import (
     types_without_answer,
 )
 from crfdeid.rules.matcher import make_rules
-from features.languages import ALL_LANGUAGES
+from features.languages import DEFAULT_LANGUAGES
 from features.tokens import Sentence
 
 I2B2_2006, I2B2_2014, MEDDOCAN = types_in("2006"), types_in("2014"), types_in("meddocan")
@@ -228,5 +228,5 @@ def test_types_beside_those_of_2014_make_it_approximate():
 
 def test_all_types_of_rules_have_a_surrogate():
     assert {
-        label for rule in make_rules(ALL_LANGUAGES) for label in rule.types
+        label for rule in make_rules(DEFAULT_LANGUAGES) for label in rule.types
     } <= SURROGATE_KINDS.keys() - NO_SURROGATE.keys()

@@ -29,6 +29,8 @@ from features.tokens import Sentence
 class Finder:
     """A model that tags the words that it was told."""
 
+    languages = ()
+
     def __init__(self, words: Mapping[str, str]) -> None:
         self._words = words
         self.tags = tuple(sorted({"O", "B-PATIENT", "B-FECHAS", *words.values()}))

@@ -1,14 +1,11 @@
-"""A further language is one data file: an invented one works in rules, lexicon features, dates and the tagger."""
+"""A further language is one data file: an invented one works in sentences, rules, lexicon features and the tagger."""
 
 import json
-import shutil
+import os
 import subprocess
 import sys
 from pathlib import Path
 
-import features.languages
-
-FOLDER = Path(features.languages.__file__).parent
 MONTHS = ["unel", "duel", "triel", "kvarel", "kvinel", "sesel", "sepel", "okel", "nauel", "dekel", "deunel", "dedel"]
 DAYS = ["lunzo", "marzo", "merzo", "jovzo", "venzo", "sabzo", "domzo"]
 PACK = f"""
@@ -69,15 +66,17 @@ import json, sys
 from crfdeid import create
 from crfdeid.bio import encode
 from crfdeid.documents import Document, Span
-from crfdeid.known_phi.identifiers import read_date
 from crfdeid.rules.matcher import find_rules, make_rules
 from crfdeid.rules import RulesTagger
-from features.languages import ALL_LANGUAGES, LANGUAGES, language_of
+from features.languages import DEFAULT_LANGUAGES, LANGUAGES, language_of
 from features.lexicons import Gazetteers, word_classes
+from features.patterns import Patterns
 from features.sentences import split_sentences
 
-text = "Zu zel zerr Zott Zmuller, zvivit zin Zbad Zquill, 14. triel 1972 zan Zvia Quillo 12."
-(sentence,) = split_sentences(text)
+text = "Zu zel zerr Zott Zmuller, zvivit zin Zbad Zquill, 14. triel 1972 zan Zvia Quillo 12, zmed. Zen."
+(sentence,) = split_sentences(text, ("zq",))
+date = {row[0] for row in Patterns(0, ("zq",)).extract(sentence)} & {"pattern[0]=B-date"}
+unread = Patterns(0).extract(sentence)
 found = {" ".join(sentence.words[a:b]): rule.name for rule, a, b in find_rules(sentence, ("zq",))}
 examples = {}
 for rule in make_rules(("zq",)):
@@ -92,8 +91,11 @@ crf = create("crf", overrides={"max_iterations": 5})
 notes = encode(Document("1", text, (Span(12, 24, "PATIENT"),))).sentences
 crf.fit(notes, [])
 print(json.dumps({
-    "codes": ALL_LANGUAGES, "of": language_of(text.split()), "found": found, "examples": examples,
-    "date": sorted(map(str, read_date("14 triel 1972"))), "class": word_classes("ZDOKTOR"),
+    "default": DEFAULT_LANGUAGES, "all": list(LANGUAGES), "of": language_of(text.split()),
+    "found": found, "examples": examples,
+    "date": bool(date), "no date": unread[sentence.words.index("triel")] == ["pattern[0]=O"],
+    "ends without it": len(split_sentences(text)), "class": word_classes("ZDOKTOR", ("zq",)),
+    "class without it": word_classes("ZDOKTOR"),
     "place": [row[0] for row in Gazetteers(0, ("zq",)).extract(sentence) if not row[0].endswith("=O")],
     "language": crf.settings.language,
 }))
@@ -101,27 +103,28 @@ print(json.dumps({
 
 
 def test_an_invented_language_is_one_file(tmp_path: Path) -> None:
-    packages = tmp_path / "features"
-    shutil.copytree(FOLDER.parent, packages, ignore=shutil.ignore_patterns("__pycache__"))
-    (packages / "languages" / "zq.toml").write_text(PACK, encoding="utf-8")
+    (tmp_path / "zq.toml").write_text(PACK, encoding="utf-8")
     ran = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n{USE}"],
+        [sys.executable, "-W", "ignore", "-c", USE],
         capture_output=True,
         text=True,
         check=False,
+        env={**os.environ, "CRFDEID_LANGUAGES": str(tmp_path)},
     )
     assert ran.returncode == 0, ran.stderr
     told = json.loads(ran.stdout)
-    assert told["codes"] == ["de", "en", "es", "fr", "zq"]
+    assert told["default"] == ["de", "en", "es", "fr"]
+    assert told["all"][-1] == "zq"
+    assert told["ends without it"] == 2
     assert told["of"] == told["language"] == "zq"
     assert told["found"] == {
         "Zott Zmuller": "name after a form of address in Quillish",
         "Zbad Zquill": "town after residence in Quillish",
-        "14 . triel 1972": "date",
         "Zvia Quillo 12": "street in Quillish",
     }
     assert len(told["examples"]) > 15
     assert all(told["examples"].values()), told["examples"]
-    assert told["date"] == ["1972-03-14"]
-    assert told["class"] == ["title"]
+    assert told["date"]
+    assert told["no date"]
+    assert (told["class"], told["class without it"]) == (["title"], [])
     assert told["place"] == ["gazetteer[0]=B-town", "gazetteer[0]=E-town"]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from crfdeid.rules.matcher import Prefilter, RuleSet, find_rules, make_rules, rules_for
 from crfdeid.rules.rule import Rule, one_of
-from features.languages import ALL_LANGUAGES
+from features.languages import DEFAULT_LANGUAGES
 from features.patterns import PATTERNS, lower_for_patterns
 from features.sentences import split_sentences
 from features.tokenizer import tokenize
@@ -29,13 +29,13 @@ def test_examples_in_docstrings_are_true(name: str) -> None:
     assert tried.failed == 0
 
 
-RULES = make_rules(ALL_LANGUAGES)
+RULES = make_rules(DEFAULT_LANGUAGES)
 
 
 @cache
 def rules_with(language: str | None) -> RuleSet:
     """The rules for all languages together and those of one language."""
-    return rules_for(ALL_LANGUAGES, frozenset(rule.name for rule in RULES if rule.language in (None, language)))
+    return rules_for(DEFAULT_LANGUAGES, frozenset(rule.name for rule in RULES if rule.language in (None, language)))
 
 
 def found(rule: Rule, text: str) -> list[str]:
@@ -87,7 +87,7 @@ PIECES = [
 ODD = st.sampled_from([*"0123456789٣abcxyzKQſİ@./:-#() \u00a0", "bc1", "0x", "::", "de"])
 
 
-RULE_SET = rules_for(ALL_LANGUAGES)
+RULE_SET = rules_for(DEFAULT_LANGUAGES)
 SMALL = [item for item in RULE_SET._compiled if item.small]
 
 
@@ -115,7 +115,7 @@ def test_a_letter_in_small_letters_is_what_it_is_without_regard_to_case() -> Non
 def test_sentences_together_have_the_finds_that_each_has() -> None:
     sentences = [Sentence(()), *(sentence for text in PIECES for sentence in split_sentences(text))]
     together = list(RULE_SET.find(sentences))
-    assert together == [list(find_rules(sentence, ALL_LANGUAGES)) for sentence in sentences]
+    assert together == [list(find_rules(sentence, DEFAULT_LANGUAGES)) for sentence in sentences]
     assert sum(map(len, together)) > len(RULES)
     assert list(RULE_SET.find([])) == []
 
@@ -136,7 +136,7 @@ def test_the_prefilter_skips_no_rule_that_matches(pieces: list[str]) -> None:
     for sentence in split_sentences(" ".join(pieces)):
         at = [i for i, token in enumerate(sentence.tokens) if token.text.lower() in cues]
         every = RULE_SET._found(sentence, RULE_SET._compiled, at)
-        assert list(find_rules(sentence, ALL_LANGUAGES)) == every
+        assert list(find_rules(sentence, DEFAULT_LANGUAGES)) == every
 
 
 def least_digits(sequence: Iterable[tuple[Any, Any]]) -> int:
@@ -209,7 +209,7 @@ def test_every_name_of_a_field_is_looked_for(name: str, spelled: Callable[[str],
     (value,) = values_of(rule.positive_examples[0]) if rule.name != "fax" else ["914 555 013"]
     text = f"{spelled(name.replace('number', 'no.'))}: {value}"
     (sentence,) = split_sentences(text)
-    assert [text[sentence.tokens[first].start :] for _, first, _ in find_rules(sentence, ALL_LANGUAGES)] == [value]
+    assert [text[sentence.tokens[first].start :] for _, first, _ in find_rules(sentence, DEFAULT_LANGUAGES)] == [value]
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ def test_a_number_after_its_name_is_found_whatever_is_between(name: str, value: 
     assert [
         (other.name, text[sentence.tokens[first].start : sentence.tokens[stop - 1].end])
         for sentence in split_sentences(text)
-        for other, first, stop in find_rules(sentence, ALL_LANGUAGES)
+        for other, first, stop in find_rules(sentence, DEFAULT_LANGUAGES)
     ] == [(rule, value)]
 
 
@@ -294,7 +294,7 @@ def test_hostile_text_takes_linear_time(part: str) -> None:
     text = part * (20_000 // len(part))
     started = time.process_time()
     for sentence in split_sentences(text):
-        list(find_rules(sentence, ALL_LANGUAGES))
+        list(find_rules(sentence, DEFAULT_LANGUAGES))
     assert time.process_time() - started < 3  # 0.1 to 0.6 s here; twice the text takes twice as long
 
 
@@ -315,7 +315,7 @@ ALL_THAT_THEY_NEED = " Quill MD, 3 March, 2551342, a.pdf."  # a word of each
 
 @pytest.mark.parametrize(("name", "part"), WORST, ids=[name for name, _ in WORST])
 def test_a_rule_takes_few_microseconds_a_character(name: str, part: str) -> None:
-    rules = rules_for(ALL_LANGUAGES, frozenset([name]))
+    rules = rules_for(DEFAULT_LANGUAGES, frozenset([name]))
     text = (part * (4_000 // len(part) + 1))[:4_000] + ALL_THAT_THEY_NEED
     took = []
     for _ in range(4):  # the first one compiles the rule and reads the lists
