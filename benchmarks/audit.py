@@ -49,7 +49,6 @@ from crfdeid.documents import Document, Span, merge
 from crfdeid.evaluation import score_entities
 from crfdeid.evaluation.evaluate import predict_spans
 from crfdeid.label_schemes import SURROGATE_KINDS, TO_SEVEN
-from crfdeid.redaction.policy import SURROGATE
 from crfdeid.redaction.redact import redact
 from crfdeid.registry import create
 from features.languages import LANGUAGES, main_languages
@@ -111,7 +110,7 @@ def pseudonymised(train: Split) -> Split:
     """The notes with surrogates of all values, of other people in each note."""
     language = main_languages(found for found in _languages(train))[0]
     locale, key = LANGUAGES[language].locale, b"surrogates of a benchmark"
-    return Split.of(redact(note, SURROGATE, secret=key, patient=note.id, locale=locale) for note in train.documents)
+    return Split.of(redact(note, "surrogate", secret=key, patient=note.id, locale=locale) for note in train.documents)
 
 
 def _languages(train: Split) -> Iterator[Any]:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from crfdeid.pipeline import Deidentifier, load
     from crfdeid.redaction.policy import Policy
     from crfdeid.redaction.redact import redact
+    from crfdeid.redaction.redactor import Redactor
     from crfdeid.registry import MODELS, create, load_tagger
 
 __all__ = [
@@ -46,6 +47,7 @@ __all__ = [
     "Evidence",
     "LabelledSentence",
     "Policy",
+    "Redactor",
     "Span",
     "UsageError",
     "create",
@@ -74,6 +76,7 @@ _HOMES = {
     "crfdeid.registry": ("MODELS", "create", "load_tagger"),
     "crfdeid.redaction.policy": ("Policy",),
     "crfdeid.redaction.redact": ("redact",),
+    "crfdeid.redaction.redactor": ("Redactor",),
 }
 
 

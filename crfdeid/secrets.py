@@ -11,10 +11,11 @@ import os
 import secrets
 import stat
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from crfdeid.errors import ReadError, SecretError
+from crfdeid.errors import DataError, ReadError, SecretError, UsageError
 from crfdeid.utils.files import read_bytes, write_files
 from crfdeid.utils.folders import make_private
 
@@ -70,6 +71,124 @@ def read_encryption_key(path: Path) -> bytes:
     if key == os.environb.get(SECRET_VARIABLE.encode(), b"").strip():
         raise SecretError(f"the encryption key is the secret in {SECRET_VARIABLE}: make another, for revealing alone")
     return key
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Keys:
+    """Keys of a redaction; None for those that it does not need.
+
+    Args:
+        secret: key material of surrogates, hashes, new names and the audit.
+        encryption: key of encrypted values, another one than the secret.
+        vocabulary: key of the model's private vocabulary (`vocabulary_key`).
+    """
+
+    secret: bytes | None = None
+    encryption: bytes | None = None
+    vocabulary: bytes | None = None
+
+    def read(self, *, secret: bool, encryption: bool, vocabulary: bool) -> Keys:
+        """Return the keys that are needed."""
+        return Keys(
+            self.secret if secret else None,
+            self.encryption if encryption else None,
+            self.vocabulary if vocabulary else None,
+        )
+
+    def require_secret(self, what: str) -> bytes:
+        """Return the secret.
+
+        Args:
+            what: what needs it, for the message.
+
+        Raises:
+            SecretError: there is none.
+        """
+        if self.secret is None:
+            raise SecretError(f"{what} need a secret, the same one for all runs that should agree")
+        return self.secret
+
+    def require_encryption(self) -> bytes:
+        """Return the key of encrypted values.
+
+        Raises:
+            SecretError: there is none, or it is the secret.
+        """
+        if self.encryption is None or self.encryption == self.secret:
+            raise SecretError("encryption needs a key of its own, another one than the secret: --encryption-key-file")
+        return self.encryption
+
+    @property
+    def hashes(self) -> bytes:
+        """Key of the hashes of values.
+
+        Raises:
+            SecretError: there is no secret.
+        """
+        return derive(self.require_secret("hashes"), "hashes of values")
+
+    @property
+    def columns(self) -> bytes:
+        """Key of the hashes of columns' values.
+
+        Raises:
+            SecretError: there is no secret.
+        """
+        return derive(self.require_secret("hashed columns"), "column values")
+
+    @property
+    def file_names(self) -> bytes:
+        """Key of the new names of files.
+
+        Raises:
+            SecretError: there is no secret.
+        """
+        return derive(self.require_secret("new names of files"), "file names")
+
+    @property
+    def audit(self) -> bytes | None:
+        """Key of the hashes of texts in an audit; None without a secret."""
+        return None if self.secret is None else derive(self.secret, "audit")
+
+    @property
+    def fingerprints(self) -> dict[str, str]:
+        """`secret_fingerprint` of the secret and of the encryption key, where they are there."""
+        keys = {"secret": self.secret, "encryption_key": self.encryption}
+        return {name: secret_fingerprint(key) for name, key in keys.items() if key is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class KeyFiles:
+    """Files from which each process reads the `Keys` of a redaction, so that no pickle of it holds a key.
+
+    Args:
+        secret: file with the secret; None for the environment variable ``CRFDEID_SECRET``.
+        encryption: file with the key of encrypted values; None without such.
+        vocabulary: file with the secret of a private vocabulary; None for the variable.
+    """
+
+    secret: Path | None = None
+    encryption: Path | None = None
+    vocabulary: Path | None = None
+
+    def read(self, *, secret: bool, encryption: bool, vocabulary: bool) -> Keys:
+        """Read the keys that are needed.
+
+        Raises:
+            SecretError: one is missing, unreadable or too short.
+        """
+        try:
+            keys = Keys(
+                secret=read_secret(self.secret) if secret else None,
+                vocabulary=vocabulary_key(read_secret(self.vocabulary)) if vocabulary else None,
+            )
+            if not encryption:
+                return keys
+            if self.encryption is None:
+                raise SecretError("encryption needs a key of its own: name its file")
+            return replace(keys, encryption=read_encryption_key(self.encryption))
+        except (DataError, UsageError) as problem:
+            raise SecretError(str(problem)) from None
 
 
 def user_secret() -> bytes:

@@ -37,8 +37,9 @@ from crfdeid.errors import (
 from crfdeid.evaluation.tokens import Proportion
 from crfdeid.model_card.card import model_digest
 from crfdeid.pipeline import Deidentifier
-from crfdeid.redaction.policy import Policy
+from crfdeid.redaction.redactor import Redactor, StartedRedactor
 from crfdeid.registry import create
+from crfdeid.secrets import Keys
 from crfdeid.serialization import AUDIT_FILE, ModelFolder, open_model, verify
 from crfdeid.tagger import OnProgress, Tagger
 from crfdeid.utils.files import write_files
@@ -226,7 +227,7 @@ def audit_model(
     )
     timing = {}
     if min(len(known), len(unknown)) >= _LEAST_TIMED:
-        service = Service(model, Policy())
+        service = Service(StartedRedactor(Redactor(opened), model, Keys()))
         with closing(asyncio.new_event_loop()) as loop:
             answers: dict[str, Callable[[str], object]] = {
                 "command": model.annotate,

@@ -22,7 +22,6 @@ from types import MappingProxyType
 from crfdeid.corpora.marked_text import MarkedText, join_parts, labelled
 from crfdeid.documents import Document, merge
 from crfdeid.errors import DataError
-from crfdeid.redaction.policy import SURROGATE
 from crfdeid.redaction.redact import redact
 from features.tokenizer import Token
 from features.tokens import Sentence
@@ -156,7 +155,7 @@ def with_other_values(document: Document, number: int) -> Document | None:
         return None
     key = f"surrogates of training copy {number}".encode()  # not secret: the copies are never written
     try:
-        copy = redact(document, SURROGATE, secret=key, patient=f"{document.id} {number}")
+        copy = redact(document, "surrogate", secret=key, patient=f"{document.id} {number}")
     except DataError:  # a language without surrogates
         return None
     return _joined(document, copy, random.Random(f"{document.id} {number}"))

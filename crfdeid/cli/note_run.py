@@ -30,10 +30,10 @@ from crfdeid.io.records import (
 )
 from crfdeid.io.runner import OutputPlan, process_files, start_workers
 from crfdeid.io.sources import NOTE_FORMATS, note_files, read_file, renaming, require_no_dates, survey_input
-from crfdeid.io.worker import NoteTask
 from crfdeid.model_card.drift import DriftDetector, NoteMeasures
+from crfdeid.redaction.redactor import Redactor
 from crfdeid.registry import saved_traits
-from crfdeid.secrets import derive
+from crfdeid.secrets import Keys
 from crfdeid.serialization import ModelFolder
 from crfdeid.utils.files import decode_text, reserve_file, write_parts
 
@@ -74,18 +74,18 @@ class RunPlan:
 
     Args:
         doing: one word for the progress bar.
-        work: the work on each note.
+        redactor: the work on each note.
+        keys: its keys, of which the secret is also for new names and the audit.
         plan: output files and their format.
         settings: settings that affect the results, for --resume.
-        secret: key of the audit's hashes; None for no hashes.
         sidecar: the file that joins all sidecars at the end of the run; None without sidecars.
     """
 
     doing: str
-    work: NoteTask
+    redactor: Redactor
+    keys: Keys
     plan: OutputPlan
     settings: dict[str, Any]
-    secret: bytes | None = None
     sidecar: Path | None = None
 
 
@@ -96,7 +96,7 @@ def local_engine(options: SimpleNamespace, task: RunPlan) -> Iterator[FileProces
     Raises:
         DataError: the model cannot be loaded.
     """
-    with start_workers(task.work, options.jobs) as workers:
+    with start_workers(task.redactor, options.jobs) as workers:
 
         def work(
             files: Iterable[NoteFile | Failure],
@@ -106,9 +106,8 @@ def local_engine(options: SimpleNamespace, task: RunPlan) -> Iterator[FileProces
             on_measures: Callable[[NoteMeasures | None], None],
             **calls: Callable[[Any], None],
         ) -> None:
-            key = None if task.secret is None else derive(task.secret, "audit")
             on_result = lambda result: on_measures(result.measures)  # noqa: E731
-            process_files(files, task.plan, workers, output, on_result=on_result, audit_key=key, **calls)
+            process_files(files, task.plan, workers, output, on_result=on_result, audit_key=task.keys.audit, **calls)
 
         yield work
 
@@ -140,7 +139,7 @@ def run_folder(
         raise UsageError(f"{options.notes} is a URL, which needs --spark: name a path")
     _require_places(options, task)
     began = time.monotonic()
-    rename = renaming(task.secret) if options.rename_files and task.secret is not None else None
+    rename = renaming(task.keys) if options.rename_files else None
     found = survey_input(options.notes, task.plan.targets, rename)
     if not found.tables:
         _require_no_columns(options)
@@ -158,7 +157,7 @@ def run_folder(
         failed += 1
         _say(f"failed: {failure}")
 
-    card, likeness = _card(task.work)
+    card, likeness = _card(task.redactor)
     with (
         _held_places(options, task),
         OutputFolder(
@@ -196,7 +195,7 @@ def run_folder(
             "jobs": options.jobs,
         }
         totals, seconds = RunTotals.of(output.accounted()), time.monotonic() - began
-        summary = run_summary(asked, task.work, card, totals, likeness.differences(), seconds)
+        summary = run_summary(asked, task.redactor, card, totals, likeness.differences(), seconds)
         if task.sidecar is not None:
             from crfdeid.io.annotations import concat_sidecars  # noqa: PLC0415
 
@@ -278,7 +277,7 @@ def _require_place(option: str, file: Path, *, apart_from: Iterable[Path], resum
             raise UsageError(f"{option}: {problem}")
 
 
-def _card(work: NoteTask) -> tuple[dict[str, Any] | None, DriftDetector]:
+def _card(redactor: Redactor) -> tuple[dict[str, Any] | None, DriftDetector]:
     """The model's card, and a detector of drift from its development notes.
 
     On the way, a warning where the sensitivity that is asked for costs too much.
@@ -286,18 +285,18 @@ def _card(work: NoteTask) -> tuple[dict[str, Any] | None, DriftDetector]:
     from crfdeid.model_card.card import read_card  # noqa: PLC0415
     from crfdeid.thresholds import warn_of_low_ppv  # noqa: PLC0415
 
-    card, sensitivity = read_card(work.model), work.policy.sensitivity
+    card, sensitivity = read_card(redactor.folder), redactor.policy.sensitivity
     if sensitivity is not None:
         warn_of_low_ppv(card, sensitivity)
     return card, DriftDetector(None if card is None else card["drift_profile"], raised=sensitivity is not None)
 
 
-def run_stdin(options: SimpleNamespace, work: NoteTask, settings: Mapping[str, Any]) -> Document:
+def run_stdin(options: SimpleNamespace, redactor: Redactor, settings: Mapping[str, Any]) -> Document:
     """Process one note from standard input as a patient with no other notes.
 
     Args:
         options: the command's.
-        work: the work on the note.
+        redactor: the work on the note.
         settings: settings that affect the result, for the summary.
 
     Raises:
@@ -305,14 +304,14 @@ def run_stdin(options: SimpleNamespace, work: NoteTask, settings: Mapping[str, A
     """
     text = read_stdin(options.max_chars or None)
     began = time.monotonic()
-    card, likeness = _card(work)
-    (result,) = work.start()([Note("stdin", text, None)])
+    card, likeness = _card(redactor)
+    (result,) = redactor.start()([Note("stdin", text, None)])
     if isinstance(result, Failure):
         raise DataError(result.reason, path="standard input", offset=result.offset)
     likeness.add(result.measures)
     totals = RunTotals.of([NoteDone("", "", None, None, **result.counts)])
     seconds = time.monotonic() - began
-    summary = run_summary(settings, work, card, totals, likeness.differences(), seconds)
+    summary = run_summary(settings, redactor, card, totals, likeness.differences(), seconds)
     _say("\n".join(summary_lines(summary)))
     return result.document
 

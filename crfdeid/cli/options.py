@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from crfdeid.cli.shell import TABLES, Argument, Mode, Option, choice, file_path, flag, fraction, setting, whole_number
 from crfdeid.errors import UnknownNameError, UsageError
-from crfdeid.secrets import SECRET_VARIABLE, read_secret, secret_fingerprint, vocabulary_key
+from crfdeid.secrets import SECRET_VARIABLE, Keys, read_encryption_key, read_secret, vocabulary_key
 from crfdeid.validation import MOST_JOBS, MOST_SEED
 
 if TYPE_CHECKING:
     from crfdeid.io.records import Columns
-    from crfdeid.io.worker import NoteTask
     from crfdeid.known_phi.lists import CustomLists
     from crfdeid.pipeline import Deidentifier
-    from crfdeid.redaction.policy import Operators, Policy
+    from crfdeid.redaction.policy import Operators
+    from crfdeid.redaction.redactor import Redactor
     from crfdeid.serialization import ModelFolder
     from crfdeid.tagger import Tagger
 
@@ -85,18 +85,10 @@ def operators_of(options: SimpleNamespace) -> Operators:
     return parse_operators(getattr(options, "operator", ()))
 
 
-def surrogates(options: SimpleNamespace) -> bool:
-    """True if some PHI is replaced by surrogates."""
-    return operators_of(options).uses("surrogate")
-
-
 def secret_needed(options: SimpleNamespace) -> bool:
     """True if results depend on the secret."""
-    return (
-        options.rename_files
-        or bool(getattr(options, "hash_columns", ()))
-        or operators_of(options).uses("surrogate", "hash")
-    )
+    changed = options.rename_files or bool(getattr(options, "hash_columns", ()))
+    return changed or operators_of(options).needs_secret
 
 
 # Modes of the commands that process notes.
@@ -306,40 +298,36 @@ def read_key(folder: Path | ModelFolder, key_file: Path | None) -> bytes | None:
     return None
 
 
-def model_policy(options: SimpleNamespace, **more: Any) -> Policy:
-    """Policy of the options of a command that applies a model; ``more`` are further fields."""
-    from crfdeid.redaction.policy import Policy  # noqa: PLC0415
-
-    return Policy(
-        sensitivity=options.sensitivity,
-        consistent=not options.no_consistency,
-        site=custom_lists(options),
-        **more,
-    )
-
-
-def note_task(
-    options: SimpleNamespace, *, secret: bytes | None = None, encryption_key: bytes | None = None, **more: Any
-) -> NoteTask:
-    """The work on each note.
+def read_redactor(
+    options: SimpleNamespace, folder: ModelFolder | None = None, *, keys: Keys | None = None, **fields: Any
+) -> Redactor:
+    """Read the redactor of the options of a command that applies a model.
 
     Args:
         options: the command's.
-        secret: the secret of surrogates and hashes.
-        encryption_key: the key of encrypted values.
-        more: further fields of the policy.
+        folder: the model; None for that of the options.
+        keys: secret and encryption key; None for neither.
+        fields: further fields of the redactor.
 
     Raises:
         UsageError: the options contradict each other.
         DataError: a file that they name cannot be read.
     """
-    from crfdeid.io.worker import NoteTask  # noqa: PLC0415
+    from crfdeid.redaction.policy import Policy  # noqa: PLC0415
+    from crfdeid.redaction.redactor import Redactor  # noqa: PLC0415
 
-    policy = model_policy(options, accept_damaged=options.allow_mojibake, **more)
-    model = find_named(options.model)
-    key = read_key(model, options.key_file)
-    evidence = options.report is not None
-    return NoteTask(model, policy, key=key, secret=secret, encryption_key=encryption_key, evidence=evidence)
+    policy = Policy(
+        operators_of(options) if hasattr(options, "operator") else None,
+        sensitivity=options.sensitivity,
+        consistent=not options.no_consistency,
+        locale=getattr(options, "locale", None),
+        date_order=getattr(options, "date_order", None),
+        accept_damaged=getattr(options, "allow_mojibake", False),
+        site=custom_lists(options),
+    )
+    folder = folder or find_named(options.model)
+    keys = replace(keys or Keys(), vocabulary=read_key(folder, options.key_file))
+    return Redactor(folder, policy, keys, **fields)
 
 
 def load_model(options: SimpleNamespace, model: str, *, concepts: bool = False, evidence: bool = True) -> Deidentifier:
@@ -349,19 +337,7 @@ def load_model(options: SimpleNamespace, model: str, *, concepts: bool = False, 
         DataError: the folder holds no model, or a damaged one.
         UsageError: its secret is missing, or there is no threshold for the sensitivity.
     """
-    from crfdeid.pipeline import load  # noqa: PLC0415
-
-    folder, policy = find_named(model), model_policy(options)
-    key = read_key(folder, options.key_file)
-    return load(
-        folder,
-        key=key,
-        sensitivity=policy.sensitivity,
-        consistent=policy.consistent,
-        site=policy.site,
-        concepts=concepts,
-        evidence=evidence,
-    )
+    return read_redactor(options, find_named(model), concepts=concepts, evidence=evidence).load(members=True)
 
 
 def load_trained(options: SimpleNamespace) -> Tagger | None:
@@ -379,31 +355,46 @@ def load_trained(options: SimpleNamespace) -> Tagger | None:
     return load_tagger(folder, key=read_key(folder, options.key_file))
 
 
-def run_secret(options: SimpleNamespace) -> bytes | None:
-    """The secret, if an option needs it, or if the report can use it and there is one; else None.
+def run_keys(options: SimpleNamespace) -> Keys:
+    """Read the secret, if an option needs it, or if the report can use it and there is one; and the encryption key.
+
+    Raises:
+        UsageError: one is missing, or too short.
+        DataError: it cannot be read.
+    """
+    there = options.secret_file is not None or bool(os.environ.get(SECRET_VARIABLE))
+    needed = secret_needed(options) or (there and options.report is not None)
+    return Keys(read_secret(options.secret_file) if needed else None, encryption_key(options))
+
+
+def encryption_key(options: SimpleNamespace) -> bytes | None:
+    """Read the key of encrypted values; None if no operator needs one.
 
     Raises:
         UsageError: there is none, or it is too short.
         DataError: it cannot be read.
     """
-    there = options.secret_file is not None or bool(os.environ.get(SECRET_VARIABLE))
-    needed = secret_needed(options) or (there and options.report is not None)
-    return read_secret(options.secret_file) if needed else None
+    if not operators_of(options).needs_encryption_key:
+        return None
+    if options.encryption_key_file is None:
+        raise UsageError("--operator encrypt needs --encryption-key-file")
+    return read_encryption_key(options.encryption_key_file)
 
 
-def run_settings(options: SimpleNamespace, work: NoteTask, columns: Columns, secret: bytes | None) -> dict[str, Any]:
+def run_settings(options: SimpleNamespace, redactor: Redactor, keys: Keys) -> dict[str, Any]:
     """Settings that affect the results of `tag` and `redact`; --resume requires the same ones."""
     from importlib.metadata import version  # noqa: PLC0415
 
     from crfdeid.model_card.card import model_digest  # noqa: PLC0415
 
     plain = ("rename_files", "text_column", "id_column", "patient_column", "max_chars", "limit")
+    columns = redactor.columns
     return {
         "crfdeid": version("crfdeid"),
-        "secret": None if secret is None else secret_fingerprint(secret),
-        **({} if work.encryption_key is None else {"encryption_key": secret_fingerprint(work.encryption_key)}),
-        "model": model_digest(work.model),
-        **work.policy.settings(),
+        "secret": None,
+        **keys.fingerprints,
+        "model": model_digest(redactor.folder),
+        **redactor.policy.settings(),
         **{name: getattr(options, name) for name in plain},
         "record_columns": [list(column) for column in columns.known],
         "record_file": None if columns.people is None else columns.people.digest,

@@ -6,14 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
-from crfdeid.cli.options import ENCRYPTION_KEY_FILE, FILES, LOCAL, NOTE_OPTIONS, operators_of, surrogates
+from crfdeid.cli.options import ENCRYPTION_KEY_FILE, FILES, LOCAL, NOTE_OPTIONS, operators_of
 from crfdeid.cli.shell import TABLES, Mode, Option, choice, command, file_path, names
-from crfdeid.errors import UsageError
-from crfdeid.redaction.policy import DATE_ORDERS, ENCRYPT, HASH, OPERATORS, SURROGATE
+from crfdeid.redaction.operators import OPERATORS
+from crfdeid.redaction.policy import DATE_ORDERS
 
-_SURROGATES = Mode("--operator surrogate", surrogates)
+_SURROGATES = Mode("--operator surrogate", lambda options: operators_of(options).invents)
 _REMEDY = ": leave them out with --drop-columns, or replace their values with --hash-columns"
-_ENCRYPTION = Mode("--operator encrypt", lambda options: operators_of(options).uses(ENCRYPT))
+_ENCRYPTION = Mode("--operator encrypt", lambda options: operators_of(options).needs_encryption_key)
 
 POLICY_OPTIONS = (
     Option(
@@ -93,73 +93,46 @@ def run(options: SimpleNamespace) -> int:
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
     one_thread()
-    operators = operators_of(options)
     engine = note_run.local_engine
     if options.spark is not None:
         from crfdeid.cli import spark_run  # noqa: PLC0415
 
         spark_run.require_fitting(options)
         engine = spark_run.spark_engine
-    dates = DateColumns(
-        options.shift_columns,
-        options.hash_columns,
-        options.allow_columns,
-        refuse=surrogates(options),
-        date_order=options.date_order,
+    columns = replace(
+        shared.note_columns(options),
+        drop=options.drop_columns,
+        dates=DateColumns(options.shift_columns, options.hash_columns, options.allow_columns),
+        raw_lines=RAW_LINES,
     )
-    dates.require_possible(options.text_column, options.drop_columns)
-    secret = shared.run_secret(options)
-    if dates.changed:
-        dates = replace(dates, secret=secret)
-    columns = replace(shared.note_columns(options), drop=options.drop_columns, dates=dates, raw_lines=RAW_LINES)
-    work = shared.note_task(
-        options,
-        operators=operators,
-        secret=secret if operators.uses(SURROGATE, HASH) else None,
-        encryption_key=encryption_key(options),
-        locale=options.locale,
-        date_order=options.date_order,
+    keys, concepts = shared.run_keys(options), options.keep_concepts is not None
+    redactor = shared.read_redactor(
+        options, keys=keys, columns=columns, concepts=concepts, evidence=options.report is not None
     )
-    work = replace(work, concepts=options.keep_concepts is not None)
-    if work.concepts:
-        note_run.require_concepts_file(options, work.model)
+    if concepts:
+        note_run.require_concepts_file(options, redactor.folder)
     settings = {
         "command": "redact",
         "drop_columns": list(options.drop_columns),
         "shift_columns": list(options.shift_columns),
         "hash_columns": list(options.hash_columns),
         "allow_columns": list(options.allow_columns),
-        **({"keep_concepts": True} if work.concepts else {}),
-        **shared.run_settings(options, work, columns, secret),
+        **({"keep_concepts": True} if concepts else {}),
+        **shared.run_settings(options, redactor, keys),
     }
     if options.notes == shared.STDIN:
-        document = note_run.run_stdin(options, work, settings)
-        if work.concepts:
+        document = note_run.run_stdin(options, redactor, settings)
+        if concepts:
             note_run.write_concepts(options.keep_concepts, document)
         note_run.write_stdout(document.text)
         return 0
+    columns = redactor.keyed_columns()
     others = identifier_columns(note_files(options.notes), columns) if isinstance(options.notes, Path) else []
     warn_unredacted_columns(columns.known, columns.needed, others=others, remedy=_REMEDY)
     plan = OutputPlan.of_same_names(columns)
-    if work.concepts:
+    if concepts:
         from crfdeid.io.annotations import sidecar_plan  # noqa: PLC0415
 
         plan = sidecar_plan(columns)
-    task = note_run.RunPlan("redacting", work, plan, settings, secret, sidecar=options.keep_concepts)
+    task = note_run.RunPlan("redacting", redactor, keys, plan, settings, sidecar=options.keep_concepts)
     return note_run.run_folder(options, task, engine)
-
-
-def encryption_key(options: SimpleNamespace) -> bytes | None:
-    """The key of encrypted values; None without the operator.
-
-    Raises:
-        UsageError: there is none, or it is too short.
-        DataError: it cannot be read.
-    """
-    from crfdeid.secrets import read_encryption_key  # noqa: PLC0415
-
-    if not _ENCRYPTION.holds(options):
-        return None
-    if options.encryption_key_file is None:
-        raise UsageError("--operator encrypt needs --encryption-key-file")
-    return read_encryption_key(options.encryption_key_file)

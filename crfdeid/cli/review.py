@@ -294,7 +294,7 @@ def _renaming(options: SimpleNamespace) -> Rename | None:
     """
     from crfdeid.io.records import NoteFile  # noqa: PLC0415
     from crfdeid.io.sources import is_keyed, note_files, note_format, renaming  # noqa: PLC0415
-    from crfdeid.secrets import read_secret  # noqa: PLC0415
+    from crfdeid.secrets import Keys, read_secret  # noqa: PLC0415
 
     names = [
         {file.name for file in note_files(path) if isinstance(file, NoteFile) and note_format(file)}
@@ -307,7 +307,7 @@ def _renaming(options: SimpleNamespace) -> Rename | None:
     if options.secret_file is None and not os.environ.get(SECRET_VARIABLE):
         problem = "the notes of REDACTED have the names that --rename-files gives: give the secret of that run"
         raise UsageError(f"{problem}, by --secret-file or in {SECRET_VARIABLE}")
-    return renaming(read_secret(options.secret_file))
+    return renaming(Keys(read_secret(options.secret_file)))
 
 
 def _with_kept(
@@ -315,11 +315,10 @@ def _with_kept(
 ) -> list[PageNote]:
     """The notes; those with surrogates or kept types also have the values that these leave unchanged."""
     from crfdeid.pipeline import Deidentifier  # noqa: PLC0415
-    from crfdeid.redaction.policy import KEEP, SURROGATE  # noqa: PLC0415
     from crfdeid.review.page import ALL_SURROGATES, with_unchanged  # noqa: PLC0415
 
     operators = run.operators
-    if not operators.uses(SURROGATE, KEEP):
+    if not (operators.invents or operators.keeps):
         if options.locale is None:
             return notes
         operators = ALL_SURROGATES

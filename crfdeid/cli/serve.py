@@ -13,14 +13,14 @@ from crfdeid.cli.options import (
     NO_CONSISTENCY,
     SECRET_FILE,
     SENSITIVITY,
+    encryption_key,
     operators_of,
 )
-from crfdeid.cli.redact import POLICY_OPTIONS, encryption_key
+from crfdeid.cli.redact import POLICY_OPTIONS
 from crfdeid.cli.shell import Mode, Option, command, file_path, flag, names, number_between, whole_number
 from crfdeid.errors import OptionConflictError
-from crfdeid.redaction.policy import HASH, KEEP, SURROGATE
 
-_SECRET = Mode("surrogates and hashes", lambda options: operators_of(options).uses(SURROGATE, HASH))
+_SECRET = Mode("surrogates and hashes", lambda options: operators_of(options).needs_secret)
 _FIRST_TEXT = "Seen by Dr. Quill on 3 May."
 
 
@@ -85,8 +85,7 @@ def run(options: SimpleNamespace) -> None:
     from crfdeid.cli import options as shared  # noqa: PLC0415
     from crfdeid.model_card.card import model_digest, read_card  # noqa: PLC0415
     from crfdeid.model_card.pretrained import BUILT_IN_MODELS, validation_of  # noqa: PLC0415
-    from crfdeid.pipeline import load  # noqa: PLC0415
-    from crfdeid.secrets import read_secret  # noqa: PLC0415
+    from crfdeid.secrets import Keys, read_secret  # noqa: PLC0415
     from crfdeid.serve.app import Access, ModelFacts, make_app  # noqa: PLC0415
     from crfdeid.serve.server import Listener, run_server  # noqa: PLC0415
     from crfdeid.serve.service import Service  # noqa: PLC0415
@@ -110,33 +109,14 @@ def run(options: SimpleNamespace) -> None:
     )
     if token is not None and token == reveal_token:
         raise OptionConflictError("--token-file and --reveal-token-file have one token: make another for one of them")
-    operators = operators_of(options)
     secret = read_secret(options.secret_file) if _SECRET.holds(options) else None
-    values_key = encryption_key(options)
-    policy = shared.model_policy(
-        options,
-        accept_damaged=options.allow_mojibake,
-        operators=operators,
-        locale=options.locale,
-        date_order=options.date_order,
-    )
+    keys = Keys(secret, encryption_key(options))
     with listener.bind() as bound:
-        folder = shared.find_named(options.model)
-        model = load(
-            folder,
-            key=shared.read_key(folder, options.key_file),
-            sensitivity=policy.sensitivity,
-            consistent=policy.consistent,
-            site=policy.site,
-            concepts=False,
-            members=policy.uses(KEEP),
-        )
-        operators.require_types(model.types)
-        card = read_card(folder)
-        service = Service(model, policy, card=card, secret=secret, encryption_key=values_key)
+        redactor = shared.read_redactor(options, keys=keys, evidence=True)
+        folder, service = redactor.folder, Service(redactor.start())
         name = options.model if options.model in BUILT_IN_MODELS else folder.path.resolve().name
-        facts = ModelFacts(name, model_digest(folder), validation_of(options.model, card))
-        model.annotate(_FIRST_TEXT)
+        facts = ModelFacts(name, model_digest(folder), validation_of(options.model, read_card(folder)))
+        service.model.annotate(_FIRST_TEXT)
         hosts = {"localhost", "127.0.0.1", "::1", options.host.lower(), *map(str.lower, options.allowed_hosts)}
         access = Access(frozenset(hosts), options.max_bytes, options.timeout, options.languages, token, reveal_token)
         host, port = bound.getsockname()[:2]

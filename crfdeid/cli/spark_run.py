@@ -18,7 +18,6 @@ from crfdeid.io.output import OutputFolder
 from crfdeid.io.records import Failure, NoteFile
 from crfdeid.known_phi.patients import read_columns
 from crfdeid.model_card.card import model_digest
-from crfdeid.secrets import secret_fingerprint
 from crfdeid.utils.files import write_files
 
 if TYPE_CHECKING:
@@ -55,9 +54,9 @@ def spark_engine(options: SimpleNamespace, task: RunPlan) -> Iterator[FileProces
     from crfdeid.integrations.spark.jobs import started_jobs  # noqa: PLC0415
     from crfdeid.integrations.spark.tasks import FileWork  # noqa: PLC0415
 
-    digest = model_digest(task.work.model)
+    digest = model_digest(task.redactor.folder)
     with started_jobs(options.spark) as jobs:
-        find = jobs.ship(task.work.model.path, digest)
+        find = jobs.ship(task.redactor.folder.path, digest)
 
         def process(
             files: Iterable[NoteFile | Failure], size: int, output: OutputFolder, **calls: Callable[[Any], None]
@@ -67,17 +66,17 @@ def spark_engine(options: SimpleNamespace, task: RunPlan) -> Iterator[FileProces
             work = FileWork(
                 find=find,
                 digest=digest,
-                policy=task.work.policy,
+                policy=task.redactor.policy,
                 columns=replace(task.plan.columns, people=None),
                 source=options.notes.resolve(),
                 folder=output.part.resolve(),
                 version=version("crfdeid"),
-                secret=None if task.secret is None else secret_fingerprint(task.secret),
+                secret=task.keys.fingerprints.get("secret"),
                 secret_file=options.secret_file and options.secret_file.resolve(),
                 key_file=options.key_file and options.key_file.resolve(),
                 people=_people_file(options, task.plan.columns.people),
-                concepts=task.work.concepts,
-                evidence=task.work.evidence,
+                concepts=task.redactor.concepts,
+                evidence=task.redactor.evidence,
             )
             FileRun(jobs, work, output, **calls).process(files, size)
             _write_failures(failed, list(output.failures()))

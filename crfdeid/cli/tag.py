@@ -54,23 +54,23 @@ def run(options: SimpleNamespace) -> int:
 
     one_thread()
     form = options.output_format
-    columns = replace(shared.note_columns(options), use_id_key=True)
-    secret = shared.run_secret(options)
-    work = shared.note_task(options, operators=None)
-    layers = saved_traits(work.model).layers
     with_completeness = form == "label-studio" and not options.blind
-    evidence = work.evidence or (form in ("jsonl", "label-studio", "transformers") and not options.blind)
-    work = replace(work, concepts=CONCEPT in layers, with_completeness=with_completeness, evidence=evidence)
+    keys, columns = shared.run_keys(options), replace(shared.note_columns(options), use_id_key=True)
+    redactor = shared.read_redactor(options, keys=keys, columns=columns, with_completeness=with_completeness)
+    layers = saved_traits(redactor.folder).layers
+    with_sources = form in ("jsonl", "label-studio", "transformers") and not options.blind
+    evidence = options.report is not None or with_sources
+    redactor = replace(redactor, concepts=CONCEPT in layers, evidence=evidence)
     settings = {
         "command": "tag",
         "format": form,
         **({"for_test": True} if options.blind else {}),
-        **shared.run_settings(options, work, columns, secret),
+        **shared.run_settings(options, redactor, keys),
     }
     if options.notes == shared.STDIN:
         if form != "jsonl":
             raise UsageError(f"--output-format {form}: one note from standard input is written as jsonl")
-        note_run.write_stdout(to_line(note_run.run_stdin(options, work, settings)))
+        note_run.write_stdout(to_line(note_run.run_stdin(options, redactor, settings)))
         return 0
 
     def targets(file: NoteFile) -> list[str]:
@@ -79,8 +79,8 @@ def run(options: SimpleNamespace) -> int:
         return annotations.target_names(file, form, layers)
 
     def writer(_: NoteFile, paths: Sequence[Path]) -> Writer:
-        model = f"{work.model.path.name} {settings['model'][:12]}"
+        model = f"{redactor.folder.path.name} {settings['model'][:12]}"
         return annotations.tag_writer(paths, form, layers, model=model, for_test=options.blind)
 
-    plan = OutputPlan(targets, writer, columns)
-    return note_run.run_folder(options, note_run.RunPlan("tagging", work, plan, settings, secret))
+    plan = OutputPlan(targets, writer, redactor.columns)
+    return note_run.run_folder(options, note_run.RunPlan("tagging", redactor, keys, plan, settings))

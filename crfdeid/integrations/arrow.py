@@ -9,17 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from crfdeid.errors import DataError, OptionConflictError, UnknownNameError, UsageError, missing_extra
-from crfdeid.io.date_columns import DateColumns
 from crfdeid.io.parquet import OtherColumns, errors_without_values, is_text, note_in_row, table_problem
-from crfdeid.io.records import LONGEST_NOTE, RAW_LINES, Columns, Failure, Note, NoteFile, NoteResult, TableRows
-from crfdeid.io.worker import Result, StartedWorker, Worker, start_worker
-from crfdeid.known_phi.patients import read_columns, warn_unredacted_columns
-from crfdeid.model_card.card import model_digest, read_card
-from crfdeid.model_card.pretrained import find_model
-from crfdeid.redaction.policy import ENCRYPT, SURROGATE, Policy
-from crfdeid.secrets import read_secret
+from crfdeid.io.records import Columns, Failure, Note, NoteFile, NoteResult, TableRows
+from crfdeid.io.worker import Result, Worker
+from crfdeid.known_phi.patients import warn_unredacted_columns
+from crfdeid.redaction.policy import Policy
+from crfdeid.redaction.redactor import Redactor
 from crfdeid.serialization import ModelFolder
-from crfdeid.thresholds import warn_of_low_ppv
 from crfdeid.utils.process import collecting_seldom
 
 try:
@@ -70,26 +66,12 @@ class RedactBatches:
     `_rescued_data`, which Spark's readers add by themselves, also inside of a column.
 
     Args:
-        model: model folder here, or "synthetic".
+        model: a redactor, which has all but the prefix; or a model folder here, or a built-in model.
         policy: detection and replacement of PHI.
         text_column: column of the notes, or several.
         patient_column: column of the patient, for surrogates; None for a separate patient for each note.
-        known: columns with known PHI of the patient, as in `crfdeid redact --record-columns`: "name,birth_date". The
-            values are hidden in the note and stay in their column, unless that is dropped.
-        drop_columns: columns that the results leave out.
-        shift_columns: with surrogates, columns whose dates are shifted like those of the patient's notes. A column of
-            dates next to surrogates would reveal that shift: it is refused unless it is dropped, shifted, hashed or
-            allowed. Only types are checked, so name text columns with dates yourself.
-        hash_columns: columns whose values are replaced by keyed hashes, as text.
-        allow_columns: columns of dates or of raw lines that may stay unchanged.
         prefix: beginning of the names of the added columns, such as "phi_", where the input has a column "status".
-        raw_columns: further columns of whole raw lines, to be refused likewise.
-        longest_note: most characters of a note; a longer one fails as `NoteTooLong`, so that it cannot exhaust a
-            worker's memory. None for no limit; by default 10 million, with which a worker with a CRF stays below 1 GiB.
-        find: called on the worker to find the model's folder there; None for the same path as here.
-        secret_file: path, on the worker, of the file with the secret of surrogates and hashes; None for the variable.
-        key_file: path, on the worker, of the file with the secret of a private vocabulary; None for the variable.
-        encryption_key_file: path, on the worker, of the file with the key of encrypted values.
+        options: the other options of `crfdeid.Redactor.of_table`: columns with a meaning, and files with keys.
 
     Raises:
         UsageError: invalid policy or columns, or a model without a threshold for the sensitivity.
@@ -103,68 +85,32 @@ class RedactBatches:
 
     def __init__(
         self,
-        model: Path | str | ModelFolder,
-        policy: Policy,
-        text_column: str | Sequence[str],
+        model: Redactor | Path | str | ModelFolder,
+        policy: Policy | None = None,
+        text_column: str | Sequence[str] = "text",
         patient_column: str | None = None,
         *,
-        known: str | None = None,
-        drop_columns: Sequence[str] = (),
-        shift_columns: Sequence[str] = (),
-        hash_columns: Sequence[str] = (),
-        allow_columns: Sequence[str] = (),
         prefix: str = "",
-        raw_columns: Sequence[str] = (),
-        longest_note: int | None = LONGEST_NOTE,
-        find: Callable[[], Path | str] | None = None,
-        secret_file: Path | str | None = None,
-        key_file: Path | str | None = None,
-        encryption_key_file: Path | str | None = None,
+        **options: Any,
     ) -> None:
-        if policy.operators is None:
+        if not isinstance(model, Redactor):
+            model = Redactor.of_table(model, policy, text_column, patient_column, **options)
+        if model.policy.operators is None:
             raise OptionConflictError("a policy that hides nothing: choose how PHI is hidden")
-        if policy.uses(ENCRYPT) != (encryption_key_file is not None):
-            raise OptionConflictError("the operator 'encrypt' and an encryption_key_file need each other")
-        columns = () if known is None else read_columns(known)
-        texts = (text_column,) if isinstance(text_column, str) else tuple(text_column)
-        if not texts or len({*texts}) < len(texts):
-            raise OptionConflictError("text_column: name one column of notes, or several different ones")
-        dates = DateColumns(
-            tuple(shift_columns),
-            tuple(hash_columns),
-            tuple(allow_columns),
-            refuse=policy.uses(SURROGATE),
-            date_order=policy.date_order,
-            options="drop_columns, shift_columns, hash_columns or allow_columns",
-        )
-        used = {patient_column, *(column.name for column in columns)}
-        for text in texts:
-            dates.require_possible(text, drop_columns)
-            if text in used:
-                raise OptionConflictError(f"'{text}' is the text of the notes: it can have no other use")
-        opened = find_model(model)
-        self.model = opened.path.absolute()
-        self.model_sha256 = model_digest(opened)
-        if policy.sensitivity is not None:
-            warn_of_low_ppv(read_card(opened), policy.sensitivity)
-        self.policy = policy
-        self.columns = Columns(
-            texts[0],
-            other_texts=texts[1:],
-            patient=patient_column,
-            known=columns,
-            drop=tuple(drop_columns),
-            dates=dates,
-            longest=longest_note,
-            raw_lines=(*RAW_LINES, *raw_columns),
-        )
+        self.redactor = model.pinned()
         self._added = {field: field.with_name(prefix + field.name) for field in _ADDED}
-        self._find = find
-        self._secret_file = None if secret_file is None else Path(secret_file)
-        self._key_file = None if key_file is None else Path(key_file)
-        self._encryption_key_file = None if encryption_key_file is None else Path(encryption_key_file)
         self._warned = False
-        warn_unredacted_columns(columns, self.columns.needed)
+        warn_unredacted_columns(self.columns.known, self.columns.needed)
+
+    @property
+    def columns(self) -> Columns:
+        """Columns with a meaning."""
+        return self.redactor.columns
+
+    @property
+    def model_sha256(self) -> str:
+        """Digest of the model."""
+        return str(self.redactor.model_sha256)
 
     def output_schema(self, notes: pa.Schema) -> pa.Schema:
         """The schema of the results for a schema of notes.
@@ -250,37 +196,24 @@ class RedactBatches:
             NotFoundError, IntegrityError, MismatchError: the model is missing, damaged or another one.
             UsageError: the policy does not fit the model.
         """
-        self._worker()
-        if self.columns.dates.changed:
-            read_secret(self._secret_file)
+        self.redactor.start_once()
+        self.redactor.keyed_columns()
 
-    def _worker(self) -> StartedWorker:
-        return start_worker(
-            self.model if self._find is None else Path(self._find()),
-            self.model_sha256,
-            self.policy,
-            secret_file=self._secret_file,
-            key_file=self._key_file,
-            encryption_key_file=self._encryption_key_file,
-        )
-
-    def _start(self) -> StartedWorker:
-        """The worker of this process; without one, a worker that fails each note."""
+    def _start(self) -> tuple[Worker, str]:
+        """The worker of this process, and its policy's name; without one, a worker that fails each note."""
         try:
-            return self._worker()
+            started = self.redactor.start_once()
         except (DataError, UsageError) as problem:
             _log.error("no note is redacted: %s", problem)
             failure = Failure.of(problem)._replace(error=type(problem).__name__)
-            return StartedWorker(lambda notes: [failure] * len(notes), self.policy.name)
+            return lambda notes: [failure] * len(notes), self.redactor.policy.name
+        return started, started.policy_name
 
     def _with_secret(self) -> Columns:
         """The columns with the secret of the changed ones; without a secret, each row fails."""
-        dates = self.columns.dates
-        if not dates.changed:
-            return self.columns
         try:
-            return replace(self.columns, dates=replace(dates, secret=read_secret(self._secret_file)))
-        except (DataError, UsageError) as problem:
+            return self.redactor.keyed_columns()
+        except UsageError as problem:
             _log.error("no column is changed: %s", problem)
             return self.columns
 

@@ -3,7 +3,7 @@
 records.py   NoteFile, Note, NoteResult, Failure,    text.py jsonl.py csv.py parquet.py   one module a format
              rows of tables                          sources.py       files below a folder; NOTE_FORMATS
 remote.py    the same by URL (S3, GCS, Azure, HDFS)  date_columns.py  columns of dates next to surrogates
-worker.py    NoteTask: redaction of batches          annotations.py   formats of `crfdeid tag`, sidecars
+worker.py    what is required of workers, mojibake     annotations.py   formats of `crfdeid tag`, sidecars
 runner.py    process_files, in several processes     audit.py         totals of a run, and the audit file
 output.py    output folder: lock, run state, staging, resume
 replacements.py  records of what was replaced, next to the redacted notes

@@ -14,8 +14,7 @@ from typing import Any
 
 from crfdeid.io.output import FailureEntry, NoteDone
 from crfdeid.io.records import Failure, NoteCounts
-from crfdeid.io.worker import NoteTask
-from crfdeid.redaction.policy import ENCRYPT, KEEP, SURROGATE
+from crfdeid.redaction.redactor import Redactor
 from crfdeid.thresholds import threshold_in
 from crfdeid.utils.files import write_parts
 
@@ -152,7 +151,7 @@ def _note(done: NoteDone) -> dict[str, Any]:
 
 def run_summary(
     command: Mapping[str, Any],
-    work: NoteTask,
+    redactor: Redactor,
     card: Mapping[str, Any] | None,
     totals: RunTotals,
     drift_warnings: Sequence[str],
@@ -162,15 +161,15 @@ def run_summary(
 
     Args:
         command: the requested work.
-        work: the work on each note.
+        redactor: what the notes were redacted with.
         card: the model's, from `crfdeid.model_card.card.read_card`.
         totals: counts of the results.
         drift_warnings: differences between this run's notes and the training notes, in words.
         seconds: duration of this run; a resumed run counts its own time alone.
     """
-    description = work.model.description
-    settings, sensitivity = description["settings"], work.policy.sensitivity
-    redacts = work.policy.operators is not None
+    description = redactor.folder.description
+    settings, sensitivity = description["settings"], redactor.policy.sensitivity
+    redacts = redactor.policy.operators is not None
     parts = {description["model"], settings.get("deid"), *settings.get("members", ())}
     return {
         **command,
@@ -178,14 +177,14 @@ def run_summary(
         "notes_without_phi": totals.without_phi,
         "failures": totals.failures,
         "spans": dict(sorted(totals.spans.items())),
-        **({"concepts": dict(sorted(totals.concepts.items()))} if work.concepts else {}),
-        **({"concepts_left_out": dict(sorted(totals.left_out.items()))} if work.concepts and redacts else {}),
+        **({"concepts": dict(sorted(totals.concepts.items()))} if redactor.concepts else {}),
+        **({"concepts_left_out": dict(sorted(totals.left_out.items()))} if redactor.concepts and redacts else {}),
         **({"words": totals.words, "words_hidden": totals.hidden_words} if redacts else {}),
-        **({"tokens": totals.tokens} if work.policy.uses(ENCRYPT) else {}),
-        **({"kept": dict(sorted(totals.kept.items()))} if work.policy.uses(KEEP) else {}),
-        "surrogates": work.policy.uses(SURROGATE),
+        **({"tokens": totals.tokens} if redactor.policy.reversible else {}),
+        **({"kept": dict(sorted(totals.kept.items()))} if redactor.policy.keeps else {}),
+        "surrogates": redactor.policy.invents,
         "surrogate_locales": dict(sorted(totals.locales.items())),
-        "model_folder": str(work.model),
+        "model_folder": str(redactor.folder),
         "model_kind": description["model"],
         "rules": not parts.isdisjoint({"rules", "hybrid"}),
         "threshold": None if sensitivity is None else threshold_in(card, sensitivity),

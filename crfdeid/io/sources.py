@@ -18,7 +18,7 @@ from crfdeid.io.date_columns import FIRST_ROWS, Sureness, date_in
 from crfdeid.io.identifier_columns import IdentifierWatch
 from crfdeid.io.records import Columns, Failure, FileFormat, Note, NoteFile, Record, Writer
 from crfdeid.known_phi.patients import folder_patient
-from crfdeid.secrets import derive, hash_word
+from crfdeid.secrets import Keys, hash_word
 from crfdeid.utils.files import NO_FILE, relative_name
 
 if TYPE_CHECKING:
@@ -135,9 +135,13 @@ Rename = Callable[[str], str]
 """Gives the results of an input file or folder another name."""
 
 
-def renaming(secret: bytes) -> Rename:
-    """New names of ``--rename-files`` under a user's secret, the same in every run."""
-    return keyed_names(derive(secret, "file names"))
+def renaming(keys: Keys) -> Rename:
+    """New names of ``--rename-files`` under a user's secret, the same in every run.
+
+    Raises:
+        SecretError: there is no secret.
+    """
+    return keyed_names(keys.file_names)
 
 
 def keyed_names(key: bytes) -> Rename:

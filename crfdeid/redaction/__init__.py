@@ -1,12 +1,15 @@
 """Redacted text from documents and spans.
 
+operators.py   one table of operators: what each writes, needs and can do
 policy.py      `Operators` of types of PHI, and `Policy`: settings of finding and replacing PHI, with a short name
+redactor.py    `Redactor`: model, policy, keys and columns, for command, Arrow, Spark and service
 redact.py      `redact`: documents and spans -> text       encryption.py  values as tokens, and back
 record.py      what was replaced, for a review: offsets, types, lengths, digests
 surrogates/    invented values of the same form, the same for the same value
 """
 
-from crfdeid.redaction.policy import OPERATORS, Operators, parse_operators
+from crfdeid.redaction.operators import OPERATORS
+from crfdeid.redaction.policy import Operators, parse_operators
 from crfdeid.redaction.record import RedactionRecord
 from crfdeid.redaction.redact import redact, redact_recorded
 

@@ -11,21 +11,54 @@ from typing import Any
 
 from crfdeid.errors import OptionConflictError, SettingError, UnknownNameError
 from crfdeid.known_phi.lists import CustomLists
+from crfdeid.redaction.operators import OPERATORS, Operator
 from crfdeid.secrets import short_digest
 from crfdeid.validation import require_sensitivity
 
-LABEL, NUMBERED, MASK, REMOVE = "label", "numbered", "mask", "remove"
-SURROGATE, HASH, ENCRYPT, KEEP = "surrogate", "hash", "encrypt", "keep"
-OPERATORS = (LABEL, NUMBERED, MASK, SURROGATE, REMOVE, HASH, ENCRYPT, KEEP)
-"""Operators of `crfdeid.redact`."""
 SURROGATE_VERSION = 2
 """Version of surrogates: another one writes others for the same secret, so that it resumes no run of this one."""
 DATE_ORDERS = ("dmy", "mdy")
 """Day, month, year; and month, day, year."""
 
 
+class UsesOperators:
+    """What some operators need together."""
+
+    __slots__ = ()
+
+    @property
+    def used(self) -> Collection[Operator]:
+        """The operators."""
+        raise NotImplementedError
+
+    @property
+    def invents(self) -> bool:
+        """True if surrogates replace some type."""
+        return any(operator.invents for operator in self.used)
+
+    @property
+    def keeps(self) -> bool:
+        """True if values of some type stay."""
+        return any(operator.keeps for operator in self.used)
+
+    @property
+    def reversible(self) -> bool:
+        """True if some values can be restored."""
+        return any(operator.reversible for operator in self.used)
+
+    @property
+    def needs_secret(self) -> bool:
+        """True if some operator uses the secret."""
+        return any(operator.needs_secret for operator in self.used)
+
+    @property
+    def needs_encryption_key(self) -> bool:
+        """True if some operator uses the encryption key."""
+        return any(operator.needs_encryption_key for operator in self.used)
+
+
 @dataclass(frozen=True)
-class Operators:
+class Operators(UsesOperators):
     """Operator of each type of PHI. Immutable and hashable.
 
     Args:
@@ -42,7 +75,7 @@ class Operators:
         ('surrogate', 'label')
     """
 
-    default: str = LABEL
+    default: str = "label"
     by_type: Mapping[str, str] | Iterable[tuple[str, str]] = ()
 
     def __post_init__(self) -> None:
@@ -51,12 +84,13 @@ class Operators:
         for name in (self.default, *self._table.values()):
             if name not in OPERATORS:
                 raise UnknownNameError(f"unknown operator '{name}': choose from {', '.join(OPERATORS)}")
-        if self.default == KEEP:
-            raise OptionConflictError("'keep' for all types hides nothing: name the types to keep, such as AGE=keep")
+        if OPERATORS[self.default].keeps:
+            problem = f"'{self.default}' for all types hides nothing"
+            raise OptionConflictError(f"{problem}: name the types to keep, such as AGE={self.default}")
 
     @classmethod
     def of(cls, operators: Operators | Mapping[str, str] | str) -> Operators:
-        """Return operators from the name of one for all types, or from a mapping of types with `LABEL` for the rest.
+        """Return operators from the name of one for all types, or from a mapping of types with "label" for the rest.
 
         Raises:
             UnknownNameError: an unknown operator.
@@ -77,9 +111,14 @@ class Operators:
         """Types with an operator of their own, sorted."""
         return tuple(self._table)
 
-    def uses(self, *names: str) -> bool:
-        """Return True if some type has one of the operators."""
-        return not {self.default, *self._table.values()}.isdisjoint(names)
+    def of_type(self, label: str) -> Operator:
+        """Return the operator of a type."""
+        return OPERATORS[self[label]]
+
+    @property
+    def used(self) -> Collection[Operator]:
+        """The operators of all types."""
+        return {OPERATORS[name] for name in (self.default, *self._table.values())}
 
     def require_types(self, known: Collection[str]) -> None:
         """Refuse an operator of a type that cannot occur, such as a misspelt one.
@@ -130,11 +169,11 @@ def parse_operators(texts: Iterable[str]) -> Operators:
             of_what = f"the type {label}" if label else "all types"
             raise OptionConflictError(f"two operators for {of_what}, '{found[label]}' and '{name}': give one")
         found[label] = name
-    return Operators(found.pop("", LABEL), found)
+    return Operators(found.pop("", "label"), found)
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(UsesOperators):
     """De-identification policy. With the same model and secret, the same policy gives the same results.
 
     Args:
@@ -172,7 +211,7 @@ class Policy:
         if self.sensitivity is not None:
             require_sensitivity(self.sensitivity)
         check_date_order(self.date_order)
-        if not self.uses(SURROGATE):
+        if not self.invents:
             for what, value in (("locale", self.locale), ("date order", self.date_order)):
                 if value is not None:
                     raise OptionConflictError(f"a {what} is for surrogates alone: leave it out, or choose 'surrogate'")
@@ -182,36 +221,34 @@ class Policy:
             locale_lists(self.locale)
 
     @property
-    def _operators(self) -> Operators | None:
+    def operator_table(self) -> Operators | None:
+        """The operators by type; None for spans only."""
         return None if self.operators is None else Operators.of(self.operators)
 
-    def uses(self, *names: str) -> bool:
-        """Return True if some type has one of the operators."""
-        return self._operators is not None and self._operators.uses(*names)
-
     @property
-    def needs_secret(self) -> bool:
-        """True if results depend on the secret."""
-        return self.uses(SURROGATE, HASH)
+    def used(self) -> Collection[Operator]:
+        """The operators; none for spans only."""
+        return () if self.operator_table is None else self.operator_table.used
 
     def settings(self) -> dict[str, Any]:
         """Return the settings that results depend on, as JSON data; for custom lists only their `short_digest`."""
+        operators = self.operator_table
         return {
-            "operators": None if self._operators is None else self._operators.to_list(),
+            "operators": None if operators is None else operators.to_list(),
             "sensitivity": self.sensitivity,
             "consistency": self.consistent,
             "locale": self.locale,
             "date_order": self.date_order,
             "accept_damaged": self.accept_damaged,
             "site": None if self.site is None else short_digest(asdict(self.site)),
-            **({"surrogates": SURROGATE_VERSION} if self.uses(SURROGATE) else {}),
+            **({"surrogates": SURROGATE_VERSION} if self.invents else {}),
         }
 
     @property
     def name(self) -> str:
         """Short name that changes with the settings: the default operator, and eight digits of their digest."""
         content = json.dumps(self.settings(), sort_keys=True).encode()
-        what = "spans" if self._operators is None else self._operators.default
+        what = "spans" if self.operator_table is None else self.operator_table.default
         return f"{what}-{hashlib.sha256(content).hexdigest()[:8]}"
 
 

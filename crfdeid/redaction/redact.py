@@ -1,4 +1,4 @@
-"""Replacement of a document's spans: the operator of each type writes its own text in place of a value."""
+"""Replacement of a document's spans: the operator of each type (`OPERATORS`) writes its text in place of a value."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from importlib import import_module
 from io import StringIO
 from itertools import zip_longest
 from typing import Any, NamedTuple
@@ -23,34 +23,14 @@ from crfdeid.documents import (
     overlapping,
     text_digest,
 )
-from crfdeid.errors import DataError, SecretError
-from crfdeid.known_phi.folding import fully_decoded
-from crfdeid.known_phi.names import PersonClusterer, parse_name
-from crfdeid.label_schemes import TO_SEVEN, surrogate_kind
-from crfdeid.redaction.policy import (
-    ENCRYPT,
-    HASH,
-    KEEP,
-    LABEL,
-    MASK,
-    NUMBERED,
-    REMOVE,
-    SURROGATE,
-    Operators,
-    check_date_order,
-)
+from crfdeid.errors import DataError
+from crfdeid.label_schemes import surrogate_kind
+from crfdeid.redaction.operators import NoteContext, Operator
+from crfdeid.redaction.policy import Operators, check_date_order
 from crfdeid.redaction.record import RedactionRecord, ReplacedSpan
-from crfdeid.redaction.values import continuing, span_values
-from crfdeid.secrets import derive, hash_value
+from crfdeid.secrets import Keys
 from features.languages import LANGUAGES
 from features.tokenizer import normal_form
-
-_ASTERISK = "*"
-_NAMES = ("PATIENT", "DOCTOR")
-_OF_AGES = ("age", "kin")
-
-# The replacements of some spans of a document.
-_Replace = Callable[[Document, Sequence[Span]], list[str]]
 
 
 class Recorded(NamedTuple):
@@ -64,7 +44,31 @@ class Replacement(NamedTuple):
     """Span that is redacted, and its operator."""
 
     span: Span
-    operator: str
+    operator: Operator
+
+
+class Redaction(NamedTuple):
+    """Redacted document, and how it came about.
+
+    Attributes:
+        original: the document.
+        document: the redacted document.
+        parts: the replaced spans of the original, with their operators.
+        lengths: number of characters in the place of each.
+        locale: locale of the surrogates; None without surrogates.
+    """
+
+    original: Document
+    document: Document
+    parts: Sequence[Replacement]
+    lengths: Sequence[int]
+    locale: str | None
+
+    @property
+    def record(self) -> RedactionRecord:
+        """What was replaced, for a review."""
+        spans = tuple(ReplacedSpan(*part.span, length) for part, length in zip(self.parts, self.lengths, strict=True))
+        return RedactionRecord(text_digest(self.original.text), text_digest(self.document.text), spans)
 
 
 def replacements(document: Document, operators: Operators, *, locale: str | None = None) -> list[Replacement]:
@@ -83,17 +87,14 @@ def replacements(document: Document, operators: Operators, *, locale: str | None
         locale: the locale of surrogates; None guesses it from the text.
     """
     spans = merge(document.spans)
-    if not operators.uses(KEEP):
-        parts = [Replacement(span, operators[span.label]) for span in spans]
-        return _with_weekdays(document.text, parts, locale)
-    found = [(span, MODEL) for span in document.spans] + list(document.findings)
-    others = (span for span, source in found if source in (RECORD, LIST) or operators[span.label] != KEEP)
-    hidden = set(overlapping(spans, others))
-    pairs = ((span, operators[span.label]) for span in spans)
-    parts = [
-        Replacement(span, operators.default if operator == KEEP and span in hidden else operator)
-        for span, operator in pairs
-    ]
+    parts = [Replacement(span, operators.of_type(span.label)) for span in spans]
+    if operators.keeps:
+        found = [(span, MODEL) for span in document.spans] + list(document.findings)
+        others = (span for span, source in found if source in (RECORD, LIST) or not operators.of_type(span.label).keeps)
+        hidden, instead = set(overlapping(spans, others)), operators.of_type("")
+        parts = [
+            part._replace(operator=instead) if part.operator.keeps and part.span in hidden else part for part in parts
+        ]
     return _with_weekdays(document.text, parts, locale)
 
 
@@ -118,7 +119,7 @@ def _with_weekdays(text: str, parts: list[Replacement], locale: str | None) -> l
 
 
 def _is_shifted(part: Replacement) -> bool:
-    return part.operator == SURROGATE and surrogate_kind(part.span.label) == "date"
+    return part.operator.invents and surrogate_kind(part.span.label) == "date"
 
 
 def redact(
@@ -174,16 +175,13 @@ def redact(
         >>> redact(note).text, redact(note, {"DOCTOR": "mask"}).text
         ('Seen by Dr. [DOCTOR].', 'Seen by Dr. *****.')
     """
-    return _redact(
-        document,
-        operators,
-        secret=secret,
-        encryption_key=encryption_key,
-        patient=patient,
-        locale=locale,
-        date_order=date_order,
-        marked=marked,
-    )[0]
+    context = _context(secret, encryption_key, patient=patient, locale=locale, date_order=date_order)
+    return redact_by(document, Operators.of(operators), context, marked=marked).document
+
+
+def _context(secret: bytes | None = None, encryption_key: bytes | None = None, **options: Any) -> NoteContext:
+    check_date_order(options.get("date_order"))
+    return NoteContext(Keys(secret, encryption_key), **options)
 
 
 def redact_recorded(
@@ -205,40 +203,40 @@ def redact_recorded(
         >>> redact_recorded(note).record.spans
         (ReplacedSpan(start=12, end=17, label='DOCTOR', length=8),)
     """
-    redacted, parts, lengths = _redact(document, operators, marked=marked, **options)
-    spans = tuple(ReplacedSpan(*part.span, length) for part, length in zip(parts, lengths, strict=True))
-    return Recorded(redacted, RedactionRecord(text_digest(document.text), text_digest(redacted.text), spans))
+    done = redact_by(document, Operators.of(operators), _context(**options), marked=marked)
+    return Recorded(done.document, done.record)
 
 
-def _redact(
-    document: Document,
-    operators: Operators | Mapping[str, str] | str,
-    *,
-    secret: bytes | None = None,
-    encryption_key: bytes | None = None,
-    patient: str | float | None = None,
-    locale: str | None = None,
-    date_order: str | None = None,
-    marked: bool,
-) -> tuple[Document, list[Replacement], array[int]]:
-    """The redacted document, its replaced spans, and the lengths of the texts in their places."""
-    check_date_order(date_order)
-    functions: dict[str, _Replace] = {
-        **_UNKEYED,
-        SURROGATE: partial(_surrogates, secret=secret, patient=patient, locale=locale, date_order=date_order),
-        HASH: partial(_hashes, secret=secret),
-        ENCRYPT: partial(_tokens, key=encryption_key, secret=secret),
-        KEEP: _kept,
-    }
-    parts = replacements(document, Operators.of(operators), locale=locale)
+def redact_by(document: Document, operators: Operators, context: NoteContext, *, marked: bool = True) -> Redaction:
+    """Replace the spans of a document by operators, as `redact` describes it.
+
+    Args:
+        document: a text with the spans to redact.
+        operators: the operators by type.
+        context: keys, patient, locale and order of dates.
+        marked: return the spans of the replacements.
+
+    Raises:
+        DataError, UsageError: as of `redact`.
+    """
+    parts = replacements(document, operators, locale=context.locale)
+    spans: dict[Operator, list[Span]] = {}
+    for span, operator in parts:
+        spans.setdefault(operator, []).append(span)
+    for operator in spans:
+        if operator.needs_secret:
+            context.keys.require_secret("surrogates and hashes")
+    invented = [span for operator, some in spans.items() if operator.invents for span in some]
+    locale = document_locale(document, context.locale, spans=invented) if invented else None
+    texts = _texts(document, spans, replace(context, locale=locale))
     merged = merge_evidence(document.spans, document.evidence) if document.evidence else {}
     evidence: dict[Span, Evidence] = {}
     redacted = StringIO(newline="")  # a list of the parts of a long note takes several times its text
     replaced: list[Span] = []
     changed: list[Span] = []
     shifts, lengths, end = array("q", [0]), array("q"), 0
-    texts = _texts(document, parts, functions)
-    for found, (span, operator), text in zip(merge(document.spans), parts, texts, strict=True):
+    for found, (span, operator) in zip(merge(document.spans), parts, strict=True):
+        text = next(texts[operator])
         redacted.write(document.text[end : span.start])
         redacted.write(text)
         lengths.append(len(text))
@@ -247,38 +245,33 @@ def _redact(
             replaced.append(Span(start, start + len(text), span.label))
             if found in merged:
                 evidence[replaced[-1]] = merged[found]._replace(origin=None)
-        if operator == KEEP and text == document.text[span.start : span.end]:
-            end = span.end
-            continue
-        changed.append(span)
         end = span.end
-        shifts.append(shifts[-1] + len(text) - (span.end - span.start))
+        if not (operator.keeps and text == document.text[span.start : span.end]):
+            changed.append(span)
+            shifts.append(shifts[-1] + len(text) - (span.end - span.start))
     redacted.write(document.text[end:])
-    layers = {name: tuple(_shifted(marks, changed, shifts)) for name, marks in document.layers.items()}
     made = replace(
         document,
         text=redacted.getvalue(),
         spans=tuple(replaced),
         pretokenized=None,
-        layers=layers,
+        layers={name: tuple(_shifted(marks, changed, shifts)) for name, marks in document.layers.items()},
         evidence=evidence,
         findings=(),
     )
-    return made, parts, lengths
+    return Redaction(document, made, parts, lengths, locale)
 
 
-def _texts(document: Document, parts: Sequence[Replacement], functions: Mapping[str, _Replace]) -> Iterator[str]:
-    """Return the replacement of each part. A function gets all spans of its operator at once."""
-    spans: dict[str, list[Span]] = {}
-    for span, operator in parts:
-        spans.setdefault(operator, []).append(span)
-    made = {operator: functions[operator](document, some) for operator, some in spans.items()}
-    if ENCRYPT in made:  # The text itself has no marks of tokens, but a type in another replacement can have some.
-        from crfdeid.redaction.encryption import escape_marks  # noqa: PLC0415  It needs an extra.
-
-        made |= {name: [escape_marks(text) for text in texts] for name, texts in made.items() if name != ENCRYPT}
-    found = {operator: iter(texts) for operator, texts in made.items()}
-    return (next(found[operator]) for _, operator in parts)
+def _texts(
+    document: Document, spans: Mapping[Operator, Sequence[Span]], context: NoteContext
+) -> Mapping[Operator, Iterator[str]]:
+    """Return the replacements of each operator's spans, in their order."""
+    texts = {operator: operator.replace(document, some, context) for operator, some in spans.items()}
+    if any(operator.reversible for operator in texts):
+        # The text itself has no marks of tokens, but a type in another replacement can have some.
+        escape: Callable[[str], str] = import_module("crfdeid.redaction.encryption").escape_marks  # It needs an extra.
+        texts = {one: some if one.reversible else [escape(text) for text in some] for one, some in texts.items()}
+    return {operator: iter(some) for operator, some in texts.items()}
 
 
 def _shifted(marks: Iterable[Span], replaced: Sequence[Span], shifts: Sequence[int]) -> Iterator[Span]:
@@ -294,81 +287,6 @@ def _shifted(marks: Iterable[Span], replaced: Sequence[Span], shifts: Sequence[i
         before = bisect_right(ends, start)
         if before == len(replaced) or end <= replaced[before].start:
             yield Span(start + shifts[before], end + shifts[before], label)
-
-
-def _masks(document: Document, spans: Sequence[Span]) -> list[str]:
-    """Mask all characters but white space, which preserves lines and columns but also reveals the number of words."""
-    return ["".join(c if c.isspace() else _ASTERISK for c in document.text[start:end]) for start, end, _ in spans]
-
-
-def _numbered(document: Document, spans: Sequence[Span]) -> list[str]:
-    people: dict[str, PersonClusterer] = {}
-    values: dict[str, dict[str, int]] = {}
-    found = []
-    for (_, _, label), text in zip(spans, span_values(document.text, spans), strict=True):
-        name = parse_name(text) if TO_SEVEN.get(label) in _NAMES else None
-        if name is not None:
-            number = people.setdefault(label, PersonClusterer()).number(name)
-        else:
-            known = values.setdefault(label, {})
-            number = known.setdefault("".join(filter(str.isalnum, text)).casefold() or text, len(known) + 1)
-        found.append(f"[{label}-{number}]")
-    return found
-
-
-def _surrogates(
-    document: Document,
-    spans: Sequence[Span],
-    *,
-    secret: bytes | None,
-    patient: str | float | None,
-    locale: str | None,
-    date_order: str | None,
-) -> list[str]:
-    from crfdeid.redaction.surrogates import (  # noqa: PLC0415  Faker takes long to import.
-        Surrogates,
-        consistent_labels,
-        date_order_of,
-        name_roles,
-        note_key,
-        town_postcodes,
-    )
-
-    if secret is None:
-        raise SecretError("surrogates need a secret, the same one for all runs that should agree")
-    locale = document_locale(document, locale, spans=spans)
-    if locale is None:
-        return _labels(document, spans)
-    note = normal_form(document.text).text
-    order = date_order_of(note) or date_order
-    labels = [span.label for span in spans]
-    values = span_values(document.text, spans)
-    of_kind: dict[str, list[str]] = {}
-    names = []
-    parts = continuing(document.text, spans)
-    for (start, end, label), value, is_part in zip(spans, values, parts, strict=True):
-        if is_part:
-            continue
-        kind = surrogate_kind(label)
-        of_kind.setdefault(kind, []).append(value)
-        if kind == "person":
-            names.append((start, end, value))
-    patients = {start for start, _, label in spans if TO_SEVEN.get(label) == "PATIENT"}
-    surrogates = Surrogates(
-        note_key(secret, patient, note),
-        locale,
-        month_first=None if order is None else order == "mdy",
-        hospitals=of_kind.get("hospital", ()),
-        places=[*of_kind.get("town", ()), *of_kind.get("place", ())],
-        countries=of_kind.get("country", ()),
-        roles=name_roles(document.text, names, locale, patients),
-        persons=of_kind.get("person", ()),
-        dates=of_kind.get("date", ()),
-        postcodes=town_postcodes(note, of_kind.get("town", ())),
-    )
-    as_labels = consistent_labels(values, labels)
-    items = zip(values, labels, as_labels, parts, strict=True)
-    return ["" if is_part else surrogates.of(value, label, like=like) for value, label, like, is_part in items]
 
 
 def document_locale(document: Document, locale: str | None = None, *, spans: Iterable[Span]) -> str | None:
@@ -393,63 +311,3 @@ def document_locale(document: Document, locale: str | None = None, *, spans: Ite
     if found is None:
         raise DataError("the language of the text is not clear: name the locale of the surrogates (--locale)")
     return found
-
-
-def _hashes(document: Document, spans: Sequence[Span], *, secret: bytes | None) -> list[str]:
-    if secret is None:
-        raise SecretError("hashes need a secret, the same one for all runs that should agree")
-    key = derive(secret, "hashes of values")
-    values = span_values(document.text, spans)
-    return [f"[{span.label}:{hash_value(value, span.label, key)}]" for span, value in zip(spans, values, strict=True)]
-
-
-def _tokens(document: Document, spans: Sequence[Span], *, key: bytes | None, secret: bytes | None) -> list[str]:
-    from crfdeid.redaction.encryption import Cipher, require_no_token  # noqa: PLC0415  It needs an extra.
-
-    if key is None or key == secret:
-        raise SecretError("encryption needs a key of its own, another one than the secret: --encryption-key-file")
-    require_no_token(document.text, spans)
-    cipher = Cipher(key)
-    return [cipher.token(document.text[start:end], label) for start, end, label in spans]
-
-
-def _kept(document: Document, spans: Sequence[Span]) -> list[str]:
-    locale = None
-    if any(surrogate_kind(span.label) in _OF_AGES for span in spans):
-        from crfdeid.redaction.surrogates.locales import guess_locale  # noqa: PLC0415  Faker takes long to import.
-
-        locale = guess_locale(normal_form(document.text).text)
-    return [keep_value(document.text[start:end], label, locale=locale) for start, end, label in spans]
-
-
-def keep_value(text: str, label: str, *, locale: str | None) -> str:
-    """Return a value unchanged, but an age of 90 and more as a group, as HIPAA's Safe Harbor requires.
-
-    Args:
-        text: the value.
-        label: its type. An age becomes its label unless it was read, in figures or in words, and so does what else
-            stands in a value of ages or kin.
-        locale: of the note; None for an unclear one.
-    """
-    kind = surrogate_kind(label)
-    if kind not in _OF_AGES:
-        return text
-    from crfdeid.redaction.surrogates.demographics import keep_age  # noqa: PLC0415
-    from crfdeid.redaction.surrogates.locales import ENGLISH  # noqa: PLC0415
-
-    value = normal_form(fully_decoded(text)).text
-    grouped = keep_age(value, locale or ENGLISH, kin=kind == "kin")
-    return text if grouped == value else grouped or f"[{label}]"
-
-
-def _labels(document: Document, spans: Sequence[Span]) -> list[str]:
-    labels = {label: f"[{label}]" for label in {span.label for span in spans}}  # shares the texts of a long note
-    return [labels[span.label] for span in spans]
-
-
-_UNKEYED: Mapping[str, _Replace] = {
-    LABEL: _labels,
-    NUMBERED: _numbered,
-    MASK: _masks,
-    REMOVE: lambda document, spans: [""] * len(spans),
-}

@@ -22,8 +22,8 @@ from crfdeid.evaluation.probabilities import phi_by_sentence
 from crfdeid.io.output import SETTINGS, read_run_config
 from crfdeid.io.replacements import RecordedFolder, state_folder
 from crfdeid.label_schemes import BINARY, surrogate_kind
-from crfdeid.redaction.policy import KEEP, SURROGATE, Operators, parse_operators
-from crfdeid.redaction.redact import keep_value
+from crfdeid.redaction.operators import keep_value
+from crfdeid.redaction.policy import Operators, parse_operators
 from crfdeid.redaction.surrogates import PRESERVED_KINDS, Surrogates, guess_locale
 from crfdeid.redaction.surrogates.locales import ENGLISH
 from crfdeid.review.alignment import find_replacements
@@ -43,7 +43,7 @@ _SEX = re.compile(
     re.IGNORECASE,
 )
 _NO_KEY = bytes(32)  # What stays does not depend on the key.
-ALL_SURROGATES = Operators(SURROGATE)
+ALL_SURROGATES = Operators("surrogate")
 """Surrogates for all types."""
 
 
@@ -255,9 +255,9 @@ def unchanged_spans(
     surrogates = _surrogates(locale)
     found = [*_by_rule(document), *document.spans]
     touched = set(overlapping(found, replaced))
-    kept = {label for label in operators.types if operators[label] == KEEP}
+    kept = {label for label in operators.types if operators.of_type(label).keeps}
     kept_kinds = {surrogate_kind(label) for label in kept} - {"none"}
-    preserved = PRESERVED_KINDS if operators.uses(SURROGATE) else ()
+    preserved = PRESERVED_KINDS if operators.invents else ()
     stay = []
     for span in found:
         value, kind = document.text[span.start : span.end], surrogate_kind(span.label)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,10 +15,9 @@ from typing import Any, ParamSpec, TypeVar
 from crfdeid.documents import Document, Evidence, merge, merge_evidence
 from crfdeid.errors import DataError, LimitError, SettingError, UsageError, panics_as_errors
 from crfdeid.explain.page import word_data
-from crfdeid.io.worker import require_no_mojibake
 from crfdeid.pipeline import Deidentifier
-from crfdeid.redaction.policy import LABEL, MASK, SURROGATE, Policy
 from crfdeid.redaction.redact import redact
+from crfdeid.redaction.redactor import StartedRedactor
 from crfdeid.thresholds import threshold_in
 from crfdeid.utils.process import collecting_seldom
 
@@ -179,30 +178,17 @@ class Service:
     one thread: a sum over several could differ in its last digit from that of the command.
 
     Args:
-        model: the pipeline with the model, with evidence.
-        policy: the replacement of PHI in `redact`.
-        card: the model's card, for the sensitivities of `preview`; None without one.
-        secret: secret of surrogates and hashes.
-        encryption_key: key of encrypted values.
+        redactor: the model, with evidence, the policy and the keys.
     """
 
-    def __init__(
-        self,
-        model: Deidentifier,
-        policy: Policy,
-        *,
-        card: Mapping[str, Any] | None = None,
-        secret: bytes | None = None,
-        encryption_key: bytes | None = None,
-    ) -> None:
-        self.model, self.policy = model, policy
-        self._secret, self._encryption_key = secret, encryption_key
-        self._preview_secret = secret or secrets.token_bytes(32)
+    def __init__(self, redactor: StartedRedactor) -> None:
+        self.redactor, self.model, self.policy = redactor, redactor.model, redactor.redactor.policy
+        self._preview_secret = redactor.keys.secret or secrets.token_bytes(32)
         self._thresholds: dict[float | None, float | None] = {None: None}
-        for sensitivity in sorted({*_SENSITIVITIES, policy.sensitivity or _SENSITIVITIES[0]}):
+        for sensitivity in sorted({*_SENSITIVITIES, self.policy.sensitivity or _SENSITIVITIES[0]}):
             with suppress(UsageError):  # not supported by the development notes, or no card
-                self._thresholds[sensitivity] = threshold_in(card, sensitivity)
-        self._short, self._long = _Lane(model, "crfdeid-short"), _Lane(model, "crfdeid-long")
+                self._thresholds[sensitivity] = threshold_in(redactor.card, sensitivity)
+        self._short, self._long = _Lane(self.model, "crfdeid-short"), _Lane(self.model, "crfdeid-long")
 
     async def run(self, work: Callable[_Args, _Value], *args: _Args.args, **options: _Args.kwargs) -> _Value:
         """Do other work, between that for long texts; a panic of a library is raised as `PanicError`."""
@@ -240,26 +226,15 @@ class Service:
         Raises:
             DataError: as for `annotate` and `crfdeid.redact`.
         """
-        policy = self.policy
 
         def work(document: Document) -> Any:
-            return finish(
-                redact(
-                    document,
-                    policy.operators or LABEL,
-                    secret=self._secret,
-                    encryption_key=self._encryption_key,
-                    patient=patient,
-                    locale=policy.locale,
-                    date_order=policy.date_order,
-                )
-            )
+            return finish(self.redactor.hide(document, patient=patient).document)
 
         return await self.annotate(texts, finish=work)
 
     def _require_intact(self, texts: Sequence[str]) -> None:
-        for text in () if self.policy.accept_damaged else texts:
-            require_no_mojibake(text)
+        for text in texts:
+            self.redactor.require_intact(text)
 
     def preview(self, text: str) -> dict[str, Any]:
         """The PHI of a text at each sensitivity, with several replacements, for the page.
@@ -294,7 +269,7 @@ class Service:
         )
         document = at.annotate(text)
         evidence, spans = merge_evidence(document.spans, document.evidence), merge(document.spans)
-        texts = [self._replacements(document, operator) for operator in (LABEL, MASK, SURROGATE)]
+        texts = [self._replacements(document, operator) for operator in ("label", "mask", "surrogate")]
         sources = (evidence.get(span, Evidence("")).as_json().values() for span in spans)
         return [[*span, *source, *new] for span, source, *new in zip(spans, sources, *texts, strict=True)]
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from crfdeid.bio import encode
 from crfdeid.documents import Document, Span
 from crfdeid.pipeline import Deidentifier
-from crfdeid.redaction.policy import OPERATORS
+from crfdeid.redaction import OPERATORS
 from crfdeid.redaction.redact import redact
 from crfdeid.registry import create
 from features.tokenizer import normal_form

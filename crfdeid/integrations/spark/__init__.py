@@ -9,17 +9,17 @@ Spark is imported on use only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crfdeid.integrations.spark.jobs import ModelAtPath, ShippedModel, is_connect, ship_model, worker_function
-from crfdeid.io.records import LONGEST_NOTE, RAW_LINES
+from crfdeid.io.records import RAW_LINES
 from crfdeid.model_card.card import model_digest
 from crfdeid.model_card.pretrained import find_model
-from crfdeid.redaction.policy import Policy
+from crfdeid.redaction.redactor import Redactor
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatch
@@ -36,22 +36,12 @@ _IN_STREAM = "streaming.sql.batchId"  # Spark's property of each task of a strea
 
 def redact(
     df: DataFrame,
+    redactor: Redactor | None = None,
     *,
-    model: Path | str,
+    model: Path | str = "",
     model_on_workers: Path | str | None = None,
-    policy: Policy | None = None,
-    text_column: str | Sequence[str] = "text",
-    patient_column: str | None = None,
-    known: str | None = None,
-    drop_columns: Sequence[str] = (),
-    shift_columns: Sequence[str] = (),
-    hash_columns: Sequence[str] = (),
-    allow_columns: Sequence[str] = (),
     prefix: str = "",
-    longest_note: int | None = LONGEST_NOTE,
-    secret_file: Path | str | None = None,
-    key_file: Path | str | None = None,
-    encryption_key_file: Path | str | None = None,
+    **options: Any,
 ) -> DataFrame:
     """Redact the notes in a column of a data frame, lazily.
 
@@ -67,26 +57,14 @@ def redact(
 
     Args:
         df: data frame of classic Spark or Spark Connect, 4.0 or later, of a table or of a stream.
+        redactor: model, policy, keys and columns; None for those of ``model`` and ``options``.
         model: model folder here, or "synthetic".
         model_on_workers: path of the same model on all workers, and then Spark sends none; None to send it. Streams of
             Spark Connect need it, since they run in a copy of the session that lacks what was sent.
-        policy: detection and replacement of PHI; None for the default policy.
-        text_column: column of the notes, or several.
-        patient_column: column of the patient, for surrogates; None for a separate patient for each note.
-        known: columns with known PHI of the patient, such as "name,birth_date".
-        drop_columns: columns that the results leave out.
-        shift_columns: with surrogates, columns whose dates are shifted like those of the notes. A column of dates next
-            to surrogates is refused unless it is dropped, shifted, hashed or allowed.
-        hash_columns: columns whose values are replaced by keyed hashes, as text.
-        allow_columns: columns of dates or of raw lines that may stay unchanged. The column of corrupt records, by the
-            session's setting, is refused unless it is dropped, hashed or allowed.
         prefix: beginning of the names of the added columns, such as "phi_", where the frame has a column "status".
-        longest_note: most characters of a note; a longer one fails as `NoteTooLong`, so that it cannot exhaust a
-            worker's memory and end the job. None for no limit.
-        secret_file: path, on each worker, of the file with the secret of surrogates; None for the environment variable
-            ``CRFDEID_SECRET``.
-        key_file: path, on each worker, of the file with the secret of a private vocabulary; None for the variable.
-        encryption_key_file: path, on each worker, of the file with the key of encrypted values.
+        options: as of `crfdeid.Redactor.of_table`: ``policy``, ``text_column``, ``patient_column`` and others. Files
+            are paths on each worker. The column of corrupt records, by the session's setting, is refused unless it is
+            dropped, hashed or allowed.
 
     Raises:
         UsageError: invalid policy or columns, or a model without a threshold for the sensitivity.
@@ -99,30 +77,17 @@ def redact(
     """
     from crfdeid.integrations.arrow import RedactBatches  # noqa: PLC0415  It needs pyarrow.
 
-    opened, session = find_model(model), df.sparkSession
-    shipped = ShippedModel.of(model_digest(opened))
+    session = df.sparkSession
+    redactor = redactor or Redactor.of_table(model, **options)
+    folder = find_model(redactor.model)
+    shipped = ShippedModel.of(model_digest(folder))
     find: Callable[[], Path] = shipped if model_on_workers is None else ModelAtPath(Path(model_on_workers))
-    work = RedactBatches(
-        opened,
-        policy or Policy(),
-        text_column,
-        patient_column,
-        known=known,
-        drop_columns=drop_columns,
-        shift_columns=shift_columns,
-        hash_columns=hash_columns,
-        allow_columns=allow_columns,
-        prefix=prefix,
-        raw_columns=[session.conf.get(_RAW_LINES) or RAW_LINES[0]],
-        longest_note=longest_note,
-        find=find,
-        secret_file=secret_file,
-        key_file=key_file,
-        encryption_key_file=encryption_key_file,
-    )
+    raw_lines = (*redactor.columns.raw_lines, session.conf.get(_RAW_LINES) or RAW_LINES[0])
+    columns = replace(redactor.columns, raw_lines=raw_lines)
+    work = RedactBatches(replace(redactor, model=folder, columns=columns, find=find), prefix=prefix)
     schema = _schema(df.schema, work)
     if model_on_workers is None:
-        ship_model(session if is_connect(session) else session.sparkContext, opened.path, shipped)
+        ship_model(session if is_connect(session) else session.sparkContext, folder.path, shipped)
     return df.mapInArrow(worker_function(_FrameWork(work, find)), schema)
 
 

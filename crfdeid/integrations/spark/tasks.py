@@ -29,11 +29,12 @@ from crfdeid.io.records import Columns, Failure, NoteFile, Record
 from crfdeid.io.remote import RemoteNotes
 from crfdeid.io.runner import OutputPlan, process_files, start_workers
 from crfdeid.io.sources import read_file
-from crfdeid.io.worker import Worker, start_worker
+from crfdeid.io.worker import Worker
 from crfdeid.known_phi.patients import PatientColumn, PatientTable, read_patient_table
 from crfdeid.model_card.drift import NoteMeasures
 from crfdeid.redaction.policy import Policy
-from crfdeid.secrets import derive, read_secret, secret_fingerprint
+from crfdeid.redaction.redactor import Redactor
+from crfdeid.secrets import KeyFiles, derive, read_secret, secret_fingerprint
 
 MOST_SLICES = 16
 NO_ACCESS = "a Spark worker cannot read NOTES: give it access in its own environment"
@@ -232,15 +233,14 @@ class FileWork:
 
     def start(self) -> Worker:
         """Start the worker of this process."""
-        return start_worker(
+        return Redactor(
             self.find(),
-            self.digest,
             self.policy,
-            secret_file=self.secret_file,
-            key_file=self.key_file,
+            KeyFiles(secret=self.secret_file, vocabulary=self.key_file),
             concepts=self.concepts,
             evidence=self.evidence,
-        ).work
+            model_sha256=self.digest,
+        ).start_once()
 
     def report(self, task: SparkTask) -> str:
         """Do a task.

@@ -26,7 +26,7 @@ from crfdeid.corpora.splits import read_splits
 from crfdeid.documents import CONCEPT, PHI, Document
 from crfdeid.integrations.spark import tasks
 from crfdeid.pipeline import load
-from crfdeid.redaction.policy import OPERATORS
+from crfdeid.redaction import OPERATORS
 from crfdeid.redaction.redact import redact
 
 SECRET = "0123456789abcdef0123456789abcdef"

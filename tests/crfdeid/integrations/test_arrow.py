@@ -32,11 +32,11 @@ from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.errors import NotFoundError, OptionConflictError, SecretError, UnknownNameError
 from crfdeid.integrations import arrow
 from crfdeid.integrations.arrow import RedactBatches
-from crfdeid.io import worker
 from crfdeid.known_phi.lists import CustomLists, Term
 from crfdeid.model_card.card import write_card
 from crfdeid.model_card.training import make_card
 from crfdeid.pipeline import Deidentifier
+from crfdeid.redaction import redactor
 from crfdeid.redaction.encryption import reveal
 from crfdeid.registry import load_tagger
 from crfdeid.secrets import SECRET_VARIABLE, read_encryption_key
@@ -325,11 +325,11 @@ def test_another_model_or_none_fails_every_row(model: Path, tmp_path: Path) -> N
 
 
 def test_a_model_is_loaded_once_a_process(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    worker._load_worker.cache_clear()
+    redactor._started.cache_clear()
     for _ in range(3):
         redact = pickle.loads(pickle.dumps(RedactBatches(model, Policy("remove"), "note")))
         list(redact.batches(table().to_batches()))
-    assert worker._load_worker.cache_info().misses == 1
+    assert redactor._started.cache_info().misses == 1
 
 
 def test_a_pickle_is_enough_and_holds_no_secret(model: Path, tmp_path: Path) -> None:

@@ -39,7 +39,8 @@ from crfdeid.model_card.card import model_digest, read_card
 from crfdeid.model_card.pretrained import validation_of
 from crfdeid.model_card.training import train_model
 from crfdeid.pipeline import Deidentifier
-from crfdeid.redaction.policy import Policy
+from crfdeid.redaction.redactor import Redactor, StartedRedactor
+from crfdeid.secrets import Keys
 
 pytest.importorskip("starlette", reason="the extra serve is not installed")
 from presidio_anonymizer import AnonymizerEngine, OperatorConfig, RecognizerResult
@@ -467,11 +468,15 @@ class _Failing(Deidentifier):
         return super().annotate_in_steps(found, **options)
 
 
+def serving(model: Deidentifier) -> Service:
+    return Service(StartedRedactor(Redactor("no folder"), model, Keys()))
+
+
 def test_a_text_that_fails_does_not_fail_those_that_wait_with_it(few_notes_model: Path) -> None:
     model = _Failing(crfdeid.load(few_notes_model).tagger)
 
     async def ask() -> list[Any]:
-        service = Service(model, Policy())
+        service = serving(model)
         texts = [[NOTES[0]], [NOTES[1]], ["bad"], [NOTES[2], "bad"], [NOTES[3]]]
         return await asyncio.gather(*map(service.redact, texts), return_exceptions=True)
 
@@ -486,7 +491,7 @@ def test_texts_that_wait_together_are_tagged_together(few_notes_model: Path) -> 
     model = _Failing(crfdeid.load(few_notes_model).tagger)
 
     async def ask() -> None:
-        service = Service(model, Policy())
+        service = serving(model)
         await asyncio.gather(*(service.annotate([text]) for text in NOTES))
 
     asyncio.run(ask())
@@ -511,7 +516,7 @@ def test_a_request_interrupts_larger_ones_and_a_cancelled_one_ends(few_notes_mod
     model = _Endless(crfdeid.load(few_notes_model).tagger)
 
     async def ask() -> None:
-        service = Service(model, Policy())
+        service = serving(model)
         endless = asyncio.create_task(service.redact(["x " * 50_000]))
         for text in (NOTE * 1_000, NOTE):  # on the same thread as the endless one, and on the other
             (redacted,) = await asyncio.wait_for(service.redact([text]), 60)
@@ -628,7 +633,7 @@ def test_a_model_of_invented_notes_was_not_validated(validated: Path) -> None:
 
 def test_a_lone_surrogate_is_refused_by_the_service(few_notes_model: Path) -> None:
     async def ask() -> None:
-        await Service(crfdeid.load(few_notes_model), Policy()).redact(["\ud800"])
+        await serving(crfdeid.load(few_notes_model)).redact(["\ud800"])
 
     with pytest.raises(EncodingError):
         asyncio.run(ask())

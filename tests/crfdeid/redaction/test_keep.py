@@ -13,12 +13,12 @@ from crfdeid import create
 from crfdeid.bio import decode, encode
 from crfdeid.documents import LIST, Document, Finding, Span, merge, overlapping
 from crfdeid.io.records import Note, NoteResult
-from crfdeid.io.worker import NoteTask
 from crfdeid.known_phi.identifiers import PatientIdentifiers
 from crfdeid.known_phi.lists import CustomLists, Pattern, Term
 from crfdeid.pipeline import Deidentifier
 from crfdeid.redaction import Operators, redact
 from crfdeid.redaction.policy import Policy
+from crfdeid.redaction.redactor import Redactor
 from crfdeid.tagger import Traits
 from features.tokens import Sentence
 
@@ -240,7 +240,7 @@ def test_a_result_counts_what_was_kept(tmp_path: Path) -> None:
 
     model = tiny_model(tmp_path / "model")
     text = "Patient Quill was seen on 3/4/2031.\nAttending: Dr. Marsh, call 555-2000."
-    work = NoteTask(model, Policy({"DATE": "keep"})).start()
+    work = Redactor(model, Policy({"DATE": "keep"})).start()
     (result,) = work([Note("1", text, None)])
     assert isinstance(result, NoteResult)
     assert "3/4/2031" in result.document.text and "Quill" not in result.document.text
@@ -260,7 +260,7 @@ def test_what_a_member_of_a_combined_model_marked_is_hidden_too(tmp_path: Path) 
     assert Deidentifier(model).annotate(text).spans == (Span(5, 21, "AGE"),)
     model.save(tmp_path / "model")
     assert redact(Deidentifier(model).annotate(text), {"AGE": "keep"}).text == "aged [AGE]"
-    (result,) = NoteTask(tmp_path / "model", Policy({"AGE": "keep"})).start()([Note("1", text, None)])
+    (result,) = Redactor(tmp_path / "model", Policy({"AGE": "keep"})).start()([Note("1", text, None)])
     assert isinstance(result, NoteResult)
     assert (result.document.text, result.kept) == ("aged [AGE]", {})
 

@@ -21,7 +21,7 @@ NOTE = Document(
 TYPES = st.sampled_from(["PATIENT", "DATE", "OTROS_SUJETO_ASISTENCIA", "a-b"])
 
 
-@given(st.sampled_from(sorted({*OPERATORS} - {"keep"})), st.dictionaries(TYPES, st.sampled_from(OPERATORS)))
+@given(st.sampled_from(sorted({*OPERATORS} - {"keep"})), st.dictionaries(TYPES, st.sampled_from(list(OPERATORS))))
 def test_operators_are_read_as_they_are_written(default: str, by_type: dict[str, str]) -> None:
     operators = Operators(default, by_type)
     assert parse_operators(reversed(operators.to_list())) == operators
