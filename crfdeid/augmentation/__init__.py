@@ -45,6 +45,9 @@ COPY_KINDS = ("accents", "case", "layout", "values")
 """The kinds of copies: without accents; in small letters and in capitals; in another layout; with other values."""
 ALL_COPIES, NO_COPIES = ",".join(COPY_KINDS), "none"
 _COPIES_SEED = 0
+_SPELLING_SEED = (
+    f"{_COPIES_SEED} spelling"  # of its own: a note with a copy in another layout gets any kind of spelling
+)
 _LAYOUT_EVERY = 2
 """One note in two has a copy in another layout. More copies lengthen training with little effect."""
 
@@ -97,14 +100,14 @@ def augment_corpus(train: Split, how: str) -> Split:
 
 def _respelt(train: Split, kinds: set[str]) -> Iterator[Document]:
     rewrites = REWRITES.get(frozenset(kinds), ())
-    for number, document in enumerate(_shuffled(train) if rewrites else ()):
+    for number, document in enumerate(_shuffled(train, _SPELLING_SEED) if rewrites else ()):
         yield rewrites[number % len(rewrites)](document)
 
 
 def _laid_out(train: Split) -> Iterator[Document]:
     labels = {span.label for document in train.annotated(PHI).documents for span in document.layer(PHI)}
     rewrite = LayoutRewriter(labels, seed=_COPIES_SEED)
-    yield from filter(None, map(rewrite, _shuffled(train)[::_LAYOUT_EVERY]))
+    yield from filter(None, map(rewrite, _shuffled(train, _COPIES_SEED)[::_LAYOUT_EVERY]))
 
 
 def _with_values(train: Split) -> Iterator[Document]:
@@ -113,7 +116,7 @@ def _with_values(train: Split) -> Iterator[Document]:
         yield from filter(None, (with_other_values(document, number) for document in train.documents))
 
 
-def _shuffled(train: Split) -> list[Document]:
+def _shuffled(train: Split, seed: int | str) -> list[Document]:
     order = list(train.documents)
-    random.Random(_COPIES_SEED).shuffle(order)
+    random.Random(seed).shuffle(order)
     return order

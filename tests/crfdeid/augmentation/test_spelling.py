@@ -15,6 +15,7 @@ from crfdeid.augmentation import (
 )
 from crfdeid.augmentation.rewrites import REWRITES
 from crfdeid.corpora.splits import Split
+from crfdeid.corpora.synthetic import generate_notes
 from crfdeid.documents import Document, Span
 from crfdeid.registry import create
 from features.tokenizer import tokenize
@@ -91,6 +92,20 @@ def test_copies_come_after_the_notes_keep_their_ids_and_are_the_same_each_time(h
 def test_nothing_is_copied_unless_it_is_asked_for():
     train = notes(3)
     assert augment_corpus(train, "none") is train
+
+
+def test_a_note_with_a_copy_in_another_layout_has_any_kind_of_spelling_in_its_other_copy():
+    train = Split.of(list(generate_notes(120, seed=3)))
+    laid_out = {copy.id for copy in augment_corpus(train, "layout").documents[120:]}
+    respelt = augment_corpus(train, "accents,case").documents[120:]
+    kinds = [
+        "small" if copy.text.islower() else "capitals" if copy.text.isupper() else "accents"
+        for copy in respelt
+        if copy.id in laid_out
+    ]
+    assert len(kinds) > 30
+    shares = {kind: kinds.count(kind) / len(kinds) for kind in ("small", "capitals", "accents")}
+    assert shares == pytest.approx({"small": 0.5, "capitals": 0.25, "accents": 0.25}, abs=0.15)
 
 
 def test_a_model_that_learned_from_copies_finds_names_in_small_letters_and_without_accents():
