@@ -57,7 +57,7 @@ def _render_representation(folder: Path) -> str:
     from crfdeid.registry import import_string  # noqa: PLC0415
     from crfdeid.serialization import open_model  # noqa: PLC0415
 
-    model, card = load_representation(folder), import_string("rnn.privacy.audit:read_attack_card")(folder)
+    model, card = load_representation(folder), import_string("rnn.privacy.attack_card:read_attack_card")(folder)
     vectors, (of_inputs, of_outputs) = model.vectors, (float(deviations.mean()) for deviations in model.deviations)
     others = "" if vectors.subwords is None else ", others have those of their parts"
     facts = [

@@ -16,7 +16,6 @@ from typing import Any, Protocol
 from crfdeid.cli.progress import make_bar
 from crfdeid.documents import CONCEPT, Document
 from crfdeid.errors import DataError, OptionConflictError, UsageError
-from crfdeid.io.audit import RunTotals, run_summary, summary_lines, write_audit
 from crfdeid.io.output import NoteDone, OutputFolder
 from crfdeid.io.records import (
     MAX_UTF8_BYTES,
@@ -28,6 +27,7 @@ from crfdeid.io.records import (
     shown_name,
     too_long_failure,
 )
+from crfdeid.io.run_report import RunTotals, run_summary, summary_lines, write_report
 from crfdeid.io.runner import OutputPlan, process_files, start_workers
 from crfdeid.io.sources import NOTE_FORMATS, note_files, read_file, renaming, require_no_dates, survey_input
 from crfdeid.model_card.drift import DriftDetector, NoteMeasures
@@ -75,7 +75,7 @@ class RunPlan:
     Args:
         doing: one word for the progress bar.
         redactor: the work on each note.
-        keys: its keys, of which the secret is also for new names and the audit.
+        keys: its keys, of which the secret is also for new names and the report.
         plan: output files and their format.
         settings: settings that affect the results, for --resume.
         sidecar: the file that joins all sidecars at the end of the run; None without sidecars.
@@ -187,7 +187,7 @@ def run_folder(
             on_measures=likeness.add,
         )
         shown.close()
-        # Four digits of the secret are enough to tell it from another, and no business of the audit's.
+        # Four digits of the secret are enough to tell it from another, and no business of the report's.
         asked = {name: value for name, value in task.settings.items() if name not in ("secret", "encryption_key")}
         asked |= {
             "input": str(options.notes) if rename is None else output.input,
@@ -201,7 +201,7 @@ def run_folder(
 
             concat_sidecars(output.sidecars(), task.sidecar)
         if options.report is not None:
-            write_audit(options.report, summary, output.accounted)
+            write_report(options.report, summary, output.accounted)
         _say("\n".join(summary_lines(summary)))
     if failed:
         _say(f"error: {failed} notes or files failed and have no output (listed above); the others are done")

@@ -95,7 +95,7 @@ def run_train(options: SimpleNamespace) -> None:
     started, vectors = time.monotonic(), _vectors(options, corpus.train)
     print(f"{len(vectors)} word vectors of size {vectors.dim}", file=sys.stderr, flush=True)
     with _attack_bar() as step:
-        card = import_string("rnn.privacy.audit:train_and_audit")(
+        card = import_string("rnn.privacy.attack_card:train_and_audit")(
             corpus, vectors, settings, effort, options.output, seed=options.seed, on_epoch=_tell, on_step=step
         )
     print(render_attacks(card))
@@ -152,7 +152,7 @@ def run_encode(options: SimpleNamespace) -> None:
     require_new_file(options.output, {"NOTES": options.notes}, suffix=_SUFFIX)
     one_thread()
     representation = load_representation(options.representation)
-    card = import_string("rnn.privacy.audit:read_attack_card")(options.representation)
+    card = import_string("rnn.privacy.attack_card:read_attack_card")(options.representation)
     key = import_string("rnn.privacy.release:record_key")(options.secret_file)
     notes = Split.of(read_annotated(options.notes, options))
     write = import_string("rnn.privacy.release:write_shared")
@@ -221,14 +221,14 @@ def run_attack(options: SimpleNamespace) -> None:
     representation = load_representation(options.representation)
     paths = [options.notes] if options.attacker_notes is None else [options.notes, options.attacker_notes]
     notes, *known = (Split.of(read_annotated(path, options)) for path in paths)
-    effort, attack_notes = _attack_budget(options), import_string("rnn.privacy.audit:attack_notes")
+    effort, attack_notes = _attack_budget(options), import_string("rnn.privacy.attack_card:attack_notes")
     with _attack_bar() as step:
         card = attack_notes(representation, notes, *known, effort=effort, seed=options.seed, on_step=step)
     print(render_attacks(card))
 
 
 def _attack_budget(options: SimpleNamespace) -> Any:
-    """The `rnn.privacy.audit.AttackBudget` of the option.
+    """The `rnn.privacy.attack_card.AttackBudget` of the option.
 
     Raises:
         SettingError: an unknown name, or a value that is not a number from 1.
@@ -238,7 +238,7 @@ def _attack_budget(options: SimpleNamespace) -> Any:
     given = dict(options.budget)
     require_known(given, ("adversaries", "epochs", "names"), of="--budget")
     require_counts(SimpleNamespace(**given), *given)
-    return import_string("rnn.privacy.audit:AttackBudget")(**given)
+    return import_string("rnn.privacy.attack_card:AttackBudget")(**given)
 
 
 @contextmanager

@@ -119,11 +119,11 @@ def _require_same_settings(before: Mapping[str, Any], now: Mapping[str, Any], fo
     if not different:
         return
     if different == [_SECRET] and None in (before.get(_SECRET), now.get(_SECRET)):
-        # Without surrogates, only the audit's hashes depend on the secret.
+        # Without surrogates, only the report's hashes depend on the secret.
         problem = (
-            "with a secret for the audit: give --report and that secret again, or name a new folder"
+            "with a secret for the report: give --report and that secret again, or name a new folder"
             if now.get(_SECRET) is None
-            else "without a secret for the audit, and its results have no hashes: resume without one (no "
+            else "without a secret for the report, and its results have no hashes: resume without one (no "
             "--secret-file, CRFDEID_SECRET not set), or name a new folder"
         )
     else:

@@ -149,7 +149,7 @@ def process_files(
         on_failure: called for each note and file that failed.
         on_progress: called with the number of input bytes done.
         on_result: called with the result for each note.
-        audit_key: key of the hashes of texts for the audit; None for no hashes.
+        audit_key: key of the hashes of texts for the report; None for no hashes.
 
     Raises:
         DataError: the output cannot be written.

@@ -273,8 +273,8 @@ def attack(learned: Learned, cell: Cell, corpus: Corpus, recipe: Recipe) -> dict
 
 def _on_encoder(encoder: SentenceEncoder, cell: Cell, corpus: Corpus, recipe: Recipe) -> dict[str, Any]:
     """Averaging, linking and learned inversion."""
+    from rnn.privacy.attack_card import attack_vectors  # noqa: PLC0415
     from rnn.privacy.attacks.names import AveragingSettings  # noqa: PLC0415
-    from rnn.privacy.audit import attack_vectors  # noqa: PLC0415
 
     found = attack_vectors(
         encoder,
@@ -309,7 +309,7 @@ def _averaged(found: Averaging) -> dict[str, Any]:
 
 def _same_sentence(trained: TrainedRepresentation, cell: Cell, corpus: Corpus, recipe: Recipe) -> dict[str, Any]:
     """Attack that tells if two vectors are of one sentence: fresh adversaries, the co-trained one, and two controls."""
-    from rnn.privacy.audit import attack_sentences  # noqa: PLC0415
+    from rnn.privacy.attack_card import attack_sentences  # noqa: PLC0415
 
     outcomes = attack_sentences(
         trained.model,

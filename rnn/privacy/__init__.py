@@ -10,7 +10,7 @@ shared_file.py      the file of shared vectors, read without trust
 release.py          annotated notes to a shared file, each note once
 system_random.py    random numbers of the operating system
 attacks/            attacks on shared vectors
-audit.py            all attacks with their controls as one card, and training with an audit
+attack_card.py      all attacks with their controls as one card, and training with an audit
 
 The tagger over a representation is `rnn.models.private`.
 

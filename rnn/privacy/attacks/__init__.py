@@ -1,4 +1,4 @@
-"""Attacks on shared vectors; benchmarks/results/privacy.md has results, and `rnn.privacy.audit` makes all of them.
+"""Attacks on shared vectors; benchmarks/results/privacy.md has results, and `rnn.privacy.attack_card` makes them all.
 
 encoders.py         interface of attacked encoders, reference encoders, the noise of an encoder
 names.py            names by averaging candidates, and linking of vectors of the same name

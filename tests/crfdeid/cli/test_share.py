@@ -19,7 +19,7 @@ from crfdeid.model_card.card import model_digest, read_card
 from crfdeid.model_card.drift import DriftDetector, NoteReader
 from crfdeid.secrets import SECRET_VARIABLE
 from crfdeid.serialization import open_model
-from rnn.privacy.audit import save_card
+from rnn.privacy.attack_card import save_card
 from rnn.privacy.release import RECORD
 from rnn.privacy.shared_file import SharedNotes
 

@@ -13,8 +13,8 @@ from tiny_sharing import NAMES, PUBLIC_WORDS, tiny_notes, tiny_representation
 from crfdeid import write_corpus
 from crfdeid.cli import main
 from crfdeid.errors import DataError, IntegrityError
+from rnn.privacy.attack_card import CARD, read_attack_card, save_card
 from rnn.privacy.attacks.same_sentence import AttackOutcome
-from rnn.privacy.audit import CARD, read_attack_card, save_card
 from rnn.privacy.representation import RepresentationModel
 from rnn.privacy.settings import settings_of
 from rnn.privacy.training import Epoch, TrainedRepresentation
@@ -51,8 +51,8 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     def attack_pairs(*_: Any, **__: Any) -> list[AttackOutcome]:
         return [AttackOutcome(0, 1, "T1", 26, 50)]
 
-    monkeypatch.setattr("rnn.privacy.audit.train_representation", train_representation)
-    monkeypatch.setattr("rnn.privacy.audit.attack_pairs", attack_pairs)
+    monkeypatch.setattr("rnn.privacy.attack_card.train_representation", train_representation)
+    monkeypatch.setattr("rnn.privacy.attack_card.attack_pairs", attack_pairs)
     return given
 
 
@@ -121,7 +121,7 @@ def test_a_training_that_fails_leaves_nothing(
     def fail(*_: Any, **__: Any) -> None:
         raise DataError("no PHI that could be replaced")
 
-    monkeypatch.setattr("rnn.privacy.audit.attack_pairs", fail)
+    monkeypatch.setattr("rnn.privacy.attack_card.attack_pairs", fail)
     assert share_train(notes, tmp_path / "representation", "--vectors", str(notes / "vectors.txt")) == 1
     assert list(tmp_path.iterdir()) == []
 

@@ -16,9 +16,9 @@ from typing import Any
 from crfdeid.bio import encode
 from crfdeid.documents import Document, Span
 from crfdeid.io import sources
-from crfdeid.io.audit import write_audit
 from crfdeid.io.output import OutputFolder
 from crfdeid.io.records import Columns, Failure, Note, NoteResult
+from crfdeid.io.run_report import write_report
 from crfdeid.io.runner import OutputPlan, process_files, start_workers
 from crfdeid.io.worker import Result, Worker, WorkerTask, isolate_failures
 
@@ -103,7 +103,7 @@ def run(
         files = output.begin(sources.note_files(source))
         process_files(files, redact_plan(columns), workers, output, on_failure=failures.append, audit_key=AUDIT_KEY)
         if audit is not None:
-            write_audit(audit, {}, output.accounted)
+            write_report(audit, {}, output.accounted)
     return failures
 
 

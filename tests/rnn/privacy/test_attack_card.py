@@ -15,10 +15,7 @@ from crfdeid.cli.share import render_attacks
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import Document
 from crfdeid.errors import EmptyInputError, IntegrityError, MismatchError, NotFoundError, SettingError
-from rnn.privacy.attacks.encoders import NoiselessBaseline, ZeroBaseline
-from rnn.privacy.attacks.names import AveragingSettings
-from rnn.privacy.attacks.same_sentence import AttackOutcome
-from rnn.privacy.audit import (
+from rnn.privacy.attack_card import (
     CARD,
     AttackBudget,
     attack_notes,
@@ -28,6 +25,9 @@ from rnn.privacy.audit import (
     save_card,
     split_documents,
 )
+from rnn.privacy.attacks.encoders import NoiselessBaseline, ZeroBaseline
+from rnn.privacy.attacks.names import AveragingSettings
+from rnn.privacy.attacks.same_sentence import AttackOutcome
 from rnn.privacy.representation import RepresentationModel
 
 NOTES = Split.of(tiny_notes(24))
@@ -52,7 +52,7 @@ def card(calls: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         return [AttackOutcome(seed, 2, "T1", 30 + seed, 50) for seed in range(settings.attack_seeds)]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rnn.privacy.audit.attack_pairs", attack_pairs)
+        patch.setattr("rnn.privacy.attack_card.attack_pairs", attack_pairs)
         steps: list[str] = []
         found = attack_notes(
             tiny_representation(), NOTES, effort=EFFORT, seed=3, on_step=lambda what, done, of: steps.append(what)
@@ -153,7 +153,7 @@ def test_controls_are_asked_once_and_without_a_representation_for_as_long_as_wor
         asked[type(encoder), more["known"]] = (settings.attack_epochs, settings.attack_seeds)
         return []
 
-    monkeypatch.setattr("rnn.privacy.audit.attack_pairs", attack_pairs)
+    monkeypatch.setattr("rnn.privacy.attack_card.attack_pairs", attack_pairs)
     settings = replace(model.settings, pairs=pairs, attack_epochs=(2, 3), attack_seeds=4)
     args = (model, SENTENCES, SENTENCES, model.vectors, settings)
     assert list(attack_sentences(*args, seed=0)) == ["fresh", "zeroed"]

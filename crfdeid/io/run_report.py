@@ -1,4 +1,4 @@
-"""Totals of a run, their summary for people, and the audit file, all computed from the run's journal.
+"""Totals of a run, their summary for people, and its report, a file, all computed from the run's journal.
 
 They cover resumed runs as a whole, and memory does not grow with the number of notes.
 """
@@ -101,10 +101,10 @@ class RunTotals:
                 setattr(self, name, getattr(self, name) + value)
 
 
-def write_audit(
+def write_report(
     path: Path, summary: Mapping[str, Any], entries: Callable[[], Iterable[NoteDone | FailureEntry]]
 ) -> None:
-    """Write the audit as JSON: the summary, one line for each note, and one for each failure, without any text.
+    """Write the report as JSON: the summary, one line for each note, and one for each failure, without any text.
 
     Args:
         path: the file, which appears whole or not at all.
@@ -114,10 +114,10 @@ def write_audit(
     Raises:
         DataError: the file cannot be written.
     """
-    write_parts(path, _audit(summary, entries))
+    write_parts(path, _report(summary, entries))
 
 
-def _audit(summary: Mapping[str, Any], entries: Callable[[], Iterable[NoteDone | FailureEntry]]) -> Iterator[str]:
+def _report(summary: Mapping[str, Any], entries: Callable[[], Iterable[NoteDone | FailureEntry]]) -> Iterator[str]:
     yield f'{{"summary": {json.dumps(summary, ensure_ascii=False, indent=1)},\n"notes": ['
     yield from _json_lines(_note(entry) for entry in entries() if isinstance(entry, NoteDone))
     yield '],\n"failures": ['
@@ -131,7 +131,7 @@ def _json_lines(items: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _note(done: NoteDone) -> dict[str, Any]:
-    """The audit's entry of a note, without the fingerprint that only --resume needs."""
+    """The report's entry of a note, without the fingerprint that only --resume needs."""
     fields = {
         "file": done.file,
         "row": done.row,

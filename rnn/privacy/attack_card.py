@@ -1,4 +1,4 @@
-"""Privacy audit: all attacks with their controls, and their results on a representation as one card without text.
+"""Attack card: all attacks with their controls, and their results on a representation as one card without text.
 
 A provider audits a new representation with public notes (`train_and_audit`). A hospital audits it with its own notes
 before it shares anything (`attack_notes`); by default half of the documents are known to the attacker. The experiments

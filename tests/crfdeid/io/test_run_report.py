@@ -15,9 +15,9 @@ import pytest
 from notes_samples import AUDIT_KEY, HideQuill, redact_plan, run
 
 from crfdeid.io import runner, sources
-from crfdeid.io.audit import RunTotals, write_audit
 from crfdeid.io.output import FailureEntry, Journal, NoteDone, OutputFolder
 from crfdeid.io.records import Failure
+from crfdeid.io.run_report import RunTotals, write_report
 from crfdeid.io.runner import start_workers
 
 
@@ -153,14 +153,14 @@ def test_the_list_keeps_what_failed_and_by_which_error(tmp_path: Path) -> None:
 
 def test_the_audit_lists_the_notes_that_are_unlike_the_development_notes(tmp_path: Path) -> None:
     notes = [NoteDone("a.csv", "0", row, None, found={"ID": 1}, drift_warnings=["line"] * (row == 2)) for row in (1, 2)]
-    write_audit(tmp_path / "audit.json", {}, lambda: notes)
+    write_report(tmp_path / "audit.json", {}, lambda: notes)
     expected = [{"file": "a.csv", "row": 1, "found": {"ID": 1}}]
     expected.append({"file": "a.csv", "row": 2, "found": {"ID": 1}, "drift_warnings": ["line"]})
     assert json.loads((tmp_path / "audit.json").read_text())["notes"] == expected
 
 
 def test_without_a_secret_there_is_no_digest(tmp_path: Path) -> None:
-    write_audit(tmp_path / "audit.json", {"notes": 1}, lambda: [NoteDone("a.txt", "0", None, None, found={"ID": 1})])
+    write_report(tmp_path / "audit.json", {"notes": 1}, lambda: [NoteDone("a.txt", "0", None, None, found={"ID": 1})])
     assert json.loads((tmp_path / "audit.json").read_text()) == {
         "summary": {"notes": 1},
         "notes": [{"file": "a.txt", "found": {"ID": 1}}],
@@ -176,7 +176,7 @@ def test_memory_does_not_grow_with_the_number_of_notes(tmp_path: Path) -> None:
         tracemalloc.start()
         try:
             RunTotals.of(entries())
-            write_audit(tmp_path / "audit.json", {}, entries)
+            write_report(tmp_path / "audit.json", {}, entries)
             return tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
