@@ -1,23 +1,21 @@
-"""Rules for dates."""
+"""Rules for dates, with the words of the tables "dates" of the language packs."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 
-from crfdeid.rules.rule import MARKS, Rule, one_of
-from features.lexicons import MONTHS
-from features.patterns import PATTERNS, WRITTEN_DATE, lower_for_patterns
+from crfdeid.rules.rule import MARKS, Rule, any_of
+from features.languages import Language
+from features.lexicons import spellings
+from features.patterns import lower_for_patterns
 
 _DATES = ("DATE", "FECHAS")
-_MONTHS = tuple(sorted(MONTHS))
 _YEAR = r"(?:19[3-9]\d|20[0-4]\d)"
 _DAY, _MONTH = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])"
 _CENTURY = r"(?:19|20)\d\d"
 _SHORT_YEAR = rf"(?:{_CENTURY}|['’]?\d\d)"
-_BEFORE_YEARS = (
-    *("en", "desde", "hasta", "entre", "principios de", "mediados de", "finales de"),
-    *("in", "since", "until", "between", "during", "before", "after"),
-)
+_STOP = r"\."
 
 
 def _numeric_date(mark: str) -> str:
@@ -25,25 +23,14 @@ def _numeric_date(mark: str) -> str:
     return rf"(?:{_DAY}{mark}{_MONTH}|{_MONTH}{mark}{_DAY}){mark}{_SHORT_YEAR}|{_CENTURY}{mark}{_MONTH}{mark}{_DAY}"
 
 
-# Between the ends of a range, and between the days of a list. No text is read in two ways: a list would be read in 2^6.
-_TO = (
-    r"(?: ?[-–—] ?| (?:to|until|till|through|thru|and|al?|hasta|y|bis|und|au|jusqu['’]au|et|&)"
-    r"(?: the| el| zum| le| am| día| el día| dem)? )"
-)
-_COMMA = rf"(?:{_TO}| ?[,/+] ?|& ?| &(?! )| ?, (?:and|y|und|et) (?:the |el |le )?| (?:or|o|e|ou|oder|u\.) )"
-
-
-_STOP = r"\."
-
-
-def _range_in_digits(mark: str) -> str:
-    """Two dates in digits, one of which may lack its year, or its month and year."""
+def _range_in_digits(mark: str, to: str) -> str:
+    """Two dates in digits, one of which may lack its year, or its month and year; ``to`` is what is between them."""
     day = rf"(?:{_DAY}{mark}{_MONTH}|{_MONTH}{mark}{_DAY})"
-    stop = rf"{mark}?" if mark == r"\." else ""  # "14.03.-20.03.2031", "14.-20.03.2031"
+    stop = rf"{mark}?" if mark == _STOP else ""  # "14.03.-20.03.2031", "14.-20.03.2031"
     return (
-        rf"{day}(?:{mark}{_SHORT_YEAR}|{stop}){_TO}{day}{mark}{_SHORT_YEAR}"
-        rf"|{_CENTURY}{mark}{_MONTH}{mark}{_DAY}(?:{_TO}|/)(?:(?:{_CENTURY}{mark})?{_MONTH}{mark})?{_DAY}"
-        rf"|{_DAY}{stop}{_TO}{_DAY}{mark}{_MONTH}{mark}{_SHORT_YEAR}"
+        rf"{day}(?:{mark}{_SHORT_YEAR}|{stop}){to}{day}{mark}{_SHORT_YEAR}"
+        rf"|{_CENTURY}{mark}{_MONTH}{mark}{_DAY}(?:{to}|/)(?:(?:{_CENTURY}{mark})?{_MONTH}{mark})?{_DAY}"
+        rf"|{_DAY}{stop}{to}{_DAY}{mark}{_MONTH}{mark}{_SHORT_YEAR}"
         rf"|{_MONTH}{mark}{_DAY} ?[-–—] ?{_DAY}{mark}{_CENTURY}"
     )
 
@@ -55,15 +42,9 @@ _BETWEEN_DATES = (
     r"|(?<=-\d\d)[-/](?=\d{4}-))"
 )
 
-# Days of one month; and what no number after a month's name may have next to it to be a day.
+# A day of a month, before its name or after it; as a feature has it.
 _NTH = r"(?:[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th|er|\.?[ºª]|\.)?"
-_NO_DOSE = (
-    r"(?![.,]?\d|[.,]\d| ?(?:m?c?g|ml|mm|cm|kg|ui|units?|tablets?|%|/|x|h|hours?|horas|days|días|weeks?|years?|años"
-    r"|patients?|pacientes)(?!\w))"
-)
-_NAMED_MONTH = rf"{one_of(_MONTHS)}(?!\w)"
-_OF = r"(?: ?, ?| (?:of|del?|del mes de|days? of) | ?[-/.] ?| ?)"
-_OF_YEAR = rf"(?:(?: ?,? ?(?:of |del? |del año |in )?| ?[-/.] ?)(?:{_CENTURY}|['’]\d\d)(?!\d))?"
+_PLAIN_DAY = r"[0-3]?\d(?:st|nd|rd|th|er|º)?"
 
 # Letters that scanners read for digits.
 _SCANNED = str.maketrans("oOlI|sSbB", "001115588")
@@ -81,71 +62,86 @@ def is_scanned_date(value: str) -> bool:
     return read != value and _PLAIN_DATE.fullmatch(read) is not None
 
 
-# A day and a month without a year. Ratios look alike: "5/5 strength", "3/14 nodes", "pain 4/10".
-_RATED = (
-    *("strength", "power", "grade", "pain", "gcs", "glasgow", "apgar", "score", "mmse", "moca", "gleason", "bp", "iop"),
-    *("rated", "murmur", "fuerza", "grado", "grados", "dolor", "eva", "vas", "nrs", "ta", "pa", "pio", "av", "va"),
-    *("escala", "motor", "arterial", "soplo", "positivos", "diluciones", "vicryl", "prolene", "kraft", "schmerz"),
-    *("schmerzen", "rr", "visus", "kraftgrad", "force", "douleur", "tension", "tensión", "cotée", "cotation"),
-)
-_NO_RATIO = "".join(
-    rf"(?<!\b{word}{between})" for word in _RATED for between in (" ", ": ", " of ", " de ", " is ", r" \(")
-)
-_NO_SHARE = (
-    r"(?!,\d|%| ?(?:strength|power|systolic|diastolic|holosystolic|murmur|sem|ejection|pain|severity|nodes?|lymph|ln"
-    r"|bottles?"
-    r"|positive|negative|tabs?|tablets?|pills?|caps?|amps?|m?c?g|ml|l|cc|ns|saline|cups?|tsp|teaspoons?|of|mm|mmhg|cm"
-    r"|bilateral|bilaterally|throughout|proximal(?:es)?|distal(?:es)?|medio|media|superior(?:es)?|inferior(?:es)?"
-    r"|partes?|campos|bue|ble|ue|le|weakness|right|left|derech[oa]|izquierd[oa]|edema|pulses?|reflex(?:es)?|h|hours?"
-    r"|horas|de (?:la|los|las|su)|del|al día|on (?:the )?(?:right|left)|tabletten?|comprimés?|comprimidos?|links"
-    r"|in (?:the |all |both |bilateral )?(?:right|left|upper|lower|extremities|arms|legs|severity|intensity)|rechts"
-    r"|doses?|dosis)(?!\w))"
-)
-_BEFORE_PAIR = rf"(?=\d\d?/\d\d?(?!\d))(?<![^\W_])(?<!\d[.,/])(?:(?<!\d-)|(?<=/\d-)|(?<=/\d\d-)){_NO_RATIO}"
-_AFTER_PAIR = rf"(?![^\W_])(?![/.]\d|-\d{{1,2}}(?:[.-]\d|/\d{{1,2}}/)){_NO_SHARE}"
+_NUMERALS = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
+
+
+def _entries(packs: Iterable[Language], name: str) -> set[str]:
+    """The entries of a list of the tables "dates"."""
+    return {entry for pack in packs for entry in pack.entries("dates", name)}
+
+
+def _between(packs: Iterable[Language]) -> tuple[str, str]:
+    """What is between the ends of a range, and between the days of a list.
+
+    No text is read in two ways: a list would be read in 2^6.
+    """
+    articles = f"(?: {any_of(_entries(packs, 'articles'))})?"
+    to = rf"(?: ?[-–—] ?| (?:{any_of(_entries(packs, 'between'))}|&){articles} )"
+    joint = any_of({word for pack in packs for word in pack.cues["and"]} - {"&"})
+    last = rf"(?: {any_of(_entries(packs, 'joint'))}{articles} )"
+    return to, rf"(?:{to}| ?[,/+] ?|& ?| &(?! )| ?, {joint}{articles} |{last})"
+
+
+# --- a day and a month without a year
+
+# Ratios look alike: "5/5 strength", "3/14 nodes", "pain 4/10".
+_SCORES = ("gcs", "glasgow", "apgar", "mmse", "moca", "gleason", "iop", "vas", "nrs", "va", "vicryl", "prolene")
+_UNITS = r"m?c?g|ml|l|cc|ns|mm|mmhg|cm|h"
 _WHOLE = rf"(?:{_DAY}/{_MONTH}|{_MONTH}/{_DAY})"
 _BETWEEN_DAYS = r"(?:(?<=[/.]\d)|(?<=[/.]\d\d))\.?[^\d/.]{1,16}"
-_PAIR = rf"{_BEFORE_PAIR}{_WHOLE}{_AFTER_PAIR}"
-_PAIRS = rf"{_PAIR}(?:{_COMMA}{_PAIR}){{0,8}}"
 # No ratio: a part with a leading zero, or above 12 and no number that scores are of ("3/15" on Glasgow's scale).
 _SHAPE_OF_SURE = r"(?=0\d?/|\d\d?/0|(?:1[3-9]|2\d|3[01])/|\d\d?/(?:1[3479]|2[1236-9]|31))"
-_SURE_PAIR = rf"{_BEFORE_PAIR}{_SHAPE_OF_SURE}(?:{_DAY}/{_MONTH}|{_MONTH}/{_DAY}){_AFTER_PAIR}"
-_SURE_CUES = (
-    *("admitted", "discharged", "transferred", "seen", "dated", "visit", "week of", "as of", "since", "until", "till"),
-    *("through", "thru", "appt", "appointment", "f/u", "scheduled for", "due", "started", "stopped", "d/c'd", "dc'd"),
-    *("admitted on", "discharged on", "seen on", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"),
-    *("sunday", "mon", "tues", "tue", "weds", "wed", "thurs", "thu", "fri", "sat", "desde el", "hasta el", "el día"),
-    *("los días", "fecha", "ingresado el", "ingresada el", "ingreso el", "alta el", "lunes", "martes", "miércoles"),
-    *("jueves", "viernes", "sábado", "domingo", "vom", "seit", "seit dem", "bis zum", "montag", "dienstag", "mittwoch"),
-    *("donnerstag", "freitag", "samstag", "sonntag", "depuis le", "jusqu'au", "lundi", "mardi", "mercredi", "jeudi"),
-    *("vendredi", "samedi", "dimanche", "desde", "hasta", "depuis"),
-)
-_SURE_CUE = rf"(?<!\w){one_of(_SURE_CUES)}[.,:]? ?\(?"
-_CUES = ("on", "by", "before", "after", "from", "el", "del", "al", "le", "du", "au", "am", "ab", "bis", "zum")
-_CUE = rf"(?<!\w){one_of(_CUES)} \(?"
-_FOUND_PAIR = re.compile(rf"(?:(?P<cue>{_SURE_CUE})|(?P<weak>{_CUE}))?(?P<pair>{_PAIR})")
 _IS_SURE = re.compile(rf"{_SHAPE_OF_SURE}[\d/]+")
-_GERMAN_CUES = ("am", "vom", "zum", "bis", "seit", "ab", "dem", "den", "op", "aufnahme", "entlassung")
-_RARE_WORDS = (*_GERMAN_CUES, "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
 _FULL_DATE = re.compile(rf"(?<!\d)({_DAY}/{_MONTH}|{_MONTH}/{_DAY})/(?:{_CENTURY}|\d\d)(?!\d)")
 
 
-def has_days_without_year(note: str) -> bool:
-    """True for a note with two days that lack their year and are no ratios, or with one and its month again.
+class DaysWithoutYear:
+    """A day and a month without a year, such as "3/14", in notes of some languages.
 
-    Example:
-        >>> [has_days_without_year(note) for note in ("CT 3/14, MRI 3/20", "strength 4/5, pain 3/10", "2/6 and 3/14")]
-        [True, False, False]
+    Args:
+        packs: the languages.
+
+    Attributes:
+        pairs: expression of one such day or several.
+        cued: expression of one or several after a word that announces a day.
     """
-    text = lower_for_patterns(note)
-    sure, others = set[str](), set[str](_FULL_DATE.findall(text))
-    cued = False
-    for match in _FOUND_PAIR.finditer(text):
-        pair = match["pair"]
-        (sure if match["cue"] or _IS_SURE.match(pair) else others).add(pair)
-        in_range = text.endswith(("-", "–"), 0, match.start("pair"))
-        cued = cued or ((match["weak"] is not None or in_range) and pair not in sure)
-    return len(sure) > 1 or (bool(sure) and (cued or any(_share_month(min(sure), other) for other in others - sure)))
+
+    def __init__(self, packs: Sequence[Language]) -> None:
+        weekdays = {names[0] for pack in packs for names in pack.weekdays}
+        sure_cue = rf"(?<!\w){any_of({*weekdays, *_entries(packs, 'cues')})}[.,:]? ?\(?"
+        cue = rf"(?<!\w){any_of(_entries(packs, 'weak_cues'))} \(?"
+        links = (" ", ": ", r" \(", *(f" {word} " for word in _entries(packs, "score_links")))
+        scores = {*_SCORES, *_entries(packs, "scores")}
+        no_ratio = "".join(rf"(?<!\b{word}{link})" for word in sorted(scores) for link in sorted(links))
+        before = rf"(?=\d\d?/\d\d?(?!\d))(?<![^\W_])(?<!\d[.,/])(?:(?<!\d-)|(?<=/\d-)|(?<=/\d\d-)){no_ratio}"
+        no_share = rf"(?!,\d|%| ?(?:{_UNITS}|{any_of(_entries(packs, 'shares'))})(?!\w))"
+        after = rf"(?![^\W_])(?![/.]\d|-\d{{1,2}}(?:[.-]\d|/\d{{1,2}}/)){no_share}"
+        pair, comma = rf"{before}{_WHOLE}{after}", _between(packs)[1]
+        self.pairs = rf"{pair}(?:{comma}{pair}){{0,8}}"
+        sure_pair = rf"{before}{_SHAPE_OF_SURE}{_WHOLE}{after}"
+        self.cued = rf"{sure_cue}(?P<sure>{self.pairs})|{cue}(?P<value>{sure_pair}(?:{comma}{pair}){{0,8}})"
+        self._found = re.compile(rf"(?:(?P<cue>{sure_cue})|(?P<weak>{cue}))?(?P<pair>{pair})")
+
+    def are_in(self, note: str) -> bool:
+        """True for a note with two days that lack their year and are no ratios, or with one and its month again.
+
+        Example:
+            >>> from features.languages import LANGUAGES
+            >>> are_in = DaysWithoutYear([LANGUAGES["en"]]).are_in
+            >>> [are_in(note) for note in ("CT 3/14, MRI 3/20", "strength 4/5, pain 3/10", "2/6 and 3/14")]
+            [True, False, False]
+        """
+        text = lower_for_patterns(note)
+        sure, others = set[str](), set[str](_FULL_DATE.findall(text))
+        cued = False
+        for match in self._found.finditer(text):
+            pair = match["pair"]
+            (sure if match["cue"] or _IS_SURE.match(pair) else others).add(pair)
+            in_range = text.endswith(("-", "–"), 0, match.start("pair"))
+            cued = cued or ((match["weak"] is not None or in_range) and pair not in sure)
+        return len(sure) > 1 or (
+            bool(sure) and (cued or any(_share_month(min(sure), other) for other in others - sure))
+        )
 
 
 def _share_month(pair: str, other: str) -> bool:
@@ -154,10 +150,22 @@ def _share_month(pair: str, other: str) -> bool:
     return any(one[at] == two[at] < 13 and max(one[1 - at], two[1 - at]) > 6 for at in (0, 1))
 
 
-DATE_RULES = (
-    Rule(
+def date_rules(packs: Sequence[Language]) -> Iterator[Rule]:
+    """The rules for dates in notes of some languages."""
+    to, comma = _between(packs)
+    yield from _rules_in_digits(packs, to)
+    yield from _rules_with_months(packs, to, comma)
+    yield from _rules_with_cues(packs)
+
+
+def _rules_in_digits(packs: Sequence[Language], to: str) -> Iterator[Rule]:
+    """Rules for dates without names of months."""
+    stops = _entries(packs, "stops")
+    ranges = "|".join(_range_in_digits(mark, to) for mark in ("/", "-", _STOP))
+    rare_words = (*sorted({word.split()[0] for word in stops}), *_NUMERALS)
+    yield Rule(
         "range of dates in digits",
-        rf"(?=\d{{1,4}}(?:[/.-]| [^\W\d]{{1,8}} | ?[-–—]))(?:{'|'.join(map(_range_in_digits, ('/', '-', _STOP)))})",
+        rf"(?=\d{{1,4}}(?:[/.-]| [^\W\d]{{1,8}} | ?[-–—]))(?:{ranges})",
         _DATES,
         (
             *(
@@ -175,16 +183,16 @@ DATE_RULES = (
         words=MARKS,
         separator=_BETWEEN_DATES,
         digits=5,
-    ),
-    Rule(
+    )
+    yield Rule(
         "date and time",
         r"(?:19|20)\d\d-[01]\d-[0-3]\dT[0-2]\d:?[0-5]\d(?::?[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?",
         _DATES,
         ("1972-03-14T10:22:48Z", "1972-03-14T10:22", "1972-03-14T10:22:48.123+01:00"),
         ("T10:22", "1972-03T10:22"),
         digits=12,
-    ),
-    Rule(
+    )
+    yield Rule(
         "date in digits",
         "|".join(_numeric_date(mark) for mark in ("/", "-", r"\. ?", "_"))
         # in German; a decimal at the end of a sentence has no further mark
@@ -197,8 +205,8 @@ DATE_RULES = (
         ("120/80", "3.5", "93-12-23-7", "7.36/12/02", "10-0-10", "40-30-20", "Hb 12.05. Today"),
         words=MARKS,
         digits=4,
-    ),
-    Rule(
+    )
+    yield Rule(
         "date in digits with letters of a scanner",
         r"(?=[\doli|sb]{1,4}[/.-])(?=(?:[^\d ]{0,4}\d){3})(?:[\doli|sb]{1,2}([/.-])[\doli|sb]{1,2}\1[\doli|sb]{4}"
         r"|[\doli|sb]{4}([/.-])[\doli|sb]{1,2}\2[\doli|sb]{1,2})",
@@ -208,8 +216,8 @@ DATE_RULES = (
         words=MARKS,
         check=is_scanned_date,
         digits=3,
-    ),
-    Rule(
+    )
+    yield Rule(
         "day, month in Roman numerals and year",
         rf"(?=\d\d?[/.-] ?[IVX]|[IVX]{{1,4}}[./-]\d)(?-i:{_DAY}(?:\. ?|[/-])(?:I{{1,3}}|I?V|VI{{1,3}}|I?X"
         rf"|XI{{1,2}})(?:\. ?|[/-])(?:{_CENTURY}|['’]?\d\d)"
@@ -217,62 +225,10 @@ DATE_RULES = (
         _DATES,
         ("14.III.2031", "14/XI/31", "4.IV.2031", "14-XII-2031", "since [III.2031]"),
         ("grade 2/IV", "III/VI", "14.iii.2031", "II-III"),
-        words=_RARE_WORDS,
+        words=rare_words,
         digits=3,
-    ),
-    Rule(
-        "days of a month",
-        rf"(?:{_NTH}(?:{_COMMA}{_NTH}){{1,6}}(?: of| de|,)? (?!(?-i:may|march)(?!\w)){_NAMED_MONTH}{_OF_YEAR}"
-        rf"|(?!(?-i:may|march)(?!\w)){_NAMED_MONTH}\.? (?:the )?{_NTH}(?:{_COMMA}{_NTH}(?!\w)){{1,6}}{_NO_DOSE}"
-        rf"(?:,? (?:of )?{_CENTURY})?)(?<!\.)",
-        _DATES,
-        (
-            *("14-20 March 2031", "14 to 20 March", "14th and 20th of May", "March 14-20, 2031", "March 14, 16 and 20"),
-            *("del [14 al 20 de marzo de 2031]", "los días [14, 16 y 20 de marzo]", "entre el [14 y el 20 de marzo]"),
-            *("vom [14. bis 20. März 2031]", "am [14./15. März]", "du [14 au 20 mars 2031]", "les [14 et 20 mars]"),
-        ),
-        ("2 or 3 may help", "March 14-20 mg", "1 and 2", "14 al 20 de mayores"),
-        words=_MONTHS,
-        digits=2,
-    ),
-    Rule(
-        "date with other marks",
-        rf"(?:{_NTH}{_OF}{_NAMED_MONTH}\.?(?: ?,? ?| ?[-/.] ?)['’]\d\d|{_NAMED_MONTH}\.? (?:{_NTH},? )?['’]\d\d"
-        rf"|[0-3]?\d{one_of(_MONTHS)}(?:{_CENTURY}|\d\d)|{one_of(_MONTHS)}{_CENTURY}"
-        rf"|{_NTH}\. ?{_NAMED_MONTH}\. ?{_SHORT_YEAR}|{_CENTURY}[-/. ]{_NAMED_MONTH}[-/. ]{_NTH}"
-        rf"|{_NTH} (?:day of|del mes de) {_NAMED_MONTH}{_OF_YEAR}|{_NAMED_MONTH} the {_NTH}(?!\w){_OF_YEAR})(?<!\.)",
-        _DATES,
-        (
-            *("14 Mar '31", "March '31", "14MAR2031", "14mar31", "14.Mar.2031", "2031-Mar-14"),
-            *("the [14th day of March, 2031]", "March the 14th", "14-Mar-'31", "el [14 del mes de marzo]"),
-        ),
-        ("may '", "14 marks", "2031 patients", "mar31"),
-        words=_MONTHS,
-        digits=1,
-    ),
-    Rule(
-        "date",
-        f"(?:{WRITTEN_DATE})" + r"(?<!\.)",
-        _DATES,
-        ("14 de marzo de 1972", "March 14, 1972", "on [3 Mar]. Then home"),
-        ("in may", "14 de 1972"),
-        words=_MONTHS,
-        digits=1,
-    ),
-    Rule(
-        "month and year",
-        rf"(?!\d)(?:{one_of(_MONTHS)}(?: (?:y|and|to|through|a|bis|und|et|à) "
-        rf"| ?[-–/] ?))?(?:{PATTERNS['month']})(?<!\.)"
-        rf"|{one_of(_MONTHS)}(?= del? (?:mismo|ese|este|dicho) año(?!\w)| of (?:the same|that|this) year(?!\w))",
-        _DATES,
-        (
-            *("March 1972", "marzo de 1972", "Marzo y abril de 1972", "en [junio] del mismo año", "March-April 1972"),
-            "March to April 1972",
-        ),
-        ("in may", "march on", "junio del año"),
-        words=_MONTHS,
-    ),
-    Rule(
+    )
+    yield Rule(
         "month and year in digits",
         r"(?:0?[1-9]|1[0-2])[/-](?:19\d\d|20[0-3]\d)|(?<![^\W_])(?<![\d,.])(?:0[1-9]|1[0-2])\.(?:19[3-9]\d|20[0-3]\d)"
         r"(?![.,]?\d| ?(?:[a-zµ]{1,4}/|%|m?[glm](?!\w)))|(?:19[3-9]\d|20[0-3]\d)[-/]0[1-9]",
@@ -281,10 +237,109 @@ DATE_RULES = (
         ("13/197", "13/1972", "1/2048", "10.2021 mg", "0.2021", "3.2021", "2009-10"),
         words=MARKS,
         digits=5,
-    ),
-    Rule(
+    )
+    if stops:
+        joint = any_of({word for pack in packs for word in (*pack.cues["and"], *pack.entries("dates", "joint"))})
+        between = any_of(_entries(packs, "between"))
+        articles = any_of(_entries(packs, "articles"))
+        mark = rf"(?: ?[-–,/] ?| (?:{joint}|{between}(?: {articles})?) )(?:{articles} )?"
+        yield Rule(
+            "day and month with full stops",
+            rf"{any_of(stops)} (?P<value>(?:{_DAY}\.(?: ?{_MONTH}\.)?{mark}){{0,5}}{_DAY}\. ?{_MONTH})(?=\.(?!\d))",
+            _DATES,
+            (
+                *("am [14.03]. und [20.3]. gesehen", "vom [14.-20.03]. hier", "seit [4.3]. krank"),
+                "vom [14.3]. bis zum [20.3].",
+            ),
+            ("am 4.13.", "am 4.1 mmol", "4.1.", "am 14. Tag", "Hb 12.05. Heute"),
+            words=rare_words,
+            separator=_BETWEEN_DAYS,
+            digits=2,
+        )
+
+
+def _rules_with_months(packs: Sequence[Language], to: str, comma: str) -> Iterator[Rule]:
+    """Rules for dates with the name of a month."""
+    names = {form.lower() for pack in packs for names in pack.months for form in names}
+    names = {form for name in names for form in (name, *spellings(name))}
+    words, small = tuple(sorted(names)), _entries(packs, "small")
+    month, month_after_stop = any_of(names), any_of(names - small)
+    whole, no_word = rf"{month}(?!\w)", rf"(?!(?-i:{any_of(small)})(?!\w))"
+    articles, of = any_of(_entries(packs, "articles")), any_of(_entries(packs, "of"))
+    days_of, of_year = any_of(_entries(packs, "days_of")), any_of(_entries(packs, "of_year"))
+    between_parts = rf"(?: ?, ?| (?:{days_of}|{of}) | ?[-/.] ?| ?)"
+    year = rf"(?:(?: ?,? ?(?:{of_year} )?| ?[-/.] ?)(?:{_CENTURY}|['’]\d\d)(?!\d))?"
+    no_dose = (
+        r"(?![.,]?\d|[.,]\d| ?(?:m?c?g|ml|mm|cm|kg|ui|%|/|x|h"
+        rf"|{any_of(_entries(packs, 'counted'))})(?!\w))"
+    )
+    plain_month, plain_of = rf"{month}\.?", rf"(?: ?, ?| (?:{of_year}|{of}) | |-|/)"
+    plain_year = rf"(?:{plain_of}(?:{_CENTURY}|\d\d))"
+    in_month = rf"{any_of(_entries(packs, 'month'))} "
+    yield Rule(
+        "days of a month",
+        rf"(?:{_NTH}(?:{comma}{_NTH}){{1,6}}(?: {of}|,)? {no_word}{whole}{year}"
+        rf"|{no_word}{whole}\.? (?:{articles} )?{_NTH}(?:{comma}{_NTH}(?!\w)){{1,6}}{no_dose}"
+        rf"(?:,? (?:{of} )?{_CENTURY})?)(?<!\.)",
+        _DATES,
+        (
+            *("14-20 March 2031", "14 to 20 March", "14th and 20th of May", "March 14-20, 2031", "March 14, 16 and 20"),
+            *("del [14 al 20 de marzo de 2031]", "los días [14, 16 y 20 de marzo]", "entre el [14 y el 20 de marzo]"),
+            *("vom [14. bis 20. März 2031]", "am [14./15. März]", "du [14 au 20 mars 2031]", "les [14 et 20 mars]"),
+        ),
+        ("2 or 3 may help", "March 14-20 mg", "1 and 2", "14 al 20 de mayores"),
+        words=words,
+        digits=2,
+    )
+    yield Rule(
+        "date with other marks",
+        rf"(?:{_NTH}{between_parts}{whole}\.?(?: ?,? ?| ?[-/.] ?)['’]\d\d|{whole}\.? (?:{_NTH},? )?['’]\d\d"
+        rf"|[0-3]?\d{month}(?:{_CENTURY}|\d\d)|{month}{_CENTURY}"
+        rf"|{_NTH}\. ?{whole}\. ?{_SHORT_YEAR}|{_CENTURY}[-/. ]{whole}[-/. ]{_NTH}"
+        rf"|{_NTH} {days_of} {whole}{year}|{whole} {articles} {_NTH}(?!\w){year})(?<!\.)",
+        _DATES,
+        (
+            *("14 Mar '31", "March '31", "14MAR2031", "14mar31", "14.Mar.2031", "2031-Mar-14"),
+            *("the [14th day of March, 2031]", "March the 14th", "14-Mar-'31", "el [14 del mes de marzo]"),
+        ),
+        ("may '", "14 marks", "2031 patients", "mar31"),
+        words=words,
+        digits=1,
+    )
+    yield Rule(
+        "date",
+        rf"(?:{_PLAIN_DAY}{plain_of}{plain_month}{plain_year}?|{plain_month}{plain_of}{_PLAIN_DAY}(?:{plain_of}{_CENTURY})?"
+        rf"|[0-3]?\d\. ?{month_after_stop}\.?{plain_year}?)(?<!\.)",
+        _DATES,
+        ("14 de marzo de 1972", "March 14, 1972", "on [3 Mar]. Then home"),
+        ("in may", "14 de 1972"),
+        words=words,
+        digits=1,
+    )
+    yield Rule(
+        "month and year",
+        rf"(?!\d)(?:{month}(?:{to}| ?/ ?))?(?:(?:{in_month})?{plain_month}{plain_year}|{in_month}{plain_month})(?<!\.)"
+        rf"|{month}(?= {any_of(_entries(packs, 'same_year'))}(?!\w))",
+        _DATES,
+        (
+            *("March 1972", "marzo de 1972", "Marzo y abril de 1972", "en [junio] del mismo año", "March-April 1972"),
+            "March to April 1972",
+        ),
+        ("in may", "march on", "junio del año"),
+        words=words,
+    )
+
+
+def _rules_with_cues(packs: Sequence[Language]) -> Iterator[Rule]:
+    """Rules for parts of dates after a word that announces them."""
+    days = DaysWithoutYear(packs)
+    before_years, years = _entries(packs, "before_years"), _entries(packs, "years")
+    ands = sorted({word for pack in packs for word in pack.cues["and"] if word.isalpha()})
+    after_year = "|".join(rf"(?<=(?:19|20)\d\d {word} )" for word in ands)
+    articles = any_of(_entries(packs, "articles"))
+    yield Rule(
         "day and month after a word for it",
-        rf"{_SURE_CUE}(?P<sure>{_PAIRS})|{_CUE}(?P<value>{_SURE_PAIR}(?:{_COMMA}{_PAIR}){{0,8}})",
+        days.cued,
         _DATES,
         (
             *(
@@ -302,39 +357,22 @@ DATE_RULES = (
         words=("/",),
         separator=_BETWEEN_DAYS,
         digits=2,
-    ),
-    Rule(
-        "day and month in German",
-        rf"(?:{'|'.join(_GERMAN_CUES)}) (?P<value>"
-        rf"(?:{_DAY}\.(?: ?{_MONTH}\.)?(?: ?[-–,/] ?| (?:und|bis|bis zum|u\."
-        rf"|sowie) )(?:am )?){{0,5}}{_DAY}\. ?{_MONTH})"
-        r"(?=\.(?!\d))",
-        _DATES,
-        (
-            *("am [14.03]. und [20.3]. gesehen", "vom [14.-20.03]. hier", "seit [4.3]. krank"),
-            "vom [14.3]. bis zum [20.3].",
-        ),
-        ("am 4.13.", "am 4.1 mmol", "4.1.", "am 14. Tag", "Hb 12.05. Heute"),
-        words=_RARE_WORDS,
-        separator=_BETWEEN_DAYS,
-        language="de",
-        digits=2,
-    ),
-    Rule(
+    )
+    yield Rule(
         "day and month in a note with several",
-        _PAIRS,
+        days.pairs,
         _DATES,
         ("CT [3/14], [3/20] again",),
         ("CT 3/14, strength 4/5", "2/6 murmur", "3/14 nodes and 4/17 nodes", "pain 4/10, then 2/10", "vision 20/20"),
         words=("/",),
-        in_note=has_days_without_year,
+        in_note=days.are_in,
         separator=_BETWEEN_DAYS,
         digits=2,
-    ),
-    Rule(
+    )
+    yield Rule(
         "year after a word for it",
-        rf"(?P<value>(?:año|year) {_YEAR})|\((?P<enclosed>{_YEAR})(?=\)| (?:y|and) {_YEAR}\))"
-        rf"|(?:{one_of(_BEFORE_YEARS)}(?: el| the year)? |(?<=(?:19|20)\d\d y )|(?<=(?:19|20)\d\d and ))"
+        rf"(?P<value>{any_of(years)} {_YEAR})|\((?P<enclosed>{_YEAR})(?=\)| {any_of(ands)} {_YEAR}\))"
+        rf"|(?:{any_of(before_years)}(?: {articles})? |{after_year or '(?!)'})"
         rf"(?P<alone>{_YEAR})"
         r"(?![\d.,/:-]*\d| ?(?:m?[glm]|mm?ol|kcal|cc|ui|%)(?!\w))",
         _DATES,
@@ -343,20 +381,16 @@ DATE_RULES = (
             *("a principios de [2006]", "surgery ([2011])"),
         ),
         ("2006", "en 2500 casos", "of 1998", "en 2006 mg", "in 1998.5", "(Quill, 1998)", "(1998 g)"),
-        words=(*(word.split()[0] for word in _BEFORE_YEARS), "año", "year", "(", "y", "and"),
+        words=tuple(sorted({*(word.split()[0] for word in before_years), *years, *ands, "("})),
         requires_support=True,
         digits=4,
-    ),
-    Rule(
+    )
+    yield Rule(
         "date of birth after its name",
         r"\d{6}|\d{8}|\d{1,2} \d{1,2} (?:19|20)?\d\d",
         _DATES,
         ("DOB [14031972]", "date of birth: [14 3 72]", "F. nacimiento: [140372]"),
         ("born 3", "dob unknown", "born at 38 weeks"),
-        left_context=(
-            *("dob", "d.o.b", "date of birth", "birth date", "birthdate", "birthday", "born", "born on"),
-            *("fecha de nacimiento", "nacimiento"),
-        ),
+        left_context=tuple(sorted({cue for pack in packs for cue in pack.cues["birth"]}, reverse=True)),
         digits=4,
-    ),
-)
+    )

@@ -21,9 +21,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from crfdeid.rules.ages import AGE_RULES
+from crfdeid.rules.ages import age_rules
 from crfdeid.rules.contact import CONTACT_RULES, NETWORK_RULES
-from crfdeid.rules.dates import DATE_RULES
+from crfdeid.rules.dates import date_rules
 from crfdeid.rules.entities import MANUFACTURER_RULES, PERSONAL_DETAIL_RULES, institution_rules, place_rules
 from crfdeid.rules.identifiers import CHECKSUM_RULES, LABELLED_NUMBER_RULES
 from crfdeid.rules.language_rules import language_rules
@@ -53,8 +53,8 @@ def make_rules(languages: tuple[str, ...]) -> tuple[Rule, ...]:
         *LABELLED_NUMBER_RULES,
         *CHECKSUM_RULES,
         *CONTACT_RULES,
-        *DATE_RULES,
-        *AGE_RULES,
+        *date_rules(packs),
+        *age_rules(packs),
         *language_rules(packs, words),
         *institution_rules(words),
         *name_rules(words),

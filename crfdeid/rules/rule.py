@@ -84,6 +84,12 @@ def one_of(words: Iterable[str]) -> str:
     return f"(?=[{''.join(sorted({word[0] for word in words}))}]){_branches(words)}"
 
 
+def any_of(entries: Iterable[str]) -> str:
+    """The expression of any of some entries of a list in a language pack; one that never matches for none."""
+    entries = set(entries)
+    return f"(?:{one_of(entries)})".replace("'", "['’]") if entries else "(?!)"
+
+
 def _branches(words: set[str]) -> str:
     """The expression for any of some words or word endings."""
     tails: dict[str, set[str]] = defaultdict(set)

@@ -120,6 +120,7 @@ def test_an_invented_language_is_one_file(tmp_path: Path) -> None:
     assert told["found"] == {
         "Zott Zmuller": "name after a form of address in Quillish",
         "Zbad Zquill": "town after residence in Quillish",
+        "14 . triel 1972": "date",
         "Zvia Quillo 12": "street in Quillish",
     }
     assert len(told["examples"]) > 15

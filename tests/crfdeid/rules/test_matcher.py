@@ -376,4 +376,4 @@ def test_places_after_a_postal_code_are_one_each_and_a_street_ends_before_it() -
 @pytest.mark.parametrize("text", ["entre 1998 y 2011", "en 1998 y 2011", "(1998 and 2011)"])
 def test_each_year_of_two_is_found(text: str) -> None:
     (sentence,) = split_sentences(text)
-    assert [sentence.tokens[first].text for _, first, _ in find_rules(sentence, ("es",))] == ["1998", "2011"]
+    assert [sentence.tokens[first].text for _, first, _ in find_rules(sentence, ("en", "es"))] == ["1998", "2011"]
