@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,12 +15,11 @@ from crfdeid.errors import FormatError, NotFoundError
 from crfdeid.label_schemes import SURROGATE_KINDS
 from crfdeid.model_card.card import read_card
 from crfdeid.model_card.pretrained import BUILT_IN_MODELS, find_model
-from crfdeid.pipeline import Deidentifier, load
-from crfdeid.secrets import read_secret, vocabulary_key
-from crfdeid.serialization import ModelFolder, has_private_vocabulary, verify
+from crfdeid.pipeline import Deidentifier
+from crfdeid.redaction.redactor import Redactor
+from crfdeid.serialization import ModelFolder, verify
 from crfdeid.thresholds import threshold_in
 from crfdeid.utils.files import read_bytes
-from crfdeid.validation import require_sensitivity
 
 
 @dataclass(eq=False)
@@ -31,16 +30,14 @@ class IntegratedModel:
     comes from ``CRFDEID_SECRET``. Another process gets the model's files as bytes.
 
     Args:
-        name: a model's folder, or a built-in model; "" for none.
-        options: options of `crfdeid.load`.
+        redactor: the model and the policy; a model "" for none.
         files: the content of the model's files, by name, in place of a folder (`pack`).
 
     Raises:
         FormatError: ``files`` has a name that is no plain file name.
     """
 
-    name: Path | str
-    options: Mapping[str, Any] = field(default_factory=dict)
+    redactor: Redactor
     files: Mapping[str, bytes] | None = None
 
     def __post_init__(self) -> None:
@@ -48,18 +45,15 @@ class IntegratedModel:
             raise FormatError("a packed model with a file in another folder: it was not packed here")
 
     def require_sensitivity(self) -> None:
-        """Check the option ``sensitivity`` against the model's card; a model that is not there is not looked for.
+        """Check the policy's sensitivity against the model's card; a model that is not there is not looked for.
 
         Raises:
             DataError: the model is damaged.
-            UsageError: the sensitivity is no fraction, or the card does not support it.
+            UsageError: the card does not support the sensitivity.
         """
-        sensitivity = self.options.get("sensitivity")
-        if sensitivity is None:
-            return
-        require_sensitivity(sensitivity)
-        if self.name in BUILT_IN_MODELS or (self.name and Path(self.name).is_dir()):
-            threshold_in(read_card(find_model(self.name)), sensitivity)
+        model, sensitivity = self.redactor.model, self.redactor.policy.sensitivity
+        if sensitivity is not None and (model in BUILT_IN_MODELS or (model and Path(str(model)).is_dir())):
+            threshold_in(read_card(find_model(model)), sensitivity)
 
     @cached_property
     def deidentifier(self) -> Deidentifier:
@@ -70,8 +64,7 @@ class IntegratedModel:
             DataError, UsageError: as for `crfdeid.load`.
         """
         with self._folder() as folder:
-            key = vocabulary_key(read_secret()) if has_private_vocabulary(folder) else None
-            return load(folder, key=key, members=False, **self.options)
+            return replace(self.redactor, model=folder).load()
 
     def pack(self) -> Mapping[str, bytes]:
         """Return the model's files by name, after checking them.
@@ -89,9 +82,9 @@ class IntegratedModel:
     def _folder(self) -> Iterator[ModelFolder]:
         """Open the model's folder; packed files are in one while they are read, so that no copy of them stays."""
         if self.files is None:
-            if not self.name:
+            if not self.redactor.model:
                 raise NotFoundError("no model: give the folder of a trained one, or the name of a built-in model")
-            yield find_model(self.name)
+            yield find_model(self.redactor.model)
             return
         with TemporaryDirectory(prefix="crfdeid-model-") as temporary:
             for name, content in self.files.items():
@@ -99,7 +92,7 @@ class IntegratedModel:
             yield ModelFolder(Path(temporary))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"name": self.name, "options": self.options, "files": self.pack()}
+        return {"redactor": replace(self.redactor, model=""), "files": self.pack()}
 
 
 def is_file_name(name: str) -> bool:

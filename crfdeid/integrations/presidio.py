@@ -10,7 +10,8 @@ from typing import Any
 from crfdeid.documents import Evidence
 from crfdeid.errors import NotFoundError, SettingError, UnknownNameError, missing_extra
 from crfdeid.integrations.common import IntegratedModel, presidio_score, presidio_type
-from crfdeid.io.worker import require_no_mojibake
+from crfdeid.redaction.policy import Policy
+from crfdeid.redaction.redactor import Redactor
 
 try:
     from presidio_analyzer import AnalysisExplanation, LocalRecognizer, RecognizerResult
@@ -72,9 +73,9 @@ class CrfdeidRecognizer(LocalRecognizer):
         chosen = str(model) or os.environ.get(MODEL_VARIABLE, "")
         if not chosen:
             raise NotFoundError(f"no model: give its folder, or set {MODEL_VARIABLE}")
-        options = {"sensitivity": sensitivity, "consistent": consistent, "concepts": False}
-        self._model = IntegratedModel(chosen, options)
-        self._types, self._accept_damaged = dict(types or {}), accept_damaged
+        policy = Policy(sensitivity=sensitivity, consistent=consistent, accept_damaged=accept_damaged)
+        self._model = IntegratedModel(Redactor(chosen, policy, evidence=True))
+        self._types = dict(types or {})
         known = self._model.deidentifier.types
         if others := set(self._types).difference(known):
             raise UnknownNameError(f"no type {min(others)} of this model: choose from {', '.join(sorted(known))}")
@@ -101,8 +102,7 @@ class CrfdeidRecognizer(LocalRecognizer):
         Raises:
             EncodingError: the text has a lone surrogate, or is mojibake.
         """
-        if not self._accept_damaged:
-            require_no_mojibake(text)
+        self._model.redactor.require_intact(text)
         document = self._model.deidentifier.annotate(text)
         wanted = set(entities or self.supported_entities).intersection(self.supported_entities)
         found = [(span, self._entity(span.label)) for span in document.spans]

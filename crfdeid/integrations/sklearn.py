@@ -26,6 +26,7 @@ from crfdeid.documents import LabelledSentence
 from crfdeid.errors import FormatError, MismatchError, OptionConflictError, SettingError
 from crfdeid.evaluation import count_tags
 from crfdeid.integrations.common import IntegratedModel
+from crfdeid.redaction.redactor import Redactor
 from crfdeid.registry import create
 from crfdeid.secrets import read_secret, vocabulary_key
 from crfdeid.tagger import FitProgress, Tagger
@@ -241,7 +242,7 @@ class SequenceTagger(BaseEstimator):
     def _pack(self, tagger: Tagger) -> Mapping[str, bytes]:
         with TemporaryDirectory(prefix="crfdeid-model-") as folder:
             tagger.save(Path(folder), key=self._key())
-            return IntegratedModel(Path(folder)).pack()
+            return IntegratedModel(Redactor(Path(folder))).pack()
 
 
 def _log_step(progress: FitProgress) -> None:
@@ -250,7 +251,7 @@ def _log_step(progress: FitProgress) -> None:
 
 def _unpack(files: Mapping[str, bytes]) -> Tagger:
     _add_dicts()
-    return IntegratedModel("", files=files).deidentifier.tagger
+    return IntegratedModel(Redactor(""), files).deidentifier.tagger
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from crfdeid.documents import PHI, Document, Evidence, Span
 from crfdeid.errors import DataError, EncodingError, FormatError, MismatchError, UsageError, missing_extra
 from crfdeid.integrations.common import IntegratedModel
-from crfdeid.io.worker import require_no_mojibake
 from crfdeid.label_schemes import BINARY
 from crfdeid.redaction import redact
+from crfdeid.redaction.policy import Policy
+from crfdeid.redaction.redactor import Redactor
 from crfdeid.utils.files import write_files
 from crfdeid.utils.folders import write_folder
 
@@ -50,9 +52,10 @@ def make_component(
     Raises:
         UsageError: an option is invalid, or the model's card does not support it.
     """
-    found = IntegratedModel(model, {"sensitivity": sensitivity, "consistent": consistent})
+    policy = Policy(sensitivity=sensitivity, consistent=consistent, accept_damaged=accept_damaged)
+    found = IntegratedModel(Redactor(model, policy, concepts=True, evidence=True))
     found.require_sensitivity()
-    return PhiComponent(found, name=name, accept_damaged=accept_damaged)
+    return PhiComponent(found, name=name)
 
 
 class PhiComponent:
@@ -68,15 +71,13 @@ class PhiComponent:
     - ``doc._.redacted``: the text with labels in place of PHI, by the exact offsets.
 
     Args:
-        model: the trained model.
+        model: the trained model, and the policy.
         name: the component's name in its pipeline.
-        accept_damaged: as of `make_component`.
     """
 
-    def __init__(self, model: IntegratedModel, *, name: str = "crfdeid", accept_damaged: bool = False) -> None:
+    def __init__(self, model: IntegratedModel, *, name: str = "crfdeid") -> None:
         self.model = model
         self.name = name
-        self.accept_damaged = accept_damaged
         self._handle: _ErrorHandler = util.raise_error
 
     def set_error_handler(self, handler: _ErrorHandler) -> None:
@@ -112,7 +113,7 @@ class PhiComponent:
             NotFoundError: no model was named.
             DataError, UsageError: the model cannot be loaded, as for `crfdeid.load`.
         """
-        self._require_intact(doc)
+        self.model.redactor.require_intact(doc.text)
         return mark(doc, self.model.deidentifier.annotate(doc.text))
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 0) -> Iterator[Doc]:
@@ -132,7 +133,7 @@ class PhiComponent:
         def documents() -> Iterator[Document]:
             for doc in stream:
                 try:
-                    self._require_intact(doc)
+                    self.model.redactor.require_intact(doc.text)
                 except EncodingError as problem:
                     self._handle(self.name, self, [doc], problem)
                     continue
@@ -141,10 +142,6 @@ class PhiComponent:
 
         for document in self.model.deidentifier.annotate_documents(documents()):
             yield mark(waiting.popleft(), document)
-
-    def _require_intact(self, doc: Doc) -> None:
-        if not self.accept_damaged:
-            require_no_mojibake(doc.text)
 
     def to_disk(self, path: Path | str, *, exclude: Iterable[str] = ()) -> None:
         """Write the model into a folder of the saved pipeline."""
@@ -161,7 +158,7 @@ class PhiComponent:
         Raises:
             DataError, UsageError: as for `crfdeid.load`.
         """
-        return self._take(IntegratedModel(Path(path), self.model.options))
+        return self._take(IntegratedModel(replace(self.model.redactor, model=Path(path))))
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """Return the model's files as one MessagePack mapping."""
@@ -181,7 +178,7 @@ class PhiComponent:
             valid = False
         if not valid:
             raise FormatError("bytes that are no packed model: they were not written by to_bytes")
-        return self._take(IntegratedModel("", self.model.options, files))
+        return self._take(IntegratedModel(replace(self.model.redactor, model=""), files))
 
     def _take(self, model: IntegratedModel) -> PhiComponent:
         _ = model.deidentifier  # checks it

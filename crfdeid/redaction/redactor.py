@@ -193,6 +193,15 @@ class Redactor:
         keys = self.keys.read(secret=True, encryption=False, vocabulary=False)
         return replace(self.columns, dates=replace(dates, secret=keys.secret))
 
+    def require_intact(self, text: str) -> None:
+        """Refuse a text in mojibake, unless the policy accepts it.
+
+        Raises:
+            EncodingError: it is in mojibake.
+        """
+        if not self.policy.accept_damaged:
+            require_no_mojibake(text)
+
     def load(self, *, keys: Keys | None = None, members: bool = False) -> Deidentifier:
         """Load the model with the policy's threshold and lists.
 
@@ -230,8 +239,9 @@ class Redactor:
         for operator in policy.used:
             if operator.module:
                 import_module(operator.module)  # It needs an extra, which is to be missed before any note.
-        if self.model_sha256 not in (None, found := model_digest(self.folder)):
-            difference = f"this is the model {found[:12]} and not {self.model_sha256[:12]}: put that one in its place"
+        required = self.model_sha256
+        if required is not None and (found := model_digest(self.folder)) != required:
+            difference = f"this is the model {found[:12]} and not {required[:12]}: put that one in its place"
             raise MismatchError(difference, path=self.folder.path)
         model = self.load(keys=keys)
         if policy.operator_table is not None:
@@ -295,17 +305,8 @@ class StartedRedactor:
         Raises:
             DataError: the note is in mojibake, or fails otherwise.
         """
-        self.require_intact(text)
+        self.redactor.require_intact(text)
         return self.hide(self.model.annotate(text), patient=patient).document
-
-    def require_intact(self, text: str) -> None:
-        """Refuse a text in mojibake, unless the policy accepts it.
-
-        Raises:
-            EncodingError: it is in mojibake.
-        """
-        if not self.redactor.policy.accept_damaged:
-            require_no_mojibake(text)
 
     def hide(self, document: Document, *, patient: str | float | None = None, marked: bool = True) -> Redaction:
         """Replace the spans of a document by the policy; a policy of spans only writes labels.
@@ -338,7 +339,7 @@ class StartedRedactor:
         ]
 
     def _document(self, note: Note) -> Document:
-        self.require_intact(note.text)
+        self.redactor.require_intact(note.text)
         return Document(note.id, note.text)
 
     def _result(self, document: Document, note: Note) -> NoteResult:

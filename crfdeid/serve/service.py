@@ -208,7 +208,8 @@ class Service:
             EncodingError: a text is not Unicode, or in mojibake that the policy does not accept.
             LimitError: a pattern of the custom lists takes too long.
         """
-        self._require_intact(texts)
+        for text in texts:
+            self.redactor.redactor.require_intact(text)
         request = _Request(texts, finish, asyncio.get_running_loop().create_future())
         (self._short if request.characters <= _SHORT else self._long).add(request)
         return await request.answer
@@ -232,10 +233,6 @@ class Service:
 
         return await self.annotate(texts, finish=work)
 
-    def _require_intact(self, texts: Sequence[str]) -> None:
-        for text in texts:
-            self.redactor.require_intact(text)
-
     def preview(self, text: str) -> dict[str, Any]:
         """The PHI of a text at each sensitivity, with several replacements, for the page.
 
@@ -250,7 +247,7 @@ class Service:
         """
         if len(text) > _LONGEST_TRIAL:
             raise LimitError(f"more than {_LONGEST_TRIAL:,} characters: use /redact for longer notes")
-        self._require_intact([text])
+        self.redactor.redactor.require_intact(text)
         steps = [
             {"sensitivity": share, "spans": self._spans_at(limit, text)} for share, limit in self._thresholds.items()
         ]
