@@ -166,10 +166,10 @@ def keep_value(text: str, label: str, *, locale: str | None) -> str:
     if kind not in _OF_AGES:
         return text
     from crfdeid.redaction.surrogates.demographics import keep_age  # noqa: PLC0415
-    from crfdeid.redaction.surrogates.locales import ENGLISH  # noqa: PLC0415
+    from crfdeid.redaction.surrogates.words import DEFAULT_LOCALE  # noqa: PLC0415
 
     value = normal_form(fully_decoded(text)).text
-    grouped = keep_age(value, locale or ENGLISH, kin=kind == "kin")
+    grouped = keep_age(value, locale or DEFAULT_LOCALE, kin=kind == "kin")
     return text if grouped == value else grouped or f"[{label}]"
 
 

@@ -25,7 +25,7 @@ from crfdeid.label_schemes import BINARY, surrogate_kind
 from crfdeid.redaction.operators import keep_value
 from crfdeid.redaction.policy import Operators, parse_operators
 from crfdeid.redaction.surrogates import PRESERVED_KINDS, Surrogates, guess_locale
-from crfdeid.redaction.surrogates.locales import ENGLISH
+from crfdeid.redaction.surrogates.words import DEFAULT_LOCALE
 from crfdeid.review.alignment import find_replacements
 from crfdeid.review.marks import COMPARED, MARKS_VERSION, RECORDED
 from crfdeid.rules.matcher import find_rules
@@ -251,7 +251,7 @@ def unchanged_spans(
         >>> [(note.text[start:end], kind) for start, end, kind in unchanged_spans(note, replaced=[])]
         [('mujer', 'sex'), ('64 años', 'age'), ('España', 'country'), ('madre', 'kin')]
     """
-    locale = locale or guess_locale(document.text) or ENGLISH
+    locale = locale or guess_locale(document.text) or DEFAULT_LOCALE
     surrogates = _surrogates(locale)
     found = [*_by_rule(document), *document.spans]
     touched = set(overlapping(found, replaced))

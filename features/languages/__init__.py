@@ -30,8 +30,12 @@ Two tables are optional. The lists of ``ages``, of ages from 90 on:
 The tables of ``surrogates``. Two entries come before them: ``read_with`` has the codes of languages that notes mix with
 this one, and ``quoted`` those of languages of which only ages and days of the week are read:
 
-- ``names``: common names, ``titles``, ``female_titles``, ``male_titles``, labels of fields, words for the patient's
-  sex, endings of women's names, ``genitive``, ``same_vowels``; ``names.after``: particle -> the names that follow it;
+- ``names``: common names, or ``faker`` for Faker's of the locale, without ``pet_names``, ``odd_family_names`` and, by
+  ``only_family_names``, without those that are given names too; ``titles``, ``female_titles``, ``male_titles``,
+  ``doctors`` (titles of men that may precede women's names), ``before_first_names``, ``title_phrases`` and ``elisions``
+  (expressions), labels of fields, words for the patient's sex, endings of women's names, and of men's where a name may
+  have neither; ``joining``: words within names, instead of ``particles``; ``capital_particles``: those that may have a
+  capital; ``two_family_names``, ``genitive``, ``same_vowels``; ``names.after``: particle -> the names that follow it;
   ``family_beginnings``, and the ``family_endings`` and ``town_endings`` that make invented names with them;
 - ``dates``: short months and days, days that are also words (``weekdays_and_words``), words ``between`` day, month and
   year, ``relative`` words, words that ``joint`` days, ``articles`` before a date, ``clock``, ``weekday_endings`` of

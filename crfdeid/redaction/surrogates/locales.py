@@ -1,7 +1,7 @@
 """Locales of surrogates: the guess of a note's language, and the names of a language and country.
 
-Names come from Faker but for Spanish given names, of which most of Faker's are rare or pet names. Family names and
-towns are too few to be distinct, so that invented ones are added (`invention`).
+Names come from a language pack, or from Faker where the pack says so or there is none. Family names and towns are too
+few to be distinct, so that invented ones are added (`invention`).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,16 +17,13 @@ import regex
 
 from crfdeid.errors import SettingError, UnknownNameError
 from crfdeid.redaction.surrogates.invention import composed, distinct, spliced
-from crfdeid.redaction.surrogates.place_tables import packed_provinces, spanish_towns
-from crfdeid.redaction.surrogates.words import casefold_accents, language_pack
+from crfdeid.redaction.surrogates.place_tables import provinces_of
+from crfdeid.redaction.surrogates.words import casefold_accents, own_pack, packs_of, surrogate_table
 from features.languages import LANGUAGES, Language
-from features.lexicons import word_set
 
 if TYPE_CHECKING:
     from faker import Faker
 
-ENGLISH = "en_US"
-_MONTH_FIRST = ("en_US", "en", "en_PH", "fil_PH")  # others put the day or the year first
 
 # Frequent words of languages without a pack, which prevent wrong guesses. A word of two languages counts for both.
 _WORDS = {
@@ -75,76 +72,7 @@ def guess_locale(text: str) -> str | None:
 
 def puts_month_first(locale: str) -> bool:
     """Return True if 3/4 is the 4th of March in a locale."""
-    return locale in _MONTH_FIRST
-
-
-# Given names of all ages in Spain, without pet names.
-_SPANISH_FEMALE = word_set(
-    """
-    Adela Adriana Aitana Alba Alejandra Alicia Amalia Amelia Amparo Ana Andrea Antonia Araceli Ariadna Aurora Ángela
-    Bárbara Beatriz Begoña Belén Berta Blanca
-    Camila Candela Carla Carlota Carmen Carolina Catalina Cecilia Celia Clara Claudia Concepción Consuelo Cristina
-    Daniela Débora Delia Diana Dolores
-    Elena Elisa Elvira Emilia Emma Encarnación Esperanza Estefanía Estela Esther Eugenia Eulalia Eva
-    Fabiola Fátima Felisa Fernanda Francisca
-    Gabriela Gema Gloria Graciela Guadalupe
-    Inés Inmaculada Irene Iris Irma Isabel
-    Jacinta Jimena Josefa Josefina Juana Judith Julia Juliana Julieta
-    Lara Laura Leonor Leticia Lidia Lorena Lourdes Lucía Luisa
-    Macarena Magdalena Manuela Marcela Margarita María Mariana Marina Marta Martina Matilde Mercedes Micaela Milagros
-    Miriam Mónica Montserrat
-    Nadia Natalia Nerea Nieves Noelia Noemí Nuria
-    Ofelia Olga Olivia
-    Paloma Patricia Paula Paulina Piedad Pilar Purificación
-    Raquel Rebeca Regina Remedios Rita Rocío Rosa Rosalía Rosario Ruth
-    Sabina Sandra Sara Silvia Sofía Soledad Sonia Soraya Susana
-    Tamara Tania Tatiana Teresa Tomasa
-    Valentina Valeria Vanesa Verónica Vicenta Victoria Violeta Virginia
-"""
-)
-_SPANISH_MALE = word_set(
-    """
-    Aarón Abel Adolfo Adrián Agustín Alberto Alejandro Alfonso Alfredo Álvaro Andrés Antonio Arturo Augusto Aurelio
-    Bartolomé Benito Benjamín Bernardo Bruno
-    Camilo Carlos Carmelo César Clemente Claudio Cristian Cristóbal
-    Damián Daniel Darío David Diego Domingo
-    Eduardo Elías Eloy Emilio Enrique Ernesto Esteban Eugenio
-    Fabián Federico Felipe Félix Fermín Fernando Fidel Francisco
-    Gabriel Gaspar Gerardo Germán Gonzalo Gregorio Guillermo Gustavo
-    Ignacio Isaac Isidro Ismael Iván
-    Jacinto Jacobo Jaime Javier Jerónimo Joaquín Joel Jorge José Juan Julián Julio
-    Leandro Leonardo Leopoldo Lorenzo Lucas Luciano Luis
-    Manuel Marcelo Marcos Mariano Mario Martín Mateo Matías Mauricio Miguel Moisés
-    Narciso Néstor Nicolás Norberto
-    Octavio Omar Orlando Óscar
-    Pablo Patricio Pedro Plácido
-    Rafael Raimundo Ramiro Ramón Raúl Ricardo Roberto Rodolfo Rodrigo Rogelio Román Rubén
-    Salvador Samuel Santiago Saúl Sebastián Sergio Simón
-    Tadeo Teodoro Timoteo Tomás
-    Valentín Valerio Vicente Víctor
-"""
-)
-
-_ENGLISH_PET_NAMES = word_set(
-    """
-    abby allie andy angie annie barb becky ben bess beth betsy betty bill billy bob bobbie bobby brad brandi brandy
-    bud candy carrie cassie cathy charlie cheri chris chrissy christie christy chuck cindy clay cliff connie dan
-    danny dave deb debbie don donnie doug dottie drew ed eddie ellie frankie fred gabe ginger ginny greg gregg gus
-    hank jackie jake jamie jan janie jeannie jeff jen jenny jerry jess jessie jim jimmy jo jodi jodie jody joe joey
-    johnny jon joni joy judy kari kathy katie kay kelli kellie ken kenny kerri kim kristi kristie kristy larry lenny
-    liz lonnie maggie mandy margie matt max meg mickey mike mindy missy mitch molly nan nate nick nikki pam pat
-    patty peggy penny pete phil polly ralph randi randy ray rick rickey ricky rob robbie rob ron ronnie sally sam
-    sammy sandy sheri sherri sherry stacie stacy steph steve sue susie suzy tammie tammy ted terri terry tim tina
-    tom tommy toni tony traci tracie tricia trish val vicki vickie vince wendy will willie zach
-"""
-)
-
-# Spanish family names, casefolded, that read like other words.
-_ODD_FAMILY_NAMES = word_set(
-    """
-    abril amo amor bajo barriga bas bello bueno cabeza cal caro coca hoz luz malo manso mas mate mayo pera pi poza
-"""
-)
+    return locale in packs_of(locale)[0].entries("surrogates", "dates", "month_first")
 
 
 # Samples of a list that Faker composes; without repetitions it is shorter.
@@ -209,15 +137,33 @@ class LocaleLists(NamedTuple):
 
 @lru_cache(maxsize=16)
 def locale_lists(locale: str) -> LocaleLists:
-    """Return the names of a locale, a function of the installed version of Faker.
+    """Return the names of a locale: of its language pack, or of the installed version of Faker.
 
     Raises:
         UnknownNameError: a locale that Faker does not have.
         SettingError: a locale without names in its language, with too few, or not in Latin letters.
     """
-    pack = language_pack(locale)
-    if pack is not None:
-        return _listed(pack)
+    pack = own_pack(locale)
+    if pack is None or surrogate_table(pack, "names").get("faker", False):
+        return _of_faker(locale, pack)
+    given = {
+        casefold_accents(name): sex for sex, names in (("male", pack.male), ("female", pack.female)) for name in names
+    }
+    common = {
+        kind: tuple(sorted(_single(pack.entries("surrogates", "names", kind) or names)))
+        for kind, names in (("female", pack.female), ("male", pack.male), ("family", pack.family))
+    }
+    for kind in ("male", "female"):
+        given |= {casefold_accents(name): kind for name in common[kind]}
+    family = frozenset(map(casefold_accents, (*pack.family, *common["family"])))
+    first = (common["female"], common["male"])
+    return LocaleLists.of(
+        pack.code, first, common["family"], _towns(locale) or tuple(sorted({*pack.towns})), (given, family)
+    )
+
+
+def _of_faker(locale: str, pack: Language | None) -> LocaleLists:
+    """Return Faker's names without those that the pack excludes; the pack's given names replace Faker's."""
     from faker import Faker  # noqa: PLC0415
     from faker.config import AVAILABLE_LOCALES  # noqa: PLC0415
 
@@ -234,51 +180,34 @@ def locale_lists(locale: str) -> LocaleLists:
         raise SettingError(problem)
     if min(map(len, (female, male, last))) < _FEWEST:
         raise SettingError(f"the locale '{locale}' has too few names: choose another, such as en_GB or es_ES")
-    if locale in ("es", "es_ES"):
-        town = spanish_towns()
-    else:
-        town = _drawn(fake.city) if _speaks(fake, "address", locale) else ()
+    town = _towns(locale) or (_drawn(fake.city) if _speaks(fake, "address", locale) else ())
     family = frozenset(map(casefold_accents, last))
     female, male = (_of_sex(names, sex) for names, sex in ((female, "female"), (male, "male")))
     sex_of = {casefold_accents(name): sex for names, sex in ((female, "female"), (male, "male")) for name in names}
-    last = _family_names(last, locale)
-    female, male = _full(female, locale, _SPANISH_FEMALE), _full(male, locale, _SPANISH_MALE)
+    if pack is not None:
+        entries = partial(pack.entries, "surrogates", "names")
+        pet_names = {*entries("pet_names")}
+        female, male = (
+            tuple(sorted(entries(sex))) or tuple(name for name in names if casefold_accents(name) not in pet_names)
+            for sex, names in (("female", female), ("male", male))
+        )
+    last = _family_names(last, pack)
     return LocaleLists.of(locale.partition("_")[0], (female, male), last, town, (sex_of, family))
 
 
-def _listed(pack: Language) -> LocaleLists:
-    """Return the names of a language pack; those to choose from are those of its surrogates, if it has any."""
-    given = {
-        casefold_accents(name): sex for sex, names in (("male", pack.male), ("female", pack.female)) for name in names
-    }
-    common = {
-        kind: tuple(sorted(_single(pack.entries("surrogates", "names", kind) or names)))
-        for kind, names in (("female", pack.female), ("male", pack.male), ("family", pack.family))
-    }
-    for kind in ("male", "female"):
-        given |= {casefold_accents(name): kind for name in common[kind]}
-    family = frozenset(map(casefold_accents, (*pack.family, *common["family"])))
-    town = tuple(name for one in packed_provinces(pack.code) for name in one.own_towns) or pack.towns
-    first = (common["female"], common["male"])
-    return LocaleLists.of(pack.code, first, common["family"], tuple(sorted({*town})), (given, family))
+def _towns(locale: str) -> tuple[str, ...]:
+    """Return the usual names of the towns of a locale's provinces."""
+    return tuple(sorted({town for one in provinces_of(locale) for town in one.own_towns}))
 
 
-def _full(names: tuple[str, ...], locale: str, spanish: frozenset[str]) -> tuple[str, ...]:
-    """Return the given names of a list without pet names, and for Spanish our own list."""
-    if locale.startswith("es"):
-        return tuple(sorted(spanish))
-    if locale.startswith("en"):
-        return tuple(name for name in names if casefold_accents(name) not in _ENGLISH_PET_NAMES)
-    return names
-
-
-def _family_names(names: tuple[str, ...], locale: str) -> tuple[str, ...]:
-    """Return the family names of a list that are no first name or other word, with their accents."""
+def _family_names(names: tuple[str, ...], pack: Language | None) -> tuple[str, ...]:
+    """Return the family names of a list, with their accents, without those that the pack excludes."""
     spelled = {casefold_accents(name): name for name in sorted(names, key=str.isascii, reverse=True)}
-    first = given_name_sexes() if locale.startswith("es") else {}
-    found = tuple(
-        sorted(name for plain, name in spelled.items() if plain not in first and plain not in _ODD_FAMILY_NAMES)
-    )
+    section = surrogate_table(pack, "names") if pack else {}
+    excluded = {*pack.entries("surrogates", "names", "odd_family_names")} if pack else set[str]()
+    if section.get("only_family_names", False):
+        excluded |= given_name_sexes().keys()
+    found = tuple(sorted(name for plain, name in spelled.items() if plain not in excluded))
     return found if len(found) >= _FEWEST else names
 
 

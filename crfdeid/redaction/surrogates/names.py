@@ -10,16 +10,13 @@ from typing import NamedTuple
 
 import regex
 
-from crfdeid.known_phi.names import NAME_WORD, PARTICLES
+from crfdeid.known_phi.names import NAME_WORD
 from crfdeid.redaction.surrogates.choices import Chooser, Options, options_of, words_in
 from crfdeid.redaction.surrogates.locales import LocaleLists, given_name_sexes, locale_lists
 from crfdeid.redaction.surrogates.words import (
-    ENGLISH_AND_SPANISH_TITLES,
     VOWELS,
     casefold_accents,
-    casefold_words,
-    folded_entries,
-    language_pack,
+    packs_of,
     splice,
     surrogate_table,
     with_case_of,
@@ -37,8 +34,6 @@ _LONG_WORD = 4  # a shorter one may be part of an account by chance
 _SIBILANTS = tuple("sßxz")
 _LONGEST_ABBREVIATION = 3
 _WORD_BEFORE = regex.compile(r"(\p{L}+)[\s-]$")
-# Particles that stay in Spanish names even with a capital ("De La Cruz").
-_CAPITAL_PARTICLES = frozenset(["de", "del", "la", "las", "los", "y", "san", "santa"])
 
 
 class Names:
@@ -229,7 +224,7 @@ class Names:
         return lower in self._words.capital_particles and not is_last and (word.isupper() or word.istitle())
 
     def _part(self, word: str, following: str) -> str:
-        if self._words.abbreviates and following == "." and len(word) <= _LONGEST_ABBREVIATION:
+        if not self._words.two_family_names and following == "." and len(word) <= _LONGEST_ABBREVIATION:
             return self.initials(word[0])  # "Th. Quill"
         return self.initials(word) if _are_initials(word) else self.word(word)
 
@@ -357,25 +352,8 @@ def _by_initial(names: Sequence[str]) -> dict[str, Options]:
     return {initial: Options((), some) for initial, some in found.items()}
 
 
-_FEMALE_TITLES = casefold_words("dra dras doctora sra srta señora señorita doña dña dª d.ª mrs ms miss madam")
-_MALE_TITLES = casefold_words("sr señor don d mr sir")
-_MALE_IN_SPANISH = casefold_words("dr dres doctor profesor")  # for both sexes in English
-# Titles before a single first name.
-_BEFORE_FIRST_NAMES = casefold_words("don doña d dña dª d.ª")
-# Labels of fields for a part of a name; "nombre y apellidos" is for the whole.
-_CUE_AT_END = regex.compile(
-    r"(?<!\p{L})(?<!(?:(?<!\p{L})(?:y|e|and)\s|[,/]\s?))"
-    r"(?:(?P<family>apellidos?|surname|last name|family name)|(?P<first>first name|given name|nombre de pila|nombres?))"
-    r"(?:\s+(?:del?|of)\s+(?:la\s|the\s)?pa[ct]ien(?:te|t))?\s*[:=;|,]?\s*$",
-    regex.IGNORECASE,
-)
 _TITLES_AT_END = regex.compile(r"(?:(?<!\p{L})(?P<title>\p{L}+(?:\.?ª)?)\.?\s*)+$")
-# Words that indicate the sex of a patient.
-_SEX_WORD = regex.compile(
-    r"(?<!\p{L})(?:(?P<female>mujer|niña|femenin[ao]|she|her|female|woman|girl|lady)"
-    r"|(?P<male>varón|hombre|niño|masculino|he|his|him|male|man|boy|gentleman))(?!\p{L})",
-    regex.IGNORECASE,
-)
+_ELISION = r"[dl]['’](?=\p{L})"
 _REACH = 60  # characters before a name that may contain its title or label
 
 
@@ -403,12 +381,13 @@ class NameWords(NamedTuple):
         sex_word: words that indicate the sex of a patient, with the groups "female" and "male".
         doctors: titles of men that forms have before names of women, too.
         names_too: titles that are also family names, and are these at the end of a name: "Herr Graf".
-        kept: further parts of names that stay, such as "h. c." and "d'"; None for none.
-        needs_both_cues: whether a label counts only in notes with labels of both kinds.
+        kept: further parts of names that stay, such as "h. c." and "d'".
+        two_family_names: whether a name may end with two family names. Elsewhere first names may be abbreviated to
+            several letters, "Th.", family names be in capitals, and labels count in notes with labels of both kinds.
         has_genitive: whether "s" at the end of a name is a genitive.
         same_vowels: whether names that begin with a vowel get such names, after "d'".
-        abbreviates: whether first names are abbreviated to several letters, "Th.", and family names are in capitals.
         female_ending: endings of the names of women, for a name in no list.
+        male_ending: endings of the names of men, for a name in no list; None for all that are no women's.
         after: particle -> the names that follow it: "Gall" after "le".
     """
 
@@ -420,65 +399,70 @@ class NameWords(NamedTuple):
     before_first_names: frozenset[str]
     cue_at_end: regex.Pattern[str]
     sex_word: regex.Pattern[str]
-    doctors: frozenset[str] = frozenset()
-    names_too: frozenset[str] = frozenset()
-    kept: regex.Pattern[str] | None = None
-    needs_both_cues: bool = False
-    has_genitive: bool = False
-    same_vowels: bool = False
-    abbreviates: bool = False
-    female_ending: regex.Pattern[str] | None = None
-    after: Mapping[str, Sequence[str]] = MappingProxyType({})
+    doctors: frozenset[str]
+    names_too: frozenset[str]
+    kept: regex.Pattern[str]
+    two_family_names: bool
+    has_genitive: bool
+    same_vowels: bool
+    female_ending: regex.Pattern[str]
+    male_ending: regex.Pattern[str] | None
+    after: Mapping[str, Sequence[str]]
 
     def without_titles(self, text: str) -> str:
         """Return a text of the same length with spaces for the parts of `kept`."""
-        return self.kept.sub(lambda match: " " * len(match.group()), text) if self.kept else text
+        return self.kept.sub(lambda match: " " * len(match.group()), text)
 
 
 @lru_cache(maxsize=16)
 def name_words(locale: str) -> NameWords:
-    """Return the words around the names of a locale's language; those of English and Spanish are read together."""
-    pack = language_pack(locale)
-    if pack is None:
-        return NameWords(
-            ENGLISH_AND_SPANISH_TITLES,
-            PARTICLES,
-            _CAPITAL_PARTICLES if locale.startswith("es") else frozenset(),
-            _FEMALE_TITLES,
-            _MALE_TITLES,
-            _BEFORE_FIRST_NAMES,
-            _CUE_AT_END,
-            _SEX_WORD,
-            doctors=_MALE_IN_SPANISH if locale.startswith("es") else frozenset(),
-        )
-    names = surrogate_table(pack, "names")
-    titles = frozenset(pack.entries("surrogates", "names", "titles"))
-    particles = frozenset(word for entry in pack.particles for word in regex.findall(r"\p{L}+", entry))
-    particles |= frozenset(pack.entries("surrogates", "names", "particles"))
-    never = "(?!)"
-    family, first = names.get("family_labels", never), names.get("first_labels", never)
-    female, male = names.get("female_words", never), names.get("male_words", never)
+    """Return the words around the names of a locale's languages."""
+    packs = packs_of(locale)
+    sections = [surrogate_table(pack, "names") for pack in packs]
+    names = sections[0]
+
+    def listed(field: str) -> frozenset[str]:
+        return frozenset(entry for pack in packs for entry in pack.entries("surrogates", "names", field))
+
+    def folded(field: str) -> frozenset[str]:
+        return frozenset(map(casefold_accents, listed(field)))
+
+    def either(field: str) -> str:
+        return "|".join(section[field] for section in sections if field in section) or "(?!)"
+
+    titles = listed("titles").union(*(pack.words[name] for pack in packs for name in ("title", "honorific")))
+    particles = listed("joining")
+    if not particles:
+        particles = frozenset(word for entry in packs[0].particles for word in regex.findall(r"\p{L}+", entry))
+        particles |= listed("particles")
+    capital = packs[0].entries("surrogates", "names", "capital_particles")
+    male_endings = names.get("male_endings")
     return NameWords(
-        titles | pack.words["title"] | pack.words["honorific"],
+        titles,
         particles,
-        particles,
-        folded_entries(pack.code, "names", "female_titles"),
-        folded_entries(pack.code, "names", "male_titles"),
-        folded_entries(pack.code, "names", "before_first_names"),
-        regex.compile(rf"(?<!\p{{L}})(?:(?P<family>{family})|(?P<first>{first}))\s*[:=;|,]?\s*$", regex.IGNORECASE),
-        regex.compile(rf"(?<!\p{{L}})(?:(?P<female>{female})|(?P<male>{male}))(?!\p{{L}})", regex.IGNORECASE),
-        kept=regex.compile(
-            rf"(?<!\p{{L}})(?:[dl]['’](?=\p{{L}})|{names.get('title_phrases', never)})", regex.IGNORECASE
+        frozenset(capital) if "capital_particles" in names else particles,
+        folded("female_titles"),
+        folded("male_titles"),
+        folded("before_first_names"),
+        regex.compile(
+            rf"(?<!\p{{L}})(?:(?P<family>{either('family_labels')})|(?P<first>{either('first_labels')}))\s*[:=;|,]?\s*$",
+            regex.IGNORECASE,
         ),
-        needs_both_cues=True,
-        names_too=frozenset(pack.entries("surrogates", "names", "titles_and_names")),
-        has_genitive=names.get("genitive", False),
-        same_vowels=names.get("same_vowels", False),
-        abbreviates=True,
-        female_ending=regex.compile(rf"(?:{names.get('female_endings', 'a')})$"),
-        after=MappingProxyType(
-            {particle: pack.entries("surrogates", "names", "after", particle) for particle in names.get("after", {})}
+        regex.compile(
+            rf"(?<!\p{{L}})(?:(?P<female>{either('female_words')})|(?P<male>{either('male_words')}))(?!\p{{L}})",
+            regex.IGNORECASE,
         ),
+        frozenset(packs[0].entries("surrogates", "names", "doctors")),
+        listed("titles_and_names"),
+        regex.compile(
+            rf"(?<!\p{{L}})(?:{names.get('elisions', _ELISION)}|{either('title_phrases')})", regex.IGNORECASE
+        ),
+        names.get("two_family_names", False),
+        names.get("genitive", False),
+        names.get("same_vowels", False),
+        regex.compile(rf"(?:{names.get('female_endings', 'a')})$"),
+        None if male_endings is None else regex.compile(rf"(?:{male_endings})$"),
+        {particle: packs[0].entries("surrogates", "names", "after", particle) for particle in names.get("after", {})},
     )
 
 
@@ -511,7 +495,7 @@ def name_roles(
         found = _nominatives(found, [text[end : end + 2] for _, end, _ in spans], known)
     cues = [words.cue_at_end.search(before) for _, before, _ in found]
     kinds = {cue.lastgroup for cue in cues if cue}
-    split = "family" in kinds and (len(kinds) > 1 or not words.needs_both_cues)
+    split = "family" in kinds and (len(kinds) > 1 or words.two_family_names)
     noted = _noted_sex(text, words.sex_word) if patients else None
     votes: dict[str, Counter[str]] = {}
     for (value, before, is_patient), cue in zip(found, cues, strict=True):
@@ -573,13 +557,13 @@ def _read(
         if match.group().lower() in words.titles:
             titles.add(word)
         elif word in words.particles:
-            after_particle = words.abbreviates
+            after_particle = not words.two_family_names
             continue
         elif units and between == "-" and not units[-1].is_initial and not after_particle:
             units[-1] = units[-1]._replace(words=(*units[-1].words, word))
         else:
             is_initial = len(word) == 1 or (
-                words.abbreviates and len(word) <= _LONGEST_ABBREVIATION and value[end : end + 1] == "."
+                not words.two_family_names and len(word) <= _LONGEST_ABBREVIATION and value[end : end + 1] == "."
             )
             units.append(_Unit((word,), is_initial, comma, len(word) > 1 and match.group().isupper(), after_particle))
         after_particle = False
@@ -588,7 +572,7 @@ def _read(
         return
     for unit, is_first in zip(units, firsts, strict=True):
         for word in () if unit.is_initial else unit.words:
-            deciding = unit.words[0] if words.abbreviates else word  # "Jean-Marie" is a man
+            deciding = word if words.two_family_names else unit.words[0]  # "Jean-Marie" is a man
             yield word, _first_name_sex(deciding, titles, known, words, noted) if is_first else FAMILY
 
 
@@ -601,10 +585,11 @@ def _first_name_sex(word: str, titles: set[str], known: LocaleLists, words: Name
     listed = known.given.get(word) or title or noted or given_name_sexes().get(word)
     if listed in ("female", "male"):
         return listed
-    if words.female_ending is not None:
+    if words.male_ending is None:
         return "female" if words.female_ending.search(word) else "male"
-    doctor = "male" if titles & words.doctors else None
-    return doctor or listed or {"a": "female", "o": "male"}.get(word[-1], "either")
+    if titles & words.doctors or listed:
+        return "male" if titles & words.doctors else "either"
+    return "female" if words.female_ending.search(word) else "male" if words.male_ending.search(word) else "either"
 
 
 def _titles(before: str, known: frozenset[str]) -> list[str]:
@@ -624,7 +609,7 @@ def _first_names(
         return [unit.after_comma for unit in units]
     # Listed first names that are no family names.
     certain = [_is_listed_first(unit, known) and unit.words[0] not in known.family for unit in units]
-    if forms.abbreviates:
+    if not forms.two_family_names:
         return _by_order(units, certain, titles, known, forms)
     if len(words) == 1:  # "Dr. Quill", "doña Jane"; "J. Quill", "Jane Q."
         alone = len(units) == 1 and bool(titles & forms.before_first_names)

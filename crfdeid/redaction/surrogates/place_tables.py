@@ -219,6 +219,13 @@ def packed_provinces(code: str) -> tuple[Province, ...]:
     return tuple(found)
 
 
+def provinces_of(locale: str) -> tuple[Province, ...]:
+    """Return the provinces whose numbers begin a locale's postcodes; none for a locale without."""
+    if locale in ("es", "es_ES"):
+        return provinces()
+    return packed_provinces(locale[:2]) if language_pack(locale) else ()
+
+
 @lru_cache(maxsize=1)
 def abroad() -> tuple[Abroad, ...]:
     """Return the countries of the Americas."""
