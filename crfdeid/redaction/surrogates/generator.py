@@ -9,8 +9,6 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
-import regex
-
 from crfdeid.known_phi.patients import patient_name
 from crfdeid.label_schemes import surrogate_kind
 from crfdeid.redaction.surrogates.calendars import DATE_LIKE
@@ -19,21 +17,17 @@ from crfdeid.redaction.surrogates.dates import DateShift, NoteDates, patient_shi
 from crfdeid.redaction.surrogates.demographics import generalise_age, preserve_kin, preserve_occupation, preserve_sex
 from crfdeid.redaction.surrogates.hospitals import Hospitals
 from crfdeid.redaction.surrogates.identifiers import (
+    Numbers,
     account_name,
     contact_kind,
     mail_address,
-    net_address,
-    number_of_form,
-    substitute_characters,
-    telephone,
-    telephone_after,
     web_address,
 )
 from crfdeid.redaction.surrogates.locales import puts_month_first
 from crfdeid.redaction.surrogates.names import Names
 from crfdeid.redaction.surrogates.place_tables import other_country
 from crfdeid.redaction.surrogates.places import Places
-from crfdeid.redaction.surrogates.words import casefold_accents, language_pack, surrogate_table
+from crfdeid.redaction.surrogates.words import casefold_accents
 from crfdeid.secrets import derive
 
 # Kinds whose surrogates have other digits in the same positions, which would turn a date into an invalid one.
@@ -90,8 +84,10 @@ class Surrogates:
         keyed = self._keyed = Chooser(key)
         names = Names(keyed, locale, roles, persons)
         where = Places(keyed, locale, names, places, countries, postcodes)
-        by_month = self._by_month = puts_month_first(locale) if month_first is None else month_first
+        self._by_month = puts_month_first(locale) if month_first is None else month_first
         self._dates, self._locale = dates, locale
+        exchanged = where.geography
+        numbers = Numbers(keyed, locale, self._shifted, exchanged.province_number, exchanged.dialled)
         self._by_kind: dict[str, Callable[[str], str | None]] = {
             "person": names.person,
             "hospital": Hospitals(keyed, locale, names, where, hospitals).hospital,
@@ -99,35 +95,23 @@ class Surrogates:
             "street": where.street,
             "town": where.town,
             "country": lambda text: other_country(text, keyed, locale),
-            "date": lambda text: shift_date(text, self._shift, month_first=by_month, locale=locale, note=self._note),
+            "date": self._shifted,
             "age": lambda text: generalise_age(text, locale),
             "sex": lambda text: preserve_sex(text, locale),
             "kin": lambda text: preserve_kin(text, names.person, locale),
             "job": lambda text: preserve_occupation(text, locale),
-            "telephone": lambda text: telephone(text, keyed, where.geography.dialled),
-            "number": lambda text: substitute_characters(text, keyed, where.geography.province_number),
-            "licence": lambda text: substitute_characters(
-                text, keyed, where.geography.province_number, is_licence=True
-            ),
+            "telephone": numbers.telephone,
+            "number": numbers.number,
+            "licence": lambda text: numbers.number(text, is_licence=True),
             "mail": lambda text: mail_address(text, keyed, names.account(text)),
             "web": lambda text: web_address(text, keyed, names.word(text)),
-            "net": lambda text: net_address(text, keyed),
+            "net": numbers.net_address,
             "account": lambda text: account_name(text, keyed, names.account(text)),
             "none": lambda text: None,
         }
-        pack = language_pack(locale)
-        if pack is not None:
-            section = surrogate_table(pack, "numbers")
-            forms = [regex.compile(form) for form in section.get("forms", ())]
-            prefix = regex.compile(section.get("phone_prefix", ""))
-            area_codes = [codes.replace(",", " ").split() for codes in section.get("area_codes", ())]
-            announcing = pack.words["identifier"] | pack.words["contact"]
-            self._by_kind["telephone"] = lambda text: telephone_after(text, keyed, prefix, area_codes, announcing)
-            exchanged = where.geography.province_number
-            for kind in ("number", "licence"):
-                self._by_kind[kind] = lambda text: number_of_form(
-                    text, keyed, forms, self._by_kind["date"], exchanged, announcing
-                )
+
+    def _shifted(self, text: str) -> str | None:
+        return shift_date(text, self._shift, month_first=self._by_month, locale=self._locale, note=self._note)
 
     @cached_property
     def _shift(self) -> DateShift:

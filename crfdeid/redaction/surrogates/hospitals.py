@@ -3,115 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
+from typing import NamedTuple
 
 import regex
 
-from crfdeid.known_phi.names import PARTICLES
 from crfdeid.redaction.surrogates.choices import Chooser
 from crfdeid.redaction.surrogates.identifiers import other_code
 from crfdeid.redaction.surrogates.locales import locale_lists
-from crfdeid.redaction.surrogates.names import Names
-from crfdeid.redaction.surrogates.place_tables import known_countries, other_country
-from crfdeid.redaction.surrogates.places import (
-    ARTICLES,
-    BEFORE_NAMES,
-    PIECE,
-    Places,
-    more_options,
-    name_runs,
-    replace_runs,
-    towns_of,
-)
+from crfdeid.redaction.surrogates.names import Names, name_words
+from crfdeid.redaction.surrogates.place_tables import country_of, other_country
+from crfdeid.redaction.surrogates.places import PIECE, Places, more_options, name_runs, replace_runs, towns_of
 from crfdeid.redaction.surrogates.words import (
-    ENGLISH_AND_SPANISH_TITLES,
-    ENGLISH_AND_SPANISH_WORDS,
     VOWELS,
+    NameForm,
     casefold_accents,
     casefold_words,
-    folded_entries,
-    language_pack,
+    classes_of,
+    folded_in,
     name_forms,
+    packs_of,
     splice,
+    surrogate_entries,
     surrogate_table,
 )
-from features.languages import Language
-from features.lexicons import SPANISH_MONTHS
 
-_KEPT = casefold_words(
-    " ".join([*ENGLISH_AND_SPANISH_WORDS["hospital"], *ENGLISH_AND_SPANISH_TITLES, *PARTICLES])
-) | casefold_words(
-    """
-    universitari universitaria materno infantil provincial regional comarcal nacional central municipal público
-    pública privado privada militar médico médica médicos quirúrgico oncológico psiquiátrico psiquiátrica
-    pediátrico geriátrico cardiológico oftalmológico dermatológico forense legal asistencial docente integral
-    especialidades urgencias consultas atención primaria unidad servicio departamento sección área laboratorio
-    laboratorios facultad universidad universitat university college school escuela colegio instituto institut
-    fundació asociación sociedad clínicas centros complexo hospitalari hospitalaria maternidad medicina medicine
-    cirugía odontología enfermería farmacia ciencias salud investigación investigaciones biomédica biomédico
-    biomedical research foundation association department community county state city national veterans children's
-    children women's mercy saint's urgent care family practice associates group system systems services service
-    surgical cancer heart eye institute laboratory inc llc co corp ltd s.a sa sl edificio juzgados ciudad justicia
-    gobierno ministerio consejería ayuntamiento policía guardia civil residencia geriátrica ancianos
-    dolor diálisis hemodiálisis rehabilitación cuidados paliativos microbiología oftalmobiología oftalmología urología
-    nefrología neurología cardiología pediatría traumatología oncología radiología psiquiatría ginecología anatomía
-    patológica toxicología genética mental deportivo deportiva ceguera evitar consejo comité comisión europa
-    europeo europea internacional aplicada social pública medicina seguridad mutua consultorio consulta edifici
-    iml ivml iis ute cap eap uci para con contra por sin
-    acute adult allergy ambulance ambulatory assisted asthma audiology behavioral behavioural birth blood bone breast
-    campus cardiac cardiology cardiovascular chiropractic clinical convalescent counseling counselling day dental
-    dentistry department dermatology detox diabetes diagnostic diagnostics dialysis disease ear emergency endocrinology
-    endoscopy ent extended facility fertility gastroenterology geriatric gynecology gynaecology hematology home homecare
-    hospitalist imaging immunology infectious infusion intensive internal joint kidney labs lab laboratories living
-    liver long maternity mental midwifery mri neonatal nephrology neurology neurosurgery nose ob obgyn obstetrics
-    occupational oncology ophthalmology optical optometry orthopaedic orthopaedics orthopedic orthopedics outpatient
-    pain palliative partners pathology pediatric pediatrics paediatric paediatrics pharmacy physical physicians
-    physiotherapy plasma podiatry practice primary providers psychiatric psychiatry psychology pulmonary radiation
-    radiology recovery rehab renal respiratory retirement rheumatology senior skilled sleep specialists specialty
-    specialties speech spine sports stroke surgeons surgery telehealth term therapy throat transplant trauma treatment
-    trust nhs in ultrasound unit urology vascular vision walk wellness wound
-    adicciones ambulancias ambulatoria ambulatorio análisis asilo asistida banco botica clínicos desintoxicación
-    día diagnóstico digestivo domiciliaria domicilio endocrinología endoscopias estética fertilidad fisioterapia
-    geriatría hematología hogar hospicio imagen logopedia mayores neumología óptica ortopedia podología psicología renal
-    reproducción resonancia reumatología sangre sanitario sanitaria trasplantes
-"""
-)
-# Words that replace each other in a hospital without another name.
-_GENERIC = {
-    "es": ("General", "Clínico", "Comarcal", "Provincial", "Regional"),
-    "en": ("General", "Community", "Memorial", "Regional", "County"),
-}
-# Adjectives of regions and countries, replaced by "Nacional" and the like.
-_DEMONYMS = casefold_words(
-    """
-    español española andaluz andaluza aragonés aragonesa asturiano asturiana balear canario canaria cántabro
-    cántabra castellano castellana leonés leonesa catalán catalana extremeño extremeña gallego gallega madrileño
-    madrileña murciano murciana navarro navarra vasco vasca valenciano valenciana galego galega català argentino
-    argentina chileno chilena colombiano colombiana cubano cubana mexicano mexicana peruano peruana uruguayo
-    uruguaya venezolano venezolana
-"""
-) - {"navarra", "argentina"}  # which are places, too
-_BEFORE_FIRST_NAMES = casefold_words("infanta reina rey príncipe princesa beata sor fray")
-_LARGER = ("Nacional", "Central", "General")
-_MONTHS = f"(?i:{'|'.join(SPANISH_MONTHS)})"
-_CAP = r"\p{Lu}[\p{L}\p{M}]*"
-_NAMED = regex.compile(
-    rf"(?<![\p{{L}}\p{{N}}])(?:(?P<who>(?i:Virgen|(?:Nuestra|Ntra\.?|Nstra\.?)\s+(?:Señora|Sra\.?)))"
-    rf"(?P<which>(?:\s+(?i:de|del|la|las|los))*\s+{_CAP})"
-    rf"|(?P<day>[0-9]{{1,2}})(?P<of>º?(?:\s+(?i:de)(?!\p{{L}}))?)(?:(?P<gap>\s+)(?P<month>{_MONTHS}))(?!\p{{L}})"
-    rf"|(?P<cut>(?P<first_day>[0-9]{{1,2}})º?\s+(?i:de)$)"
-    rf"|(?P<saint>(?i:San|Santo|Santa|Sant|St[ao]\.?))(?P<space>\s+)"
-    rf"(?P<called>{_CAP}(?:\s+(?:de|de la|de los|del|y)\s+{_CAP})?)"
-    rf"|(?P<land>(?:de\s+la|de\s+las|de\s+los|del)\s+(?P<thing>{_CAP}(?:\s+{_CAP})*))"
-    rf"|(?P<house>(?i:la|el|las|los)\s+(?P<first>{_CAP}))"
-    rf"|(?P<place>(?i:de|en)\s+)(?P<town>{_CAP}(?:[-\s]{_CAP})*))"
-)
 _ABBREVIATION = regex.compile(r"\p{Lu}{2,8}")
-# Initials of "Hospital Universitario", "Medical Center" and the like before or after those of the name.
-_ABBREVIATED = regex.compile(
-    r"(?P<before>CHU|HGU|HCU|HU|HG|HC|CH|H|)(?P<name>\p{Lu}+?)(?P<after>RMC|GMC|CMC|MC|GH|CH|)"
-)
-_FIRM = regex.compile(r"[\s,]+S\.?\s?[AL]\.?(?:U\.?)?$")
 _MOST_INITIALS = 5
 _LONGEST_ACRONYM = 4
 _MOST_TOWN_WORDS = 4
@@ -124,6 +41,73 @@ def _folded_towns(locale: str) -> frozenset[str]:
     """Return the casefolded real towns of one word in a locale."""
     known = locale_lists(locale)
     return casefold_words(" ".join(name for name in known.town[: known.real_town] if " " not in name))
+
+
+class InstitutionWords(NamedTuple):
+    """Words around the names of a locale's institutions.
+
+    Attributes:
+        kept: casefolded words that stay.
+        forms: forms of names.
+        named: expression of names of other forms, with groups that say what they are (`Hospitals.hospital`).
+        endings: expression of words that stay.
+        before_town: expression of what precedes a town.
+        towns_tail: what replaces the second part of a town with a hyphen.
+        firm: expression of the form of a company at the end of a name.
+        abbreviated: expression of the initials of an institution, with the groups before, name and after.
+        generic: words that replace each other in an institution without another name.
+        demonyms: casefolded adjectives of regions and countries.
+        larger: adjectives that replace these.
+        before_first_names: casefolded words before the given name of a person.
+        months: names of the months.
+        small: casefolded words of names that have no capital.
+    """
+
+    kept: frozenset[str]
+    forms: tuple[NameForm, ...]
+    named: regex.Pattern[str] | None
+    endings: regex.Pattern[str]
+    before_town: regex.Pattern[str]
+    towns_tail: tuple[str, ...]
+    firm: regex.Pattern[str]
+    abbreviated: regex.Pattern[str] | None
+    generic: tuple[str, ...]
+    demonyms: frozenset[str]
+    larger: tuple[str, ...]
+    before_first_names: frozenset[str]
+    months: tuple[str, ...]
+    small: frozenset[str]
+
+
+@lru_cache(maxsize=16)
+def institution_words(locale: str) -> InstitutionWords:
+    """Return the words around the names of a locale's institutions."""
+    pack, names = packs_of(locale)[0], name_words(locale)
+    section = surrogate_table(pack, "institutions")
+    forms = name_forms(pack.code, "institutions")
+    kept = folded_in(locale, "institutions", "kept") | casefold_words(" ".join(classes_of(locale)["hospital"]))
+    if not forms:
+        kept |= {*map(casefold_accents, names.titles | names.particles)}
+    entries = partial(surrogate_entries, locale, "institutions")
+    before, after = entries("initials_before"), entries("initials_after")
+    return InstitutionWords(
+        kept,
+        forms,
+        regex.compile(section["named"]) if "named" in section else None,
+        regex.compile(section.get("endings", "(?!)"), regex.IGNORECASE),
+        regex.compile(section.get("town", "(?!)")),
+        pack.entries("surrogates", "institutions", "towns_tail"),
+        regex.compile("|".join(surrogate_table(one, "institutions").get("firm", "(?!)") for one in packs_of(locale))),
+        regex.compile(rf"(?P<before>{'|'.join(before)}|)(?P<name>\p{{Lu}}+?)(?P<after>{'|'.join(after)}|)")
+        if before or after
+        else None,
+        pack.entries("surrogates", "institutions", "generic"),
+        folded_in(locale, "institutions", "demonyms"),
+        pack.entries("surrogates", "institutions", "larger"),
+        folded_in(locale, "institutions", "before_first_names"),
+        tuple(forms_of_month[0] for forms_of_month in pack.months),
+        folded_in(locale, "places", "articles") or pack.function_words.union(pack.particles),
+    )
 
 
 class Hospitals:
@@ -141,7 +125,7 @@ class Hospitals:
         self, keyed: Chooser, locale: str, names: Names, places: Places, spelled_out: Iterable[str] = ()
     ) -> None:
         self._keyed, self._locale, self._names, self._places = keyed, locale, names, places
-        self._spanish = locale.startswith("es")
+        self._listed = institution_words(locale)
         self._folded_towns = _folded_towns(locale)
         self._forms: dict[str, Callable[[regex.Match[str]], str | None]] = {
             "who": self._virgin,
@@ -152,47 +136,40 @@ class Hospitals:
             "house": self._house,
             "town": self._town,
         }
-        self._pack = language_pack(locale)
         self._spelled_out = sorted({text for text in spelled_out if not _ABBREVIATION.fullmatch(text)})
 
     def hospital(self, text: str) -> str | None:
         """Return another institution: words such as "Hospital" stay; None for one without a name."""
-        if self._pack is not None:
-            usual = text if not (text.isupper() or text.islower()) else str(PIECE.sub(self._usual, text))
-            found = self._packed(usual, self._pack)
-            return found.upper() if text.isupper() else found.lower() if text.islower() else found
-        if _ABBREVIATION.fullmatch(text):
-            return self._abbreviation(text)
-        town = self._places.spanish(text)
+        if self._listed.abbreviated and _ABBREVIATION.fullmatch(text):
+            return self._abbreviation(text, self._listed.abbreviated)
+        if self._listed.forms:
+            return self._in_usual_case(text, self._of_forms)
+        town = self._places.sure(text)
         if town is not None:
             return town
-        firm = _FIRM.search(text)
+        firm = self._listed.firm.search(text)
         if firm and firm.start():
             named = self.hospital(text[: firm.start()])
             return named and named + firm.group()
-        if self._spanish:
-            found = self._in_one_case(text) if text.isupper() or text.islower() else self._in_spanish(text)
-        else:
-            found = self._words(text)
+        found = self._in_usual_case(text, self._of_named) if self._listed.named else self._words(text)
         return found if casefold_accents(found) != casefold_accents(text) else self._generic(text)
+
+    def _in_usual_case(self, text: str, replace: Callable[[str], str]) -> str:
+        """Return the surrogate of a name by way of its usual capitals, if it is in upper or lower case."""
+        if not (text.isupper() or text.islower()):
+            return replace(text)
+        found = replace(str(PIECE.sub(self._usual, text)))
+        return found.upper() if text.isupper() else found.lower()
 
     def _usual(self, match: regex.Match[str]) -> str:
         """Return a word of a name in one case with its usual capital, if it has one."""
         lower = match.group().lower()
-        small = self._pack is not None and any(
-            lower in words for words in (self._pack.particles, self._pack.function_words)
-        )
-        return lower if small else match.group().title()
+        return lower if lower in self._listed.small else match.group().title()
 
-    def _packed(self, text: str, pack: Language) -> str:
+    def _of_forms(self, text: str) -> str:
         """Return another institution by the forms of a language, its towns, and its words that stay."""
-        section = surrogate_table(pack, "institutions")
-        kept = folded_entries(pack.code, "institutions", "kept") | frozenset(
-            map(casefold_accents, pack.words["hospital"])
-        )
-        stays = regex.compile(section.get("endings", "(?!)"), regex.IGNORECASE)
-        before_town = regex.compile(section.get("town", "(?!)"))
-        pieces = self._places.forms_in(text, name_forms(pack.code, "institutions"))
+        kept = self._listed.kept
+        pieces = self._places.forms_in(text, self._listed.forms)
         words = [match for match in PIECE.finditer(text) if not _within(match.span(), pieces)]
         done = -2  # the end of the town before
         for i, match in enumerate(words):
@@ -201,7 +178,7 @@ class Hospitals:
             word, plain = match.group(), casefold_accents(match.group())
             stop, town = self._town_at(text, words[i:])
             if match.start() == done + 1 and text[done] == "-" and plain not in kept:  # a part of the town
-                tails = pack.entries("surrogates", "institutions", "towns_tail")
+                tails = self._listed.towns_tail
                 known = self._places.geography.known(word)
                 if known is not None and known.kind in ("capital", "town"):
                     tails = (self._places.town(word),)
@@ -213,9 +190,13 @@ class Hospitals:
                 done = stop
             elif match["code"]:
                 pieces.append((*match.span(), self._code(word)))
-            elif (word.islower() and not self._names.knows(word)) or plain in kept or stays.fullmatch(word):
+            elif (
+                (word.islower() and not self._names.knows(word))
+                or plain in kept
+                or self._listed.endings.fullmatch(word)
+            ):
                 continue
-            elif before_town.search(text, 0, match.start()) and not self._names.has(word):
+            elif self._listed.before_town.search(text, 0, match.start()) and not self._names.has(word):
                 pieces.append((*match.span(), self._places.town(word)))
             elif word.isupper() and len(word) <= _LONGEST_ACRONYM:
                 pieces.append((*match.span(), self._names.initials(word)))
@@ -234,21 +215,21 @@ class Hospitals:
         elided = _ELIDED.match(words[0].group())
         start = words[0].start() + (elided.end() if elided else 0)
         for last in reversed(words[:_MOST_TOWN_WORDS]):
-            town = self._places.spanish(text[start : last.end()])
+            town = self._places.sure(text[start : last.end()])
             if town is not None and text[start].isupper():
                 before = text[words[0].start() : start]
                 has_vowel = casefold_accents(town[0]) in VOWELS or not before
                 return last.end(), (before if has_vowel else f"{before[0]}e ") + town
         return start, None
 
-    def _abbreviation(self, text: str) -> str:
+    def _abbreviation(self, text: str, form: regex.Pattern[str]) -> str:
         """Return the initials of the surrogate that the note spells out, else others that agree with names."""
         for whole in self._spelled_out:
             for articles in (False, True):
-                if _initials(whole, articles=articles) == text:
-                    found = _initials(self.hospital(whole) or text, articles=articles)
+                if self._initials(whole, articles=articles) == text:
+                    found = self._initials(self.hospital(whole) or text, articles=articles)
                     return found if found != text else self._names.initials(text)
-        match = _ABBREVIATED.fullmatch(text)
+        match = form.fullmatch(text)
         return match["before"] + self._letters(match["name"]) + match["after"] if match else text
 
     def _letters(self, word: str) -> str:
@@ -258,25 +239,18 @@ class Hospitals:
 
     def _generic(self, text: str) -> str | None:
         """Return "Hospital Clínico" for "Hospital General"; None if there is no such word."""
-        generic = _GENERIC.get(self._locale.split("_")[0], ())
-        for word in generic:
+        for word in self._listed.generic:
             match = regex.search(rf"(?<!\p{{L}}){word}(?!\p{{L}})", text, regex.IGNORECASE)
             if match:
-                found = self._places.other("generic", match.group(), generic)
+                found = self._places.other("generic", match.group(), self._listed.generic)
                 return text[: match.start()] + found + text[match.end() :]
         return None
 
-    def _in_one_case(self, text: str) -> str:
-        """Return the surrogate of a name in upper or lower case, by way of its usual capitals."""
-        usual = PIECE.sub(lambda match: _as_usual(match.group()), text)
-        found = self._in_spanish(str(usual))
-        return found.upper() if text.isupper() else found.lower()
-
-    def _in_spanish(self, text: str) -> str:
-        """Return the surrogate of a Spanish name: forms of `_NAMED` first, then the rest as names of persons."""
+    def _of_named(self, text: str) -> str:
+        """Return another institution: names that `InstitutionWords.named` finds first, then those of persons."""
         parts: list[str] = []
         end, position = 0, 0
-        while match := _NAMED.search(text, position):
+        while self._listed.named and (match := self._listed.named.search(text, position)):
             found = self._named(match)
             if found is None:
                 position = match.start() + 1
@@ -300,21 +274,23 @@ class Hospitals:
     def _saint(self, match: regex.Match[str]) -> str:
         """Return "San Blas" of the surrogate of Soria for "San Cosme de Soria"."""
         called, of, town = match["called"].rpartition(" de ")
-        known = self._places.spanish(town) if of else None
+        known = self._places.sure(town) if of else None
         saint = self._places.saint(match["saint"].rstrip("."), called if known else match["called"])
         return match["saint"] + match["space"] + saint + (of + known if known else "")
 
     def _house(self, match: regex.Match[str]) -> str | None:
         """Return "La Merced" for "La Paz"."""
-        known = self._places.spanish(match["house"])
-        if known is None and casefold_accents(match["first"]) in _KEPT:
+        known = self._places.sure(match["house"])
+        if known is None and casefold_accents(match["first"]) in self._listed.kept:
             return None
         return known or self._places.other("house", match["house"], more_options(self._locale)["house"])
 
     def _town(self, match: regex.Match[str]) -> str | None:
         """Return the surrogate of a town after "de", known or not."""
         known = self._places.known(match["town"])
-        if known is None and any(casefold_accents(word) in _KEPT for word in regex.split(r"[-\s]", match["town"])):
+        if known is None and any(
+            casefold_accents(word) in self._listed.kept for word in regex.split(r"[-\s]", match["town"])
+        ):
             return None
         return match["place"] + (known or self._places.town(match["town"]))
 
@@ -322,7 +298,7 @@ class Hospitals:
         """Return another day of the year for "12 de Octubre"."""
         days = self._keyed.permutation(f"feasts {casefold_accents(match['month'])}", _LAST_DAY)
         day = 1 + days.of((int(match["day"]) - 1) % _LAST_DAY)
-        return f"{day}{match['of']}{match['gap']}{self._places.other('feast', match['month'], SPANISH_MONTHS)}"
+        return f"{day}{match['of']}{match['gap']}{self._places.other('feast', match['month'], self._listed.months)}"
 
     def _cut(self, match: regex.Match[str]) -> str:
         """Return another day for "12 de", a feast without its month."""
@@ -331,32 +307,32 @@ class Hospitals:
     def _land(self, match: regex.Match[str]) -> str | None:
         """Return "de la Ribera" for "del Sureste"."""
         thing, land = match["thing"], match["land"]
-        known = self._places.spanish(thing)
+        known = self._places.sure(thing)
         if known is not None:
             return land[: -len(thing)] + known
-        if casefold_accents(thing.split()[0]) in _KEPT:
+        if casefold_accents(thing.split()[0]) in self._listed.kept:
             return None
         return self._places.other("land", land, more_options(self._locale)["land"])
 
     def _people(self, text: str) -> str:
         """Return the surrogate of the rest of a name: known places, words that stay, and names of persons."""
-        return replace_runs(text, name_runs(text, _is_name, _continues_name), self._code, self._person)
+        return replace_runs(text, name_runs(text, self._is_name, self._continues_name), self._code, self._person)
 
     def _person(self, text: str, run: list[regex.Match[str]]) -> str:
         """Return the surrogate of adjacent words: a place, a region's adjective, an abbreviation, or a name."""
         begin, end = run[0].start(), run[-1].end()
         for i, match in enumerate(run):
-            known = self._places.spanish(text[match.start() : end])
+            known = self._places.sure(text[match.start() : end])
             if known is not None:
                 before = self._person(text, run[:i]) + text[run[i - 1].end() : match.start()] if i else ""
                 return before + known
         words = [match.group() for match in run]
-        if any(casefold_accents(word) in _DEMONYMS for word in words):
-            return self._places.other("land", words[0], _LARGER)
+        if any(casefold_accents(word) in self._listed.demonyms for word in words):
+            return self._places.other("land", words[0], self._listed.larger)
         if len(words) == 1 and _ABBREVIATION.fullmatch(words[0]):
             return self._letters(words[0])
         preceding = text[:begin].split()
-        if preceding and casefold_accents(preceding[-1]) in _BEFORE_FIRST_NAMES:
+        if preceding and casefold_accents(preceding[-1]) in self._listed.before_first_names:
             names = [self._names.word(words[0]), *self._names.full_name(words[1:])]
         else:
             names = self._names.full_name(words)
@@ -370,6 +346,21 @@ class Hospitals:
             return self._keyed.other("number", text, options) if options else other_code(text, self._keyed)
         return other_code(text, self._keyed)
 
+    def _initials(self, text: str, *, articles: bool) -> str:
+        """Return the initials of a name's words, with or without articles and prepositions."""
+        words = [casefold_accents(match["word"]) for match in PIECE.finditer(text) if match["word"]]
+        return "".join(word[0] for word in words if articles or word not in self._listed.small).upper()
+
+    def _is_name(self, pieces: Sequence[regex.Match[str]], i: int, joined: bool) -> bool:
+        word = casefold_accents(pieces[i]["word"] or "")
+        is_title = word in self._places.words.titles or word in self._places.words.saints
+        if is_title and i + 1 < len(pieces) and pieces[i + 1]["word"]:
+            return False
+        return bool(word) and (word not in self._listed.kept or (joined and word == "y"))
+
+    def _continues_name(self, gap: str, pieces: Sequence[regex.Match[str]], i: int) -> bool:
+        return gap.isspace() or (gap == "-" and casefold_accents(pieces[i].group()) in self._listed.demonyms)
+
     def _words(self, text: str) -> str:
         return str(PIECE.sub(self._word, text))
 
@@ -378,9 +369,9 @@ class Hospitals:
         plain = casefold_accents(word)
         if match["code"]:
             return self._code(word)
-        if plain in _KEPT:
+        if plain in self._listed.kept:
             return word
-        if plain in known_countries():
+        if country_of(plain, self._locale):
             return other_country(word, self._keyed, self._locale) or word
         if plain in self._folded_towns:
             return self._places.other("town", word, towns_of(self._locale)[""])
@@ -392,25 +383,3 @@ class Hospitals:
 
 def _within(span: tuple[int, int], pieces: Iterable[tuple[int, int, str]]) -> bool:
     return any(start < span[1] and span[0] < end for start, end, _ in pieces)
-
-
-def _initials(text: str, *, articles: bool) -> str:
-    """Return the initials of a name's words, with or without articles and prepositions."""
-    words = [match["word"] for match in PIECE.finditer(text) if match["word"]]
-    return "".join(
-        casefold_accents(word)[0] for word in words if articles or casefold_accents(word) not in ARTICLES
-    ).upper()
-
-
-def _as_usual(word: str) -> str:
-    return word.lower() if casefold_accents(word) in ARTICLES else word.title()
-
-
-def _is_name(pieces: Sequence[regex.Match[str]], i: int, joined: bool) -> bool:
-    word = casefold_accents(pieces[i]["word"] or "")
-    is_title = word in BEFORE_NAMES and i + 1 < len(pieces) and pieces[i + 1]["word"]
-    return bool(word) and not is_title and (word not in _KEPT or (joined and word == "y"))
-
-
-def _continues_name(gap: str, pieces: Sequence[regex.Match[str]], i: int) -> bool:
-    return gap.isspace() or (gap == "-" and casefold_accents(pieces[i].group()) in _DEMONYMS)

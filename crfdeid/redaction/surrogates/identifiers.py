@@ -11,26 +11,27 @@ from collections.abc import Callable, Iterable, Sequence
 import regex
 
 from crfdeid.redaction.surrogates.choices import Chooser
-from crfdeid.redaction.surrogates.words import ENGLISH_AND_SPANISH_WORDS, casefold_accents, splice, with_case_of
-from features.lexicons import english_ordinal
+from crfdeid.redaction.surrogates.words import (
+    casefold_accents,
+    packs_anywhere,
+    packs_of,
+    splice,
+    surrogate_entries,
+    surrogate_table,
+    with_case_of,
+)
+from features.lexicons import english_ordinal, lexicons
 
 _VOWELS, _CONSONANTS = "aeiou", "bcdfghjklmnpqrstvwxyz"
 _ZERO, _NOT_ZERO, _DIGITS = "0", "123456789", "0123456789"
 _SHARED = 3  # characters in a row that a surrogate does not share with its value, wherever they are in it
 _SHARING = range(7, 21)  # characters of values that are permuted again for that: few of many are
 _MOST_WALKS = 16
-# Words that announce a number ("MRN", "ext.") do not identify.
-_ANNOUNCING = (
-    ENGLISH_AND_SPANISH_WORDS["identifier"]
-    | ENGLISH_AND_SPANISH_WORDS["contact"]
-    | {"x", "tlf", "móv", "nss", "cip", "cipa", "col", "colegiado"}
-)
 _WORD = regex.compile(r"(?<![\p{L}\p{Nd}])\p{L}+(?!\p{L}|\p{Nd})|(?<!\p{L})x(?=\p{Nd})")
 # The number of a province, perhaps repeated ("28 28 12345").
 _AGAIN = "(?P<again>(?P=first))?"
 _GROUPED = regex.compile(rf"[^0-9]*(?P<first>[0-5][0-9])[\s/.-]+{_AGAIN}(?=(?:[^\p{{L}}]*[0-9]){{3}})")
 _LICENCE = regex.compile(rf"[^0-9]*(?P<first>[0-5][0-9])[\s/.-]*{_AGAIN}")
-_COUNTRY_CODE = regex.compile(r"\s*(?:\+|00)?(?:34|1)(?=(?:\D*[0-9]){9,10}\D*$)")
 _AREA_CODE = regex.compile(r"\s*\(?(?:(?:\+|00)[0-9]{2}[\s/-]*)?(?:\(0\)|0)?\s?(?P<code>[1-9][0-9]{1,2})(?![0-9])")
 _MAIL = regex.compile(r"\s*(?P<name>[^\s@]+)@(?P<domain>[^\s@]+?)\s*")
 _TOP_LEVEL = regex.compile(r"\.(?:com|org|net|edu|gov|es|uk|us|fr|de|at|ch|be|it|pt|mx|ar|cl|co)$", regex.IGNORECASE)
@@ -47,46 +48,137 @@ _ORDINAL = regex.compile(
 _NETS = ("192.0.2", "198.51.100", "203.0.113")
 
 
-def substitute_characters(
-    text: str,
-    keyed: Chooser,
-    province: Callable[[str], str | None] | None = None,
-    *,
-    is_licence: bool = False,
-    announcing: frozenset[str] = frozenset(),
-    fixed: Iterable[int] = (),
-) -> str | None:
-    """Return the same shape with other characters: digits for digits, vowels for vowels, consonants for consonants.
-
-    Case, signs and words that announce a number stay. The result depends on letters and digits alone, so "555-0134" and
-    "555 0134" get the same ones. A number gets a leading 0 only if it has one. None is returned for a text without
-    digits, or with a word in lower case, since substituted letters would make no word.
+class Numbers:
+    """Surrogates of numbers and telephone numbers.
 
     Args:
-        text: the value.
         keyed: the source of choices.
-        province: returns the number of the province that replaces another; numbers of Spanish professional colleges
-            and social insurance begin with one, perhaps twice.
-        is_licence: True for such a number even if its first two digits are not separated.
-        announcing: further words that announce a number.
-        fixed: offsets of characters that stay, since the caller replaces them.
+        locale: language and country.
+        dated: returns the surrogate of a date: "13.03.67".
+        province: returns the number of the province that replaces another; None for an unknown one.
+        dialled: returns the area code of the province that replaces a telephone number's province; None for none.
     """
-    announcing |= _ANNOUNCING
-    words = [match for match in _WORD.finditer(text) if match.group().lower() not in announcing]
-    if any(len(match.group()) > 2 and not match.group().isupper() for match in words):
-        return None
-    if not any(map(str.isdigit, casefold_accents("".join(c for c in text if c.isalnum())))):
-        return None
-    announced = {i for m in _WORD.finditer(text) if m.group().lower() in announcing for i in range(*m.span())}
-    match = (_LICENCE if is_licence else _GROUPED).match(text) if province else None
-    other = province(match["first"]) if province and match else None
-    stay = set(fixed)
-    if match is not None and other is not None:
-        stay |= {i for name in ("first", "again") if match[name] for i in range(*match.span(name))}
-    found = _permuted(text, keyed, stay, announced)
-    if match is not None and other is not None:
-        found = splice(found, [(*match.span(name), other) for name in ("first", "again") if match[name]])
-    return found if casefold_accents(found) != casefold_accents(text) else None
+
+    def __init__(
+        self,
+        keyed: Chooser,
+        locale: str,
+        dated: Callable[[str], str | None],
+        province: Callable[[str], str | None],
+        dialled: Callable[[str], str | None],
+    ) -> None:
+        self._keyed, self._dated, self._province, self._dialled = keyed, dated, province, dialled
+        section = surrogate_table(packs_of(locale)[0], "numbers")
+        self._begins_with_province = section.get("province_first", False)
+        self._forms = [regex.compile(form) for form in section.get("forms", ())]
+        self._prefix = regex.compile(section["phone_prefix"]) if "phone_prefix" in section else None
+        self._area_codes = [tuple(codes.replace(",", " ").split()) for codes in section.get("area_codes", ())]
+        codes = "|".join(surrogate_entries(locale, "numbers", "country_codes")) or "(?!)"
+        self._country_code = regex.compile(rf"\s*(?:\+|00)?(?:{codes})(?=(?:\D*[0-9]){{9,10}}\D*$)")
+        packs = packs_anywhere(locale)
+        words = lexicons(tuple(pack.code for pack in packs))
+        self._announcing = (words["identifier"] | words["contact"]).union(
+            *(pack.entries("surrogates", "numbers", "announcing") for pack in packs)
+        )
+
+    def number(self, text: str, *, is_licence: bool = False) -> str | None:
+        """Return another number whose parts keep their meaning: dates shift, provinces change, a group "kept" stays.
+
+        Args:
+            text: the value.
+            is_licence: True for a number that begins with that of a province even if its digits are not separated.
+        """
+        match = next((found for form in self._forms if (found := form.search(text))), None)
+        province = self._province if self._begins_with_province else None
+        whole = self._substituted(text, province, is_licence=is_licence)
+        if match is None or whole is None:
+            return whole
+        parts = {name: part for name, part in match.groupdict().items() if part is not None}
+        fixed = [i for name in parts for i in range(*match.span(name))]
+        other = self._substituted(text, fixed=fixed) or text
+        new = {"kept": parts["kept"]} if "kept" in parts else {}
+        if "province" in parts:
+            new["province"] = self._province(parts["province"]) or parts["province"]
+        if "month" in parts:
+            shifted = self._dated(f"{parts.get('day', '15')}.{parts['month']}.{parts['year']}")
+            if shifted is None:  # no date
+                return whole
+            new |= dict(zip(("day", "month", "year"), shifted.split("."), strict=True))
+        return splice(other, sorted((*match.span(name), new[name]) for name in parts if name in new))
+
+    def telephone(self, text: str) -> str | None:
+        """Return another number of the same shape and kind, which its first digits show.
+
+        Its prefix stays, or an area code becomes another one. In a language without a prefix, country code and first
+        digit stay, or the area code of a province becomes that of another.
+        """
+        if self._prefix is not None:
+            area = _AREA_CODE.match(text)
+            group = next((codes for codes in self._area_codes if area and area["code"] in codes), None)
+            begins = self._prefix.match(text)
+            end = begins.end() if begins else 0
+            start = text[:end]
+            if area and group:
+                end = area.end()
+                start = text[: area.start("code")] + self._keyed.other("area", area["code"], group)
+            rest = self._substituted(text[end:])
+            return None if rest is None else start + rest
+        code = self._country_code.match(text)
+        start, rest = (text[: code.end()], text[code.end() :]) if code else ("", text)
+        first = next((i for i, c in enumerate(rest) if c in _NOT_ZERO), None)
+        digits = [i for i, c in enumerate(rest) if c.isdigit()]
+        dialled = self._dialled("".join(rest[i] for i in digits))
+        fixed = dict(zip(digits, dialled, strict=False)) if dialled else {} if first is None else {first: rest[first]}
+        other = self._substituted(rest, fixed=fixed)
+        if other is None:
+            other = self._substituted(rest)
+            return other and start + other
+        return start + "".join(fixed.get(i, c) for i, c in enumerate(other))
+
+    def net_address(self, text: str) -> str | None:
+        """Return another network address; an IPv4 address gets one that is reserved for documentation."""
+        if not _OCTETS.fullmatch(text.strip()):
+            return self._substituted(text)
+        keyed = self._keyed
+        return f"{keyed.choice('net', text.strip(), _NETS)}.{1 + keyed.number('machine', text.strip(), 254)}"
+
+    def _substituted(
+        self,
+        text: str,
+        province: Callable[[str], str | None] | None = None,
+        *,
+        is_licence: bool = False,
+        fixed: Iterable[int] = (),
+    ) -> str | None:
+        """Return the same shape with other characters: digits for digits, vowels for vowels, consonants for consonants.
+
+        Case, signs and words that announce a number stay. The result depends on letters and digits alone, so
+        "555-0134" and "555 0134" get the same ones. A number gets a leading 0 only if it has one. None is returned for
+        a text without digits, or with a word in lower case, since substituted letters would make no word.
+
+        Args:
+            text: the value.
+            province: returns the number of the province that replaces another, for numbers that begin with one, perhaps
+                twice.
+            is_licence: as of `number`.
+            fixed: offsets of characters that stay, since the caller replaces them.
+        """
+        words = [(match, match.group().lower() in self._announcing) for match in _WORD.finditer(text)]
+        if any(len(match.group()) > 2 and not match.group().isupper() for match, announces in words if not announces):
+            return None
+        if not any(map(str.isdigit, casefold_accents("".join(c for c in text if c.isalnum())))):
+            return None
+        announced = {i for match, announces in words if announces for i in range(*match.span())}
+        match = (_LICENCE if is_licence else _GROUPED).match(text) if province else None
+        other = province(match["first"]) if province and match else None
+        if match is None or other is None:
+            found = _permuted(text, self._keyed, {*fixed}, announced)
+        else:
+            spans = [match.span(name) for name in ("first", "again") if match[name]]
+            stay = {*fixed, *(i for span in spans for i in range(*span))}
+            found = _permuted(text, self._keyed, stay, announced)
+            found = splice(found, [(*span, other) for span in spans])
+        return found if casefold_accents(found) != casefold_accents(text) else None
 
 
 def _permuted(text: str, keyed: Chooser, fixed: set[int], ignored: set[int]) -> str:
@@ -144,91 +236,6 @@ def _shares(old: Sequence[str], new: Sequence[str], moving: Sequence[int]) -> bo
     return not parts[0].isdisjoint(parts[1])
 
 
-def telephone(text: str, keyed: Chooser, dialled: Callable[[str], str | None] | None = None) -> str | None:
-    """Return another number of the same shape, with the same country code and first digit, which shows its kind.
-
-    Args:
-        text: the value.
-        keyed: the source of choices.
-        dialled: returns the area code of the province that replaces the number's province; None for no province.
-    """
-    code = _COUNTRY_CODE.match(text)
-    rest = text[code.end() :] if code else text
-    first = next((i for i, c in enumerate(rest) if c in _NOT_ZERO), None)
-    digits = [i for i, c in enumerate(rest) if c.isdigit()]
-    begin = dialled("".join(rest[i] for i in digits)) if dialled else None
-    fixed = dict(zip(digits, begin, strict=False)) if begin else {} if first is None else {first: rest[first]}
-    other = substitute_characters(rest, keyed, fixed=fixed)
-    if other is None:
-        other = substitute_characters(rest, keyed)
-        return other and text[: len(text) - len(rest)] + other
-    return text[: len(text) - len(rest)] + "".join(fixed.get(i, c) for i, c in enumerate(other))
-
-
-def number_of_form(
-    text: str,
-    keyed: Chooser,
-    forms: Sequence[regex.Pattern[str]],
-    dated: Callable[[str], str | None],
-    province: Callable[[str], str | None],
-    announcing: frozenset[str],
-) -> str | None:
-    """Return another number whose parts keep their meaning: dates shift, provinces change, a group "kept" stays.
-
-    Args:
-        text: the value.
-        keyed: the source of choices.
-        forms: expressions with groups among day, month, year, province and kept.
-        dated: returns the surrogate of a date: "13.03.67".
-        province: returns the number of the province that replaces another.
-        announcing: further words that announce a number.
-    """
-    match = next((found for form in forms if (found := form.search(text))), None)
-    whole = substitute_characters(text, keyed, announcing=announcing)
-    if match is None or whole is None:
-        return whole
-    parts = {name: part for name, part in match.groupdict().items() if part is not None}
-    fixed = [i for name in parts for i in range(*match.span(name))]
-    other = substitute_characters(text, keyed, announcing=announcing, fixed=fixed) or text
-    new = {"kept": parts["kept"]} if "kept" in parts else {}
-    if "province" in parts:
-        new["province"] = province(parts["province"]) or parts["province"]
-    if "month" in parts:
-        shifted = dated(f"{parts.get('day', '15')}.{parts['month']}.{parts['year']}")
-        if shifted is None:  # no date
-            return whole
-        new |= dict(zip(("day", "month", "year"), shifted.split("."), strict=True))
-    return splice(other, sorted((*match.span(name), new[name]) for name in parts if name in new))
-
-
-def telephone_after(
-    text: str,
-    keyed: Chooser,
-    prefix: regex.Pattern[str],
-    area_codes: Sequence[Sequence[str]],
-    announcing: frozenset[str],
-) -> str | None:
-    """Return another telephone number of the same shape that begins with the same prefix, or with another area code.
-
-    Args:
-        text: the value.
-        keyed: the source of choices.
-        prefix: expression of what stays at the beginning.
-        area_codes: groups of area codes that replace each other, without the leading 0.
-        announcing: further words that announce a number.
-    """
-    area = _AREA_CODE.match(text)
-    group = next((codes for codes in area_codes if area and area["code"] in codes), None)
-    begins = prefix.match(text)
-    end = begins.end() if begins else 0
-    start = text[:end]
-    if area and group:
-        end = area.end()
-        start = text[: area.start("code")] + keyed.other("area", area["code"], tuple(group))
-    rest = substitute_characters(text[end:], keyed, announcing=announcing)
-    return None if rest is None else start + rest
-
-
 def contact_kind(text: str) -> str:
     """Return the kind of a contact by its form: "mail", "net", "web" or "telephone".
 
@@ -263,13 +270,6 @@ def web_address(text: str, keyed: Chooser, name: str) -> str | None:
     page = f"/{account_name(match['rest'], keyed, name)}" if len(match["rest"]) > 1 else match["rest"]
     host = f"{match['scheme'] or ''}{match['www'] or ''}{casefold_accents(name)}"
     return f"{host}.example{top.group() if top else '.org'}{page}"
-
-
-def net_address(text: str, keyed: Chooser) -> str | None:
-    """Return another network address; an IPv4 address gets one that is reserved for documentation."""
-    if not _OCTETS.fullmatch(text.strip()):
-        return substitute_characters(text, keyed)
-    return f"{keyed.choice('net', text.strip(), _NETS)}.{1 + keyed.number('machine', text.strip(), 254)}"
 
 
 def other_code(text: str, keyed: Chooser) -> str:

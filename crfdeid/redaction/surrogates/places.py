@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -14,54 +14,46 @@ from crfdeid.redaction.surrogates.identifiers import DOORS, other_code
 from crfdeid.redaction.surrogates.locales import locale_lists
 from crfdeid.redaction.surrogates.names import Names, name_words
 from crfdeid.redaction.surrogates.place_tables import (
-    COMMUNITIES,
-    HOMES,
-    HOUSES,
-    LANDSCAPES,
-    SAINT_WORDS,
-    SAINTS,
-    STREETS,
-    STREETS_OF,
-    VIRGINS,
     Province,
     State,
     abroad,
+    communities,
     country_in_same_region,
-    known_countries,
+    country_of,
+    country_of_key,
+    home_of,
+    lettered_states,
     other_country,
-    packed_provinces,
     provinces,
-    states,
+    provinces_of,
 )
 from crfdeid.redaction.surrogates.words import (
-    ENGLISH_AND_SPANISH_TITLES,
-    ENGLISH_AND_SPANISH_WORDS,
     VOWELS,
     NameForm,
     casefold_accents,
-    casefold_words,
-    folded_entries,
-    language_pack,
+    classes_of,
+    folded_in,
     name_forms,
+    packs_anywhere,
+    packs_of,
     splice,
+    surrogate_entries,
     surrogate_table,
     with_case_of,
 )
-from features.languages import LANGUAGES
 
 _HOME_DIGITS = 5  # of a postcode
 _FOREIGN = ("CH", "A", "B")  # countries with postcodes of four digits
 _SHORTEST_MISSPELT = 6
 _LONGEST_SHORT = 4
-_TELEPHONE_DIGITS = 9  # of a number in Spain
 
 
 class KnownPlace(NamedTuple):
     """A known place.
 
     Attributes:
-        kind: "province", "capital", "town" or "community" in Spain, "state" or "settlement" in another country.
-        where: the number of its province, or the English name of its country; "" for a community.
+        kind: "province", "capital", "town" or "community" of the language's countries, "state" or "settlement" abroad.
+        where: the number of its province, or the `Country.key` of its country; "" for a community.
         name: its usual name.
     """
 
@@ -71,54 +63,36 @@ class KnownPlace(NamedTuple):
 
 
 @lru_cache(maxsize=32)
-def _known_places(first: str, code: str) -> dict[str, KnownPlace]:
-    """Return the places of a language pack, or of Spain and the Americas, by casefolded name.
+def _known_places(code: str, first: str) -> dict[str, KnownPlace]:
+    """Return the places of a language pack by casefolded name.
 
     Args:
-        first: the country whose place is meant by a name of several.
-        code: the language of the pack; "" for Spain and the Americas.
+        code: the language.
+        first: the country whose place is meant by a name of several; "" for that of most provinces.
     """
     found: dict[str, KnownPlace] = {}
-    for _, kind, where, names in sorted(_packed(code) if code else _listed(), key=lambda row: row[0] != first):
+    for _, kind, where, names in sorted(_listed(code), key=lambda row: row[0] != first):
         for name in names:
             found.setdefault(casefold_accents(name), KnownPlace(kind, where, names[0]))
     return found
 
 
-def _listed() -> Iterator[tuple[str, str, str, Sequence[str]]]:
-    """Yield the country, kind, province or country, and names of each place."""
-    yield from _of_provinces("Spain", provinces())
-    yield from (("Spain", "community", "", names) for names in COMMUNITIES)
-    for land in abroad():
+def _listed(code: str) -> Iterator[tuple[str, str, str, Sequence[str]]]:
+    """Yield the country, kind, province or country, and names of each place of a language pack."""
+    for one in provinces(code):
+        for kind, places in (("capital", (one.capitals,)), ("province", (one.names,)), ("town", one.towns)):
+            yield from ((one.country, kind, one.number, names) for names in places if names)
+    yield from (("", "community", "", names) for names in communities(code))
+    for land in abroad(code):
         for kind, places in (("settlement", land.towns), ("state", land.states)):
             yield from ((land.country, kind, land.country, names) for names in places)
-
-
-def _packed(code: str) -> Iterator[tuple[str, str, str, Sequence[str]]]:
-    """Yield the country, kind, province and names of each place of a language pack."""
-    for one in packed_provinces(code):
-        yield from _of_provinces(one.country, [one])
-    yield from (("", "community", "", names) for names in _states_of(code))
-
-
-def _of_provinces(country: str, listed: Iterable[Province]) -> Iterator[tuple[str, str, str, Sequence[str]]]:
-    """Yield the country, kind, province and names of each place of some provinces."""
-    for one in listed:
-        for kind, places in (("capital", (one.capitals,)), ("province", (one.names,)), ("town", one.towns)):
-            yield from ((country, kind, one.number, names) for names in places if names)
-
-
-@lru_cache(maxsize=16)
-def _states_of(code: str) -> tuple[tuple[str, ...], ...]:
-    """Return the names of each state of a language pack."""
-    return tuple(tuple(name.split("/")) for name in LANGUAGES[code].entries("surrogates", "places", "states"))
 
 
 @lru_cache(maxsize=16)
 def _misspelt(code: str) -> dict[str, set[str]]:
     """Return, for each name of six letters or more and each form with one letter missing, the possible names."""
     found: dict[str, set[str]] = {}
-    for name in _known_places("" if code else "Spain", code):
+    for name in _known_places(code, ""):
         if len(name) >= _SHORTEST_MISSPELT:
             for form in _shortened(name):
                 found.setdefault(form, set()).add(name)
@@ -129,7 +103,7 @@ def _shortened(name: str) -> set[str]:
     return {name} | {name[:i] + name[i + 1 :] for i in range(len(name))}
 
 
-class _Geography:
+class Geography:
     """Surrogates of known places.
 
     Args:
@@ -139,37 +113,31 @@ class _Geography:
     """
 
     def __init__(self, keyed: Chooser, locale: str, named: Iterable[str] = ()) -> None:
-        self._keyed, self._locale, self._home = keyed, locale, HOMES.get(locale, "")
-        listed = {one.country for one in abroad()}
-        english = [
-            known_countries()[casefold_accents(name)][0].english
-            for name in named
-            if casefold_accents(name) in known_countries()
-        ]
-        self._first = next((country for country in english if country in listed), self._home)
-        self._spanish = locale.startswith("es")
-        pack = language_pack(locale)
-        self._code = pack.code if pack else ""
-        self._has_provinces = bool(pack) or locale in ("es", "es_ES")
-        self._same_vowels = pack is not None and surrogate_table(pack, "names").get("same_vowels", False)
-        self._countries = {one.country: one for one in abroad()}
+        pack = packs_of(locale)[0]
+        self._keyed, self._code, self._home = keyed, pack.code, home_of(locale)
+        self._countries = {one.country: one for one in abroad(pack.code)}
+        self._named = next(
+            (found for name in named if (found := country_of(name, locale)) and found.key in self._countries), None
+        )
+        self._first = self._named.key if self._named else self._home if self._home in self._countries else ""
+        self._provinces = provinces_of(locale)
+        self._same_vowels = name_words(locale).same_vowels
+        self._states = [state for one in packs_anywhere(locale) for state in lettered_states(one.code)]
+        self._has_zips = self._home != "" and surrogate_table(pack, "places").get("zip_codes_of") == self._home
+        self._digits = surrogate_table(pack, "numbers").get("telephone_digits", 0)
         self._kinds: dict[str, Callable[[KnownPlace], str | None]] = {
             "capital": lambda place: self.town_in(place.where, place.name, is_capital=True),
             "province": lambda place: self._exchanged_provinces[place.where].names[0],
             "town": lambda place: self.town_in(place.where, place.name),
-            "community": lambda place: self._other(place, _states_of(self._code) if self._code else COMMUNITIES),
+            "community": lambda place: self._other(place, communities(self._code)),
             "settlement": self._abroad,
             "state": self._abroad,
         }
 
     def known(self, text: str) -> KnownPlace | None:
         """Return the known place of a name, also with one typing error, or None."""
-        if not self._spanish and not self._code:
-            return None
-        places, plain = (
-            _known_places("" if self._code else self._first, self._code),
-            " ".join(casefold_accents(text).replace("’", "'").split()),
-        )
+        places = _known_places(self._code, self._first)
+        plain = " ".join(casefold_accents(text).replace("’", "'").split())
         if plain in places:
             return places[plain]
         if len(plain) < _SHORTEST_MISSPELT:
@@ -183,7 +151,8 @@ class _Geography:
         found = self.known(text)
         if found is not None:
             other = self._kinds[found.kind](found)
-            is_short = len(text) <= _LONGEST_SHORT and not self._code  # the case of "CDMX" does not apply to names
+            is_short = len(text) <= _LONGEST_SHORT and casefold_accents(text) != casefold_accents(found.name)
+            # The case of "CDMX" does not apply to names.
             return None if other is None else other if is_short else with_case_of(other, text)
         return self._state(text)
 
@@ -191,10 +160,6 @@ class _Geography:
         """Return a town of the province that replaces a province, by the numbers of a postcode, for a town's name."""
         other = self._exchanged_provinces[province]
         towns = [names[0] for names in other.towns]
-        if is_capital and not self._code:
-            return other.capitals[0]
-        if not self._code:
-            return self._town_of(province, name, towns)
         fitting = self.with_same_vowel(name, [*([other.capitals[0]] if is_capital or not towns else []), *towns])
         if is_capital:
             return fitting[0] if fitting else other.capitals[0]
@@ -219,17 +184,17 @@ class _Geography:
 
     def province_of(self, postcode: str, country: str = "") -> str | None:
         """Return the number of a known province by a postcode, and the letters of its country."""
-        if not (self._has_provinces and postcode.isdigit()) or len(postcode) not in (_HOME_DIGITS, _HOME_DIGITS - 1):
+        if not (self._provinces and postcode.isdigit()) or len(postcode) not in (_HOME_DIGITS, _HOME_DIGITS - 1):
             return None
         begins = [country, ""] if len(postcode) == _HOME_DIGITS else [country] if country else _FOREIGN
         known = self._exchanged_provinces
         return next((number for begin in begins if (number := begin + postcode[:2]) in known), None)
 
     def town_abroad(self, name: str) -> str | None:
-        """Return a town for an unknown one if the note names a country: a town of that country's surrogate."""
-        if self._first == self._home or not self._spanish:
-            return None
-        row = self._countries.get(country_in_same_region(self._first, self._keyed).english)
+        """Return a town for an unknown one if the note names a listed country: a town of that country's surrogate."""
+        is_abroad = self._named is not None and self._named.key != self._home
+        other = country_in_same_region(self._named, self._keyed, self._code) if self._named and is_abroad else None
+        row = self._countries.get(other.key) if other else None
         return row and self._keyed.other("town abroad", casefold_accents(name), tuple(names[0] for names in row.towns))
 
     def postcode(self, text: str, country: str = "") -> str | None:
@@ -246,8 +211,9 @@ class _Geography:
             left = len(text) - len(prefix)
             number = self._keyed.permutation(f"postcodes {text[:-left]}", 10**left).of(int(text[-left:]))
             return f"{prefix}{number:0{left}}"
-        is_zip = self._home == "United States" and len(text) == _HOME_DIGITS and text.isascii() and text.isdigit()
-        state = _state_of_zip(int(text[:3])) if is_zip else None
+        is_zip = self._has_zips and len(text) == _HOME_DIGITS and text.isascii() and text.isdigit()
+        begin = int(text[:3]) if is_zip else -1
+        state = next((one for one in self._states if one.first <= begin <= one.last), None)
         if state is None:
             return None
         other = self._exchanged_states[state.name]
@@ -257,45 +223,40 @@ class _Geography:
 
     def province_number(self, number: str) -> str | None:
         """Return the number of the province that replaces a province, or None for an unknown number."""
-        other = self._exchanged_provinces.get(number) if self._has_provinces else None
+        other = self._exchanged_provinces.get(number) if self._provinces else None
         return None if other is None else other.number
 
     def dialled(self, digits: str) -> str | None:
-        """Return the area code of the province that replaces a number's province, or None outside Spain."""
-        if self._locale not in ("es", "es_ES") or len(digits) != _TELEPHONE_DIGITS:
-            return None
+        """Return the area code of the province that replaces a number's province, or None."""
+        own = self._provinces if len(digits) == self._digits else ()
         return next(
-            (self._exchanged_provinces[one.number].dialled for one in provinces() if digits.startswith(one.dialled)),
-            None,
+            (self._exchanged_provinces[one.number].dialled for one in own if digits.startswith(one.dialled)), None
         )
 
     @cached_property
     def _exchanged_provinces(self) -> dict[str, Province]:
-        """The surrogate of each province; one that shares its name with its capital gets one that does so, too."""
+        """The surrogate of each province in its country.
+
+        Where provinces have area codes, one that shares its name with its capital gets one that does so, too.
+        """
+        groups: dict[str, list[Province]] = {}
+        for one in provinces(self._code):
+            groups.setdefault(str(one.shares_name) if one.dialled else one.country, []).append(one)
         found: dict[str, Province] = {}
-        if self._code:
-            rows = packed_provinces(self._code)
-            for country in sorted({one.country for one in rows}):
-                alike = [one for one in rows if one.country == country]
-                whole = [one for one in alike if one.towns]  # a city without towns around it replaces none
-                pairs = [*self._keyed.circle(f"provinces {country}", whole).items()]
-                pairs += [(one, self._keyed.choice("province", one.number, whole)) for one in alike if not one.towns]
-                found |= {number: other for one, other in pairs for number in (one.number, *one.further_numbers)}
-            return found
-        for shares in (True, False):
-            alike = [one for one in provinces() if one.shares_name is shares]
-            whole = [one for one in alike if one.towns]  # Ceuta and Melilla have no towns
-            found |= {one.number: self._keyed.choice("province", one.number, whole) for one in alike if not one.towns}
-            found |= {one.number: other for one, other in self._keyed.circle(f"provinces {shares}", whole).items()}
+        for group, alike in groups.items():
+            whole = [one for one in alike if one.towns]  # a city without towns around it replaces none
+            pairs = [*self._keyed.circle(f"provinces {group}", whole).items()]
+            pairs += [(one, self._keyed.choice("province", one.number, whole)) for one in alike if not one.towns]
+            found |= {number: other for one, other in pairs for number in (one.number, *one.further_numbers)}
         return found
 
     @cached_property
     def _exchanged_states(self) -> dict[str, State]:
-        return {one.name: other for one, other in self._keyed.circle("states", states()).items()}
+        return {one.name: other for one, other in self._keyed.circle("states", self._states).items()}
 
     def _state(self, text: str) -> str | None:
-        """Return another state of the USA in the same form: "Nevada" and "NV" get one surrogate."""
-        for one in states():
+        """Return another state in the same form: "Nevada" and "NV" get one surrogate."""
+        for one in self._states:
             if text == one.letters:
                 return self._exchanged_states[one.name].letters
             if casefold_accents(text) == casefold_accents(one.name):
@@ -304,8 +265,9 @@ class _Geography:
 
     def _abroad(self, place: KnownPlace) -> str | None:
         """Return a town or state of its country's surrogate, a capital for a capital; None if none is known."""
-        country = place.where if place.where == self._home else country_in_same_region(place.where, self._keyed).english
-        old, new = self._countries[place.where], self._countries.get(country)
+        own = country_of_key(place.where, self._code)
+        other = own if place.where == self._home else country_in_same_region(own, self._keyed, self._code)
+        old, new = self._countries[place.where], self._countries.get(other.key if other else "")
         if new is None:
             return None
         if place.name == old.towns[0][0] and new != old:
@@ -313,8 +275,8 @@ class _Geography:
         kind = [(one.states if place.kind == "state" else one.towns) for one in (old, new)]
         if old is new:
             return self._other(place, kind[1])
-        own, size = [names[0] for names in kind[0]], max(map(len, kind))
-        number = self._keyed.permutation(f"{place.kind} {place.where}", size).of(own.index(place.name))
+        names, size = [names[0] for names in kind[0]], max(map(len, kind))
+        number = self._keyed.permutation(f"{place.kind} {place.where}", size).of(names.index(place.name))
         return kind[1][number % len(kind[1])][0]
 
     def _other(self, place: KnownPlace, options: Sequence[Sequence[str]]) -> str:
@@ -324,32 +286,32 @@ class _Geography:
 
 @lru_cache(maxsize=16)
 def _town_numbers(code: str) -> Mapping[str, Mapping[str, int]]:
-    """Return the numbers of the usual names of the towns in each province of a pack, or of Spain, casefolded."""
-    rows = packed_provinces(code) if code else provinces()
+    """Return the numbers of the usual names of the towns in each province of a pack, casefolded."""
     return {
         number: {casefold_accents(names[0]): i for i, names in enumerate(one.towns)}
-        for one in rows
+        for one in provinces(code)
         for number in (one.number, *one.further_numbers)
     }
 
 
 @lru_cache(maxsize=8)
 def more_options(locale: str) -> Mapping[str, Options]:
-    """Return the names of Spanish streets and hospitals: those of the tables, then invented ones."""
-    known = locale_lists(locale)
+    """Return the names of a pack's streets, saints and institutions, then invented ones."""
+    known, pack = locale_lists(locale), packs_of(locale)[0]
     invented, towns = known.last[known.real_last :], known.town[known.real_town :]
-    articles = {"a": "La", "o": "El", "as": "Las", "os": "Los"}
+    entries = partial(pack.entries, "surrogates")
     of_towns = [f"de {name}" for name in towns]
+    articles = surrogate_table(pack, "institutions").get("articles", ())
     return {
-        "street": Options(STREETS, invented),
-        "street of": Options(STREETS_OF, of_towns),
-        "male": Options(SAINTS["male"], known.male),
-        "female": Options(SAINTS["female"], known.female),
-        "virgin": Options(VIRGINS, of_towns),
-        "land": Options(LANDSCAPES, of_towns),
+        "street": Options(entries("streets", "options"), invented),
+        "street of": Options(entries("streets", "options_of"), of_towns),
+        "male": Options(entries("saints", "male"), known.male),
+        "female": Options(entries("saints", "female"), known.female),
+        "virgin": Options(entries("institutions", "virgins"), of_towns),
+        "land": Options(entries("institutions", "lands"), of_towns),
         "house": Options(
-            HOUSES,
-            (f"{article} {name}" for name in invented for end, article in articles.items() if name.endswith(end)),
+            entries("institutions", "houses"),
+            (f"{article} {name}" for name in invented for end, article in articles if name.endswith(end)),
         ),
     }
 
@@ -386,53 +348,74 @@ def towns_of(locale: str) -> Mapping[str, Options]:
     return found
 
 
-def _state_of_zip(begin: int) -> State | None:
-    return next((one for one in states() if one.first <= begin <= one.last), None)
-
-
-ARTICLES = casefold_words("de del la las los el l d y e i the of and at les dels en")
-"""Articles and prepositions of place names, which abbreviations omit."""
-
 PIECE = regex.compile(r"(?P<code>\p{L}{0,2}\p{Nd}[\p{L}\p{Nd}ºª°]*)|(?P<word>\p{L}[\p{L}\p{M}]*(?:['’]\p{L}+)*)")
 """A number, perhaps with letters, or a word."""
 
-# Words of addresses that stay.
-_STREET_WORDS = (
-    casefold_words(" ".join(ENGLISH_AND_SPANISH_WORDS["street"]))
-    | casefold_words(
-        """
-    avgda avd ada av avda cl cr cra pje psje pasaje plaça carrer avinguda rambla callejón travessera prolongación
-    cuesta esquina entre esq km kilómetro portal planta escalera interior int apto depto puerta bajos ático atico
-    entresuelo principal local nave oficina colonia sector manzana mz lote dcho der drcha izqda izda izquierdo
-    derecho nº num número s n sn bis p way circle trail pike unit suite fl ste pkwy hwy cir
-    correos carrera crta residencial edificio ed contrafrente frente pasealekua kalea
-"""
-    )
-) - ARTICLES
-_TITLES = ENGLISH_AND_SPANISH_TITLES | casefold_words(
-    """
-    marqués marquesa conde duque capitán general coronel pintor poeta maestro obispo cardenal fiscal periodista mossèn
-    alcalde ingeniero padre fray sor beata infanta reina rey príncipe princesa
-"""
-)
-BEFORE_NAMES = _TITLES | SAINT_WORDS.keys()
-"""Casefolded titles and words for saints before the names of persons in streets and hospitals."""
-
-_ANGLO_SAINTS = casefold_words("san santa santo sant st saint")
-_REGION_OF = regex.compile(
-    r"(?:provincia|comunidad(?: autónoma)?|ciudad|municipio|distrito|estado|isla|villa|barrio|colonia|condado|región|"
-    r"province|county|city|state|town|village|district) (?:de|del|of) ",
-    regex.IGNORECASE,
-)
 _CODE_OR_NAME = (
     r"(?P<code>\p{L}{0,2}\p{Nd}[\p{L}\p{Nd}]*)"
     r"|(?P<name>\p{L}[\p{L}\p{M}]*(?:[ .'’-]+\p{L}[\p{L}\p{M}]*(?!\p{Nd}))*)"
 )
-_TOWN = regex.compile(rf"(?P<country>(?<!\p{{L}})E-(?=[0-9]{{5}}))|{_CODE_OR_NAME}")
 _RANGE = regex.compile(r"(?<![0-9])(?P<first>[1-9][0-9]{0,2})(?P<gap>\s?[-–]\s?)(?P<last>[1-9][0-9]{0,2})(?![0-9])")
 _FRACTION = regex.compile(r"(?<![0-9/])[1-3]/[2-4](?![0-9/])")
 _ELIDED = regex.compile(r"de [aeéèiîoôuyh]", regex.IGNORECASE)
 _ROMAN = regex.compile(r"[IVX]+")
+
+
+class PlaceWords(NamedTuple):
+    """Words around the names of a locale's places.
+
+    Attributes:
+        articles: casefolded articles and prepositions of names, which abbreviations omit.
+        kept: casefolded words of addresses that stay.
+        titles: casefolded titles before the names of persons in streets.
+        saints: casefolded words for a saint, and their sex.
+        kept_in_names: casefolded titles and words for a saint that stay where there is no list of names of streets.
+        region_of: expression of what precedes a name: "City of ".
+        town: expression of a country's letters, a code, or a name.
+        tail: expression of what is left out after a town.
+        forms: forms of streets; the last is for any other name. Without forms, adjacent words are a name.
+        has_names: whether there is a list of names of streets.
+        towns_are_names: whether towns have names that persons have, too, so that a name of one alone shows none.
+    """
+
+    articles: frozenset[str]
+    kept: frozenset[str]
+    titles: frozenset[str]
+    saints: Mapping[str, str]
+    kept_in_names: frozenset[str]
+    region_of: regex.Pattern[str]
+    town: regex.Pattern[str]
+    tail: regex.Pattern[str]
+    forms: tuple[NameForm, ...]
+    has_names: bool
+    towns_are_names: bool
+
+
+@lru_cache(maxsize=16)
+def place_words(locale: str) -> PlaceWords:
+    """Return the words around the names of a locale's places."""
+    packs = packs_of(locale)
+    articles = folded_in(locale, "places", "articles")
+    streets = {*map(casefold_accents, classes_of(locale)["street"])} | folded_in(locale, "streets", "kept")
+    saints = {word: sex for sex in ("male", "female") for word in folded_in(locale, "saints", f"{sex}_words")}
+    titles = frozenset(map(casefold_accents, name_words(locale).titles))
+    regions = (surrogate_table(pack, "places").get("region_of", "(?!)") for pack in packs_anywhere(locale))
+    codes = "|".join(surrogate_entries(locale, "places", "codes")) or "(?!)"
+    section = surrogate_table(packs[0], "places")
+    forms = name_forms(packs[0].code, "streets", regex.IGNORECASE)
+    return PlaceWords(
+        articles,
+        folded_in(locale, "streets", "kept") if forms else frozenset(streets - articles),
+        titles | folded_in(locale, "streets", "titles"),
+        saints,
+        titles | folded_in(locale, "saints", "kept"),
+        regex.compile("|".join(regions), regex.IGNORECASE),
+        regex.compile(rf"(?P<country>(?<!\p{{L}})(?:{codes})-(?=[0-9]{{4,5}}))|{_CODE_OR_NAME}"),
+        regex.compile(rf"(?:{section.get('tail', '(?!)')})$"),
+        forms,
+        "options" in surrogate_table(packs[0], "streets"),
+        section.get("towns_are_names", False),
+    )
 
 
 def town_postcodes(text: str, towns: Iterable[str]) -> dict[str, tuple[str, str]]:
@@ -476,32 +459,20 @@ class Places:
         countries: Iterable[str] = (),
         postcodes: Mapping[str, tuple[str, str]] = MappingProxyType({}),
     ) -> None:
-        self._keyed, self._locale, self._names = keyed, locale, names
-        self._spanish = locale.startswith("es")
+        self._keyed, self._locale, self._names, self._postcodes = keyed, locale, names, postcodes
         self._marked = frozenset(map(casefold_accents, marked))
-        self.geography = _Geography(keyed, locale, countries)
-        self._postcodes, self._pack = postcodes, language_pack(locale)
-        self._town_pattern, self._streets = _TOWN, tuple[NameForm, ...]()
-        self._tail: regex.Pattern[str] | None = None
-        if self._pack is not None:
-            self._streets = name_forms(self._pack.code, "streets", regex.IGNORECASE)
-            codes = "|".join(self._pack.entries("surrogates", "places", "codes")) or "(?!)"
-            self._town_pattern = regex.compile(
-                rf"(?P<country>(?<!\p{{L}})(?:{codes})-(?=[0-9]{{4,5}}))|{_CODE_OR_NAME}"
-            )
-            tail = surrogate_table(self._pack, "places").get("tail", "(?!)")
-            self._tail = regex.compile(rf"(?:{tail})$")
+        self.geography = Geography(keyed, locale, countries)
+        self.words = place_words(locale)
 
     def place(self, text: str) -> str:
         """Return another street, town or country for each part between commas, with its postcode."""
 
         def is_street(part: str) -> bool:
-            if self._pack is not None:  # the last form is for any other name
-                pieces = [casefold_accents(match["word"]) for match in PIECE.finditer(part) if match["word"]]
-                kept = folded_entries(self._pack.code, "streets", "kept")
-                return any(one.find(part) for one in self._streets[:-1]) or (bool(pieces) and kept.issuperset(pieces))
-            return any(
-                match["word"] and casefold_accents(match["word"]) in _STREET_WORDS for match in PIECE.finditer(part)
+            pieces = [casefold_accents(match["word"]) for match in PIECE.finditer(part) if match["word"]]
+            if not self.words.forms:
+                return not self.words.kept.isdisjoint(pieces)
+            return any(one.find(part) for one in self.words.forms[:-1]) or (
+                bool(pieces) and self.words.kept.issuperset(pieces)
             )
 
         parts = regex.split(r"(\s*,\s*)", text)
@@ -509,16 +480,18 @@ class Places:
 
     def street(self, text: str) -> str:
         """Return another street: "Street", "C/", "nº", "s/n" and the like stay, numbers keep their form."""
-        if self._pack is not None:
-            return self._packed_street(text)
-        return replace_runs(text, name_runs(text, _is_street_name, _continues_street), self._code, self._street_name)
+        if self.words.forms:
+            return self._street_of_form(text)
+        return replace_runs(
+            text, name_runs(text, self._is_street_name, self._continues_street), self._code, self._street_name
+        )
 
-    def _packed_street(self, text: str) -> str:
+    def _street_of_form(self, text: str) -> str:
         """Return another street by the first form of the language that the text has."""
-        named = next((found[:1] for one in self._streets if (found := self.forms_in(text, [one]))), [])
-        kept = folded_entries(self._pack.code, "streets", "kept") if self._pack else frozenset()
+        named = next((found[:1] for one in self.words.forms if (found := self.forms_in(text, [one]))), [])
+        kept = self.words.kept
         pieces: list[tuple[int, int, str]] = [*named]
-        section = surrogate_table(self._pack, "streets") if self._pack else {}
+        section = surrogate_table(packs_of(self._locale)[0], "streets")
         ordinals = regex.compile(rf"(?P<digits>[0-9]+)(?:{section.get('ordinals', '(?!)')})", regex.IGNORECASE)
         for match in _RANGE.finditer(text):
             first = int(other_code(match["first"], self._keyed))
@@ -558,8 +531,8 @@ class Places:
 
     def town(self, text: str) -> str:
         """Return another town, province or country for each part between commas, with its postcode."""
-        if self._tail is not None and self.geography.known(text.strip()) is None:
-            text = self._tail.sub("", text) or text
+        if self.geography.known(text.strip()) is None:
+            text = self.words.tail.sub("", text) or text
         whole = self.geography.place(text.strip()) if len(text) > 2 else None
         if whole is not None:
             return text.replace(text.strip(), whole)
@@ -571,42 +544,52 @@ class Places:
         found = self.geography.place(name) or other_country(name, self._keyed, self._locale)
         return found or (self.town(name) if casefold_accents(name) in self._marked else None)
 
-    def spanish(self, name: str) -> str | None:
-        """Return another place for one in the note, or for a Spanish one that is no common name of persons, or None."""
+    def sure(self, name: str) -> str | None:
+        """Return another place for one in the note, or for a known one that is no common name of persons, or None."""
         known = self.geography.known(name)
-        if known is not None and (self._pack is not None or known.kind in ("capital", "province", "community")):
+        is_sure = not self.words.towns_are_names or (known and known.kind in ("capital", "province", "community"))
+        if known is not None and is_sure:
             return self.geography.place(name)
         return self.town(name) if casefold_accents(name) in self._marked else None
 
     def saint(self, word: str, name: str) -> str:
         """Return the name of another saint of the same sex, which the word before it shows: "San" or "Santa"."""
-        sex = SAINT_WORDS[casefold_accents(word)]
+        sex = self.words.saints[casefold_accents(word)]
         return self.other("saint", name, more_options(self._locale)[sex])
 
     def other(self, purpose: str, text: str, options: Options | tuple[str, ...]) -> str:
         """Return another one of the options, in the case of the text."""
         return with_case_of(self._keyed.other(purpose, casefold_accents(text), options), text)
 
+    def _is_street_name(self, pieces: Sequence[regex.Match[str]], i: int, joined: bool) -> bool:
+        word = casefold_accents(pieces[i]["word"] or "")
+        is_way = i > 0 and (casefold_accents(pieces[i - 1].group()), word) == ("gran", "via")
+        return word.isalpha() and pieces[i]["word"] not in "ºª" and (word not in self.words.kept or is_way)
+
+    def _continues_street(self, gap: str, pieces: Sequence[regex.Match[str]], i: int) -> bool:
+        before = casefold_accents(pieces[i - 1].group())
+        after_title = gap[:1] == "." and (before in self.words.titles or before in self.words.saints)
+        return (gap[1:] if after_title else gap).isspace()
+
     def _street_name(self, street: str, run: Sequence[regex.Match[str]]) -> str:
         """Return another name for adjacent words: "de la Marina" becomes "de la Fuente"."""
         texts = [match.group() for match in run]
-        begin = next((i for i, word in enumerate(texts) if casefold_accents(word) not in ARTICLES), None)
+        begin = next((i for i, word in enumerate(texts) if casefold_accents(word) not in self.words.articles), None)
         if begin is None:
             return " ".join(texts)
         if len(run) == begin + 1 and len(texts[begin]) == 1:
             return " ".join([*texts[:begin], self.other("door", texts[begin], tuple(DOORS))])
-        if not self._spanish:
+        if not self.words.has_names:
             lead = ["de"] if casefold_accents(texts[0]) in ("de", "del", "d") else []
-            return " ".join(
-                [*lead, *(self._street_word(word) for word in texts if casefold_accents(word) not in ARTICLES)]
-            )
+            words = [word for word in texts if casefold_accents(word) not in self.words.articles]
+            return " ".join([*lead, *map(self._street_word, words)])
         whole, name = street[run[0].start() : run[-1].end()], street[run[begin].start() : run[-1].end()]
         lead_text, rest = whole[: len(whole) - len(name)], texts[begin + 1 :]
         first = street[run[begin].start() : run[begin + 1].start()] if rest else ""  # with the gap after it
-        other = self.spanish(name) or other_country(name, self._keyed, self._locale)
-        if other is None and rest and casefold_accents(texts[begin]) in SAINT_WORDS:
+        other = self.sure(name) or other_country(name, self._keyed, self._locale)
+        if other is None and rest and casefold_accents(texts[begin]) in self.words.saints:
             other = first + self.saint(texts[begin], " ".join(rest))
-        elif other is None and rest and casefold_accents(texts[begin]) in _TITLES:
+        elif other is None and rest and casefold_accents(texts[begin]) in self.words.titles:
             other = first + " ".join(self._names.full_name(rest))
         return lead_text + other if other is not None else self._called(whole, bool(lead_text) and run[0].start() > 0)
 
@@ -618,22 +601,22 @@ class Places:
         return found if name.isupper() else found[0].lower() + found[1:]
 
     def _street_word(self, word: str) -> str:
-        if casefold_accents(word) in ENGLISH_AND_SPANISH_TITLES or casefold_accents(word) in _ANGLO_SAINTS:
+        if casefold_accents(word) in self.words.kept_in_names:
             return word
         return self._names.initials(word) if len(word) == 1 else self._names.word(word)
 
     def _town(self, text: str) -> str:
         """Return another town, postcode, or both."""
-        region = _REGION_OF.match(text)
+        region = self.words.region_of.match(text)
         begin = region.end() if region else 0
-        return text[:begin] + str(self._town_pattern.sub(self._town_or_code, text[begin:]))
+        return text[:begin] + str(self.words.town.sub(self._town_or_code, text[begin:]))
 
     def _town_or_code(self, match: regex.Match[str]) -> str:
         name = match.group()
         if match["country"]:
             return name
         if match["code"]:
-            before = regex.search(r"\p{Lu}+(?=-$)", match.string[: match.start()]) if self._pack else None
+            before = regex.search(r"\p{Lu}+(?=-$)", match.string[: match.start()])
             return self.geography.postcode(name, before.group() if before else "") or self._code(name)
         known = self.geography.place(name) or self.geography.town_abroad(name)
         if known is not None:
@@ -641,7 +624,7 @@ class Places:
         if name.isupper() and len(name) <= 3:
             return self._names.initials(name)
         country, postcode = self._postcodes.get(casefold_accents(name), ("", ""))
-        province = self.geography.province_of(postcode, country) if self._pack else None
+        province = self.geography.province_of(postcode, country) if not self.words.towns_are_names else None
         if province is not None:
             return with_case_of(self.geography.town_in(province, name), name)
         towns = towns_of(self._locale)
@@ -650,17 +633,6 @@ class Places:
 
     def _code(self, text: str) -> str:
         return self.geography.postcode(text) or other_code(text, self._keyed)
-
-
-def _is_street_name(pieces: Sequence[regex.Match[str]], i: int, joined: bool) -> bool:
-    word = casefold_accents(pieces[i]["word"] or "")
-    is_way = i > 0 and (casefold_accents(pieces[i - 1].group()), word) == ("gran", "via")
-    return word.isalpha() and pieces[i]["word"] not in "ºª" and (word not in _STREET_WORDS or is_way)
-
-
-def _continues_street(gap: str, pieces: Sequence[regex.Match[str]], i: int) -> bool:
-    after_title = gap[:1] == "." and casefold_accents(pieces[i - 1].group()) in BEFORE_NAMES
-    return (gap[1:] if after_title else gap).isspace()
 
 
 def name_runs(

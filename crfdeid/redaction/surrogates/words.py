@@ -14,7 +14,7 @@ from typing import Any
 import regex
 
 from features.languages import LANGUAGES, Language
-from features.lexicons import lexicons, word_set
+from features.lexicons import lexicons
 
 VOWELS = "aeiouhy"
 """Letters at the beginning of a name before which French elides an article, casefolded."""
@@ -114,6 +114,24 @@ def packs_with_quoted(locale: str) -> tuple[Language, ...]:
 
 
 @lru_cache(maxsize=64)
+def packs_anywhere(locale: str) -> tuple[Language, ...]:
+    """Return the packs of `packs_of`, and those of `DEFAULT_LOCALE`, some words of which occur in all languages."""
+    found = {pack.code: pack for pack in (*packs_of(locale), *packs_of(DEFAULT_LOCALE))}
+    return tuple(found.values())
+
+
+def surrogate_entries(locale: str, *path: str) -> tuple[str, ...]:
+    """Return the entries of a list in the tables "surrogates" of a locale's packs, without repetitions."""
+    return tuple(dict.fromkeys(entry for pack in packs_of(locale) for entry in pack.entries("surrogates", *path)))
+
+
+@lru_cache(maxsize=256)
+def folded_in(locale: str, *path: str) -> frozenset[str]:
+    """Return `surrogate_entries`, casefolded."""
+    return frozenset(map(casefold_accents, surrogate_entries(locale, *path)))
+
+
+@lru_cache(maxsize=64)
 def classes_of(locale: str) -> Mapping[str, frozenset[str]]:
     """Return class -> its words in the languages of `packs_of`."""
     return lexicons(tuple(pack.code for pack in packs_of(locale)))
@@ -165,15 +183,3 @@ def name_forms(code: str, table: str, flags: int = 0) -> tuple[NameForm, ...]:
         )
         for row in surrogate_table(LANGUAGES[code], table).get("forms", ())
     )
-
-
-ENGLISH_AND_SPANISH_WORDS = lexicons(("en", "es"))
-ENGLISH_AND_SPANISH_TITLES = ENGLISH_AND_SPANISH_WORDS["honorific"] | word_set(
-    "dr drs doctor md do phd rn np pa prof professor jr sr ii iii iv esq dra dres doctora señorita"
-)
-
-
-def language_pack(locale: str) -> Language | None:
-    """Return the pack of a locale's language; None for English, Spanish and languages without one."""
-    code = locale.partition("_")[0]
-    return None if code in ("en", "es") else LANGUAGES.get(code)
