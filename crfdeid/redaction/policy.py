@@ -15,7 +15,7 @@ from crfdeid.redaction.operators import OPERATORS, Operator
 from crfdeid.secrets import short_digest
 from crfdeid.validation import require_sensitivity
 
-SURROGATE_VERSION = 2
+SURROGATE_VERSION = 3
 """Version of surrogates: another one writes others for the same secret, so that it resumes no run of this one."""
 DATE_ORDERS = ("dmy", "mdy")
 """Day, month, year; and month, day, year."""

@@ -45,9 +45,23 @@ this one, and ``quoted`` those of languages of which only ages and days of the w
 - ``demographics``: words for sex, kin, ages, occupations; ``small_units``: expression of units below a year;
   ``old_age``: words for all ages from 90 on; ``articles``: numbers that are also articles;
 - ``streets``, ``institutions``: words that are ``kept``; ``forms``: expressions whose group ``name`` becomes one of
-  ``options``, or of ``also``: a template with {family}, {town}, {female} or {male};
-- ``places``: ``provinces`` with postcodes and towns, ``states``, ``countries`` by preposition;
-- ``numbers``: ``forms`` of dates and postcodes in numbers, area codes, prefixes of telephone numbers that stay.
+  ``options``, or of ``also``: a template with {family}, {town}, {female} or {male}. Without ``forms``, adjacent words
+  that are not kept are a name. A street's becomes one of ``options``, or after an article of ``options_of``, and a
+  person's if it begins with one of ``titles``. An institution may have ``initials_before`` and ``initials_after``
+  those of its name, and a ``firm`` at its end. Of ``named``, an expression, each group becomes another of its kind:
+  ``virgins``, ``lands``, ``houses`` (with ``articles`` by ending), saints, towns, days of the year. Adjectives
+  (``demonyms``) become one of ``larger``, and an institution without a name gets one of ``generic``;
+- ``saints``: names by sex, the words before them, and words that are ``kept`` without lists of streets;
+- ``places``: ``provinces``: digits that begin postcodes, the area code of telephones in brackets, names, capital and
+  towns a line, for ``locales`` or all; ``states``; ``lettered_states`` with their letters and postcodes, which are
+  those of ``zip_codes_of``; ``abroad``: country, states and towns a line; ``countries`` by region or preposition: a
+  region with a name has the same order in all packs; ``homes``: locale -> the country that stays, ``home``: countries
+  that stay and replace none; ``codes`` before postcodes; ``articles`` of names; ``region_of``: expression of what
+  precedes a name; ``tail``: expression of what is left out; ``towns_are_names``: towns have names that persons have,
+  too;
+- ``numbers``: ``forms`` of dates and postcodes in numbers, area codes, ``phone_prefix`` that stays, or
+  ``country_codes`` that do; ``telephone_digits``: number of digits after the country's code; ``province_first``:
+  numbers begin with a province's; ``announcing``: words before a number.
 """
 
 from __future__ import annotations

@@ -19,38 +19,39 @@ from crfdeid.errors import SettingError, UnknownNameError
 from crfdeid.redaction.surrogates.invention import composed, distinct, spliced
 from crfdeid.redaction.surrogates.place_tables import provinces_of
 from crfdeid.redaction.surrogates.words import casefold_accents, own_pack, packs_of, surrogate_table
-from features.languages import LANGUAGES, Language
+from features.languages import DEFAULT_LANGUAGES, LANGUAGES, Language
 
 if TYPE_CHECKING:
     from faker import Faker
 
 
-# Frequent words of languages without a pack, which prevent wrong guesses. A word of two languages counts for both.
-_WORDS = {
-    "it_IT": "il la di che e un una per con del della dei nel nella non è gli le da al alla paziente anni nato si",
-    "pt_PT": "o a os as do da dos das em um uma com para por não que no na ao e foi paciente anos idade nascimento",
-    "ca_ES": "el la els les de del i amb per que un una és dels al va en pacient anys edat a no",
-    "nl_NL": "de het een van en is in op te dat met voor niet zijn werd bij patiënt jaar geboren aan",
+# Frequent words that prevent wrong guesses of languages without a pack. A word of two languages counts for both.
+_WITHOUT_PACK = {
+    "it": "il la di che e un una per con del della dei nel nella non è gli le da al alla paziente anni nato si",
+    "pt": "o a os as do da dos das em um uma com para por não que no na ao e foi paciente anos idade nascimento",
+    "ca": "el la els les de del i amb per que un una és dels al va en pacient anys edat a no",
+    "nl": "de het een van en is in op te dat met voor niet zijn werd bij patiënt jaar geboren aan",
 }
 
 
-@lru_cache(maxsize=1)
-def _locales_by_word() -> tuple[Mapping[str, Sequence[str]], frozenset[str]]:
-    """Return the locales of each word, and the locales that a text can have."""
-    packs = {pack.locale: pack.function_words for pack in LANGUAGES.values()}
+@lru_cache(maxsize=8)
+def _codes_by_word(packs: tuple[str, ...]) -> Mapping[str, Sequence[str]]:
+    """Return the languages of each function word."""
+    words: dict[str, Iterable[str]] = {code: text.split() for code, text in _WITHOUT_PACK.items()}
     found: dict[str, list[str]] = {}
-    for locale, words in {**{locale: text.split() for locale, text in _WORDS.items()}, **packs}.items():
-        for word in words:
-            found.setdefault(word, []).append(locale)
-    return found, frozenset(packs)
+    for code, some in (words | {code: LANGUAGES[code].function_words for code in packs}).items():
+        for word in some:
+            found.setdefault(word, []).append(code)
+    return found
 
 
 _WORD = regex.compile(r"(?<![\p{L}\p{M}]-?)\p{L}[\p{L}\p{M}]*+(?!-\p{L})")  # no part of "Roux-en-Y"
 
 
 def guess_locale(text: str) -> str | None:
-    """Return the locale of a text in English, Spanish or a language with a pack, or None if none is clear.
+    """Return the locale of a text in a language with a pack, or None if none is clear.
 
+    A pack that is none of `DEFAULT_LANGUAGES` takes no text from one of these that has as many of the words.
     Words show the language and not the country. They are counted, so that equal texts have equal results.
 
     Example:
@@ -59,15 +60,18 @@ def guess_locale(text: str) -> str | None:
         >>> guess_locale("Gesehen von der Ärztin."), guess_locale("Vue par le docteur Quill.")
         ('de_DE', 'fr_FR')
     """
-    locales, known = _locales_by_word()
+    codes = _codes_by_word(tuple(LANGUAGES))
     counts = Counter(
-        locale
+        code
         for match in _WORD.finditer(unicodedata.normalize("NFC", text).lower())
-        for locale in locales.get(match.group(), ())
+        for code in codes.get(match.group(), ())
     )
     most = max(counts.values(), default=0)
-    best = [locale for locale, count in counts.items() if count == most]
-    return best[0] if len(best) == 1 and best[0] in known else None
+    best = {code for code, count in counts.items() if count == most}
+    if not best.isdisjoint(DEFAULT_LANGUAGES):
+        best -= {*LANGUAGES} - {*DEFAULT_LANGUAGES}
+    code = best.pop() if len(best) == 1 else ""
+    return LANGUAGES[code].locale if code in LANGUAGES else None
 
 
 def puts_month_first(locale: str) -> bool:

@@ -20,7 +20,7 @@ from crfdeid.redaction.surrogates.choices import Chooser
 from crfdeid.redaction.surrogates.dates import DateShift, shift_date
 from crfdeid.redaction.surrogates.generator import Surrogates, note_key
 from crfdeid.redaction.surrogates.locales import locale_lists
-from crfdeid.redaction.surrogates.place_tables import other_country, packed_provinces
+from crfdeid.redaction.surrogates.place_tables import other_country, provinces
 from crfdeid.redaction.surrogates.words import surrogate_table
 from features.languages import LANGUAGES
 
@@ -308,7 +308,7 @@ def test_a_town_lies_where_its_postcode_says(locale: str, postcode: str, town: s
     country, _, digits = new_postcode.rpartition("-")
     assert (country, len(digits)) == (postcode.rpartition("-")[0], len(postcode.rpartition("-")[2]))
     number = ("" if country == "D" else country) + digits[:2]
-    (row,) = (one for one in packed_provinces(locale[:2]) if number in (one.number, *one.further_numbers))
+    (row,) = (one for one in provinces(locale[:2]) if number in (one.number, *one.further_numbers))
     assert new_town in {names[0] for names in (row.capitals, *row.towns)}
     assert new_town != town
 

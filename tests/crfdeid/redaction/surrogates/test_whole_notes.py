@@ -11,14 +11,14 @@ from crfdeid.documents import Document, Span
 from crfdeid.redaction.redact import redact
 from crfdeid.redaction.surrogates import Surrogates, name_roles, note_key
 from crfdeid.redaction.surrogates.locales import given_name_sexes, locale_lists
-from crfdeid.redaction.surrogates.place_tables import COMMUNITIES, abroad, provinces, spanish_towns, states
+from crfdeid.redaction.surrogates.place_tables import abroad, communities, lettered_states, provinces
 from crfdeid.redaction.surrogates.words import casefold_accents
 
 SECRET = b"sixteen bytes or more"
 PATIENTS = [f"patient {number}" for number in range(12)]
-CAPITALS = {name: one for one in provinces() for name in one.capitals}
-BY_NAME = {name: one for one in provinces() for name in one.names}
-BY_TOWN = {name: one for one in provinces() for names in one.towns for name in names}
+CAPITALS = {name: one for one in provinces("es") for name in one.capitals}
+BY_NAME = {name: one for one in provinces("es") for name in one.names}
+BY_TOWN = {name: one for one in provinces("es") for names in one.towns for name in names}
 
 
 def marked(note: str) -> Document:
@@ -158,18 +158,18 @@ def test_a_province_becomes_a_province_and_all_that_lies_in_it_goes_there(name: 
 @given(st.integers(0, 2**32))
 def test_no_two_provinces_become_the_same_one(key: int) -> None:
     ours = Surrogates(key.to_bytes(32), "es_ES")
-    whole = [one for one in provinces() if one.towns]
+    whole = [one for one in provinces("es") if one.towns]
     assert len({ours.of(one.names[0], "TERRITORIO") for one in whole}) == len(whole)
 
 
 def test_communities_states_and_towns_abroad_become_such() -> None:
     for patient in PATIENTS:
         ours = of_patient(patient)
-        assert ours.of("Cataluña", "TERRITORIO") in {names[0] for names in COMMUNITIES} - {"Cataluña"}
+        assert ours.of("Cataluña", "TERRITORIO") in {names[0] for names in communities("es")} - {"Cataluña"}
         assert ours.of("Cataluña", "TERRITORIO") == ours.of("Catalunya", "TERRITORIO")
         country = next(
             row
-            for row in abroad()
+            for row in abroad("es")
             if ours.of("Colombia", "PAIS") in row.country.replace("Peru", "Perú").replace("Brazil", "Brasil")
         )
         assert (ours.of("Antioquia", "TERRITORIO"),) in {names[:1] for names in country.states}
@@ -180,19 +180,19 @@ def test_communities_states_and_towns_abroad_become_such() -> None:
 def test_of_towns_of_one_name_that_of_the_country_in_the_note_is_meant() -> None:
     for patient in PATIENTS:
         country, town = after("{PAIS:Argentina}, {TERRITORIO:Córdoba}", patient)
-        assert town not in spanish_towns() or country == "Bolivia"
+        assert town not in {name for one in provinces("es") for name in one.own_towns} or country == "Bolivia"
         assert after("{PAIS:España}, {TERRITORIO:Córdoba}", patient)[1] in CAPITALS
 
 
 def test_an_unknown_town_of_a_country_that_the_note_names_goes_there_with_it() -> None:
     for patient in PATIENTS:
         found = after("{PAIS:Colombia}, {TERRITORIO:Medellín}, {TERRITORIO:Quillueño}", patient)
-        towns = [{names[0] for names in row.towns} for row in abroad()]
+        towns = [{names[0] for names in row.towns} for row in abroad("es")]
         assert any({found[1], found[2]} <= some for some in towns)
 
 
 def test_a_state_of_the_usa_has_one_surrogate_in_both_spellings_and_its_zip_codes_follow() -> None:
-    by_name = {state.name: state for state in states()}
+    by_name = {state.name: state for state in lettered_states("en")}
     for patient in PATIENTS:
         name, letters, code = after("{STATE:Nevada}, {STATE:NV} {ZIP:89101}", patient, "en_US")
         assert by_name[name].letters == letters != "NV"
