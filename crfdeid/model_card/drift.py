@@ -259,7 +259,7 @@ class DriftDetector:
 
     def sums(self) -> tuple[NoteMeasures, int]:
         """The sums of the measures, and the number of notes, for `add`."""
-        return NoteMeasures(*self._sums, dict(self._sums_of_types)), self._count
+        return NoteMeasures._make((*self._sums, dict(self._sums_of_types))), self._count
 
     def differences(self) -> list[str]:
         """The differences from the development notes, in words; none where the notes are like them."""
