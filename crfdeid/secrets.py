@@ -59,6 +59,11 @@ def read_secret(path: Path | None = None) -> bytes:
     return secret
 
 
+def has_secret(path: Path | None) -> bool:
+    """True if `read_secret` has a file or a value of the environment variable to read."""
+    return path is not None or bool(os.environ.get(SECRET_VARIABLE, "").strip())
+
+
 def read_encryption_key(path: Path) -> bytes:
     """Read the key that encrypts values (`crfdeid.redaction.encryption`) from its file, as `read_secret` reads.
 

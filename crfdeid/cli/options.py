@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from crfdeid.cli.shell import TABLES, Argument, Mode, Option, choice, file_path, flag, fraction, setting, whole_number
 from crfdeid.errors import UnknownNameError, UsageError
-from crfdeid.secrets import SECRET_VARIABLE, Keys, read_encryption_key, read_secret, vocabulary_key
+from crfdeid.secrets import SECRET_VARIABLE, Keys, has_secret, read_encryption_key, read_secret, vocabulary_key
 from crfdeid.validation import MOST_JOBS, MOST_SEED
 
 if TYPE_CHECKING:
@@ -362,8 +361,7 @@ def run_keys(options: SimpleNamespace) -> Keys:
         UsageError: one is missing, or too short.
         DataError: it cannot be read.
     """
-    there = options.secret_file is not None or bool(os.environ.get(SECRET_VARIABLE))
-    needed = secret_needed(options) or (there and options.report is not None)
+    needed = secret_needed(options) or (options.report is not None and has_secret(options.secret_file))
     return Keys(read_secret(options.secret_file) if needed else None, encryption_key(options))
 
 

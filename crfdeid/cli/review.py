@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -294,7 +293,7 @@ def _renaming(options: SimpleNamespace) -> Rename | None:
     """
     from crfdeid.io.records import NoteFile  # noqa: PLC0415
     from crfdeid.io.sources import is_keyed, note_files, note_format, renaming  # noqa: PLC0415
-    from crfdeid.secrets import Keys, read_secret  # noqa: PLC0415
+    from crfdeid.secrets import Keys, has_secret, read_secret  # noqa: PLC0415
 
     names = [
         {file.name for file in note_files(path) if isinstance(file, NoteFile) and note_format(file)}
@@ -304,7 +303,7 @@ def _renaming(options: SimpleNamespace) -> Rename | None:
         if options.secret_file is not None:
             raise UsageError("--secret-file is for the notes of a run with --rename-files: leave it out")
         return None
-    if options.secret_file is None and not os.environ.get(SECRET_VARIABLE):
+    if not has_secret(options.secret_file):
         problem = "the notes of REDACTED have the names that --rename-files gives: give the secret of that run"
         raise UsageError(f"{problem}, by --secret-file or in {SECRET_VARIABLE}")
     return renaming(Keys(read_secret(options.secret_file)))

@@ -21,7 +21,7 @@ from crfdeid.bio import OUTSIDE
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import Document, LabelledSentence
 from crfdeid.errors import EmptyInputError, FormatError, MismatchError, OutputExistsError, WriteError
-from crfdeid.secrets import SECRET_VARIABLE, derive, hash_word, read_secret, user_secret
+from crfdeid.secrets import derive, has_secret, hash_word, read_secret, user_secret
 from crfdeid.serialization import distinct_names
 from crfdeid.utils.files import make_private_folder, write_files
 from crfdeid.utils.json import dump_with_checksum, read_with_checksum
@@ -51,8 +51,7 @@ def record_key(key_file: Path | None) -> bytes:
         UsageError: the secret is too short.
         DataError: the secret cannot be read, or none can be made.
     """
-    given = key_file is not None or os.environ.get(SECRET_VARIABLE, "").strip()
-    return derive(read_secret(key_file) if given else user_secret(), "encoded notes")
+    return derive(read_secret(key_file) if has_secret(key_file) else user_secret(), "encoded notes")
 
 
 @dataclass(frozen=True)
