@@ -145,7 +145,7 @@ _FAR = 9  # tokens; the largest distance that is counted
 class Layout(Extractor):
     """Section, form field and relative position of a token in its note.
 
-    - ``heading``: the heading above the sentence; ``prefix``: the text before the first colon of its line.
+    - ``heading``: the heading above the sentence; ``line``: the text before the first colon of its line.
     - ``field``: up to three words before the nearest colon on the left in the sentence, and ``field+``: the same with
       the distance from that colon, in tokens: the value of a field starts right after it.
     - ``place``: the tenth of the note's lines that contains the sentence.
@@ -153,14 +153,14 @@ class Layout(Extractor):
     Example:
         >>> from features.sentences import split_sentences
         >>> Layout().extract(split_sentences("Attending: Dr. Doe")[0])[2]
-        ['heading=', 'prefix=attending', 'place=0', 'field=attending', 'field+1=attending']
+        ['heading=', 'line=attending', 'place=0', 'field=attending', 'field+1=attending']
     """
 
     def columns(self, batch: SentenceBatch) -> list[Column]:
         """The features of a batch, kind by kind."""
         of_sentences = {
             "heading=": [sentence.heading.lower() for sentence in batch.sentences],
-            "prefix=": [_prefix(sentence) for sentence in batch.sentences],
+            "line=": [_prefix(sentence) for sentence in batch.sentences],
             "place=": [_tenth_of_note(sentence) for sentence in batch.sentences],
         }
         columns = [Column((head,), values, batch.sentence_of) for head, values in of_sentences.items()]
@@ -173,21 +173,21 @@ class Layout(Extractor):
 
 @dataclass(frozen=True)
 class PrefixWords(Extractor):
-    """The word and its shape, each with the line's prefix: ``prefix+lower=attending|doe``, ``prefix+shape=…|Xxx``.
+    """The word and its shape, each with the line's prefix: ``line+lower=attending|doe``, ``line+shape=…|Xxx``.
 
     In the fields of a form the same word means different things: a number after "MRN" and one after "Phone".
 
     Example:
         >>> from features.sentences import split_sentences
         >>> PrefixWords().extract(split_sentences("Attending: Dr. Doe")[0])[2]
-        ['prefix+lower=attending|dr', 'prefix+shape=attending|Xx']
+        ['line+lower=attending|dr', 'line+shape=attending|Xx']
     """
 
     def conjunctions(self) -> list[Conjunction]:
         """The features that words decide together with the prefix of their line, kind by kind."""
         return [
-            Conjunction(((0, "prefix+lower="),), str.lower, opening=_prefix, joint="|"),
-            Conjunction(((0, "prefix+shape="),), shape, opening=_prefix, joint="|"),
+            Conjunction(((0, "line+lower="),), str.lower, opening=_prefix, joint="|"),
+            Conjunction(((0, "line+shape="),), shape, opening=_prefix, joint="|"),
         ]
 
     def describe(self) -> str:

@@ -47,8 +47,7 @@ from crfdeid.rules.matcher import find_rules
 from crfdeid.tagger import Tagger
 from features.tokens import Sentence
 
-_NAME = re.compile(r"([\w+]*?)(?:\[([^\]]*)\]|:[^=]*)?(?:=|\+\d+=)(.*)", re.DOTALL)
-_LONGEST_AFFIX = 4  # of `features.orthography.Affixes`
+_NAME = re.compile(r"([\w+]*?)(?:\[([^\]]*)\]|:[^=]*)?(?:=|\+\d+=)")
 
 FEATURE_KINDS = {
     "w": "word",
@@ -66,8 +65,9 @@ FEATURE_KINDS = {
     "heading": "layout",
     "place": "layout",
     "field": "layout",
-    "prefix+lower": "layout",
-    "prefix+shape": "layout",
+    "line": "layout",
+    "line+lower": "layout",
+    "line+shape": "layout",
     "pos": "part of speech",
     "chunk": "part of speech",
     "w0": "part of speech",
@@ -82,20 +82,16 @@ HASHED_FEATURES = "hashed"
 def feature_kind(name: str) -> str:
     """The kind of a feature string; `OTHER_FEATURES` for other extractors.
 
-    The prefixes of a line and of a word are both written ``prefix=…``: one longer than the longest affix is a line's.
-
     Example:
-        >>> [feature_kind(name) for name in ("lower[-1]=dr", "lower[-1,0]=dr quill", "prefix=qui", "prefix=attending")]
+        >>> [feature_kind(name) for name in ("lower[-1]=dr", "lower[-1,0]=dr quill", "prefix=qui", "line=attending")]
         ['word', 'n-gram', 'affix', 'layout']
     """
     found = _NAME.match(name)
     if found is None:
         return OTHER_FEATURES
-    head, offsets, value = found[1], found[2] or "", found[3]
+    head, offsets = found[1], found[2] or ""
     if head in ("w", "lower") and "," in offsets:
         return "n-gram"
-    if head == "prefix" and len(value) > _LONGEST_AFFIX:
-        return "layout"
     return FEATURE_KINDS.get(head, OTHER_FEATURES)
 
 

@@ -204,10 +204,10 @@ def test_lexicons_are_small_lower_case_and_of_single_words() -> None:
 def test_layout_knows_section_field_and_place() -> None:
     text = "PLAN\nAttending: Orla Quill  Pager: 4477\n" + "rest\n" * 18
     rows = Layout().extract(split_sentences(text)[1])
-    assert rows[2] == ["heading=plan", "prefix=attending", "place=0", "field=attending", "field+1=attending"]
+    assert rows[2] == ["heading=plan", "line=attending", "place=0", "field=attending", "field+1=attending"]
     assert rows[6][-2:] == ["field=orla quill pager", "field+1=orla quill pager"]
-    assert rows[0] == ["heading=plan", "prefix=attending", "place=0"]
-    assert Layout().extract(split_sentences(text)[-1])[0] == ["heading=plan", "prefix=", "place=9"]
+    assert rows[0] == ["heading=plan", "line=attending", "place=0"]
+    assert Layout().extract(split_sentences(text)[-1])[0] == ["heading=plan", "line=", "place=9"]
 
 
 @settings(deadline=None)
