@@ -72,6 +72,7 @@ _DAMAGE = (
 _DESCRIPTION = {
     "model": str,
     "schema": int,
+    "network?": int,
     "weights": {"file": str, "bytes": int, "sha256": str},
     "vocabulary": str,
     "versions": {str: str},
@@ -280,6 +281,7 @@ class ModelFiles:
         file: the name of the file of weights.
         libraries: the distributions whose versions are recorded.
         words_are: `READABLE` or `PUBLIC`, for words that are not hashed.
+        network: the version of what a network computes from its weights; 0 for a model without a network.
     """
 
     model: str
@@ -287,6 +289,7 @@ class ModelFiles:
     file: str
     libraries: tuple[str, ...] = ()
     words_are: str = READABLE
+    network: int = 0
 
     def save(
         self,
@@ -322,6 +325,7 @@ class ModelFiles:
         description = {
             "model": self.model,
             "schema": self.schema,
+            "network": self.network,
             "weights": _weights_entry(self.file, _memory_mapped(folder / self.file)),
             "vocabulary": self.words_are if key is None else HASHED,
             "key_check": None if key is None else hash_word(_KEY_CHECK, key),
@@ -353,6 +357,9 @@ class ModelFiles:
         if (description["model"], description["schema"]) != (self.model, self.schema):
             problem = f"not a model of the kind '{self.model}' and of this version (schema {self.schema}): {RETRAIN}"
             raise VersionError(problem, path=path / MODEL_FILE)
+        if description.get("network") != self.network:
+            problem = f"this version's network '{self.model}' computes otherwise with the same weights: {RETRAIN}"
+            raise VersionError(problem, path=path / MODEL_FILE)
         if description["weights"]["file"] != self.file:
             raise _damaged_model(path)
         _require_same_packs(path, description)
@@ -368,7 +375,7 @@ def _require_same_packs(folder: Path, description: Mapping[str, Any]) -> None:
     for code, digest in description.get("packs", {}).items():
         if code in LANGUAGES and LANGUAGES[code].digest == digest:
             continue
-        if code in description["languages"]:
+        if code in description.get("languages", ()):
             problem = f"not the language pack '{code}' that the model was trained with: restore it"
             raise VersionError(f"{problem} ({OWN_FOLDERS} names folders), or {RETRAIN}", path=folder / MODEL_FILE)
         _log.warning("%s: the language pack '%s' has changed since training: sentences may end elsewhere", folder, code)

@@ -21,7 +21,7 @@ from rnn.interfaces import Params, Processor
 from rnn.network import Structure, TrainedModel, with_tables
 from rnn.vocab import Vocabulary
 
-_FORMAT_VERSION = 4
+_FORMAT_VERSION = 5
 _WEIGHTS_FILE = "weights.npz"
 _PROCESSOR = "processor."  # prefix of its arrays among the weights
 
@@ -110,6 +110,7 @@ class SavedTagger:
     model: ClassVar[str]
     settings_class: ClassVar[type[Any]]
     words_are: ClassVar[str]
+    version: ClassVar[int]
     learned: TrainedModel | None
     trained: Callable[[], TrainedModel]
     saved_processor: Callable[..., Processor]
@@ -199,7 +200,7 @@ class SavedTagger:
 
     @classmethod
     def _files(cls) -> ModelFiles:
-        return ModelFiles(cls.model, _FORMAT_VERSION, _WEIGHTS_FILE, ("jax", "flax"), cls.words_are)
+        return ModelFiles(cls.model, _FORMAT_VERSION, _WEIGHTS_FILE, ("jax", "flax"), cls.words_are, cls.version)
 
 
 def expected_shapes(tagger: Any, processor: Processor) -> tuple[Structure, Params]:

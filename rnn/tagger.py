@@ -38,6 +38,8 @@ class NetworkTagger(SavedTagger, Tagger, ABC):
     Attributes:
         model: name in `crfdeid.registry.MODELS`.
         settings_class: dataclass of the settings; it has ``decoding`` and ``epochs``.
+        version: incremented where the network computes other scores from the same weights and inputs; a saved model of
+            another version is refused.
         words_are: confidentiality of the unhashed words in its files, `crfdeid.serialization.READABLE` or ``PUBLIC``.
         trains_together: whether `fit_many` trains several seeds at once: an update that is too small to fill an
             accelerator gains by that.
@@ -50,6 +52,7 @@ class NetworkTagger(SavedTagger, Tagger, ABC):
 
     model: ClassVar[str]
     settings_class: ClassVar[type[Any]]
+    version: ClassVar[int] = 1
     words_are: ClassVar[str] = READABLE
     trains_together: ClassVar[bool] = False
 

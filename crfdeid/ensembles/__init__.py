@@ -137,7 +137,7 @@ class CombinedTagger(Tagger):
 
     @classmethod
     def _files(cls) -> ModelFiles:
-        return ModelFiles(cls.model, schema=2, file="members.zip")
+        return ModelFiles(cls.model, schema=3, file="members.zip")
 
     def _facts(self) -> dict[str, Any]:
         """Facts that training learned in addition to the members, as JSON data."""

@@ -31,7 +31,8 @@ from rnn.saving import params_from
 
 T = TypeVar("T")
 
-_FILES = ModelFiles("representation", 1, "weights.npz", ("jax", "flax"), PUBLIC)
+_NETWORK_VERSION = 1  # incremented where `Representation` computes other numbers from the same weights
+_FILES = ModelFiles("representation", 2, "weights.npz", ("jax", "flax"), PUBLIC, _NETWORK_VERSION)
 _VECTORS = "vectors."  # prefix of the names of their arrays among the weights
 _IN_FLIGHT = 2  # batches that are dispatched before the first is read: host and device work at the same time
 _NETWORK = "network."  # prefix of the names of a module's parameters in `rnn.network.Structure`
