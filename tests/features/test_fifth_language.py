@@ -80,7 +80,7 @@ def test_a_model_of_the_language_finds_its_own_sentences_and_names(quillish: Pat
     assert tagger.languages == ("zq",)
     (found,) = Deidentifier(tagger).annotate_documents([Document("", NOTE + " Zu zerr Zott Zquill.")])
     assert [sentence.words[-4] for sentence in found.sentences()] == ["zmed", "zerr"]
-    assert {found.text[span.start : span.end] for span in found.spans} >= {"Zott Zmuller", "Zbad Zquill", "Zott Zquill"}
+    assert {found.text[span.start : span.end] for span in found.spans} >= {"Zott Zmuller", "Zott Zquill"}
     assert "Quillish" in render_card(tmp_path / "model", read_card(tmp_path / "model"))
 
 
