@@ -11,11 +11,11 @@ import os
 import secrets
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from crfdeid.errors import DataError, ReadError, SecretError, UsageError
+from crfdeid.errors import ReadError, SecretError
 from crfdeid.utils.files import read_bytes, write_files
 from crfdeid.utils.folders import make_private
 
@@ -64,14 +64,30 @@ def has_secret(path: Path | None) -> bool:
     return path is not None or bool(os.environ.get(SECRET_VARIABLE, "").strip())
 
 
-def read_encryption_key(path: Path) -> bytes:
+def read_vocabulary_key(path: Path | None = None) -> bytes:
+    """Return the key of a private vocabulary, from its secret as `read_secret` reads it.
+
+    Raises:
+        SecretError, ReadError: as of `read_secret`.
+    """
+    return vocabulary_key(read_secret(path))
+
+
+def vocabulary_key(secret: bytes) -> bytes:
+    """Derive the key of a private vocabulary."""
+    return derive(secret, "vocabulary")
+
+
+def read_encryption_key(path: Path | None) -> bytes:
     """Read the key that encrypts values (`crfdeid.redaction.encryption`) from its file, as `read_secret` reads.
 
     Raises:
-        SecretError: the key is too short, or it is the secret in ``CRFDEID_SECRET``: people who run a model need that
-            one, and must not be able to reveal values.
+        SecretError: there is no file, the key is too short, or it is the secret in ``CRFDEID_SECRET``: people who run
+            a model need that one, and must not be able to reveal values.
         ReadError: the file cannot be read.
     """
+    if path is None:
+        raise SecretError("encryption needs a key of its own: name its file (--encryption-key-file)")
     key = read_secret(path)
     if key == os.environb.get(SECRET_VARIABLE.encode(), b"").strip():
         raise SecretError(f"the encryption key is the secret in {SECRET_VARIABLE}: make another, for revealing alone")
@@ -92,7 +108,7 @@ class Keys:
     encryption: bytes | None = None
     vocabulary: bytes | None = None
 
-    def read(self, *, secret: bool, encryption: bool, vocabulary: bool) -> Keys:
+    def read(self, *, secret: bool, encryption: bool = False, vocabulary: bool = False) -> Keys:
         """Return the keys that are needed."""
         return Keys(
             self.secret if secret else None,
@@ -176,24 +192,18 @@ class KeyFiles:
     encryption: Path | None = None
     vocabulary: Path | None = None
 
-    def read(self, *, secret: bool, encryption: bool, vocabulary: bool) -> Keys:
+    def read(self, *, secret: bool, encryption: bool = False, vocabulary: bool = False) -> Keys:
         """Read the keys that are needed.
 
         Raises:
-            SecretError: one is missing, unreadable or too short.
+            SecretError: one is missing or too short.
+            ReadError: a file cannot be read.
         """
-        try:
-            keys = Keys(
-                secret=read_secret(self.secret) if secret else None,
-                vocabulary=vocabulary_key(read_secret(self.vocabulary)) if vocabulary else None,
-            )
-            if not encryption:
-                return keys
-            if self.encryption is None:
-                raise SecretError("encryption needs a key of its own: name its file")
-            return replace(keys, encryption=read_encryption_key(self.encryption))
-        except (DataError, UsageError) as problem:
-            raise SecretError(str(problem)) from None
+        return Keys(
+            read_secret(self.secret) if secret else None,
+            read_encryption_key(self.encryption) if encryption else None,
+            read_vocabulary_key(self.vocabulary) if vocabulary else None,
+        )
 
 
 def user_secret() -> bytes:
@@ -320,11 +330,6 @@ class KeyedPermutation:
 def secret_fingerprint(secret: bytes) -> str:
     """Return four hexadecimal digits that differ between secrets, and are too few to test guesses."""
     return derive(secret, "resume").hex()[:4]
-
-
-def vocabulary_key(secret: bytes) -> bytes:
-    """Derive the key of a private vocabulary."""
-    return derive(secret, "vocabulary")
 
 
 def hash_word(word: str, key: bytes) -> str:

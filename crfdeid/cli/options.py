@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from crfdeid.cli.shell import TABLES, Argument, Mode, Option, choice, file_path, flag, fraction, setting, whole_number
 from crfdeid.errors import UnknownNameError, UsageError
-from crfdeid.secrets import SECRET_VARIABLE, Keys, has_secret, read_encryption_key, read_secret, vocabulary_key
+from crfdeid.secrets import SECRET_VARIABLE, KeyFiles, Keys, has_secret, read_vocabulary_key
 from crfdeid.validation import MOST_JOBS, MOST_SEED
 
 if TYPE_CHECKING:
@@ -86,8 +86,8 @@ def operators_of(options: SimpleNamespace) -> Operators:
 
 def secret_needed(options: SimpleNamespace) -> bool:
     """True if results depend on the secret."""
-    changed = options.rename_files or bool(getattr(options, "hash_columns", ()))
-    return changed or operators_of(options).needs_secret
+    others = (getattr(options, name, None) for name in ("rename_files", "hash_columns"))
+    return any(others) or operators_of(options).needs_secret
 
 
 # Modes of the commands that process notes.
@@ -291,7 +291,7 @@ def read_key(folder: Path | ModelFolder, key_file: Path | None) -> bytes | None:
     from crfdeid.serialization import has_private_vocabulary  # noqa: PLC0415
 
     if has_private_vocabulary(folder):
-        return vocabulary_key(read_secret(key_file))
+        return read_vocabulary_key(key_file)
     if key_file is not None:
         raise UsageError(f"--key-file is for a private vocabulary, and {folder} has none: leave it out")
     return None
@@ -361,22 +361,10 @@ def run_keys(options: SimpleNamespace) -> Keys:
         UsageError: one is missing, or too short.
         DataError: it cannot be read.
     """
-    needed = secret_needed(options) or (options.report is not None and has_secret(options.secret_file))
-    return Keys(read_secret(options.secret_file) if needed else None, encryption_key(options))
-
-
-def encryption_key(options: SimpleNamespace) -> bytes | None:
-    """Read the key of encrypted values; None if no operator needs one.
-
-    Raises:
-        UsageError: there is none, or it is too short.
-        DataError: it cannot be read.
-    """
-    if not operators_of(options).needs_encryption_key:
-        return None
-    if options.encryption_key_file is None:
-        raise UsageError("--operator encrypt needs --encryption-key-file")
-    return read_encryption_key(options.encryption_key_file)
+    reported = getattr(options, "report", None) is not None
+    needed = secret_needed(options) or (reported and has_secret(options.secret_file))
+    files = KeyFiles(options.secret_file, getattr(options, "encryption_key_file", None))
+    return files.read(secret=needed, encryption=operators_of(options).needs_encryption_key)
 
 
 def run_settings(options: SimpleNamespace, redactor: Redactor, keys: Keys) -> dict[str, Any]:

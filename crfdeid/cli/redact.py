@@ -11,9 +11,15 @@ from crfdeid.cli.shell import TABLES, Mode, Option, choice, command, file_path, 
 from crfdeid.redaction.operators import OPERATORS
 from crfdeid.redaction.policy import DATE_ORDERS
 
-_SURROGATES = Mode("--operator surrogate", lambda options: operators_of(options).invents)
+
+def _mode(trait: str) -> Mode:
+    """Mode of the operators with a trait, which is true of `Operators` if some type has one of them."""
+    names = " or ".join(name for name, operator in OPERATORS.items() if getattr(operator, trait))
+    return Mode(f"--operator {names}", lambda options: bool(getattr(operators_of(options), trait)))
+
+
+_SURROGATES, _ENCRYPTION = _mode("invents"), _mode("needs_encryption_key")
 _REMEDY = ": leave them out with --drop-columns, or replace their values with --hash-columns"
-_ENCRYPTION = Mode("--operator encrypt", lambda options: operators_of(options).needs_encryption_key)
 
 POLICY_OPTIONS = (
     Option(

@@ -13,7 +13,6 @@ from crfdeid.cli.options import (
     NO_CONSISTENCY,
     SECRET_FILE,
     SENSITIVITY,
-    encryption_key,
     operators_of,
 )
 from crfdeid.cli.redact import POLICY_OPTIONS
@@ -85,7 +84,7 @@ def run(options: SimpleNamespace) -> None:
     from crfdeid.cli import options as shared  # noqa: PLC0415
     from crfdeid.model_card.card import model_digest, read_card  # noqa: PLC0415
     from crfdeid.model_card.pretrained import BUILT_IN_MODELS, validation_of  # noqa: PLC0415
-    from crfdeid.secrets import Keys, read_secret  # noqa: PLC0415
+    from crfdeid.secrets import read_secret  # noqa: PLC0415
     from crfdeid.serve.app import Access, ModelFacts, make_app  # noqa: PLC0415
     from crfdeid.serve.server import Listener, run_server  # noqa: PLC0415
     from crfdeid.serve.service import Service  # noqa: PLC0415
@@ -109,8 +108,7 @@ def run(options: SimpleNamespace) -> None:
     )
     if token is not None and token == reveal_token:
         raise OptionConflictError("--token-file and --reveal-token-file have one token: make another for one of them")
-    secret = read_secret(options.secret_file) if _SECRET.holds(options) else None
-    keys = Keys(secret, encryption_key(options))
+    keys = shared.run_keys(options)
     with listener.bind() as bound:
         redactor = shared.read_redactor(options, keys=keys, evidence=True)
         folder, service = redactor.folder, Service(redactor.start())

@@ -216,7 +216,7 @@ def _load_for_finetuning(options: SimpleNamespace) -> tuple[str, Tagger, bytes |
 
 def _key(options: SimpleNamespace, name: str, tagger: Tagger) -> bytes | None:
     """Key for the hashes of the words in the model's files; None for readable words."""
-    from crfdeid.secrets import read_secret, vocabulary_key  # noqa: PLC0415
+    from crfdeid.secrets import read_vocabulary_key  # noqa: PLC0415
     from crfdeid.tagger import CombinedSettings  # noqa: PLC0415
 
     if not options.private_vocabulary:
@@ -226,7 +226,7 @@ def _key(options: SimpleNamespace, name: str, tagger: Tagger) -> bytes | None:
             f"--private-vocabulary: the files of the model {name} hold no words of the notes, only public ones: "
             "leave it out, and keep the model as safe as the notes"
         )
-    return vocabulary_key(read_secret(options.key_file))
+    return read_vocabulary_key(options.key_file)
 
 
 def _note_paths(options: SimpleNamespace) -> dict[str, Path | None]:

@@ -28,7 +28,7 @@ from crfdeid.evaluation import count_tags
 from crfdeid.integrations.common import IntegratedModel
 from crfdeid.redaction.redactor import Redactor
 from crfdeid.registry import create
-from crfdeid.secrets import read_secret, vocabulary_key
+from crfdeid.secrets import read_vocabulary_key
 from crfdeid.tagger import FitProgress, Tagger
 from features.columns import Column, Extractor, SentenceBatch
 from features.extractor import FeatureSet, add_feature_set, escape_for_crfsuite
@@ -237,7 +237,7 @@ class SequenceTagger(BaseEstimator):
         return sentences
 
     def _key(self) -> bytes | None:
-        return vocabulary_key(read_secret()) if self.private_vocabulary else None
+        return read_vocabulary_key() if self.private_vocabulary else None
 
     def _pack(self, tagger: Tagger) -> Mapping[str, bytes]:
         with TemporaryDirectory(prefix="crfdeid-model-") as folder:

@@ -20,7 +20,7 @@ from crfdeid.errors import DataError, FormatError, OptionConflictError, UsageErr
 from crfdeid.known_phi.identifiers import to_ascii_signs
 from crfdeid.known_phi.names import is_placeholder
 from crfdeid.known_phi.patients import patient_name
-from crfdeid.secrets import HmacChooser, derive, hash_word
+from crfdeid.secrets import HmacChooser, Keys, hash_word
 from features.languages import LANGUAGES
 from features.tokenizer import normal_form
 
@@ -74,7 +74,7 @@ class DateColumns:
         allow: columns that stay, although they may hold dates next to surrogates, or whole raw lines.
         refuse: refuse dates in other columns, for notes with surrogates.
         date_order: order of day and month in ambiguous dates, "dmy" or "mdy"; None refuses such dates.
-        secret: secret of shifts and hashes; None if there are none, or before results are written.
+        keys: keys of shifts and hashes; empty if there are none, or before results are written.
         options: names of the four options, for messages.
     """
 
@@ -83,7 +83,7 @@ class DateColumns:
     allow: tuple[str, ...] = ()
     refuse: bool = False
     date_order: str | None = None
-    secret: bytes | None = field(default=None, repr=False)
+    keys: Keys = field(default_factory=Keys)
     options: str = "--drop-columns, --shift-columns, --hash-columns or --allow-columns"
 
     def require_possible(self, text: str, drop: Sequence[str]) -> None:
@@ -191,17 +191,11 @@ class DateColumns:
     def _key(self, patient: str | None, text: str) -> bytes:
         from crfdeid.redaction.surrogates import note_key  # noqa: PLC0415
 
-        return note_key(self._required_secret, patient, normal_form(text).text)
+        return note_key(self.keys.require_secret("shifted columns"), patient, normal_form(text).text)
 
     @cached_property
     def _hash_key(self) -> bytes:
-        return derive(self._required_secret, "column values")
-
-    @property
-    def _required_secret(self) -> bytes:
-        if self.secret is None:
-            raise UsageError("columns are shifted and hashed with a secret: give one")
-        return self.secret
+        return self.keys.columns
 
 
 class DateGuard:

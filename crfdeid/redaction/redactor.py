@@ -15,7 +15,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from crfdeid.documents import CONCEPT, Document, Span
-from crfdeid.errors import MismatchError, OptionConflictError
+from crfdeid.errors import DataError, MismatchError, OptionConflictError, SecretError
 from crfdeid.io.date_columns import DateColumns
 from crfdeid.io.records import LONGEST_NOTE, RAW_LINES, Columns, Note, NoteResult, Sources
 from crfdeid.io.worker import Result, isolate_failures, require_no_mojibake
@@ -190,8 +190,8 @@ class Redactor:
         dates = self.columns.dates
         if not dates.changed:
             return self.columns
-        keys = self.keys.read(secret=True, encryption=False, vocabulary=False)
-        return replace(self.columns, dates=replace(dates, secret=keys.secret))
+        keys = _read(self.keys, secret=True)
+        return replace(self.columns, dates=replace(dates, keys=keys))
 
     def require_intact(self, text: str) -> None:
         """Refuse a text in mojibake, unless the policy accepts it.
@@ -263,7 +263,14 @@ class Redactor:
     def _keys(self) -> Keys:
         private = has_private_vocabulary(self.folder)
         policy = self.policy
-        return self.keys.read(secret=policy.needs_secret, encryption=policy.needs_encryption_key, vocabulary=private)
+        return _read(self.keys, secret=policy.needs_secret, encryption=policy.needs_encryption_key, vocabulary=private)
+
+
+def _read(keys: Keys | KeyFiles, **needed: bool) -> Keys:
+    try:
+        return keys.read(**needed)
+    except DataError as problem:  # of an unreadable file, which is no error of a note
+        raise SecretError(str(problem)) from None
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,8 +21,9 @@ from crfdeid.errors import FormatError, OptionConflictError, UsageError
 from crfdeid.io.date_columns import FIRST_ROWS, DateColumns, DateGuard, date_in
 from crfdeid.io.records import Columns, Note, NoteFile
 from crfdeid.io.sources import open_writer, read_file, require_no_dates
+from crfdeid.secrets import Keys
 
-CHANGES = DateColumns(shift=("born",), hash=("ward",), refuse=True, date_order="dmy", secret=b"a secret of 16 b")
+CHANGES = DateColumns(shift=("born",), hash=("ward",), refuse=True, date_order="dmy", keys=Keys(b"a secret of 16 b"))
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ from crfdeid.io.records import Columns
 from crfdeid.known_phi.identifiers import PatientIdentifiers
 from crfdeid.known_phi.patients import PatientTable, SimilarPatients, patient_name
 from crfdeid.redaction.redact import redact
+from crfdeid.secrets import Keys
 
 SECRET = b"a secret of the tests"
 
@@ -138,7 +139,7 @@ def test_notes_without_a_patient_share_no_surrogates_and_no_shift(value: Any) ->
     made = [redact(note, "surrogate", secret=SECRET, patient=value, locale="en_US").text for note in notes]
     assert made == [redact(note, "surrogate", secret=SECRET, locale="en_US").text for note in notes]
     assert len({text.partition(" in bay")[0] for text in made}) == len(made)
-    dates = DateColumns(("seen",), refuse=True, date_order="mdy", secret=SECRET)
+    dates = DateColumns(("seen",), refuse=True, date_order="mdy", keys=Keys(SECRET))
     assert len({dates.new_value("seen", "3/14/2031", value, text) for text in texts}) > 6
     assert len({dates.days(value, text) for text in texts}) > 6
 
@@ -148,7 +149,7 @@ def test_notes_of_one_patient_share_surrogates_shift_record_and_hash(value: Any)
     note = Document("1", "Jane Quill was seen on 3/14/2031.", (Span(0, 10, "PATIENT"), Span(23, 32, "DATE")))
     options = {"secret": SECRET, "locale": "en_US"}
     assert redact(note, "surrogate", patient=value, **options) == redact(note, "surrogate", patient="12", **options)
-    dates = DateColumns(("seen",), ("who",), refuse=True, date_order="mdy", secret=SECRET)
+    dates = DateColumns(("seen",), ("who",), refuse=True, date_order="mdy", keys=Keys(SECRET))
     assert dates.new_value("seen", "3/14/2031", value, "a") == dates.new_value("seen", "3/14/2031", "12", "b")
     assert dates.days(value, "a") == dates.days("12", "b")
     known = PatientIdentifiers(names=("Jane Quill",))
@@ -159,7 +160,7 @@ def test_notes_of_one_patient_share_surrogates_shift_record_and_hash(value: Any)
 
 @pytest.mark.parametrize("value", OTHERS)
 def test_other_patients_are_others(value: str) -> None:
-    dates = DateColumns(("seen",), ("who",), refuse=True, secret=SECRET)
+    dates = DateColumns(("seen",), ("who",), refuse=True, keys=Keys(SECRET))
     assert patient_name(value) not in (None, "12")
     assert dates.new_value("who", value, None, "") != dates.new_value("who", "12", None, "")
     assert PatientTable("patient", {"12": PatientIdentifiers()}).of(patient=value, file="a.txt") is None
@@ -186,7 +187,7 @@ def test_rows_without_a_patient_and_a_text_are_not_shifted_alike(
         schema = pa.schema([(name, pa.string()) for name in ("who", "text", "seen")] + [("left", pa.date32())])
         typed = [row | {"left": day + timedelta(1)} for row, day in zip(rows, days, strict=True)]
         pq.write_table(pa.Table.from_pylist(typed, schema), path)
-    dates = DateColumns(("seen", "left"), refuse=True, date_order="mdy", secret=SECRET)
+    dates = DateColumns(("seen", "left"), refuse=True, date_order="mdy", keys=Keys(SECRET))
     assert run(path, tmp_path / "out", columns=Columns(patient="who", dates=dates)) == []
     (found,) = written(tmp_path / "out").values()
     made = (
