@@ -65,11 +65,7 @@ def has_secret(path: Path | None) -> bool:
 
 
 def read_vocabulary_key(path: Path | None = None) -> bytes:
-    """Return the key of a private vocabulary, from its secret as `read_secret` reads it.
-
-    Raises:
-        SecretError, ReadError: as of `read_secret`.
-    """
+    """Return the key of a private vocabulary, from its secret as `read_secret` reads it."""
     return vocabulary_key(read_secret(path))
 
 

@@ -77,15 +77,7 @@ _MODEL = Mode("--trained", lambda options: options.trained is not None)
     ),
 )
 def run_sample(options: SimpleNamespace) -> None:
-    """Draw the notes and write them.
-
-    Args:
-        options: values of the options.
-
-    Raises:
-        UsageError: an option is invalid, or there are too few notes.
-        DataError: notes or a model cannot be read.
-    """
+    """Draw the notes and write them."""
     from crfdeid.model_card.card import model_digest  # noqa: PLC0415
     from crfdeid.pipeline import Deidentifier  # noqa: PLC0415
     from crfdeid.review.sampling import candidates, draw_sample, write_sample  # noqa: PLC0415
@@ -173,14 +165,7 @@ def _left_out(path: Path) -> Iterator[str]:
     ),
 )
 def run_agreement(options: SimpleNamespace) -> None:
-    """Print the agreement.
-
-    Args:
-        options: values of the options.
-
-    Raises:
-        DataError: notes cannot be read, or differ between the two sides.
-    """
+    """Print the agreement."""
     import json  # noqa: PLC0415
 
     from crfdeid.cli.review import write_page  # noqa: PLC0415

@@ -88,18 +88,7 @@ def _copies(text: str) -> tuple[int, ...]:
     one_of=("folder", "train"),
 )
 def run(options: SimpleNamespace) -> int | None:
-    """Print the audit, and write audit.json.
-
-    Args:
-        options: values of the options.
-
-    Returns:
-        1 for a void audit.
-
-    Raises:
-        UsageError: an option is missing or invalid.
-        DataError: notes or a model cannot be read, or a file cannot be written.
-    """
+    """Print the audit, and write audit.json."""
     from crfdeid.audit.report import render_audit  # noqa: PLC0415
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 

@@ -67,15 +67,7 @@ def _fractions(text: str) -> tuple[float, ...]:
     ),
 )
 def run(options: SimpleNamespace) -> None:
-    """Read the notes, check and write them.
-
-    Args:
-        options: values of the options.
-
-    Raises:
-        UsageError: the output exists, or lies among the notes, or there is neither output nor check.
-        DataError: the notes cannot be read, are too few, or do not fit the format.
-    """
+    """Read the notes, check and write them."""
     if options.output is not None:
         require_new_file(options.output, {"NOTES": options.notes})
     elif not options.check or options.split is not None:

@@ -59,11 +59,7 @@ IGNORE_TYPES = Option(
 
 
 def read_annotated(path: Path, options: SimpleNamespace, *, patient_column: str | None = None) -> list[Document]:
-    """Read annotated notes with the options `FORMAT` and `TYPES`, and the value of `PATIENT_COLUMN`.
-
-    Raises:
-        DataError: they cannot be read.
-    """
+    """Read annotated notes with the options `FORMAT` and `TYPES`, and the value of `PATIENT_COLUMN`."""
     return map_types(read_corpus(path, format=options.format, patient_column=patient_column), options.types)
 
 

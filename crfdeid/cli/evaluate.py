@@ -80,15 +80,7 @@ _PREDICTED = Mode("--predicted", lambda options: options.predicted is not None)
     ),
 )
 def run(options: SimpleNamespace) -> None:
-    """Print the scores.
-
-    Args:
-        options: values of the options.
-
-    Raises:
-        DataError: notes cannot be read, or differ between the two sides.
-        UsageError: an option is invalid.
-    """
+    """Print the scores."""
     from crfdeid.cli.review import write_page  # noqa: PLC0415
     from crfdeid.corpora.check import check_annotations  # noqa: PLC0415
     from crfdeid.corpora.layers import exclude_regions, read_excluded_regions  # noqa: PLC0415
@@ -134,11 +126,7 @@ def run(options: SimpleNamespace) -> None:
 
 
 def _modes_of(options: SimpleNamespace) -> Sequence[str]:
-    """The scores to compute.
-
-    Raises:
-        UsageError: one is not defined for the layer.
-    """
+    """The scores to compute."""
     usual, possible = _LAYERS[options.layer]
     for mode in options.mode or ():
         if mode not in possible:

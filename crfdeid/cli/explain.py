@@ -144,15 +144,7 @@ def _rendering(options: SimpleNamespace) -> str:
     ),
 )
 def run(options: SimpleNamespace) -> None:
-    """Print or write the explanation.
-
-    Args:
-        options: values of the options.
-
-    Raises:
-        UsageError: an option is invalid.
-        DataError: a model or a text cannot be read.
-    """
+    """Print or write the explanation."""
     from crfdeid.utils.files import write_files  # noqa: PLC0415
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
@@ -193,17 +185,7 @@ def _model_names(folders: Sequence[str], models: Sequence[Deidentifier]) -> list
 
 
 def _weights_output(options: SimpleNamespace, models: Mapping[str, Deidentifier], kind: str) -> str:
-    """The weights of the models.
-
-    Args:
-        options: the command's.
-        models: the models, by name.
-        kind: format of the output.
-
-    Raises:
-        UsageError: a model has no such type.
-        DataError: the development notes cannot be read.
-    """
+    """The weights of the models."""
     from crfdeid.corpora import read_corpus  # noqa: PLC0415
     from crfdeid.explain import explain_weights, page, render  # noqa: PLC0415
 
@@ -223,18 +205,7 @@ def _weights_output(options: SimpleNamespace, models: Mapping[str, Deidentifier]
 
 
 def _decisions_output(options: SimpleNamespace, models: Mapping[str, Deidentifier], kind: str, text: str) -> str:
-    """Reasons for the spans that the models hide in a text, or for their tags of one word.
-
-    Args:
-        options: the command's.
-        models: the models, by name.
-        kind: format of the output.
-        text: the text.
-
-    Raises:
-        UsageError: there is no such word or tag.
-        DataError: the text holds a lone surrogate.
-    """
+    """Reasons for the spans that the models hide in a text, or for their tags of one word."""
     from crfdeid.explain import explain_document, page, render  # noqa: PLC0415
     from crfdeid.explain.prediction import ExplainRequest, explain_tokens  # noqa: PLC0415
 

@@ -23,14 +23,7 @@ _NOT_ATTACKED = "It has not been attacked yet: run `crfdeid share attack` on not
     examples=("crfdeid info model/", "crfdeid info synthetic"),
 )
 def run(options: SimpleNamespace) -> None:
-    """Print the card, after a check of all files of the model.
-
-    Args:
-        options: values of the options.
-
-    Raises:
-        DataError: the folder holds no model, or a damaged one.
-    """
+    """Print the card, after a check of all files of the model."""
     from crfdeid.audit.report import read_audit, render_audit  # noqa: PLC0415
     from crfdeid.model_card.card import model_digest, read_card  # noqa: PLC0415
     from crfdeid.model_card.render import render_card  # noqa: PLC0415
@@ -47,11 +40,7 @@ def run(options: SimpleNamespace) -> None:
 
 
 def _render_representation(folder: Path) -> str:
-    """A representation and the figures of the attacks on it, in Markdown.
-
-    Raises:
-        DataError: it is damaged, or the figures of the attacks are.
-    """
+    """A representation and the figures of the attacks on it, in Markdown."""
     from crfdeid.cli.share import load_representation, render_attacks  # noqa: PLC0415
     from crfdeid.model_card.render import bullet_list, saved_facts  # noqa: PLC0415
     from crfdeid.registry import import_string  # noqa: PLC0415

@@ -235,11 +235,7 @@ def _held_places(options: SimpleNamespace, task: RunPlan) -> Iterator[None]:
 
 
 def _require_no_columns(options: SimpleNamespace) -> None:
-    """Refuse options that name columns, for notes that are no tables.
-
-    Raises:
-        OptionConflictError: there is such an option.
-    """
+    """Refuse options that name columns, for notes that are no tables."""
     for option in _COLUMN_OPTIONS if options.record_file else (*_COLUMN_OPTIONS, "record_columns"):
         if getattr(options, option, None) not in (None, (), Columns().text):
             raise OptionConflictError(f"--{option.replace('_', '-')} is for tables, and NOTES has none: leave it out")
@@ -256,17 +252,7 @@ def _require_places(options: SimpleNamespace, task: RunPlan) -> None:
 
 
 def _require_place(option: str, file: Path, *, apart_from: Iterable[Path], resume: bool) -> None:
-    """Refuse a file that could not be written at the end of a run, or that is in a wrong folder.
-
-    Args:
-        option: its option, for messages.
-        file: the file.
-        apart_from: folders that must not hold it: of the notes, and of the results, which are shared.
-        resume: accept a file of an earlier run.
-
-    Raises:
-        UsageError: it exists, cannot be written, or is in one of the folders.
-    """
+    """Refuse a file that could not be written at the end of a run, or that is in a wrong folder."""
     if file.exists() and not (resume and file.is_file()):
         raise UsageError(f"{option}: {file} is there already: name a new file, nothing is overwritten")
     if not (file.parent.is_dir() and os.access(file.parent, os.W_OK)):

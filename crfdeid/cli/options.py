@@ -74,11 +74,7 @@ ID_COLUMN = Option(
 
 
 def operators_of(options: SimpleNamespace) -> Operators:
-    """Operators of redaction; none replaces PHI by a secret in a command without the option.
-
-    Raises:
-        UsageError: an unknown operator, or two for one type.
-    """
+    """Operators of redaction; none replaces PHI by a secret in a command without the option."""
     from crfdeid.redaction.policy import parse_operators  # noqa: PLC0415
 
     return parse_operators(getattr(options, "operator", ()))
@@ -198,11 +194,7 @@ def require_outside(output: Path, sources: Mapping[str, Path | None], *, option:
 
 
 def require_new_folder(output: Path, sources: Mapping[str, Path | None]) -> None:
-    """Refuse an output folder that is not empty, or lies in a folder of notes; arguments as of `require_outside`.
-
-    Raises:
-        UsageError: it is refused.
-    """
+    """Refuse an output folder that is not empty, or lies in a folder of notes; arguments as of `require_outside`."""
     from crfdeid.utils.folders import require_new  # noqa: PLC0415
 
     require_outside(output, sources)
@@ -216,9 +208,6 @@ def require_new_file(output: Path, sources: Mapping[str, Path | None], *, suffix
         output: the file.
         sources: as of `require_outside`.
         suffix: the suffix that it must have; None for any.
-
-    Raises:
-        UsageError: it is refused.
     """
     require_outside(output, sources)
     if output.exists() or output.is_symlink():
@@ -228,34 +217,21 @@ def require_new_file(output: Path, sources: Mapping[str, Path | None], *, suffix
 
 
 def require_path(path: Path) -> Path:
-    """Return a path that exists.
-
-    Raises:
-        UnknownNameError: it does not.
-    """
+    """Return a path that exists."""
     if not path.exists():
         raise UnknownNameError(f"no such file or folder: {path}")
     return path
 
 
 def custom_lists(options: SimpleNamespace) -> CustomLists | None:
-    """Read the allow and deny lists.
-
-    Raises:
-        DataError: they cannot be read, or are invalid.
-    """
+    """Read the allow and deny lists."""
     from crfdeid.known_phi.lists import read_lists  # noqa: PLC0415
 
     return None if options.lists is None else read_lists(options.lists)
 
 
 def note_columns(options: SimpleNamespace) -> Columns:
-    """Columns of tables, with those of the patient's record.
-
-    Raises:
-        UsageError: the columns contradict each other.
-        DataError: the patients' file cannot be read.
-    """
+    """Columns of tables, with those of the patient's record."""
     from crfdeid.io.records import Columns  # noqa: PLC0415
     from crfdeid.known_phi.patients import read_columns, read_patient_table  # noqa: PLC0415
 
@@ -270,11 +246,7 @@ def note_columns(options: SimpleNamespace) -> Columns:
 
 
 def find_named(model: str) -> ModelFolder:
-    """A model or a built-in model, which is trained where that is needed.
-
-    Raises:
-        DataError: there is none.
-    """
+    """A model or a built-in model, which is trained where that is needed."""
     from crfdeid.cli.progress import training_bar  # noqa: PLC0415
     from crfdeid.model_card.pretrained import find_model  # noqa: PLC0415
 
@@ -283,11 +255,7 @@ def find_named(model: str) -> ModelFolder:
 
 
 def read_key(folder: Path | ModelFolder, key_file: Path | None) -> bytes | None:
-    """Key of a model's private vocabulary; None for words in the clear.
-
-    Raises:
-        UsageError: there is no secret, or there is one for words in the clear.
-    """
+    """Key of a model's private vocabulary; None for words in the clear."""
     from crfdeid.serialization import has_private_vocabulary  # noqa: PLC0415
 
     if has_private_vocabulary(folder):
@@ -330,22 +298,12 @@ def read_redactor(
 
 
 def load_model(options: SimpleNamespace, model: str, *, concepts: bool = False, evidence: bool = True) -> Deidentifier:
-    """Load a model with the threshold and the lists of the options.
-
-    Raises:
-        DataError: the folder holds no model, or a damaged one.
-        UsageError: its secret is missing, or there is no threshold for the sensitivity.
-    """
+    """Load a model with the threshold and the lists of the options."""
     return read_redactor(options, find_named(model), concepts=concepts, evidence=evidence).load(members=True)
 
 
 def load_trained(options: SimpleNamespace) -> Tagger | None:
-    """Load the tagger of `TRAINED`, without threshold and lists; None without the option.
-
-    Raises:
-        DataError: there is no such model, or it is damaged.
-        UsageError: its vocabulary is private, and there is no secret.
-    """
+    """Load the tagger of `TRAINED`, without threshold and lists; None without the option."""
     from crfdeid.registry import load_tagger  # noqa: PLC0415
 
     if options.trained is None:
@@ -355,12 +313,7 @@ def load_trained(options: SimpleNamespace) -> Tagger | None:
 
 
 def run_keys(options: SimpleNamespace) -> Keys:
-    """Read the secret, if an option needs it, or if the report can use it and there is one; and the encryption key.
-
-    Raises:
-        UsageError: one is missing, or too short.
-        DataError: it cannot be read.
-    """
+    """Read the secret, if an option needs it, or if the report can use it and there is one; and the encryption key."""
     reported = getattr(options, "report", None) is not None
     needed = secret_needed(options) or (reported and has_secret(options.secret_file))
     files = KeyFiles(options.secret_file, getattr(options, "encryption_key_file", None))

@@ -41,15 +41,7 @@ _SUFFIX = ".jsonl"
     ),
 )
 def run(options: SimpleNamespace) -> None:
-    """Write the sentences, and print what they leave of the PHI.
-
-    Args:
-        options: values of the options.
-
-    Raises:
-        UsageError: options that cannot work.
-        DataError: notes or vectors that cannot be read, or a file that cannot be written.
-    """
+    """Write the sentences, and print what they leave of the PHI."""
     from crfdeid.corpora import write_corpus  # noqa: PLC0415
     from crfdeid.corpora.splits import Split  # noqa: PLC0415
     from crfdeid.registry import import_string  # noqa: PLC0415

@@ -81,14 +81,7 @@ def _columns(name: str, help: str, *only: Mode) -> Option:
     ),
 )
 def run(options: SimpleNamespace) -> int:
-    """Redact every note.
-
-    Args:
-        options: values of the options.
-
-    Returns:
-        0, or 1 if a note failed.
-    """
+    """Redact every note."""
     from crfdeid.cli import note_run  # noqa: PLC0415
     from crfdeid.cli import options as shared  # noqa: PLC0415
     from crfdeid.io.date_columns import DateColumns  # noqa: PLC0415

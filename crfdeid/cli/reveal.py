@@ -58,15 +58,7 @@ _NO_REPORT = "not the report of a run of this version with encrypted values: giv
     ),
 )
 def run(options: SimpleNamespace) -> None:
-    """Restore the encrypted values.
-
-    Args:
-        options: values of the options.
-
-    Raises:
-        UsageError: options that cannot work.
-        DataError: notes cannot be read, a value was altered, values are missing, or there is none.
-    """
+    """Restore the encrypted values."""
     from crfdeid.cli.note_run import read_stdin, write_stdout  # noqa: PLC0415
     from crfdeid.io.output import unread_files  # noqa: PLC0415
     from crfdeid.io.records import shown_name  # noqa: PLC0415
@@ -125,11 +117,7 @@ def _restore_files(options: SimpleNamespace, key: bytes, folder: Path) -> Iterat
 
 
 def _read_report(path: Path) -> _Tokens:
-    """Numbers of encrypted values by file and row of the results, which lack the rows that failed.
-
-    Raises:
-        FormatError: the file is no report of a redaction with encrypted values, or was altered.
-    """
+    """Numbers of encrypted values by file and row of the results, which lack the rows that failed."""
     from crfdeid.utils.files import read_text  # noqa: PLC0415
     from crfdeid.utils.json import parse_json  # noqa: PLC0415
     from crfdeid.validation import shape_errors  # noqa: PLC0415

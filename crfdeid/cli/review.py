@@ -110,15 +110,7 @@ _PLAN = Option("--plan", file_path, metavar="FILE", help="Plan of crfdeid review
     ),
 )
 def run_plan(options: SimpleNamespace) -> None:
-    """Print the number of notes to read; write the plan.
-
-    Args:
-        options: values of the options.
-
-    Raises:
-        UsageError: an option is invalid.
-        DataError: the notes cannot be read.
-    """
+    """Print the number of notes to read; write the plan."""
     if options.redacted is None:
         total = options.corpus_size
         summary = {"corpus_size": total, "notes_to_read": _notes_to_read(options, total, options.leaking)}
@@ -196,15 +188,7 @@ def _columns(options: SimpleNamespace) -> Columns:
     ),
 )
 def run_page(options: SimpleNamespace) -> None:
-    """Write the page.
-
-    Args:
-        options: values of the options.
-
-    Raises:
-        UsageError: options that cannot work.
-        DataError: notes that cannot be read, that are not the same on both sides, or not those of the plan.
-    """
+    """Write the page."""
     from crfdeid.review.page import REDACTED, run_settings  # noqa: PLC0415
 
     require_new_file(options.output, {"ORIGINAL": options.original, "REDACTED": options.redacted})
@@ -387,15 +371,7 @@ def _planned(path: Path, folder: Path, after: list[Document]) -> set[str]:
     ),
 )
 def run_certify(options: SimpleNamespace) -> None:
-    """Print the bounds.
-
-    Args:
-        options: values of the options.
-
-    Raises:
-        UsageError: an option is invalid.
-        DataError: a table or notes cannot be read, or notes and reviews are not those of the plan.
-    """
+    """Print the bounds."""
     from crfdeid.review.certificate import render_certificate  # noqa: PLC0415
 
     if options.reviewed is not None and options.leaking is None:

@@ -72,15 +72,7 @@ _FIRST_TEXT = "Seen by Dr. Quill on 3 May."
     ),
 )
 def run(options: SimpleNamespace) -> None:
-    """Serve the model.
-
-    Args:
-        options: values of the options.
-
-    Raises:
-        UsageError: options that cannot work, or an address that is not safe.
-        DataError: the model or a file cannot be read.
-    """
+    """Serve the model."""
     from crfdeid.cli import options as shared  # noqa: PLC0415
     from crfdeid.model_card.card import model_digest, read_card  # noqa: PLC0415
     from crfdeid.model_card.pretrained import BUILT_IN_MODELS, validation_of  # noqa: PLC0415

@@ -75,15 +75,7 @@ _AMONG = {"neighbours": "which of its {} neighbours a name is", "names": "which 
     ),
 )
 def run_train(options: SimpleNamespace) -> None:
-    """Train a representation, attack it, write both, and print the figures.
-
-    Args:
-        options: values of the options.
-
-    Raises:
-        UsageError: options that cannot work.
-        DataError: notes or vectors that cannot be read, or a folder that cannot be written.
-    """
+    """Train a representation, attack it, write both, and print the figures."""
     from crfdeid.corpora.splits import read_splits  # noqa: PLC0415
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
@@ -137,15 +129,7 @@ def _tell(epoch: Any) -> None:
     ),
 )
 def run_encode(options: SimpleNamespace) -> None:
-    """Write the file, and print a summary of its content.
-
-    Args:
-        options: values of the options.
-
-    Raises:
-        UsageError: options that cannot work, or notes that were encoded before.
-        DataError: notes or a representation that cannot be read, or a file that cannot be written.
-    """
+    """Write the file, and print a summary of its content."""
     from crfdeid.corpora.splits import Split  # noqa: PLC0415
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
@@ -205,15 +189,7 @@ def _encoding_summary(options: SimpleNamespace, written: Any, notes: int) -> Ite
     ),
 )
 def run_attack(options: SimpleNamespace) -> None:
-    """Make the attacks and print their figures.
-
-    Args:
-        options: values of the options.
-
-    Raises:
-        UsageError: options that cannot work.
-        DataError: notes or a representation that cannot be read, or too few notes.
-    """
+    """Make the attacks and print their figures."""
     from crfdeid.corpora.splits import Split  # noqa: PLC0415
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
@@ -228,11 +204,7 @@ def run_attack(options: SimpleNamespace) -> None:
 
 
 def _attack_budget(options: SimpleNamespace) -> Any:
-    """The `rnn.privacy.attack_card.AttackBudget` of the option.
-
-    Raises:
-        SettingError: an unknown name, or a value that is not a number from 1.
-    """
+    """The `rnn.privacy.attack_card.AttackBudget` of the option."""
     from crfdeid.validation import require_counts  # noqa: PLC0415
 
     given = dict(options.budget)
@@ -277,15 +249,7 @@ def _attack_bar() -> Iterator[Callable[[str, int, int], None]]:
     ),
 )
 def run_fit(options: SimpleNamespace) -> None:
-    """Train a model on shared notes, write it with its card, print the card, and a summary on standard error.
-
-    Args:
-        options: values of the options.
-
-    Raises:
-        UsageError: an option is invalid.
-        DataError: files cannot be read, or a folder cannot be written.
-    """
+    """Train a model on shared notes, write it with its card, print the card, and a summary on standard error."""
     from crfdeid.cli.train import print_training  # noqa: PLC0415
     from crfdeid.corpora.splits import read_held_out  # noqa: PLC0415
     from crfdeid.model_card.training import train_on_shared  # noqa: PLC0415
@@ -314,20 +278,12 @@ def run_fit(options: SimpleNamespace) -> None:
 
 
 def load_representation(folder: Path) -> Any:
-    """Load the `rnn.privacy.representation.RepresentationModel` of a folder.
-
-    Raises:
-        DataError: there is none, or a damaged one.
-    """
+    """Load the `rnn.privacy.representation.RepresentationModel` of a folder."""
     return import_string("rnn.privacy.representation:RepresentationModel").load(folder)
 
 
 def render_attacks(card: Mapping[str, Any]) -> str:
-    """Render the figures of a card and of chance as a Markdown table, with notes on how to read them.
-
-    Raises:
-        IntegrityError: the card has not the figures of attacks, though its checksum is right.
-    """
+    """Render the figures of a card and of chance as a Markdown table, with notes on how to read them."""
     with _figures_of_card():
         table = markdown_table(["attack", "%", "95 % interval", "chance %"], list(_attack_rows(card)))
         return "\n\n".join([table, *_attack_notes(card)])

@@ -33,14 +33,7 @@ _BLIND = formats_where(lambda format: format.tagged and format.annotators)
     ),
 )
 def run(options: SimpleNamespace) -> int:
-    """Find the PHI of every note.
-
-    Args:
-        options: values of the options.
-
-    Returns:
-        0, or 1 if a note failed.
-    """
+    """Find the PHI of every note."""
     from crfdeid.cli import note_run  # noqa: PLC0415
     from crfdeid.cli import options as shared  # noqa: PLC0415
     from crfdeid.corpora.jsonl import to_line  # noqa: PLC0415

@@ -118,15 +118,7 @@ _SECRET = Mode(
     ),
 )
 def run(options: SimpleNamespace) -> None:
-    """Train a model, write it with its card, print the card, and a summary on standard error.
-
-    Args:
-        options: values of the options.
-
-    Raises:
-        UsageError: an option is invalid.
-        DataError: notes cannot be read, or a folder cannot be written.
-    """
+    """Train a model, write it with its card, print the card, and a summary on standard error."""
     from crfdeid.cli.progress import training_bar  # noqa: PLC0415
     from crfdeid.corpora.check import check_annotations  # noqa: PLC0415
     from crfdeid.corpora.splits import read_held_out, read_splits  # noqa: PLC0415

@@ -159,9 +159,6 @@ class RedactBatches:
         Args:
             batches: the batches.
             on_result: called with the result of each text that did not fail.
-
-        Raises:
-            UsageError: as of `output_schema`.
         """
         work, policy = self._start()
         columns = self._with_secret()
@@ -181,9 +178,6 @@ class RedactBatches:
         Args:
             notes: an object with an Arrow stream (`__arrow_c_stream__`), such as a relation of DuckDB, a data frame of
                 Polars or a reader of pyarrow.
-
-        Raises:
-            UsageError: as of `output_schema`.
         """
         reader = pa.RecordBatchReader.from_stream(notes)
         return pa.RecordBatchReader.from_batches(self.output_schema(reader.schema), self.batches(reader))

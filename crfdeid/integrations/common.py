@@ -61,7 +61,6 @@ class IntegratedModel:
 
         Raises:
             NotFoundError: no model was named, or there is none.
-            DataError, UsageError: as for `crfdeid.load`.
         """
         with self._folder() as folder:
             return replace(self.redactor, model=folder).load()

@@ -156,11 +156,7 @@ class SequenceTagger(BaseEstimator):
         return tags
 
     def predict_marginals(self, X: Iterable[Any]) -> np.ndarray:
-        """Return the probability of each tag, by tag, for each token of each sentence: an array of lists of dicts.
-
-        Raises:
-            NotFittedError, DataError: as for `predict`.
-        """
+        """Return the probability of each tag, by tag, for each token of each sentence: an array of lists of dicts."""
         tags, tables = self.classes_, self._trained().marginals(self._sentences(X))
         return _array([[dict(zip(tags, row, strict=True)) for row in table.tolist()] for table in tables])
 
@@ -170,11 +166,7 @@ class SequenceTagger(BaseEstimator):
         return found
 
     def score(self, X: Iterable[Any], y: Iterable[Sequence[str]]) -> float:
-        """Return the micro-averaged F of entities, with strict matching of type and both boundaries.
-
-        Raises:
-            NotFittedError, DataError: as for `predict` and `fit`.
-        """
+        """Return the micro-averaged F of entities, with strict matching of type and both boundaries."""
         sentences = self._sentences(X)
         gold = [item.tags for item in _labelled(sentences, y)]
         return count_tags(gold, self._trained().predict(sentences)).micro.f1
@@ -335,12 +327,7 @@ def _entries(item: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _labelled(sentences: Sequence[Sentence], y: Iterable[Sequence[str]] | None) -> list[LabelledSentence]:
-    """Return sentences with their tags.
-
-    Raises:
-        MismatchError: their numbers differ.
-        FormatError: a tag is not IOB2.
-    """
+    """Return sentences with their tags."""
     rows = [] if y is None else list(y)
     if len(rows) != len(sentences):
         raise MismatchError(f"{len(rows)} lists of tags for {len(sentences)} sentences: give one for each")

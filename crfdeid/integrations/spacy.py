@@ -124,9 +124,6 @@ class PhiComponent:
         Args:
             stream: the documents.
             batch_size: not used, since batches are counted in characters; spaCy gives it to all components.
-
-        Raises:
-            DataError, UsageError: as for `__call__`. No document is returned without its PHI marked.
         """
         waiting: deque[Doc] = deque()
 
@@ -153,11 +150,7 @@ class PhiComponent:
         write_folder(Path(path), write)
 
     def from_disk(self, path: Path | str, *, exclude: Iterable[str] = ()) -> PhiComponent:
-        """Take the model from a folder of a saved pipeline, after checking its checksums; nothing is unpickled.
-
-        Raises:
-            DataError, UsageError: as for `crfdeid.load`.
-        """
+        """Take the model from a folder of a saved pipeline, after checking its checksums; nothing is unpickled."""
         return self._take(IntegratedModel(replace(self.model.redactor, model=Path(path))))
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:

@@ -126,16 +126,7 @@ def _read_row(
 def _split(
     raw: str, text: int, delimiter: str, dropped: frozenset[int], changed: Mapping[int, str], *, begin: int
 ) -> Passthrough:
-    """Split a record around its text, without the fields to drop.
-
-    Args:
-        raw: the record as spelled in the file.
-        text: the index of the text's field.
-        delimiter: the delimiter of fields.
-        dropped: the indices of the fields to drop.
-        changed: new values of fields, by index.
-        begin: the offset of the first field, after a byte-order mark.
-    """
+    """Split a record around its text, without the fields to drop."""
     field = re.compile(rf'"[^"]*+(?:""[^"]*+)*+"|[^{re.escape(delimiter)}\r\n]*+')
     spelled, end = [], begin - 1
     while end < begin or raw.startswith(delimiter, end):

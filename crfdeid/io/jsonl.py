@@ -109,11 +109,7 @@ def _keys(value: Any) -> Iterator[str]:
 def _rewritten(
     line: str, members: Mapping[str, _Member], columns: Columns, changed: Mapping[str, Any]
 ) -> tuple[str, _Member]:
-    """A line with new values of some members, and without those to drop and their commas.
-
-    Returns:
-        The line, and the new offsets of its text.
-    """
+    """A line with new values of some members, and without those to drop and their commas."""
     found = members[columns.text]
     if members.keys().isdisjoint(columns.drop) and not changed:
         return line, found

@@ -452,11 +452,7 @@ class TableRows:
         return RowOwner(whose, text if text.strip() else repr(tuple(values.items())))
 
     def _patient(self, value: Any) -> str | None:
-        """The patient that the patient's column names; without such a column, the folder.
-
-        Raises:
-            ValueError: as of `patient_name`.
-        """
+        """The patient that the patient's column names; without such a column, the folder."""
         return self._file.patient if self._columns.patient is None else patient_name(value)
 
     def end(self) -> None:
@@ -477,11 +473,7 @@ def _no_unicode(text: str) -> Failure | None:
 
 
 def _id(value: Any) -> str | None:
-    """The id as text, unchanged; None for null, NaN or an empty text.
-
-    Raises:
-        ValueError: neither text nor a number, or with a lone surrogate.
-    """
+    """The id as text, unchanged; None for null, NaN or an empty text."""
     if value is None or value == "" or value != value:  # noqa: PLR0124  NaN differs from itself.
         return None
     if isinstance(value, (list, dict, bytes, bool)) or _no_unicode(str(value)):

@@ -215,9 +215,6 @@ def redact_by(document: Document, operators: Operators, context: NoteContext, *,
         operators: the operators by type.
         context: keys, patient, locale and order of dates.
         marked: return the spans of the replacements.
-
-    Raises:
-        DataError, UsageError: as of `redact`.
     """
     parts = replacements(document, operators, locale=context.locale)
     spans: dict[Operator, list[Span]] = {}
@@ -275,13 +272,7 @@ def _texts(
 
 
 def _shifted(marks: Iterable[Span], replaced: Sequence[Span], shifts: Sequence[int]) -> Iterator[Span]:
-    """Yield marks with their offsets in the redacted text, omitting marks that share a character with a replaced span.
-
-    Args:
-        marks: marks with their offsets in the original text.
-        replaced: the replaced spans, sorted and without overlaps.
-        shifts: the shift of the text after each number of replaced spans, from 0 on.
-    """
+    """Yield marks with their new offsets, without those that share a character with a replaced span."""
     ends = [span.end for span in replaced]
     for start, end, label in marks:
         before = bisect_right(ends, start)

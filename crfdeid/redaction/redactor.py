@@ -252,9 +252,6 @@ class Redactor:
         """Return the started redactor of this process, which computes in one thread from then on.
 
         The model is loaded once a process. The keys are read at each call, so that new ones take effect.
-
-        Raises:
-            DataError, UsageError: as of `start`.
         """
         keys = self._keys()
         with _load_lock:  # Of several threads, one loads the model.
@@ -322,9 +319,6 @@ class StartedRedactor:
             document: a document with the model's PHI.
             patient: its patient, as of `crfdeid.redact`.
             marked: return the spans of the replacements.
-
-        Raises:
-            DataError, UsageError: as of `crfdeid.redact`.
         """
         policy = self.redactor.policy
         context = NoteContext(self.keys, patient, policy.locale, policy.date_order)

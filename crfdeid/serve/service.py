@@ -223,9 +223,6 @@ class Service:
             texts: the texts.
             patient: their patient, for surrogates, as of `crfdeid.redact`; None for a separate patient for each.
             finish: as for `annotate`, of each redacted document.
-
-        Raises:
-            DataError: as for `annotate` and `crfdeid.redact`.
         """
 
         def work(document: Document) -> Any:
@@ -243,7 +240,6 @@ class Service:
 
         Raises:
             LimitError: the text is too long.
-            DataError: as for `annotate`.
         """
         if len(text) > _LONGEST_TRIAL:
             raise LimitError(f"more than {_LONGEST_TRIAL:,} characters: use /redact for longer notes")
