@@ -275,11 +275,7 @@ def threshold_in(card: Mapping[str, Any] | None, sensitivity: float) -> float:
 
 
 def warn_of_low_ppv(card: Mapping[str, Any] | None, sensitivity: float) -> None:
-    """Log a warning if most tokens that a threshold hid in the development notes were no PHI.
-
-    Raises:
-        UsageError: as for `threshold_in`.
-    """
+    """Log a warning if most tokens that a threshold hid in the development notes were no PHI."""
     _, costs = _stored_costs(card, sensitivity)
     hidden = costs["dev"].phi_tokens - costs["dev"].missed[0]
     ppv = hidden / (hidden + costs["dev"].false_positives[0])
@@ -295,9 +291,6 @@ def operating_point(card: Mapping[str, Any], sensitivity: float) -> dict[str, An
     """The threshold of a sensitivity in a card and its costs, as `OperatingPoint.to_dict` has them.
 
     The costs on the test notes, if there are any, are under "test".
-
-    Raises:
-        UsageError: as for `threshold_in`.
     """
     threshold, costs = _stored_costs(card, sensitivity)
     points = {name: one.point(0, threshold, sensitivity).to_dict() for name, one in costs.items()}

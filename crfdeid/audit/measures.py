@@ -120,9 +120,6 @@ def attack_figures(members: _Floats, others: _Floats) -> dict[str, Any]:
     Returns:
         "members" and "others", the numbers of items; "auc" with "value", "low" and "high"; "true_positives" by the
         allowed rate of false ones, with count, total and 95 % interval.
-
-    Raises:
-        EmptyInputError: as for `roc_area`.
     """
     area = roc_area(members, others)
     return {

@@ -185,12 +185,7 @@ def _pack(members: Sequence[Tagger], stream: BinaryIO, *, key: bytes | None) -> 
 
 
 def _unpack(content: MappedFile, count: int, *, key: bytes | None) -> list[Tagger]:
-    """Read the members that `_pack` wrote.
-
-    Raises:
-        ValueError: they are not there; `DataError`, for a member that is damaged, is one.
-        zipfile.BadZipFile: it is no such file.
-    """
+    """Read the members that `_pack` wrote."""
     stream: Any = content
     with zipfile.ZipFile(stream) as packed, TemporaryDirectory() as folder:
         packed.extractall(folder)

@@ -166,11 +166,7 @@ class _CascadeTrainer:
         return [deid, concepts]
 
     def _model(self, name: str, train: Callable[[], Tagger]) -> Tagger:
-        """A model that was trained before, or its checkpoint; or train it and write one.
-
-        Raises:
-            DataError: the checkpoint is damaged or cannot be written.
-        """
+        """A model that was trained before, or its checkpoint; or train it and write one."""
         path = self._folder and self._folder / name
         if name not in self._models and path and path.is_dir():
             self._models[name] = load_tagger(path)

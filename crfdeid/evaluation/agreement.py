@@ -57,9 +57,6 @@ def agreement(first: Sequence[Document], second: Predictions) -> Agreement:
         first: the notes with the first annotator's spans.
         second: for each of them, by id, the second annotator's spans.
 
-    Raises:
-        DataError: as for `crfdeid.evaluation.score_entities`.
-
     Reference:
         Hripcsak and Rothschild 2005 (JAMIA), Agreement, the F-measure, and reliability in information retrieval: kappa
         of entities converges to F, because the number of stretches that neither annotator marked is unbounded.

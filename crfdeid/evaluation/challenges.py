@@ -74,9 +74,6 @@ def score_i2b2(gold: Sequence[Document], predicted: Predictions) -> list[I2b2Sco
         gold: the annotated documents.
         predicted: for each of them, by id, the predicted spans.
 
-    Raises:
-        DataError: as for `crfdeid.evaluation.score_entities`.
-
     Example:
         >>> note = Document("n1", "Ann Doe's son, 3/14", (Span(0, 7, "PATIENT"), Span(15, 19, "DATE")))
         >>> scores = score_i2b2([note], {"n1": [Span(0, 9, "PATIENT"), Span(15, 16, "DATE")]})
@@ -93,9 +90,6 @@ def score_i2b2(gold: Sequence[Document], predicted: Predictions) -> list[I2b2Sco
 
 def score_hipaa_tokens(gold: Sequence[Document], predicted: Predictions) -> Counts | None:
     """Binary tokens over HIPAA's types, micro: the main figure of friedrich2019. None where `HIPAA` lacks a type.
-
-    Raises:
-        DataError: as for `crfdeid.evaluation.score_entities`.
 
     Example:
         >>> note = Document("n1", "Ann Doe, 3/14", (Span(0, 7, "PATIENT"), Span(9, 13, "DATE")))
@@ -209,9 +203,6 @@ def score_meddocan(gold: Sequence[Document], predicted: Predictions) -> Meddocan
     Args:
         gold: the annotated documents.
         predicted: for each of them, by id, the predicted spans.
-
-    Raises:
-        DataError: as for `crfdeid.evaluation.score_entities`.
 
     Example:
         >>> note = Document("n1", "Seen by Ann-Doe", (Span(8, 11, "DOCTOR"), Span(12, 15, "DOCTOR")))

@@ -205,11 +205,7 @@ def count_tags(
 
 
 def pair_up(gold: Sequence[Document], predicted: Predictions) -> Iterator[tuple[Document, Sequence[Span]]]:
-    """Each document with its predicted spans, after checking that the two sides name the same documents.
-
-    Raises:
-        DataError: as for `score_entities`.
-    """
+    """Each document with its predicted spans, after checking that the two sides name the same documents."""
     sources: dict[str, str] = {}
     for number, document in enumerate(gold, start=1):
         source = document.source or f"document {number}"
@@ -232,11 +228,7 @@ def pair_up(gold: Sequence[Document], predicted: Predictions) -> Iterator[tuple[
 
 
 def trimmed_pairs(gold: Sequence[Document], predicted: Predictions) -> Iterator[tuple[Document, list[Span]]]:
-    """The pairs of `pair_up` with white space and ignored marks left out at the ends of the spans of both sides.
-
-    Raises:
-        DataError: as for `score_entities`.
-    """
+    """The pairs of `pair_up` with white space and ignored marks left out at the ends of the spans of both sides."""
     for document, spans in pair_up(gold, predicted):
         yield trim_spans(document), [trim_span(document.text, span) for span in spans]
 

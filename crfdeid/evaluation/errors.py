@@ -89,9 +89,6 @@ def find_errors(gold: Sequence[Document], predicted: Predictions, *, known_words
         predicted: for each of them, by id, the predicted spans.
         known_words: the words (tokens) of the training text, compared without regard to case.
 
-    Raises:
-        DataError: as for `score_entities`.
-
     Example:
         >>> note = Document("n1", "Seen by Ann Doe", (Span(8, 15, "DOCTOR"),))
         >>> [(e.category, e.causes) for e in find_errors([note], {"n1": [Span(8, 11, "DOCTOR")]}, known_words=())]

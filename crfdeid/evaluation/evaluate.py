@@ -69,11 +69,7 @@ def score_all(gold: Sequence[Document], predictions: Mapping[str, Sequence[Span]
 
 
 def count_leaking_documents(gold: Sequence[Document], predictions: Mapping[str, Sequence[Span]]) -> int:
-    """Count the documents with a PHI token that no predicted span touches, whatever its type.
-
-    Raises:
-        DataError: as for `crfdeid.evaluation.score_entities`.
-    """
+    """Count the documents with a PHI token that no predicted span touches, whatever its type."""
     return sum(
         any(right and not found for right, found in count_token_pairs([document], {document.id: spans}))
         for document, spans in pair_up(gold, predictions)

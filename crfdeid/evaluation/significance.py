@@ -39,9 +39,6 @@ def document_counts(gold: Sequence[Document], predicted: Predictions, types: Seq
     Returns:
         [N, 1 + len(types), 3]: tp, fp, fn of each document; category 0 is all types together (micro).
 
-    Raises:
-        DataError: as for `score_entities`.
-
     Example:
         >>> from crfdeid.documents import Span
         >>> note = Document("n1", "Seen by Ann Doe", (Span(8, 15, "DOCTOR"),))

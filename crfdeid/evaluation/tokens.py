@@ -30,9 +30,6 @@ def score_tokens(gold: Sequence[Document], predicted: Predictions, *, binary: bo
         predicted: for each of them, by id, the predicted spans.
         binary: ignore types: one type, "PHI". Tokens inside a span of the wrong type are then right.
 
-    Raises:
-        DataError: as for `score_entities`.
-
     Example:
         >>> note = Document("n1", "Seen by Ann Doe", (Span(8, 15, "DOCTOR"),))
         >>> score_tokens([note], {"n1": [Span(8, 11, "PATIENT")]}, binary=True).micro
@@ -45,9 +42,6 @@ def count_token_pairs(gold: Sequence[Document], predicted: Predictions) -> Count
     """Count tokens by (gold type, predicted type); "" is no type.
 
     Tokenising is the slow step: count once, then give the counts to `token_scores` with types and without.
-
-    Raises:
-        DataError: as for `score_entities`.
     """
     pairs: Counter[tuple[str, str]] = Counter()
     for document, spans in pair_up(gold, predicted):
@@ -185,9 +179,6 @@ def leaks_by_type(gold: Sequence[Document], predictions: Predictions) -> dict[st
     """The share of each type's tokens that no predicted span of any type touches; by gold's types, sorted.
 
     A doctor tagged as a patient is hidden, and does not leak.
-
-    Raises:
-        DataError: as for `crfdeid.evaluation.score_entities`.
 
     Example:
         >>> from crfdeid.documents import Span
