@@ -35,4 +35,4 @@ def test_each_data_file_is_installed(file: PurePosixPath) -> None:
 
 
 def test_there_are_data_files() -> None:
-    assert PurePosixPath("crfdeid/augmentation/frames.txt") in data_files()
+    assert PurePosixPath("crfdeid/corpora/synthetic/words.txt") in data_files()

@@ -6,7 +6,7 @@ layout. Copies of notes teach it these forms. A copy has its note's id and no ot
 documents per word are unchanged. A fixed seed makes the copies the same for every run and model.
 
 rewrites.py  letters (small, capital, without accents), and surrogates in place of values, for small corpora
-layout.py    separators, field names, lines, and values in sentences (frames.txt)
+layout.py    separators, field names, lines, and values in sentences of the language packs
 """
 
 from __future__ import annotations

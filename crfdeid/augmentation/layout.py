@@ -5,7 +5,7 @@ Some words of wrapped lines are divided by a hyphen at the line's end.
 A model that learns from one hospital's notes learns their layout too: a name follows "Name: " and ends with its line.
 A copy has the same values in another layout, so that the model must use the words of a value and of its sentence.
 Fields are recognised by their form alone, a few words and a colon, whatever the language and types of the corpus. Only
-the sentences around values (`frames.txt`) are in a language, and are used in notes of that language.
+the sentences around values are in a language, and are used in its notes (`copies` of a language pack).
 """
 
 from __future__ import annotations
@@ -17,14 +17,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
-from pathlib import Path
 from typing import NamedTuple
 
 from crfdeid.bio import encode
 from crfdeid.corpora.marked_text import MarkedText, join_parts, labelled
 from crfdeid.documents import PHI, Document, Span
 from crfdeid.label_schemes import DATE, ID, LOCATION, NAME, TO_CATEGORY, TO_SEVEN
-from crfdeid.utils.files import read_sections
+from features.languages import DEFAULT_LANGUAGES, LANGUAGES
 
 KINSHIP_TYPE = "FAMILIARES_SUJETO_ASISTENCIA"
 """MEDDOCAN's type of words such as "mother"."""
@@ -35,10 +34,6 @@ _GAP_IN_LINE = re.compile(r"\s{2,}|\t|[;|]\s*")
 _LONGEST_VALUE = 120  # characters; longer ones are sections of text
 _SENTENCE_END = re.compile(r"(?<=[^\W\d]{3}[.!?])\s+(?=[^\W\d_])")
 _FEWEST_WORDS = 0.08  # share of a language's function words from which a note is in it
-_FUNCTION_WORDS = {
-    "en": frozenset(["the", "of", "and", "with", "was", "for", "on", "is", "to", "in", "by", "a"]),
-    "es": frozenset(["de", "la", "el", "en", "con", "que", "se", "por", "una", "los", "del", "y"]),
-}
 
 
 class _Field(NamedTuple):
@@ -62,10 +57,6 @@ class _Field(NamedTuple):
     def is_short(self) -> bool:
         """True for a value, false for a section of text."""
         return self.sentences[-1][1] - self.start <= _LONGEST_VALUE
-
-
-_FRAMES = read_sections(Path(__file__).with_name("frames.txt"))
-"""Sentence templates of each language: for values ("en") and for fields ("en fields")."""
 
 
 class LayoutRewriter:
@@ -118,7 +109,7 @@ class LayoutRewriter:
 
     def _in_sentences(self, note: _Note) -> Iterator[MarkedText]:
         """Fields as sentences of a paragraph, after the rest."""
-        frames = _FRAMES.get(f"{note.language} fields", ("{FIELD} {VALUE}.",))
+        frames = _frames(note.language, "fields") or ("{FIELD} {VALUE}.",)
         for field in note.body:
             yield from note.value(field)
             yield MarkedText("\n")
@@ -172,7 +163,7 @@ class LayoutRewriter:
 
     def _remark(self, note: _Note) -> list[MarkedText]:
         """A sentence with values of the note; none where no frame of its language fits the values it has."""
-        frames = _FRAMES.get(note.language or "", ())
+        frames = _frames(note.language, "sentences")
         fitting = [frame for frame in frames if set(_SLOT.findall(frame)) <= note.values.keys()]
         if not fitting:
             return []
@@ -402,11 +393,20 @@ def _slots(label: str) -> Sequence[str]:
     return _SLOTS_OF_CATEGORY.get(TO_CATEGORY.get(label), ())
 
 
+@cache
+def _frames(language: str | None, kind: str) -> tuple[str, ...]:
+    """Sentence templates of a language: "sentences" for values and "fields" for fields; none without a language."""
+    return tuple(LANGUAGES[language].content["copies"][kind].strip().splitlines()) if language else ()
+
+
 def _language(text: str) -> str | None:
-    """The language whose function words are most frequent in a text; None where they are too few in any."""
+    """The language with templates whose frequent words a text has most; None where they are too few in any."""
     words = re.findall(r"[^\W\d_]+", text.lower())
-    shares = {name: sum(word in known for word in words) for name, known in _FUNCTION_WORDS.items()}
-    best = max(shares, key=shares.__getitem__)
+    known = {
+        pack.code: {*pack.entries("copies", "frequent")} for pack in LANGUAGES.values() if "copies" in pack.content
+    }
+    shares = {code: sum(word in frequent for word in words) for code, frequent in known.items()}
+    best = max(shares, key=lambda code: (shares[code], code in DEFAULT_LANGUAGES))
     return best if shares[best] > _FEWEST_WORDS * len(words) else None
 
 

@@ -4,25 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 import regex
 
 from crfdeid.io.date_columns import date_in
 from crfdeid.known_phi.names import is_placeholder
+from features.languages import LANGUAGES, packs
 
-# Words in the names of columns that hold identifiers; a name is cut at underscores, spaces and capitals.
-_PERSON = (
-    "patient patients paciente pacientes pat person subject name names nombre apellido apellidos surname forename nom "
-    "prenom prénom vorname nachname doctor physician provider clinician author nurse medico médico arzt médecin contact"
-)
-_NUMBER = (
-    "mrn ssn nhs nhc nss dni nie nif identifier passport account acct member insurance policy license licence "
-    "encounter admission accession hadm stay case chart record device serial phone telephone tel telefono teléfono "
-    "telefon mobile fax email mail url ip zip postcode postal plz cp address direccion dirección adresse street"
-)
-_BIRTH = "birth birthday birthdate dob born nacimiento nacido geburt geburtsdatum geburtstag naissance"
-_PERSON_WORDS, _NUMBER_WORDS, _BIRTH_WORDS = (frozenset(words.split()) for words in (_PERSON, _NUMBER, _BIRTH))
+# A name of a column is cut at underscores, spaces and capitals.
 _COLUMN_WORD = regex.compile(r"\p{Lu}?\p{Ll}+|\p{Lu}+(?!\p{Ll})")
 
 _MAIL = regex.compile(r"[^\s@]+@[^\s@]+\.[^\s@]+")
@@ -67,16 +58,23 @@ def _words(name: str) -> frozenset[str]:
     return frozenset(map(str.lower, _COLUMN_WORD.findall(name)))
 
 
+@lru_cache(maxsize=8)
+def _column_words(kind: str, languages: tuple[str, ...]) -> frozenset[str]:
+    """Words in the names of columns that hold persons, identifiers or births."""
+    return frozenset(word for pack in packs(languages) for word in pack.entries("records", kind))
+
+
 def _looks(value: str, words: Iterable[str]) -> bool:
     """Return True for a value that identifies by its form, or by its form and the words in its column's name."""
+    languages = tuple(LANGUAGES)
     if _MAIL.fullmatch(value):
         return True
     if _DECIMAL.fullmatch(value):
         return False
     if date_in(value) == "sure":
-        return not _BIRTH_WORDS.isdisjoint(words)
+        return not _column_words("birth", languages).isdisjoint(words)
     if _LONG_NUMBER.fullmatch(value):
         return True
-    if not _PERSON_WORDS.isdisjoint(words) and (_NAME.fullmatch(value) or _CODE.fullmatch(value)):
+    if not _column_words("person", languages).isdisjoint(words) and (_NAME.fullmatch(value) or _CODE.fullmatch(value)):
         return True
-    return not _NUMBER_WORDS.isdisjoint(words) and any(map(str.isdigit, value))
+    return not _column_words("identifier", languages).isdisjoint(words) and any(map(str.isdigit, value))

@@ -23,6 +23,7 @@ from crfdeid.errors import FormatError
 from crfdeid.known_phi.folding import FoldedText, PhraseMatcher, find_number, fold_to_alnum
 from crfdeid.known_phi.names import MIN_SEARCHED_LENGTH, PLACEHOLDER, NameMatcher, unsearched_reason
 from crfdeid.label_schemes import BINARY, TO_SEVEN
+from features.languages import packs
 from features.lexicons import MONTHS, month_number
 from features.line_gaps import fold_line_gaps, is_hyphenated, replace_line_gaps
 from features.tokenizer import normal_form
@@ -35,17 +36,20 @@ _SEVEN = {"name": "PATIENT", "date": "DATE", "number": "ID"}
 # Of several types of numbers, those of patients come first.
 _PREFERRED_TYPES = ("ID_SUJETO_ASISTENCIA", "MEDICALRECORD")
 _LEAST_WITHOUT_ZEROS = 4
+
+
+def _either(field: str) -> str:
+    """Alternatives of an expression: those of the default languages."""
+    return "|".join(pack.content["records"][field] for pack in packs() if field in pack.content.get("records", {}))
+
+
 # Words that must precede a short identifier: "MRN", "historia clínica nº:".
-_CUE = (
-    r"(?:mrn|nhc|nhs|ssn|dni|nif|nie|nass|nuss|cipa?|id|identi\p{L}*|records?|registros?|charts?|cases?|casos?|"
-    r"acc(?:oun)?t|cuenta|numbers?|n[úu]m(?:ero)?|no\.|n\.?\s?[º°]|n\.º|historias?|h\.?c\.?|expediente|episodi?[eo]|file|"
-    r"code|c[óo]digo|ref(?:erenc(?:e|ia))?|phone|tel(?:[ée]fono|ephone)?|ext(?:ensi[óo]n)?|#)(?!\p{L})"
-)
+_CUE = rf"(?:{_either('cue')})(?!\p{{L}})"
 _BETWEEN = r"[\s.:;=,|#º°ª(\[\"'\p{Pd}]{0,6}"
-_OF_CUES = r"(?:(?:de|del|la|of|the)(?!\p{L})\s{1,3}){0,3}"
+_OF_CUES = rf"(?:(?:{_either('of_cue')})(?!\p{{L}})\s{{1,3}}){{0,3}}"
 _AFTER_A_CUE = regex.compile(
     rf"(?<![\p{{L}}\p{{N}}]){_CUE}"
-    rf"(?:{_BETWEEN}{_OF_CUES}(?:{_CUE}|(?:is|es|no|cl[íi]nica|m[ée]dica|medical|patient|paciente)(?!\p{{L}})))*{_BETWEEN}$",
+    rf"(?:{_BETWEEN}{_OF_CUES}(?:{_CUE}|(?:{_either('after_cue')})(?!\p{{L}})))*{_BETWEEN}$",
     regex.IGNORECASE,
 )
 _LONGEST_CUE = 60
@@ -211,7 +215,8 @@ _PARTS = regex.compile(r"\d+|\p{L}+")
 # Between numbers, and between a number and the name of a month; then the mark of a short year.
 _SIGN = r"(?:\s{0,2}[-/.,·–_|\\]{1,2}\s{0,2}|\s{1,3})['’´]?"
 _ORDINAL = r"\s?(?:st|nd|rd|th|er|[ºªo°])(?!\p{L})"
-_OF = rf"(?:{_ORDINAL})?[\s,./·–_-]{{0,4}}(?:(?:day|de|del|of|the|año|in|en)(?!\p{{L}})[\s,]{{0,3}}){{0,3}}['’´]?"
+_WORDS_WITHIN = [word for pack in packs() for word in pack.entries("records", "within_date")]
+_OF = rf"(?:{_ORDINAL})?[\s,./·–_-]{{0,4}}(?:(?:{'|'.join(_WORDS_WITHIN)})(?!\p{{L}})[\s,]{{0,3}}){{0,3}}['’´]?"
 _NO_OTHER_YEAR = rf"(?!{_OF}(?:1[89]|20)\d\d(?![0-9]))"
 
 
@@ -219,7 +224,7 @@ def read_date(text: str) -> frozenset[dt.date]:
     """Return every date that a text can mean: for 3/4/72 the 3rd of April or the 4th of March, of 1972 or 2072.
 
     Args:
-        text: numbers in any order, or a month's name in English or Spanish; a time of day at the end is ignored.
+        text: numbers in any order, or a month's name; a time of day at the end is ignored.
 
     Returns:
         The dates; none for a text that is no date.
@@ -279,8 +284,8 @@ _NEAR = 40  # characters on each side of a line end that a date can reach to
 class DatedText:
     """A text with its dates in any form, over line ends too.
 
-    The forms are numbers in any order with any separator or none, years of two digits, months by name in English and
-    Spanish or in Roman numerals, and partial dates: month and year, and day and month if the month is named.
+    The forms are numbers in any order with any separator or none, years of two digits, months by name or in Roman
+    numerals, and partial dates: month and year, and day and month if the month is named.
 
     Args:
         text: a text in normal form.
@@ -332,9 +337,7 @@ _LINE_END = "\n"
 _SHORT_GAP = regex.compile("-?\n")
 _WORDS = regex.compile(r"[0-9]++|\p{L}++")
 _LAST_PIECE, _FIRST_PIECE = regex.compile(r"(?:\p{L}++|[0-9]++)$"), regex.compile(r"\p{L}++|[0-9]++")
-_DATE_WORDS = frozenset(["day", "de", "del", "of", "the", "año", "in", "en", "st", "nd", "rd", "th", "er"]).union(
-    _ROMAN, MONTHS
-)
+_DATE_WORDS = frozenset(["st", "nd", "rd", "th", "er"]).union(_WORDS_WITHIN, _ROMAN, MONTHS)
 
 
 def _short_gap(gap: str) -> str:

@@ -23,9 +23,19 @@ from features.line_gaps import LINE_GAP
 NAME_WORD = regex.compile(
     r"(?<![\p{L}\p{M}]['’])\p{L}\p{M}*(?:['’]?\p{L}\p{M}*)*?(?=['’]s?(?![\p{L}\p{M}])|(?!['’]?[\p{L}\p{M}]))"
 )
-_TITLES = word_set(
-    "dr drs doctor md do phd rn np pa prof professor jr sr ii iii iv esq dra dres doctora señorita docteur doktor d"
-).union(word for language in packs() for word in language.words["honorific"] if len(word) > 1)  # "M. Quill"
+
+
+def _listed(field: str) -> frozenset[str]:
+    """Entries of a list of the table "records" in the default languages."""
+    return frozenset(entry for pack in packs() for entry in pack.entries("records", field))
+
+
+_TITLES = _listed("titles").union(
+    word
+    for pack in packs()
+    for word in pack.words["honorific"]
+    if len(word) > 1  # "M. Quill"
+)
 PARTICLES = word_set("de del la las los el of the and y e i von van der den da do dos di du le st san santa")
 
 
@@ -99,24 +109,9 @@ def parse_name(text: str) -> PersonName | None:
 
 
 # In the form of `fold_to_alnum`: "N/A", "<NA>" and "n.a." are "na".
-_PLACEHOLDER_WORDS = word_set(
-    """
-    na nan nat nil null none nd sd nc ns nr
-    unknown unk undefined unidentified unnamed missing noname nodata noinformation notavailable notapplicable notgiven
-    notknown notprovided notrecorded notstated anonymous anon anonymised anonymized deleted redacted removed withheld
-    unassigned notassigned nopatient nopatientid unknownpatient patientunknown
-    tbd tba placeholder dummy example test tester testing testpatient patienttest
-    desconocido desconocida ignorado ignorada noconsta nodisponible noaplica noidentificado noidentificada nosesabe
-    sindatos sinnombre sinapellido sinapellidos sinidentificar sininformacion ninguno ninguna nulo nula
-    anonimo anonima anonimizado anonimizada borrado eliminado pendiente porconfirmar ficticio ejemplo prueba pruebas
-    pacienteprueba pacientedeprueba pruebapaciente sinpaciente pacientedesconocido pacientedesconocida
-    unbekannt unbekannte unbekannter keineangabe ohneangabe nichtangegeben nichtbekannt nichtvorhanden anonym
-    inconnu inconnue nonrenseigne nonrenseignee nonprecise nonprecisee nonidentifie nonidentifiee anonyme sansnom
-    aucun aucune
-"""
-)
+_PLACEHOLDER_WORDS = _listed("placeholders")
 # Headings of columns and forms in the place of a name.
-_HEADING_WORDS = word_set("name surname firstname lastname patient nombre apellido apellidos paciente")
+_HEADING_WORDS = _listed("headings")
 # A word of a longer name can be a placeholder ("Unknown Quill"); shorter ones are names, too ("Nan", "Na").
 _MIN_PLACEHOLDER_WORD = 4
 _FILLED = regex.compile(r"x+|0+")

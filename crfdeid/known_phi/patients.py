@@ -30,22 +30,8 @@ from crfdeid.known_phi.identifiers import IDENTIFIER_KINDS, PatientIdentifiers, 
 from crfdeid.known_phi.names import is_placeholder, unsearched_reason
 from crfdeid.secrets import short_digest
 from crfdeid.utils.tables import open_table
+from features.languages import LANGUAGES
 from features.tokenizer import normal_form
-
-# Names of columns in English and Spanish, in the form of `fold_to_alnum`.
-_NAMES = {
-    "name": """
-        name patientname fullname firstname givenname middlename lastname familyname surname maidenname alias
-        nombre nombrecompleto nombrepaciente apellido apellidos primerapellido segundoapellido apellido1 apellido2
-    """,
-    "date": "birthdate dateofbirth dob birthday fechanacimiento fechadenacimiento fnacimiento fecnac",
-    "number": """
-        mrn medicalrecordnumber recordnumber ssn socialsecuritynumber account accountnumber phone phonenumber telephone
-        mobile fax nhc dni nie nif nass nuss cipa historia numerohistoria telefono movil
-    """,
-    "text": "address street email emailaddress direccion domicilio calle correo correoelectronico",
-}
-_KIND_OF = {name: kind for kind, names in _NAMES.items() for name in names.split()}
 
 _log = logging.getLogger(__name__)
 _WHOLE = re.compile(r"\+?(-?[0-9]+)(?:\.0*|,00?)?")
@@ -163,7 +149,11 @@ def read_columns(text: str) -> tuple[PatientColumn, ...]:
 
 
 def _column_by_name(name: str) -> PatientColumn:
-    kind = _KIND_OF.get(fold_to_alnum(name))
+    folded = fold_to_alnum(name)
+    kind = next(
+        (kind for pack in LANGUAGES.values() for kind in IDENTIFIER_KINDS if folded in pack.entries("records", kind)),
+        None,
+    )
     if kind is None:
         choices = ", ".join(f"{kind}={name}" for kind in IDENTIFIER_KINDS)
         raise SettingError(f"the kind of the column '{name}' does not follow from its name: write one of {choices}")

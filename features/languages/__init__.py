@@ -10,7 +10,7 @@ All that works without a model, and all that needs no language (ends of sentence
 `DEFAULT_LANGUAGES`, and for a model its own packs too: `with_defaults`. So another pack changes no model. A saved model
 has the `Language.digest` of each pack that it reads, and loading it compares them.
 
-Two tables are optional. The lists of ``ages``, of ages from 90 on:
+The tables below are optional. The lists of ``ages``, of ages from 90 on:
 
 - ``numbers``: numbers in words; a space is a hyphen too, and ``{ones}`` is any entry of the list ``ones``;
 - ``younger``: numbers below 90 in words, in the same form;
@@ -26,6 +26,19 @@ Two tables are optional. The lists of ``ages``, of ages from 90 on:
 - ``before``, ``before_ordinals``: verbs before a number; words before an ordinal number at the end of a sentence;
 - ``ordinals``, ``birthdays``: signs of ordinal numbers; words after them;
 - ``measures``: words after a number that is no age.
+
+The lists of ``records``, of patients' tables:
+
+- ``name``, ``date``, ``number``, ``text``: names of columns with such identifiers, without spaces, signs and accents;
+- ``person``, ``identifier``, ``birth``: words in the names of columns whose values may identify;
+- ``placeholders``, ``headings``, ``titles``: texts in the place of a value, or of a name, without spaces, signs and
+  accents; words that are no part of a name;
+- ``cue``, ``after_cue``, ``of_cue``: expressions of words before a short identifier, after the first and between them;
+- ``within_date``: words between day, month and year.
+
+Of ``copies`` of training notes in another layout: ``frequent`` words that show the language; ``sentences`` and
+``fields``, a line each, that values and fields are set into. {PATIENT} and the like are values of that subtype,
+{RELATIVE:word} a word for a relative.
 
 The tables of ``surrogates``. Two entries come before them: ``read_with`` has the codes of languages that notes mix with
 this one, and ``quoted`` those of languages of which only ages and days of the week are read:
