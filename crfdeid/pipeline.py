@@ -58,7 +58,7 @@ class Deidentifier:
         tagger: a trained model.
         threshold: mark tokens whose probability of being PHI reaches this value; None for the most probable tags.
         consistent: mark a value that is found once wherever it recurs in its note (`crfdeid.consistency`).
-        site: lists of what to mark, and what not to mark, regardless of the model.
+        lists: lists of what to mark, and what not to mark, regardless of the model.
         concepts: also mark concepts, in a layer of their own, if the model tags them. A model that reads text in which
             PHI is masked gets all marked PHI masked, from whatever source.
         evidence: give each span its source and score (`Document.evidence`). The model then also computes the
@@ -81,7 +81,7 @@ class Deidentifier:
         *,
         threshold: float | None = None,
         consistent: bool = True,
-        site: CustomLists | None = None,
+        lists: CustomLists | None = None,
         concepts: bool = True,
         evidence: bool = True,
         members: bool = True,
@@ -93,7 +93,7 @@ class Deidentifier:
         self.consistent = consistent
         self.evidence = evidence
         self._member_tagger = tagger if members and isinstance(tagger, MemberTagger) else None
-        self.site = CustomLists() if site is None else site
+        self.lists = CustomLists() if lists is None else lists
         self._concept_tagger = tagger if concepts and isinstance(tagger, LayeredTagger) else None
         # A model that masks no PHI tags concepts in the same pass, before further PHI is added.
         masks = self._concept_tagger is not None and type(tagger).traits(tagger.settings).hides_phi
@@ -103,7 +103,7 @@ class Deidentifier:
     def types(self) -> frozenset[str]:
         """Types that PHI can have: those of the model, of identifiers and of lists, and `BINARY`."""
         own = {tag[2:] for tag in self.tagger.tags} - {""}
-        listed = {term.type for term in self.site.deny} | {pattern.type for pattern in self.site.patterns}
+        listed = {term.type for term in self.lists.deny} | {pattern.type for pattern in self.lists.patterns}
         return frozenset({BINARY, *own, *listed, *identifier_labels(own).values()})
 
     def annotate(self, text: str, *, id: str = "", known: PatientIdentifiers | None = None) -> Document:
@@ -255,7 +255,7 @@ class Deidentifier:
             LimitError: a pattern of the custom lists takes too long.
         """
         labels = identifier_labels({tag[2:] for tag in self.tagger.tags} - {""})
-        marked = self._merge(document, find_known(document.text, known, self.site, labels))
+        marked = self._merge(document, find_known(document.text, known, self.lists, labels))
         return self._with_copies(marked, tokens) if self.consistent else marked
 
     def _merge(self, document: Document, known: Sequence[Finding]) -> Document:
@@ -304,7 +304,7 @@ class Deidentifier:
             yield replace(note.document, layers=layers, evidence={**evidence, **note.document.evidence})
 
     def _without_allowed(self, document: Document) -> list[Span]:
-        return [span for span in document.spans if not self.site.allows(document.text[span.start : span.end])]
+        return [span for span in document.spans if not self.lists.allows(document.text[span.start : span.end])]
 
     def _find(self, sentences: list[Sentence], predicted: Sequence[Sequence[str]] | None) -> Iterator[list[Span]]:
         """Yield the spans of each sentence, from tags if they are predicted already."""
@@ -323,7 +323,7 @@ def load(
     key: bytes | None = None,
     sensitivity: float | None = None,
     consistent: bool = True,
-    site: CustomLists | None = None,
+    lists: CustomLists | None = None,
     concepts: bool = True,
     evidence: bool = True,
     members: bool = True,
@@ -339,7 +339,7 @@ def load(
         sensitivity: share of the PHI tokens to find, such as 0.997; takes the highest threshold that finds it in the
             development notes. None for the most probable tags.
         consistent: mark a value that is found once wherever it recurs in its note.
-        site: lists of what to mark, and what not to mark, in addition to those saved with the model. What either
+        lists: lists of what to mark, and what not to mark, in addition to those saved with the model. What either
             denies is marked.
         concepts: also mark concepts, if the model tags them.
         evidence: give each span its source and score.
@@ -352,13 +352,13 @@ def load(
     folder = find_model(model)
     card = read_card(folder)  # also where no threshold is needed, so that a damaged folder is always refused
     threshold = None if sensitivity is None else threshold_in(card, sensitivity)
-    lists = read_saved_lists(folder).joined(site or CustomLists())
+    lists = read_saved_lists(folder).joined(lists or CustomLists())
     tagger = load_tagger(folder, key=key)
     return Deidentifier(
         tagger,
         threshold=threshold,
         consistent=consistent,
-        site=lists,
+        lists=lists,
         concepts=concepts,
         evidence=evidence,
         members=members,
@@ -437,7 +437,7 @@ def _spans_within(sentences: Sequence[Sentence], spans: Iterable[Span]) -> list[
 
 
 def find_known(
-    raw: str, known: PatientIdentifiers | None, site: CustomLists, labels: Mapping[str, str]
+    raw: str, known: PatientIdentifiers | None, lists: CustomLists, labels: Mapping[str, str]
 ) -> list[Finding]:
     """Find the known PHI of a text by the patient's record, then by the lists; findings may overlap.
 
@@ -446,19 +446,19 @@ def find_known(
     Args:
         raw: a note.
         known: identifiers of its patient; None if nothing is known.
-        site: the custom lists.
+        lists: the custom lists.
         labels: the type for each kind of identifier, by `identifier_labels`.
 
     Raises:
         LimitError: a pattern takes too long, or the text is encoded too many times over.
     """
-    if known is None and not site:
+    if known is None and not lists:
         return []
     forms = [normal_form(raw), *map(_normal_decoded, decoded_forms(raw))]
     found = []
     if known is not None:
         found += [Finding(_in_raw(span, form), RECORD) for form in forms for span in known.find(form.text, labels)]
-    return found + [Finding(_in_raw(span, form), LIST) for form in forms for span in site.find(form.text)]
+    return found + [Finding(_in_raw(span, form), LIST) for form in forms for span in lists.find(form.text)]
 
 
 def _in_raw(span: Span, form: NormalText) -> Span:

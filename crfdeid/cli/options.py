@@ -290,7 +290,7 @@ def read_redactor(
         locale=getattr(options, "locale", None),
         date_order=getattr(options, "date_order", None),
         accept_damaged=getattr(options, "allow_mojibake", False),
-        site=custom_lists(options),
+        lists=custom_lists(options),
     )
     folder = folder or find_named(options.model)
     keys = replace(keys or Keys(), vocabulary=read_key(folder, options.key_file))

@@ -256,7 +256,7 @@ def run_fit(options: SimpleNamespace) -> None:
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
     require_new_folder(options.output, {"--dev": options.dev, "--test": options.test})
-    site = custom_lists(options)
+    lists = custom_lists(options)
     one_thread()
     settings = model_settings("private", profile=options.profile, overrides=dict(options.set))
     representation = load_representation(options.representation)
@@ -272,7 +272,7 @@ def run_fit(options: SimpleNamespace) -> None:
     )
     started = time.monotonic()
     with training_bar(f"training {_MODEL}") as step:
-        card = train_on_shared(tagger, shared, corpus, options.output, site=site, on_progress=step)
+        card = train_on_shared(tagger, shared, corpus, options.output, lists=lists, on_progress=step)
     what = f"{_MODEL} on {len(shared)} shared file{'s' * (len(shared) > 1)}"
     print_training(what, options.output, card, time.monotonic() - started)
 

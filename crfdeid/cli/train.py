@@ -127,7 +127,7 @@ def run(options: SimpleNamespace) -> None:
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
     require_new_folder(options.output, _note_paths(options))
-    site = custom_lists(options)
+    lists = custom_lists(options)
     one_thread()
     name, tagger, key = _create_tagger(options) if options.finetune_from is None else _load_for_finetuning(options)
     if options.finetune_from is None:
@@ -157,7 +157,7 @@ def run(options: SimpleNamespace) -> None:
             options.output,
             augment=options.augment,
             key=key,
-            site=site,
+            lists=lists,
             base_model_sha256=None if options.finetune_from is None else model_digest(options.finetune_from),
             on_progress=step,
         )

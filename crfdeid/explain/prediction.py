@@ -330,5 +330,5 @@ def explain_document(
     predicted = model.annotate(text)
     document = deidentifier.complete(predicted, known)
     decisions = tuple(Decision(span, text[span.start : span.end], *document.evidence[span]) for span in document.spans)
-    allowed = (span for span in predicted.spans if deidentifier.site.allows(text[span.start : span.end]))
+    allowed = (span for span in predicted.spans if deidentifier.lists.allows(text[span.start : span.end]))
     return DocumentExplanation(document, decisions, tuple(s for s in allowed if s not in document.spans), threshold)

@@ -110,8 +110,8 @@ class CustomLists:
         FormatError: an invalid type.
 
     Example:
-        >>> site = CustomLists(deny=(Term("Tawn List", "HOSPITAL"),), patterns=(Pattern(r"TL-[0-9]{6}", "ID"),))
-        >>> [span.label for span in site.find("TAWN LIST, case TL-204417")]
+        >>> lists = CustomLists(deny=(Term("Tawn List", "HOSPITAL"),), patterns=(Pattern(r"TL-[0-9]{6}", "ID"),))
+        >>> [span.label for span in lists.find("TAWN LIST, case TL-204417")]
         ['HOSPITAL', 'ID']
     """
 

@@ -151,13 +151,13 @@ LISTS_FILE = OPTIONAL_FILES["site"]
 _LISTS_FORMAT_VERSION = 1
 
 
-def save_lists(folder: Path, site: CustomLists) -> None:
+def save_lists(folder: Path, lists: CustomLists) -> None:
     """Write custom lists into a model's folder, before its card.
 
     Raises:
         DataError: there is no model, or they cannot be written.
     """
-    write_files({folder / LISTS_FILE: dump_with_checksum({"schema": _LISTS_FORMAT_VERSION, **asdict(site)})})
+    write_files({folder / LISTS_FILE: dump_with_checksum({"schema": _LISTS_FORMAT_VERSION, **asdict(lists)})})
     update_metadata(folder, site=read_with_checksum(folder / LISTS_FILE, _LISTS_NAME)["sha256"])
 
 

@@ -172,9 +172,9 @@ def _facts(model: ModelFolder, card: Mapping[str, Any] | None) -> str:
         ("Language packs", _packs(description)),
         ("Vocabulary", _VOCABULARY.get(description["vocabulary"], "unknown")),
     ]
-    site = read_saved_lists(model)
-    if site:
-        rows.append(("Lists of its site", _lists(site)))
+    lists = read_saved_lists(model)
+    if lists:
+        rows.append(("Lists of its site", _lists(lists)))
     if card is not None:
         corpus = card["corpus"]
         rows += [
@@ -225,11 +225,11 @@ def _layer_facts(card: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [("Annotation layers", layers), ("Types of concepts", ", ".join(sorted(types)))]
 
 
-def _lists(site: CustomLists) -> str:
+def _lists(lists: CustomLists) -> str:
     counts = (
-        (site.deny, "always hidden"),
-        (site.patterns, "found by a pattern"),
-        (site.allow, "not hidden by themselves"),
+        (lists.deny, "always hidden"),
+        (lists.patterns, "found by a pattern"),
+        (lists.allow, "not hidden by themselves"),
     )
     listed = ", ".join(f"{len(entries)} {what}" for entries, what in counts)
     return f"{listed}; they stand in {LISTS_FILE} in the clear; the figures here are without them"

@@ -63,7 +63,7 @@ def train_model(
     *,
     augment: str = NO_COPIES,
     key: bytes | None = None,
-    site: CustomLists | None = None,
+    lists: CustomLists | None = None,
     base_model_sha256: str | None = None,
     overwrite: bool = False,
     on_progress: OnProgress | None = None,
@@ -77,7 +77,7 @@ def train_model(
         folder: for the model.
         augment: kinds of rewritten copies of training notes, as for `crfdeid.augmentation.parse_copy_kinds`.
         key: of a hashed vocabulary; None for a readable one.
-        site: lists to save with the model; the figures on its card are without them.
+        lists: lists to save with the model; the figures on its card are without them.
         base_model_sha256: the digest of the finetuned model (`crfdeid.registry`); None for a new model.
         overwrite: replace a folder that is not empty.
         on_progress: called for each step of training.
@@ -95,7 +95,7 @@ def train_model(
     require_phi(splits)
     _require_annotated(tagger, splits)
     corpus = corpus.in_languages(languages_to_learn(tagger.settings, corpus.train.sentences))
-    if site is not None and key is not None:
+    if lists is not None and key is not None:
         raise UsageError("a site's lists would stand in the clear beside a private vocabulary: give them to redact")
 
     def fit() -> dict[str, Any]:
@@ -104,7 +104,7 @@ def train_model(
         card = {**make_card(tagger, corpus, key=key), "augment": copies}
         return card if base_model_sha256 is None else {**card, "base_model_sha256": base_model_sha256}
 
-    return write_model(tagger, fit, folder, key=key, site=site, overwrite=overwrite)
+    return write_model(tagger, fit, folder, key=key, lists=lists, overwrite=overwrite)
 
 
 def require_phi(splits: Mapping[str, Split]) -> None:
@@ -144,7 +144,7 @@ def write_model(
     folder: Path,
     *,
     key: bytes | None = None,
-    site: CustomLists | None = None,
+    lists: CustomLists | None = None,
     overwrite: bool = False,
 ) -> dict[str, Any]:
     """Train a model and write its folder, whole or not at all; the folder is known to be usable before the training.
@@ -154,7 +154,7 @@ def write_model(
         fit: trains it; gives its card.
         folder: as of `train_model`, and so are the others.
         key: of its hashed vocabulary.
-        site: lists that the model brings.
+        lists: lists that the model brings.
         overwrite: replace a folder that is not empty.
 
     Returns:
@@ -168,8 +168,8 @@ def write_model(
             require_new(folder)
         card = fit()
         tagger.save(partial, key=key)
-        if site is not None:
-            save_lists(partial, site)
+        if lists is not None:
+            save_lists(partial, lists)
         return write_card(partial, card)
 
 
@@ -291,7 +291,7 @@ def train_on_shared(
     corpus: Corpus,
     folder: Path,
     *,
-    site: CustomLists | None = None,
+    lists: CustomLists | None = None,
     on_progress: OnProgress | None = None,
 ) -> dict[str, Any]:
     """Train, measure and save a model of shared representations; inputs are validated before the training.
@@ -301,7 +301,7 @@ def train_on_shared(
         shared: the training data.
         corpus: the notes with text, for development and test; none for training. Its name is that of the files.
         folder: for the model.
-        site: as of `crfdeid.model_card.training.train_model`, and so are the others.
+        lists: as of `crfdeid.model_card.training.train_model`, and so are the others.
         on_progress: called for each step of training.
 
     Returns:
@@ -319,7 +319,7 @@ def train_on_shared(
         card = make_card(tagger, replace(corpus, notices=(*corpus.notices, _NOTICE)), reader=known)
         return {**card, "corpus": _with_shared(card["corpus"], shared), "augment": NO_COPIES}
 
-    return write_model(tagger, fit, folder, site=site)
+    return write_model(tagger, fit, folder, lists=lists)
 
 
 def _with_shared(corpus: dict[str, Any], shared: Sequence[_SharedFile]) -> dict[str, Any]:

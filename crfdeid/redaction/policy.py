@@ -185,7 +185,7 @@ class Policy(UsesOperators):
         locale: the locale of surrogates, as Faker names it; None to guess it from each note.
         date_order: the order of day and month for surrogates of ambiguous dates: "dmy" or "mdy"; None for the locale's.
         accept_damaged: accept notes in mojibake, with more misses; else they fail.
-        site: lists of what to mark, and what not to mark, in addition to the model's.
+        lists: lists of what to mark, and what not to mark, in addition to the model's.
 
     Raises:
         UnknownNameError: an unknown operator, order of dates or locale.
@@ -203,7 +203,7 @@ class Policy(UsesOperators):
     locale: str | None = None
     date_order: str | None = None
     accept_damaged: bool = False
-    site: CustomLists | None = None
+    lists: CustomLists | None = None
 
     def __post_init__(self) -> None:
         if self.operators is not None:
@@ -240,7 +240,7 @@ class Policy(UsesOperators):
             "locale": self.locale,
             "date_order": self.date_order,
             "accept_damaged": self.accept_damaged,
-            "site": None if self.site is None else short_digest(asdict(self.site)),
+            "site": None if self.lists is None else short_digest(asdict(self.lists)),
             **({"surrogates": SURROGATE_VERSION} if self.invents else {}),
         }
 

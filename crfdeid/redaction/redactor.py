@@ -219,7 +219,7 @@ class Redactor:
             key=(keys or self._keys()).vocabulary,
             sensitivity=self.policy.sensitivity,
             consistent=self.policy.consistent,
-            site=self.policy.site,
+            lists=self.policy.lists,
             concepts=self.concepts,
             evidence=self.evidence or keeps,
             members=members or keeps,

@@ -256,7 +256,7 @@ class Service:
             model.tagger,
             threshold=threshold,
             consistent=model.consistent,
-            site=model.site,
+            lists=model.lists,
             concepts=False,
             members=False,
         )

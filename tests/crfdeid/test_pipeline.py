@@ -64,7 +64,7 @@ def test_what_is_denied_is_hidden_and_what_is_allowed_is_not() -> None:
     site = CustomLists(
         deny=(Term("Tawn List", "HOSPITAL"),), allow=(Term("Foley"),), patterns=(Pattern("TL-[0-9]+", "ID"),)
     )
-    model = finder({"Foley": "B-DOCTOR", "Quill": "B-DOCTOR"}, site=site)
+    model = finder({"Foley": "B-DOCTOR", "Quill": "B-DOCTOR"}, lists=site)
     found = model.annotate("Dr. Quill put a Foley at TAWN LIST, TL-4.")
     assert hidden(found) == [("Quill", "DOCTOR"), ("TAWN LIST", "HOSPITAL"), ("TL-4", "ID")]
 
@@ -73,15 +73,15 @@ def test_what_is_allowed_is_not_found_again_by_consistency() -> None:
     text = "Dr. Orla Foley left. Foley catheter. Orla left."
     words = {"Orla": "B-DOCTOR"}
     site = CustomLists(deny=(Term("Orla Foley", "DOCTOR"),), allow=(Term("Foley"),))
-    found = finder(words, site=site).annotate(text)
+    found = finder(words, lists=site).annotate(text)
     assert hidden(found) == [("Orla Foley", "DOCTOR"), ("Orla", "DOCTOR")]
-    assert ("Foley", "DOCTOR") in hidden(finder(words, site=CustomLists(deny=site.deny)).annotate(text))
+    assert ("Foley", "DOCTOR") in hidden(finder(words, lists=CustomLists(deny=site.deny)).annotate(text))
 
 
 def test_allow_takes_nothing_from_deny_patterns_or_the_record() -> None:
     allow = (Term("Quill"), Term("TL-4"), Term("Marsh"))
     site = CustomLists(deny=(Term("Marsh", "DOCTOR"),), allow=allow, patterns=(Pattern("TL-[0-9]+", "ID"),))
-    found = finder({"Quill": "B-DOCTOR", "Marsh": "B-PATIENT"}, site=site).annotate(
+    found = finder({"Quill": "B-DOCTOR", "Marsh": "B-PATIENT"}, lists=site).annotate(
         "Quill, Marsh, TL-4", known=PatientIdentifiers(names=("Jane Quill",))
     )
     assert hidden(found) == [("Quill", "PATIENT"), ("Marsh", "DOCTOR"), ("TL-4", "ID")]
@@ -89,13 +89,13 @@ def test_allow_takes_nothing_from_deny_patterns_or_the_record() -> None:
 
 def test_allow_takes_no_part_of_a_longer_find() -> None:
     site = CustomLists(allow=(Term("Quill"),))
-    found = finder({"Orla": "B-DOCTOR", "Quill": "I-DOCTOR"}, site=site).annotate("Orla Quill left.")
+    found = finder({"Orla": "B-DOCTOR", "Quill": "I-DOCTOR"}, lists=site).annotate("Orla Quill left.")
     assert hidden(found) == [("Orla Quill", "DOCTOR")]
 
 
 def test_overlapping_finds_become_one_with_the_longest_ones_type() -> None:
     site = CustomLists(deny=(Term("Quill House", "HOSPITAL"),))
-    found = finder({"Quill": "B-DOCTOR"}, site=site).annotate(
+    found = finder({"Quill": "B-DOCTOR"}, lists=site).annotate(
         "At Quill House.", known=PatientIdentifiers(names=("Quill",))
     )
     assert hidden(found) == [("Quill House", "HOSPITAL")]
@@ -104,8 +104,8 @@ def test_overlapping_finds_become_one_with_the_longest_ones_type() -> None:
 def test_consistency_looks_for_what_was_given() -> None:
     site = CustomLists(patterns=(Pattern(r"Ward sister: (?P<value>\w+ \w+)", "DOCTOR"),))
     text = "Ward sister: Orla Marsh. Later Marsh called."
-    assert hidden(finder(site=site).annotate(text)) == [("Orla Marsh", "DOCTOR"), ("Marsh", "DOCTOR")]
-    assert hidden(finder(site=site, consistent=False).annotate(text)) == [("Orla Marsh", "DOCTOR")]
+    assert hidden(finder(lists=site).annotate(text)) == [("Orla Marsh", "DOCTOR"), ("Marsh", "DOCTOR")]
+    assert hidden(finder(lists=site, consistent=False).annotate(text)) == [("Orla Marsh", "DOCTOR")]
 
 
 def test_each_note_has_its_own_patient() -> None:
@@ -144,7 +144,7 @@ NEVER = ["quillerton", "quilerton", "jane", "4822137", "1431972", "14demarzo", "
 
 @given(TEXTS)
 def test_nothing_that_is_known_or_denied_stands_in_the_redacted_text(text: str) -> None:
-    found = finder({"Foley": "B-DOCTOR"}, site=SITE).annotate(text, known=KNOWN)
+    found = finder({"Foley": "B-DOCTOR"}, lists=SITE).annotate(text, known=KNOWN)
     left = fold_to_alnum(redact(found, "mask").text)
     assert not [form for form in NEVER if form in left]
     rest, place = [], 0
@@ -198,13 +198,13 @@ def reader(chances: Mapping[str, float] | None = None, **options: Any) -> Deiden
     ("text", "words", "options"),
     [
         ("Quill has zinc", "has zinc", {}),
-        ("Foley has zinc", "Foley has zinc", {"site": CustomLists(allow=(Term("Foley"),))}),
-        ("Tawn has zinc", "has zinc", {"site": CustomLists(deny=(Term("Tawn", "HOSPITAL"),))}),
-        ("TL-44 has TL-5", "has", {"site": CustomLists(patterns=(Pattern("TL-[0-9]", "ID"),))}),
+        ("Foley has zinc", "Foley has zinc", {"lists": CustomLists(allow=(Term("Foley"),))}),
+        ("Tawn has zinc", "has zinc", {"lists": CustomLists(deny=(Term("Tawn", "HOSPITAL"),))}),
+        ("TL-44 has TL-5", "has", {"lists": CustomLists(patterns=(Pattern("TL-[0-9]", "ID"),))}),
         (
             "Dr. Quill Marsh. Marsh has zinc",
             "Dr . . has zinc",
-            {"site": CustomLists(deny=(Term("Quill Marsh", "PATIENT"),))},
+            {"lists": CustomLists(deny=(Term("Quill Marsh", "PATIENT"),))},
         ),
         ("Orla has zinc", "has zinc", {"threshold": 0.2, "chances": {"Orla": 0.3, "has": 0.1, "zinc": 0.1}}),
     ],
@@ -245,7 +245,7 @@ def test_a_model_that_hides_nothing_is_asked_once_for_both_layers() -> None:
     for options, asked in ({}, ["predict_layers"]), ({"threshold": 0.2}, ["marginals", "predict_layers"]):
         model.asked.clear()
         site = CustomLists(deny=(Term("zinc", "HOSPITAL"),))
-        found = Deidentifier(model, site=site, evidence=False, **options).annotate("Quill has zinc")
+        found = Deidentifier(model, lists=site, evidence=False, **options).annotate("Quill has zinc")
         assert hidden(found) == [("Quill", "PATIENT"), ("zinc", "HOSPITAL")]
         assert [found.text[start:end] for start, end, _ in found.layer(CONCEPT)] == ["Quill", "has", "zinc"]
         assert model.asked == asked
@@ -265,7 +265,7 @@ def test_it_makes_no_difference_in_which_stretches_a_note_is_read(
 ) -> None:
     chances = dict.fromkeys(["Foley", "has", "zinc", "Marsh", "TL", "44", "-", ".", "A"], 0.1) | {"Quill": 0.5}
     site = CustomLists(deny=(Term("zinc Marsh", "HOSPITAL"), Term("Marsh", "DOCTOR")))
-    model = Deidentifier(kind(("Quill",), chances), site=site, threshold=threshold)
+    model = Deidentifier(kind(("Quill",), chances), lists=site, threshold=threshold)
     whole = list(model.annotate_all(texts))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("crfdeid.pipeline.BATCH_CHARACTERS", 12)
@@ -304,7 +304,7 @@ def test_few_of_the_tokens_of_a_long_note_are_in_memory(monkeypatch: pytest.Monk
 
 def test_a_merged_span_has_the_evidence_of_its_longest_part() -> None:
     site = CustomLists(deny=(Term("Quill Marsh Foley", "HOSPITAL"),))
-    found = finder({"Quill": "B-DOCTOR", "zinc": "B-ID"}, site=site).annotate("Quill Marsh Foley has zinc")
+    found = finder({"Quill": "B-DOCTOR", "zinc": "B-ID"}, lists=site).annotate("Quill Marsh Foley has zinc")
     assert {found.text[one.start : one.end]: found.evidence[one][:2] for one in found.spans} == {
         "Quill Marsh Foley": ("list", None),
         "zinc": ("model", 1.0),

@@ -78,7 +78,7 @@ def test_lists_and_record_are_sources_without_a_score():
     )
     known = PatientIdentifiers(names=("Ines Marsh",))
     text = "Dr. Quill called from TAWN LIST, case TL-204417, on MARSH."
-    found = explain_document(Deidentifier(tagger(), site=site), text, known=known)
+    found = explain_document(Deidentifier(tagger(), lists=site), text, known=known)
     for value, source in (("TAWN LIST", "list"), ("TL-204417", "list"), ("MARSH", "record")):
         assert [(one.source, one.score) for one in found.decisions if one.value == value] == [(source, None)]
     assert found.allowed == (Span(4, 9, "DOCTOR"),)

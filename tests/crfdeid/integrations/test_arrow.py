@@ -334,7 +334,7 @@ def test_a_model_is_loaded_once_a_process(model: Path, monkeypatch: pytest.Monke
 
 def test_a_pickle_is_enough_and_holds_no_secret(model: Path, tmp_path: Path) -> None:
     site = CustomLists(deny=(Term("Leg pain", "HOSPITAL"),))
-    redact = RedactBatches(model, Policy("surrogate", locale="en_US", site=site), "note", "mrn")
+    redact = RedactBatches(model, Policy("surrogate", locale="en_US", lists=site), "note", "mrn")
     expected = redact(table())
     content = pickle.dumps(redact)
     assert SECRET.encode() not in content
@@ -456,7 +456,7 @@ def test_what_cannot_be_is_refused_at_once(model: Path, options: dict[str, Any])
 def test_an_operator_of_a_type_that_cannot_occur_fails_every_row(model: Path) -> None:
     site = CustomLists(deny=(Term("Tawn List", "WARD"),))
     for label, expected in (("WARD", None), ("PHI", None), ("DATE", None), ("DATES", "UnknownNameError")):
-        redact = RedactBatches(model, Policy({label: "mask"}, site=site), "note")
+        redact = RedactBatches(model, Policy({label: "mask"}, lists=site), "note")
         assert redact(table(["Dr. Quill"]))["error_type"].to_pylist() == [expected]
 
 

@@ -32,7 +32,7 @@ def test_lists_come_with_their_model_and_those_of_a_run_are_added(model: Path) -
     save_lists(model, LISTS)
     assert read_saved_lists(model) == LISTS
     assert model_digest(model) != before
-    found = crfdeid.load(model, site=CustomLists(deny=(Term("Marsh", "DOCTOR"),))).annotate("Tawn, TL4, Marsh")
+    found = crfdeid.load(model, lists=CustomLists(deny=(Term("Marsh", "DOCTOR"),))).annotate("Tawn, TL4, Marsh")
     assert [span.label for span in found.spans] == ["HOSPITAL", "ID", "DOCTOR"]
 
 

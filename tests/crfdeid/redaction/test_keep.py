@@ -209,7 +209,7 @@ def test_the_record_and_the_lists_are_hidden_in_values_of_kept_types(
     text: str, labels: dict[str, str], expected: str
 ) -> None:
     site = CustomLists(deny=(Term("Tawn List", "WARD"),), patterns=(Pattern(r"TL-[0-9]+", "DATE"),))
-    model = Deidentifier(Scripted(labels), site=site, evidence=False)  # type: ignore[arg-type]
+    model = Deidentifier(Scripted(labels), lists=site, evidence=False)  # type: ignore[arg-type]
     found = redact(model.annotate(text, known=RECORD), KEEP).text
     assert found == expected
 
@@ -226,7 +226,7 @@ WORDS = ["Aldra", "Bermo", "Cintu", "Dalvi", "Ervok", "Fasto", "Gelim", "Hupra"]
 def test_no_component_hides_in_vain(
     labels: dict[str, str], deny: list[Term], names: list[str], text: list[str]
 ) -> None:
-    model = Deidentifier(Scripted(labels), site=CustomLists(deny=tuple(deny)), evidence=False)  # type: ignore[arg-type]
+    model = Deidentifier(Scripted(labels), lists=CustomLists(deny=tuple(deny)), evidence=False)  # type: ignore[arg-type]
     record = PatientIdentifiers(names=tuple(names))
     found = redact(model.annotate(" ".join(text), known=record), {"AGE": "keep", "DATE": "keep"}).text
     assert not {term.text for term in deny}.union(names) & set(found.split())

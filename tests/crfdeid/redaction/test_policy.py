@@ -23,8 +23,8 @@ DIFFERENT = [
     Policy("surrogate", locale="es_ES"),
     Policy("surrogate", date_order="mdy"),
     Policy(accept_damaged=True),
-    Policy(site=SITE),
-    Policy(site=CustomLists(allow=(Term("Tawn List"),))),
+    Policy(lists=SITE),
+    Policy(lists=CustomLists(allow=(Term("Tawn List"),))),
 ]
 
 
@@ -34,7 +34,7 @@ def test_a_name_stands_for_the_settings() -> None:
 
 
 def test_names_and_settings_hold_no_term_of_a_list() -> None:
-    policy = Policy(site=SITE)
+    policy = Policy(lists=SITE)
     assert "Tawn" not in f"{policy.name} {policy.settings()}"
     assert len(policy.settings()["site"]) == 4
 
