@@ -339,15 +339,11 @@ def _whole(tokens: TokenTable, free: bytearray, values: _Values) -> Iterator[tup
                 continue
             texts = tuple(tokens.words[i:stop])
             origin = values.whole.get(tuple([tokens.small[text] for text in texts]))
-            if origin is not None and _as_written(texts, values):
+            # Not in lower case where the value has capitals.
+            if origin is not None and (texts in values.written or any(text[0].isupper() for text in texts)):
                 free[i:stop] = bytes(length)
                 yield Span(tokens.starts[i], tokens.ends[stop - 1], origin.label), origin
                 break
-
-
-def _as_written(texts: _Words, values: _Values) -> bool:
-    """Return True unless an occurrence has lower case instead of the capitals of the value."""
-    return texts in values.written or any(text[0].isupper() for text in texts)
 
 
 def _parts(text: str, tokens: TokenTable, free: bytearray, values: _Values) -> Iterator[tuple[Span, Span]]:

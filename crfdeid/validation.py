@@ -1,4 +1,4 @@
-"""Validation of settings, and of the shape of JSON data."""
+"""Validation of settings, which raises `SettingError`, and of the shape of JSON data."""
 
 from __future__ import annotations
 
@@ -27,11 +27,7 @@ LEAST_RECALL = 0.05
 
 
 def require_number(name: str, value: object, what: str, is_valid: Callable[[float], bool]) -> None:
-    """Check the value of a numeric setting.
-
-    Raises:
-        SettingError: ``value`` is not a number that a float can hold, or is not valid.
-    """
+    """Check the value of a numeric setting."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not (number and abs(cast(float, value)) <= sys.float_info.max and is_valid(cast(float, value))):
         raise SettingError(f"{name} is {value}: give {what}")
@@ -43,9 +39,6 @@ def require_set_once(option: str, values: Iterable[Any]) -> None:
     Args:
         option: its name, for the message.
         values: its values; those that set something are pairs of a name and a value.
-
-    Raises:
-        SettingError: a name is set twice.
 
     Example:
         >>> require_set_once("--set", [("c1", "1"), ("c1", "2")])
@@ -59,11 +52,7 @@ def require_set_once(option: str, values: Iterable[Any]) -> None:
 
 
 def require_counts(settings: object, *names: str, least: int = 1, most: int | None = None) -> None:
-    """Check that settings are whole numbers from ``least`` to ``most``.
-
-    Raises:
-        SettingError: one is not.
-    """
+    """Check that settings are whole numbers from ``least`` to ``most``."""
     what = f"a whole number of {least} or more" if most is None else f"a whole number from {least} to {most}"
     most = sys.maxsize if most is None else most
     for name in names:
@@ -71,21 +60,13 @@ def require_counts(settings: object, *names: str, least: int = 1, most: int | No
 
 
 def require_positive(settings: object, *names: str) -> None:
-    """Check that settings are numbers above 0.
-
-    Raises:
-        SettingError: one is not.
-    """
+    """Check that settings are numbers above 0."""
     for name in names:
         require_number(name, getattr(settings, name), "a number above 0", lambda v: v > 0)
 
 
 def require_language(language: object) -> None:
-    """Check that a setting is "auto", or codes of languages joined by "+".
-
-    Raises:
-        SettingError: it is not.
-    """
+    """Check that a setting is "auto", or codes of languages joined by "+"."""
     try:
         known = tuple(LANGUAGES)
     except ValueError as problem:  # of a folder of one's own packs
@@ -95,41 +76,25 @@ def require_language(language: object) -> None:
 
 
 def require_flags(settings: object, *names: str) -> None:
-    """Check that settings are true or false.
-
-    Raises:
-        SettingError: one is not.
-    """
+    """Check that settings are true or false."""
     for name in names:
         if not isinstance(getattr(settings, name), bool):
             raise SettingError(f"{name} is {getattr(settings, name)}: give true or false")
 
 
 def require_shares(settings: object, *names: str) -> None:
-    """Check that settings are numbers from 0 to below 1.
-
-    Raises:
-        SettingError: one is not.
-    """
+    """Check that settings are numbers from 0 to below 1."""
     for name in names:
         require_number(name, getattr(settings, name), "a number from 0 to below 1", lambda v: 0 <= v < 1)
 
 
 def require_sensitivity(value: object) -> None:
-    """Check that a required sensitivity is a fraction above 0 and below 1.
-
-    Raises:
-        SettingError: it is not.
-    """
+    """Check that a required sensitivity is a fraction above 0 and below 1."""
     require_number("sensitivity", value, "a fraction above 0 and below 1, such as 0.997", lambda v: 0 < v < 1)
 
 
 def require_choice(settings: object, name: str, choices: Iterable[str]) -> None:
-    """Check that a setting is one of some names.
-
-    Raises:
-        SettingError: it is not.
-    """
+    """Check that a setting is one of some names."""
     value, choices = getattr(settings, name), tuple(choices)
     if not (isinstance(value, str) and value in choices):  # a list is not hashable
         raise SettingError(f"unknown {name} '{value}': choose from {', '.join(choices)}")
@@ -147,11 +112,7 @@ def suggestion(name: str, known: Iterable[str]) -> str:
 
 
 def require_seed(seed: object) -> None:
-    """Check that a seed is a whole number from 0 to `MOST_SEED`.
-
-    Raises:
-        SettingError: it is not.
-    """
+    """Check that a seed is a whole number from 0 to `MOST_SEED`."""
     what = f"a whole number from 0 to {MOST_SEED}"
     require_number("seed", seed, what, lambda v: isinstance(v, int) and 0 <= v <= MOST_SEED)
 

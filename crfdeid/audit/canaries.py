@@ -35,31 +35,7 @@ from features.languages import packs
 from features.lexicons import fold_word, word_classes
 from features.tokens import Sentence
 
-_ONSETS = (
-    "b",
-    "br",
-    "c",
-    "d",
-    "dr",
-    "f",
-    "g",
-    "gr",
-    "h",
-    "k",
-    "l",
-    "m",
-    "n",
-    "p",
-    "qu",
-    "r",
-    "s",
-    "st",
-    "t",
-    "tr",
-    "v",
-    "w",
-    "z",
-)
+_ONSETS = ("b", "br", "c", "d", "dr", "f", "g", "gr", *"hklmnp", "qu", "r", "s", "st", "t", "tr", *"vwz")
 _VOWELS = ("a", "e", "i", "o", "u", "ai", "ea")
 _CODAS = ("l", "ld", "m", "n", "nd", "nt", "r", "rd", "rk", "s", "st", "t", "x")
 _LEAST_LETTERS = 5  # of a real name: a shorter one may be a word

@@ -356,9 +356,8 @@ def render_audit(audit: Mapping[str, Any]) -> str:
         found = audit["membership"]
         rates = found["true_positives"]
         shares = {rate: f"{_share(rates[rate])} at {float(rate):.1%}" for rate in _SHARES}
-        parts.append(
-            _MEMBERSHIP.format(auc=_area(found["auc"]), shares=" and ".join(shares.values()), **_counts(found))
-        )
+        sizes = {name: found[name] for name in ("members", "others")}
+        parts.append(_MEMBERSHIP.format(auc=_area(found["auc"]), shares=" and ".join(shares.values()), **sizes))
     parts.append(_WORDS.format(**audit["words"]))
     timing = audit.get("timing", {})
     for name in (name for name in _ASKED if name in timing):
@@ -384,10 +383,6 @@ def _canary_table(canaries: Mapping[str, Any]) -> str:
         for copies, found in canaries["by_copies"].items()
     ]
     return markdown_table(head, rows)
-
-
-def _counts(found: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: found[name] for name in ("members", "others")}
 
 
 def _area(area: Mapping[str, float]) -> str:
