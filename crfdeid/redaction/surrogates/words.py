@@ -36,7 +36,10 @@ def casefold_accents(text: str) -> str:
         >>> casefold_accents("MACIÁ") == casefold_accents("Macia")
         True
     """
-    apart = unicodedata.normalize("NFKD", text.casefold().translate(_LETTERS))
+    lower = text.casefold()
+    if lower.isascii():
+        return lower
+    apart = unicodedata.normalize("NFKD", lower.translate(_LETTERS))
     return "".join(c for c in apart if not unicodedata.combining(c))
 
 
