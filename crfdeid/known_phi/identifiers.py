@@ -9,6 +9,7 @@ Surrogates of unknown dates, which must read and write one form exactly, are in 
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -54,7 +55,7 @@ _AFTER_A_CUE = regex.compile(
 )
 _LONGEST_CUE = 60
 _LONGEST_RAW_CUE = 240  # with line ends and indentations
-_WHOLE_FLOAT = regex.compile(r"\s*(\d+)\.0\s*")  # an integer from a column with missing values
+_WHOLE = re.compile(r"\+?(-?[0-9]+)(?:\.0*|,00?)?")  # "12.0": an integer of a column with missing values
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,8 +191,18 @@ def cell_text(value: Any) -> str:
     if isinstance(value, (bool, list, dict, bytes, tuple)):
         raise FormatError("a value that is neither text nor a number nor a date: name another column")
     text = str(value).strip()
-    whole = _WHOLE_FLOAT.fullmatch(text)
-    return str(whole[1]) if whole else text
+    return whole_number(text) or text
+
+
+def whole_number(text: str) -> str | None:
+    """Return the one spelling of a whole number; None for any other text.
+
+    Example:
+        >>> [whole_number(text) for text in ("12.0", "12,00", "+12", "012", "12.5")]
+        ['12', '12', '12', '012', None]
+    """
+    whole = _WHOLE.fullmatch(text)
+    return None if whole is None else "0" if whole[1] == "-0" else whole[1]
 
 
 # --- dates in every written form, without a guess at the form that a note prefers

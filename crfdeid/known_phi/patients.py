@@ -26,7 +26,7 @@ from typing import Any, NamedTuple, cast
 from crfdeid.documents import lone_surrogate
 from crfdeid.errors import DataError, EmptyInputError, FormatError, SettingError, located
 from crfdeid.known_phi.folding import fold_to_alnum
-from crfdeid.known_phi.identifiers import IDENTIFIER_KINDS, PatientIdentifiers, cell_text
+from crfdeid.known_phi.identifiers import IDENTIFIER_KINDS, PatientIdentifiers, cell_text, whole_number
 from crfdeid.known_phi.names import is_placeholder, unsearched_reason
 from crfdeid.secrets import short_digest
 from crfdeid.utils.tables import open_table
@@ -34,7 +34,6 @@ from features.languages import LANGUAGES
 from features.tokenizer import normal_form
 
 _log = logging.getLogger(__name__)
-_WHOLE = re.compile(r"\+?(-?[0-9]+)(?:\.0*|,00?)?")
 # Missing values of pandas, which is not imported here.
 _MISSING = {"NAType", "NaTType"}
 _ZEROS = re.compile(r"(?<![0-9])0+(?=[0-9])")
@@ -59,10 +58,7 @@ def patient_name(value: Any) -> str | None:
     if lone_surrogate(value) is not None:
         raise FormatError("the patient's name holds a lone surrogate, which is no character: correct it")
     name = normal_form(value).text.strip()
-    whole = _WHOLE.fullmatch(name)
-    if whole:
-        return "0" if whole[1] == "-0" else whole[1]
-    return None if is_placeholder(name) else name
+    return whole_number(name) or (None if is_placeholder(name) else name)
 
 
 def _numbered_patient(value: Any) -> str | None:

@@ -101,10 +101,10 @@ def _surrogates(document: Document, spans: Sequence[Span], context: NoteContext)
     note = normal_form(document.text).text
     order = date_order_of(note) or context.date_order
     labels = [span.label for span in spans]
-    values = span_values(document.text, spans)
+    parts = continuing(document.text, spans)
+    values = span_values(document.text, spans, parts)
     of_kind: dict[str, list[str]] = {}
     names = []
-    parts = continuing(document.text, spans)
     for (start, end, label), value, is_part in zip(spans, values, parts, strict=True):
         if is_part:
             continue

@@ -29,7 +29,7 @@ _MOST_GROUPS = 3  # of a date: day, month and year
 _PUNCTUATION = ".,;:()[]\"'"
 
 
-def span_values(text: str, spans: Sequence[Span]) -> list[str]:
+def span_values(text: str, spans: Sequence[Span], parts: Sequence[bool] | None = None) -> list[str]:
     """Return the values of spans in normal form, decoded and without the line ends in them.
 
     Each part of a value that a hyphen at a line end divides into spans (`continuing`) has the whole value.
@@ -37,12 +37,16 @@ def span_values(text: str, spans: Sequence[Span]) -> list[str]:
     Args:
         text: the document's text.
         spans: its spans, in order.
+        parts: the result of `continuing`, if the caller has it.
 
     Example:
         >>> span_values("Zaran-\\n dona; Ana\\nMarsh", [Span(0, 12, "DOCTOR"), Span(14, 23, "DOCTOR")])
         ['Zarandona', 'Ana Marsh']
     """
-    values = [normal_form(fully_decoded(text[start:end])).text for start, end in _wholes(text, spans)]
+    values = [
+        normal_form(fully_decoded(text[start:end])).text
+        for start, end in _wholes(spans, parts or continuing(text, spans))
+    ]
     divided = [next(line_gaps(value), None) is not None for value in values]
     if not any(divided):
         return values
@@ -82,11 +86,11 @@ def continuing(text: str, spans: Sequence[Span]) -> list[bool]:
     return found
 
 
-def _wholes(text: str, spans: Sequence[Span]) -> list[tuple[int, int]]:
+def _wholes(spans: Sequence[Span], continuations: Sequence[bool]) -> list[tuple[int, int]]:
     """Return the offsets of the whole value of each span."""
     places: list[tuple[int, int]] = []
     parts = 0
-    for span, continues in zip(spans, continuing(text, spans), strict=True):
+    for span, continues in zip(spans, continuations, strict=True):
         parts = parts + 1 if continues else 1
         start = places[-1][0] if continues else span.start
         places[len(places) - parts + 1 :] = [(start, span.end)] * parts
