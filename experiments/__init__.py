@@ -8,7 +8,7 @@ report.py   python -m experiments.report      tables, plots and report.html of f
 synthetic.py  python -m experiments.synthetic   the built-in corpus
 
 core/       what all experiments share: options, systems, training, the command
-results/    the runs as data (results.json), the folder that holds them, and views for tables
+results/    the runs as measurements (results.json), the folder that holds them, and views for tables
 tables/     tables of a view          plots/     plots of a view
 reporting/  report.html, from templates/   papers/    printed tables and names of each paper
 

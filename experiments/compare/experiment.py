@@ -54,7 +54,7 @@ from experiments.core.systems import (
 )
 from experiments.core.training import OnProgress, Run, choose_device, choose_jobs, fit_cells
 from experiments.core.training import evaluate as evaluate_tagger
-from experiments.results.schema import Extras, Results, view
+from experiments.results.schema import Extras, Results
 
 if TYPE_CHECKING:  # These take JAX and pandas, and an experiment on the CRF alone needs no JAX.
     from rnn.privacy.neighbours import Neighbours
@@ -229,7 +229,9 @@ def fit(
     if not settings.models.sweep:
         return prepared, train(prepared.cells)
     tried = train(sweep_cells(prepared.systems, settings.seeds, dict(settings.models.sweep)))
-    chosen = choose({run.cell: run.record["evaluations"][0]["dev_f1"] for run in tried})
+    chosen = choose(
+        {run.cell: row["value"] for run in tried for row in run.record["measurements"] if row["kind"] == "dev"}
+    )
     settled = tuple(settle(prepared.systems, chosen))
     prepared = replace(
         prepared,
@@ -250,6 +252,7 @@ def report(results: Results, *, published: bool) -> Report:
     """Tables, plots and findings of the systems."""
     from experiments.plots import comparison_plots  # noqa: PLC0415  Imports matplotlib.
     from experiments.reporting.findings import sentences  # noqa: PLC0415
+    from experiments.results.view import view  # noqa: PLC0415
     from experiments.tables import comparison_tables  # noqa: PLC0415
 
     seen = view(results)

@@ -23,13 +23,14 @@ from experiments.core.embeddings import Embeddings, OnStep
 from experiments.core.systems import Cell, System, groups, profile_of
 from experiments.core.training import CPU, OnProgress, Plan, Run, run_cells
 from experiments.results.folder import OutputSettings
-from experiments.results.schema import Extras, Results, View
+from experiments.results.schema import Extras, Results
 
 if TYPE_CHECKING:  # Figures and tables take matplotlib and pandas.
     import argparse
 
     from matplotlib.figure import Figure
 
+    from experiments.results.view import View
     from experiments.tables import Table
 
     Tables = dict[str, Table]

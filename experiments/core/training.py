@@ -23,6 +23,7 @@ from crfdeid.tagger import FitProgress, Tagger, Traits
 from crfdeid.utils.folders import write_folder
 from crfdeid.utils.process import cores, keep_freed_memory, one_thread, processes
 from experiments.core.systems import Cell
+from experiments.results.measurements import Row, error_rows, measure_rows, rows_in, score_rows
 
 _Spans = TypeVar("_Spans")
 
@@ -54,7 +55,7 @@ class Run:
 
     Args:
         cell: the cell.
-        record: its entry in the ``runs`` of results.json: seed, times, evaluations, learning curve; no text.
+        record: its entry in the ``runs`` of results.json, with its "measurements"; no text.
         layers: predictions by annotation layer; empty for a cell of a sweep.
     """
 
@@ -83,24 +84,25 @@ class Trained(NamedTuple):
     known_words: frozenset[str]
 
     def record(self) -> dict[str, Any]:
-        """The start of the run's record: cell, time of training, and loss and F on dev by step."""
+        """The start of the run's record: cell, loss and F on dev by step, and the time of training."""
         steps = ({"step": p.step, "loss": _finite(p.loss), "dev_f1": p.dev_f1} for p in self.progress)
         return {
             "system": self.cell.system.name,
             "seed": self.cell.seed,
             "fraction": self.cell.fraction,
             "point": dict(self.cell.point),
-            "fit_seconds": self.seconds,
             "learning_curve": [step for step in steps if step["loss"] is not None or step["dev_f1"] is not None],
+            "measurements": rows_in(measure_rows("time", {"fit_seconds": self.seconds})),
         }
 
     def tagged(self, predict: Callable[[Tagger, Split], _Spans], scored: Split) -> tuple[dict[str, Any], _Spans]:
-        """Tag the scored split in one call; return the run's record, without evaluations, and the predicted spans."""
+        """Tag the scored split in one call; return the run's record, without scores, and the predicted spans."""
         started = time.perf_counter()
         spans = predict(self.tagger, scored)
         seconds = time.perf_counter() - started
         tokens = sum(len(labelled.tags) for labelled in scored.sentences)
-        return {**self.record(), "predict_seconds": seconds, "tokens_per_second": tokens / seconds}, spans
+        times = rows_in(measure_rows("time", {"predict_seconds": seconds, "tokens_per_second": tokens / seconds}))
+        return with_measurements(self.record(), times), spans
 
     def errors(self, gold: Sequence[Document], predictions: Predictions) -> tuple[EntityError, ...]:
         """Every erroneous entity; those whose words the training sentences lack have the cause "unseen"."""
@@ -154,18 +156,23 @@ def _finite(loss: float | None) -> float | None:
 
 def evaluate(trained: Trained, corpus: Corpus, *, models_folder: Path | None) -> Run:
     """Tag the scored split in one call and score its PHI; a cell of a sweep is scored on the development split."""
-    evaluation: dict[str, Any] = {"dataset": corpus.name, "layer": PHI}
     if trained.cell.point:
-        evaluation["dev_f1"] = strict_f1(trained.tagger, corpus.dev)
-        return Run(trained.cell, {**trained.record(), "evaluations": [evaluation]})
+        rows = measure_rows("dev", {"f1": strict_f1(trained.tagger, corpus.dev)})
+        return Run(trained.cell, with_measurements(trained.record(), rows_in(rows, dataset=corpus.name, layer=PHI)))
     record, predictions = trained.tagged(predict_spans, corpus.scored)
     if trained.cell.is_plain:
         trained.save(models_folder)
     gold = corpus.scored.documents
     scores, errors = score_all(gold, predictions), trained.errors(gold, predictions)
     dev_f1 = scores["entity_strict"]["micro"]["f1"] if corpus.test is None else strict_f1(trained.tagger, corpus.dev)
-    evaluation |= {"dev_f1": dev_f1, "scores": scores, "errors": summarise_errors(errors)}
-    return Run(trained.cell, {**record, "evaluations": [evaluation]}, {PHI: Found(predictions, errors)})
+    found = [*measure_rows("dev", {"f1": dev_f1}), *score_rows(scores), *error_rows(summarise_errors(errors))]
+    record = with_measurements(record, rows_in(found, dataset=corpus.name, layer=PHI))
+    return Run(trained.cell, record, {PHI: Found(predictions, errors)})
+
+
+def with_measurements(record: Mapping[str, Any], rows: Iterable[Row]) -> dict[str, Any]:
+    """A run's record with further rows of `experiments.results.measurements.rows_in`."""
+    return {**record, "measurements": [*record["measurements"], *rows]}
 
 
 def strict_f1(tagger: Tagger, split: Split) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -30,7 +30,16 @@ from experiments.core.experiment import (
     settings_by_system,
 )
 from experiments.core.systems import Cell, System, Vectors, make_tagger, plain_cells, profile_of, traits_of
-from experiments.core.training import Found, OnProgress, Run, Trained, choose_device, choose_jobs, fit_cells
+from experiments.core.training import (
+    Found,
+    OnProgress,
+    Run,
+    Trained,
+    choose_device,
+    choose_jobs,
+    fit_cells,
+    with_measurements,
+)
 from experiments.joint.options import (
     ALONE,
     CONCATENATED,
@@ -45,6 +54,7 @@ from experiments.joint.options import (
     reads_gold,
     systems_of,
 )
+from experiments.results.measurements import error_rows, measure_rows, rows_in, score_rows
 from experiments.results.schema import CONCEPT_ANNOTATED_TEXT, Extras, Results
 
 if TYPE_CHECKING:  # It takes pandas.
@@ -70,8 +80,6 @@ EXTRAS = Extras(
         "table_4": (str, None),  # name of its row
         "table_5": ({"learns_from": str, "reads": str}, None),
     },
-    # Words that occur in training only as PHI, and the number of them that the model of concepts has stored.
-    run={"phi_held": ({"held": int, "words": int}, None)},
 )
 ROWS = "table_5"
 """Name of the comparison of the rows of Table 5."""
@@ -114,7 +122,10 @@ class JointPlan:
         )
 
     def _evaluated(self, trained: Trained, corpus: Corpus) -> Run:
-        """Tag the scored documents and score each layer; concepts again without the regions that have no annotation."""
+        """Tag the scored documents and score each layer; concepts again without the regions that have no annotation.
+
+        "phi_held" counts the words that occur in training only as PHI, and those that the model of concepts has stored.
+        """
         cell, tagger = trained.cell, trained.tagger
         record, spans = trained.tagged(partial(spans_of, system=cell.system), corpus.scored)
         if PHI in spans:
@@ -127,20 +138,18 @@ class JointPlan:
             if corpus.test is None
             else _dev_f1(tagger, corpus.dev, cell.system)
         )
-        evaluations = [
-            {
-                "dataset": corpus.name,
-                "layer": layer,
-                "dev_f1": dev_f1[layer],
-                "scores": scores[layer],
-                "errors": summarise_errors(found[layer].errors),
-            }
-            for layer in spans
-        ]
+        rows = []
+        for layer in spans:
+            errors = error_rows(summarise_errors(found[layer].errors))
+            own = [*measure_rows("dev", {"f1": dev_f1[layer]}), *score_rows(scores[layer]), *errors]
+            rows += rows_in(own, dataset=corpus.name, layer=layer)
         if self.unsourced is not None:
             sourced = score_all(*exclude_regions(gold[CONCEPT], spans[CONCEPT], self.unsourced))
-            evaluations.append({"dataset": corpus.name, "layer": CONCEPT_ANNOTATED_TEXT, "scores": sourced})
-        return Run(cell, {**record, "evaluations": evaluations, "phi_held": _held(tagger, corpus.train)}, found)
+            rows += rows_in(score_rows(sourced), dataset=corpus.name, layer=CONCEPT_ANNOTATED_TEXT)
+        if isinstance(tagger, VocabularyProbe):
+            share = memorised_phi_rate(tagger, corpus.train.sentences)
+            rows += rows_in(measure_rows("phi_held", {"held": share.count, "words": share.total}))
+        return Run(cell, with_measurements(record, rows), found)
 
 
 def to_learn(tagger: Tagger, sentences: Sequence[LabelledSentence]) -> list[LabelledSentence]:
@@ -177,14 +186,6 @@ def _dev_f1(tagger: Tagger, dev: Split, system: System) -> dict[str, float]:
     """Strict F of each layer on the development documents."""
     spans = spans_of(tagger, dev, system)
     return {layer: score_entities(gold_of(dev, layer), found).micro.f1 for layer, found in spans.items()}
-
-
-def _held(tagger: Tagger, train: Split) -> Mapping[str, int] | None:
-    """Number of words that occur in training only as PHI and that the model of concepts has stored."""
-    if not isinstance(tagger, VocabularyProbe):
-        return None
-    share = memorised_phi_rate(tagger, train.sentences)
-    return {"held": share.count, "words": share.total}
 
 
 def systems(settings: JointArguments, *, on_step: OnStep) -> Prepared[JointArguments, JointPlan]:

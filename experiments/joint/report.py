@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from statistics import fmean, stdev
@@ -17,9 +17,11 @@ from experiments.core.experiment import Report, heading
 from experiments.joint.options import TABLE_5
 from experiments.papers.lange2020 import PAPER
 from experiments.plots import comparison_plots, entitled
-from experiments.results.schema import CONCEPT_ANNOTATED_TEXT, LAYERS, Results, View, dataset_of_layer, view
+from experiments.results.measurements import OVERALL
+from experiments.results.schema import CONCEPT_ANNOTATED_TEXT, LAYERS, Results
+from experiments.results.view import View, dataset_of_layer, frame_of, view
 from experiments.tables import corpus_table
-from experiments.tables.frames import OVERALL
+from experiments.tables.frames import select
 from experiments.tables.published import printed_cells
 from experiments.tables.scores import (
     confusion_table,
@@ -121,7 +123,8 @@ def _of_layer(results: Results, layer: str, name: str) -> Iterator[tuple[str, Ta
 def deid_table(results: Results, *, published: bool) -> Table:
     """Table 2: scores of each system for PHI."""
     names = [name for name in _compared(results) if PHI in results["systems"][name]["tags"]]
-    rows = {name: _cells(results, name, PHI, PHI) for name in names}
+    seen = view(results, layer=PHI)
+    rows = {name: _cells(results, seen, name, PHI) for name in names}
     if published:
         rows = {name: {**row, **printed_cells(_PRINTED["table-2"], name)} for name, row in rows.items()}
     return _table("De-identification: strict F (Table 2 of lange2020)", rows, _notes(results, PHI, published=published))
@@ -130,9 +133,10 @@ def deid_table(results: Results, *, published: bool) -> Table:
 def concept_table(results: Results, *, published: bool) -> Table:
     """Table 3: scores of each system for concepts; a column says if the PHI that it found is hidden from them."""
     rows: dict[str, _ROW] = {}
+    seen, sourced = _concepts(results)
     for name in _compared(results):
         hides = {"No PHI": "yes" if results["systems"][name]["hides_phi"] else "no"}
-        rows[name] = {**hides, **_cells(results, name, CONCEPT, CONCEPT), **_sourced(results, name)}
+        rows[name] = {**hides, **_cells(results, seen, name, CONCEPT), **_sourced(seen, sourced, name)}
         if published:
             rows[name] |= printed_cells(_PRINTED["table-3"], name)
     notes = (
@@ -147,11 +151,12 @@ def concept_table(results: Results, *, published: bool) -> Table:
 def embedding_scores(results: Results, *, published: bool) -> Table:
     """Table 4: concepts in unchanged text, by the inputs of a BiLSTM-CRF."""
     rows: dict[str, _ROW] = {}
+    seen, sourced = _concepts(results)
     for name, embedding in _of_table(results, "table_4").items():
         facts = results["embeddings"][results["systems"][name]["embedding"]]
         unknown = percent(facts["out_of_vocabulary"][_dataset(results)["test"]]["tokens"])
         rows[embedding] = {"Dimension": str(facts["dim"]), "Unknown tokens (%)": unknown}
-        rows[embedding] |= {**_cells(results, name, CONCEPT), **_sourced(results, name)}
+        rows[embedding] |= {**_cells(results, seen, name), **_sourced(seen, sourced, name)}
         if published:
             rows[embedding] |= printed_cells(_PRINTED["table-4"], embedding)
     notes = (
@@ -165,10 +170,10 @@ def embedding_scores(results: Results, *, published: bool) -> Table:
 def text_table(results: Results, *, published: bool) -> Table:
     """Table 5: concepts, by training text and test text."""
     rows: dict[str, _ROW] = {}
-    ways = _of_table(results, "table_5")
+    ways, (seen, sourced) = _of_table(results, "table_5"), _concepts(results)
     for number, (name, way) in enumerate(((name, ways[name]) for name in TABLE_5 if name in ways), start=1):
         row = {"Learned from": way["learns_from"], "Read in": way["reads"]}
-        rows[f"({number}) {name}"] = row | {**_cells(results, name, CONCEPT, "table_5"), **_sourced(results, name)}
+        rows[f"({number}) {name}"] = row | {**_cells(results, seen, name, "table_5"), **_sourced(seen, sourced, name)}
         if published:
             rows[f"({number}) {name}"] |= printed_cells(_PRINTED["table-5"], (way["learns_from"], way["reads"]))
     notes = (
@@ -186,11 +191,11 @@ def held_table(results: Results) -> Table:
     # Rows of Table 5 that are not among the compared systems, one for each training text.
     others = {texts[name]["learns_from"]: name for name in TABLE_5 if name in texts and name not in compared}
     known = {texts[name]["learns_from"] for name in compared if name in texts}
+    found = _phi_held(results)
     for name in (*compared, *(name for way, name in others.items() if way not in known)):
-        found = [run["phi_held"] for run in _runs(results, name, CONCEPT) if run["phi_held"] is not None]
-        if found:
-            held, words = fmean(one["held"] for one in found), found[0]["words"]
-            rows[name] = {"Words of PHI": f"{words:,}", "Held": f"{held:,.1f}".removesuffix(".0")}
+        if name in found:
+            held, words = found[name]["held"].mean(), found[name]["words"].iloc[0]
+            rows[name] = {"Words of PHI": f"{words:,.0f}", "Held": f"{held:,.1f}".removesuffix(".0")}
             rows[name] |= {"Held (%)": percent(held / max(words, 1))}
     notes = (
         "Words with a letter that are nothing but PHI in the training documents, and those of them that the part for "
@@ -198,6 +203,12 @@ def held_table(results: Results) -> Table:
         "A model that stores only words which it has seen more than once holds fewer for that reason too.",
     )
     return _table("PHI that the part for concepts holds", rows, notes)
+
+
+def _phi_held(results: Results) -> dict[str, pd.DataFrame]:
+    """Each system's words of PHI, "words", and those that it has stored, "held", one row a run."""
+    rows = select(frame_of(results), "phi_held")
+    return {str(name): own.pivot_table("value", "seed", "measure") for name, own in rows.groupby("system")}
 
 
 def _table(title: str, rows: dict[str, _ROW], notes: tuple[str, ...]) -> Table:
@@ -210,29 +221,35 @@ def _dataset(results: Results) -> Mapping[str, Any]:
     return dataset
 
 
-def _runs(results: Results, name: str, layer: str) -> Sequence[Mapping[str, Any]]:
-    """Runs of a system with their scores in a layer; none where it has none."""
-    found = view(results, layer=layer, systems=[name])["systems"]
-    return found[name]["runs"] if found else []
-
-
-def _cells(results: Results, name: str, layer: str, tested: str | None = None) -> dict[str, str]:
+def _cells(results: Results, seen: View, name: str, tested: str | None = None) -> dict[str, str]:
     """Precision, recall and F of the best seed on dev; mean and deviation of F; a mark where the difference holds."""
-    runs = _runs(results, name, layer)
-    best = max(runs, key=lambda run: run["dev_f1"])["scores"]["entity_strict"]["micro"]
-    every = [run["scores"]["entity_strict"]["micro"]["f1"] for run in runs]
+    rows = select(seen["measurements"], "entity_strict", category=OVERALL)
+    scores = rows[rows["system"] == name].pivot_table("value", "seed", "measure", sort=False)
+    best = scores.loc[_best_seed(seen, name)]
     mark = MARK if tested is not None and name in _differing(results["comparisons"][tested]) else ""
     found = {"P": percent(best["precision"]), "R": percent(best["recall"]), "F": percent(best["f1"]) + mark}
     if _seeds(results) > 1:
-        found["Mean F"] = percent(fmean(every)) + (f" ± {percent(stdev(every))}" if len(every) > 1 else "")
+        f1 = [*scores["f1"]]
+        found["Mean F"] = percent(fmean(f1)) + (f" ± {percent(stdev(f1))}" if len(f1) > 1 else "")
     return found
 
 
-def _sourced(results: Results, name: str) -> dict[str, str]:
+def _best_seed(seen: View, name: str) -> Any:
+    """The seed with the best F on dev."""
+    rows = select(seen["measurements"], "dev", measure="f1")
+    return rows[rows["system"] == name].set_index("seed")["value"].idxmax()
+
+
+def _sourced(seen: View, sourced: View, name: str) -> dict[str, str]:
     """F without the regions that have no annotation, of the best seed on dev."""
-    best = max(_runs(results, name, CONCEPT), key=lambda run: run["dev_f1"])["seed"]
-    found = [run for run in _runs(results, name, CONCEPT_ANNOTATED_TEXT) if run["seed"] == best]
-    return {"F, sourced": percent(found[0]["scores"]["entity_strict"]["micro"]["f1"])} if found else {}
+    rows = select(sourced["measurements"], "entity_strict", measure="f1", category=OVERALL)
+    found = rows[(rows["system"] == name) & (rows["seed"] == _best_seed(seen, name))]["value"]
+    return {"F, sourced": percent(found.iloc[0])} if len(found) else {}
+
+
+def _concepts(results: Results) -> tuple[View, View]:
+    """Views of the concepts in all of the text, and without the regions that have no annotation."""
+    return view(results, layer=CONCEPT), view(results, layer=CONCEPT_ANNOTATED_TEXT)
 
 
 def _differing(significance: Mapping[str, Any]) -> set[str]:
@@ -300,8 +317,9 @@ def _said(results: Results, tested: str, pair: Mapping[str, Any]) -> str:
 
 
 def _held(results: Results) -> Iterator[str]:
+    found = _phi_held(results)
     for name in _compared(results):
-        found = [run["phi_held"] for run in _runs(results, name, CONCEPT) if run["phi_held"] is not None]
-        if found:
-            worst = max(found, key=lambda one: one["held"])
-            yield f"{name} holds {worst['held']:,} of {worst['words']:,} words that are nothing but PHI in training."
+        if name in found:
+            worst = found[name].sort_values("held", kind="stable").iloc[-1]
+            counts = f"{worst['held']:,.0f} of {worst['words']:,.0f}"
+            yield f"{name} holds {counts} words that are nothing but PHI in training."

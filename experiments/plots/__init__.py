@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from experiments.plots.scores import confusion_plot, curve_plot, embedding_plot, error_plot, fraction_plot, score_plot
 from experiments.plots.style import entitled, house_style, to_png, to_svg
-from experiments.results.schema import View
+from experiments.results.view import View
 from experiments.tables.frames import curve_frame
 
 __all__ = ["comparison_plots", "entitled", "house_style", "to_png", "to_svg"]
@@ -21,7 +21,7 @@ def comparison_plots(view: View) -> dict[str, Figure]:
     makers = {
         "scores": (score_plot, True),
         "embeddings": (embedding_plot, len(used) > 1),
-        "fractions": (fraction_plot, bool(view["fractions"])),
+        "fractions": (fraction_plot, not view["fractions"].empty),
         "learning-curves": (curve_plot, bool(curve_frame(view)[["loss", "dev_f1"]].notna().to_numpy().any())),
         "errors": (error_plot, True),
     }

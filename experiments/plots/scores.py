@@ -16,11 +16,11 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 from numpy.typing import NDArray
 
 from experiments.plots.style import CHARACTER, INK, Look, canvas, finish, heat_map, looks, model_look, readable_on
-from experiments.results.schema import View
+from experiments.results.measurements import OVERALL
+from experiments.results.view import View
 from experiments.tables.frames import (
     BOUNDARY,
     MISSED,
-    OVERALL,
     SPURIOUS,
     confusion_frame,
     curve_frame,

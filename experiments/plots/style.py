@@ -25,7 +25,7 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from numpy.typing import NDArray
 
-from experiments.results.schema import View
+from experiments.results.view import View
 
 WIDTH = 9.0  # inches
 CHARACTER = 0.085  # inches of width, at the size of ticks and legends

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -26,7 +26,7 @@ from experiments.core.experiment import (
     read_corpus,
 )
 from experiments.core.systems import Cell
-from experiments.core.training import OnProgress, Run, Trained, choose_device, choose_jobs
+from experiments.core.training import OnProgress, Run, Trained, choose_device, choose_jobs, with_measurements
 from experiments.core.training import evaluate as evaluate_tagger
 from experiments.private import learning
 from experiments.private.learning import PRIVATE_TAGGER, PROFILE, TAGGER, Learned, OnEpoch, Recipe, shared_out
@@ -53,11 +53,11 @@ from experiments.private.options import (
     read_settings,
     systems_of,
 )
+from experiments.results.measurements import Row, measure_rows, rows_in
 from experiments.results.schema import Extras, Results
 
 if TYPE_CHECKING:  # These take pandas and JAX.
     from rnn.privacy.attacks.encoders import SentenceEncoder
-    from rnn.privacy.attacks.names import Averaging
     from rnn.privacy.attacks.same_sentence import AttackOutcome as PairOutcome
     from rnn.privacy.training import TrainedRepresentation
 
@@ -74,28 +74,9 @@ __all__ = [
     "systems",
 ]
 
-_ACCURACY = {"accuracy": float, "low": float, "high": float}
-_AVERAGED = {str: {"top1": float, "top10": float, "chance": float}}
 EXTRAS = Extras(
     command={"neighbours": int},
-    run={
-        "attacks": {  # None for an attack that does not apply
-            "fresh": (_ACCURACY, None),
-            "continued": (_ACCURACY, None),
-            "zeroed": (_ACCURACY, None),
-            "no_noise": (_ACCURACY, None),
-            "averaging": (_AVERAGED, None),
-            "averaging_names": (_AVERAGED, None),
-            "linking": ({"auc": (float, None)}, None),
-            "inversion": (
-                dict.fromkeys(("recovered", "by_frequency", "others_recovered", "others_by_frequency"), (float, None)),
-                None,
-            ),
-        },
-        "attack_seconds": float,
-        "remains?": {"unchanged": float, "containing": float, "neighbours_that_contain": float},
-        "history?": [{"phase": str, "input_deviation": float, "output_deviation": float}],
-    },
+    run={"history?": [{"phase": str, "input_deviation": float, "output_deviation": float}]},
 )
 POOLING = "pooling"
 """Name of the comparison of the pooling systems."""
@@ -144,9 +125,10 @@ class PrivatePlan:
             Trained(cell, learned.tagger, seconds, steps, known), corpus, models_folder=self.models_folder
         )
         started = time.perf_counter()
-        attacks = attack(learned, cell, corpus, self.recipe)
+        attacks = list(attack(learned, cell, corpus, self.recipe))
         seconds = time.perf_counter() - started
-        return replace(run, record={**run.record, **learned.facts, "attacks": attacks, "attack_seconds": seconds})
+        rows = [*learned.rows, *attacks, *measure_rows("time", {"attack_seconds": seconds})]
+        return replace(run, record={**with_measurements(run.record, rows_in(rows)), **learned.facts})
 
 
 def systems(settings: PrivateArguments, *, on_step: OnStep) -> Prepared[PrivateArguments, PrivatePlan]:
@@ -240,38 +222,32 @@ def report(results: Results, *, published: bool) -> Report:
 DRAWS = (1, 16, 256)
 """Numbers of encodings of each candidate in the averaging attack."""
 
-ATTACKS = tuple(EXTRAS.run["attacks"])
-"""Names of the attacks; the value of one that does not apply to a system is None."""
 
-
-def attack(learned: Learned, cell: Cell, corpus: Corpus, recipe: Recipe) -> dict[str, Any]:
+def attack(learned: Learned, cell: Cell, corpus: Corpus, recipe: Recipe) -> Iterator[Row]:
     """Attack the data that a system shares; for a scale, also word vectors and pseudonyms with N of Table 2.
 
     The attacker has the training sentences, and attacks the scored ones, which are of other documents. Pooled data is
     attacked by pairs of sentences alone, because recovering all words takes longer than all other attacks.
 
-    Returns:
-        An entry for each of `ATTACKS`.
+    Yields:
+        Rows of each attack that applies; its name is their kind.
     """
     from rnn.privacy.attacks.encoders import WordVectorEncoder  # noqa: PLC0415
     from rnn.privacy.substitution import phi_words  # noqa: PLC0415
 
-    found: dict[str, Any] = dict.fromkeys(ATTACKS)
     vectors, count = recipe.vectors_of(cell.system), neighbours_of(cell.system)
     if cell.system.model == RAW:
-        found |= _on_encoder(WordVectorEncoder(vectors), cell, corpus, recipe)
+        yield from _on_encoder(WordVectorEncoder(vectors), cell, corpus, recipe)
     if cell.system.model == PSEUDONYMS and count == recipe.neighbours:
         words = phi_words([*corpus.train.sentences, *corpus.scored.sentences])
-        found |= _on_encoder(WordVectorEncoder.with_pseudonyms(words, vectors, count), cell, corpus, recipe)
+        yield from _on_encoder(WordVectorEncoder.with_pseudonyms(words, vectors, count), cell, corpus, recipe)
     if learned.trained is not None:
-        corpus = learned.attacked or corpus
-        found |= _same_sentence(learned.trained, cell, corpus, recipe)
+        yield from _same_sentence(learned.trained, cell, learned.attacked or corpus, recipe)
     if learned.trained is not None and learned.attacked is None:
-        found |= _on_encoder(learned.trained.model, cell, corpus, recipe)
-    return found
+        yield from _on_encoder(learned.trained.model, cell, corpus, recipe)
 
 
-def _on_encoder(encoder: SentenceEncoder, cell: Cell, corpus: Corpus, recipe: Recipe) -> dict[str, Any]:
+def _on_encoder(encoder: SentenceEncoder, cell: Cell, corpus: Corpus, recipe: Recipe) -> Iterator[Row]:
     """Averaging, linking and learned inversion."""
     from rnn.privacy.attack_card import attack_vectors  # noqa: PLC0415
     from rnn.privacy.attacks.names import AveragingSettings  # noqa: PLC0415
@@ -286,28 +262,22 @@ def _on_encoder(encoder: SentenceEncoder, cell: Cell, corpus: Corpus, recipe: Re
         neighbours=neighbours_of(cell.system) or recipe.neighbours,
         seed=cell.seed,
     )
+    for kind, averaging in (("averaging", "neighbours"), ("averaging_names", "names")):
+        for draws, hits in found.averaging[averaging].by_draws.items():
+            shares = {"top1": hits.top1.fraction, "top10": hits.top10.fraction, "chance": hits.chance}
+            yield from measure_rows(kind, shares, str(draws))
+    yield from measure_rows("linking", {"auc": found.linking.auc})
     read = found.inversion
-    return {
-        "averaging": _averaged(found.averaging["neighbours"]),
-        "averaging_names": _averaged(found.averaging["names"]),
-        "linking": {"auc": found.linking.auc},
-        "inversion": {
-            "recovered": read.phi.recovered.fraction,
-            "by_frequency": read.phi.by_frequency.fraction,
-            "others_recovered": read.others.recovered.fraction,
-            "others_by_frequency": read.others.by_frequency.fraction,
-        },
+    shares = {
+        "recovered": read.phi.recovered.fraction,
+        "by_frequency": read.phi.by_frequency.fraction,
+        "others_recovered": read.others.recovered.fraction,
+        "others_by_frequency": read.others.by_frequency.fraction,
     }
+    yield from measure_rows("inversion", shares)
 
 
-def _averaged(found: Averaging) -> dict[str, Any]:
-    return {
-        str(draws): {"top1": hits.top1.fraction, "top10": hits.top10.fraction, "chance": hits.chance}
-        for draws, hits in found.by_draws.items()
-    }
-
-
-def _same_sentence(trained: TrainedRepresentation, cell: Cell, corpus: Corpus, recipe: Recipe) -> dict[str, Any]:
+def _same_sentence(trained: TrainedRepresentation, cell: Cell, corpus: Corpus, recipe: Recipe) -> Iterator[Row]:
     """Attack that tells if two vectors are of one sentence: fresh adversaries, the co-trained one, and two controls."""
     from rnn.privacy.attack_card import attack_sentences  # noqa: PLC0415
 
@@ -321,18 +291,17 @@ def _same_sentence(trained: TrainedRepresentation, cell: Cell, corpus: Corpus, r
         adversaries=trained.adversaries,
         noisy=trained.pretrained,
     )
-    return {name: worst_of(tried) for name, tried in outcomes.items()}
+    for kind, tried in outcomes.items():
+        yield from worst_of(kind, tried)
 
 
-def worst_of(outcomes: Sequence[PairOutcome]) -> dict[str, Any]:
-    """The most accurate adversary, and the best of each kind after each number of epochs."""
+def worst_of(kind: str, outcomes: Sequence[PairOutcome]) -> Iterator[Row]:
+    """The most accurate adversary, and the best of each kind after each number of epochs, by its name."""
     from rnn.privacy.attacks.same_sentence import worst  # noqa: PLC0415
 
     best = worst(outcomes)
     low, high = best.share.interval()
-    kinds = dict.fromkeys((one.adversary, one.epochs) for one in outcomes)
-    by_kind = {
-        f"{adversary} {epochs}": worst(o for o in outcomes if (o.adversary, o.epochs) == (adversary, epochs)).accuracy
-        for adversary, epochs in kinds
-    }
-    return {"accuracy": best.accuracy, "low": low, "high": high, "pairs": best.total, "by_adversary": by_kind}
+    yield from measure_rows(kind, {"accuracy": best.accuracy, "low": low, "high": high, "pairs": best.total})
+    for adversary, epochs in dict.fromkeys((one.adversary, one.epochs) for one in outcomes):
+        same = [one for one in outcomes if (one.adversary, one.epochs) == (adversary, epochs)]
+        yield from measure_rows(kind, {"accuracy": worst(same).accuracy}, f"{adversary} {epochs}")

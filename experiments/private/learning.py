@@ -21,6 +21,7 @@ from crfdeid.registry import create, model_settings, require_known, select, sett
 from crfdeid.tagger import FitProgress, Tagger
 from experiments.core.systems import Cell, Point, System
 from experiments.private.options import DANN, HOSPITALS, PARTS, PROVIDER, Sizes, neighbours_of
+from experiments.results.measurements import Row, measure_rows
 
 if TYPE_CHECKING:  # Importing these takes JAX.
     from rnn.embeddings import WordVectors
@@ -112,6 +113,7 @@ class Learned(NamedTuple):
         trained: the private representation, if there is one to attack.
         attacked: the corpus whose training sentences the attackers have, and whose scored ones they attack; None for
             the experiment's.
+        rows: further measurements.
         facts: further entries of the run's record.
     """
 
@@ -119,6 +121,7 @@ class Learned(NamedTuple):
     sentences: Sequence[LabelledSentence]
     trained: TrainedRepresentation | None = None
     attacked: Corpus | None = None
+    rows: Sequence[Row] = ()
     facts: Mapping[str, Any] = {}
 
 
@@ -133,7 +136,7 @@ def learn_pseudonyms(recipe: Recipe, cell: Cell, corpus: Corpus, on_epoch: OnEpo
 
     vectors = recipe.vectors_of(cell.system)
     made = pseudonymise(corpus.train, vectors, count=neighbours_of(cell.system) or 1, seed=cell.seed)
-    return fitted(recipe, cell, corpus, made.sentences, on_epoch)._replace(facts={"remains": _remains(made)})
+    return fitted(recipe, cell, corpus, made.sentences, on_epoch)._replace(rows=_remains(made))
 
 
 def learn_representation(recipe: Recipe, cell: Cell, corpus: Corpus, on_epoch: OnEpoch) -> Learned:
@@ -176,14 +179,11 @@ def fitted(
     return Learned(tagger, sentences)
 
 
-def _remains(made: Pseudonymised) -> dict[str, float]:
+def _remains(made: Pseudonymised) -> list[Row]:
     """PHI that pseudonyms leave: two shares of its tokens, and the number of a word's neighbours that contain it."""
     tokens = max(made.remains.tokens, 1)
-    return {
-        "unchanged": made.remains.unchanged / tokens,
-        "containing": made.remains.containing / tokens,
-        "neighbours_that_contain": made.containing,
-    }
+    shares = {"unchanged": made.remains.unchanged / tokens, "containing": made.remains.containing / tokens}
+    return list(measure_rows("remains", {**shares, "neighbours_that_contain": made.containing}))
 
 
 def shared_out(train: Split) -> dict[str, Split]:
@@ -250,7 +250,7 @@ def learn_pooled_representations(recipe: Recipe, cell: Cell, corpus: Corpus, on_
     tagger = recipe.new_private_tagger(cell, trained.model)
     tagger.fit_shared(shared, corpus.dev.sentences, on_progress=on_epoch)
     attacked = replace(corpus, train=recipe.parts[PROVIDER], test=_joined(recipe.parts[name] for name in HOSPITALS))
-    return Learned(tagger, _of_hospitals(recipe.parts), trained, attacked, history_of(trained))
+    return Learned(tagger, _of_hospitals(recipe.parts), trained, attacked, facts=history_of(trained))
 
 
 def _of_hospitals(parts: Mapping[str, Split]) -> Sequence[LabelledSentence]:

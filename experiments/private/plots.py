@@ -12,7 +12,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator, PercentFormatter
 
 from experiments.plots.style import HUES, canvas, finish
-from experiments.results.schema import View
+from experiments.results.measurements import OVERALL
+from experiments.results.view import View
 
 Series = tuple[str, str]  # a kind and an embedding
 Systems = Sequence[Mapping[str, Any]]
@@ -109,19 +110,17 @@ def _label(panel: Axes, title: str, systems: Systems, kinds: Sequence[str]) -> N
 
 
 def _f1(system: Mapping[str, Any]) -> float | None:
-    scores = system["scores"]
-    found: float | None = scores["binary_hipaa"]["f1"]
-    return scores["entity_strict"]["f1"] if found is None else found
+    found: float | None = system["binary_hipaa"]
+    return system["entity_strict"] if found is None else found
 
 
 def _score_name(systems: Systems) -> str:
-    has_hipaa = systems[0]["scores"]["binary_hipaa"]["f1"] is not None
-    return "Binary HIPAA F (%)" if has_hipaa else "Strict F (%)"
+    return "Strict F (%)" if systems[0]["binary_hipaa"] is None else "Binary HIPAA F (%)"
 
 
 def _accuracy(system: Mapping[str, Any]) -> float | None:
-    fresh = system["attacks"]["fresh"]
-    return None if fresh is None else fresh["accuracy"]
+    found: float | None = system["values"].get(("fresh", OVERALL, "accuracy"))
+    return found
 
 
 def _without(systems: Systems) -> str:
@@ -137,9 +136,9 @@ def history_frame(view: View) -> pd.DataFrame:
     """Training of representations: system, epoch, phase, loss, held_out, input_deviation, output_deviation."""
     names = ("phase", "loss", "held_out", "input_deviation", "output_deviation")
     rows = [
-        (system, number, *(epoch[name] for name in names))
-        for system, found in view["systems"].items()
-        for run in found["runs"][:1]
+        (run["system"], number, *(epoch[name] for name in names))
+        for run in view["runs"]
+        if run["seed"] == view["systems"][run["system"]]["seeds"][0]
         for number, epoch in enumerate(run.get("history", []), start=1)
     ]
     return pd.DataFrame(rows, columns=["system", "epoch", *names])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from statistics import fmean
 from typing import Any
 
 import pandas as pd
@@ -17,9 +16,11 @@ from experiments.papers import friedrich2019
 from experiments.plots import comparison_plots
 from experiments.private.options import POOLED
 from experiments.private.plots import private_plots
-from experiments.results.schema import Results, View, view
+from experiments.results.measurements import OVERALL
+from experiments.results.schema import Results
+from experiments.results.view import View, frame_of, view
 from experiments.tables import comparison_tables
-from experiments.tables.frames import OVERALL
+from experiments.tables.frames import rows_of, select
 from experiments.tables.published import printed_cells
 from experiments.tables.scores import interval_table, overview_table, pair_table
 from experiments.tables.table import NO_VALUE, Table, percent, score_notes
@@ -44,7 +45,9 @@ _NOTES = (
 )
 
 _SCALE = "For a scale: non-private, the attacks on the word vectors themselves; pseudonyms, on those of pseudonyms."
-_SCORES = {"binary_hipaa": "token_binary_hipaa", "entity_strict": "entity_strict"}
+_COLUMNS = ("name", "kind", "embedding", "neighbours", "size", "seeds", "binary_hipaa", "entity_strict")
+_KINDS = (*ACCURACIES, "averaging", "averaging_names", "linking", "inversion")
+"""Attacks, in the order of tables."""
 HIDDEN = 0.55
 """Highest end of the 95 % interval of the worst fresh adversary's accuracy for a representation that hides."""
 CHANCE = 0.5
@@ -99,59 +102,53 @@ def private_tables(results: Results, systems: Sequence[Described], *, published:
 
 
 def described(results: Results) -> list[Described]:
-    """Every system with the means over its runs; of the adversaries' accuracies, the highest of any run."""
-    runs: dict[str, list[Mapping[str, Any]]] = {}
-    for run in results["runs"]:
-        runs.setdefault(run["system"], []).append(run)
-    return [_described(name, system, runs[name]) for name, system in results["systems"].items()]
+    """Every system: its entry, its strict and binary F, and each measure, as means over its runs.
+
+    "values" has (kind, category, measure) -> value. Those of an adversary are of the run in which it was most accurate.
+    """
+    frame, found = frame_of(results), list[Described]()
+    for name, system in results["systems"].items():
+        rows = frame[frame["system"] == name]
+        values = _values(rows)
+        settings = system["settings"]
+        found.append(
+            {
+                "name": name,
+                "kind": system["model"],
+                "embedding": system["embedding"],
+                "neighbours": settings.get("neighbours"),
+                "size": settings.get("representation size"),
+                "seeds": rows["seed"].nunique(),
+                "binary_hipaa": values.get(("token_binary_hipaa", OVERALL, "f1")),
+                "entity_strict": values.get(("entity_strict", OVERALL, "f1")),
+                "values": values,
+            }
+        )
+    return found
 
 
-def _described(name: str, system: Mapping[str, Any], runs: Sequence[Mapping[str, Any]]) -> Described:
-    return {
-        "name": name,
-        "kind": system["model"],
-        "neighbours": system["settings"].get("neighbours"),
-        "embedding": system["embedding"],
-        "size": system["settings"].get("representation size"),
-        "seeds": len(runs),
-        "scores": {score: {"f1": _f1(runs, key)} for score, key in _SCORES.items()},
-        "attacks": {attack: _attack(attack, [run["attacks"][attack] for run in runs]) for attack in runs[0]["attacks"]},
-        "remains": _means([run.get("remains") for run in runs]),
-    }
+def _values(rows: pd.DataFrame) -> dict[tuple[str, str, str], float]:
+    parts = []
+    for kind, found in rows.groupby("kind", sort=False):
+        best = select(found, str(kind), measure="accuracy", category=OVERALL).set_index("seed")["value"]
+        parts.append(found[found["seed"] == best.idxmax()] if kind in ACCURACIES else found)
+    means = pd.concat(parts).groupby(["kind", "category", "measure"], sort=False)["value"].mean().reset_index()
+    return {(row["kind"], row["category"], row["measure"]): row["value"] for row in rows_of(means)}
 
 
-def _f1(runs: Sequence[Mapping[str, Any]], key: str) -> float | None:
-    """Mean of a kind of F; None where the types do not allow it."""
-    found = [s[key]["micro"]["f1"] for run in runs if key in (s := run["evaluations"][0]["scores"])]
-    return fmean(found) if found else None
-
-
-def _attack(name: str, found: Sequence[Any]) -> Any:
-    if name not in ACCURACIES:
-        return _means(found)
-    tried = [one for one in found if one is not None]
-    return max(tried, key=lambda one: one["accuracy"]) if tried else None
-
-
-def _means(found: Sequence[Any]) -> Any:
-    """Mean of numbers, or of each number in objects of one form; None for no numbers."""
-    there = [one for one in found if one is not None]
-    if not there:
-        return None
-    if isinstance(there[0], Mapping):
-        return {key: _means([one[key] for one in there]) for key in there[0]}
-    return fmean(there)
+def of_attack(system: Described, kind: str, measure: str, category: str = OVERALL) -> float | None:
+    """A measure of an attack; None where it does not apply."""
+    found: float | None = system["values"].get((kind, category, measure))
+    return found
 
 
 def systems_frame(systems: Sequence[Described]) -> pd.DataFrame:
-    """One row a system: name, kind, embedding, neighbours, binary_hipaa, entity_strict, and each accuracy's ends."""
+    """One row a system: name, kind, embedding, neighbours, size, seeds, F, and each accuracy's ends."""
     rows = []
     for system in systems:
-        row = {name: system[name] for name in ("name", "kind", "embedding", "neighbours", "size", "seeds")}
-        row |= {name: system["scores"][name]["f1"] for name in ("binary_hipaa", "entity_strict")}
-        for name in ACCURACIES:
-            for end in ("accuracy", "low", "high"):
-                row[f"{name} {end}"] = (system["attacks"][name] or {}).get(end)
+        row = {name: system[name] for name in _COLUMNS}
+        for kind in ACCURACIES:
+            row |= {f"{kind} {end}": of_attack(system, kind, end) for end in ("accuracy", "low", "high")}
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -178,13 +175,13 @@ def _main(results: Results, system: Described) -> bool:
 
 
 def _row(system: Described, *, published: bool) -> dict[str, str]:
-    fresh = system["attacks"]["fresh"]
+    accuracy, low, high = (of_attack(system, "fresh", name) for name in ("accuracy", "low", "high"))
     row = {
         "N": NO_VALUE if system["neighbours"] is None else str(system["neighbours"]),
-        "Binary HIPAA F": percent(system["scores"]["binary_hipaa"]["f1"]),
-        "Strict F": percent(system["scores"]["entity_strict"]["f1"]),
-        "Fresh adversary": percent(fresh and fresh["accuracy"]),
-        "95 % interval": f"{percent(fresh['low'])} to {percent(fresh['high'])}" if fresh else NO_VALUE,
+        "Binary HIPAA F": percent(system["binary_hipaa"]),
+        "Strict F": percent(system["entity_strict"]),
+        "Fresh adversary": percent(accuracy),
+        "95 % interval": NO_VALUE if accuracy is None else f"{percent(low)} to {percent(high)}",
     }
     if published:
         row |= printed_cells(friedrich2019.PAPER.printed["table-2"], (system["kind"], system["embedding"]))
@@ -193,61 +190,58 @@ def _row(system: Described, *, published: bool) -> dict[str, str]:
 
 def attack_table(systems: Sequence[Described]) -> Table:
     """Result of each attack (rows) on each system."""
-    shown = [system for system in systems if any(value is not None for value in system["attacks"].values())]
-    columns = {system["name"]: dict(_attacks(system)) for system in shown}
+    columns = {system["name"]: found for system in systems if (found := dict(_attacks(system)))}
     # In the order of the system with most of them: not every attack is made on every system.
     rows = dict.fromkeys(row for found in sorted(columns.values(), key=len, reverse=True) for row in found)
     cells = pd.DataFrame(
         {name: [found.get(row, NO_VALUE) for row in rows] for name, found in columns.items()}, list(rows)
     )
+    is_scale = any(system["kind"] in ("non-private", "pseudonyms") and system["name"] in columns for system in systems)
     notes = (
         *_NOTES,
         "Averaging: who has the representation tries every candidate, takes the mean over so many draws of noise, and "
         "the nearest one; among a name's N neighbours, and among all names seen: the first, and the first ten.",
         "Linking: how often two vectors of one name are more alike than those of two of its type; 50 % is chance.",
         "Inversion: words that a decoder reads out of the vectors; it was taught on the training sentences.",
-        *([_SCALE] if any(system["kind"] in ("non-private", "pseudonyms") for system in shown) else []),
+        *([_SCALE] if is_scale else []),
     )
-    return Table("Attacks (%)", cells, notes, _attack_frame(systems))
+    data = [
+        (system["name"], _figure(*key), system["values"][key])
+        for system in systems
+        for kind in _KINDS
+        for key in system["values"]
+        if key[0] == kind
+    ]
+    return Table("Attacks (%)", cells, notes, pd.DataFrame(data, columns=["system", "figure", "value"]))
+
+
+def _figure(kind: str, category: str, measure: str) -> str:
+    """Name of a measure of an attack in the table's CSV."""
+    if category == OVERALL:
+        return f"{kind} {measure}"
+    return f"{kind} by_adversary {category}" if kind in ACCURACIES else f"{kind} {category} {measure}"
 
 
 def _attacks(system: Described) -> Iterator[tuple[str, str]]:
     """Figures of a system's attacks, in per cent, by their names."""
-    attacks = system["attacks"]
-    for name, title in ACCURACIES.items():
-        if attacks[name]:
-            found = attacks[name]
-            interval = f"({percent(found['low'], 1)} to {percent(found['high'], 1)})"
-            yield f"pairs, {title}", f"{percent(found['accuracy'], 1)} {interval}"
-    for name, among in (("averaging", "neighbours"), ("averaging_names", "all names")):
-        for draws, hits in (attacks[name] or {}).items():
-            text = f"{percent(hits['top1'], 1)} / {percent(hits['top10'], 1)}"
-            yield f"averaging, {among}, draws {draws}: first / first ten", text
-        if attacks[name]:
-            yield f"averaging, {among}: chance", percent(next(iter(attacks[name].values()))["chance"], 1)
-    if attacks["linking"]:
-        yield "linking, AUC", percent(attacks["linking"]["auc"], 1)
+    for kind, title in ACCURACIES.items():
+        accuracy, low, high = (of_attack(system, kind, name) for name in ("accuracy", "low", "high"))
+        if accuracy is not None:
+            yield f"pairs, {title}", f"{percent(accuracy, 1)} ({percent(low, 1)} to {percent(high, 1)})"
+    for kind, among in (("averaging", "neighbours"), ("averaging_names", "all names")):
+        draws = [category for found, category, measure in system["values"] if (found, measure) == (kind, "top1")]
+        for number in draws:
+            hits = (percent(of_attack(system, kind, name, number), 1) for name in ("top1", "top10"))
+            yield f"averaging, {among}, draws {number}: first / first ten", " / ".join(hits)
+        if draws:
+            yield f"averaging, {among}: chance", percent(of_attack(system, kind, "chance", draws[0]), 1)
+    if ("linking", OVERALL, "auc") in system["values"]:
+        yield "linking, AUC", percent(of_attack(system, "linking", "auc"), 1)
     for name, words in (("", "PHI"), ("others_", "other words")):
-        if attacks["inversion"]:
-            yield f"inversion, {words} read", percent(attacks["inversion"][f"{name}recovered"], 1)
-            yield f"inversion, {words} by frequency", percent(attacks["inversion"][f"{name}by_frequency"], 1)
-
-
-def _attack_frame(systems: Sequence[Described]) -> pd.DataFrame:
-    rows = []
-    for system in systems:
-        for path, value in _numbers(system["attacks"]):
-            rows.append((system["name"], " ".join(path), value))
-    return pd.DataFrame(rows, columns=["system", "figure", "value"])
-
-
-def _numbers(found: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], float]]:
-    """Every number in nested objects, with its path."""
-    if isinstance(found, Mapping):
-        for name, inner in found.items():
-            yield from _numbers(inner, (*path, name))
-    elif found is not None:
-        yield path, found
+        if ("inversion", OVERALL, "recovered") in system["values"]:
+            yield f"inversion, {words} read", percent(of_attack(system, "inversion", f"{name}recovered"), 1)
+            by_frequency = of_attack(system, "inversion", f"{name}by_frequency")
+            yield f"inversion, {words} by frequency", percent(by_frequency, 1)
 
 
 def neighbours_table(systems: Sequence[Described]) -> Table:
@@ -270,10 +264,10 @@ def neighbours_table(systems: Sequence[Described]) -> Table:
 
 
 def _remains(system: Described) -> dict[str, str]:
-    found = system["remains"]
     shares = {"Unchanged": "unchanged", "Holding": "containing"}
-    cells = {title: percent(found and found[name]) for title, name in shares.items()}
-    return {**cells, "Neighbours that hold it": f"{found['neighbours_that_contain']:.2f}" if found else NO_VALUE}
+    cells = {title: percent(of_attack(system, "remains", name)) for title, name in shares.items()}
+    number = of_attack(system, "remains", "neighbours_that_contain")
+    return {**cells, "Neighbours that hold it": NO_VALUE if number is None else f"{number:.2f}"}
 
 
 def _pooling_notes(table: Table) -> tuple[str, ...]:
@@ -286,11 +280,11 @@ def _pooling_notes(table: Table) -> tuple[str, ...]:
 
 
 def _against_raw(results: Results, systems: Sequence[Described]) -> Iterator[str]:
-    raw = {s["embedding"]: s["scores"]["entity_strict"]["f1"] for s in systems if s["kind"] == "non-private"}
+    raw = {s["embedding"]: s["entity_strict"] for s in systems if s["kind"] == "non-private"}
     for system in systems:
         if system["kind"] not in CLOSE or not _main(results, system) or system["embedding"] not in raw:
             continue
-        f1 = system["scores"]["entity_strict"]["f1"]
+        f1 = system["entity_strict"]
         behind = raw[system["embedding"]] - f1
         close = "within" if behind <= CLOSE[system["kind"]] else "not within"
         yield (
@@ -301,19 +295,20 @@ def _against_raw(results: Results, systems: Sequence[Described]) -> Iterator[str
 
 def _hidden(systems: Sequence[Described]) -> Iterator[str]:
     for system in systems:
-        fresh, bare = system["attacks"]["fresh"], system["attacks"]["no_noise"]
-        if fresh is None:
+        fresh, low, high = (of_attack(system, "fresh", name) for name in ("accuracy", "low", "high"))
+        bare = of_attack(system, "no_noise", "accuracy")
+        if fresh is None or low is None or high is None:
             continue
         accuracy = (
-            f"{system['name']}: the worst fresh adversary was right on {percent(fresh['accuracy'], 1)} % of the pairs "
-            f"(95 % interval {percent(fresh['low'], 1)} to {percent(fresh['high'], 1)}): "
+            f"{system['name']}: the worst fresh adversary was right on {percent(fresh, 1)} % of the pairs "
+            f"(95 % interval {percent(low, 1)} to {percent(high, 1)}): "
         )
-        if fresh["low"] > CHANCE and fresh["high"] > HIDDEN:
+        if low > CHANCE and high > HIDDEN:
             yield accuracy + "the representation leaks."
-        elif fresh["high"] > HIDDEN:
+        elif high > HIDDEN:
             yield accuracy + "these are too few pairs to tell whether it hides."
-        elif bare is not None and bare["accuracy"] < STRONG:
-            yield accuracy + f"but without noise only on {percent(bare['accuracy'], 1)} %, so it is too weak to tell."
+        elif bare is not None and bare < STRONG:
+            yield accuracy + f"but without noise only on {percent(bare, 1)} %, so it is too weak to tell."
         else:
             yield accuracy + "it cannot tell real pairs from fake ones."
 
@@ -324,9 +319,9 @@ def _cautions(systems: Sequence[Described]) -> list[str]:
         "No figure here is a promise: it says how well these attacks did, not how well the next one will.",
         "Nothing protects words that are no PHI; the attacks table says how many of them can be read.",
     ]
-    pairs = [attack["pairs"] for s in systems if (attack := s["attacks"]["fresh"]) and "pairs" in attack]
-    if pairs and min(pairs) < _FEWEST_PAIRS:
-        found.append(f"The adversaries were tried on {min(pairs):,} pairs only, so the intervals are wide.")
+    fewest = min((n for system in systems if (n := of_attack(system, "fresh", "pairs")) is not None), default=None)
+    if fewest is not None and fewest < _FEWEST_PAIRS:
+        found.append(f"The adversaries were tried on {fewest:,.0f} pairs only, so the intervals are wide.")
     return found
 
 

@@ -15,7 +15,9 @@ from crfdeid.documents import Span
 from crfdeid.errors import IntegrityError, MismatchError
 from crfdeid.evaluation import ERROR_CATEGORIES, ERROR_CAUSES, EntityError
 from experiments.results.folder import Folder
-from experiments.results.schema import Results, View, dataset_of_layer, is_plain
+from experiments.results.measurements import OVERALL
+from experiments.results.schema import Results, is_plain
+from experiments.results.view import View, dataset_of_layer
 from experiments.tables.scores import Spans
 from features.sentences import split_sentences
 from features.tokens import Sentence
@@ -242,12 +244,16 @@ def browsed(
     first, *others = (list(seen["systems"]) for seen in views.values())
     shown = [name for name in first if all(name in other for other in others)]
     runs = []
+    counted: dict[tuple[str, int], Counter[str]] = {}
+    for row in results["measurements"]:
+        is_count = (row["kind"], row["category"]) == ("errors", OVERALL) and row["measure"] in ERROR_CATEGORIES
+        if is_count and row["layer"] in views and (row["fraction"], row["point"]) == (1.0, ""):
+            counted.setdefault((row["system"], row["seed"]), Counter())[row["measure"]] += row["value"]
     plain = (run for run in results["runs"] if run["system"] in shown and is_plain(run))
     for run in sorted(plain, key=lambda run: shown.index(run["system"])):
         system, seed = run["system"], run["seed"]
         errors = [error for layer in views for error in folder.errors(system, seed, layer)]
-        counted = (found["errors"]["categories"] for found in run["evaluations"] if found["layer"] in views)
-        if Counter(error.category for error in errors) != +sum(map(Counter, counted), Counter()):
+        if Counter(error.category for error in errors) != counted[system, seed]:
             problem = "not the errors that results.json counts: run the experiment again"
             raise MismatchError(problem, path=folder.errors_file(system, str(seed)))
         found = _together([folder.predictions(system, seed, layer) for layer in views])

@@ -10,8 +10,10 @@ from statistics import fmean
 from typing import Any
 
 from experiments.papers import PAPERS, Paper
-from experiments.results.schema import Results, View, is_plain
-from experiments.tables.frames import OVERALL
+from experiments.results.measurements import OVERALL
+from experiments.results.schema import Results, is_plain
+from experiments.results.view import View
+from experiments.tables.frames import select
 from experiments.tables.table import percent
 
 _ERRORS = {
@@ -49,15 +51,16 @@ class Standing:
 
 def ranking(view: View) -> list[Standing]:
     """Systems by strict entity F, the best first."""
-    f1 = {system: _mean(found, "entity_strict", "f1") for system, found in view["systems"].items()}
+    f1 = _means(view, "entity_strict", "f1")
+    covered = _means(view, "token_binary", "recall")
     best = max(f1, key=lambda system: f1[system])
     return [
         Standing(
             system,
-            len(view["systems"][system]["runs"]),
+            len(view["systems"][system]["seeds"]),
             f1[system],
             _interval(view, system),
-            1 - _mean(view["systems"][system], "token_binary", "recall"),
+            1 - covered[system],
             f1[best] - f1[system],
             p := _p(view, best, system),
             None if p is None else p <= view["comparison"]["level"],
@@ -113,8 +116,10 @@ def probability(p: float) -> str:
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def _mean(system: Mapping[str, Any], match: str, measure: str) -> float:
-    return fmean(run["scores"][match]["micro"][measure] for run in system["runs"])
+def _means(view: View, match: str, measure: str) -> dict[str, float]:
+    """Mean of an overall score by system."""
+    rows = select(view["measurements"], match, measure=measure, category=OVERALL)
+    return {str(system): fmean(values) for system, values in rows.groupby("system", sort=False)["value"]}
 
 
 def _interval(view: View, system: str) -> tuple[float, float] | None:
@@ -208,13 +213,10 @@ def _leaks(standings: Sequence[Standing]) -> str:
 
 
 def _hardest(view: View, best: Standing) -> Iterator[str]:
-    runs = view["systems"][best.system]["runs"]
+    rows = select(view["measurements"], "entity_strict", measure="f1")
+    found = rows[rows["system"] == best.system].groupby("category")["value"].sum()
     in_gold = view["dataset"]["splits"][view["dataset"]["test"]]["spans_by_type"]
-    f1 = {
-        label: fmean(run["scores"]["entity_strict"]["by_type"].get(label, {"f1": 0.0})["f1"] for run in runs)
-        for label in view["dataset"]["types"]
-        if in_gold.get(label)
-    }
+    f1 = {label: found.get(label, 0.0) / best.seeds for label in view["dataset"]["types"] if in_gold.get(label)}
     if len(f1) > 1:
         hard, easy = min(f1, key=lambda label: f1[label]), max(f1, key=lambda label: f1[label])
         easiest = f"easiest: {easy} ({percent(f1[easy])} %)"
@@ -222,11 +224,12 @@ def _hardest(view: View, best: Standing) -> Iterator[str]:
 
 
 def _commonest(view: View, best: Standing) -> Iterator[str]:
-    runs = [run["errors"] for run in view["systems"][best.system]["runs"]]
-    counts = {name: fmean(run["categories"][name] for run in runs) for name in _ERRORS}
+    rows = select(view["measurements"], "errors", category=OVERALL)
+    means = rows[rows["system"] == best.system].groupby("measure")["value"].mean()
+    counts = {name: means[name] for name in _ERRORS}
     total, most = sum(counts.values()), max(counts, key=lambda name: counts[name])
     if total:
-        each = f" (mean of {len(runs)} seeds)" if len(runs) > 1 else ""
+        each = f" (mean of {best.seeds} seeds)" if best.seeds > 1 else ""
         yield f"Its commonest errors{each}: {_ERRORS[most]}, {counts[most]:.0f} of {total:.0f}."
 
 

@@ -1,6 +1,7 @@
 """A results folder: the path of each file, and the form of files that are JSON or JSON Lines.
 
 results.json                   the experiment as data (`experiments.results`), written last
+measurements.csv               its measurements (`experiments.results.measurements`), for other programs
 experiment.json                settings, so that `--resume` continues the same experiment
 runs/SYSTEM/SEED.json          a finished cell; cells of a sweep or of a part of the training data have longer names
 predictions/gold.jsonl         the gold spans of the scored split, without text
@@ -56,6 +57,11 @@ class Folder:
     def results_file(self) -> Path:
         """``results.json``."""
         return self.path / "results.json"
+
+    @property
+    def measurements_file(self) -> Path:
+        """``measurements.csv``."""
+        return self.path / "measurements.csv"
 
     @property
     def texts_file(self) -> Path:
@@ -307,8 +313,13 @@ def read_texts(path: Path) -> dict[str, str]:
 
 
 def to_json(content: Any) -> str:
-    """The text of a JSON file."""
-    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    """The text of a JSON file; measurements are one a line."""
+    if not (isinstance(content, dict) and content.get("measurements")):
+        return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    others = to_json({name: value for name, value in content.items() if name != "measurements"})
+    rows = ",\n".join(f"    {json.dumps(row, ensure_ascii=False, allow_nan=False)}" for row in content["measurements"])
+    head = others.removesuffix("\n}\n")
+    return f'{head},\n  "measurements": [\n{rows}\n  ]\n}}\n'
 
 
 def read_json(path: Path) -> Any:

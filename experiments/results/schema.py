@@ -1,7 +1,7 @@
-"""Shape of results.json, its validation, and views of it: the form that tables and plots read.
+"""Shape of results.json, and its validation.
 
 The shape is written like the data for `crfdeid.validation.shape_errors`. ``systems`` lists what was trained, ``runs``
-each training of it, and a run's ``evaluations`` its scores, one for each dataset and annotation layer. Further entries
+each training of it, and ``measurements`` all numbers of the runs (`experiments.results.measurements`). Further entries
 of an experiment are those of its `Extras`.
 """
 
@@ -13,12 +13,11 @@ from importlib import import_module
 from typing import Any
 
 from crfdeid.documents import CONCEPT, PHI
-from crfdeid.evaluation import TAB_MEASURES
-from crfdeid.label_schemes import in_order
 from crfdeid.validation import shape_errors
 from experiments import EXPERIMENTS
+from experiments.results.measurements import OVERALL, point_name
 
-SCHEMA = 4
+SCHEMA = 5
 """Value of the key ``schema``: version of the shape."""
 
 SPLITS = ("train", "dev", "test")
@@ -55,18 +54,6 @@ _EMBEDDING: Shape = {
     "notices": [str],
     "fit_seconds": float,
 }
-_MEASURES: Shape = {"precision": float, "recall": float, "f1": float}
-_COUNTS: Shape = {**_MEASURES, "tp": int, "fp": int, "fn": int}
-_SCORED: Shape = {"micro": _COUNTS, "macro": _MEASURES, "by_type": {str: _COUNTS}}
-_SHARE: Shape = {"count": int, "total": int, "low": float, "high": float}
-_SCORES: Shape = {
-    "entity_strict": _SCORED,
-    "entity_relaxed": _SCORED,
-    "token": _SCORED,
-    "token_binary": _SCORED,
-    "token_binary_hipaa?": _SCORED,  # where types say which identifier of HIPAA they are
-    "tab?": dict.fromkeys(TAB_MEASURES, _SHARE),  # of documents with mentions of entities
-}
 _INTERVAL: Shape = {"f1": float, "low": float, "high": float}
 COMPARISON: Shape = {
     "test": str,
@@ -92,43 +79,23 @@ COMPARISON: Shape = {
     "intervals": {str: {str: _INTERVAL}},  # by system and category
 }
 
-_CATEGORIES = ("missed", "wrong", "boundary", "spurious")
-_CAUSES: Shape = {category: {str: int} for category in _CATEGORIES}
-_ERRORS: Shape = {
-    "categories": dict.fromkeys(_CATEGORIES, int),
-    "by_type": _CAUSES,
-    "causes": _CAUSES,
-    "confusions": [{"gold": str, "predicted": str, "count": int}],
-}
-_POINT: Shape = {  # without a required sensitivity, of the most probable tags
-    "required": (float, None),
-    "threshold": (float, None),
-    "sensitivity": float,
-    "ppv": float,
-    "f1": float,
-    "false_negatives_per_1000": float,
-    "false_positives_per_1000": float,
-}
-_EVALUATION: Shape = {  # a point of a sweep has F on dev alone
+MEASUREMENT: Shape = {  # `experiments.results.measurements`
     "dataset": str,
     "layer": str,
-    "dev_f1?": float,
-    "scores?": _SCORES,
-    "errors?": _ERRORS,
-    "missed?": {"tokens": int, "adjacent_found": int},  # unmarked tokens of PHI
-    "operating_points?": [_POINT],
+    "kind": str,
+    "measure": str,
+    "category": str,
+    "value": (float, None),
 }
 RUN: Shape = {
     "system": str,
     "seed": int,
     "fraction": float,
     "point": {str: Any},
-    "fit_seconds": float,
-    "predict_seconds?": float,
-    "tokens_per_second?": float,
     "learning_curve": [{"step": int, "loss": (float, None), "dev_f1": (float, None)}],
-    "evaluations": [_EVALUATION],
 }
+RECORD: Shape = {**RUN, "measurements": [MEASUREMENT]}
+"""A run with its measurements: the content of the file of a finished cell."""
 SYSTEM: Shape = {
     "model": str,
     "embedding": (str, None),
@@ -160,6 +127,7 @@ END: Shape = {
     },
     "runs": [RUN],
     "comparisons": {str: COMPARISON},
+    "measurements": [{"system": str, "seed": int, "fraction": float, "point": str, **MEASUREMENT}],
 }
 
 
@@ -178,6 +146,17 @@ class Extras:
     system: Shape = field(default_factory=dict)
     run: Shape = field(default_factory=dict)
     check: Callable[[Results], Iterable[str]] = field(default=lambda results: ())
+
+
+_SCORED = {
+    *(
+        (kind, measure)
+        for kind in ("entity_strict", "entity_relaxed", "token", "token_binary")
+        for measure in ("precision", "recall", "f1", "tp", "fp", "fn")
+    ),
+    *(("time", measure) for measure in ("fit_seconds", "predict_seconds", "tokens_per_second")),
+}
+"""Kinds and measures of every run but those of a sweep, which have F on dev alone."""
 
 
 def damage(results: Any, *, started: bool = False) -> Iterator[str]:
@@ -222,17 +201,26 @@ def _loose_ends(results: Results, *, started: bool) -> Iterator[str]:
 
 
 def _loose_runs(results: Results) -> Iterator[str]:
-    """Systems without a whole run, and runs of no system or of no dataset."""
+    """Systems without a whole run, runs without scores, and measurements of no run or of no dataset."""
     for name in results["systems"].keys() - {run["system"] for run in results["runs"] if is_plain(run)}:
         yield f"runs has none of {name}"
+    of_run: dict[tuple[Any, ...], set[Any]] = {}
     for number, run in enumerate(results["runs"]):
+        of_run[run["system"], run["seed"], run["fraction"], point_name(run["point"])] = set()
         if run["system"] not in results["systems"]:
             yield f"runs.{number}.system is not among systems"
-        for place, evaluation in enumerate(run["evaluations"]):
-            if evaluation["dataset"] not in results["datasets"]:
-                yield f"runs.{number}.evaluations.{place}.dataset is not among datasets"
-            if "scores" not in evaluation and not run["point"]:
-                yield f"runs.{number}.evaluations.{place} has no scores"
+    for number, row in enumerate(results["measurements"]):
+        found = of_run.get((row["system"], row["seed"], row["fraction"], row["point"]))
+        if found is None:
+            yield f"measurements.{number} is of none of the runs"
+        elif row["dataset"] not in ("", *results["datasets"]):
+            yield f"measurements.{number}.dataset is not among datasets"
+        elif row["category"] == OVERALL and row["value"] is not None:
+            found.add((row["kind"], row["measure"]))
+    for number, run in enumerate(results["runs"]):
+        found = of_run[run["system"], run["seed"], run["fraction"], point_name(run["point"])]
+        lacking = (_SCORED if not run["point"] else {("dev", "f1")}) - found
+        yield from (f"measurements has no {kind} {measure} of runs.{number}" for kind, measure in sorted(lacking))
     for name, comparison in results["comparisons"].items():
         if not {pair[side] for pair in comparison["pairs"] for side in "ab"} <= results["systems"].keys():
             yield f"comparisons.{name} has a pair of other systems"
@@ -243,9 +231,6 @@ def is_plain(run: Mapping[str, Any]) -> bool:
     return run["fraction"] == 1.0 and not run["point"]
 
 
-View = Mapping[str, Any]
-"""The return value of `view`."""
-
 CONCEPT_ANNOTATED_TEXT = "concept_sourced"
 """Layer of the scores of concepts without regions that their annotators never saw."""
 
@@ -253,68 +238,6 @@ LAYERS = {PHI: "PHI", CONCEPT: "Concepts", CONCEPT_ANNOTATED_TEXT: "Concepts wit
 """Scored layer -> its name in tables."""
 
 
-def view(
-    results: Results, *, layer: str = PHI, systems: Iterable[str] | None = None, comparison: str | None = None
-) -> View:
-    """The systems scored in one annotation layer, each on the dataset that it was trained on.
-
-    Args:
-        results: the content of results.json.
-        layer: the annotation layer of the evaluations.
-        systems: names of systems; None for all. Those without evaluations in the layer are left out.
-        comparison: name of the comparison of these systems; None for that of the layer's name.
-
-    Returns:
-        "dataset", the facts of the first system's dataset, with the layer's counts; "systems", name -> its entry with
-        "runs", each joined with its evaluation; "fractions" and "sweep", likewise the runs on parts of the training
-        documents and at points of a sweep; "comparison", or None; "embeddings", "environment", "command", "repair".
-    """
-    chosen = results["systems"] if systems is None else {name: results["systems"][name] for name in systems}
-    joined = [
-        {**run, **evaluation}
-        for run in results["runs"]
-        for evaluation in run["evaluations"]
-        if run["system"] in chosen
-        and (evaluation["dataset"], evaluation["layer"]) == (chosen[run["system"]]["trained_on"], layer)
-    ]
-    scored = {
-        name: {**system, "runs": runs}
-        for name, system in chosen.items()
-        if (runs := [run for run in joined if run["system"] == name and is_plain(run)])
-    }
-    trained_on = next((system["trained_on"] for system in scored.values()), next(iter(results["datasets"])))
-    return {
-        **{name: results[name] for name in ("embeddings", "environment", "command", "repair")},
-        "dataset": dataset_of_layer(results["datasets"][trained_on], layer),
-        "systems": scored,
-        "fractions": _fractions(results["datasets"][trained_on], joined),
-        "sweep": [run for run in joined if run["point"]],
-        "comparison": results["comparisons"].get(comparison or layer),
-    }
-
-
 def is_synthetic(results: Results) -> bool:
     """True where all texts are invented."""
     return all(dataset["format"] == "synthetic" for dataset in results["datasets"].values())
-
-
-def _fractions(dataset: Mapping[str, Any], joined: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Every share of the training documents, with its size and its runs; none where there is only the whole."""
-    runs = [run for run in joined if not run["point"]]
-    return [
-        {**size, "runs": [run for run in runs if run["fraction"] == size["fraction"]]}
-        for size in dataset.get("fractions", [])
-    ]
-
-
-def dataset_of_layer(dataset: Mapping[str, Any], layer: str) -> dict[str, Any]:
-    """Facts of a dataset with the counts of one of its annotation layers; unchanged for a dataset of PHI alone."""
-    if not any("layers" in split for split in dataset["splits"].values()):
-        return dict(dataset)
-    layer = CONCEPT if layer == CONCEPT_ANNOTATED_TEXT else layer
-    name = f"{dataset['name']}, {layer}"
-    if layer == PHI:
-        return {**dataset, "name": name}
-    splits = {name: {**split, **split["layers"][layer]} for name, split in dataset["splits"].items()}
-    types = in_order({label for split in splits.values() for label in split["spans_by_type"]})
-    return {**dataset, "name": name, "splits": splits, "types": types, "type_map": "all"}

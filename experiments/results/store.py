@@ -1,7 +1,7 @@
 """Results of an experiment: assembled as plain data, and kept in a folder by which --resume continues.
 
 ``results.json`` is corpus, settings, environment, and the counts and scores of each run. Two runs of one command on one
-machine give the same bytes, but for the values whose names end in ``_seconds`` or ``_per_second``.
+machine give the same bytes, but for measurements of the kind "time" and values whose names end in ``_seconds``.
 
 A cell's ``runs/SYSTEM/NAME.json`` is written last and atomically: if it exists, the cell's predictions, errors and
 model do too.
@@ -49,7 +49,8 @@ from experiments.results.folder import (
     texts_jsonl,
     to_json,
 )
-from experiments.results.schema import RUN, SCHEMA, damage
+from experiments.results.measurements import table_of, to_csv
+from experiments.results.schema import RECORD, SCHEMA, damage
 
 _PACKAGES = (
     "crfdeid",
@@ -104,8 +105,9 @@ def assemble(name: str, prepared: Prepared[Any, Any], runs: Sequence[Run], evalu
             total_seconds=time.perf_counter() - prepared.started,
         ),
         "systems": systems,
-        "runs": [run.record for run in runs],
+        "runs": [{name: value for name, value in run.record.items() if name != "measurements"} for run in runs],
         "comparisons": dict(evaluated.comparisons),
+        "measurements": table_of(run.record for run in runs),
     }
 
 
@@ -208,7 +210,7 @@ def open_store(output: OutputSettings, experiment: Mapping[str, Any]) -> Iterato
 def write_results(
     folder: Folder, results: Mapping[str, Any], corpus: Corpus, embeddings: Embeddings, *, include_text: bool
 ) -> None:
-    """Write the gold spans, the texts and neighbouring words where they may be shown, and results.json last.
+    """Write gold spans, texts and neighbouring words where they may be shown, measurements, and results.json last.
 
     Raises:
         DataError: a file cannot be written.
@@ -222,6 +224,7 @@ def write_results(
     if corpus.is_synthetic or include_text:
         texts = {document.id: document.text for document in documents}
         write_files({folder.texts_file: texts_jsonl(texts), folder.neighbours_file: to_json(embeddings.neighbours)})
+    write_files({folder.measurements_file: to_csv(results["measurements"])})
     write_files({folder.results_file: to_json(results)})
 
 
@@ -286,7 +289,7 @@ class Store:
     def _load(self, cell: Cell) -> Run | None:
         try:
             record = read_json(self.folder.run_file(cell.system.name, cell.name))
-            if any(shape_errors(record, RUN)) or record["seed"] != cell.seed:
+            if any(shape_errors(record, RECORD)) or record["seed"] != cell.seed:
                 raise damaged(self.folder.run_file(cell.system.name, cell.name))
             if not cell.is_plain:
                 return Run(cell, record)

@@ -11,8 +11,8 @@ Scores are fractions in frames and CSV, and per cent in cells.
 from __future__ import annotations
 
 from experiments.papers import papers_on
-from experiments.results.schema import View
-from experiments.tables.frames import OVERALL, TAB
+from experiments.results.measurements import OVERALL, TAB
+from experiments.results.view import View
 from experiments.tables.published import published_tables
 from experiments.tables.scores import (
     ERROR_NAMES,
@@ -72,14 +72,14 @@ def comparison_tables(view: View, *, published: bool) -> dict[str, Table]:
     makers = {
         "scores": (score_table, True),
         "matches": (overview_table, True),
-        "identifiers": (identifier_table, any(TAB in run["scores"] for s in systems.values() for run in s["runs"])),
-        "replicates": (replicate_table, any(len(found["runs"]) > 1 for found in systems.values())),
+        "identifiers": (identifier_table, (view["measurements"]["kind"] == TAB).any()),
+        "replicates": (replicate_table, any(len(found["seeds"]) > 1 for found in systems.values())),
         "intervals": (interval_table, bool(comparison and comparison["intervals"])),
         "significance": (pair_table, bool(comparison and comparison["pairs"])),
         "embeddings": (embedding_table, bool(view["embeddings"])),
         "vocabulary": (vocabulary_table, bool(view["embeddings"])),
-        "fractions": (fraction_table, bool(view["fractions"])),
-        "sweep": (sweep_table, bool(view["sweep"])),
+        "fractions": (fraction_table, not view["fractions"].empty),
+        "sweep": (sweep_table, not view["sweep"].empty),
         "errors": (error_table, True),
         "time": (time_table, True),
     }

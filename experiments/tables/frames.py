@@ -1,18 +1,19 @@
-"""Views as data frames: one fact a row, scores as fractions, nothing rounded. Tables, plots and CSV start from these.
+"""Selections of a view's measurements, and its other facts as data frames: scores as fractions, nothing rounded.
 
 A *system* is a model with its embedding, a *run* one system with one seed; systems may have different numbers of runs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
-from experiments.results.schema import View
+from experiments.results.measurements import MEASURES, OVERALL, TAB, point_name
+from experiments.results.view import View
 
-HIPAA_TOKENS, TAB = "token_binary_hipaa", "tab"
+HIPAA_TOKENS = "token_binary_hipaa"
 SCORES = {
     "entity_strict": "strict entity (type and both boundaries)",
     "entity_relaxed": "relaxed entity (type and overlap, one-to-one)",
@@ -20,10 +21,8 @@ SCORES = {
     "token_binary": "token (PHI or not)",
     HIPAA_TOKENS: "token (PHI that HIPAA names or not)",
 }
-MEASURES = {"recall": "R", "precision": "P", "f1": "F"}
-"""Measures of a score, in order, and their letters."""
 SPLIT_NAMES = {"train": "Train", "dev": "Validation", "test": "Test"}
-OVERALL, MACRO, ALL_ERRORS = "Overall", "Macro average", "All errors"
+ALL_ERRORS = "All errors"
 BOUNDARY, MISSED, SPURIOUS = "Boundary", "Missed", "Spurious"
 
 
@@ -46,35 +45,35 @@ def settings_frame(systems: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame(columns, index=names, dtype=object)
 
 
+def select(rows: pd.DataFrame, kind: str, *, measure: str | None = None, category: str | None = None) -> pd.DataFrame:
+    """Measurements of a kind, and of a measure and a category where they are named."""
+    chosen = rows["kind"] == kind
+    for column, value in (("measure", measure), ("category", category)):
+        if value is not None:
+            chosen &= rows[column] == value
+    return rows[chosen]
+
+
+def wide(rows: pd.DataFrame, *keys: str) -> pd.DataFrame:
+    """Measurements with a row for each combination of the keys, and a column for each measure, as they appear."""
+    index = pd.MultiIndex.from_frame(rows[list(keys)].drop_duplicates())
+    return rows.set_index([*keys, "measure"])["value"].unstack().reindex(index)[list(rows["measure"].unique())]
+
+
 def score_frame(view: View, match: str = "entity_strict") -> pd.DataFrame:
     """Every score: system, seed, category (a type, `OVERALL` or `MACRO`), measure, value.
 
     A run without this kind of score has no rows: scores over HIPAA's types need types that map to them.
     """
-    rows = [
-        (system, run["seed"], *score)
-        for system, found in view["systems"].items()
-        for run in found["runs"]
-        if match in run["scores"]
-        for score in _scores_of(run["scores"][match])
-    ]
-    return pd.DataFrame(rows, columns=["system", "seed", "category", "measure", "value"])
-
-
-def _scores_of(scores: Mapping[str, Any]) -> list[tuple[str, str, float]]:
-    categories = {**scores["by_type"], MACRO: scores["macro"], OVERALL: scores["micro"]}
-    return [(category, measure, values[measure]) for category, values in categories.items() for measure in MEASURES]
+    rows = select(view["measurements"], match)
+    return rows.loc[rows["measure"].isin(list(MEASURES)), ["system", "seed", "category", "measure", "value"]]
 
 
 def identifier_frame(view: View) -> pd.DataFrame:
     """Scores of the Text Anonymization Benchmark: system, seed, score (of `TAB_MEASURES`), count, total, value."""
-    rows = [
-        (system, run["seed"], score, share["count"], share["total"], share["count"] / max(share["total"], 1))
-        for system, found in view["systems"].items()
-        for run in found["runs"]
-        for score, share in run["scores"].get(TAB, {}).items()
-    ]
-    return pd.DataFrame(rows, columns=["system", "seed", "score", "count", "total", "value"])
+    counts = wide(select(view["measurements"], TAB).rename(columns={"category": "score"}), "system", "seed", "score")
+    counts = counts[["count", "total"]].astype(int)
+    return counts.assign(value=counts["count"] / counts["total"].clip(lower=1)).reset_index()
 
 
 def rows_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
@@ -96,48 +95,38 @@ def summary_frame(frame: pd.DataFrame, *keys: str) -> pd.DataFrame:
 
 def fraction_frame(view: View) -> pd.DataFrame:
     """F by amount of training data: system, fraction, documents, sentences, tokens, seed, category, measure, value."""
-    rows = [
-        (system, part["fraction"], part["documents"], part["sentences"], part["tokens"], run["seed"], *score)
-        for system in view["systems"]
-        for part in view["fractions"]
-        for run in part["runs"]
-        if run["system"] == system
-        for score in _scores_of(run["scores"]["entity_strict"])
-    ]
-    sizes = ["fraction", "documents", "sentences", "tokens"]
-    return pd.DataFrame(rows, columns=["system", *sizes, "seed", "category", "measure", "value"])
+    rows = select(view["fractions"], "entity_strict")
+    rows = rows[rows["measure"].isin(list(MEASURES))]
+    rows = rows.merge(pd.DataFrame(view["dataset"]["fractions"]), on="fraction", how="inner")
+    order = list(view["systems"])
+    rows = rows[rows["system"].isin(order)]
+    rows = rows.assign(order=rows["system"].map(order.index)).sort_values(["order", "fraction"], kind="stable")
+    names = ["system", "fraction", "documents", "sentences", "tokens", "seed", "category", "measure", "value"]
+    return rows[names].reset_index(drop=True)
 
 
 def sweep_frame(view: View) -> pd.DataFrame:
-    """Every run of a sweep: system, one column for each setting, seed, value (F on dev), chosen."""
-    names = sweep_names(view)
-    rows = [
-        (run["system"], *map(run["point"].get, names), run["seed"], run["dev_f1"], chosen == run["point"])
-        for run in view["sweep"]
-        for chosen in [view["systems"][run["system"]].get("chosen")]
-    ]
-    return pd.DataFrame(rows, columns=["system", *names, "seed", "value", "chosen"])
-
-
-def sweep_names(view: View) -> list[str]:
-    """Settings of a sweep, in the order of its option."""
-    return [name for name, _ in view["command"]["sweep"]]
+    """Every run of a sweep: system, point, one column for each setting, seed, value (F on dev), chosen."""
+    rows = select(view["sweep"], "dev", measure="f1")
+    chosen = {name: point_name(about["chosen"]) for name, about in view["systems"].items() if "chosen" in about}
+    settings = {
+        name: [view["points"][point].get(name) for point in rows["point"]] for name, _ in view["command"]["sweep"]
+    }
+    frame = rows[["system", "point"]].assign(**settings, seed=rows["seed"], value=rows["value"])
+    return frame.assign(chosen=rows["point"] == rows["system"].map(chosen)).reset_index(drop=True)
 
 
 def error_frame(view: View) -> pd.DataFrame:
     """Errors: system, seed, category (or `ALL_ERRORS`), cause ("" for all causes), count."""
-    rows = []
-    for system, found in view["systems"].items():
-        for run in found["runs"]:
-            errors = run["errors"]
-            rows.append((system, run["seed"], ALL_ERRORS, "", sum(errors["categories"].values())))
-            for category, count in errors["categories"].items():
-                rows.append((system, run["seed"], category, "", count))
-                causes = dict(errors["causes"][category])
-                if category == "wrong":
-                    causes |= {f"{c['gold']} taken for {c['predicted']}": c["count"] for c in errors["confusions"]}
-                rows += [(system, run["seed"], category, cause, number) for cause, number in causes.items()]
-    return pd.DataFrame(rows, columns=["system", "seed", "category", "cause", "count"])
+    rows = view["measurements"]
+    rows = rows[
+        rows["kind"].isin(["causes", "confusions"]) | ((rows["kind"] == "errors") & (rows["category"] == OVERALL))
+    ]
+    pairs, whole = rows["kind"] == "confusions", rows["kind"] == "errors"
+    cause = rows["category"].mask(whole, "").mask(pairs, rows["category"] + " taken for " + rows["measure"])
+    category = rows["measure"].mask(pairs, "wrong").replace("all", ALL_ERRORS)
+    frame = rows[["system", "seed"]].assign(category=category, cause=cause, count=rows["value"].astype(int))
+    return frame.reset_index(drop=True)
 
 
 def confusion_frame(view: View, system: str) -> pd.DataFrame:
@@ -148,30 +137,23 @@ def confusion_frame(view: View, system: str) -> pd.DataFrame:
     after hits, confusions and `SPURIOUS`; an error of one side alone (causes "merged" and "split") is counted on that
     side.
     """
-    runs = view["systems"][system]["runs"]
-    found = {label for run in runs for label in run["scores"]["entity_strict"]["by_type"]}
-    types = [label for label in view["dataset"]["types"] if label in found]
-    first, *others = (_confusions(run, types) for run in runs)
-    return sum(others, start=first) / len(runs)
-
-
-def _confusions(run: Mapping[str, Any], types: Sequence[str]) -> pd.DataFrame:
-    """The matrix of one run, in whole numbers."""
-    scores, by_type = run["scores"]["entity_strict"]["by_type"], run["errors"]["by_type"]
-    matrix = pd.DataFrame(0, index=[*types, BOUNDARY, SPURIOUS], columns=[*types, BOUNDARY, MISSED])
-    for pair in run["errors"]["confusions"]:
-        matrix.loc[pair["gold"], pair["predicted"]] = pair["count"]
+    rows = view["measurements"][view["measurements"]["system"] == system]
+    sums = rows.groupby(["kind", "measure", "category"])["value"].sum().to_dict()
+    types = [label for label in view["dataset"]["types"] if ("entity_strict", "tp", label) in sums]
+    matrix = pd.DataFrame(0.0, index=[*types, BOUNDARY, SPURIOUS], columns=[*types, BOUNDARY, MISSED])
+    for (kind, predicted, gold), count in sums.items():
+        if kind == "confusions":
+            matrix.loc[gold, predicted] = count
     wrong_gold, wrong_predicted = matrix.sum(axis=1), matrix.sum(axis=0)
     for label in types:
-        score, missed, spurious = scores.get(label), *(by_type[c].get(label, 0) for c in ("missed", "spurious"))
-        if score is None:
-            continue
-        matrix.loc[label, label] = score["tp"]
+        tp, fp, fn = (sums["entity_strict", name, label] for name in ("tp", "fp", "fn"))
+        missed, spurious = (sums.get(("errors", name, label), 0) for name in ("missed", "spurious"))
+        matrix.loc[label, label] = tp
         matrix.loc[label, MISSED] = missed
-        matrix.loc[label, BOUNDARY] = score["fn"] - missed - wrong_gold[label]
+        matrix.loc[label, BOUNDARY] = fn - missed - wrong_gold[label]
         matrix.loc[SPURIOUS, label] = spurious
-        matrix.loc[BOUNDARY, label] = score["fp"] - spurious - wrong_predicted[label]
-    return matrix
+        matrix.loc[BOUNDARY, label] = fp - spurious - wrong_predicted[label]
+    return matrix / len(view["systems"][system]["seeds"])
 
 
 def vocabulary_frame(view: View) -> pd.DataFrame:
@@ -205,9 +187,8 @@ def pair_frame(view: View) -> pd.DataFrame:
 def curve_frame(view: View) -> pd.DataFrame:
     """Learning curves: system, seed, step, loss, dev_f1; missing where a model gives none."""
     rows = [
-        (system, run["seed"], point["step"], point["loss"], point["dev_f1"])
-        for system, found in view["systems"].items()
-        for run in found["runs"]
+        (run["system"], run["seed"], point["step"], point["loss"], point["dev_f1"])
+        for run in view["runs"]
         for point in run["learning_curve"]
     ]
     frame = pd.DataFrame(rows, columns=["system", "seed", "step", "loss", "dev_f1"])
@@ -216,11 +197,6 @@ def curve_frame(view: View) -> pd.DataFrame:
 
 def time_frame(view: View) -> pd.DataFrame:
     """Times: system, seed, phase, value (seconds, or tokens a second)."""
-    phases = ("fit_seconds", "predict_seconds", "tokens_per_second")
-    rows = [
-        (system, run["seed"], phase, run[phase])
-        for system, found in view["systems"].items()
-        for run in found["runs"]
-        for phase in phases
-    ]
-    return pd.DataFrame(rows, columns=["system", "seed", "phase", "value"])
+    rows = select(view["measurements"], "time")
+    rows = rows[rows["measure"].isin(["fit_seconds", "predict_seconds", "tokens_per_second"])]
+    return rows[["system", "seed", "measure", "value"]].rename(columns={"measure": "phase"})

@@ -10,8 +10,9 @@ import pandas as pd
 
 from experiments.papers import Paper
 from experiments.papers.paper import Printed, PrintedTable, SystemRow, SystemTable, TypeTable
-from experiments.results.schema import View
-from experiments.tables.frames import HIPAA_TOKENS, MEASURES, OVERALL, SCORES, score_frame, summary_frame
+from experiments.results.measurements import MEASURES, OVERALL
+from experiments.results.view import View
+from experiments.tables.frames import HIPAA_TOKENS, SCORES, score_frame, summary_frame
 from experiments.tables.table import NO_VALUE, Table, hipaa_notes, percent, run_counts
 
 _COLUMNS = ["system", "source", "category", "measure", "value"]

@@ -14,14 +14,13 @@ import pandas as pd
 from crfdeid.documents import Document, Span, tokens_of
 from crfdeid.evaluation import ERROR_CAUSES, TAB_MEASURES
 from crfdeid.evaluation.tokens import missed_tokens, token_types
-from experiments.results.schema import Results, View
+from experiments.results.measurements import MACRO, MEASURES, OVERALL
+from experiments.results.schema import Results
+from experiments.results.view import View
 from experiments.tables.frames import (
     ALL_ERRORS,
     BOUNDARY,
-    MACRO,
-    MEASURES,
     MISSED,
-    OVERALL,
     SCORES,
     SPURIOUS,
     confusion_frame,
@@ -300,7 +299,7 @@ def _shown_causes(frame: pd.DataFrame, category: str) -> list[str]:
 
 def confusion_table(view: View, system: str) -> Table:
     """Gold types against predicted types of one system, with margins so that it adds up to the strict scores."""
-    frame, mean = confusion_frame(view, system), len(view["systems"][system]["runs"]) > 1
+    frame, mean = confusion_frame(view, system), len(view["systems"][system]["seeds"]) > 1
     with_sums = frame.assign(Gold=frame.sum(axis=1))
     types = [label for label in frame.index if label not in (BOUNDARY, SPURIOUS)]
     with_sums.loc["Predicted"] = with_sums.sum(axis=0)

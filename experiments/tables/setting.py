@@ -9,7 +9,8 @@ from typing import Any
 import pandas as pd
 
 from crfdeid.augmentation import NO_COPIES
-from experiments.results.schema import Results, View
+from experiments.results.schema import Results
+from experiments.results.view import View
 from experiments.tables.frames import (
     SPLIT_NAMES,
     corpus_frame,
@@ -17,7 +18,6 @@ from experiments.tables.frames import (
     settings_frame,
     summary_frame,
     sweep_frame,
-    sweep_names,
     time_frame,
     vocabulary_frame,
 )
@@ -63,28 +63,30 @@ def _setting(value: Any) -> str:
 
 def sweep_table(view: View) -> Table:
     """Grid of a sweep: one row a point, one column a system, F on dev; the chosen point is marked."""
-    frame, names = sweep_frame(view), sweep_names(view)
-    point = frame[names].apply(lambda row: _point(names, row), axis=1)
-    summary = summary_frame(frame.assign(point=point), "system", "point", "chosen")
+    frame = sweep_frame(view)
+    summary = summary_frame(frame, "system", "point", "chosen")
     texts = {
         (row["point"], row["system"]): mean_and_deviation(row) + (MARK if row["chosen"] else "")
         for row in rows_of(summary)
     }
     systems, points = summary["system"].unique(), summary["point"].unique()
-    rows = {point: [texts.get((point, system), NO_VALUE) for system in systems] for point in points}
+    rows = {
+        _point_text(view["points"][point]): [texts.get((point, system), NO_VALUE) for system in systems]
+        for point in points
+    }
     notes = (
         f"Strict entity F on dev in %, of the epoch that is kept; {MARK}: the highest mean of a system, its choice.",
         "The scored split took no part in the choice.",
     )
     cells = pd.DataFrame.from_dict(rows, orient="index", columns=systems)
-    return Table("Sweep: F on dev by setting", cells, notes, frame)
+    return Table("Sweep: F on dev by setting", cells, notes, frame.drop(columns="point"))
 
 
-def _point(names: Sequence[str], values: pd.Series) -> str:
-    values_by_name = ((name.replace("_", " "), values[name]) for name in names if not pd.isna(values[name]))
-    # pandas turns all numbers of a row into floats if one is a float.
+def _point_text(point: Mapping[str, Any]) -> str:
     return ", ".join(
-        f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}" for name, value in values_by_name
+        f"{name.replace('_', ' ')} {value:g}" if isinstance(value, float) else f"{name.replace('_', ' ')} {value}"
+        for name, value in point.items()
+        if value is not None
     )
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 from tabulate import MIN_PADDING, tabulate
 
 from crfdeid.label_schemes import approximate_types
-from experiments.results.schema import View
+from experiments.results.view import View
 from experiments.tables.frames import HIPAA_TOKENS
 
 NO_VALUE = "-"
@@ -68,7 +68,7 @@ def long_form(cells: pd.DataFrame, row: str, column: str) -> pd.DataFrame:
 
 def run_counts(view: View) -> dict[str, int]:
     """Number of runs of each system."""
-    return {system: len(found["runs"]) for system, found in view["systems"].items()}
+    return {system: len(found["seeds"]) for system, found in view["systems"].items()}
 
 
 def score_notes(view: View) -> tuple[str, ...]:
@@ -91,7 +91,7 @@ def score_notes(view: View) -> tuple[str, ...]:
 
 def hipaa_notes(view: View) -> tuple[str, ...]:
     """Notes for the reader of scores over HIPAA's types; empty without such scores."""
-    if not any(HIPAA_TOKENS in run["scores"] for found in view["systems"].values() for run in found["runs"]):
+    if not (view["measurements"]["kind"] == HIPAA_TOKENS).any():
         return ()
     tokens = "PHI that HIPAA names: token by token, as the 2014 i2b2 challenge cuts and counts them."
     approximate = approximate_types(view["dataset"]["types"])

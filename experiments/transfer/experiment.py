@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -54,10 +54,13 @@ from experiments.core.training import (
     choose_jobs,
     fit_cells,
     strict_f1,
+    with_measurements,
 )
+from experiments.results.measurements import Row, error_rows, measure_rows, rows_in, score_rows
 from experiments.results.schema import Extras, Results
 from experiments.transfer.options import (
     BINARY,
+    DEFAULT,
     DESCRIPTION,
     EXAMPLES,
     LEVEL,
@@ -89,9 +92,16 @@ _ENDS = ("precision", "recall", "f1", "low", "high", "precision_low", "precision
 
 
 def _untested(results: Results) -> Iterable[str]:
+    counted = {
+        (row["system"], row["seed"], row["dataset"])
+        for row in results["measurements"]
+        if row["measure"] == "adjacent_found"
+    }
     for name, system in results["systems"].items():
-        scored = [{e["dataset"] for e in run["evaluations"]} for run in results["runs"] if run["system"] == name]
-        if any({*results["datasets"]} - found for found in (system["tested"].keys(), *scored)):
+        seeds = [run["seed"] for run in results["runs"] if run["system"] == name]
+        if {*results["datasets"]} - system["tested"].keys() or any(
+            (name, seed, dataset) not in counted for seed in seeds for dataset in results["datasets"]
+        ):
             yield f"systems.{name} was not tested on every dataset"
 
 
@@ -138,29 +148,21 @@ class TransferPlan:
         record, predictions = trained.tagged(predict_spans, corpus.scored)
         trained.save(self.models_folder)
         errors = trained.errors(corpus.scored.documents, predictions)
-        evaluations = [self._evaluation(trained, tested, predictions) for tested in self.corpora.values()]
-        for evaluation in evaluations:
-            if evaluation["dataset"] == own.name:
-                evaluation["dev_f1"] = strict_f1(trained.tagger, own.dev)
-                evaluation["operating_points"] = points(trained.tagger, own.scored.documents, predictions)
-        return Run(trained.cell, {**record, "evaluations": evaluations}, {PHI: Found(predictions, errors)})
-
-    def _evaluation(self, trained: Trained, tested: Corpus, predictions: Mapping[str, list[Span]]) -> dict[str, Any]:
-        """Scores in the test documents of one corpus."""
-        gold = tested.scored.documents
-        found = {document.id: predictions[document.id] for document in gold}
-        return {
-            "dataset": tested.name,
-            "layer": PHI,
-            "scores": score_all(gold, found),
-            "errors": summarise_errors(trained.errors(gold, found)),
-            "missed": missed_in(gold, found),
-        }
+        rows = []
+        for tested in self.corpora.values():
+            gold = tested.scored.documents
+            found = {document.id: predictions[document.id] for document in gold}
+            scores = [*score_rows(score_all(gold, found)), *error_rows(summarise_errors(trained.errors(gold, found)))]
+            rows += rows_in([*scores, *measure_rows("missed", missed_in(gold, found))], dataset=tested.name, layer=PHI)
+        on_own = [
+            *measure_rows("dev", {"f1": strict_f1(trained.tagger, own.dev)}),
+            *points(trained.tagger, own.scored.documents, predictions),
+        ]
+        rows += rows_in(on_own, dataset=own.name, layer=PHI)
+        return Run(trained.cell, with_measurements(record, rows), {PHI: Found(predictions, errors)})
 
 
-def points(
-    tagger: Tagger, documents: Sequence[Document], predictions: Mapping[str, Sequence[Span]]
-) -> list[dict[str, Any]]:
+def points(tagger: Tagger, documents: Sequence[Document], predictions: Mapping[str, Sequence[Span]]) -> Iterator[Row]:
     """Table 5: thresholds for the paper's sensitivities, and the most probable tags.
 
     Thresholds are chosen on the documents that are scored, as the caption says.
@@ -174,7 +176,10 @@ def points(
     found = operating_points(probabilities, is_phi, required=REQUIRED)
     own = {document.id: predictions[document.id] for document in documents}
     default = OperatingPoint(None, None, score_tokens(documents, own, binary=True).micro, len(is_phi))
-    return [point.to_dict() for point in (*found, default)]
+    for point in (*found, default):
+        values = point.to_dict()
+        required = values.pop("required")
+        yield from measure_rows("operating_points", values, DEFAULT if required is None else str(required))
 
 
 class Entry(NamedTuple):

@@ -63,6 +63,9 @@ BINARY, CATEGORIES, NAME = "binary", "categories", "name"
 COMPARED_TYPES = (BINARY, CATEGORIES, NAME)
 """Compared types: PHI or not; PHI of the right category; names alone."""
 
+DEFAULT = "default"
+"""Operating point of the most probable tags, without a threshold."""
+
 MODELS = ("crf",)
 """Default models."""
 

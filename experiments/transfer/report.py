@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
-from statistics import fmean
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pandas as pd
@@ -17,13 +15,15 @@ from experiments.core.experiment import Report
 from experiments.papers.johnson2020 import PAPER
 from experiments.plots.style import CHARACTER, canvas, finish, heat_map
 from experiments.reporting.findings import notices
-from experiments.results.schema import Results, view
+from experiments.results.measurements import OVERALL
+from experiments.results.schema import Results
+from experiments.results.view import frame_of, view
 from experiments.tables import example_table
-from experiments.tables.frames import corpus_frame, rows_of
+from experiments.tables.frames import corpus_frame, rows_of, select, wide
 from experiments.tables.published import printed_table, with_printed_rows
 from experiments.tables.setting import time_table
 from experiments.tables.table import MARK, NO_VALUE, Table, long_form, percent, run_notes
-from experiments.transfer.options import LEVEL
+from experiments.transfer.options import DEFAULT, LEVEL
 
 CLINICAL_MEASURES = {"f1": "F1", "recall": "Sensitivity", "precision": "PPV"}
 """The three blocks of Table 4."""
@@ -102,31 +102,20 @@ def scored(results: Results, system: str, dataset: str) -> dict[str, Any]:
     Returns:
         "multi_class", "binary" and "by_category", by category, with counts and scores; "missed".
     """
-    found = [
-        evaluation
-        for run in results["runs"]
-        for evaluation in run["evaluations"]
-        if (run["system"], evaluation["dataset"]) == (system, dataset)
-    ]
-    by_category: dict[str, Counts] = {}
-    for evaluation in found:
-        for label, counts in evaluation["scores"]["token"]["by_type"].items():
-            by_category[label] = by_category.get(label, Counts()) + _counts(counts)
-    missed = (sum(evaluation["missed"][name] for evaluation in found) for name in ("tokens", "adjacent_found"))
+    frame = frame_of(results)
+    rows = frame[(frame["system"] == system) & (frame["dataset"] == dataset)]
+    sums = rows.groupby(["kind", "category", "measure"], sort=False)["value"].sum()
+
+    def total(kind: str, category: str = OVERALL) -> dict[str, Any]:
+        return Counts(*(int(sums[kind, category, name]) for name in ("tp", "fp", "fn"))).to_dict()
+
+    labels = select(rows, "token", measure="tp")["category"]
     return {
-        "multi_class": _total(found, "token"),
-        "binary": _total(found, "token_binary"),
-        "by_category": {label: counts.to_dict() for label, counts in by_category.items()},
-        "missed": dict(zip(("tokens", "adjacent_found"), missed, strict=True)),
+        "multi_class": total("token"),
+        "binary": total("token_binary"),
+        "by_category": {label: total("token", label) for label in labels.unique() if label != OVERALL},
+        "missed": {name: int(sums["missed", OVERALL, name]) for name in ("tokens", "adjacent_found")},
     }
-
-
-def _counts(found: Mapping[str, Any]) -> Counts:
-    return Counts(found["tp"], found["fp"], found["fn"])
-
-
-def _total(found: Iterable[Mapping[str, Any]], match: str) -> dict[str, Any]:
-    return sum((_counts(evaluation["scores"][match]["micro"]) for evaluation in found), Counts()).to_dict()
 
 
 def matrix_frame(results: Results) -> pd.DataFrame:
@@ -202,28 +191,33 @@ _LETTERS = {"P": "precision", "R": "recall", "F1": "f1"}
 
 
 def _runs(results: Results, model: str) -> int:
-    return next(len(system["runs"]) for system in view(results)["systems"].values() if system["label"] == model)
+    return next(len(system["seeds"]) for system in view(results)["systems"].values() if system["label"] == model)
 
 
 def point_table(results: Results) -> Table:
     """Table 5: threshold for each required sensitivity, and its precision."""
     rows: dict[str, _ROW] = {}
-    facts = []
-    for system in view(results)["systems"].values():
-        every = [run["operating_points"] for run in system["runs"]]
-        for same in zip(*every, strict=True):
-            required = same[0]["required"]
-            mean = partial(_mean, same)
-            name = "default" if required is None else f"{100 * required:g}"
-            rows[f"{system['label']}: {system['trained_on']}, {name}"] = {
-                "Sensitivity": percent(mean("sensitivity")),
-                "PPV": percent(mean("ppv")),
-                "F1": percent(mean("f1")),
-                "FN/1000": f"{mean('false_negatives_per_1000'):.2f}",
-                "FP/1000": f"{mean('false_positives_per_1000'):.2f}",
-                "Threshold": NO_VALUE if required is None else f"{mean('threshold'):.3g}",
-            }
-            facts += [{"model": system["label"], "corpus": system["trained_on"], **point} for point in same]
+    seen = view(results)
+    points = select(seen["measurements"], "operating_points").rename(columns={"category": "required"})
+    facts = wide(points, "system", "required", "seed")
+    for mean in rows_of(facts.groupby(["system", "required"], sort=False).mean().reset_index()):
+        about, required = seen["systems"][mean["system"]], mean["required"]
+        is_default = required == DEFAULT
+        name = DEFAULT if is_default else f"{100 * float(required):g}"
+        rows[f"{about['label']}: {about['trained_on']}, {name}"] = {
+            "Sensitivity": percent(mean["sensitivity"]),
+            "PPV": percent(mean["ppv"]),
+            "F1": percent(mean["f1"]),
+            "FN/1000": f"{mean['false_negatives_per_1000']:.2f}",
+            "FP/1000": f"{mean['false_positives_per_1000']:.2f}",
+            "Threshold": NO_VALUE if is_default else f"{mean['threshold']:.3g}",
+        }
+    data = pd.concat([own for _, own in facts.groupby(["system", "required"], sort=False)]).reset_index()
+    names = {name: (about["label"], about["trained_on"]) for name, about in seen["systems"].items()}
+    data.insert(0, "model", [names[system][0] for system in data["system"]])
+    data.insert(1, "corpus", [names[system][1] for system in data.pop("system")])
+    data.insert(2, "required", data.pop("required").replace(DEFAULT, None).astype(float))
+    data = data.drop(columns="seed").astype({name: int for name in ("tokens", "phi_tokens", "missed") if name in facts})
     notes = (
         "Trained and tested on one corpus. FN/1000, FP/1000: tokens of PHI that are left, and others that are hidden, "
         "in 1,000 tokens.",
@@ -232,11 +226,7 @@ def point_table(results: Results) -> Table:
         *run_notes(view(results), "Means of"),
     )
     title = "Operating points: required sensitivity in % (Table 5 of johnson2020)"
-    return Table(title, pd.DataFrame.from_dict(rows, orient="index"), notes, pd.DataFrame(facts))
-
-
-def _mean(points: tuple[Mapping[str, Any], ...], name: str) -> float:
-    return fmean(point[name] for point in points)
+    return Table(title, pd.DataFrame.from_dict(rows, orient="index"), notes, data)
 
 
 def missed_table(results: Results) -> Table:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from samples import as_results, evaluated, rich_view
+from samples import as_results, evaluated, rich_view, tidied
 
 from crfdeid.documents import CONCEPT, PHI
 
@@ -35,19 +35,23 @@ def joint_results(*, seeds: tuple[int, ...] = (0, 1)) -> dict[str, Any]:
         split["layers"] = {CONCEPT: {"documents": split["documents"], **concepts}}
     names = dict.fromkeys((*COMPARED, *TABLE_5, *TABLE_4.values()))
     systems = {name: _system(name) for name in names}
-    return {
-        **as_results(base | {"systems": {}, "fractions": [], "sweep": []}, "joint"),
-        "systems": systems,
-        "runs": [
-            _run(template, name, systems[name]["tags"], seed, HELD.get(name, 100)) for name in names for seed in seeds
-        ],
-        "comparisons": {
-            PHI: _significance("pipeline", {"stacked": 0.4, "multitask": 0.01}),
-            CONCEPT: _significance("pipeline", {"stacked": 0.3, "multitask": 0.004, "crf": 0.001, "alone": 0.5}),
-            SOURCED: _significance("pipeline", {"stacked": 0.3}),
-            "table_5": _significance("alone", {name: 0.2 for name in TABLE_5 if name != "alone"}),
-        },
-    }
+    return tidied(
+        {
+            **as_results(base | {"systems": {}, "fractions": [], "sweep": []}, "joint"),
+            "systems": systems,
+            "runs": [
+                _run(template, name, systems[name]["tags"], seed, HELD.get(name, 100))
+                for name in names
+                for seed in seeds
+            ],
+            "comparisons": {
+                PHI: _significance("pipeline", {"stacked": 0.4, "multitask": 0.01}),
+                CONCEPT: _significance("pipeline", {"stacked": 0.3, "multitask": 0.004, "crf": 0.001, "alone": 0.5}),
+                SOURCED: _significance("pipeline", {"stacked": 0.3}),
+                "table_5": _significance("alone", {name: 0.2 for name in TABLE_5 if name != "alone"}),
+            },
+        }
+    )
 
 
 def _system(name: str) -> dict[str, Any]:

@@ -27,7 +27,7 @@ SAMPLE = "elman-cbow"
 
 
 def private_results(*, pooling: bool = True) -> dict[str, Any]:
-    """Results in which everything was asked for; a new dictionary at each call."""
+    """Results in which everything was asked for, in the nested form of `samples.tidied`; anew at each call."""
     base = rich_view((SAMPLE, "jordan-cbow"), (0, 1))
     template = base["systems"][SAMPLE]["runs"]
     names = [*NAMES, *(POOLED if pooling else ())]

@@ -11,11 +11,14 @@ from __future__ import annotations
 import itertools
 import random
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from crfdeid.evaluation import ERROR_CATEGORIES, TAB_MEASURES, Counts, Scores
 from crfdeid.evaluation.tokens import Proportion
+from experiments.results.measurements import error_rows, measure_rows, rows_in, score_rows, table_of
 from experiments.results.schema import SCHEMA
+from experiments.results.view import view
 
 TYPES = ("PATIENT", "DOCTOR", "HOSPITAL", "LOCATION", "PHONE", "ID", "DATE")
 GOLD = {"PATIENT": 46, "DOCTOR": 235, "HOSPITAL": 163, "LOCATION": 19, "PHONE": 13, "ID": 261, "DATE": 497}
@@ -36,37 +39,92 @@ def rich_results(systems: tuple[str, ...] = SYSTEMS, seeds: tuple[int, ...] = (0
     return as_results(rich_view(systems, seeds))
 
 
-def as_results(view: dict[str, Any], experiment: str = "compare") -> dict[str, Any]:
-    """The results that have this view, and nothing else."""
-    dataset = view["dataset"]["name"]
-    whole = [run for system in view["systems"].values() for run in system["runs"]]
-    parts = [run for part in view["fractions"] for run in part["runs"] if run["fraction"] != 1.0]
+def as_results(nested: dict[str, Any], experiment: str = "compare") -> dict[str, Any]:
+    """The results that have the scores of `rich_view`, and nothing else."""
+    dataset = {key: value for key, value in nested["dataset"].items() if key != "fractions" or nested["fractions"]}
+    name = dataset["name"]
+    whole = [{**run, "system": system} for system, about in nested["systems"].items() for run in about.get("runs", ())]
+    parts = [run for part in nested["fractions"] for run in part["runs"] if run["fraction"] != 1.0]
+    usual = {"fraction": 1.0, "point": {}, "learning_curve": []}
     systems = {
-        name: {key: value for key, value in system.items() if key != "runs"} for name, system in view["systems"].items()
+        system: {"trained_on": name, **{key: value for key, value in about.items() if key != "runs"}}
+        for system, about in nested["systems"].items()
     }
-    return {
-        "experiment": experiment,
-        "schema": SCHEMA,
-        **{key: view[key] for key in ("command", "repair", "environment", "embeddings")},
-        "datasets": {dataset: view["dataset"]},
-        "systems": systems,
-        "runs": [evaluated(run, dataset) for run in (*view["sweep"], *whole, *parts)],
-        "comparisons": {"phi": view["comparison"]} if view["comparison"] else {},
-    }
+    return tidied(
+        {
+            "experiment": experiment,
+            "schema": SCHEMA,
+            **{key: nested[key] for key in ("command", "repair", "environment", "embeddings")},
+            "datasets": {name: dataset},
+            "systems": systems,
+            "runs": [evaluated({**usual, **run}, name) for run in (*nested["sweep"], *whole, *parts)],
+            "comparisons": {"phi": nested["comparison"]} if nested["comparison"] else {},
+        }
+    )
+
+
+def as_view(nested: dict[str, Any]) -> Any:
+    """The view of the results that have these scores."""
+    return view(as_results(nested))
 
 
 EVALUATION = ("layer", "dev_f1", "scores", "errors", "missed", "operating_points")
+TIMES = ("fit_seconds", "predict_seconds", "tokens_per_second", "attack_seconds")
 
 
 def evaluated(run: dict[str, Any], dataset: str) -> dict[str, Any]:
-    """A run of a view as results have it, with its one evaluation."""
+    """A run with its one evaluation, in nested form."""
     evaluation = {key: value for key, value in run.items() if key in EVALUATION}
     rest = {key: value for key, value in run.items() if key not in (*EVALUATION, "dataset", "evaluations")}
     return {**rest, "evaluations": [{"dataset": dataset, "layer": "phi", **evaluation}]}
 
 
+def tidied(nested: dict[str, Any]) -> dict[str, Any]:
+    """Results whose runs have scores, times and attacks in nested form, with these as measurements."""
+    records = [{**run, "measurements": list(_rows_of(run))} for run in nested["runs"]]
+    kept = ("system", "seed", "fraction", "point", "learning_curve", "history")
+    runs = [{name: run[name] for name in kept if name in run} for run in records]
+    return {**nested, "runs": runs, "measurements": table_of(records)}
+
+
+def _rows_of(run: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield from rows_in(measure_rows("time", {name: run[name] for name in TIMES if name in run}))
+    for found in run["evaluations"]:
+        rows = [
+            *(measure_rows("dev", {"f1": found["dev_f1"]}) if "dev_f1" in found else ()),
+            *score_rows(found.get("scores", {})),
+            *(error_rows(found["errors"]) if "errors" in found else ()),
+            *measure_rows("missed", found.get("missed", {})),
+        ]
+        for point in found.get("operating_points", ()):
+            values = {name: value for name, value in point.items() if name != "required"}
+            required = "default" if point["required"] is None else str(point["required"])
+            rows += measure_rows("operating_points", values, required)
+        yield from rows_in(rows, dataset=found["dataset"], layer=found["layer"])
+    for kind, found in {
+        **run.get("attacks", {}),
+        "remains": run.get("remains"),
+        "phi_held": run.get("phi_held"),
+    }.items():
+        inner = {name: value for name, value in (found or {}).items() if isinstance(value, dict)}
+        yield from rows_in(measure_rows(kind, {n: v for n, v in (found or {}).items() if n not in inner}))
+        for category, values in inner.items():
+            if category == "by_adversary":
+                for adversary, value in values.items():
+                    yield from rows_in(measure_rows(kind, {"accuracy": value}, adversary))
+            else:
+                yield from rows_in(measure_rows(kind, values, category))
+
+
+def values_of(rows: Iterable[dict[str, Any]], kind: str, **where: Any) -> dict[tuple[str, str], float]:
+    """Category and measure -> value, of the measurements of a kind that have these values in some columns."""
+    where |= {"kind": kind}
+    chosen = [row for row in rows if all(row[name] == value for name, value in where.items())]
+    return {(row["category"], row["measure"]): row["value"] for row in chosen}
+
+
 def rich_view(systems: tuple[str, ...] = SYSTEMS, seeds: tuple[int, ...] = (0, 1, 2)) -> dict[str, Any]:
-    """The view of these results, without what joins a run to its dataset."""
+    """These results in nested form, in which a test changes them: systems with runs, runs with scores."""
     fractions = _fractions(systems, seeds)
     dataset = _corpus()
     names = ("fraction", "documents", "sentences", "tokens")

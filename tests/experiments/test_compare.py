@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from samples import values_of
 
 from crfdeid.cli import main as crfdeid
 from crfdeid.corpora import read_corpus, write_corpus
@@ -32,8 +33,9 @@ from experiments.core import command
 from experiments.core.systems import System, traits_of
 from experiments.papers import CORE
 from experiments.results.folder import Folder, spans_jsonl
-from experiments.results.schema import view
 from experiments.results.store import Store
+from experiments.results.view import view
+from experiments.tables.frames import fraction_frame
 
 main = partial(command.main, "compare")
 
@@ -66,11 +68,12 @@ def without_times(value: Any) -> Any:
     if isinstance(value, dict):
         kept = {k: v for k, v in value.items() if not k.endswith(("_seconds", "_per_second"))}
         return {name: without_times(inner) for name, inner in kept.items()}
-    return [without_times(inner) for inner in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [without_times(one) for one in value if not (isinstance(one, dict) and one.get("kind") == "time")]
+    return value
 
 
 def check_counts(counts: dict[str, Any]) -> None:
-    assert list(counts) == ["precision", "recall", "f1", "tp", "fp", "fn"]
     tp, fp, fn = counts["tp"], counts["fp"], counts["fn"]
     assert all(isinstance(number, int) and number >= 0 for number in (tp, fp, fn))
     assert counts["precision"] == (tp / (tp + fp) if tp + fp else 0)
@@ -78,36 +81,41 @@ def check_counts(counts: dict[str, Any]) -> None:
     assert counts["f1"] == (2 * tp / (2 * tp + fp + fn) if tp + fp + fn else 0)
 
 
-def check_run(run: dict[str, Any], corpus: dict[str, Any]) -> None:
-    assert list(run) == [
-        *("system", "seed", "fraction", "point", "fit_seconds", "learning_curve"),
-        *("predict_seconds", "tokens_per_second", "evaluations"),
-    ]
-    assert all(isfinite(run[name]) and run[name] > 0 for name in ("fit_seconds", "predict_seconds"))
-    (evaluation,) = run["evaluations"]
-    assert list(evaluation) == ["dataset", "layer", "dev_f1", "scores", "errors"]
-    assert 0 <= evaluation["dev_f1"] <= 1
+def check_run(run: dict[str, Any], rows: list[dict[str, Any]], corpus: dict[str, Any]) -> None:
+    assert list(run) == ["system", "seed", "fraction", "point", "learning_curve"]
+    times = values_of(rows, "time")
+    assert list(times) == [("Overall", name) for name in ("fit_seconds", "predict_seconds", "tokens_per_second")]
+    assert all(isfinite(value) and value > 0 for value in times.values())
+    assert 0 <= values_of(rows, "dev")["Overall", "f1"] <= 1
     kinds = ["entity_strict", "entity_relaxed", "token", "token_binary"]
     # Nobody can say whether HIPAA names a span of the one type PHI.
-    assert list(evaluation["scores"]) == kinds + ["token_binary_hipaa"] * (corpus["types"] != ["PHI"])
-    for name, scores in evaluation["scores"].items():
-        assert list(scores) == ["micro", "macro", "by_type"]
-        assert list(scores["macro"]) == ["precision", "recall", "f1"]
-        check_counts(scores["micro"])
-        for counts in scores["by_type"].values():
+    kinds += ["token_binary_hipaa"] * (corpus["types"] != ["PHI"])
+    assert {row["kind"] for row in rows} - {"time", "dev", "errors", "causes", "confusions"} == set(kinds)
+    for kind in kinds:
+        found = values_of(rows, kind)
+        by_category: dict[str, dict[str, float]] = {}
+        for (category, measure), value in found.items():
+            by_category.setdefault(category, {})[measure] = value
+        assert list(by_category.pop("Macro average")) == ["recall", "precision", "f1"]
+        for counts in by_category.values():
+            assert list(counts) == ["recall", "precision", "f1", "tp", "fp", "fn"]
             check_counts(counts)
+        overall = by_category.pop("Overall")
         for count in ("tp", "fp", "fn"):
-            assert scores["micro"][count] == sum(counts[count] for counts in scores["by_type"].values())
+            assert overall[count] == sum(counts[count] for counts in by_category.values())
         one_type = {"token_binary": {"PHI"}, "token_binary_hipaa": {"HIPAA"}}
-        assert set(scores["by_type"]) <= one_type.get(name, set(corpus["types"]))
-    strict, errors = evaluation["scores"]["entity_strict"]["micro"], evaluation["errors"]
-    assert strict["tp"] + strict["fn"] == corpus["splits"][corpus["test"]]["spans"]
-    assert list(errors) == ["categories", "by_type", "causes", "confusions"]
-    assert tuple(errors["categories"]) == ERROR_CATEGORIES
-    assert all(set(causes) <= set(ERROR_CAUSES) for causes in errors["causes"].values())
-    assert errors["categories"]["wrong"] == sum(c["count"] for c in errors["confusions"])
-    split = errors["causes"]["boundary"].get("split", 0)
-    assert strict["fn"] == sum(errors["categories"][name] for name in ("missed", "wrong", "boundary")) - split
+        assert set(by_category) <= one_type.get(kind, set(corpus["types"]))
+    strict, errors, causes = (values_of(rows, kind) for kind in ("entity_strict", "errors", "causes"))
+    assert strict["Overall", "tp"] + strict["Overall", "fn"] == corpus["splits"][corpus["test"]]["spans"]
+    whole = {measure: value for (category, measure), value in errors.items() if category == "Overall"}
+    assert set(whole) == {*ERROR_CATEGORIES, "all"}
+    assert whole["all"] == sum(whole[name] for name in ERROR_CATEGORIES)
+    for name in ERROR_CATEGORIES:
+        assert whole[name] == sum(n for (category, measure), n in errors.items() if measure == name) - whole[name]
+    assert {cause for cause, _ in causes} <= set(ERROR_CAUSES)
+    assert whole["wrong"] == sum(values_of(rows, "confusions").values())
+    split = causes.get(("split", "boundary"), 0)
+    assert strict["Overall", "fn"] == sum(whole[name] for name in ("missed", "wrong", "boundary")) - split
     steps = [point["step"] for point in run["learning_curve"]]
     assert steps == sorted(set(steps))
     assert all(list(point) == ["step", "loss", "dev_f1"] for point in run["learning_curve"])
@@ -117,9 +125,9 @@ def check_results(results: dict[str, Any], *, models: list[str], seeds: list[int
     """Every key of results.json, and that the numbers agree with each other."""
     assert list(results) == [
         *("experiment", "schema", "command", "repair", "datasets", "embeddings", "systems"),
-        *("environment", "runs", "comparisons"),
+        *("environment", "runs", "comparisons", "measurements"),
     ]
-    assert (results["experiment"], results["schema"]) == ("compare", 4)
+    assert (results["experiment"], results["schema"]) == ("compare", 5)
     (corpus,) = results["datasets"].values()
     assert list(corpus) == ["name", "format", "type_map", "types", "test", "notices", "splits", "sha256"]
     assert corpus["test"] in corpus["splits"]
@@ -145,7 +153,8 @@ def check_results(results: dict[str, Any], *, models: list[str], seeds: list[int
             seeds if traits_of(System("one", system["model"])).uses_seed else seeds[:1]
         )
         for run in runs:
-            check_run(run, corpus)
+            rows = [row for row in results["measurements"] if (row["system"], row["seed"]) == (name, run["seed"])]
+            check_run(run, rows, corpus)
 
 
 def test_everything_is_printed_and_written(
@@ -195,7 +204,7 @@ def test_predictions_hold_spans_of_every_document_and_no_text(corpus_folder: Pat
         spans = {(span["start"], span["end"], span["label"]) for span in line["spans"]}
         found += len(spans & set(document.spans))
         assert all(set(span) == {"start", "end", "label"} for span in line["spans"])
-    assert found == view(read_results(out))["systems"]["crf"]["runs"][0]["scores"]["entity_strict"]["micro"]["tp"] > 0
+    assert found == values_of(read_results(out)["measurements"], "entity_strict")["Overall", "tp"] > 0
     written = "".join(path.read_text("utf-8") for path in (out / "tables.md", out / "results.json"))
     assert "Huntington" not in written
 
@@ -222,15 +231,13 @@ def test_identifiers_are_scored_as_evaluate_scores_them(tmp_path: Path, capsys: 
     out = tmp_path / "results"
     options = ["--types", "all", "--set", "max_iterations=5", "--output", str(out)]
     assert main(["--models", "crf", *corpus_options(tmp_path, "train", "dev"), *options]) == 0
-    (run,) = read_results(out)["runs"]
-    scores = run["evaluations"][0]["scores"]["tab"]
+    scores = values_of(read_results(out)["measurements"], "tab")
     assert "Direct and quasi-identifiers" in capsys.readouterr().out
     assert crfdeid(["evaluate", str(out / "models/crf/0"), str(tmp_path / "dev.jsonl"), "--mode", "tab", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["tab"]
-    assert [(share["count"], share["total"]) for share in scores.values()] == [
-        (row["count"], row["of"]) for row in rows.values()
-    ]
-    assert 0 < scores["quasi_entities"]["total"] == 3
+    found = [(scores[name, "count"], scores[name, "total"]) for name, measure in scores if measure == "count"]
+    assert found == [(row["count"], row["of"]) for row in rows.values()]
+    assert scores["quasi_entities", "total"] == 3
 
 
 def test_the_same_command_gives_the_same_bytes_whatever_the_number_of_jobs(corpus_folder: Path, tmp_path: Path) -> None:
@@ -527,7 +534,7 @@ def test_every_model_gives_the_same_results_one_by_one_and_side_by_side(
     one, two = map(read_results, folders.values())
     check_results(one, models=list(CORE.models.values()), seeds=[0])
     assert one["systems"]["elman"]["settings"]["hidden"] == one["systems"]["jordan"]["settings"]["hidden"] == 10
-    assert len(view(one)["systems"]["jordan"]["runs"][0]["learning_curve"]) == 2
+    assert all(len(run["learning_curve"]) == 2 for run in one["runs"] if run["system"] == "jordan")
     del one["environment"]["jobs"], two["environment"]["jobs"]
     assert without_times(one) == without_times(two)
     for model in CORE.models.values():
@@ -614,11 +621,10 @@ def test_shares_of_the_training_documents_are_compared(corpus_folder: Path, tmp_
     argv = ["--models", "memory", "--fractions", "0.2,0.5", "--seeds", "2", *corpus_options(corpus_folder)]
     assert main([*argv, "--jobs", "1", "--output", str(out)]) == 0
     seen = view(read_results(out))
-    found = seen["fractions"]
-    assert [(part["fraction"], part["documents"], len(part["runs"])) for part in found] == [
-        *((0.2, 4, 2), (0.5, 10, 2), (1.0, 20, 2))
+    found = fraction_frame(seen).drop_duplicates(["fraction", "seed"])[["fraction", "documents"]]
+    assert found.to_numpy().tolist() == [
+        [share, count] for share, count in ((0.2, 4), (0.5, 10), (1.0, 20)) for _ in "01"
     ]
-    assert found[-1]["runs"] == seen["systems"]["memory"]["runs"]
 
 
 def test_text_of_a_real_corpus_is_kept_only_where_asked(corpus_folder: Path, tmp_path: Path, memory_model: Any) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from samples import values_of
 from two_layers import two_layer_folder, two_layer_note
 
 from crfdeid.corpora import read_corpus, write_corpus
@@ -21,7 +22,6 @@ from experiments.core import command
 from experiments.joint import experiment
 from experiments.reporting import files
 from experiments.results.folder import Folder
-from experiments.results.schema import view
 
 main = partial(command.main, "joint")
 compare = partial(command.main, "compare")
@@ -162,10 +162,11 @@ def test_two_corpora_that_share_no_text_are_each_scored_in_their_layer(
     assert sorted(results["systems"]) == sorted([*rows, "crf"])
     assert len(rows) == 4
     counts = {
-        layer: view(results, layer=layer)["systems"]["pipeline"]["runs"][0]["scores"]["entity_strict"]["micro"]
+        layer: values_of(results["measurements"], "entity_strict", layer=layer, system="pipeline")
         for layer in (PHI, CONCEPT)
     }
-    assert {layer: found["tp"] + found["fn"] for layer, found in counts.items()} == {PHI: 2, CONCEPT: 2}
+    gold = {layer: found["Overall", "tp"] + found["Overall", "fn"] for layer, found in counts.items()}
+    assert gold == {PHI: 2, CONCEPT: 2}
     assert "(4) pipeline" in capsys.readouterr().out
 
 
@@ -173,12 +174,11 @@ def test_scores_are_those_of_the_predictions_that_are_kept(run: tuple[Path, Path
     """By layer, and of concepts without what nobody looked through."""
     folder, out, _ = run
     results = Folder(out).results()
-    assert (results["experiment"], results["schema"]) == ("joint", 4)
+    assert (results["experiment"], results["schema"]) == ("joint", 5)
     documents = read_corpus(folder / "test.jsonl")
-    for record in results["runs"]:
-        system = record["system"]
-        scores_of = {found["layer"]: found["scores"] for found in record["evaluations"]}
-        assert list(scores_of) == [
+    for system in results["systems"]:
+        rows = [row for row in results["measurements"] if row["system"] == system and row["layer"]]
+        assert list(dict.fromkeys(row["layer"] for row in rows)) == [
             *([PHI] if system == "pipeline" else []),
             CONCEPT,
             experiment.CONCEPT_ANNOTATED_TEXT,
@@ -187,11 +187,11 @@ def test_scores_are_those_of_the_predictions_that_are_kept(run: tuple[Path, Path
             gold = [select_layer(document, layer) for document in documents]
             assert Folder(out).gold(layer) == {d.id: list(d.spans) for d in gold}
             scores = score_entities(gold, Folder(out).predictions(system, 0, layer))
-            assert scores_of[layer]["entity_strict"] == scores.to_dict()
-        every, sourced = (
-            scores_of[name]["entity_strict"]["micro"] for name in (CONCEPT, experiment.CONCEPT_ANNOTATED_TEXT)
-        )
-        assert (every["tp"] + every["fn"], sourced["tp"] + sourced["fn"]) == (10, 5)
+            found = values_of(rows, "entity_strict", layer=layer)
+            assert {name: found["Overall", name] for name in scores.micro.to_dict()} == scores.micro.to_dict()
+        for layer, count in ((CONCEPT, 10), (experiment.CONCEPT_ANNOTATED_TEXT, 5)):
+            found = values_of(rows, "entity_strict", layer=layer)
+            assert found["Overall", "tp"] + found["Overall", "fn"] == count
     line = json.loads((out / "predictions/pipeline/0.jsonl").read_text("utf-8").split("\n")[0])
     assert list(line) == ["id", "layers"]
     assert list(line["layers"]) == [PHI, CONCEPT]
@@ -201,12 +201,12 @@ def test_concepts_are_found_and_a_model_that_hides_phi_holds_none(run: tuple[Pat
     """Names that are found are hidden; the text as it is holds all five of them."""
     _, out, _ = run
     results = Folder(out).results()
-    systems = view(results, layer=CONCEPT)["systems"]
-    runs = {name: system["runs"][0] for name, system in systems.items()}
-    assert {run["scores"]["entity_strict"]["micro"]["f1"] for run in runs.values()} == {1.0}
-    held = {name: run["phi_held"] for name, run in runs.items()}
-    assert held["alone"] == held["crf"] == {"held": 5, "words": 5}
-    assert held["pipeline-gold-gold"] == {"held": 0, "words": 5}
+    rows = results["measurements"]
+    f1 = [values_of(rows, "entity_strict", layer=CONCEPT, system=name) for name in results["systems"]]
+    assert {found["Overall", "f1"] for found in f1} == {1.0}
+    held = {name: values_of(rows, "phi_held", system=name) for name in results["systems"]}
+    assert held["alone"] == held["crf"] == {("Overall", "held"): 5, ("Overall", "words"): 5}
+    assert held["pipeline-gold-gold"] == {("Overall", "held"): 0, ("Overall", "words"): 5}
     tables = {path.stem for path in (out / "tables").glob("*.md")}
     assert {"table-2", "table-3", "table-5", "phi-held", "concepts", "phi-scores", "concept-scores"} <= tables
     assert "table-4" not in tables

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from samples import values_of
 from two_corpora import two_corpora
 
 from crfdeid.corpora import read_corpus
@@ -19,7 +20,7 @@ from experiments.core import command
 from experiments.reporting import files
 from experiments.reporting.files import command_line
 from experiments.results.folder import Folder
-from experiments.results.schema import damage, view
+from experiments.results.schema import damage
 from experiments.transfer import experiment
 from experiments.transfer.report import scored, transfer_report
 
@@ -139,10 +140,9 @@ def test_scores_are_those_of_the_predictions_that_are_kept(
     binary = score_tokens(documents, own, binary=True).micro
     assert scored(results, "crf@letters", "wards")["binary"] == binary.to_dict()
     assert results["systems"]["crf@letters"]["tested"]["wards"]["recall"] == binary.recall
-    points = view(results)["systems"]["crf@wards"]["runs"][0]["operating_points"]
-    assert [point["required"] for point in points] == [*experiment.REQUIRED, None]
-    assert all(point["sensitivity"] >= point["required"] for point in points[:-1])
-    assert points[-1]["f1"] == scored(results, "crf@wards", "wards")["binary"]["f1"]
+    points = values_of(results["measurements"], "operating_points", system="crf@wards")
+    assert all(points[str(required), "sensitivity"] >= required for required in experiment.REQUIRED)
+    assert points["default", "f1"] == scored(results, "crf@wards", "wards")["binary"]["f1"]
 
 
 def test_every_table_is_written_and_those_with_text_are_not(run: tuple[Any, Path, Any]) -> None:
@@ -204,7 +204,9 @@ def test_every_part_of_the_results_is_checked(results: dict[str, Any]) -> None:
     assert list(damage(results)) == []
     untested = json.loads(json.dumps(results))
     del untested["systems"]["crf@wards"]["tested"]["letters"]
-    untested["runs"][1]["evaluations"].pop()
+    untested["measurements"] = [
+        row for row in untested["measurements"] if (row["system"], row["dataset"]) != ("crf@letters", "wards")
+    ]
     assert list(damage(untested)) == [
         f"systems.crf@{name} was not tested on every dataset" for name in ("wards", "letters")
     ]

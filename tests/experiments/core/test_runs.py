@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from samples import values_of
 
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import PHI, Document, Span
@@ -81,11 +82,13 @@ def test_a_run_records_scores_errors_curve_and_times(memory_model: Any, corpus: 
     assert [cell for cell, _ in told] == [Cell(MEMORY, 7)] * 2
     found = run.record
     assert (found["system"], found["seed"], found["fraction"], found["point"]) == ("memory", 7, 1.0, {})
-    (evaluation,) = found["evaluations"]
-    assert (evaluation["dataset"], evaluation["layer"]) == ("invented", PHI)
-    assert evaluation["dev_f1"] == evaluation["scores"]["entity_strict"]["micro"]["f1"] == 1.0
+    rows = found["measurements"]
+    assert {(row["dataset"], row["layer"]) for row in rows} == {("", ""), ("invented", PHI)}
+    assert values_of(rows, "dev") == {("Overall", "f1"): 1.0}
+    assert values_of(rows, "entity_strict")["Overall", "f1"] == 1.0
     assert found["learning_curve"] == [{"step": 1, "loss": 0.5, "dev_f1": 0.5}, {"step": 2, "loss": 0.5, "dev_f1": 1.0}]
-    assert found["tokens_per_second"] == pytest.approx(14 / found["predict_seconds"])
+    times = values_of(rows, "time")
+    assert times["Overall", "tokens_per_second"] == pytest.approx(14 / times["Overall", "predict_seconds"])
 
 
 def test_copies_are_trained_on_where_they_are_asked_for_and_the_scored_notes_stay(memory_model: Any) -> None:
@@ -132,9 +135,9 @@ def test_errors_know_the_words_of_training_only(memory_model: Any) -> None:
 
 def test_dev_is_scored_beside_the_test_split(memory_model: Any) -> None:
     (run,) = run_cells([[Cell(MEMORY, 0)]], Corpus("invented", "jsonl", "seven", CALLS, CALLS, NOTES), ComparePlan())
-    (evaluation,) = run.record["evaluations"]
-    assert evaluation["dev_f1"] == 1.0
-    assert evaluation["scores"]["entity_strict"]["micro"]["f1"] == 0.0
+    rows = run.record["measurements"]
+    assert values_of(rows, "dev")["Overall", "f1"] == 1.0
+    assert values_of(rows, "entity_strict")["Overall", "f1"] == 0.0
 
 
 def test_a_cell_of_a_sweep_never_looks_at_the_scored_split(memory_model: Any) -> None:
@@ -142,10 +145,11 @@ def test_a_cell_of_a_sweep_never_looks_at_the_scored_split(memory_model: Any) ->
     (run,) = run_cells([[Cell(MEMORY, 2, point=(("window", 3),))]], corpus, ComparePlan())
     assert memory_model.predict_calls == 1
     assert run.layers == {}
-    (evaluation,) = run.record["evaluations"]
-    assert set(evaluation) == {"dataset", "layer", "dev_f1"}
     assert run.record["point"] == {"window": 3}
-    assert "predict_seconds" not in run.record
+    assert [(row["kind"], row["measure"]) for row in run.record["measurements"]] == [
+        ("time", "fit_seconds"),
+        ("dev", "f1"),
+    ]
 
 
 def test_a_cell_on_a_part_of_the_training_documents_learns_from_those_alone(memory_model: Any) -> None:

@@ -40,7 +40,8 @@ from experiments.core.systems import Cell, System, make_tagger, plain_cells, tra
 from experiments.core.training import OnProgress, Run, choose_device, choose_jobs, fit_cells
 from experiments.core.training import evaluate as evaluate_tagger
 from experiments.plots import comparison_plots
-from experiments.results.schema import Extras, Results, view
+from experiments.results.schema import Extras, Results
+from experiments.results.view import view
 from experiments.tables import Table, comparison_tables, corpus_table
 from experiments.tables.frames import OVERALL, score_frame
 from experiments.tables.table import percent

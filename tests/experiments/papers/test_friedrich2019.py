@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from samples import rich_view
+from samples import as_view, rich_view
 
 from experiments import tables
 from experiments.papers import friedrich2019
@@ -20,7 +20,7 @@ def results() -> dict[str, Any]:
 
 
 def shown(results: dict[str, Any]) -> tables.Table:
-    return tables.published_tables(results, [friedrich2019.PAPER])["published-hipaa"]
+    return tables.published_tables(as_view(results), [friedrich2019.PAPER])["published-hipaa"]
 
 
 def test_the_printed_differences_are_those_of_the_text() -> None:

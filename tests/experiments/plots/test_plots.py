@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from PIL import Image
-from samples import GOLD, SYSTEMS, TYPES, rich_view
+from samples import GOLD, SYSTEMS, TYPES, as_view, rich_view
 
 from experiments.plots import comparison_plots, style, to_png, to_svg
 from experiments.plots.scores import curve_plot, error_plot, score_plot
@@ -26,7 +26,7 @@ from experiments.plots.style import house_style
 
 def plots(view: dict[str, Any]) -> dict[str, Figure]:
     with house_style():
-        return comparison_plots(view)
+        return comparison_plots(as_view(view))
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +92,7 @@ def test_lines_on_the_bars_are_the_bootstrap_intervals(view: dict[str, Any], fig
 def test_without_intervals_the_lines_are_the_deviation_over_seeds() -> None:
     view = without_extras(rich_view(systems=("crf", "jordan-cbow")))
     with house_style():
-        figure = score_plot(view)
+        figure = score_plot(as_view(view))
     runs = strict_f1(view, "jordan-cbow", "Overall")
     low, high = lines_of(figure)[-1]
     assert (high - low) / 2 == pytest.approx(statistics.stdev(runs))
@@ -102,7 +102,7 @@ def test_without_intervals_the_lines_are_the_deviation_over_seeds() -> None:
 
 def test_with_one_run_and_no_intervals_there_are_no_lines() -> None:
     with house_style():
-        figure = score_plot(without_extras(rich_view(systems=SYSTEMS[:2], seeds=(0,))))
+        figure = score_plot(as_view(without_extras(rich_view(systems=SYSTEMS[:2], seeds=(0,)))))
     assert not figure.axes[0].collections
 
 
@@ -114,7 +114,7 @@ def test_many_types_go_into_several_rows() -> None:
         by_type = found["runs"][0]["scores"]["entity_strict"]["by_type"]
         found["runs"][0]["scores"]["entity_strict"]["by_type"] = dict.fromkeys(names, by_type["DATE"])
     with house_style():
-        figure = score_plot(view)
+        figure = score_plot(as_view(view))
     assert [len(axes.patches) for axes in figure.axes] == [3 * 26, 3 * 15]
     assert_nothing_overlaps(figure)
 
@@ -165,7 +165,7 @@ def test_a_loss_that_overflowed_leaves_a_gap_and_no_failure() -> None:
     [run] = view["systems"]["elman-random"]["runs"]
     run["learning_curve"][3]["loss"] = None
     with house_style():
-        loss, score = curve_plot(view).axes
+        loss, score = curve_plot(as_view(view)).axes
     assert list(loss.lines[0].get_xdata()) == [1, 2, 3, 5, 6, 7, 8, 9, 10]
     assert len(score.lines[0].get_xdata()) == 10
 
@@ -190,7 +190,7 @@ def test_a_system_without_errors_is_drawn() -> None:
         "confusions": [],
     }
     with house_style():
-        [axes] = error_plot(view).axes
+        [axes] = error_plot(as_view(view)).axes
     assert [bar.get_width() for bar in axes.patches] == [0] * 4
 
 
@@ -239,7 +239,11 @@ def test_long_names_of_nine_systems_stay_readable() -> None:
     long = {name: name.replace("rnnlm", "vectors.of.6B.words_$lower$.300d") for name in view["systems"]}
     view["systems"] = {long[name]: found for name, found in view["systems"].items()}
     with house_style():
-        figures = [score_plot(view | {"comparison": None}), curve_plot(view), error_plot(view)]
+        figures = [
+            score_plot(as_view(view | {"comparison": None})),
+            curve_plot(as_view(view)),
+            error_plot(as_view(view)),
+        ]
     assert len(bars_of(figures[0])) == 9 * 8
     for figure in figures:
         assert_nothing_overlaps(figure)
@@ -281,10 +285,10 @@ def test_the_same_results_give_the_same_bytes() -> None:
 @pytest.mark.slow
 def test_another_process_gives_the_same_bytes() -> None:
     code = (
-        "import hashlib, sys; sys.path.insert(0, sys.argv[1]); from samples import rich_view\n"
+        "import hashlib, sys; sys.path.insert(0, sys.argv[1]); from samples import as_view, rich_view\n"
         "from experiments.plots import comparison_plots, house_style, to_png, to_svg\n"
         "assert 'matplotlib.pyplot' not in sys.modules\n"
-        "with house_style(): found = comparison_plots(rich_view(systems=('crf',)))['scores']\n"
+        "with house_style(): found = comparison_plots(as_view(rich_view(systems=('crf',))))['scores']\n"
         "print(hashlib.sha256(to_png(found) + to_svg(found).encode()).hexdigest())"
     )
     command = [sys.executable, "-c", code, str(Path(__file__).parents[1])]

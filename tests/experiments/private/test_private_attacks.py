@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from samples import values_of
 
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import Document, Span
@@ -29,31 +30,34 @@ VECTORS = WordVectors(WORDS, np.random.default_rng(0).normal(size=(7, 4)).astype
 RECIPE = Recipe("default", SIZES["default"], 3, (), (), {"cbow": VECTORS}, {})
 
 
-def attacked(kind: str, *settings: tuple[str, int]) -> dict[str, Any]:
+def attacked(kind: str, *settings: tuple[str, int]) -> list[dict[str, Any]]:
     cell = Cell(System(kind, kind, "cbow", settings), 0)
     learned: Any = Learned(None, ())  # type: ignore[arg-type]  # its tagger is not looked at
-    return experiment.attack(learned, cell, CORPUS, RECIPE)
+    return list(experiment.attack(learned, cell, CORPUS, RECIPE))
 
 
 def test_word_vectors_tell_everything() -> None:
     found = attacked("non-private")
-    assert tuple(found) == experiment.ATTACKS
-    assert found["averaging"] == {
-        draws: {"top1": 1.0, "top10": 1.0, "chance": pytest.approx(1 / 3)} for draws in ("1", "16", "256")
+    assert {row["kind"] for row in found} == {"averaging", "averaging_names", "linking", "inversion"}
+    assert values_of(found, "averaging") == {
+        (draws, name): pytest.approx(share)
+        for draws in ("1", "16", "256")
+        for name, share in (("top1", 1.0), ("top10", 1.0), ("chance", 1 / 3))
     }
-    assert found["averaging_names"]["1"]["chance"] == pytest.approx(1 / 4)
-    assert found["linking"] == {"auc": 1.0}
-    assert found["inversion"]["recovered"] == found["inversion"]["others_recovered"] == 1.0
-    assert [found[name] for name in ("fresh", "continued", "zeroed", "no_noise")] == [None] * 4
+    assert values_of(found, "averaging_names")["1", "chance"] == pytest.approx(1 / 4)
+    assert values_of(found, "linking") == {("Overall", "auc"): 1.0}
+    inversion = values_of(found, "inversion")
+    assert inversion["Overall", "recovered"] == inversion["Overall", "others_recovered"] == 1.0
 
 
 def test_pseudonyms_are_attacked_with_the_neighbours_of_table_2_alone() -> None:
     found = attacked("pseudonyms", ("neighbours", 3))
-    assert found["averaging"]["1"]["chance"] == pytest.approx(1 / 3)
-    assert found["averaging_names"]["1"]["top1"] < 1.0
-    assert found["inversion"]["others_recovered"] > found["inversion"]["others_by_frequency"]
-    assert set(attacked("pseudonyms", ("neighbours", 2)).values()) == {None}
-    assert set(attacked("alone", ("part", 0)).values()) == {None}
+    assert values_of(found, "averaging")["1", "chance"] == pytest.approx(1 / 3)
+    assert values_of(found, "averaging_names")["1", "top1"] < 1.0
+    inversion = values_of(found, "inversion")
+    assert inversion["Overall", "others_recovered"] > inversion["Overall", "others_by_frequency"]
+    assert attacked("pseudonyms", ("neighbours", 2)) == []
+    assert attacked("alone", ("part", 0)) == []
 
 
 def test_the_worst_adversary_counts_and_each_kinds_worst_stands_beside() -> None:
@@ -63,8 +67,9 @@ def test_the_worst_adversary_counts_and_each_kinds_worst_stands_beside() -> None
             (0, 20, "T1", 52), (1, 20, "T1", 38), (0, 20, "T2", 55), (0, 50, "T2", 60),
         )
     ]  # fmt: skip
-    found = experiment.worst_of(outcomes)
-    assert (found["accuracy"], found["pairs"]) == (0.62, 100)
-    assert found["by_adversary"] == {"T1 20": 0.62, "T2 20": 0.55, "T2 50": 0.60}
-    assert found["low"] == pytest.approx(0.522, abs=0.001)  # Wilson's, of 62 of 100
-    assert found["high"] == pytest.approx(0.709, abs=0.001)
+    found = values_of(experiment.worst_of("fresh", outcomes), "fresh")
+    assert (found["Overall", "accuracy"], found["Overall", "pairs"]) == (0.62, 100)
+    kinds = {category: value for (category, measure), value in found.items() if category != "Overall"}
+    assert kinds == {"T1 20": 0.62, "T2 20": 0.55, "T2 50": 0.60}
+    assert found["Overall", "low"] == pytest.approx(0.522, abs=0.001)  # Wilson's, of 62 of 100
+    assert found["Overall", "high"] == pytest.approx(0.709, abs=0.001)

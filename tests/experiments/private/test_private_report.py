@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from private_samples import NAMES, private_results
+from samples import tidied
 
 from experiments.private.report import attack_table, described, neighbours_table, private_report, systems_table
 from experiments.reporting.files import draw
@@ -11,19 +12,19 @@ from experiments.tables import Table
 
 
 def tables_of(results: dict[str, Any]) -> dict[str, Table]:
-    return dict(private_report(results, published=False).tables)
+    return dict(private_report(tidied(results), published=False).tables)
 
 
 def unpooled(results: dict[str, Any]) -> list[Any]:
-    return [system for system in described(results) if system["name"] in NAMES]
+    return [system for system in described(tidied(results)) if system["name"] in NAMES]
 
 
 def findings(results: dict[str, Any]) -> list[str]:
-    return list(private_report(results, published=False).findings)
+    return list(private_report(tidied(results), published=False).findings)
 
 
 def cautions(results: dict[str, Any]) -> list[str]:
-    return list(private_report(results, published=False).cautions)
+    return list(private_report(tidied(results), published=False).cautions)
 
 
 def set_attack(results: dict[str, Any], system: str, attack: str, **values: float) -> None:
@@ -36,7 +37,7 @@ def test_table_2_has_its_systems_and_the_papers_figures_where_they_are_asked_for
     results = private_results()
     for system in results["systems"].values():
         system["embedding"] = "glove"
-    table = systems_table(results, unpooled(results), published=True)
+    table = systems_table(tidied(results), unpooled(results), published=True)
     assert list(table.cells.index) == [
         "non-private-cbow",
         "pseudonyms-cbow-100",
@@ -48,7 +49,7 @@ def test_table_2_has_its_systems_and_the_papers_figures_where_they_are_asked_for
     ]  # fmt: skip
     assert table.cells.loc["non-private-cbow"].tolist() == ["-", "97.00", "95.00", "-", "-", "97.62"]
     assert table.cells.loc["dann-cbow-100", "Published F"] == "-"
-    assert "Published F" not in systems_table(results, unpooled(results), published=False).cells
+    assert "Published F" not in systems_table(tidied(results), unpooled(results), published=False).cells
     assert len(table.data) == 7
 
 
@@ -93,13 +94,13 @@ def test_all_tables_and_plots_are_there_and_pooling_only_where_it_was_asked_for(
         "pooling-attacks",
     ]  # fmt: skip
     assert "scores" in names
-    assert list(draw(private_report(results, published=False)))[:3] == ["figure-4", "figure-5", "noise"]
+    assert list(draw(private_report(tidied(results), published=False)))[:3] == ["figure-4", "figure-5", "noise"]
     alone = private_results(pooling=False)
     assert not [name for name in tables_of(alone) if name.startswith("pooling")]
     alone["systems"] = {name: system for name, system in alone["systems"].items() if "500" not in name}
     for run in alone["runs"]:
         run.pop("history", None)
-    assert not {"figure-5", "noise"} & draw(private_report(alone, published=False)).keys()
+    assert not {"figure-5", "noise"} & draw(private_report(tidied(alone), published=False)).keys()
 
 
 def test_sentences_say_what_hides_what_leaks_and_what_cannot_be_told() -> None:

@@ -7,7 +7,7 @@ import shlex
 from typing import Any
 
 import pytest
-from samples import as_results, rich_view
+from samples import as_results, as_view, rich_view
 
 from experiments.core.command import parse
 from experiments.reporting.files import command_line, provenance
@@ -37,9 +37,14 @@ def set_p(view: dict[str, Any], p: float, *systems: str) -> None:
 
 
 def test_the_best_is_first_with_its_interval(view):
-    assert [standing.system for standing in ranking(view)] == ["crf", "jordan-cbow", "elman-cbow", "elman-random"]
-    assert "Best overall: crf, strict entity F 90.00 % (95 % interval 87.65 to 92.00)." in sentences(view)
-    assert ranking(view)[2].behind == pytest.approx(0.05)
+    assert [standing.system for standing in ranking(as_view(view))] == [
+        "crf",
+        "jordan-cbow",
+        "elman-cbow",
+        "elman-random",
+    ]
+    assert "Best overall: crf, strict entity F 90.00 % (95 % interval 87.65 to 92.00)." in sentences(as_view(view))
+    assert ranking(as_view(view))[2].behind == pytest.approx(0.05)
 
 
 @pytest.mark.parametrize(
@@ -56,19 +61,19 @@ def test_the_best_is_first_with_its_interval(view):
 def test_only_a_difference_that_the_test_bears_out_is_said_to_hold(view, held, said):
     for system in held:
         set_p(view, 0.05, "crf", system)  # at the level: holds
-    assert any(sentence.startswith(said) for sentence in sentences(view))
+    assert any(sentence.startswith(said) for sentence in sentences(as_view(view)))
 
 
 def test_a_difference_in_one_type_alone_is_not_a_lead(view):
     for pair in view["comparison"]["pairs"]:
         if pair["category"] != "Overall":
             pair["p_holm"] = 0.0
-    assert all(standing.holds in (False, None) for standing in ranking(view))
+    assert all(standing.holds in (False, None) for standing in ranking(as_view(view)))
 
 
 def test_the_paper_s_order_is_held_against_ours_each_model_with_its_best_embedding(view):
     set_p(view, 0.01, "elman-random", "elman-cbow")
-    said = sentences(view)
+    said = sentences(as_view(view))
     assert (
         "The order of models in yadav2016, crf < elman < jordan, is not the same here: "
         "crf > elman-cbow (may be chance), elman-cbow < jordan-cbow (may be chance)." in said
@@ -83,13 +88,13 @@ def test_the_paper_s_order_is_held_against_ours_each_model_with_its_best_embeddi
 def test_what_would_leak_is_said_of_the_best_and_of_the_safest(view):
     assert (
         "What would leak: crf leaves 10.00 % of the PHI's tokens unmarked; elman-cbow leaves the least, 6.00 %."
-        in sentences(view)
+        in sentences(as_view(view))
     )
 
 
 def test_one_system_without_a_test_has_no_lead(view):
     view |= {"systems": {"crf": view["systems"]["crf"]}, "comparison": None}
-    said = sentences(view)
+    said = sentences(as_view(view))
     assert said[0].startswith("1 system was scored on the test split of invented: 60 documents with 1,234 marked")
     assert not any("lead" in sentence or "order" in sentence for sentence in said)
     assert "What would leak: crf leaves 10.00 % of the PHI's tokens unmarked." in said
@@ -100,7 +105,9 @@ def test_a_type_that_gold_lacks_is_not_called_the_hardest(view):
     for run in view["systems"]["crf"]["runs"]:
         run["scores"]["entity_strict"]["by_type"]["PHONE"]["f1"] = 0.0
         run["scores"]["entity_strict"]["by_type"]["LOCATION"]["f1"] = 0.01
-    assert any(sentence.startswith("Hardest type for crf: LOCATION (F 1.00 %)") for sentence in sentences(view))
+    assert any(
+        sentence.startswith("Hardest type for crf: LOCATION (F 1.00 %)") for sentence in sentences(as_view(view))
+    )
 
 
 def test_cautions_name_synthetic_text_notices_lost_entities_and_single_runs(view):

@@ -14,14 +14,15 @@ import chromium
 import pytest
 from chromium import Browser, Page
 from report_folders import write_folder
+from samples import values_of
 
 from crfdeid.corpora.synthetic import generate_notes
 from crfdeid.crf import CrfTagger
 from crfdeid.documents import Document, LabelledSentence, Span
+from crfdeid.evaluation import ERROR_CATEGORIES
 from experiments.compare.experiment import report as compare_report
 from experiments.reporting.files import Picture, explanation_pages, report_html
 from experiments.results.folder import Folder
-from experiments.results.schema import view
 from features.sentences import split_sentences
 
 pytestmark = [
@@ -88,27 +89,30 @@ def choose(page: Page, name: str, value: str) -> None:
     )
 
 
-def runs_of(results: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    return [(system, run) for system, found in view(results)["systems"].items() for run in found["runs"]]
+def errors_of(results: dict[str, Any], kind: str = "errors") -> dict[tuple[str, int], dict[tuple[str, str], float]]:
+    """System and seed -> error counts by type, or by cause, and category."""
+    runs = [(run["system"], run["seed"]) for run in results["runs"]]
+    return {(system, seed): values_of(results["measurements"], kind, system=system, seed=seed) for system, seed in runs}
 
 
 def test_by_default_each_system_s_first_seed_is_counted(open_page, results):
-    systems = view(results)["systems"].values()
-    expected = sum(sum(found["runs"][0]["errors"]["categories"].values()) for found in systems)
-    assert count_of(open_page())[0] == expected
+    first = {system: counts["Overall", "all"] for (system, _), counts in reversed(errors_of(results).items())}
+    assert count_of(open_page())[0] == sum(first.values())
 
 
 def test_counts_are_those_of_the_results_by_system_seed_category_type_and_cause(open_page, results):
-    for system, run in runs_of(results):
-        page = open_page(f"#errors?system={system}&seed={run['seed']}")
-        assert count_of(page)[0] == sum(run["errors"]["categories"].values())
-        for category, count in run["errors"]["categories"].items():
+    causes = errors_of(results, "causes")
+    for (system, seed), errors in errors_of(results).items():
+        page = open_page(f"#errors?system={system}&seed={seed}")
+        assert count_of(page)[0] == errors["Overall", "all"]
+        for category in ERROR_CATEGORIES:
             choose(page, "category", category)
-            assert count_of(page)[0] == count
-            for name, part in (("type", "by_type"), ("cause", "causes")):
-                for value, expected in run["errors"][part][category].items():
-                    choose(page, name, value)
-                    assert count_of(page)[0] == expected, (system, category, value)
+            assert count_of(page)[0] == errors["Overall", category]
+            for name, part in (("type", errors), ("cause", causes[system, seed])):
+                for (value, measure), expected in part.items():
+                    if measure == category and value != "Overall":
+                        choose(page, name, value)
+                        assert count_of(page)[0] == expected, (system, category, value)
                 choose(page, name, "")
 
 
@@ -125,7 +129,7 @@ def test_a_filter_s_choices_say_how_many_errors_they_would_give(open_page):
 
 
 def test_all_seeds_together_are_every_error(open_page, results):
-    expected = sum(sum(run["errors"]["categories"].values()) for _, run in runs_of(results))
+    expected = sum(counts["Overall", "all"] for counts in errors_of(results).values())
     assert count_of(open_page("#errors?seed=all"))[0] == expected
 
 
@@ -395,7 +399,7 @@ def test_without_text_errors_are_listed_by_number_and_offset(open_page, results_
     copy.write_bytes(page_file.read_bytes())
     write_page(results_folder)
     page = open_page("#errors?seed=all", path=copy)
-    assert count_of(page)[0] == sum(sum(run["errors"]["categories"].values()) for _, run in runs_of(results))
+    assert count_of(page)[0] == sum(counts["Overall", "all"] for counts in errors_of(results).values())
     first = page.evaluate("document.querySelector('#places > li').textContent")
     gold = Folder(results_folder).gold()
     place = page.evaluate("JSON.parse(document.getElementById('error-data').textContent).places[0]")

@@ -14,6 +14,7 @@ from crfdeid.errors import IntegrityError, OptionConflictError, OutputExistsErro
 from crfdeid.evaluation import EntityError
 from experiments.core.systems import Cell, System
 from experiments.core.training import Found, Run
+from experiments.results.measurements import measure_rows, rows_in
 from experiments.results.store import Store, describe_environment
 
 NET = System("net", "net")
@@ -29,9 +30,8 @@ def a_run(seed: int = 0, **what: Any) -> Run:
         "seed": seed,
         "fraction": cell.fraction,
         "point": dict(cell.point),
-        "fit_seconds": 1.0,
         "learning_curve": [],
-        "evaluations": [{"dataset": "notes", "layer": "phi", "dev_f1": 0.5}],
+        "measurements": rows_in(measure_rows("dev", {"f1": 0.5}), dataset="notes", layer="phi"),
     }
     return Run(cell, record, found if cell.is_plain else {})
 

@@ -9,14 +9,14 @@ from textwrap import dedent
 
 import pandas as pd
 import pytest
-from samples import rich_results, rich_view
+from samples import as_view, rich_results, rich_view
 
 from experiments import tables
 from experiments.compare.experiment import corpus_tables
 from experiments.tables import Table, comparison_tables, settings_table
 
 ALL = {**corpus_tables(rich_results()), "settings": settings_table(rich_results())}
-ALL |= comparison_tables(rich_view(), published=True)
+ALL |= comparison_tables(as_view(rich_view()), published=True)
 NASTY = r"50 % & $x_1$ #{~^} <a|b> \ ± ≤"
 
 
@@ -169,5 +169,5 @@ def test_csv_holds_full_precision() -> None:
     "write", [tables.to_text, tables.to_markdown, tables.to_csv, lambda t: tables.to_latex(t, "x")]
 )
 def test_the_same_results_give_the_same_bytes(write) -> None:
-    again = comparison_tables(rich_view(), published=True)
+    again = comparison_tables(as_view(rich_view()), published=True)
     assert all(write(again[name]) == write(ALL[name]) for name in again)

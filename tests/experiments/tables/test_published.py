@@ -6,7 +6,7 @@ import dataclasses
 from typing import Any
 
 import pytest
-from samples import rich_view
+from samples import as_view, rich_view
 
 from crfdeid.registry import MODELS
 from experiments import tables
@@ -20,7 +20,7 @@ def view() -> dict[str, Any]:
 
 
 def printed(view: dict[str, Any], name: str) -> tables.Table:
-    return tables.published_tables(view, [yadav2016.PAPER])[f"published-{name}"]
+    return tables.published_tables(as_view(view), [yadav2016.PAPER])[f"published-{name}"]
 
 
 def test_the_published_scores_stand_before_ours_of_the_same_model(view: dict[str, Any]) -> None:
@@ -33,7 +33,7 @@ def test_the_published_scores_stand_before_ours_of_the_same_model(view: dict[str
         "83.70",
         "60.39",
     ]
-    ours = tables.score_table(view).cells
+    ours = tables.score_table(as_view(view)).cells
     assert table.cells["crf F"].drop("Overall").tolist() == ours["crf F"].iloc[:7].tolist()
     assert table.cells.index[-1] == "Overall"
 
@@ -67,7 +67,7 @@ def test_a_row_that_names_a_model_is_followed_by_it_alone_and_one_that_names_not
     )
     table = SystemTable(name="one", title="F", rows=rows, match="token_binary")
     paper = dataclasses.replace(yadav2016.PAPER, tables=(table,))
-    shown = tables.published_tables(view, [paper])["published-one"]
+    shown = tables.published_tables(as_view(view), [paper])["published-one"]
     assert list(shown.cells.index) == ["E-RNN + CBOW", "elman: cbow", "The best known", "CRF", "crf"]
     assert shown.cells["F"].iloc[[0, 2, 3]].tolist() == ["97.67", "98.27", "90.00"]
     assert shown.cells.loc["The best known"].tolist() == ["-", "-", "-", "98.27"]
@@ -90,7 +90,7 @@ def test_no_two_tables_have_one_name_and_every_paper_its_profile() -> None:
 
 def test_only_papers_on_the_models_compared_are_shown(view: dict[str, Any]) -> None:
     view |= {"systems": {"rules": view["systems"]["crf"] | {"model": "rules"}}, "sweep": []}
-    assert not any(name.startswith("published") for name in tables.comparison_tables(view, published=True))
+    assert not any(name.startswith("published") for name in tables.comparison_tables(as_view(view), published=True))
 
 
 def test_types_and_models_that_the_paper_has_not_are_kept(view: dict[str, Any]) -> None:
@@ -104,11 +104,11 @@ def test_types_and_models_that_the_paper_has_not_are_kept(view: dict[str, Any]) 
 
 
 def test_the_warning_comes_first(view: dict[str, Any]) -> None:
-    shown = tables.comparison_tables(view, published=True)
+    shown = tables.comparison_tables(as_view(view), published=True)
     for name in ("published-scores", "published-f", "published-embeddings"):
         assert "another corpus" in shown[name].title
         assert shown[name].notes[0] == yadav2016.PAPER.warning
-    assert not any(name.startswith("published") for name in tables.comparison_tables(view, published=False))
+    assert not any(name.startswith("published") for name in tables.comparison_tables(as_view(view), published=False))
 
 
 def test_the_data_say_which_numbers_are_whose(view: dict[str, Any]) -> None:

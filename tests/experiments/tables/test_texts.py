@@ -7,6 +7,7 @@ from textwrap import dedent
 from typing import Any
 
 import pytest
+from samples import as_view
 
 from crfdeid.evaluation import Counts, Scores
 from experiments import tables
@@ -154,7 +155,7 @@ def test_settings_say_what_was_trained_on_besides_the_training_documents(view: d
 def test_scores_side_by_side_in_the_form_of_table_5(view: dict[str, Any]) -> None:
     # PATIENT of crf: 5 of 20 found, 10 predicted. Overall: 35 of 60 found, 40 predicted.
     check_text(
-        tables.score_table(view),
+        tables.score_table(as_view(view)),
         """
         Scores by category (recall, precision, F in %)
         ==============================================
@@ -173,7 +174,7 @@ def test_scores_side_by_side_in_the_form_of_table_5(view: dict[str, Any]) -> Non
 
 
 def test_markdown_has_the_same_cells_and_notes(view: dict[str, Any]) -> None:
-    assert tables.to_markdown(tables.score_table(view)) == dedent(
+    assert tables.to_markdown(tables.score_table(as_view(view))) == dedent(
         """\
         ## Scores by category (recall, precision, F in %)
 
@@ -194,7 +195,7 @@ def test_markdown_has_the_same_cells_and_notes(view: dict[str, Any]) -> None:
 
 def test_several_seeds_give_mean_and_sample_standard_deviation(replicated: dict[str, Any]) -> None:
     check_text(
-        tables.score_table(replicated),
+        tables.score_table(as_view(replicated)),
         """
         Scores by category (recall, precision, F in %)
         ==============================================
@@ -218,12 +219,12 @@ def test_a_type_that_one_model_never_met_or_gave_has_no_score(view: dict[str, An
     view["dataset"]["types"].append("ID")
     strict = view["systems"]["net"]["runs"][0]["scores"]["entity_strict"]
     strict["by_type"]["ID"] = Counts(0, 2, 0).to_dict()
-    cells = tables.score_table(view).cells
+    cells = tables.score_table(as_view(view)).cells
     assert cells.loc["ID"].tolist() == ["-", "-", "-", "0.00", "0.00", "0.00"]
 
 
 def test_all_kinds_of_match(view: dict[str, Any]) -> None:
-    cells = tables.overview_table(view).cells
+    cells = tables.overview_table(as_view(view)).cells
     assert cells["net F"].to_dict() == {
         "strict entity (type and both boundaries)": "76.00",
         "relaxed entity (type and overlap, one-to-one)": "80.00",
@@ -237,23 +238,25 @@ def test_results_without_a_score_over_hipaas_types_have_an_empty_cell(view: dict
     for found in view["systems"].values():
         for run in found["runs"]:
             del run["scores"]["token_binary_hipaa"]
-    table = tables.overview_table(view)
+    table = tables.overview_table(as_view(view))
     assert table.cells.iloc[-1].tolist() == ["-"] * 6
     assert not any("HIPAA" in note for note in table.notes)
 
 
 def test_scores_over_hipaas_types_say_where_they_are_approximate(view: dict[str, Any]) -> None:
-    assert tables.overview_table(view).notes[0].startswith("PHI that HIPAA names: token by token")
-    assert "Approximate" not in " ".join(tables.overview_table(view).notes)  # patients and dates: types of 2014
+    assert tables.overview_table(as_view(view)).notes[0].startswith("PHI that HIPAA names: token by token")
+    assert "Approximate" not in " ".join(
+        tables.overview_table(as_view(view)).notes
+    )  # patients and dates: types of 2014
     view["dataset"]["types"] += ["LOCATION", "AGE", "ID"]
-    assert tables.overview_table(view).notes[1] == "Approximate: that challenge has no ID, LOCATION."
+    assert tables.overview_table(as_view(view)).notes[1] == "Approximate: that challenge has no ID, LOCATION."
     view["dataset"]["types"] += ["CALLE", "FECHAS", "PAIS"]
-    assert tables.overview_table(view).notes[1].endswith("has no CALLE, FECHAS, ID and 2 more.")
+    assert tables.overview_table(as_view(view)).notes[1].endswith("has no CALLE, FECHAS, ID and 2 more.")
 
 
 def test_errors_by_category_cause_and_confusion(view: dict[str, Any]) -> None:
     check_text(
-        tables.error_table(view),
+        tables.error_table(as_view(view)),
         """
         Errors: entities by category and cause
         ======================================
@@ -283,12 +286,12 @@ def test_only_the_most_frequent_confusions_are_shown(view: dict[str, Any]) -> No
     view["systems"]["crf"]["runs"][0]["errors"]["confusions"] = [
         {"gold": "DATE", "predicted": name, "count": count} for count, name in enumerate("ABCDEFGH", start=3)
     ]
-    shown = [name for name in tables.error_table(view).cells.index if " taken for " in name]
+    shown = [name for name in tables.error_table(as_view(view)).cells.index if " taken for " in name]
     assert shown == [f"Wrong entity: DATE taken for {name}" for name in "HGFED"]
 
 
 def test_errors_of_several_seeds_are_means(replicated: dict[str, Any]) -> None:
-    table = tables.error_table(replicated)
+    table = tables.error_table(as_view(replicated))
     assert table.cells["crf"]["Boundary"] == "6.0"
     assert table.cells["crf"]["All errors"] == "21.0"
     assert "Means of 3 seeds." in table.notes
@@ -296,7 +299,7 @@ def test_errors_of_several_seeds_are_means(replicated: dict[str, Any]) -> None:
 
 def test_times(view: dict[str, Any]) -> None:
     check_text(
-        tables.time_table(view),
+        tables.time_table(as_view(view)),
         """
         Time
         ====
@@ -314,12 +317,12 @@ def test_times(view: dict[str, Any]) -> None:
 
 def test_the_part_of_speech_tagger_is_named(view: dict[str, Any]) -> None:
     view["systems"]["crf"]["settings"]["pos"] = "textblob"
-    assert "crf: features 'paper', POS and chunk tags by textblob." in tables.score_notes(view)
+    assert "crf: features 'paper', POS and chunk tags by textblob." in tables.score_notes(as_view(view))
 
 
 def test_frames_hold_fractions_and_numbers(view: dict[str, Any]) -> None:
-    frame = frames.score_frame(view).set_index(["system", "seed", "category", "measure"])["value"]
+    frame = frames.score_frame(as_view(view)).set_index(["system", "seed", "category", "measure"])["value"]
     assert frame["crf", 0, "PATIENT", "recall"] == 0.25
     assert frame["net", 0, tables.OVERALL, "f1"] == 0.76
     assert frames.corpus_frame(view["dataset"]).loc["DATE", "Train"] == 1400
-    assert frames.time_frame(view)["value"].sum() == pytest.approx(10.04 + 0.5 + 12345.6 + 20 + 0.25 + 1e6)
+    assert frames.time_frame(as_view(view))["value"].sum() == pytest.approx(10.04 + 0.5 + 12345.6 + 20 + 0.25 + 1e6)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from samples import as_results, evaluated, rich_view
+from samples import as_results, evaluated, rich_view, tidied
 
 from crfdeid.documents import Span
 from crfdeid.evaluation import Counts, Scores
@@ -24,29 +24,31 @@ def transfer_results(*, seeds: int = 1) -> dict[str, Any]:
     template = base["systems"]["crf"]["runs"][0]
     command = {"profile": "default", "seeds": list(range(seeds)), "types": "binary", "samples": 99}
     base |= {"systems": {}, "fractions": [], "sweep": [], "embeddings": {}, "comparison": None, "command": command}
-    return {
-        **as_results(base, "transfer"),
-        "datasets": {name: {**base["dataset"], "name": name} for name in CORPORA},
-        "systems": {
-            f"{model}@{corpus}": {
-                "model": model.partition("-")[0],
-                "embedding": None,
-                "settings": {},
-                "trained_on": corpus,
-                "tags": ["phi"],
-                "label": model,
-                "tested": {tested: _cell(abs(row - column)) for column, tested in enumerate(CORPORA)},
-            }
-            for model in MODELS
-            for row, corpus in enumerate(CORPORA)
-        },
-        "runs": [
-            _run(template, f"{model}@{corpus}", corpus, seed)
-            for model in MODELS
-            for corpus in CORPORA
-            for seed in range(seeds)
-        ],
-    }
+    return tidied(
+        {
+            **as_results(base, "transfer"),
+            "datasets": {name: {**base["dataset"], "name": name} for name in CORPORA},
+            "systems": {
+                f"{model}@{corpus}": {
+                    "model": model.partition("-")[0],
+                    "embedding": None,
+                    "settings": {},
+                    "trained_on": corpus,
+                    "tags": ["phi"],
+                    "label": model,
+                    "tested": {tested: _cell(abs(row - column)) for column, tested in enumerate(CORPORA)},
+                }
+                for model in MODELS
+                for row, corpus in enumerate(CORPORA)
+            },
+            "runs": [
+                _run(template, f"{model}@{corpus}", corpus, seed)
+                for model in MODELS
+                for corpus in CORPORA
+                for seed in range(seeds)
+            ],
+        }
+    )
 
 
 def _cell(distance: int) -> dict[str, float]:
