@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from crfdeid.rules.contact import _DIALLED, _PHONES
 from crfdeid.rules.name_words import NameWords
 from crfdeid.rules.names import _DOCTORS, _PATIENTS, _RELATIVES, _WORD
-from crfdeid.rules.rule import CAPITAL, UPPER, Rule, one_of
+from crfdeid.rules.rule import CAPITAL, CODE, RECORD_TYPES, UPPER, Rule, one_of
 from features.languages import Language
 from features.lexicons import spellings
 from features.tokenizer import tokenize
@@ -55,7 +56,8 @@ def _name_rules(pack: Language, checks: NameWords) -> Iterator[Rule]:
     elided = one_of([*(part[:-1] for part in pack.particles if part.endswith("'")), "d"])
     join = rf"(?: (?:(?:{particles} (?:l['’])?|{elided}['’])){{0,2}}|-|(?<=\.)|(?<=\. ))"
     before = rf"(?:{particles} |{elided}['’]){{0,2}}"
-    long = rf"(?=(?:{UPPER}\.[ -]?){{0,3}}{UPPER}['’]?[^\W\d_])"  # a name of initials alone is none
+    # A name of initials alone is none.
+    long = rf"(?=(?:{UPPER}\.[ -]?){{0,3}}{before}{UPPER}['’]?[^\W\d_])"
     words = rf"{_WORD}(?:{join}{_WORD})"
     name = rf"(?-i:{before}{long}{words}{{0,5}}(?:, ?{words}{{0,2}})?)"
     value = rf"(?P<value>{name})"
@@ -232,10 +234,33 @@ def _institution_rules(pack: Language, checks: NameWords) -> Iterator[Rule]:
         )
 
 
+def _number_rules(pack: Language, checks: NameWords) -> Iterator[Rule]:
+    """Rules for numbers after the words of the table "numbers", for words that `crfdeid.rules.identifiers` lacks."""
+    record = rf"(?!(?:19|20)\d\d(?![\w-]))(?:{CODE}|\d{{2,3}}(?:\.\d{{2,3}}){{2}}(?:[-/]\w{{1,3}}(?:\.\d\d)?)?)"
+    kinds = (
+        ("records", "record number", record, RECORD_TYPES, "48221344"),
+        ("telephones", "telephone", _DIALLED, _PHONES, "555 0134"),
+        ("postcodes", "postal code", pack.postcode, _CODES, pack.postcode_example),
+    )
+    for table, kind, form, types, sample in kinds:
+        names = pack.entries("numbers", table)
+        if names:
+            yield Rule(
+                f"{kind} after its name in {pack.name}",
+                form,
+                types,
+                (f"{names[0]}: [{sample}]",),
+                (f"{names[0]} 2", sample),
+                left_context=names,
+                language=pack.code,
+                digits=2,
+            )
+
+
 def language_rules(packs: Sequence[Language], checks: NameWords) -> Iterator[Rule]:
     """The rules of each language, but for languages that have rules of their own."""
     makers = ((_name_rules, {"en", "es"}), (_town_rules, {"en", "es"}), (_address_rules, {"en"}))
-    for make, own in (*makers, (_institution_rules, {"en", "es"})):
+    for make, own in (*makers, (_institution_rules, {"en", "es"}), (_number_rules, set())):
         for pack in packs:
             if pack.code not in own:
                 yield from make(pack, checks)
