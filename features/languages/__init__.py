@@ -10,7 +10,8 @@ All that works without a model, and all that needs no language (ends of sentence
 `DEFAULT_LANGUAGES`, and for a model its own packs too: `with_defaults`. So another pack changes no model. A saved model
 has the `Language.digest` of each pack that it reads, and loading it compares them.
 
-The tables below are optional. The lists of ``ages``, of ages from 90 on:
+The tables below are optional. ``numbers`` has words before numbers: of ``records``, ``telephones`` and ``postcodes``.
+The lists of ``ages``, of ages from 90 on:
 
 - ``numbers``: numbers in words; a space is a hyphen too, and ``{ones}`` is any entry of the list ``ones``;
 - ``younger``: numbers below 90 in words, in the same form;
