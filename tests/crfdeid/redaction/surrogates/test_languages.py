@@ -12,6 +12,7 @@ import pytest
 import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from invented_language import PACK
 
 import features
 from crfdeid.documents import Document, Span
@@ -456,3 +457,37 @@ def test_a_further_language_is_one_data_file(tmp_path: Path) -> None:
     assert match[2] in {"Arvil", "Asvil", "Bekvil", "Borvil", "Busvil"}
     assert match[4].endswith("ol")
     assert int(match[5]) < 2014
+
+
+REDACT = """
+import sys
+from crfdeid.documents import Document, Span
+from crfdeid.redaction import redact
+from crfdeid.redaction.surrogates import Surrogates, guess_locale
+
+text = "The patient Jane Zmuller of Zquillburg was seen on lunzo, 3/14/2031, aged 94 zan, by Dr. Zott of Zspital Tawn."
+marked = {"Jane Zmuller": "PATIENT", "Zquillburg": "CITY", "3/14/2031": "DATE", "94 zan": "AGE", "Zott": "DOCTOR",
+          "Zspital Tawn": "HOSPITAL"}
+spans = tuple(Span(text.index(value), text.index(value) + len(value), label) for value, label in marked.items())
+print(redact(Document("1", text, spans), "surrogate", secret=b"an invented secret").text)
+print(Surrogates(b"k" * 32, "zq_ZQ").of("Zott Zmuller", "PATIENT") if len(sys.argv) > 1 else guess_locale(text))
+"""
+
+
+def test_a_further_pack_changes_no_surrogates_of_english_notes(tmp_path: Path) -> None:
+    pack = PACK.replace('function_words = "', 'function_words = "the, patient, of, was, seen, on, by, aged, ').replace(
+        "de_DE", "zq_ZQ"
+    )
+    (tmp_path / "zq.toml").write_text(pack, encoding="utf-8")
+
+    def ran(*arguments: str, folder: str = "") -> list[str]:
+        command = [sys.executable, "-c", REDACT, *arguments]
+        environment = {**os.environ, "CRFDEID_LANGUAGES": folder}
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+        return done.stdout.splitlines()
+
+    before = ran()
+    assert before[1] == "en_US"
+    assert ran(folder=str(tmp_path)) == before
+    (_, name) = ran("its own", folder=str(tmp_path))
+    assert name.split()[0] in ("Zanna", "Zott", "Zquilla", "Zquillo")
