@@ -35,7 +35,7 @@ class NoteContext:
     date_order: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Operator:
     """An operator of redaction. Its row in `OPERATORS` is all that commands, service, Arrow and Spark know of it.
 
