@@ -568,9 +568,9 @@ def test_an_audit_that_comes_later_has_the_secret_of_the_beginning(
     again("plain")
     again("keyed", "--report", tmp_path / "keyed.json")
     audit = ("--resume", "--report", tmp_path / "plain.json")
-    assert "was begun without a secret for the audit" in (refused := again("plain", *audit))
+    assert "was begun without a secret for the report" in (refused := again("plain", *audit))
     assert "CRFDEID_SECRET not set" in refused
-    assert "was begun with a secret for the audit: give --report" in again("keyed", "--resume")
+    assert "was begun with a secret for the report: give --report" in again("keyed", "--resume")
     monkeypatch.delenv("CRFDEID_SECRET")
     again("plain", *audit)
     assert len(json.loads((tmp_path / "plain.json").read_text())["notes"]) == 3

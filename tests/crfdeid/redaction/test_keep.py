@@ -177,6 +177,7 @@ class Scripted:
     """A tagger that marks the words of a table."""
 
     tags = ("B-AGE", "I-AGE", "B-DATE", "I-DATE", "B-PATIENT", "I-PATIENT", "O")
+    languages = ()
     settings = None
 
     def __init__(self, labels: dict[str, str]) -> None:
