@@ -296,8 +296,8 @@ def phi_probabilities(table: np.ndarray, tags: Sequence[str]) -> np.ndarray:
         tags: the tags of the columns.
     """
     columns = [k for k, tag in enumerate(tags) if tag != OUTSIDE]
-    found: np.ndarray = table[:, columns].sum(axis=1, dtype=float)
-    return found
+    sums: np.ndarray = table[:, columns].sum(axis=1, dtype=float)
+    return sums
 
 
 def type_probabilities(table: np.ndarray, tags: Sequence[str]) -> tuple[list[str], np.ndarray, np.ndarray]:
@@ -315,5 +315,5 @@ def _columns(table: np.ndarray, tags: Sequence[str], prefix: str, labels: Sequen
     """Return the column of each label's B or I tag, zeros for a missing one: [T, L]."""
     column = {tag: k for k, tag in enumerate(tags)}
     zeros = np.zeros(len(table))
-    found = [table[:, column[prefix + name]] if prefix + name in column else zeros for name in labels]
-    return np.stack(found, axis=1) if found else np.zeros((len(table), 0))
+    columns = [table[:, column[prefix + name]] if prefix + name in column else zeros for name in labels]
+    return np.stack(columns, axis=1) if columns else np.zeros((len(table), 0))

@@ -109,9 +109,9 @@ def find_caseless(text: str, values: Collection[str]) -> Iterator[tuple[int, int
         return
     normal, offsets = normal_form(text)
     longest_first = sorted(values, key=lambda value: (-len(value), value))
-    for found in _pattern(tuple(longest_first)).finditer(normal.translate(_ALIKE)):
-        value = longest_first[(found.lastindex or 1) - 1]
-        start, end = found.span()
+    for match in _pattern(tuple(longest_first)).finditer(normal.translate(_ALIKE)):
+        value = longest_first[(match.lastindex or 1) - 1]
+        start, end = match.span()
         if offsets is not None:
             start, end = offsets[start], offsets[end]
         yield start, end, value

@@ -298,7 +298,7 @@ def _doubtful(document: Document, copied: Iterable[Span], counts: Mapping[Span, 
 
 def _caseless(document: Document, added: Iterable[Span]) -> dict[Span, Span]:
     """Return the further occurrences of values in scripts without capitals, outside all spans, with their origins."""
-    found: dict[tuple[str, str], list[Span]] = {}
+    values: dict[tuple[str, str], list[Span]] = {}
     for span in document.spans:
         value = document.text[span.start : span.end]
         if value.isascii():
@@ -307,10 +307,10 @@ def _caseless(document: Document, added: Iterable[Span]) -> dict[Span, Span]:
         words = {canonical(value)} if is_caseless(value) else set()
         words = {word for word in words if weight(word) >= (_LEAST_PART if is_name else _LEAST_VALUE)}
         for word in sorted(words.union(caseless_words(value) if is_name else ())):
-            found.setdefault((word, span.label), []).append(span)
-    if not found:
+            values.setdefault((word, span.label), []).append(span)
+    if not values:
         return {}
-    commonest = _commonest(found)
+    commonest = _commonest(values)
     hits = {
         Span(start, end, commonest[word][0].label): commonest[word][0]
         for start, end, word in find_caseless(document.text, commonest)
@@ -353,10 +353,10 @@ def _parts(text: str, tokens: TokenTable, free: bytearray, values: _Values) -> I
         return normal_form(text[whole.end : span.start]).text in _WITHIN_A_NAME
 
     single = dict(_single_parts(text, tokens, free, values))
-    for whole, found in merged_parts(single, one_name):
+    for whole, parts in merged_parts(single, one_name):
         # The most frequent type, of equals the last, which is more often the surname's.
-        label = Counter(part.label for part in reversed(found)).most_common(1)[0][0]
-        yield whole._replace(label=label), next(single[part] for part in found if part.label == label)
+        label = Counter(part.label for part in reversed(parts)).most_common(1)[0][0]
+        yield whole._replace(label=label), next(single[part] for part in parts if part.label == label)
 
 
 def _single_parts(text: str, tokens: TokenTable, free: bytearray, values: _Values) -> Iterator[tuple[Span, Span]]:
@@ -366,8 +366,8 @@ def _single_parts(text: str, tokens: TokenTable, free: bytearray, values: _Value
     near = {form: part for part in reversed(list(parts)) if _can_be_misspelt(part) for form in _one_less(part)}
     initials = {part[0] for part in parts}  # an error in the first letter is not searched
     candidates = (word for word, lower in tokens.small.items() if lower[0] in initials)
-    found = ((word, _origin(word, tokens.small[word], values, near)) for word in candidates)
-    origins = {word: origin for word, origin in found if origin is not None}
+    pairs = ((word, _origin(word, tokens.small[word], values, near)) for word in candidates)
+    origins = {word: origin for word, origin in pairs if origin is not None}
     for i, word in enumerate(tokens.words):
         if word in origins and free[i] and not _ADDRESS.match(text, tokens.ends[i]):
             yield Span(tokens.starts[i], tokens.ends[i], origins[word].label), origins[word]

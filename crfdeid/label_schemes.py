@@ -218,20 +218,20 @@ def to_categories(documents: Sequence[Document], *, keep_unknown: bool = False) 
     """
     table = TO_CATEGORY
     if keep_unknown:
-        found = {span.label for document in documents for span in document.spans}
-        table = {**dict.fromkeys(found, BINARY), **TO_CATEGORY}
+        labels = {span.label for document in documents for span in document.spans}
+        table = {**dict.fromkeys(labels, BINARY), **TO_CATEGORY}
     return _relabelled(documents, table, "are in none of the categories: choose --types binary")
 
 
 def _binary(document: Document) -> Document:
     merged = merge_evidence(document.spans, document.evidence) if document.evidence else {}
-    evidence = {span._replace(label=BINARY): found for span, found in merged.items()}
+    evidence = {span._replace(label=BINARY): one for span, one in merged.items()}
     return replace(document, spans=tuple(merge(document.spans, label=lambda parts: BINARY)), evidence=evidence)
 
 
 def _relabelled(documents: Sequence[Document], table: Mapping[str, str | None], problem: str) -> list[Document]:
-    found = Counter(span.label for document in documents for span in document.spans)
-    unknown = [label for label, _ in found.most_common() if label not in table]
+    counts = Counter(span.label for document in documents for span in document.spans)
+    unknown = [label for label, _ in counts.most_common() if label not in table]
     if unknown:
         raise UnknownNameError(f"the types {shorten_list(unknown)} {problem}")
     return [_relabelled_document(document, table) for document in documents]
@@ -251,8 +251,8 @@ def in_order(labels: Iterable[str], first: Sequence[str] = SEVEN) -> list[str]:
         >>> in_order({"ZIP", "AGE", "DATE", "PATIENT"})
         ['PATIENT', 'DATE', 'AGE', 'ZIP']
     """
-    found = set(labels)
-    return [*(label for label in first if label in found), *sorted(found.difference(first))]
+    present = set(labels)
+    return [*(label for label in first if label in present), *sorted(present.difference(first))]
 
 
 def surrogate_kind(label: str) -> str:

@@ -54,7 +54,7 @@ def note_losses(tagger: Tagger, split: Split) -> NDArray[np.float64]:
     column = {tag: k for k, tag in enumerate(tagger.tags)}
     losses = []
     for encoded in split.encoded:
-        found: list[float] = []
+        surprises: list[float] = []
         for item in encoded.sentences:
             table = next(tables)
             is_phi = phi_probabilities(table, tagger.tags)
@@ -62,8 +62,8 @@ def note_losses(tagger: Tagger, split: Split) -> NDArray[np.float64]:
                 table[t, column[tag]] if tag in column else is_phi[t] if tag != OUTSIDE else 1 - is_phi[t]
                 for t, tag in enumerate(item.tags)
             )
-            found += (-np.log(max(float(p), _TINY)) for p in probable)
-        losses.append(np.mean(found or [0.0]))
+            surprises += (-np.log(max(float(p), _TINY)) for p in probable)
+        losses.append(np.mean(surprises or [0.0]))
     return np.array(losses, float)
 
 

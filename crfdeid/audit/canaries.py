@@ -234,10 +234,10 @@ def make_questions(split: Split, count: int, *, random: np.random.Generator) -> 
     Raises:
         EmptyInputError: no note has a place for a name.
     """
-    found = list({id(sentence): (sentence.words, index) for sentence, index in _places(split.sentences)}.values())
-    if not found:
+    places = list({id(sentence): (sentence.words, index) for sentence, index in _places(split.sentences)}.values())
+    if not places:
         raise EmptyInputError("no note has two adjacent words in lower case: give more development notes")
-    chosen = (found[i] for i in random.permutation(len(found))[:count].tolist())
+    chosen = (places[i] for i in random.permutation(len(places))[:count].tolist())
     return [Question(words[max(i - _WINDOW, 0) : i], words[i : i + _WINDOW]) for words, i in chosen]
 
 

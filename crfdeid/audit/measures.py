@@ -46,8 +46,8 @@ def exposure(scores: _Floats, references: _Floats) -> _Floats:
         [2.0, 1.0]
     """
     ranks = 1 + len(references) - np.searchsorted(np.sort(references), scores, side="left")
-    found: _Floats = math.log2(len(references) + 1) - np.log2(ranks)
-    return found
+    bits: _Floats = math.log2(len(references) + 1) - np.log2(ranks)
+    return bits
 
 
 class RocArea(NamedTuple):
@@ -92,8 +92,8 @@ def _share_below(scores: _Floats, others: _Floats) -> _Floats:
     """Share of the others below each score; equal ones count a half."""
     ordered = np.sort(others)
     counts = np.searchsorted(ordered, scores, side="left") + np.searchsorted(ordered, scores, side="right")
-    found: _Floats = counts / (2 * len(others))
-    return found
+    shares: _Floats = counts / (2 * len(others))
+    return shares
 
 
 def true_positives(members: _Floats, others: _Floats, rate: float) -> Proportion:
@@ -206,11 +206,11 @@ def audit_epsilon(scores: _Floats, inserted: NDArray[np.bool_], *, delta: float)
         "epsilon", "delta", "confidence", and "guesses" and "correct" of the best share.
     """
     right = inserted[np.argsort(scores, kind="stable")]  # the lowest score first
-    found = []
+    bounds = []
     for share in _GUESSED_SHARES:
         half = int(share * len(scores)) // 2
         correct = int((~right[:half]).sum() + right[len(right) - half :].sum())
         level = 1 - (1 - CONFIDENCE) / len(_GUESSED_SHARES)
         bound = epsilon_lower_bound(correct, 2 * half, len(scores), delta=delta, confidence=level)
-        found.append({"epsilon": bound, "guesses": 2 * half, "correct": correct})
-    return {"delta": delta, "confidence": CONFIDENCE, **max(found, key=lambda one: one["epsilon"])}
+        bounds.append({"epsilon": bound, "guesses": 2 * half, "correct": correct})
+    return {"delta": delta, "confidence": CONFIDENCE, **max(bounds, key=lambda one: one["epsilon"])}

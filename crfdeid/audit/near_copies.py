@@ -44,14 +44,14 @@ def near_copies(members: Iterable[str], others: Iterable[str]) -> list[int]:
     numbers = {shingle: number for number, shingle in enumerate(set[_Shingle]().union(*shingles))}
     table = _incidence(shingles, numbers).T.tocsr()
     sizes = np.array([len(some) for some in shingles])
-    found = [place for place, words in enumerate(asked) if "".join(words) in equal]
+    copies = [place for place, words in enumerate(asked) if "".join(words) in equal]
     for start in range(0, len(asked), _AT_A_TIME):
         rows = [_shingles(words) for words in asked[start : start + _AT_A_TIME]]
         shared = (_incidence(rows, numbers) @ table).tocoo()
         own = np.array([len(some) for some in rows])
         alike = shared.data >= _LEAST_SHARED * np.maximum(own[shared.row], sizes[shared.col])
-        found += (start + shared.row[alike]).tolist()
-    return sorted(set(found))
+        copies += (start + shared.row[alike]).tolist()
+    return sorted(set(copies))
 
 
 def _shingles(words: Sequence[str]) -> set[_Shingle]:

@@ -129,7 +129,9 @@ def audit_training(
         tagger.save(folder)
         description = verify(folder)
         names = {kind: [one.name for one in plan.canaries if one.inserted == kind] for kind in (True, False)}
-        inserted, others = (Proportion(len(stored_words(folder, found)), len(found)) for found in names.values())
+        inserted, others = (
+            Proportion(len(stored_words(folder, words_asked)), len(words_asked)) for words_asked in names.values()
+        )
         words = count_stored_words(folder, corpus.train)
     control = {"model": description["model"], **_most_copies(figures)}
     if not control["found"]:
@@ -353,11 +355,11 @@ def render_audit(audit: Mapping[str, Any]) -> str:
         stored = {name: "{count} of {total}".format(**canaries["stored"][name]) for name in ("inserted", "others")}
         parts.append(_CANARIES.format(bits=canaries["bits"], **canaries["epsilon"], **stored))
     if audit["membership"] is not None:
-        found = audit["membership"]
-        rates = found["true_positives"]
+        membership = audit["membership"]
+        rates = membership["true_positives"]
         shares = {rate: f"{_share(rates[rate])} at {float(rate):.1%}" for rate in _SHARES}
-        sizes = {name: found[name] for name in ("members", "others")}
-        parts.append(_MEMBERSHIP.format(auc=_area(found["auc"]), shares=" and ".join(shares.values()), **sizes))
+        sizes = {name: membership[name] for name in ("members", "others")}
+        parts.append(_MEMBERSHIP.format(auc=_area(membership["auc"]), shares=" and ".join(shares.values()), **sizes))
     parts.append(_WORDS.format(**audit["words"]))
     timing = audit.get("timing", {})
     for name in (name for name in _ASKED if name in timing):
@@ -373,14 +375,14 @@ def _canary_table(canaries: Mapping[str, Any]) -> str:
     rows = [
         [
             copies,
-            found["members"],
-            found["others"],
-            _area(found["auc"]),
-            _share(found["true_positives"]["0.01"]),
-            f"{found['exposure']['mean']:.1f}",
-            f"{found['epsilon']['epsilon']:.2f}",
+            figures["members"],
+            figures["others"],
+            _area(figures["auc"]),
+            _share(figures["true_positives"]["0.01"]),
+            f"{figures['exposure']['mean']:.1f}",
+            f"{figures['epsilon']['epsilon']:.2f}",
         ]
-        for copies, found in canaries["by_copies"].items()
+        for copies, figures in canaries["by_copies"].items()
     ]
     return markdown_table(head, rows)
 

@@ -99,10 +99,10 @@ def run_sample(options: SimpleNamespace) -> None:
     )
     model = ""
     if tagger is not None:
-        found = Deidentifier(tagger).annotate_documents(one.candidate.document for one in drawn)
+        annotated = Deidentifier(tagger).annotate_documents(one.candidate.document for one in drawn)
         drawn = [
             replace(one, candidate=replace(one.candidate, document=document))
-            for one, document in zip(drawn, found, strict=True)
+            for one, document in zip(drawn, annotated, strict=True)
         ]
         folder = find_named(options.trained)
         model = f"{folder.path.name} {model_digest(folder)[:12]}"
@@ -176,25 +176,25 @@ def run_agreement(options: SimpleNamespace) -> None:
         require_new_file(options.output, {"FIRST": options.first, "SECOND": options.second})
     first, second = (read_annotated(path, options) for path in (options.first, options.second))
     other = same_notes(first, second, sides=("FIRST", "SECOND"), doing="compare")
-    found = measure(first, other)
+    agreement = measure(first, other)
     if options.output is not None:
         from crfdeid.review.page import ANNOTATORS, comparison_notes  # noqa: PLC0415
 
         write_page(options.output, comparison_notes(first, other), ANNOTATORS)
-    print(json.dumps(found.to_dict()) if options.json else _render(found))
+    print(json.dumps(agreement.to_dict()) if options.json else _render(agreement))
 
 
-def _render(found: Agreement) -> str:
+def _render(both: Agreement) -> str:
     from crfdeid.cli.evaluate import render_table, type_rows  # noqa: PLC0415
 
-    low, high = (100 * end for end in found.f1_interval)
+    low, high = (100 * end for end in both.f1_interval)
     lines = [
-        render_table("second against first, strict", list(type_rows(found.strict))),
+        render_table("second against first, strict", list(type_rows(both.strict))),
         "",
-        f"- F (type and both boundaries): {100 * found.strict.micro.f1:.2f} %, 95 % interval {low:.2f} to {high:.2f}",
-        f"- F (type and overlap): {100 * found.relaxed.micro.f1:.2f} %",
-        f"- Cohen's kappa of tokens: {_shown(found.kappa)} over types, {_shown(found.kappa_phi)} over PHI or not",
-        f"- notes annotated alike: {found.notes_alike:,} of {found.notes:,}",
+        f"- F (type and both boundaries): {100 * both.strict.micro.f1:.2f} %, 95 % interval {low:.2f} to {high:.2f}",
+        f"- F (type and overlap): {100 * both.relaxed.micro.f1:.2f} %",
+        f"- Cohen's kappa of tokens: {_shown(both.kappa)} over types, {_shown(both.kappa_phi)} over PHI or not",
+        f"- notes annotated alike: {both.notes_alike:,} of {both.notes:,}",
     ]
     return "\n".join(lines)
 

@@ -97,13 +97,13 @@ def run(options: SimpleNamespace) -> None:
     if options.predicted is None:
         one_thread()
         model = shared.load_model(options, options.paths[0], concepts=options.layer == "concepts", evidence=False)
-        found = _predict(model, options, gold)
+        predicted = _predict(model, options, gold)
     else:
-        found = _read(options, options.predicted, options.predicted_format or options.format)
+        predicted = _read(options, options.predicted, options.predicted_format or options.format)
         if options.limit is not None:
             wanted = {document.id for document in gold}
-            found = [document for document in found if document.id in wanted]
-    predictions = same_notes(gold, found, sides=sides, doing="score")
+            predicted = [document for document in predicted if document.id in wanted]
+    predictions = same_notes(gold, predicted, sides=sides, doing="score")
     issues = check_annotations(gold)
     described = () if options.json else corpus_options.describe_check(issues)
     for note in (*_remarks(options, modes, gold, predictions), *described):
@@ -149,10 +149,10 @@ def _predict(model: Deidentifier, options: SimpleNamespace, gold: Sequence[Docum
     from crfdeid.corpora.layers import select_layer  # noqa: PLC0415
     from crfdeid.label_schemes import map_types  # noqa: PLC0415
 
-    found = list(model.annotate_documents(gold))
+    annotated = list(model.annotate_documents(gold))
     if options.layer == "concepts":
-        return [select_layer(document, "concept") for document in found]
-    return map_types(found, options.types)
+        return [select_layer(document, "concept") for document in annotated]
+    return map_types(annotated, options.types)
 
 
 def _remarks(
@@ -230,10 +230,10 @@ def score_rows(mode: str, gold: Sequence[Document], predicted: Predictions) -> I
             yield _counted("span merged, as published", scores.span_merged_as_published)
             yield TableRow("leak score", [f"{scores.leak:.4f}"], {"leak": scores.leak, "sentences": scores.sentences})
         case "tab":
-            for field, found in vars(evaluation.score_tab([gold], predicted)).items():
+            for field, share in vars(evaluation.score_tab([gold], predicted)).items():
                 name, measure = evaluation.TAB_MEASURES[field]
-                data = {measure: found.fraction, "count": found.count, "of": found.total}
-                yield TableRow(name, [*[""] * (measure == "recall"), f"{100 * found.fraction:.2f}"], data)
+                data = {measure: share.fraction, "count": share.count, "of": share.total}
+                yield TableRow(name, [*[""] * (measure == "recall"), f"{100 * share.fraction:.2f}"], data)
 
 
 def type_rows(scores: Scores) -> Iterator[TableRow]:

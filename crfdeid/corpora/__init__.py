@@ -279,12 +279,12 @@ def _read_each(path: Path, names: Sequence[str], patient_column: str | None) -> 
         others = {suffix for other in names if other != name for suffix in _suffixes(other)}
         shared = not others.isdisjoint(_suffixes(name))
         files = [file for file in find_files(path, *_suffixes(name)) if _fits(name, file)] if shared else [path]
-        found = [document for file in files for document in _read(file, name, patient_column)]
-        for document in found:
+        read = [document for file in files for document in _read(file, name, patient_column)]
+        for document in read:
             if document.text in texts:
                 problem = f"the same text as {texts[document.text]}, in another format: leave one of them out"
                 raise MismatchError(problem, path=document.source)
-        documents += found
+        documents += read
     return documents
 
 

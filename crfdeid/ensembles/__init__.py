@@ -79,8 +79,8 @@ class CombinedTagger(Tagger):
     @property
     def tags(self) -> tuple[str, ...]:
         """The tags that any member can give and `OUTSIDE`, sorted: the columns of `marginals`. Empty before `fit`."""
-        found = {tag for member in self._members for tag in member.tags}
-        return tuple(sorted(found | {OUTSIDE})) if found else ()
+        tags = {tag for member in self._members for tag in member.tags}
+        return tuple(sorted(tags | {OUTSIDE})) if tags else ()
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -99,20 +99,20 @@ class CombinedTagger(Tagger):
 
     def rule_matches(self, sentences: Sequence[Sentence]) -> Iterator[list[RuleMatch]]:
         """Return the matches of the rules of all members that predict PHI, in each sentence."""
-        found = [member.rule_matches(sentences) for member in self.phi_members if isinstance(member, RuleMatcher)]
-        return (list(chain.from_iterable(own)) for own in zip(repeat((), len(sentences)), *found, strict=True))
+        matches = [member.rule_matches(sentences) for member in self.phi_members if isinstance(member, RuleMatcher)]
+        return (list(chain.from_iterable(own)) for own in zip(repeat((), len(sentences)), *matches, strict=True))
 
     def member_spans(self, sentences: Sequence[Sentence]) -> list[list[Span]]:
         """Return the PHI that any member marks by itself in each sentence."""
-        found: list[list[Span]] = [[] for _ in sentences]
+        rows: list[list[Span]] = [[] for _ in sentences]
         for member in self.phi_members:
             if isinstance(member, MemberTagger):
                 spans = member.member_spans(sentences)
             else:
                 spans = [decode(*pair) for pair in zip(sentences, member.predict(sentences), strict=True)]
-            for all_spans, own in zip(found, spans, strict=True):
+            for all_spans, own in zip(rows, spans, strict=True):
                 all_spans.extend(own)
-        return found
+        return rows
 
     def save(self, folder: Path, *, key: bytes | None = None) -> None:
         """Write ``model.json`` and ``members.zip``, with the files of all members."""

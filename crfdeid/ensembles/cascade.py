@@ -82,15 +82,15 @@ def _document_kfold(train: Sequence[LabelledSentence], most: int) -> list[list[i
     part = {document: n % most for n, document in enumerate(documents)}
     parts = [part[train[i].document] if len(documents) > 1 else n % most for n, i in enumerate(both)]
     folds = [[i for i, p in zip(both, parts, strict=True) if p == number] for number in range(most)]
-    found = [fold for fold in folds if fold]
-    return found if len(found) > 1 else []
+    filled = [fold for fold in folds if fold]
+    return filled if len(filled) > 1 else []
 
 
 def _concept_sentences(
     sentences: Sequence[LabelledSentence],
     way: str,
     deid: Tagger,
-    found: Mapping[int, Sequence[str]],
+    crossed: Mapping[int, Sequence[str]],
 ) -> list[LabelledSentence]:
     """Training data of the model of concepts: the sentences with concepts, PHI masked.
 
@@ -98,7 +98,7 @@ def _concept_sentences(
         sentences: the sentences.
         way: the text to learn from, one of `_PHI_VIEWS`.
         deid: the model that predicts PHI.
-        found: PHI tags of sentences, by index, that other models predicted.
+        crossed: PHI tags of sentences, by index, that other models predicted.
     """
     indices = [i for i, item in enumerate(sentences) if CONCEPT in item.annotated]
     if way == ORIGINAL:
@@ -106,9 +106,9 @@ def _concept_sentences(
     if way == GOLD:
         hides: dict[int, Sequence[str]] = {i: sentences[i].layer(PHI) for i in indices}
     else:
-        others = [i for i in indices if i not in found]
+        others = [i for i in indices if i not in crossed]
         predicted = deid.predict([sentences[i].sentence for i in others])
-        hides = {**found, **dict(zip(others, predicted, strict=True))}
+        hides = {**crossed, **dict(zip(others, predicted, strict=True))}
     return [as_concept_sentence(sentences[i], mask_phi_tokens(sentences[i].sentence, hides[i])) for i in indices]
 
 

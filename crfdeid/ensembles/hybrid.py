@@ -143,8 +143,8 @@ class HybridTagger(CombinedTagger):
 
 def add_matches(rows: Sequence[list[str]], sentences: Sequence[Sentence], rules: RulesTagger) -> None:
     """Add the matches of rules to the tags of sentences, which change: no token of a match stays without a tag."""
-    for sentence, row, found in zip(sentences, rows, rules.find(sentences), strict=True):
-        for span, _, exact in found:
+    for sentence, row, matches in zip(sentences, rows, rules.find(sentences), strict=True):
+        for span, _, exact in matches:
             _fill(row, span, sentence.tokens, exact=exact)
 
 
@@ -160,8 +160,8 @@ def raise_marginals(
         rules: the rules.
     """
     column = {tag: k for k, tag in enumerate(tags)}
-    for table, found in zip(tables, rules.find(sentences), strict=True):
-        for span, share, _ in found:
+    for table, matches in zip(tables, rules.find(sentences), strict=True):
+        for span, share, _ in matches:
             for i in range(span.start, span.end):
                 if 1 - share < table[i, column[OUTSIDE]]:
                     table[i] = 0

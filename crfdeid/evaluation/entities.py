@@ -119,11 +119,11 @@ def scores_from_totals(*, matched: _Labels, gold: _Labels, predicted: _Labels) -
         >>> scores_from_totals(matched={"DATE": 2}, gold={"DATE": 3}, predicted=["DATE", "DATE", "ID"]).by_type
         {'DATE': Counts(tp=2, fp=0, fn=1), 'ID': Counts(tp=0, fp=1, fn=0)}
     """
-    hits, right, found = Counter(matched), Counter(gold), Counter(predicted)
+    hits, right, reported = Counter(matched), Counter(gold), Counter(predicted)
     return Scores(
         {
-            label: Counts(hits[label], found[label] - hits[label], right[label] - hits[label])
-            for label in sorted(right.keys() | found.keys())
+            label: Counts(hits[label], reported[label] - hits[label], right[label] - hits[label])
+            for label in sorted(right.keys() | reported.keys())
         }
     )
 
@@ -193,14 +193,14 @@ def count_tags(
         Counts(tp=0, fp=1, fn=1)
     """
     rows = []
-    for row, (right, found) in enumerate(zip(gold, predicted, strict=True)):
-        if len(right) != len(found):
-            raise ValueError(f"sentence {row}: {len(found)} predicted tags for {len(right)} gold tags")
-        rows.append((tag_spans(right, repair), tag_spans(found, repair)))
+    for row, (right, tags) in enumerate(zip(gold, predicted, strict=True)):
+        if len(right) != len(tags):
+            raise ValueError(f"sentence {row}: {len(tags)} predicted tags for {len(right)} gold tags")
+        rows.append((tag_spans(right, repair), tag_spans(tags, repair)))
     return scores_from_totals(
-        matched=[span.label for right, found in rows for span in set(right).intersection(found)],
+        matched=[span.label for right, spans in rows for span in set(right).intersection(spans)],
         gold=[span.label for right, _ in rows for span in right],
-        predicted=[span.label for _, found in rows for span in found],
+        predicted=[span.label for _, spans in rows for span in spans],
     )
 
 

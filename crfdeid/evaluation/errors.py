@@ -100,8 +100,8 @@ def find_errors(gold: Sequence[Document], predicted: Predictions, *, known_words
     known = frozenset(word.casefold() for word in known_words)
     errors: list[EntityError] = []
     for document, spans in trimmed_pairs(gold, predicted):
-        found = _errors_of(document, spans, known)
-        errors.extend(sorted(found, key=lambda error: (_sort_key(error), error.causes)))
+        of_document = _errors_of(document, spans, known)
+        errors.extend(sorted(of_document, key=lambda error: (_sort_key(error), error.causes)))
     return errors
 
 
@@ -139,7 +139,7 @@ def summarise_errors(errors: Iterable[EntityError]) -> dict[str, Any]:
         "categories": {name: sum(error.category == name for error in errors) for name in ERROR_CATEGORIES},
         "by_type": {category: dict(sorted(counts.items())) for category, counts in by_type.items()},
         "causes": {category: {c: counts[c] for c in ERROR_CAUSES if counts[c]} for category, counts in causes.items()},
-        "confusions": [{"gold": right, "predicted": found, "count": count} for (right, found), count in pairs],
+        "confusions": [{"gold": right, "predicted": wrong, "count": count} for (right, wrong), count in pairs],
     }
 
 
@@ -158,37 +158,37 @@ def _errors_of(document: Document, predicted: Sequence[Span], known: frozenset[s
     tokens = tokens_of(document)
     errors = []
 
-    def add(category: ErrorCategory, gold: Span | None, found: Span | None, alone: str = "") -> None:
+    def add(category: ErrorCategory, gold: Span | None, other: Span | None, alone: str = "") -> None:
         if gold is None:
             holds = {}
-        elif found is None or category == "wrong":
+        elif other is None or category == "wrong":
             holds = _entity_causes(document.text, tokens, gold, known)
         else:
-            holds = _boundary_causes(document.text, gold, found) | {alone: True}
+            holds = _boundary_causes(document.text, gold, other) | {alone: True}
         causes = tuple(cause for cause in ERROR_CAUSES if holds.get(cause))
-        errors.append(EntityError(document.id, category, gold, found, causes))
+        errors.append(EntityError(document.id, category, gold, other, causes))
 
-    for gold, found in _take_pairs(same_offsets, gold_left, predicted_left):
-        add("wrong", gold, found)
-    for gold, found in _take_pairs(touching, gold_left, predicted_left):
-        add("boundary", gold, found)
+    for gold, other in _take_pairs(same_offsets, gold_left, predicted_left):
+        add("wrong", gold, other)
+    for gold, other in _take_pairs(touching, gold_left, predicted_left):
+        add("boundary", gold, other)
     for gold, partners in _partners(gold_left.elements(), predicted):
         if partners:
             add("boundary", gold, partners[0], "merged")
         else:
             add("missed", gold, None)
-    for found, partners in _partners(predicted_left.elements(), document.spans):
+    for other, partners in _partners(predicted_left.elements(), document.spans):
         if partners:
-            add("boundary", partners[0], found, "split")
+            add("boundary", partners[0], other, "split")
         else:
-            add("spurious", None, found)
+            add("spurious", None, other)
     return errors
 
 
-def _closeness(gold: Span, found: Span) -> tuple[int, bool, Span, Span]:
+def _closeness(gold: Span, predicted: Span) -> tuple[int, bool, Span, Span]:
     """Sort key of pairs: the most characters in common first, then equal types, then the first offset."""
-    common = min(gold.end, found.end) - max(gold.start, found.start)
-    return -common, gold.label != found.label, gold, found
+    common = min(gold.end, predicted.end) - max(gold.start, predicted.start)
+    return -common, gold.label != predicted.label, gold, predicted
 
 
 def _partners(spans: Iterable[Span], others: Iterable[Span]) -> list[tuple[Span, list[Span]]]:
@@ -196,35 +196,35 @@ def _partners(spans: Iterable[Span], others: Iterable[Span]) -> list[tuple[Span,
     others = sorted(others)
     starts = [other.start for other in others]
     longest = max((other.end - other.start for other in others), default=0)
-    found = []
+    pairs = []
     for span in spans:
         # Spans that start before this window end before the span begins.
         window = others[bisect_left(starts, span.start - longest) : bisect_left(starts, span.end)]
         overlapping = [other for other in window if other.end > span.start]
-        found.append((span, sorted(overlapping, key=lambda other: _closeness(span, other))))
-    return found
+        pairs.append((span, sorted(overlapping, key=lambda other: _closeness(span, other))))
+    return pairs
 
 
 def _take_pairs(
     pairs: Iterable[tuple[Span, Span]], gold_left: Counter[Span], predicted_left: Counter[Span]
 ) -> Iterator[tuple[Span, Span]]:
     """Remove the closest pairs from both sides, one-to-one."""
-    for gold, found in sorted(pairs, key=lambda pair: _closeness(*pair)):
-        count = min(gold_left[gold], predicted_left[found])
+    for gold, predicted in sorted(pairs, key=lambda pair: _closeness(*pair)):
+        count = min(gold_left[gold], predicted_left[predicted])
         gold_left[gold] -= count
-        predicted_left[found] -= count
-        yield from [(gold, found)] * count
+        predicted_left[predicted] -= count
+        yield from [(gold, predicted)] * count
 
 
-def _boundary_causes(text: str, gold: Span, found: Span) -> dict[str, bool]:
-    adds = found.start < gold.start, found.end > gold.end
-    lacks = found.start > gold.start, found.end < gold.end
+def _boundary_causes(text: str, gold: Span, predicted: Span) -> dict[str, bool]:
+    adds = predicted.start < gold.start, predicted.end > gold.end
+    lacks = predicted.start > gold.start, predicted.end < gold.end
     return {
         "longer": any(adds) and not any(lacks),
         "shorter": any(lacks) and not any(adds),
         "shifted": any(adds) and any(lacks),
         "long-compound": len(_words(text, gold)) > _COMPOUND_WORDS,
-        "other-type": gold.label != found.label,
+        "other-type": gold.label != predicted.label,
     }
 
 

@@ -63,8 +63,8 @@ def score_all(gold: Sequence[Document], predictions: Mapping[str, Sequence[Span]
     if hipaa is not None:
         scores["token_binary_hipaa"] = Scores({"HIPAA": hipaa})
     if any(document.mentions for document in gold):
-        found = (make_consistent(replace(document, spans=tuple(predictions[document.id]))) for document in gold)
-        scores["tab"] = score_tab([gold], {document.id: document.spans for document in found})
+        masked = (make_consistent(replace(document, spans=tuple(predictions[document.id]))) for document in gold)
+        scores["tab"] = score_tab([gold], {document.id: document.spans for document in masked})
     return {name: score.to_dict() for name, score in scores.items()}
 
 

@@ -40,8 +40,8 @@ def document_probabilities(tagger: Tagger, documents: Sequence[Document]) -> lis
 
     A token is PHI where it shares a character with a gold span, also with one that no tags can express.
     """
-    found = zip(documents, phi_by_sentence(tagger, documents), strict=True)
-    return [TokenProbabilities(_by_token(sentences), phi_tokens(document)) for document, sentences in found]
+    pairs = zip(documents, phi_by_sentence(tagger, documents), strict=True)
+    return [TokenProbabilities(_by_token(sentences), phi_tokens(document)) for document, sentences in pairs]
 
 
 def token_probabilities(tagger: Tagger, documents: Sequence[Document]) -> tuple[np.ndarray, np.ndarray]:

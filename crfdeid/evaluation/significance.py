@@ -48,8 +48,8 @@ def document_counts(gold: Sequence[Document], predicted: Predictions, types: Seq
     counts = np.zeros((len(gold), 1 + len(types), 3), np.int64)
     for row, (document, spans) in enumerate(pair_up(gold, predicted)):
         scores = score_entities([document], {document.id: spans})
-        found = [scores.micro, *(scores.by_type.get(label, Counts()) for label in types)]
-        counts[row] = [(c.tp, c.fp, c.fn) for c in found]
+        rows = [scores.micro, *(scores.by_type.get(label, Counts()) for label in types)]
+        counts[row] = [(c.tp, c.fp, c.fn) for c in rows]
     return counts
 
 

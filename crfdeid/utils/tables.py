@@ -63,13 +63,13 @@ def _rows(text: str, delimiter: str, header: Sequence[str], path: Path) -> Itera
         for fields in reader:
             if fields and first_line > 1:
                 if len(fields) != len(header):
-                    found = f"{len(fields)} fields where the header has {len(header)}"
-                    raise FormatError(found, path=path, line=first_line)
+                    problem = f"{len(fields)} fields where the header has {len(header)}"
+                    raise FormatError(problem, path=path, line=first_line)
                 yield first_line, dict(zip(header, map(str.strip, fields), strict=True))
             first_line = reader.line_num + 1
     except csv.Error:
-        found = "the row that begins here has a misplaced or unclosed double quote"
-        raise FormatError(found, path=path, line=first_line) from None
+        problem = "the row that begins here has a misplaced or unclosed double quote"
+        raise FormatError(problem, path=path, line=first_line) from None
 
 
 def whole_numbers(texts: Iterable[str]) -> list[int]:
