@@ -79,9 +79,9 @@ def text_page(views: Sequence[ModelView], *, warning: str, chosen: int | None = 
 def _of_model(view: ModelView) -> dict[str, Any]:
     """Page data of a model: its spans with their reason, and each token's explanation."""
     tokens = [
-        found
+        explanation
         for sentence in view.found.document.sentences()
-        for found in word_data(view.model.tagger, sentence, range(len(sentence.tokens)))
+        for explanation in word_data(view.model.tagger, sentence, range(len(sentence.tokens)))
     ]
     spans = [[*one.span, [reason_text(one, view.found.threshold)]] for one in view.found.decisions]
     return {"name": view.name, "spans": spans, "tokens": tokens}
@@ -93,31 +93,31 @@ def word_data(tagger: Tagger, sentence: Sentence, words: Sequence[int]) -> list[
     wanted = ExplainRequest(methods=[method for method in default_methods(tagger) if method != "gradients"])
     return [
         {
-            "tag": found.tag,
-            "contrast_tag": found.contrast_tag,
-            "probability": round(found.probability, 6),
-            "contrast_probability": round(found.contrast_probability, 6),
-            "phi": round(found.phi, 6),
-            "parts": list(_parts(found, "")),
+            "tag": explanation.tag,
+            "contrast_tag": explanation.contrast_tag,
+            "probability": round(explanation.probability, 6),
+            "contrast_probability": round(explanation.contrast_probability, 6),
+            "phi": round(explanation.phi, 6),
+            "parts": list(_parts(explanation, "")),
         }
-        for found in explain_tokens(tagger, sentence, words, wanted)
+        for explanation in explain_tokens(tagger, sentence, words, wanted)
     ]
 
 
-def _parts(found: Explanation, name: str) -> Iterator[dict[str, Any]]:
+def _parts(explanation: Explanation, name: str) -> Iterator[dict[str, Any]]:
     """Contributions to a tag: titles, and terms with name, kind and value."""
-    tags, log_odds = f"{found.tag} against {found.contrast_tag}", f"{found.log_odds:+.2f}"
-    if found.crf is not None:
+    tags, log_odds = f"{explanation.tag} against {explanation.contrast_tag}", f"{explanation.log_odds:+.2f}"
+    if explanation.crf is not None:
         title = f"{name}exact sum for {tags}: log-odds {log_odds}"
-        yield {"title": title, "terms": _terms(sum_rows(found.crf, _FEATURES))}
-    if found.occlusion:
+        yield {"title": title, "terms": _terms(sum_rows(explanation.crf, _FEATURES))}
+    if explanation.occlusion:
         title = f"{name}what the log-odds {log_odds} of {tags} lose without a word"
-        yield {"title": title, "terms": _terms(word_rows(found.occlusion))}
-    for rule in found.rules:
+        yield {"title": title, "terms": _terms(word_rows(explanation.occlusion))}
+    for rule in explanation.rules:
         share = f"{100 * rule.share:.0f} % of its finds in training were right"
         title = f"{name}the rule {rule.name} matches “{' '.join(rule.words)}” as {rule.label} ({share})"
         yield {"title": title, "terms": []}
-    for member in found.members:
+    for member in explanation.members:
         yield from _parts(member, f"{name}{member.model}: ")
 
 

@@ -159,57 +159,58 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} is no data")
 
 
-def prediction_blocks(found: Explanation, *, top: int = 10, level: int = 1) -> Iterator[RenderBlock]:
+def prediction_blocks(explanation: Explanation, *, top: int = 10, level: int = 1) -> Iterator[RenderBlock]:
     """The explanation of a token's tag as blocks.
 
     Args:
-        found: the explanation.
+        explanation: the explanation.
         top: number of CRF features to list; the sum includes all of them.
         level: level of the title.
     """
-    yield TitleBlock(f"{found.words[found.token]}: {found.tag}, and not {found.contrast_tag} ({found.model})", level)
+    word, tag, contrast_tag = explanation.words[explanation.token], explanation.tag, explanation.contrast_tag
+    yield TitleBlock(f"{word}: {tag}, and not {contrast_tag} ({explanation.model})", level)
     facts = [
-        f"P({found.tag}) = {found.probability:.4g}, P({found.contrast_tag}) = {found.contrast_probability:.4g}: "
-        f"log-odds {found.log_odds:+.3f}; probability of being PHI {found.phi:.4g}"
+        f"P({tag}) = {explanation.probability:.4g}, P({contrast_tag}) = {explanation.contrast_probability:.4g}: "
+        f"log-odds {explanation.log_odds:+.3f}; probability of being PHI {explanation.phi:.4g}"
     ]
-    if other := found.counterfactual:
+    if other := explanation.counterfactual:
         facts.append(
             f"With other words ({' '.join(other.words)}): {other.tag}, P = {other.probability:.4g}; "
             f"the log-odds would be {other.log_odds:+.3f}"
         )
     yield TextBlock(tuple(facts))
-    if found.crf is not None:
-        yield from _crf_tables(found.crf, top)
-    if found.rules:
-        rows = tuple((rule.name, rule.label, rule.share, " ".join(rule.words)) for rule in found.rules)
+    if explanation.crf is not None:
+        yield from _crf_tables(explanation.crf, top)
+    if explanation.rules:
+        rows = tuple((rule.name, rule.label, rule.share, " ".join(rule.words)) for rule in explanation.rules)
         yield TableBlock("Rules that find it", ("rule", "type", "right in training", "finds"), rows)
-    if found.occlusion:
-        yield _words("Occlusion: what the log-odds lose without the word", found.occlusion)
-    if found.gradients is not None:
-        yield _gradients(found.gradients)
-    for member in found.members:
+    if explanation.occlusion:
+        yield _words("Occlusion: what the log-odds lose without the word", explanation.occlusion)
+    if explanation.gradients is not None:
+        yield _gradients(explanation.gradients)
+    for member in explanation.members:
         yield from prediction_blocks(member, top=top, level=level + 1)
 
 
-def _crf_tables(found: CrfSum, top: int) -> Iterator[RenderBlock]:
-    rows = (*sum_rows(found, top), ("log-odds", "", None, None, found.total))
+def _crf_tables(crf: CrfSum, top: int) -> Iterator[RenderBlock]:
+    rows = (*sum_rows(crf, top), ("log-odds", "", None, None, crf.total))
     columns = ("feature", "kind", "for the tag", "for the rival", "adds")
     yield TableBlock("The exact sum of a CRF", columns, rows, frozenset({2, 3, 4}))
-    yield TableBlock("The same by kinds of features", ("kind", "adds"), tuple(found.by_kind.items()), frozenset({1}))
-    if found.unknown:
-        yield TextBlock((f"{len(found.unknown)} features of this token have no weight: the model did not learn them",))
+    yield TableBlock("The same by kinds of features", ("kind", "adds"), tuple(crf.by_kind.items()), frozenset({1}))
+    if crf.unknown:
+        yield TextBlock((f"{len(crf.unknown)} features of this token have no weight: the model did not learn them",))
 
 
-def sum_rows(found: CrfSum, top: int) -> Iterator[tuple[_CellValue, ...]]:
+def sum_rows(crf: CrfSum, top: int) -> Iterator[tuple[_CellValue, ...]]:
     """The terms of a CRF's sum: name, kind, weight for the tag and for its contrast tag, value."""
-    shown, rest = found.features[:top], found.features[top:]
+    shown, rest = crf.features[:top], crf.features[top:]
     for term in shown:
         name = term.name if term.count == 1 else f"{term.name} (x {term.count})"
         yield name, term.kind, term.weight, term.contrast_weight, term.value
     if rest:
         yield f"{len(rest)} further features", "", None, None, sum(term.value for term in rest)
-    yield "the words before", "neighbours", None, None, found.before
-    yield "the words after", "neighbours", None, None, found.after
+    yield "the words before", "neighbours", None, None, crf.before
+    yield "the words after", "neighbours", None, None, crf.after
 
 
 def _words(title: str, terms: Sequence[WordTerm]) -> TableBlock:
@@ -221,13 +222,13 @@ def word_rows(terms: Iterable[WordTerm]) -> Iterator[tuple[_CellValue, ...]]:
     return ((term.word, _distance(term.place), term.value) for term in terms)
 
 
-def _gradients(found: Gradients) -> TableBlock:
+def _gradients(gradients: Gradients) -> TableBlock:
     rows = (
-        *word_rows(found.words),
-        ("around the sentence", "", found.around),
-        ("without any vectors", "", found.baseline),
-        ("sum", "", found.total),
-        ("log-odds", "", found.log_odds),
+        *word_rows(gradients.words),
+        ("around the sentence", "", gradients.around),
+        ("without any vectors", "", gradients.baseline),
+        ("sum", "", gradients.total),
+        ("log-odds", "", gradients.log_odds),
     )
     return TableBlock("Integrated gradients on the words' vectors", ("word", "place", "adds"), rows, frozenset({2}))
 
@@ -243,56 +244,56 @@ CONFIDENTIAL_WARNING = (
 HASHED_NOTICE = "The model's words are keyed hashes, and are shown as such."
 
 
-def weight_blocks(found: WeightSummary, *, level: int = 1) -> Iterator[RenderBlock]:
+def weight_blocks(summary: WeightSummary, *, level: int = 1) -> Iterator[RenderBlock]:
     """The learned weights of a model as blocks.
 
     Args:
-        found: the weights.
+        summary: the weights.
         level: level of the title.
     """
-    yield TitleBlock(f"What {found.model} learned", level)
-    if found.crf is not None or found.network is not None:
-        yield TextBlock((HASHED_NOTICE if found.hashed else CONFIDENTIAL_WARNING,))
-    if found.crf is not None:
-        yield from _of_crf(found.crf)
-    if found.network is not None:
-        yield from _of_network(found.network)
-    if found.rules:
+    yield TitleBlock(f"What {summary.model} learned", level)
+    if summary.crf is not None or summary.network is not None:
+        yield TextBlock((HASHED_NOTICE if summary.hashed else CONFIDENTIAL_WARNING,))
+    if summary.crf is not None:
+        yield from _of_crf(summary.crf)
+    if summary.network is not None:
+        yield from _of_network(summary.network)
+    if summary.rules:
         columns = ("rule", "type", "share of its finds in training that were right")
-        yield TableBlock("Rules that are trusted", columns, found.rules)
-    if found.crf is None and found.network is None and not found.rules and not found.members:
+        yield TableBlock("Rules that are trusted", columns, summary.rules)
+    if summary.crf is None and summary.network is None and not summary.rules and not summary.members:
         yield TextBlock(("Its weights say nothing by themselves. Ask why it tags a word: `crfdeid explain --text`.",))
-    for member in found.members:
+    for member in summary.members:
         yield from weight_blocks(member, level=level + 1)
 
 
-def _of_crf(found: CrfSummary) -> Iterator[RenderBlock]:
-    yield _matrix(found.transitions)
+def _of_crf(summary: CrfSummary) -> Iterator[RenderBlock]:
+    yield _matrix(summary.transitions)
     columns: tuple[str, ...] = ("kind", "features", "weights", "L1", "L2")
     rows: tuple[tuple[_CellValue, ...], ...] = tuple(
-        (kind.kind, kind.features, kind.weights, kind.l1, kind.l2) for kind in found.kinds
+        (kind.kind, kind.features, kind.weights, kind.l1, kind.l2) for kind in summary.kinds
     )
-    if any(kind.share is not None for kind in found.kinds):
+    if any(kind.share is not None for kind in summary.kinds):
         columns += ("share of the log-odds of what is tagged",)
-        rows = tuple((*row, kind.share) for row, kind in zip(rows, found.kinds, strict=True))
+        rows = tuple((*row, kind.share) for row, kind in zip(rows, summary.kinds, strict=True))
     yield TableBlock("What each kind of feature carries", columns, rows)
-    for tag in found.features:
+    for tag in summary.features:
         for direction, features in (("for", tag.largest), ("against", tag.smallest)):
             if features:
                 title = f"What speaks most {direction} {tag.tag}"
                 yield TableBlock(title, ("feature", "weight"), features, frozenset({1}))
 
 
-def _of_network(found: NetworkSummary) -> Iterator[RenderBlock]:
-    yield from (_matrix(matrix) for matrix in found.matrices)
-    if found.facts:
-        yield TextBlock(tuple(f"{what}: {value:.3g}" for what, value in found.facts))
+def _of_network(summary: NetworkSummary) -> Iterator[RenderBlock]:
+    yield from (_matrix(matrix) for matrix in summary.matrices)
+    if summary.facts:
+        yield TextBlock(tuple(f"{what}: {value:.3g}" for what, value in summary.facts))
     rows: tuple[tuple[_CellValue, ...], ...] = tuple(
-        (norm.name, "x".join(map(str, norm.shape)), norm.norm, norm.typical) for norm in found.norms
+        (norm.name, "x".join(map(str, norm.shape)), norm.norm, norm.typical) for norm in summary.norms
     )
     yield TableBlock("How large the weights are", ("array", "shape", "norm", "typical weight"), rows)
     near: tuple[tuple[_CellValue, ...], ...] = tuple(
-        (item.word, "has no vector" if item.near is None else _listed(item.near)) for item in found.words
+        (item.word, "has no vector" if item.near is None else _listed(item.near)) for item in summary.words
     )
     if near:
         yield TableBlock("Nearest words by the vectors it learned (cosine)", ("word", "nearest"), near)
@@ -302,32 +303,32 @@ def _listed(near: tuple[tuple[str, float], ...]) -> str:
     return ", ".join(f"{word} ({cosine:.2f})" for word, cosine in near)
 
 
-def _matrix(found: TagMatrix) -> TableBlock:
+def _matrix(matrix: TagMatrix) -> TableBlock:
     rows: tuple[tuple[_CellValue, ...], ...] = tuple(
-        (name, *values) for name, values in zip(found.names, found.values, strict=True)
+        (name, *values) for name, values in zip(matrix.names, matrix.values, strict=True)
     )
-    signed = frozenset(range(1, len(found.names) + 1))
-    return TableBlock(found.title, ("before \\ after", *found.names), rows, signed, shaded=True)
+    signed = frozenset(range(1, len(matrix.names) + 1))
+    return TableBlock(matrix.title, ("before \\ after", *matrix.names), rows, signed, shaded=True)
 
 
-def decision_blocks(found: DocumentExplanation, name: str) -> Iterator[RenderBlock]:
+def decision_blocks(explanation: DocumentExplanation, name: str) -> Iterator[RenderBlock]:
     """The reason of each hidden span as blocks.
 
     Args:
-        found: the explanation.
+        explanation: the explanation.
         name: display name of the model.
     """
     yield TitleBlock(f"What {name} hides, and why")
-    if not found.decisions:
+    if not explanation.decisions:
         yield TextBlock(("Nothing.",))
     rows = tuple(
-        (one.value, one.span.label, f"{one.span.start}–{one.span.end}", reason_text(one, found.threshold))
-        for one in found.decisions
+        (one.value, one.span.label, f"{one.span.start}–{one.span.end}", reason_text(one, explanation.threshold))
+        for one in explanation.decisions
     )
     if rows:
         yield TableBlock("Hidden", ("value", "type", "characters", "because"), rows)
-    text = found.document.text
-    allowed = tuple((text[start:end], label, f"{start}–{end}") for start, end, label in found.allowed)
+    text = explanation.document.text
+    allowed = tuple((text[start:end], label, f"{start}–{end}") for start, end, label in explanation.allowed)
     if allowed:
         yield TableBlock("Found by the model, and left because the site's list allows it", _COLUMNS, allowed)
 
