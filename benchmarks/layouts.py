@@ -17,7 +17,7 @@ from typing import TypeVar
 import regex
 
 from crfdeid.documents import Document, Span
-from crfdeid.label_schemes import CONTACT, DATE, ID, NAME, TO_CATEGORY, TO_SEVEN
+from crfdeid.label_schemes import CONTACT, DATE, ID, NAME, TO_GROUP, TO_SEVEN
 from crfdeid.redaction.surrogates import guess_locale
 
 Change = Callable[[Document], Document]
@@ -235,14 +235,14 @@ def body(document: Document) -> Iterator[Part]:
     for line in regex.finditer(r"[^\n]+", document.text):
         start, end = line.span()
         spans = [span for span in document.spans if start < span.end and span.start < end]
-        is_header = any(identifies(span.label) and TO_CATEGORY.get(span.label) != DATE for span in spans)
+        is_header = any(identifies(span.label) and TO_GROUP.get(span.label) != DATE for span in spans)
         if len(line[0].split()) >= _LEAST_WORDS and not is_header:
             yield line[0], tuple(Span(max(s.start, start) - start, min(s.end, end) - start, s.label) for s in spans)
 
 
 def identifies(label: str) -> bool:
     """True for types of names, identifiers, dates and contact details; types of towns are excluded."""
-    return TO_CATEGORY.get(label) in (NAME, ID, DATE, CONTACT) or label in _ADDRESSES
+    return TO_GROUP.get(label) in (NAME, ID, DATE, CONTACT) or label in _ADDRESSES
 
 
 def _joined(document: Document, parts: Iterable[Part], between: str) -> Document:

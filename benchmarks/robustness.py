@@ -70,7 +70,7 @@ from crfdeid.consistency import make_consistent
 from crfdeid.documents import Document
 from crfdeid.errors import EmptyInputError
 from crfdeid.evaluation import count_token_pairs, score_entities
-from crfdeid.label_schemes import ID, NAME, TO_CATEGORY, TO_SEVEN, map_types
+from crfdeid.label_schemes import ID, NAME, TO_GROUP, TO_SEVEN, map_types
 from crfdeid.model_card.drift import DriftDetector, NoteMeasures, NoteReader, drift_measures, make_profile
 from crfdeid.pipeline import Deidentifier
 from crfdeid.registry import MODELS, create, load_tagger
@@ -160,7 +160,7 @@ def _values_of(document: Document, counted: Callable[[str], bool]) -> dict[str, 
     values = {}
     for start, end, label in document.spans:
         value = " ".join(document.text[start:end].split())
-        is_counted = TO_CATEGORY.get(label) != ID or any(map(str.isdigit, value))  # MEDDOCAN has words of this type
+        is_counted = TO_GROUP.get(label) != ID or any(map(str.isdigit, value))  # MEDDOCAN has words of this type
         if counted(label) and is_counted and sum(map(str.isalnum, value)) >= _LEAST:
             values[value] = 1.0
     return values
@@ -210,7 +210,7 @@ def layout_rows(
 
 
 def _is_name(label: str) -> bool:
-    return TO_CATEGORY.get(label) == NAME
+    return TO_GROUP.get(label) == NAME
 
 
 def trained_model(args: argparse.Namespace, further: Sequence[str], folder: Path) -> Path:

@@ -3,11 +3,11 @@
 The columns of `_TABLE`, each "-" for none and "?" where the scheme has no answer for a type:
 
 - corpora that have the type: i2b2 2006 and 2014, MEDDOCAN, ASQ-PHI, TAB; the synthetic corpus uses the types of 2014.
-- subtype: one of the seven of yadav2016, Table 5, the categories of i2b2 2006 without AGE. A type belongs to the
+- subtype: one of the seven of yadav2016, Table 5, the types of i2b2 2006 without AGE. A type belongs to the
   subtype whose definition in the 2006 challenge covers it. No subtype covers ages, professions, employers, e-mail and
   web addresses, or login names.
-- category: one of the seven of johnson2020, section 3.3 and Table 1. None covers MEDDOCAN's sex, relatives (mostly
-  words such as "mother") and other facts.
+- group: one of the seven categories of johnson2020, section 3.3 and Table 1. None covers MEDDOCAN's sex, relatives
+  (mostly words such as "mother") and other facts.
 - hipaa: the identifier of the Safe Harbor list, 45 CFR 164.514(b)(2)(i), letters A to R. It lists identifiers of the
   patient and of relatives, employers and household members. A type counts if its definition covers one of them, though
   it may cover more, such as ages below 90. For i2b2 2014 this is exactly the challenge's list, which lacks URL and
@@ -132,8 +132,8 @@ def _column(number: int) -> dict[str, str | None]:
 TO_SEVEN = _column(2)
 """Type -> subtype of yadav2016, or None."""
 
-TO_CATEGORY = _column(3)
-"""Type -> category of johnson2020, or None; a category is its own."""
+TO_GROUP = _column(3)
+"""Type -> group of johnson2020, or None; a group is its own."""
 
 HIPAA = _column(4)
 """Type -> letter of the Safe Harbor list, or None."""
@@ -149,8 +149,8 @@ SEVEN = ("PATIENT", "DOCTOR", "HOSPITAL", "LOCATION", "PHONE", "ID", "DATE")
 
 AGE, CONTACT, DATE, ID = "AGE", "CONTACT", "DATE", "ID"
 LOCATION, NAME, PROFESSION = "LOCATION", "NAME", "PROFESSION"
-PHI_CATEGORIES = (AGE, CONTACT, DATE, ID, LOCATION, NAME, PROFESSION)
-"""Categories of johnson2020, in the order of its Table 3."""
+PHI_GROUPS = (AGE, CONTACT, DATE, ID, LOCATION, NAME, PROFESSION)
+"""Groups of types of johnson2020, in the order of its Table 3."""
 
 TYPE_MAPPINGS = ("seven", "all", "binary")
 """Mappings that `map_types` knows."""
@@ -201,8 +201,8 @@ def map_types(documents: Sequence[Document], types: str = "seven") -> list[Docum
     return _relabelled(documents, table, "cannot be split into the seven: choose --types all or --types binary")
 
 
-def to_categories(documents: Sequence[Document], *, keep_unknown: bool = False) -> list[Document]:
-    """Replace the type of each span by its category; spans without a category are dropped.
+def to_groups(documents: Sequence[Document], *, keep_unknown: bool = False) -> list[Document]:
+    """Replace the type of each span by its group; spans without a group are dropped.
 
     Args:
         documents: the documents, with the types of their corpus.
@@ -213,14 +213,14 @@ def to_categories(documents: Sequence[Document], *, keep_unknown: bool = False) 
 
     Example:
         >>> from crfdeid.documents import Span
-        >>> to_categories([Document("1", "Boston", (Span(0, 6, "CITY"),))])[0].spans
+        >>> to_groups([Document("1", "Boston", (Span(0, 6, "CITY"),))])[0].spans
         (Span(start=0, end=6, label='LOCATION'),)
     """
-    table = TO_CATEGORY
+    table = TO_GROUP
     if keep_unknown:
         labels = {span.label for document in documents for span in document.spans}
-        table = {**dict.fromkeys(labels, BINARY), **TO_CATEGORY}
-    return _relabelled(documents, table, "are in none of the categories: choose --types binary")
+        table = {**dict.fromkeys(labels, BINARY), **TO_GROUP}
+    return _relabelled(documents, table, "are in none of the groups: choose --types binary")
 
 
 def _binary(document: Document) -> Document:

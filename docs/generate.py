@@ -16,7 +16,7 @@ from sphinx.ext.autodoc.mock import mock
 
 from crfdeid.cli import COMMANDS
 from crfdeid.cli.shell import GLOBAL, Argument, Commands, Option
-from crfdeid.label_schemes import HIPAA, NO_SURROGATE, SURROGATE_KINDS, TO_CATEGORY, TO_SEVEN, types_in
+from crfdeid.label_schemes import HIPAA, NO_SURROGATE, SURROGATE_KINDS, TO_GROUP, TO_SEVEN, types_in
 from crfdeid.registry import MODELS, tagger_class
 from crfdeid.tagger import CombinedSettings
 from experiments import EXPERIMENTS
@@ -187,8 +187,8 @@ def phi_types() -> Iterator[str]:
 makes each of them `PHI` and joins spans that overlap. A type without a subtype is dropped by `seven`: the model neither
 learns nor hides it. A corpus with a type for which the table has no answer (?) is refused by `seven`.
 
-- **subtype**: one of the seven; i2b2 2006's categories without AGE.
-- **category**: one of the seven categories of johnson2020, which `experiments.transfer` compares.
+- **subtype**: one of the seven; i2b2 2006's types without AGE.
+- **group**: one of the seven categories of johnson2020, which `experiments.transfer` compares.
 - **HIPAA**: the letter of the Safe Harbor list, 45 CFR 164.514(b)(2)(i), if the type covers an identifier of the
   patient. It is the challenge's own list for i2b2 2014, and approximate for other corpora.
 - **surrogate**: the kind of invented value that `--operator surrogate` writes.
@@ -196,11 +196,11 @@ learns nor hides it. A corpus with a type for which the table has no answer (?) 
     for title, corpus in CORPORA.items():
         yield f"## {title}\n"
         yield from table(
-            ("type", "subtype", "category", "HIPAA", "surrogate"),
+            ("type", "subtype", "group", "HIPAA", "surrogate"),
             (
                 (
                     f"`{label}`",
-                    *(scheme.get(label, "?") or "–" for scheme in (TO_SEVEN, TO_CATEGORY, HIPAA)),
+                    *(scheme.get(label, "?") or "–" for scheme in (TO_SEVEN, TO_GROUP, HIPAA)),
                     NO_SURROGATE.get(label, SURROGATE_KINDS[label]),
                 )
                 for label in types_in(corpus)

@@ -22,7 +22,7 @@ from typing import NamedTuple
 from crfdeid.bio import encode
 from crfdeid.corpora.marked_text import MarkedText, join_parts, labelled
 from crfdeid.documents import PHI, Document, Span
-from crfdeid.label_schemes import DATE, ID, LOCATION, NAME, TO_CATEGORY, TO_SEVEN
+from crfdeid.label_schemes import DATE, ID, LOCATION, NAME, TO_GROUP, TO_SEVEN
 from features.languages import DEFAULT_LANGUAGES, LANGUAGES
 
 KINSHIP_TYPE = "FAMILIARES_SUJETO_ASISTENCIA"
@@ -231,7 +231,7 @@ def _divided(document: Document, places: Sequence[int]) -> Document:
     return replace(document, text=text, spans=layers.pop(PHI, ()), layers=layers)
 
 
-_SLOTS_OF_CATEGORY: Mapping[str | None, Sequence[str]] = {
+_SLOTS_OF_GROUP: Mapping[str | None, Sequence[str]] = {
     NAME: ("PATIENT", "DOCTOR"),
     LOCATION: ("LOCATION", "HOSPITAL"),
     DATE: ("DATE",),
@@ -386,11 +386,11 @@ class _Note:
 
 @cache
 def _slots(label: str) -> Sequence[str]:
-    """The slots of frames that values of a type fit: its subtype's, else those of its category."""
+    """The slots of frames that values of a type fit: its subtype's, else those of its group."""
     if label in TO_SEVEN:
         subtype = TO_SEVEN[label]
         return (subtype,) if subtype else ()
-    return _SLOTS_OF_CATEGORY.get(TO_CATEGORY.get(label), ())
+    return _SLOTS_OF_GROUP.get(TO_GROUP.get(label), ())
 
 
 @cache

@@ -3,7 +3,7 @@
     <deIdi2b2><TEXT><![CDATA[...]]></TEXT>
     <TAGS><NAME id="P0" start="10" end="13" text="Doe" TYPE="DOCTOR" comment=""/></TAGS></deIdi2b2>
 
-An element's name is its category, ``TYPE`` its type. Any root element will do: MEDDOCAN has <MEDDOCAN>.
+An element's name is its group, ``TYPE`` its type. Any root element will do: MEDDOCAN has <MEDDOCAN>.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from crfdeid.corpora.common import build_document, find_files, relative_stem
 from crfdeid.corpora.markup import cdata, keep_returns, parse_xml, xml_files
 from crfdeid.documents import Document, Span
 from crfdeid.errors import DataError, FormatError, SpanError
-from crfdeid.label_schemes import TO_CATEGORY, types_in
+from crfdeid.label_schemes import TO_GROUP, types_in
 from crfdeid.utils.files import read_head, read_text
 
 SUFFIXES: tuple[str, ...] = (".xml",)
@@ -28,7 +28,7 @@ _OFFSET = re.compile(r"\d{1,18}", re.ASCII)
 _AS_ATTRIBUTE = str.maketrans("\r\n\t", "   ")
 
 # A type of another scheme goes under OTHER.
-_CATEGORY_OF = {label: TO_CATEGORY[label] for year in ("2006", "2014") for label in types_in(year)}
+_GROUP_OF = {label: TO_GROUP[label] for year in ("2006", "2014") for label in types_in(year)}
 
 
 def looks_like(file: Path) -> bool:
@@ -104,6 +104,6 @@ def _xml(document: Document) -> str:
 def _tag(document: Document, number: int, span: Span) -> str:
     covered, label = quoteattr(document.text[span.start : span.end]), quoteattr(span.label)
     return (
-        f'<{_CATEGORY_OF.get(span.label, "OTHER")} id="P{number}" start="{span.start}" end="{span.end}" '
+        f'<{_GROUP_OF.get(span.label, "OTHER")} id="P{number}" start="{span.start}" end="{span.end}" '
         f'text={covered} TYPE={label} comment=""/>\n'
     )

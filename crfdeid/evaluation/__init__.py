@@ -3,7 +3,7 @@
 - entities: Counts (tp, fp, fn) and Scores (by type, micro, macro); `score_entities`, strict or relaxed; `count_tags`
   and `count_tag_ids`, strict from tags or from arrays of their ids, for use while training.
 - tokens: `score_tokens`, by type or binary; leaks by type; PHI that a model memorised.
-- errors: `find_errors` sorts each erroneous entity into one category, with causes; `in_context` shows it.
+- errors: `find_errors` sorts each erroneous entity into one kind, with causes; `in_context` shows it.
 - challenges: the scores of the i2b2 2014 and MEDDOCAN challenges, and of the Text Anonymization Benchmark.
 - probabilities: of being PHI, of documents' tokens; `crfdeid.thresholds` chooses operating points on them.
 - agreement: agreement of two annotators.
@@ -22,10 +22,10 @@ from crfdeid.evaluation.challenges import (
 )
 from crfdeid.evaluation.entities import Averages, Counts, Match, Predictions, Scores, count_tags, score_entities
 from crfdeid.evaluation.errors import (
-    ERROR_CATEGORIES,
     ERROR_CAUSES,
+    ERROR_KINDS,
     EntityError,
-    ErrorCategory,
+    ErrorKind,
     confusions,
     find_errors,
     in_context,
@@ -46,13 +46,13 @@ from crfdeid.evaluation.tokens import count_token_pairs, score_tokens, token_sco
 from crfdeid.thresholds import OperatingPoint, ThresholdCosts, at_threshold, operating_points, threshold_curve
 
 __all__ = [
-    "ERROR_CATEGORIES",
     "ERROR_CAUSES",
+    "ERROR_KINDS",
     "TAB_MEASURES",
     "Averages",
     "Counts",
     "EntityError",
-    "ErrorCategory",
+    "ErrorKind",
     "Match",
     "OperatingPoint",
     "Predictions",

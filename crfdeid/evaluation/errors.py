@@ -1,6 +1,6 @@
-"""Error analysis in the terms of yadav2016, section 4: every erroneous entity in exactly one category, with its causes.
+"""Error analysis in the terms of yadav2016, section 4: every erroneous entity of exactly one kind, with its causes.
 
-The categories are "missed" (MISSED ENTITY), "wrong" (WRONG ENTITY), "boundary" (the paper's FALSE POSITIVES) and
+The kinds are "missed" (MISSED ENTITY), "wrong" (WRONG ENTITY), "boundary" (the paper's FALSE POSITIVES) and
 "spurious" (a prediction that touches no gold, which the paper does not name).
 """
 
@@ -17,8 +17,8 @@ from crfdeid.documents import Document, Span, positions_in, tokens_of
 from crfdeid.evaluation.entities import Predictions, trimmed_pairs
 from features.tokenizer import Token
 
-ErrorCategory = Literal["missed", "wrong", "boundary", "spurious"]
-ERROR_CATEGORIES: tuple[ErrorCategory, ...] = get_args(ErrorCategory)
+ErrorKind = Literal["missed", "wrong", "boundary", "spurious"]
+ERROR_KINDS: tuple[ErrorKind, ...] = get_args(ErrorKind)
 ERROR_CAUSES = (
     # Of missed and wrong entities, from the words of the gold entity.
     "single-word",
@@ -45,14 +45,14 @@ class EntityError:
 
     Attributes:
         document_id: the document.
-        category: one of `CATEGORIES`.
+        kind: one of `ERROR_KINDS`.
         gold: the gold span; None for "spurious".
         predicted: the predicted span; None for "missed".
         causes: those of `ERROR_CAUSES` that apply, in that order.
     """
 
     document_id: str
-    category: ErrorCategory
+    kind: ErrorKind
     gold: Span | None
     predicted: Span | None
     causes: tuple[str, ...] = ()
@@ -79,7 +79,7 @@ def find_errors(gold: Sequence[Document], predicted: Predictions, *, known_words
     4. alone: gold that touches a prediction is "boundary" with cause "merged", else "missed"; a prediction that
        touches gold is "boundary" with cause "split", else "spurious".
 
-    The categories add up to the strict score exactly, by type and in all::
+    The kinds add up to the strict score exactly, by type and in all::
 
         fn = missed + wrong + boundary - split        (the rows' `EntityError.missed_gold`)
         fp = spurious + wrong + boundary - merged     (the rows' `EntityError.false_prediction`)
@@ -91,7 +91,7 @@ def find_errors(gold: Sequence[Document], predicted: Predictions, *, known_words
 
     Example:
         >>> note = Document("n1", "Seen by Ann Doe", (Span(8, 15, "DOCTOR"),))
-        >>> [(e.category, e.causes) for e in find_errors([note], {"n1": [Span(8, 11, "DOCTOR")]}, known_words=())]
+        >>> [(e.kind, e.causes) for e in find_errors([note], {"n1": [Span(8, 11, "DOCTOR")]}, known_words=())]
         [('boundary', ('shorter',))]
 
     Reference:
@@ -112,33 +112,31 @@ def confusions(errors: Iterable[EntityError]) -> Counter[tuple[str, str]]:
         >>> confusions([EntityError("n1", "wrong", Span(0, 3, "DOCTOR"), Span(0, 3, "PATIENT"))])
         Counter({('DOCTOR', 'PATIENT'): 1})
     """
-    return Counter(
-        (e.gold.label, e.predicted.label) for e in errors if e.category == "wrong" and e.gold and e.predicted
-    )
+    return Counter((e.gold.label, e.predicted.label) for e in errors if e.kind == "wrong" and e.gold and e.predicted)
 
 
 def summarise_errors(errors: Iterable[EntityError]) -> dict[str, Any]:
     """Counts as plain data, without any text: for a JSON file.
 
     Returns:
-        "categories": category -> errors, all four always present; "by_type": category -> type -> errors, the type being
-        gold's, or the prediction's where gold has no part in the count ("spurious" and "split"); "causes": category ->
+        "categories": kind -> errors, all four always present; "by_type": kind -> type -> errors, the type being
+        gold's, or the prediction's where gold has no part in the count ("spurious" and "split"); "causes": kind ->
         cause -> errors (one error can have several causes, or none); "confusions": {"gold", "predicted", "count"},
         most frequent first.
     """
     errors = list(errors)
-    by_type: dict[str, Counter[str]] = {category: Counter() for category in ERROR_CATEGORIES}
-    causes: dict[str, Counter[str]] = {category: Counter() for category in ERROR_CATEGORIES}
+    by_type: dict[str, Counter[str]] = {kind: Counter() for kind in ERROR_KINDS}
+    causes: dict[str, Counter[str]] = {kind: Counter() for kind in ERROR_KINDS}
     for error in errors:
         counted = error.missed_gold or error.false_prediction
         if counted:
-            by_type[error.category][counted.label] += 1
-        causes[error.category].update(error.causes)
+            by_type[error.kind][counted.label] += 1
+        causes[error.kind].update(error.causes)
     pairs = sorted(confusions(errors).items(), key=lambda item: (-item[1], item[0]))
     return {
-        "categories": {name: sum(error.category == name for error in errors) for name in ERROR_CATEGORIES},
-        "by_type": {category: dict(sorted(counts.items())) for category, counts in by_type.items()},
-        "causes": {category: {c: counts[c] for c in ERROR_CAUSES if counts[c]} for category, counts in causes.items()},
+        "categories": {name: sum(error.kind == name for error in errors) for name in ERROR_KINDS},
+        "by_type": {kind: dict(sorted(counts.items())) for kind, counts in by_type.items()},
+        "causes": {kind: {c: counts[c] for c in ERROR_CAUSES if counts[c]} for kind, counts in causes.items()},
         "confusions": [{"gold": right, "predicted": wrong, "count": count} for (right, wrong), count in pairs],
     }
 
@@ -158,15 +156,15 @@ def _errors_of(document: Document, predicted: Sequence[Span], known: frozenset[s
     tokens = tokens_of(document)
     errors = []
 
-    def add(category: ErrorCategory, gold: Span | None, other: Span | None, alone: str = "") -> None:
+    def add(kind: ErrorKind, gold: Span | None, other: Span | None, alone: str = "") -> None:
         if gold is None:
             holds = {}
-        elif other is None or category == "wrong":
+        elif other is None or kind == "wrong":
             holds = _entity_causes(document.text, tokens, gold, known)
         else:
             holds = _boundary_causes(document.text, gold, other) | {alone: True}
         causes = tuple(cause for cause in ERROR_CAUSES if holds.get(cause))
-        errors.append(EntityError(document.id, category, gold, other, causes))
+        errors.append(EntityError(document.id, kind, gold, other, causes))
 
     for gold, other in _take_pairs(same_offsets, gold_left, predicted_left):
         add("wrong", gold, other)

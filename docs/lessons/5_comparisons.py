@@ -25,7 +25,7 @@ import crfdeid
 from crfdeid.corpora.splits import Split
 from crfdeid.corpora.synthetic import generate_notes
 from crfdeid.evaluation import (
-    ERROR_CATEGORIES,
+    ERROR_KINDS,
     bootstrap_f1,
     document_counts,
     find_errors,
@@ -74,7 +74,7 @@ assert np.isclose(relaxed.f1, 2 * strict.f1)
 # %%
 for error in find_errors([note], {"note": found}, known_words=()):
     places = [text[s.start : s.end] if s else "-" for s in (error.gold, error.predicted)]
-    print(f"{error.category:9} gold: {places[0]:12} found: {places[1]}")
+    print(f"{error.kind:9} gold: {places[0]:12} found: {places[1]}")
 
 # %% [markdown]
 # ## Three systems
@@ -103,14 +103,14 @@ for name, spans in answers.items():
 
 # %%
 kinds = {
-    name: Counter(error.category for error in find_errors(dev.documents, spans, known_words=train.words))
+    name: Counter(error.kind for error in find_errors(dev.documents, spans, known_words=train.words))
     for name, spans in answers.items()
 }
 figure, axes = plt.subplots(figsize=(7, 2.6), layout="constrained")
 left = np.zeros(len(kinds))
-for category in ERROR_CATEGORIES:
-    sizes = [kinds[name][category] for name in kinds]
-    axes.barh(list(kinds), sizes, left=left, label=category)
+for kind in ERROR_KINDS:
+    sizes = [kinds[name][kind] for name in kinds]
+    axes.barh(list(kinds), sizes, left=left, label=kind)
     left += sizes
 axes.set(title="errors by kind", xlabel="entities")
 axes.legend(ncols=2)

@@ -26,7 +26,7 @@ from exercise import exercise
 import crfdeid
 from crfdeid.corpora.splits import Split
 from crfdeid.corpora.synthetic import generate_notes
-from crfdeid.evaluation import ERROR_CATEGORIES, find_errors, score_entities
+from crfdeid.evaluation import ERROR_KINDS, find_errors, score_entities
 from crfdeid.evaluation.agreement import agreement, cohens_kappa
 from crfdeid.evaluation.evaluate import predict_spans
 from features import tokenize
@@ -116,10 +116,10 @@ assert np.isclose(kappa, measured.kappa_phi)
 # One number says how much, not what. The kinds of errors of lesson 5 serve for people too.
 
 # %%
-for category in ERROR_CATEGORIES:
-    found = [error for error in find_errors(notes, ben, known_words=()) if error.category == category]
+for kind in ERROR_KINDS:
+    found = [error for error in find_errors(notes, ben, known_words=()) if error.kind == kind]
     types = Counter((error.gold or error.predicted).label for error in found)
-    print(f"{category:9} {len(found):3}  {dict(types)}")
+    print(f"{kind:9} {len(found):3}  {dict(types)}")
 
 # %% [markdown]
 # Two rules were missing from the guideline: "without the title", and "hospitals are PHI". Two lines of text repair
@@ -141,14 +141,14 @@ errors = find_errors(dev.documents, found, known_words=train.words)
 labels = sorted({span.label for note in dev.documents for span in note.spans})
 counts = np.array(
     [
-        [sum(e.category == c and (e.gold or e.predicted).label == label for e in errors) for label in labels]
-        for c in ERROR_CATEGORIES
+        [sum(e.kind == c and (e.gold or e.predicted).label == label for e in errors) for label in labels]
+        for c in ERROR_KINDS
     ]
 )
 figure, axes = plt.subplots(figsize=(7, 2.6), layout="constrained")
 picture = axes.imshow(counts, cmap="Blues")
 axes.set_xticks(range(len(labels)), labels, rotation=30)
-axes.set_yticks(range(len(ERROR_CATEGORIES)), ERROR_CATEGORIES)
+axes.set_yticks(range(len(ERROR_KINDS)), ERROR_KINDS)
 for (row, column), count in np.ndenumerate(counts):
     axes.text(column, row, count, ha="center", va="center", color="white" if count > counts.max() / 2 else "black")
 axes.set(title="errors by kind and type")
@@ -160,7 +160,7 @@ assert counts.sum() == len(errors)
 
 # %%
 documents = {note.id: note for note in dev.documents}
-missed = [error for error in errors if error.category == "missed"]
+missed = [error for error in errors if error.kind == "missed"]
 for error in missed[:6]:
     text, span = documents[error.document_id].text, error.gold
     line = text[text.rfind("\n", 0, span.start) + 1 :].split("\n")[0]
@@ -282,7 +282,7 @@ exercise(check_2, kappa_of)
 # Write a function that takes errors and gives, for each type with missed entities, the share of them that have the
 # cause "unseen". What do you conclude for names, and what for dates?
 #
-# <details><summary>Hint 1</summary>Keep the errors of the category "missed" alone. Their type is
+# <details><summary>Hint 1</summary>Keep the errors of the kind "missed" alone. Their type is
 # <code>error.gold.label</code>.</details>
 #
 # <details><summary>Hint 2</summary>Two counters: of all missed entities by type, and of those with

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 from crfdeid.cli.progress import make_bar
 from crfdeid.cli.run import run_command
 from crfdeid.corpora.splits import Split
-from crfdeid.evaluation import ERROR_CATEGORIES, in_context
+from crfdeid.evaluation import ERROR_KINDS, in_context
 from crfdeid.tagger import FitProgress
 from experiments.core.experiment import Prepared, load_experiment, train_cells
 from experiments.core.options import Parser
@@ -127,29 +127,29 @@ def show_examples(runs: Sequence[Run], corpus: Corpus) -> None:
         print(line)
 
 
-PER_CATEGORY = 3
+PER_KIND = 3
 
 
-def error_examples(runs: Sequence[Run], split: Split, *, per_category: int = PER_CATEGORY) -> Iterator[str]:
-    """Lines that show a few errors of every system and category, from each system's first run.
+def error_examples(runs: Sequence[Run], split: Split, *, per_kind: int = PER_KIND) -> Iterator[str]:
+    """Lines that show a few errors of every system and kind, from each system's first run.
 
     The errors are spread evenly over the split, so that they do not all come from its first document.
 
     Args:
         runs: finished cells, of the scored split.
         split: the scored split.
-        per_category: errors shown for each system, annotation layer and category.
+        per_kind: errors shown for each system, annotation layer and kind.
     """
     documents = {document.id: document for document in split.documents}
     first = {run.cell.system.name: run for run in reversed(runs) if run.cell.is_plain}
     for system in dict.fromkeys(run.cell.system.name for run in runs):
         for found in first[system].layers.values():
-            for category in ERROR_CATEGORIES:
-                errors = [error for error in found.errors if error.category == category]
-                step = max(1, len(errors) // per_category)
-                for error in errors[::step][:per_category]:
+            for kind in ERROR_KINDS:
+                errors = [error for error in found.errors if error.kind == kind]
+                step = max(1, len(errors) // per_kind)
+                for error in errors[::step][:per_kind]:
                     causes = f" ({', '.join(error.causes)})" if error.causes else ""
-                    yield f"{system}, {category}{causes}: {in_context(documents[error.document_id], error)}"
+                    yield f"{system}, {kind}{causes}: {in_context(documents[error.document_id], error)}"
 
 
 def _train(prepared: Prepared[Any, Any], store: Store | None, cells: Sequence[Cell]) -> list[Run]:

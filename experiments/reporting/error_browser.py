@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from crfdeid.documents import Span
 from crfdeid.errors import IntegrityError, MismatchError
-from crfdeid.evaluation import ERROR_CATEGORIES, ERROR_CAUSES, EntityError
+from crfdeid.evaluation import ERROR_CAUSES, ERROR_KINDS, EntityError
 from experiments.results.folder import Folder
 from experiments.results.measurements import OVERALL
 from experiments.results.schema import Results, is_plain
@@ -97,7 +97,7 @@ def browser_data(
     used = {label for spans in marked for _, _, label in spans}
     return {
         "types": [*(t for t in types if t in used), *sorted(used.difference(types))],
-        "categories": list(ERROR_CATEGORIES),
+        "categories": list(ERROR_KINDS),
         "causes": [c for c in ERROR_CAUSES if any(c in error.causes for run in runs for error in run.errors)],
         "runs": [[run.system, run.seed] for run in runs],
         "places": places,
@@ -189,7 +189,7 @@ def _outcomes(found: Sequence[Sequence[Span]], errors: Sequence[Sequence[EntityE
         {
             "runs": positions,
             "spans": [list(span) for span in spans],
-            "errors": [[error.category, _counted_type(error), list(error.causes)] for error in at],
+            "errors": [[error.kind, _counted_type(error), list(error.causes)] for error in at],
         }
         for (spans, at), positions in runs.items()
     ]
@@ -246,14 +246,14 @@ def browsed(
     runs = []
     counted: dict[tuple[str, int], Counter[str]] = {}
     for row in results["measurements"]:
-        is_count = (row["kind"], row["category"]) == ("errors", OVERALL) and row["measure"] in ERROR_CATEGORIES
+        is_count = (row["kind"], row["category"]) == ("errors", OVERALL) and row["measure"] in ERROR_KINDS
         if is_count and row["layer"] in views and (row["fraction"], row["point"]) == (1.0, ""):
             counted.setdefault((row["system"], row["seed"]), Counter())[row["measure"]] += row["value"]
     plain = (run for run in results["runs"] if run["system"] in shown and is_plain(run))
     for run in sorted(plain, key=lambda run: shown.index(run["system"])):
         system, seed = run["system"], run["seed"]
         errors = [error for layer in views for error in folder.errors(system, seed, layer)]
-        if Counter(error.category for error in errors) != counted[system, seed]:
+        if Counter(error.kind for error in errors) != counted[system, seed]:
             problem = "not the errors that results.json counts: run the experiment again"
             raise MismatchError(problem, path=folder.errors_file(system, str(seed)))
         found = _together([folder.predictions(system, seed, layer) for layer in views])

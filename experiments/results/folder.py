@@ -266,7 +266,7 @@ def errors_jsonl(layers: Mapping[str, Iterable[EntityError]]) -> str:
     return _jsonl(
         {
             "document": error.document_id,
-            "category": error.category,
+            "category": error.kind,
             "gold": error.gold and error.gold._asdict(),
             "predicted": error.predicted and error.predicted._asdict(),
             "causes": list(error.causes),

@@ -14,7 +14,7 @@ from crfdeid.corpora import CORPUS_FORMATS
 from crfdeid.corpora.splits import Corpus, CorpusParts, Split, read_parts
 from crfdeid.documents import Document
 from crfdeid.errors import SettingError, UnknownNameError, UsageError
-from crfdeid.label_schemes import to_categories
+from crfdeid.label_schemes import to_groups
 from crfdeid.model_card.training import require_phi
 from crfdeid.registry import profile_name
 from crfdeid.validation import MOST_SEED
@@ -310,7 +310,7 @@ def _entries(folder: Path, words: set[str]) -> list[Path]:
 
 
 def read(source: Source, *, keep_unknown: bool, share: float = 1.0) -> Corpus:
-    """Read a corpus with the categories of johnson2020 as its types; its documents are named ``CORPUS/ID``.
+    """Read a corpus with the groups of johnson2020 as its types; its documents are named ``CORPUS/ID``.
 
     Args:
         source: of the corpus.
@@ -323,7 +323,7 @@ def read(source: Source, *, keep_unknown: bool, share: float = 1.0) -> Corpus:
     """
     parts = _read_parts(source) if source.seed is None else _made_up(source)
     try:
-        documents = {part: to_categories(read, keep_unknown=keep_unknown) for part, read in parts.documents.items()}
+        documents = {part: to_groups(read, keep_unknown=keep_unknown) for part, read in parts.documents.items()}
     except UsageError as refused:
         raise type(refused)(f"--corpora {source.name}: {refused}") from None
     splits = {part: Split.of(_called(some, source.name)) for part, some in documents.items()}

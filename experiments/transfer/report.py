@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from crfdeid.documents import PHI
 from crfdeid.evaluation import Counts
-from crfdeid.label_schemes import PHI_CATEGORIES, in_order
+from crfdeid.label_schemes import PHI_GROUPS, in_order
 from experiments.core.experiment import Report
 from experiments.papers.johnson2020 import PAPER
 from experiments.plots.style import CHARACTER, canvas, finish, heat_map
@@ -81,7 +81,7 @@ def corpora_table(results: Results) -> Table:
     whole = pd.concat([frame.add_prefix(f"{name}: ") for name, frame in frames.items()], axis="columns")
     types = [label for corpus in corpora.values() for label in corpus["types"]]
     sums = [name for name in whole.index if name not in types]
-    whole = whole.reindex([*in_order(types, PHI_CATEGORIES), *sums]).fillna(0).astype(int)
+    whole = whole.reindex([*in_order(types, PHI_GROUPS), *sums]).fillna(0).astype(int)
     notes = (
         "Types are the seven categories of johnson2020 (docs/reference/types.md); spans of no category are left out.",
         *notices(results),
@@ -172,7 +172,7 @@ def category_table(results: Results, *, published: bool) -> Table:
     rows: dict[str, _ROW] = {}
     models = labels(results)
     for model, corpus, found in own_scores(results):
-        for label in in_order(found["by_category"], PHI_CATEGORIES):
+        for label in in_order(found["by_category"], PHI_GROUPS):
             counts = found["by_category"][label]
             row = rows.setdefault(
                 f"{corpus}: {label}", {"n": f"{(counts['tp'] + counts['fn']) // _runs(results, model):,}"}

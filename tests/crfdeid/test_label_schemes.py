@@ -12,15 +12,15 @@ from crfdeid.label_schemes import (
     BINARY,
     HIPAA,
     NO_SURROGATE,
-    PHI_CATEGORIES,
+    PHI_GROUPS,
     SEVEN,
     SURROGATE_KINDS,
-    TO_CATEGORY,
+    TO_GROUP,
     TO_SEVEN,
     TYPE_MAPPINGS,
     approximate_types,
     map_types,
-    to_categories,
+    to_groups,
     types_in,
     types_without_answer,
 )
@@ -166,23 +166,23 @@ def test_mapping_keeps_everything_but_the_labels(types):
 
 def test_it_is_table_1_for_the_types_that_the_paper_has():
     assert {label: category for category, labels in TABLE_1.items() for label in labels} == {
-        label: TO_CATEGORY[label] for labels in TABLE_1.values() for label in labels
+        label: TO_GROUP[label] for labels in TABLE_1.values() for label in labels
     }
-    assert tuple(TABLE_1) == PHI_CATEGORIES
+    assert tuple(TABLE_1) == PHI_GROUPS
 
 
 def test_every_type_of_every_scheme_has_an_answer_that_agrees_with_the_seven():
     for label, seventh in TO_SEVEN.items():
-        assert label in TO_CATEGORY, label
+        assert label in TO_GROUP, label
         if seventh is not None:
-            assert TO_CATEGORY[label] == SEVENTH.get(seventh, seventh)
-    assert {label: TO_CATEGORY[label] for label in ASQ_PHI} == ASQ_PHI
-    assert {category: TO_CATEGORY[category] for category in PHI_CATEGORIES} == {one: one for one in PHI_CATEGORIES}
-    assert {category for category in TO_CATEGORY.values() if category} == set(PHI_CATEGORIES)
+            assert TO_GROUP[label] == SEVENTH.get(seventh, seventh)
+    assert {label: TO_GROUP[label] for label in ASQ_PHI} == ASQ_PHI
+    assert {category: TO_GROUP[category] for category in PHI_GROUPS} == {one: one for one in PHI_GROUPS}
+    assert {category for category in TO_GROUP.values() if category} == set(PHI_GROUPS)
 
 
 def test_spans_without_a_category_are_dropped():
-    assert labels_of(to_categories(marked("USERNAME", "SEXO_SUJETO_ASISTENCIA", "CORREO_ELECTRONICO"))) == [
+    assert labels_of(to_groups(marked("USERNAME", "SEXO_SUJETO_ASISTENCIA", "CORREO_ELECTRONICO"))) == [
         "CONTACT",
         "NAME",
     ]
@@ -190,10 +190,10 @@ def test_spans_without_a_category_are_dropped():
 
 def test_an_unknown_type_is_refused_or_kept_as_phi():
     with pytest.raises(UnknownNameError):
-        to_categories(marked("WARD", "AGE"))
+        to_groups(marked("WARD", "AGE"))
     with pytest.raises(UnknownNameError, match=BINARY):
-        to_categories(marked(BINARY))
-    kept = to_categories(marked("WARD", "AGE", "OTROS_SUJETO_ASISTENCIA"), keep_unknown=True)
+        to_groups(marked(BINARY))
+    kept = to_groups(marked("WARD", "AGE", "OTROS_SUJETO_ASISTENCIA"), keep_unknown=True)
     assert labels_of(kept) == ["AGE", BINARY]
 
 

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from crfdeid.evaluation import ERROR_CATEGORIES, TAB_MEASURES, Counts, Scores
+from crfdeid.evaluation import ERROR_KINDS, TAB_MEASURES, Counts, Scores
 from crfdeid.evaluation.tokens import Proportion
 from experiments.results.measurements import error_rows, measure_rows, rows_in, score_rows, table_of
 from experiments.results.schema import SCHEMA
@@ -264,7 +264,7 @@ def _scores(outcomes: dict[str, Counter[str]]) -> dict[str, Any]:
 
 
 def _errors(outcomes: dict[str, Counter[str]]) -> dict[str, Any]:
-    by_type = {c: {label: n for label in sorted(TYPES) if (n := outcomes[label][c])} for c in ERROR_CATEGORIES}
+    by_type = {c: {label: n for label in sorted(TYPES) if (n := outcomes[label][c])} for c in ERROR_KINDS}
     categories = {category: sum(counts.values()) for category, counts in by_type.items()}
     pairs = [(label, TAKEN_FOR[label], count) for label, count in by_type["wrong"].items()]
     causes = {

@@ -26,7 +26,7 @@ from crfdeid.cli import main as crfdeid
 from crfdeid.corpora import read_corpus, write_corpus
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import DIRECT, NO_MASK, PHI, QUASI, Document, Mention, Span
-from crfdeid.evaluation import ERROR_CATEGORIES, ERROR_CAUSES
+from crfdeid.evaluation import ERROR_CAUSES, ERROR_KINDS
 from crfdeid.evaluation.evaluate import predict_spans
 from crfdeid.registry import load_tagger
 from experiments.core import command
@@ -108,9 +108,9 @@ def check_run(run: dict[str, Any], rows: list[dict[str, Any]], corpus: dict[str,
     strict, errors, causes = (values_of(rows, kind) for kind in ("entity_strict", "errors", "causes"))
     assert strict["Overall", "tp"] + strict["Overall", "fn"] == corpus["splits"][corpus["test"]]["spans"]
     whole = {measure: value for (category, measure), value in errors.items() if category == "Overall"}
-    assert set(whole) == {*ERROR_CATEGORIES, "all"}
-    assert whole["all"] == sum(whole[name] for name in ERROR_CATEGORIES)
-    for name in ERROR_CATEGORIES:
+    assert set(whole) == {*ERROR_KINDS, "all"}
+    assert whole["all"] == sum(whole[name] for name in ERROR_KINDS)
+    for name in ERROR_KINDS:
         assert whole[name] == sum(n for (category, measure), n in errors.items() if measure == name) - whole[name]
     assert {cause for cause, _ in causes} <= set(ERROR_CAUSES)
     assert whole["wrong"] == sum(values_of(rows, "confusions").values())

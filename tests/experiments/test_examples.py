@@ -19,7 +19,7 @@ def test_examples_are_few_spread_and_of_every_model_and_category() -> None:
     missed = [EntityError(document.id, "missed", document.spans[0], None, ("unseen",)) for document in documents]
     spurious = EntityError("n2", "spurious", None, Span(0, 4, "ID"))
     runs = [run_with("crf", *missed), run_with("net", spurious)]
-    assert list(error_examples(runs, Split.of(documents), per_category=3)) == [
+    assert list(error_examples(runs, Split.of(documents), per_kind=3)) == [
         "crf, missed (unseen): Seen by [Doe0|DOCTOR].",
         "crf, missed (unseen): Seen by [Doe3|DOCTOR].",
         "crf, missed (unseen): Seen by [Doe6|DOCTOR].",

@@ -29,7 +29,7 @@ def agreed_share(pairs):
 
 
 def unseen_share(errors):
-    missed = [error for error in errors if error.category == "missed"]
+    missed = [error for error in errors if error.kind == "missed"]
     all_of_them = Counter(error.gold.label for error in missed)
     unseen = Counter(error.gold.label for error in missed if "unseen" in error.causes)
     return {label: unseen[label] / count for label, count in all_of_them.items()}

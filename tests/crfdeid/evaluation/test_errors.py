@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from crfdeid.documents import Document, Span, trim_span
 from crfdeid.errors import MismatchError
 from crfdeid.evaluation import (
-    ERROR_CATEGORIES,
     ERROR_CAUSES,
+    ERROR_KINDS,
     Counts,
     EntityError,
     confusions,
@@ -34,7 +34,7 @@ def errors_of(gold, predicted, known=KNOWN):
 
 def only(gold, predicted, known=KNOWN):
     (error,) = errors_of(gold, predicted, known)
-    return error.category, error.causes
+    return error.kind, error.causes
 
 
 # Categories and causes by hand
@@ -103,7 +103,7 @@ def test_boundary_of_a_compound_of_more_than_three_words():
 
 def test_spurious():
     assert only([], [place("Sent", "DOCTOR")]) == ("spurious", ())
-    assert [e.category for e in errors_of([place("Ann", "DOCTOR")], [place(" Doe", "DOCTOR")])] == [
+    assert [e.kind for e in errors_of([place("Ann", "DOCTOR")], [place(" Doe", "DOCTOR")])] == [
         "missed",
         "spurious",
     ]
@@ -134,7 +134,7 @@ def test_spans_that_were_found_right_still_attract_what_touches_them():
 
 def test_the_same_place_goes_before_the_largest_overlap():
     gold = [place("Doe", "DOCTOR"), place("Ann Doe", "PATIENT")]
-    assert [e.category for e in errors_of(gold, [place("Doe", "ID"), place("by Ann Doe", "ID")])] == [
+    assert [e.kind for e in errors_of(gold, [place("Doe", "ID"), place("by Ann Doe", "ID")])] == [
         "boundary",
         "wrong",
     ]
@@ -205,14 +205,14 @@ def test_each_category_is_what_its_name_says(gold, predicted):
     for error in errors_of(gold, predicted):
         right, found, causes = error.gold, error.predicted, set(error.causes)
         assert list(error.causes) == [cause for cause in ERROR_CAUSES if cause in causes]
-        if error.category == "missed":
+        if error.kind == "missed":
             assert found is None
             assert not touches(right, predicted)
-        elif error.category == "spurious":
+        elif error.kind == "spurious":
             assert right is None
             assert not touches(found, gold)
             assert not causes
-        elif error.category == "wrong":
+        elif error.kind == "wrong":
             assert right[:2] == found[:2]
             assert right.label != found.label
         else:
@@ -261,7 +261,7 @@ def test_summary_is_plain_data_without_text():
 
 
 def test_summary_of_no_errors_names_every_category():
-    assert summarise_errors([])["categories"] == dict.fromkeys(ERROR_CATEGORIES, 0)
+    assert summarise_errors([])["categories"] == dict.fromkeys(ERROR_KINDS, 0)
 
 
 # In context

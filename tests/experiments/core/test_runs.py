@@ -129,7 +129,7 @@ CALLS = Split.of([Document("t", "Call Bob.", (Span(5, 8, "PATIENT"),))])
 def test_errors_know_the_words_of_training_only(memory_model: Any) -> None:
     corpus = Corpus("invented", "jsonl", "seven", CALLS, CALLS, NOTES)
     (run,) = run_cells([[Cell(MEMORY, 0)]], corpus, ComparePlan())
-    assert {error.category for error in run.errors} == {"missed"}
+    assert {error.kind for error in run.errors} == {"missed"}
     assert all("unseen" in error.causes for error in run.errors if error.gold.label != "DATE")
 
 

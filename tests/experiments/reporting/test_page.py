@@ -19,7 +19,7 @@ from samples import values_of
 from crfdeid.corpora.synthetic import generate_notes
 from crfdeid.crf import CrfTagger
 from crfdeid.documents import Document, LabelledSentence, Span
-from crfdeid.evaluation import ERROR_CATEGORIES
+from crfdeid.evaluation import ERROR_KINDS
 from experiments.compare.experiment import report as compare_report
 from experiments.reporting.files import Picture, explanation_pages, report_html
 from experiments.results.folder import Folder
@@ -105,7 +105,7 @@ def test_counts_are_those_of_the_results_by_system_seed_category_type_and_cause(
     for (system, seed), errors in errors_of(results).items():
         page = open_page(f"#errors?system={system}&seed={seed}")
         assert count_of(page)[0] == errors["Overall", "all"]
-        for category in ERROR_CATEGORIES:
+        for category in ERROR_KINDS:
             choose(page, "category", category)
             assert count_of(page)[0] == errors["Overall", category]
             for name, part in (("type", errors), ("cause", causes[system, seed])):

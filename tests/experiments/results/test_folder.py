@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from crfdeid.documents import CONCEPT, PHI, Span
 from crfdeid.errors import IntegrityError, NotFoundError, OutputExistsError, VersionError
-from crfdeid.evaluation import ERROR_CATEGORIES, ERROR_CAUSES, EntityError
+from crfdeid.evaluation import ERROR_CAUSES, ERROR_KINDS, EntityError
 from crfdeid.utils.files import write_files
 from experiments.results.folder import (
     Folder,
@@ -30,7 +30,7 @@ SPANS = st.builds(Span, st.integers(0, 9), st.integers(10, 99), TEXTS)
 ERRORS = st.builds(
     EntityError,
     TEXTS,
-    st.sampled_from(ERROR_CATEGORIES),
+    st.sampled_from(ERROR_KINDS),
     st.none() | SPANS,
     st.none() | SPANS,
     st.lists(st.sampled_from(ERROR_CAUSES), max_size=3).map(tuple),
