@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -74,18 +73,12 @@ def run(options: SimpleNamespace) -> None:
         raise UsageError("--output is missing: name a new file or folder, or give --check alone")
     notes = read_annotated(options.notes, options, patient_column=options.patient_column)[: options.limit]
     if options.check:
-        _print_check(notes, as_json=options.json)
+        issues = check_annotations(notes)
+        found = json.dumps({"annotations": [issue.to_dict() for issue in issues]})
+        for line in [found] if options.json else describe_check(issues):
+            print(line)
     if options.output is not None:
         _write(notes, options)
-
-
-def _print_check(notes: Sequence[Document], *, as_json: bool) -> None:
-    issues = check_annotations(notes)
-    if as_json:
-        print(json.dumps({"annotations": [issue.to_dict() for issue in issues]}))
-    else:
-        for line in describe_check(issues):
-            print(line)
 
 
 def _write(notes: list[Document], options: SimpleNamespace) -> None:

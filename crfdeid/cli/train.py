@@ -126,7 +126,9 @@ def run(options: SimpleNamespace) -> None:
     from crfdeid.model_card.training import train_model  # noqa: PLC0415
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
-    require_new_folder(options.output, _note_paths(options))
+    notes = ("dev", "test", "concepts", "dev_concepts", "test_concepts")
+    sources = {"NOTES": options.notes, **{f"--{name.replace('_', '-')}": getattr(options, name) for name in notes}}
+    require_new_folder(options.output, sources)
     lists = custom_lists(options)
     one_thread()
     name, tagger, key = _create_tagger(options) if options.finetune_from is None else _load_for_finetuning(options)
@@ -221,12 +223,6 @@ def _key(options: SimpleNamespace, name: str, tagger: Tagger) -> bytes | None:
     return read_vocabulary_key(options.key_file)
 
 
-def _note_paths(options: SimpleNamespace) -> dict[str, Path | None]:
-    """Paths of the annotated notes, by the argument or option that names them."""
-    names = ("dev", "test", "concepts", "dev_concepts", "test_concepts")
-    return {"NOTES": options.notes, **{f"--{name.replace('_', '-')}": getattr(options, name) for name in names}}
-
-
 def _model_and_settings(options: SimpleNamespace) -> tuple[str, dict[str, Any]]:
     """The model's name, and the settings that differ from its profile's.
 
@@ -270,7 +266,8 @@ def _summary(model: str, folder: Path, card: Mapping[str, Any], seconds: float) 
     splits, points = card["corpus"]["splits"], usual_points(card)
     yield f"trained {model} in {duration(seconds)}"
     for name, split in splits.items():
-        concepts = _concept_counts(split) if "layers" in card else ""
+        counts = split.get("layers", {}).get(CONCEPT, {"spans": 0, "spans_by_type": {}})
+        concepts = f", {counts['spans']} concepts ({_by_type(counts)})" if "layers" in card else ""
         size = f"{split['sentences']} sentences" if split["documents"] is None else f"{split['documents']} notes"
         yield f"{name}: {size}, {split['spans']} spans of PHI ({_by_type(split)}){concepts}"
     for name in (name for name in splits if name in card):
@@ -288,12 +285,6 @@ def _summary(model: str, folder: Path, card: Mapping[str, Any], seconds: float) 
         each = (f"{one['required']:g} on {one['missed']} (PPV {100 * one['ppv']:.1f} %)" for one in points)
         yield f"thresholds rest on the PHI tokens they miss, of {points[0]['phi_tokens']}: {', '.join(each)}"
     yield f"model: {folder}, digest {card['sha256']}"
-
-
-def _concept_counts(split: Mapping[str, Any]) -> str:
-    """The number of concepts in a split, by type."""
-    counts = split.get("layers", {}).get(CONCEPT, {"spans": 0, "spans_by_type": {}})
-    return f", {counts['spans']} concepts ({_by_type(counts)})"
 
 
 def _by_type(counts: Mapping[str, Any]) -> str:
