@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, Protocol
+from typing import Any
 
 from crfdeid.cli.progress import make_bar
 from crfdeid.documents import CONCEPT, Document
@@ -30,7 +30,7 @@ from crfdeid.io.records import (
 from crfdeid.io.run_report import RunTotals, run_summary, summary_lines, write_report
 from crfdeid.io.runner import OutputPlan, process_files, start_workers
 from crfdeid.io.sources import NOTE_FORMATS, note_files, read_file, renaming, require_no_dates, survey_input
-from crfdeid.model_card.drift import DriftDetector, NoteMeasures
+from crfdeid.model_card.drift import DriftDetector
 from crfdeid.redaction.redactor import Redactor
 from crfdeid.registry import saved_traits
 from crfdeid.secrets import Keys
@@ -41,31 +41,6 @@ _COLUMN_OPTIONS = (
     *("text_column", "id_column", "patient_column"),
     *("drop_columns", "shift_columns", "hash_columns", "allow_columns"),
 )
-
-
-class FileProcessor(Protocol):
-    """Engine that processes all files that are not finished yet."""
-
-    def __call__(
-        self,
-        files: Iterable[NoteFile | Failure],
-        size: int,
-        output: OutputFolder,
-        *,
-        on_failure: Callable[[Failure], None],
-        on_progress: Callable[[int], None],
-        on_measures: Callable[[NoteMeasures | None], None],
-    ) -> None:
-        """Do it.
-
-        Args:
-            files: the input, in the order of the work.
-            size: the bytes of all of it.
-            output: where to.
-            on_failure: called for each note and file that failed.
-            on_progress: called with the bytes of the input that are done.
-            on_measures: called with the measures of each note.
-        """
 
 
 @dataclass(frozen=True)
@@ -89,40 +64,12 @@ class RunPlan:
     sidecar: Path | None = None
 
 
-@contextmanager
-def local_engine(options: SimpleNamespace, task: RunPlan) -> Iterator[FileProcessor]:
-    """Engine of this machine, with one process or several.
-
-    Raises:
-        DataError: the model cannot be loaded.
-    """
-    with start_workers(task.redactor, options.jobs) as workers:
-
-        def work(
-            files: Iterable[NoteFile | Failure],
-            size: int,
-            output: OutputFolder,
-            *,
-            on_measures: Callable[[NoteMeasures | None], None],
-            **calls: Callable[[Any], None],
-        ) -> None:
-            on_result = lambda result: on_measures(result.measures)  # noqa: E731
-            process_files(files, task.plan, workers, output, on_result=on_result, audit_key=task.keys.audit, **calls)
-
-        yield work
-
-
-def run_folder(
-    options: SimpleNamespace,
-    task: RunPlan,
-    engine: Callable[[SimpleNamespace, RunPlan], AbstractContextManager[FileProcessor]] = local_engine,
-) -> int:
+def run_folder(options: SimpleNamespace, task: RunPlan) -> int:
     """Process a file or folder of notes.
 
     Args:
         options: the command's.
         task: the requested work.
-        engine: processes the files.
 
     Returns:
         0, or 1 if a note failed.
@@ -133,10 +80,10 @@ def run_folder(
     """
     if options.output is None:
         raise UsageError("--output is needed: name a new folder for the results")
+    if not (isinstance(options.notes, Path) and isinstance(options.output, Path)):
+        raise UsageError("a URL needs --spark: name paths for NOTES and --output")
     if options.output.suffix.lower() in NOTE_FORMATS:
         raise UsageError(f"--output: {options.output} is the name of a file: name a folder, files keep their names")
-    if engine is local_engine and not isinstance(options.notes, Path):
-        raise UsageError(f"{options.notes} is a URL, which needs --spark: name a path")
     _require_places(options, task)
     began = time.monotonic()
     rename = renaming(task.keys) if options.rename_files else None
@@ -144,7 +91,7 @@ def run_folder(
     if not found.tables:
         _require_no_columns(options)
     if found.unknown:
-        _say(f"note: files left out because they do not end in {', '.join(NOTE_FORMATS)}: {found.unknown}")
+        say(f"note: files left out because they do not end in {', '.join(NOTE_FORMATS)}: {found.unknown}")
     require_no_dates(note_files(options.notes, rename), task.plan.columns)
     files = note_files(options.notes, rename)
     if options.limit is not None:
@@ -155,9 +102,9 @@ def run_folder(
     def fail(failure: Failure) -> None:
         nonlocal failed
         failed += 1
-        _say(f"failed: {failure}")
+        say(f"failed: {failure}")
 
-    card, likeness = _card(task.redactor)
+    card, likeness = read_profile(task.redactor)
     with (
         _held_places(options, task),
         OutputFolder(
@@ -167,9 +114,9 @@ def run_folder(
             resume=options.resume,
             rename=rename,
             withdrawn=options.withdrawn,
-            on_withdrawn=lambda name: _say(f"withdrawn: {shown_name(name)}"),
+            on_withdrawn=lambda name: say(f"withdrawn: {shown_name(name)}"),
         ) as output,
-        engine(options, task) as work,
+        start_workers(task.redactor, options.jobs) as workers,
         make_bar(task.doing, found.size, unit="B", unit_scale=True) as shown,
     ):
 
@@ -178,13 +125,15 @@ def run_folder(
 
         for failure in output.failures():
             fail(output.with_input_name(failure))
-        work(
+        process_files(
             output.begin(files),
-            found.size,
+            task.plan,
+            workers,
             output,
             on_failure=fail,
             on_progress=advance,
-            on_measures=likeness.add,
+            on_result=lambda result: likeness.add(result.measures),
+            audit_key=task.keys.audit,
         )
         shown.close()
         # Four digits of the secret are enough to tell it from another, and no business of the report's.
@@ -202,9 +151,9 @@ def run_folder(
             concat_sidecars(output.sidecars(), task.sidecar)
         if options.report is not None:
             write_report(options.report, summary, output.accounted)
-        _say("\n".join(summary_lines(summary)))
+        say("\n".join(summary_lines(summary)))
     if failed:
-        _say(f"error: {failed} notes or files failed and have no output (listed above); the others are done")
+        say(f"error: {failed} notes or files failed and have no output (listed above); the others are done")
     return min(failed, 1)
 
 
@@ -246,12 +195,12 @@ def _require_places(options: SimpleNamespace, task: RunPlan) -> None:
     places = {"--report": options.report, "--keep-concepts": task.sidecar}
     for option, file in places.items():
         if file is not None:
-            _require_place(option, file, apart_from=(options.notes, options.output), resume=options.resume)
+            require_place(option, file, apart_from=(options.notes, options.output), resume=options.resume)
     if options.report is not None and task.sidecar is not None and options.report.resolve() == task.sidecar.resolve():
         raise UsageError(f"--report and --keep-concepts name one file, {task.sidecar}: name two")
 
 
-def _require_place(option: str, file: Path, *, apart_from: Iterable[Path], resume: bool) -> None:
+def require_place(option: str, file: Path, *, apart_from: Iterable[Path], resume: bool) -> None:
     """Refuse a file that could not be written at the end of a run, or that is in a wrong folder."""
     if file.exists() and not (resume and file.is_file()):
         raise UsageError(f"{option}: {file} is there already: name a new file, nothing is overwritten")
@@ -263,8 +212,8 @@ def _require_place(option: str, file: Path, *, apart_from: Iterable[Path], resum
             raise UsageError(f"{option}: {problem}")
 
 
-def _card(redactor: Redactor) -> tuple[dict[str, Any] | None, DriftDetector]:
-    """The model's card, and a detector of drift from its development notes.
+def read_profile(redactor: Redactor) -> tuple[dict[str, Any] | None, DriftDetector]:
+    """Read the model's card, and a detector of drift from its development notes.
 
     On the way, a warning where the sensitivity that is asked for costs too much.
     """
@@ -290,7 +239,7 @@ def run_stdin(options: SimpleNamespace, redactor: Redactor, settings: Mapping[st
     """
     text = read_stdin(options.max_chars or None)
     began = time.monotonic()
-    card, likeness = _card(redactor)
+    card, likeness = read_profile(redactor)
     (result,) = redactor.start()([Note("stdin", text, None)])
     if isinstance(result, Failure):
         raise DataError(result.reason, path="standard input", offset=result.offset)
@@ -298,7 +247,7 @@ def run_stdin(options: SimpleNamespace, redactor: Redactor, settings: Mapping[st
     totals = RunTotals.of([NoteDone("", "", None, None, **result.counts)])
     seconds = time.monotonic() - began
     summary = run_summary(settings, redactor, card, totals, likeness.differences(), seconds)
-    _say("\n".join(summary_lines(summary)))
+    say("\n".join(summary_lines(summary)))
     return result.document
 
 
@@ -328,10 +277,11 @@ def write_stdout(text: str) -> None:
     sys.stdout.buffer.write(text.encode("utf-8"))
 
 
-def _say(text: str) -> None:
+def say(text: str) -> None:
+    """Print lines to standard error, above the progress bar if there is one."""
     from tqdm import tqdm  # noqa: PLC0415
 
-    tqdm.write(text, file=sys.stderr)  # Above the progress bar, if there is one.
+    tqdm.write(text, file=sys.stderr)
 
 
 def require_concepts_file(options: SimpleNamespace, model: ModelFolder) -> None:
@@ -355,7 +305,7 @@ def require_concepts_file(options: SimpleNamespace, model: ModelFolder) -> None:
         )
     if options.id_column is not None and options.id_column in options.drop_columns:
         raise UsageError(f"--keep-concepts names notes by the column {options.id_column}, which is to be dropped")
-    _require_place("--keep-concepts", file, apart_from=(), resume=options.resume)
+    require_place("--keep-concepts", file, apart_from=(), resume=options.resume)
 
 
 def write_concepts(file: Path, document: Document) -> None:

@@ -89,19 +89,25 @@ def secret_needed(options: SimpleNamespace) -> bool:
 # Modes of the commands that process notes.
 FILES = Mode("a file or folder of notes, not standard input", lambda options: options.notes != STDIN)
 LOCAL = Mode("work on this machine, without --spark", lambda options: getattr(options, "spark", None) is None)
+SPARK = Mode("--spark", lambda options: options.spark is not None)
 SECRET = Mode(
     "surrogates, hashes, --rename-files and --report", lambda options: secret_needed(options) or options.report
 )
 RESUMED = Mode("--resume", lambda options: options.resume)
 
 
-def _notes(text: str) -> Any:
-    if "://" in text:
-        from crfdeid.io.remote import RemoteNotes, is_url  # noqa: PLC0415
+def path_or_url(text: str) -> Path | str:
+    """A file or folder of this machine, or a URL as text, which only Spark reads and writes.
 
-        if is_url(text):
-            return RemoteNotes(text)
-    return file_path(text)
+    Raises:
+        UsageError: as of `file_path`; or a URL with a user and password, or with options.
+    """
+    _, scheme, rest = text.partition("://")
+    if not scheme:
+        return file_path(text)
+    if "?" in rest or ":" in rest.partition("/")[0].rpartition("@")[0]:
+        raise UsageError("a URL without password and '?' is needed: credentials belong into Spark's settings")
+    return text
 
 
 # Options of `tag` and `redact`.
@@ -109,10 +115,12 @@ NOTE_OPTIONS = (
     MODEL,
     Argument(
         "notes",
-        _notes,
+        path_or_url,
         help="Notes: a file (text, JSON Lines, CSV or Parquet), a folder of them, or - for standard input.",
     ),
-    OUTPUT.but(required=False, only=(FILES,), help="New folder for the results; none for standard input."),
+    OUTPUT.but(
+        parse=path_or_url, required=False, only=(FILES,), help="New folder for the results; none for standard input."
+    ),
     SENSITIVITY,
     LISTS,
     TEXT_COLUMN.but(only=(FILES,)),
@@ -164,7 +172,12 @@ NOTE_OPTIONS = (
         help="Largest number of characters of a note, which uses memory; 0 for no limit.",
     ),
     KEY_FILE,
-    flag("--rename-files", only=(FILES,), rare=True, help="Name the results by hashes of the names, under the secret."),
+    flag(
+        "--rename-files",
+        only=(FILES, LOCAL),
+        rare=True,
+        help="Name the results by hashes of the names, under the secret.",
+    ),
     choice(
         "--withdrawn",
         ("keep", "remove"),
@@ -266,14 +279,14 @@ def read_key(folder: Path | ModelFolder, key_file: Path | None) -> bytes | None:
 
 
 def read_redactor(
-    options: SimpleNamespace, folder: ModelFolder | None = None, *, keys: Keys | None = None, **fields: Any
+    options: SimpleNamespace, folder: ModelFolder | None = None, *, keys: Keys | KeyFiles | None = None, **fields: Any
 ) -> Redactor:
     """Read the redactor of the options of a command that applies a model.
 
     Args:
         options: the command's.
         folder: the model; None for that of the options.
-        keys: secret and encryption key; None for neither.
+        keys: secret and encryption key, or the files from which other processes read theirs; None for neither.
         fields: further fields of the redactor.
 
     Raises:
@@ -293,7 +306,8 @@ def read_redactor(
         lists=custom_lists(options),
     )
     folder = folder or find_named(options.model)
-    keys = replace(keys or Keys(), vocabulary=read_key(folder, options.key_file))
+    if not isinstance(keys, KeyFiles):
+        keys = replace(keys or Keys(), vocabulary=read_key(folder, options.key_file))
     return Redactor(folder, policy, keys, **fields)
 
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
-from crfdeid.cli.options import ENCRYPTION_KEY_FILE, FILES, LOCAL, NOTE_OPTIONS, operators_of
-from crfdeid.cli.shell import TABLES, Mode, Option, choice, command, file_path, names
+from crfdeid.cli.options import ENCRYPTION_KEY_FILE, FILES, LOCAL, NOTE_OPTIONS, SPARK, operators_of
+from crfdeid.cli.shell import TABLES, Mode, Option, choice, command, file_path, names, whole_number
+from crfdeid.errors import UsageError
 from crfdeid.redaction.operators import OPERATORS
 from crfdeid.redaction.policy import DATE_ORDERS
 
@@ -43,37 +44,98 @@ POLICY_OPTIONS = (
         rare=True,
         help="Order of day and month in ambiguous dates; default: that of the locale.",
     ),
-    ENCRYPTION_KEY_FILE.but(only=(_ENCRYPTION, LOCAL), rare=True),
+    ENCRYPTION_KEY_FILE.but(only=(_ENCRYPTION,), rare=True),
 )
 """Replacement of PHI."""
+
+
+def setting_of_spark(text: str) -> tuple[str, str]:
+    """The name and value of an option of Spark: "sep=;".
+
+    Raises:
+        UsageError: there is no name, or no "=".
+    """
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise UsageError(f"'{name}' is not an option with a value, such as sep=;")
+    return name, value
 
 
 def _columns(name: str, help: str, *only: Mode) -> Option:
     return Option(name, names, section=TABLES, only=(FILES, *only), default=(), metavar="NAMES", help=help)
 
 
-@command(
-    *NOTE_OPTIONS,
-    *POLICY_OPTIONS,
-    _columns("--drop-columns", "Columns or keys to leave out, such as name,birth_date."),
-    _columns("--shift-columns", "Columns of dates to shift as the dates of the note's patient.", _SURROGATES, LOCAL),
-    _columns("--hash-columns", "Columns to replace by keyed hashes, equal for equal values.", LOCAL),
-    _columns("--allow-columns", "Columns that stay, with dates next to surrogates or a reader's corrupt records."),
-    Option(
-        "--keep-concepts",
-        file_path,
-        rare=True,
-        metavar="FILE",
-        help="New file, NAME.jsonl, for the redacted notes with their concepts, of a model that finds both.",
-    ),
+SPARK_OPTIONS = (
     Option(
         "--spark",
         only=(FILES,),
         rare=True,
         metavar="MASTER",
-        help="Spark that does the work: spark://host:7077, yarn, sc://host (Connect) or local[8]; default: none. "
-        "Its workers need the same paths; NOTES may be a URL such as s3://bucket/notes.",
+        help="Spark that reads, redacts and writes tables: spark://host:7077, yarn, sc://host (Connect) or local[8]; "
+        "default: none. NOTES and --output may be URLs such as s3a://bucket/notes, or tables of its catalog.",
     ),
+    Option(
+        "--spark-format",
+        only=(SPARK,),
+        rare=True,
+        metavar="NAME",
+        help="Format of NOTES: parquet, csv, json, text, delta, iceberg, orc, avro or another of Spark's; default: by "
+        "the suffix.",
+    ),
+    Option(
+        "--output-format",
+        only=(SPARK,),
+        rare=True,
+        metavar="NAME",
+        help="Format of the results; default: that of NOTES.",
+    ),
+    Option(
+        "--spark-option",
+        setting_of_spark,
+        multiple=True,
+        only=(SPARK,),
+        rare=True,
+        metavar="KEY=VALUE",
+        help="Option of Spark's reader and writer, or a setting of its session (spark.KEY=VALUE).",
+    ),
+    Option(
+        "--partition-by",
+        names,
+        only=(SPARK,),
+        rare=True,
+        default=(),
+        metavar="NAMES",
+        help="Columns by whose values the results are in folders.",
+    ),
+    Option(
+        "--spark-batch",
+        whole_number(1),
+        only=(SPARK,),
+        rare=True,
+        default=16_000_000,
+        metavar="N",
+        help="Largest number of characters that a worker gets at a time, except for one longer note.",
+    ),
+)
+"""Spark's readers and writers."""
+
+
+@command(
+    *NOTE_OPTIONS,
+    *POLICY_OPTIONS,
+    _columns("--drop-columns", "Columns or keys to leave out, such as name,birth_date."),
+    _columns("--shift-columns", "Columns of dates to shift as the dates of the note's patient.", _SURROGATES),
+    _columns("--hash-columns", "Columns to replace by keyed hashes, equal for equal values."),
+    _columns("--allow-columns", "Columns that stay, with dates next to surrogates or a reader's corrupt records."),
+    Option(
+        "--keep-concepts",
+        file_path,
+        only=(LOCAL,),
+        rare=True,
+        metavar="FILE",
+        help="New file, NAME.jsonl, for the redacted notes with their concepts, of a model that finds both.",
+    ),
+    *SPARK_OPTIONS,
     details="Text outside the spans is not changed. A note that fails has no output.",
     examples=(
         "crfdeid redact model/ notes/ --output clean/",
@@ -91,13 +153,11 @@ def run(options: SimpleNamespace) -> int:
     from crfdeid.known_phi.patients import warn_unredacted_columns  # noqa: PLC0415
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
-    one_thread()
-    engine = note_run.local_engine
     if options.spark is not None:
         from crfdeid.cli import spark_run  # noqa: PLC0415
 
-        spark_run.require_fitting(options)
-        engine = spark_run.spark_engine
+        return spark_run.run(options)
+    one_thread()
     columns = replace(
         shared.note_columns(options),
         drop=options.drop_columns,
@@ -134,4 +194,4 @@ def run(options: SimpleNamespace) -> int:
 
         plan = sidecar_plan(columns)
     task = note_run.RunPlan("redacting", redactor, keys, plan, settings, sidecar=options.keep_concepts)
-    return note_run.run_folder(options, task, engine)
+    return note_run.run_folder(options, task)

@@ -1,106 +1,90 @@
-"""`crfdeid redact --spark`: the same files, options and results, processed by many machines."""
+"""`crfdeid redact --spark`: a table that Spark reads, redacts and writes, with as many machines as it has."""
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+import json
+import time
 from dataclasses import replace
-from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
 
-from crfdeid.cli.note_run import FileProcessor, RunPlan
-from crfdeid.errors import UsageError
-from crfdeid.io.output import OutputFolder
-from crfdeid.io.records import Failure, NoteFile
-from crfdeid.known_phi.patients import read_columns
-from crfdeid.model_card.card import model_digest
+from crfdeid.cli import options as shared
+from crfdeid.cli.note_run import read_profile, require_place, say
+from crfdeid.errors import OutputExistsError, UsageError
+from crfdeid.io.date_columns import DateColumns
+from crfdeid.io.run_report import RunTotals, run_summary, summary_lines
+from crfdeid.known_phi.patients import PatientFile, read_columns
+from crfdeid.model_card.drift import NoteMeasures
+from crfdeid.redaction.redactor import Redactor
+from crfdeid.secrets import KeyFiles
 from crfdeid.utils.files import write_files
 
-if TYPE_CHECKING:
-    from crfdeid.integrations.spark.tasks import PeopleFile
-    from crfdeid.known_phi.patients import PatientTable
 
-_SUCCESS = "_SUCCESS"
+def run(options: SimpleNamespace) -> int:
+    """Redact the notes of a table.
 
+    Args:
+        options: the command's.
 
-def require_fitting(options: SimpleNamespace) -> None:
-    """Refuse options that Spark on this machine cannot combine, before a note is read.
-
-    Raises:
-        UsageError: there are such options.
-    """
-    table = None if options.output is None else _failures_file(options.output)
-    if table is not None and table.exists() and not options.resume:
-        raise UsageError(f"--output: {table} is there already, the table of what failed: name another folder")
-
-
-def _failures_file(output: Path) -> Path:
-    """The table of failures, next to the output folder."""
-    return output.with_name(f"{output.name}.failed.csv")
-
-
-@contextmanager
-def spark_engine(options: SimpleNamespace, task: RunPlan) -> Iterator[FileProcessor]:
-    """Engine that processes files on Spark.
+    Returns:
+        0, or 1 if a note failed.
 
     Raises:
-        UsageError: Spark is not installed, or cannot start.
+        UsageError: the options do not fit, or Spark cannot start.
+        DataError: Spark gave up.
     """
-    from crfdeid.integrations.spark.files import FileRun  # noqa: PLC0415
-    from crfdeid.integrations.spark.jobs import started_jobs  # noqa: PLC0415
-    from crfdeid.integrations.spark.tasks import FileWork  # noqa: PLC0415
+    from crfdeid.integrations.spark.sessions import started  # noqa: PLC0415
+    from crfdeid.integrations.spark.tables import SparkTable, redact_table  # noqa: PLC0415
 
-    digest = model_digest(task.redactor.folder)
-    with started_jobs(options.spark) as jobs:
-        find = jobs.ship(task.redactor.folder.path, digest)
-
-        def process(
-            files: Iterable[NoteFile | Failure], size: int, output: OutputFolder, **calls: Callable[[Any], None]
-        ) -> None:
-            success, failed = options.output / _SUCCESS, _failures_file(options.output)
-            success.unlink(missing_ok=True)
-            work = FileWork(
-                find=find,
-                digest=digest,
-                policy=task.redactor.policy,
-                columns=replace(task.plan.columns, people=None),
-                source=options.notes.resolve(),
-                folder=output.part.resolve(),
-                version=version("crfdeid"),
-                secret=task.keys.fingerprints.get("secret"),
-                secret_file=options.secret_file and options.secret_file.resolve(),
-                key_file=options.key_file and options.key_file.resolve(),
-                people=_people_file(options, task.plan.columns.people),
-                concepts=task.redactor.concepts,
-                evidence=task.redactor.evidence,
-            )
-            FileRun(jobs, work, output, **calls).process(files, size)
-            _write_failures(failed, list(output.failures()))
-            if output.has_results:
-                write_files({success: ""})
-
-        yield process
-
-
-def _people_file(options: SimpleNamespace, people: PatientTable | None) -> PeopleFile | None:
-    from crfdeid.integrations.spark.tasks import PeopleFile  # noqa: PLC0415
-
-    if people is None:
-        return None
-    columns = () if options.record_columns is None else read_columns(options.record_columns)
-    return PeopleFile(options.record_file.resolve(), columns, people.digest)
+    if options.output is None:
+        raise UsageError("--output is needed: name a folder, a URL or a table for the results")
+    if options.report is not None:
+        require_place("--report", options.report, apart_from=(), resume=options.resume)
+    given = dict(options.spark_option)
+    settings = {name: given.pop(name) for name in [*given] if name.startswith("spark.")}
+    source = SparkTable.of(str(options.notes), options.spark_format, given)
+    # No writer of Spark gives each row a file of its own, so notes in text files become a table with their paths.
+    same = "parquet" if source.format == "text" else source.format
+    local = isinstance(options.output, Path) and source.name.startswith("file:")
+    output = f"file:{options.output.resolve()}" if local else str(options.output)
+    target = replace(source, name=output, format=options.output_format or same)
+    if Path(target.errors.name.removeprefix("file:")).exists() and not options.resume:
+        raise OutputExistsError(f"--output: {target.errors.name} is there already, a table of errors: name another")
+    redactor, began = _redactor(options, is_text=source.format == "text"), time.monotonic()
+    with started(options.spark, settings) as spark:
+        spark.conf.set("spark.sql.execution.arrow.maxBytesPerBatch", options.spark_batch)
+        found = redact_table(spark, source, target, redactor, partition_by=options.partition_by, resume=options.resume)
+    totals = RunTotals(failures=found["failures"])
+    card, drift = read_profile(redactor)
+    for text in found["counts"]:
+        counts, measures, notes = json.loads(text)
+        totals.merge(counts)
+        drift.add(NoteMeasures(*measures), notes)
+    asked = {
+        **{"command": "redact", "input": source.name, "output": target.name},
+        **{"model": redactor.pinned().model_sha256, **redactor.policy.settings()},
+    }
+    summary = run_summary(asked, redactor, card, totals, drift.differences(), time.monotonic() - began)
+    if options.report is not None:
+        write_files({options.report: json.dumps({"summary": summary}, ensure_ascii=False, indent=1)})
+    say("\n".join(summary_lines(summary)))
+    if len(found["policies"]) > 1:
+        raise UsageError("the workers have several secrets: give all the same one, and redact again")
+    if totals.failures:
+        say(f"error: {totals.failures} notes failed and have no text in the results: see {target.errors.name}")
+    return min(totals.failures, 1)
 
 
-def _write_failures(file: Path, failures: Sequence[Failure]) -> None:
-    """Write the failures as a table, without any text of a note; none without failures."""
-    file.unlink(missing_ok=True)
-    if failures:
-        lines = io.StringIO()
-        table = csv.writer(lines, lineterminator="\n")
-        table.writerow(("file", "row", "line", "offset", "error_type", "reason"))
-        table.writerows((one.file, one.row, one.line, one.offset, one.error, one.reason) for one in failures)
-        write_files({file: lines.getvalue()})
+def _redactor(options: SimpleNamespace, *, is_text: bool) -> Redactor:
+    """The redactor for the workers, who read keys and the patients' file themselves."""
+    dates = DateColumns(options.shift_columns, options.hash_columns, options.allow_columns)
+    columns = replace(shared.note_columns(options), drop=options.drop_columns, dates=dates)
+    if columns.people is not None:
+        known = () if options.record_columns is None else read_columns(options.record_columns)
+        people = PatientFile(options.record_file.resolve(), known, columns.people.digest, columns.people.key)
+        columns = replace(columns, people=people)
+    if is_text:
+        columns = replace(columns, id="path", patient="patient")
+    keys = (options.secret_file, getattr(options, "encryption_key_file", None), options.key_file)
+    files = KeyFiles(*(None if file is None else file.resolve() for file in keys))
+    return shared.read_redactor(options, keys=files, columns=columns)

@@ -71,6 +71,7 @@ class RedactBatches:
         text_column: column of the notes, or several.
         patient_column: column of the patient, for surrogates; None for a separate patient for each note.
         prefix: beginning of the names of the added columns, such as "phi_", where the input has a column "status".
+        check_dates: next to surrogates, fail rows with dates in columns of text, and not only refuse columns by type.
         options: the other options of `crfdeid.Redactor.of_table`: columns with a meaning, and files with keys.
 
     Raises:
@@ -91,6 +92,7 @@ class RedactBatches:
         patient_column: str | None = None,
         *,
         prefix: str = "",
+        check_dates: bool = False,
         **options: Any,
     ) -> None:
         if not isinstance(model, Redactor):
@@ -99,7 +101,7 @@ class RedactBatches:
             raise OptionConflictError("a policy that hides nothing: choose how PHI is hidden")
         self.redactor = model.pinned()
         self._added = {field: field.with_name(prefix + field.name) for field in _ADDED}
-        self._warned = False
+        self._warned, self._check_dates = False, check_dates
         warn_unredacted_columns(self.columns.known, self.columns.needed)
 
     @property
@@ -164,8 +166,13 @@ class RedactBatches:
         columns = self._with_secret()
         for batch in batches:
             fields, others = self.output_schema(batch.schema), OtherColumns(batch.schema, columns)
-            rows = [TableRows(_TABLE, replace(columns, text=text, other_texts=())) for text in columns.texts]
+            rows = [TableRows(_TABLE, replace(columns, text=text, other_texts=()), 0) for text in columns.texts]
             for part, contents in self._slices(batch, rows):
+                if self._check_dates:
+                    contents[0][:] = [
+                        rows[0].guarded(content, others.watched(part, index))
+                        for index, content in enumerate(contents[0])
+                    ]
                 arrays = _changed(rows, others, part, contents)
                 # No variable here holds a text while the caller has the results.
                 yield self._redacted(

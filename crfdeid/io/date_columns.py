@@ -203,10 +203,11 @@ class DateGuard:
 
     Args:
         dates: the treatment of columns.
+        first: number of first rows whose dates refuse the table.
     """
 
-    def __init__(self, dates: DateColumns) -> None:
-        self._dates = dates
+    def __init__(self, dates: DateColumns, first: int = FIRST_ROWS) -> None:
+        self._dates, self._first = dates, first
         self._rows = 0
         self._possible: set[str] = set()
         self._other: set[str] = set()
@@ -230,13 +231,13 @@ class DateGuard:
                 found = date_in(leaf)
                 if found == "sure":
                     sure.append(name)
-                elif self._rows <= FIRST_ROWS and not is_placeholder(leaf):
+                elif self._rows <= self._first and not is_placeholder(leaf):
                     (self._possible if found else self._other).add(name)
-        if sure and self._rows > FIRST_ROWS:
+        if sure and self._rows > self._first:
             raise self._dates.failure(sure[0])
         if sure:
             raise self._dates.refusal(list(dict.fromkeys(sure)))
-        if self._rows == FIRST_ROWS:
+        if self._rows == self._first:
             self.end()
 
     def end(self) -> None:

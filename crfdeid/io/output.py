@@ -32,7 +32,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TextIO
+from typing import Any, Literal, NamedTuple, Self, TextIO
 
 from crfdeid.errors import (
     DataError,
@@ -54,9 +54,6 @@ from crfdeid.serialization import DESKTOP_FILES
 from crfdeid.utils.files import file_digest, make_folders, make_private_folder, naming, open_no_link, sync, write_files
 from crfdeid.utils.json import parse_json
 from crfdeid.validation import shape_errors
-
-if TYPE_CHECKING:
-    from crfdeid.io.remote import RemoteNotes
 
 STATE_FOLDER = ".crfdeid"
 """Folder of the run state in an output folder."""
@@ -170,7 +167,7 @@ class FileCompleted(NamedTuple):
     Attributes:
         file: name of its results.
         source_fingerprint: as of its notes.
-        source_digest: SHA-256 of its content before it was read; of a remote file, the fingerprint.
+        source_digest: SHA-256 of its content before it was read.
         outputs: SHA-256 of each result, by name.
     """
 
@@ -383,7 +380,7 @@ class OutputFolder:
         self,
         folder: Path,
         *,
-        source: Path | RemoteNotes,
+        source: Path,
         settings: Mapping[str, Any],
         resume: bool,
         rename: Rename | None = None,
@@ -399,8 +396,7 @@ class OutputFolder:
         self._state = folder / STATE_FOLDER
         self.part = self._state / "part"
         self._config = self._state / SETTINGS
-        if isinstance(source, Path):
-            _require_apart(source, folder)
+        _require_apart(source, folder)
         with ExitStack() as opened:
             opened.enter_context(self._lock())
             self._begin({**settings, "input": self.input}, resume=resume)
@@ -502,9 +498,6 @@ class OutputFolder:
         return found
 
     def _digest(self, file: NoteFile) -> str:
-        """Digest of an input file; reading a remote one again would take long, and stores do not keep times."""
-        if not isinstance(self._source, Path):
-            return _fingerprint(file)
         try:
             return file_digest(file.path)
         except OSError as error:
@@ -588,10 +581,6 @@ class OutputFolder:
         """List a note that has its result."""
         record = None if result.record is None else result.record.to_dict()
         note = NoteDone(file.result_name, _fingerprint(file), row, hmac, unsearched, record, **result.counts)
-        self.import_entry(note)
-
-    def import_entry(self, note: NoteDone) -> None:
-        """List a note with a result from another process."""
         self._journal.add(note)
 
     def failed(self, failure: Failure, file: NoteFile | None = None) -> None:

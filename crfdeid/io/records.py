@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, Protocol
 
 from crfdeid.documents import Document, lone_surrogate
 from crfdeid.errors import DataError, raised_at
-from crfdeid.io.date_columns import DateColumns, DateGuard
+from crfdeid.io.date_columns import FIRST_ROWS, DateColumns, DateGuard
 from crfdeid.known_phi.identifiers import PatientIdentifiers
-from crfdeid.known_phi.patients import PatientColumn, PatientTable, patient_name, row_identifiers
+from crfdeid.known_phi.patients import PatientColumn, PatientFile, PatientTable, patient_name, row_identifiers
 from crfdeid.model_card.drift import NoteMeasures
 from crfdeid.redaction.record import RedactionRecord
 
@@ -46,7 +46,7 @@ class Columns:
     id: str | None = None
     patient: str | None = None
     known: tuple[PatientColumn, ...] = ()
-    people: PatientTable | None = None
+    people: PatientTable | PatientFile | None = None
     use_id_key: bool = False
     drop: tuple[str, ...] = ()
     dates: DateColumns = field(default_factory=DateColumns)
@@ -342,10 +342,11 @@ class TableRows:
     Args:
         file: the table's file.
         columns: the columns with a meaning.
+        first: as of `DateGuard`.
     """
 
-    def __init__(self, file: NoteFile, columns: Columns) -> None:
-        self._file, self._columns, self._guard = file, columns, DateGuard(columns.dates)
+    def __init__(self, file: NoteFile, columns: Columns, first: int = FIRST_ROWS) -> None:
+        self._file, self._columns, self._guard = file, columns, DateGuard(columns.dates, first)
 
     def read(
         self, number: int, values: Mapping[str, Any], *, id: Any = None

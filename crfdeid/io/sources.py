@@ -11,7 +11,7 @@ from dataclasses import replace
 from importlib import import_module
 from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from crfdeid.errors import DataError, EmptyInputError, MismatchError, MissingExtraError, UnknownNameError, UsageError
 from crfdeid.io.date_columns import FIRST_ROWS, Sureness, date_in
@@ -20,9 +20,6 @@ from crfdeid.io.records import Columns, Failure, FileFormat, Note, NoteFile, Rec
 from crfdeid.known_phi.patients import folder_patient
 from crfdeid.secrets import Keys, hash_word
 from crfdeid.utils.files import NO_FILE, relative_name
-
-if TYPE_CHECKING:
-    from crfdeid.io.remote import RemoteNotes
 
 NOTE_FORMATS = {
     ".txt": "crfdeid.io.text",
@@ -76,7 +73,7 @@ def require_no_dates(files: Iterable[NoteFile | Failure], columns: Columns) -> N
     """Check names of files and the first rows of tables for dates next to surrogates, before anything is written.
 
     Args:
-        files: the input files; rows of remote ones are not checked here.
+        files: the input files.
         columns: the columns with a meaning.
 
     Raises:
@@ -92,7 +89,7 @@ def require_no_dates(files: Iterable[NoteFile | Failure], columns: Columns) -> N
         names.add(_date_in_name(file.result_name))
         if "sure" in names:
             break
-        if file.path.suffix.lower() in _TABLES and file.path.exists():
+        if file.path.suffix.lower() in _TABLES:
             try:
                 for _ in islice(read_file(file, columns), FIRST_ROWS + 1):
                     pass
@@ -169,19 +166,16 @@ def is_keyed(name: str) -> bool:
     return _KEYED.fullmatch(name) is not None
 
 
-def note_files(root: Path | RemoteNotes, rename: Rename | None = None) -> Iterator[NoteFile | Failure]:
+def note_files(root: Path, rename: Rename | None = None) -> Iterator[NoteFile | Failure]:
     """List every file of a folder, of any format, or a single file: sorted, those of subfolders last.
 
     Hidden files and folders are ignored. Names are listed a folder at a time, so that memory does not grow with the
     number of folders. A file or folder that cannot be read is a failure; the others are listed.
 
     Args:
-        root: the folder or file, local or remote.
+        root: the folder or file.
         rename: gives the results other names; None for the same names.
     """
-    if not isinstance(root, Path):
-        yield from (_renamed(file, rename) for file in root.files())
-        return
     if not root.is_dir():
         found = _found(root, root)
         if found is not None:
@@ -240,9 +234,7 @@ def _shown(path: Path, root: Path) -> str:
     return str(path.relative_to(root)).encode("utf-8", errors="backslashreplace").decode()
 
 
-def survey_input(
-    root: Path | RemoteNotes, targets: Callable[[NoteFile], list[str]], rename: Rename | None = None
-) -> InputSurvey:
+def survey_input(root: Path, targets: Callable[[NoteFile], list[str]], rename: Rename | None = None) -> InputSurvey:
     """Survey the whole input before a run.
 
     Args:
@@ -254,11 +246,10 @@ def survey_input(
         UsageError: the input does not exist or is a device, or two files have the same output.
         EmptyInputError: there are no notes.
     """
-    if isinstance(root, Path):
-        if not root.exists():
-            raise UnknownNameError(f"NOTES: no such file or folder: {root}")
-        if not root.is_file() and not root.is_dir():
-            raise UsageError(f"NOTES: {root} is {NO_FILE}; - reads one note from standard input")
+    if not root.exists():
+        raise UnknownNameError(f"NOTES: no such file or folder: {root}")
+    if not root.is_file() and not root.is_dir():
+        raise UsageError(f"NOTES: {root} is {NO_FILE}; - reads one note from standard input")
     size = unknown = known = tables = 0
     folder, taken = "", set[str]()
     for file in note_files(root, rename):
@@ -323,5 +314,5 @@ def read_all_notes(
         raise _no_notes(root)
 
 
-def _no_notes(root: Path | RemoteNotes) -> EmptyInputError:
+def _no_notes(root: Path) -> EmptyInputError:
     return EmptyInputError(f"holds no notes: expected files that end in {', '.join(NOTE_FORMATS)}", path=str(root))

@@ -19,12 +19,13 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
+from functools import lru_cache
 from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from crfdeid.documents import lone_surrogate
-from crfdeid.errors import DataError, EmptyInputError, FormatError, SettingError, located
+from crfdeid.errors import DataError, EmptyInputError, FormatError, MismatchError, SettingError, located
 from crfdeid.known_phi.folding import fold_to_alnum
 from crfdeid.known_phi.identifiers import IDENTIFIER_KINDS, PatientIdentifiers, cell_text, whole_number
 from crfdeid.known_phi.names import is_placeholder, unsearched_reason
@@ -228,6 +229,39 @@ class PatientTable:
     def digest(self) -> str:
         """Digest of the contents (`short_digest`)."""
         return short_digest({name: asdict(known) for name, known in self.known.items()})
+
+
+@dataclass(frozen=True)
+class PatientFile:
+    """The `PatientTable` of a file, which each process that uses it reads itself: no pickle holds its values.
+
+    Args:
+        path: the file, in each process.
+        columns: as of `read_patient_table`.
+        digest: digest of its contents.
+        key: "patient" or "file".
+    """
+
+    path: Path
+    columns: tuple[PatientColumn, ...]
+    digest: str
+    key: str
+
+    def of(self, *, patient: str | None, file: str) -> PatientIdentifiers | None:
+        """Return the identifiers for a note, as `PatientTable.of`.
+
+        Raises:
+            DataError: the file is missing, or has other contents.
+        """
+        return _read_again(self).of(patient=patient, file=file)
+
+
+@lru_cache(maxsize=1)
+def _read_again(file: PatientFile) -> PatientTable:
+    people = read_patient_table(file.path, file.columns)
+    if people.digest != file.digest:
+        raise MismatchError("it has other contents than the driver's: put the same one there", path=file.path)
+    return people
 
 
 def read_patient_table(path: Path, columns: Sequence[PatientColumn] = ()) -> PatientTable:

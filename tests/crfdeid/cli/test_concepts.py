@@ -9,14 +9,13 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from notes_samples import NoSpark, in_this_process, tiny_joint_model, tiny_joint_notes, tiny_model, written
+from notes_samples import tiny_joint_model, tiny_joint_notes, tiny_model, written
 
 from crfdeid.bio import encode
 from crfdeid.cli import main
@@ -24,7 +23,6 @@ from crfdeid.corpora import read_corpus, write_corpus
 from crfdeid.corpora.layers import ConceptPaths, select_layer
 from crfdeid.corpora.splits import read_splits
 from crfdeid.documents import CONCEPT, PHI, Document
-from crfdeid.integrations.spark import tasks
 from crfdeid.pipeline import load
 from crfdeid.redaction import OPERATORS
 from crfdeid.redaction.redact import redact
@@ -178,21 +176,6 @@ def test_each_row_of_a_table_has_a_line(model: Path, notes: Path) -> None:
     assert hidden["a"] == hidden["rows.csv:1"] == hidden["rows.jsonl:1"]  # the same text, whoever's it is
     for document in kept().values():
         assert marked(document)[0] == ("Leg pain", "PROBLEM")
-
-
-def test_spark_keeps_them_too(model: Path, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = [{"n": number, "text": text} for number, text in enumerate(2 * list(NOTES.values()))]
-    Path("in/rows.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    monkeypatch.setattr(tasks, "_LEAST_SLICE", 300)
-    monkeypatch.setattr(
-        "crfdeid.integrations.spark.jobs.started_jobs", lambda master: nullcontext(NoSpark(in_this_process))
-    )
-    assert run("redact", model, "--keep-concepts", "kept.jsonl") == 0
-    on_spark = ("--spark", "local[2]", "--keep-concepts", "many.jsonl")
-    assert run("redact", model, *on_spark, output="many") == 0
-    assert written(Path("many")) == {**written(Path("out")), "_SUCCESS": b""}
-    assert len(kept()) == 9
-    assert kept("many.jsonl") == kept()
 
 
 def test_names_of_files_that_are_hidden_are_not_in_it(model: Path, notes: Path) -> None:

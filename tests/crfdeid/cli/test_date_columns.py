@@ -201,7 +201,6 @@ def test_times_in_parquet_are_moved_by_whole_days(model: Path, tmp_path: Path) -
         (("--shift-columns", "seen", "--drop-columns", "seen"), 2, "'seen' is named twice"),
         (("--shift-columns", "seen", "--operator", "label"), 2, "--shift-columns is for"),
         (("--shift-columns", "who,seen"), 1, "the column 'who' holds a value that is no date"),
-        (("--shift-columns", "seen", "--spark", "local[1]"), 2, "--shift-columns is for"),
     ],
 )
 def test_what_cannot_be_is_said(

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 from crfdeid.bio import encode
 from crfdeid.documents import Document, Span
@@ -21,35 +19,6 @@ from crfdeid.io.records import Columns, Failure, Note, NoteResult
 from crfdeid.io.run_report import write_report
 from crfdeid.io.runner import OutputPlan, process_files, start_workers
 from crfdeid.io.worker import Result, Worker, WorkerTask, isolate_failures
-
-Job = Callable[[Callable[[Any], str], Sequence[Any]], list[str]]
-
-
-def in_this_process(function: Callable[[Any], str], group: Sequence[Any]) -> list[str]:
-    return [function(task) for task in group]
-
-
-@dataclass
-class NoSpark:
-    """Jobs without Spark."""
-
-    run: Job
-    alive: bool = True
-
-    def slots(self) -> int:
-        return 2
-
-    def ship(self, folder: Path, digest: str) -> Callable[[], Path]:
-        return partial(Path, folder)
-
-    def is_alive(self) -> bool:
-        return self.alive
-
-    def interrupt(self) -> None:
-        pass
-
-    def finish(self) -> None:
-        self.alive = False
 
 
 @dataclass(frozen=True)

@@ -1,67 +1,58 @@
-"""Spark Connect: servers that are not there, refuse, or die; a real one is slow to start."""
+"""Spark Connect: servers that are not there or refuse, and one that works, in a process of its own."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from socket import create_server
-from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
-from notes_samples import crfdeid, tiny_model, written
 
-from crfdeid.cli import main
 from crfdeid.errors import UsageError
-from crfdeid.integrations.spark import jobs
-from crfdeid.integrations.spark.jobs import ConnectJobs
+from crfdeid.integrations.spark import sessions
+from crfdeid.integrations.spark.sessions import started
 from crfdeid.secrets import SECRET_VARIABLE
 
 TOKEN = "a-token-of-the-tests"
-TOKEN_VARIABLE = "SPARK_CONNECT_AUTHENTICATE_TOKEN"
-NOTE = "Patient Quill was seen on 3/14/2031.\r\nAttending: Dr. Orla Marsh, call 555-1037. Visit {}.\n"
-
-pytestmark = [
-    pytest.mark.spark,
-    pytest.mark.skipif(find_spec("pyspark") is None, reason="no Spark: pip install -e '.[spark]'"),
-    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
-]
 
 
 @pytest.fixture(autouse=True)
-def environment_of_before() -> Iterator[None]:
+def environment_of_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Spark says in the environment that this process speaks with Connect, and then no classic one can start."""
+    from pyspark.sql import SparkSession  # noqa: PLC0415
+
+    monkeypatch.setattr(SparkSession, "getActiveSession", lambda: None)
     with patch.dict(os.environ):
         yield
 
 
-def free_port() -> int:
-    with create_server(("localhost", 0)) as listening:
-        return int(listening.getsockname()[1])
+def refused(url: str) -> str:
+    with pytest.raises(UsageError) as problem, started(url, {}):
+        pass
+    return str(problem.value)
 
 
 def test_a_server_that_is_not_there_is_said_to_be_so_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "_CONNECT_TIMEOUT", 0.2)
+    monkeypatch.setattr(sessions, "_SECONDS", 0.2)
+    with create_server(("localhost", 0)) as listening:
+        port = listening.getsockname()[1]
     began = time.monotonic()
-    with pytest.raises(UsageError, match="no Spark Connect server answers there") as refused:
-        jobs.connect(f"sc://localhost:{free_port()}/;token={TOKEN}")
+    assert TOKEN not in refused(f"sc://localhost:{port}/;token={TOKEN}")
     assert time.monotonic() - began < 60  # Spark's own patience is ten minutes
-    assert TOKEN not in str(refused.value)
 
 
 @pytest.mark.parametrize("url", ["sc://", "sc://host:port", "sc://host/notes", "sc://host/;token"])
 def test_a_url_that_is_none_is_refused(url: str) -> None:
-    with pytest.raises(UsageError, match="Spark Connect refuses the URL"):
-        jobs.connect(url if url == "sc://" else f"{url};token={TOKEN}")
+    assert TOKEN not in refused(url if url == "sc://" else f"{url};token={TOKEN}")
 
 
 def test_a_server_that_refuses_is_not_quoted() -> None:
@@ -78,81 +69,45 @@ def test_a_server_that_refuses_is_not_quoted() -> None:
     port = server.add_secure_port("localhost:0", grpc.local_server_credentials())
     server.start()
     try:
-        with pytest.raises(UsageError, match=f"or the token in {TOKEN_VARIABLE}") as refused:
-            jobs.connect(f"sc://localhost:{port}/;token={TOKEN}")
-        assert TOKEN not in str(refused.value)
+        assert TOKEN not in refused(f"sc://localhost:{port}/;token={TOKEN}")
     finally:
         server.stop(None).wait()
 
 
-@pytest.mark.parametrize("own", [True, False])
-@pytest.mark.parametrize("alive", [True, False])
-def test_a_server_that_has_died_is_waited_for_once(own: bool, alive: bool) -> None:
-    tries: list[int] = []
-
-    def rows(count: int) -> Any:
-        assert not own or tries == [0]
-        if not alive:
-            raise ConnectionRefusedError
-        return SimpleNamespace(count=lambda: count)
-
-    def keep(policies: list[Any]) -> None:
-        tries.extend(policy.max_retries for policy in policies)
-
-    session: Any = SimpleNamespace(range=rows, client=SimpleNamespace(set_retry_policies=keep), stop=lambda: None)
-    assert ConnectJobs(session, own=own).is_alive() == alive
-    assert [number > 0 for number in tries] == ([False, True] if alive else [False]) * own
-
-
-@contextmanager
-def connect_server(log: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """The URL of a server on two cores that asks for a token, and its process."""
-    import pyspark  # noqa: PLC0415
-
-    home, port = Path(pyspark.__file__).parent, free_port()
-    environment = {**os.environ, SECRET_VARIABLE: "a secret of the tests, long enough", TOKEN_VARIABLE: TOKEN}
-    environment |= {"SPARK_HOME": str(home), "PYSPARK_PYTHON": sys.executable}
-    kind = "org.apache.spark.sql.connect.service.SparkConnectServer"
-    settings = ("--conf", "spark.ui.enabled=false", "--conf", f"spark.connect.grpc.binding.port={port}")
-    command = [str(home / "bin" / "spark-submit"), "--master", "local[2]", *settings, "--class", kind, "spark-internal"]
-    with log.open("wb") as stream, subprocess.Popen(command, stdout=stream, stderr=stream, env=environment) as server:
-        try:
-            yield f"sc://localhost:{port}", server
-        finally:
-            server.kill()
+# The command takes the session that there is; a stream of Spark Connect gets the model from a path alone.
+SESSION = """
+import sys
+from pathlib import Path
+from pyspark.sql import SparkSession
+from crfdeid.cli import main
+from crfdeid.integrations.spark import redact
+folder, model = map(Path, sys.argv[1:])
+spark = SparkSession.builder.config("spark.ui.enabled", "false").remote("local[2]").getOrCreate()
+options = ["--output", f"{folder}/out", "--report", f"{folder}/report.json", "--spark", "sc://localhost"]
+print("command", main(["redact", str(model), f"{folder}/in", *options]))
+notes = spark.readStream.schema("text string").parquet(f"{folder}/in")
+writing = redact(notes, model=model, model_on_workers=model).writeStream.option("checkpointLocation", f"{folder}/check")
+writing.trigger(availableNow=True).start(f"{folder}/stream").awaitTermination(300)
+spark.stop()
+"""
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(
-    "CRFDEID_SPARK_CLUSTER" not in os.environ or shutil.which("java") is None,
-    reason="CRFDEID_SPARK_CLUSTER is not set, or no Java: no server of Spark Connect",
-)
-def test_a_server_gives_the_files_of_one_machine_and_its_death_is_gone_on_from(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(jobs, "_CONNECT_TIMEOUT", 120)
-    monkeypatch.setenv(SECRET_VARIABLE, "a secret of the tests, long enough")
-    model, source = tiny_model(tmp_path / "model"), tmp_path / "in"
-    source.mkdir()
-    for number in range(600):
-        (source / f"{number}.txt").write_bytes(NOTE.format(number).encode())
-    common = ("redact", "--operator", "surrogate", str(model), str(source))
-    assert main([*common, "--output", str(tmp_path / "one")]) == 0
-    monkeypatch.setenv(TOKEN_VARIABLE, TOKEN)
-    output = ("--output", str(tmp_path / "many"), "--spark")
-    with connect_server(tmp_path / "log") as (url, server):
-        jobs.connect(url).stop()  # once it answers
-        with subprocess.Popen(crfdeid(*common, *output, url), stderr=subprocess.PIPE) as run:
-            part = tmp_path / "many" / ".crfdeid" / "part"
-            while not (part.exists() and any(part.iterdir())):
-                assert run.poll() is None
-            server.kill()
-            said = run.communicate(timeout=300)[1].decode()
-    assert run.returncode == 1
-    assert said.splitlines()[-1].startswith("error: Spark has ended")
-    with connect_server(tmp_path / "log") as (url, _):
-        jobs.connect(url).stop()
-        assert main([*common, *output, url, "--resume"]) == 0
-    assert written(tmp_path / "many") == {**written(tmp_path / "one"), "_SUCCESS": b""}
-    assert not [file for file in tmp_path.rglob("*") if file.is_file() and TOKEN.encode() in file.read_bytes()]
-    assert TOKEN not in said
+def test_the_command_and_a_stream_work_through_spark_connect(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    pq.write_table(pa.table({"text": ["Patient Quill", None, "JosÃ©"]}), tmp_path / "in" / "a.parquet")
+    environment = {
+        **{**os.environ, SECRET_VARIABLE: "a secret of the tests, long enough", "PYSPARK_PYTHON": sys.executable},
+        **{"SPARK_SUBMIT_OPTS": "-XX:TieredStopAtLevel=1", "SPARK_LOCAL_IP": "127.0.0.1"},
+    }
+    command = [sys.executable, "-c", SESSION, str(tmp_path), str(model)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=600)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.stdout.splitlines()[-1] == "command 1", done.stderr[-3000:]
+    for place, prefix in (("out", "phi_"), ("stream", "")):
+        rows = pq.read_table(tmp_path / place).to_pylist()
+        found = [(row["text"], row[f"{prefix}status"]) for row in rows]
+        assert sorted(found, key=str) == [("Patient [PATIENT]", "done"), (None, "failed"), (None, "null")]
+    assert pq.read_table(tmp_path / "out.errors").to_pylist() == [
+        {"phi_error_type": "DataError", "phi_error_offset": 3}
+    ]
+    assert '"failures": 1' in (tmp_path / "report.json").read_text()
