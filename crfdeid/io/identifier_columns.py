@@ -47,15 +47,13 @@ class IdentifierWatch:
         written = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip()
         if written and not is_placeholder(written):
             self._values[name] += 1
-            self._likely[name] += len(written) <= _LONGEST and _looks(written, _words(name))
+            self._likely[name] += len(written) <= _LONGEST and _looks(
+                written, map(str.lower, _COLUMN_WORD.findall(name))
+            )
 
     def names(self) -> list[str]:
         """Return the columns of which at least half of the values look like identifiers, as the table has them."""
         return [name for name, count in self._values.items() if self._likely[name] >= _LEAST_SHARE * count]
-
-
-def _words(name: str) -> frozenset[str]:
-    return frozenset(map(str.lower, _COLUMN_WORD.findall(name)))
 
 
 @lru_cache(maxsize=8)

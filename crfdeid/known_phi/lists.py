@@ -174,7 +174,8 @@ class CustomLists:
                     yield Span(start, end, term.type)
 
     def _find_patterns(self, text: str) -> Iterator[Span]:
-        joined = [replace_line_gaps(text, gap) for gap in (_nothing, _hyphen_or_space)] if self.patterns else []
+        gaps = (lambda gap: "", lambda gap: "-" if is_hyphenated(gap) else " ")
+        joined = [replace_line_gaps(text, gap) for gap in gaps] if self.patterns else []
         for pattern in self.patterns:
             found = _matches(pattern, text)
             yield from (Span(*value, pattern.type) for _, value in found)
@@ -198,11 +199,7 @@ _Offsets = tuple[int, int]
 
 
 def _matches(pattern: Pattern, text: str) -> list[tuple[_Offsets, _Offsets]]:
-    """Return the offsets of the matches of a pattern, and those of their values.
-
-    Raises:
-        LimitError: it takes longer than `PATTERN_TIMEOUT`.
-    """
+    """Return the offsets of the matches of a pattern, and those of their values."""
     found = []
     try:
         for match in _compiled(pattern).finditer(text, timeout=PATTERN_TIMEOUT):
@@ -221,12 +218,6 @@ def _over_line_end(pattern: Pattern, text: str, joined: NormalText, ends: Collec
     """Yield the offsets of the values whose matches reach over one line end.
 
     A match does not reach over a line end without a hyphen at which another one ends: that is a whole value.
-
-    Args:
-        pattern: the pattern.
-        text: a text.
-        joined: the text without line ends.
-        ends: the ends of the values in the text.
     """
     offsets = joined.offsets or range(len(text) + 1)
     for (begin, stop), (first, last) in _matches(pattern, joined.text):
@@ -235,14 +226,6 @@ def _over_line_end(pattern: Pattern, text: str, joined: NormalText, ends: Collec
         gaps = [*line_gaps(text[offsets[begin] : offsets[stop - 1] + 1])]
         if len(gaps) == 1 and (is_hyphenated(gaps[0][0]) or offsets[begin] + gaps[0].start() not in ends):
             yield offsets[first], offsets[last - 1] + 1
-
-
-def _nothing(gap: str) -> str:
-    return ""
-
-
-def _hyphen_or_space(gap: str) -> str:
-    return "-" if is_hyphenated(gap) else " "
 
 
 def _is_spelled(value: str, term: Term) -> bool:

@@ -153,8 +153,8 @@ class Language:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of what models read: all but the tables of surrogates. Line breaks inside a list do not count."""
-        read = {name: value for name, value in self.content.items() if name != "surrogates"}
+        """SHA-256 of what models read: all but `NOT_READ_BY_MODELS`. Line breaks inside a list do not count."""
+        read = {name: value for name, value in self.content.items() if name not in NOT_READ_BY_MODELS}
         text = json.dumps(read, ensure_ascii=False, sort_keys=True).replace("\\n", " ")
         return hashlib.sha256(" ".join(text.split()).encode()).hexdigest()
 
@@ -209,6 +209,8 @@ class Language:
         return _entries(self.content["places"]["towns"])
 
 
+NOT_READ_BY_MODELS = ("surrogates", "records", "copies")
+"""Tables of a pack that change no model."""
 OWN_FOLDERS = "CRFDEID_LANGUAGES"
 """Environment variable with folders of further packs, separated as those of ``PATH`` are."""
 

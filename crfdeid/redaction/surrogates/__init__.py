@@ -10,7 +10,7 @@ calendars.py      forms of dates, by language
 places.py         streets, towns and postcodes            place_tables.py  provinces, countries, states, streets
 hospitals.py      hospitals and other institutions        identifiers.py   numbers, telephones, network addresses
 demographics.py   sex, kinship, ages and occupations      locales.py       language guess; names of a locale
-words.py          case and accents of words; words of languages beyond English and Spanish
+words.py          case and accents of words; the language packs of a locale
 """
 
 from crfdeid.redaction.surrogates.dates import date_order_of, with_weekdays

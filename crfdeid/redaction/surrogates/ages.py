@@ -17,9 +17,9 @@ import regex
 from crfdeid.redaction.surrogates.words import (
     casefold_accents,
     folded_entries,
-    packs_of,
     packs_with_quoted,
     splice,
+    surrogate_expression,
     surrogate_table,
     with_case_of,
 )
@@ -89,7 +89,6 @@ class _AgeWords(NamedTuple):
 @lru_cache(maxsize=16)
 def _words_of(locale: str) -> _AgeWords:
     packs = packs_with_quoted(locale)
-    units = "|".join(surrogate_table(one, "demographics").get("small_units", "(?!)") for one in packs_of(locale))
 
     def listed(*names: str) -> frozenset[str]:
         lists = (one.entries("ages", name) for one in packs for name in names)
@@ -101,7 +100,7 @@ def _words_of(locale: str) -> _AgeWords:
     short, letters = listed("units", "short", "glued"), demographic("sex_letters")
     signs = listed("ordinals", "endings")
     return _AgeWords(
-        regex.compile(units, regex.IGNORECASE),
+        regex.compile(surrogate_expression(locale, "demographics", "small_units"), regex.IGNORECASE),
         listed("units"),
         listed("joint"),
         demographic("age", "between"),

@@ -6,7 +6,7 @@ Months and days of the week are those of the locale's language packs; words are 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import regex
@@ -16,6 +16,8 @@ from crfdeid.redaction.surrogates.words import (
     casefold_accents,
     packs_of,
     packs_with_quoted,
+    surrogate_entries,
+    surrogate_expression,
     surrogate_table,
     with_case_of,
 )
@@ -215,16 +217,7 @@ def _compiled(*forms: str) -> list[regex.Pattern[str]]:
 def _patterns(
     names: str, between: str, ordinal: str, after_month: str, *, month_first: bool = False, not_a_month: str = "(?!)"
 ) -> list[regex.Pattern[str]]:
-    """Return the forms of dates, the most complete first. "a" and "b" are day and month in the order of the note.
-
-    Args:
-        names: alternatives of an expression, the names of months.
-        between: alternatives, words between day, month and year.
-        ordinal: alternatives, what follows the number of a day.
-        after_month: characters between the numbers of a day and a month without a year.
-        month_first: True if "March-14" has a day, and False if it has a year.
-        not_a_month: expression of a month's name that is none without a day, since it also names a weekday.
-    """
+    """Return the forms of dates, the most complete first. "a" and "b" are day and month in the order of the note."""
     month = rf"(?P<month>(?:{names}))\.?(?!\p{{L}})"
     words = _words(between)
     gap = rf"(?:\s*[-/.,(]\s*|{words}|\s+|)"
@@ -260,15 +253,7 @@ def _patterns(
 def _shared_days(
     names: str, between: str, ordinal: str, joint: str, *, month_first: bool
 ) -> Mapping[bool, Sequence[regex.Pattern[str]]]:
-    """Return the forms of several days that share a month or a year: in notes with the month first, and in others.
-
-    Args:
-        names: alternatives of an expression, the names of months.
-        between: alternatives, words between day, month and year.
-        ordinal: alternatives, what follows the number of a day.
-        joint: alternatives, words between two days.
-        month_first: True if the language writes "March 14".
-    """
+    """Return the forms of several days that share a month or a year: in notes with the month first, and in others."""
     number, month, words = "[0-3]?[0-9]", rf"(?:{names})\.?(?!\p{{L}})", _words(between)
     day = rf"{number}(?:{ordinal})?(?![0-9])"
     alone = r"(?<![0-9\p{L}:]|[0-9]\s?[-/.]\s?)"
@@ -343,12 +328,10 @@ def calendar_of(locale: str) -> Calendar:
     sections = [surrogate_table(pack, "dates") for pack in packs]
     languages = [*map(DateWords.of, packs)]
 
-    def either(field: str) -> str:
-        return "|".join(section[field] for section in sections if field in section) or "(?!)"
+    either = partial(surrogate_expression, locale, "dates")
 
     def listed(field: str) -> str:
-        entries = (entry for pack in packs for entry in pack.entries("surrogates", "dates", field))
-        return _alternatives(entries) or "(?!)"
+        return _alternatives(surrogate_entries(locale, "dates", field)) or "(?!)"
 
     months = {form for pack in packs for names in pack.months for form in names}
     months |= {form for words in languages for form in (*words.short_months, *words.months)}

@@ -440,11 +440,7 @@ def _without_copy(suffix: str, following: str, calendar: Calendar) -> str:
 
 
 def _written(match: regex.Match[str], month_first: bool, calendar: Calendar) -> WrittenDate:
-    """Return the date of a match.
-
-    Raises:
-        ValueError: there is no such date, as 30 February.
-    """
+    """Return the date of a match."""
     start, end = match.span()
     if match.re is calendar.relative:
         return WrittenDate(start, end)
@@ -455,7 +451,9 @@ def _written(match: regex.Match[str], month_first: bool, calendar: Calendar) -> 
     if "isoday" in values:
         found = dt.date.fromisocalendar(*(int(values[name]) for name in ("isoyear", "week", "isoday")))
         return WrittenDate(start, end, parts, found.year, found.month, found.day)
-    year = _year(values["year"]) if "year" in values else None
+    year = int(values["year"].lstrip(APOSTROPHES)) if "year" in values else None
+    if year is not None and len(values["year"].lstrip(APOSTROPHES)) == 2:
+        year += 2000 if year <= _LAST_OF_THIS_CENTURY else 1900
     month = int(values["monthnumber"]) if "monthnumber" in values else None
     if "month" in values:
         month = calendar.month_number(values["month"])
@@ -465,11 +463,7 @@ def _written(match: regex.Match[str], month_first: bool, calendar: Calendar) -> 
 
 
 def _order(texts: dict[str, str], month_first: bool) -> dict[str, str]:
-    """Return the meaning of the numbers a and b.
-
-    Raises:
-        ValueError: neither can be a month.
-    """
+    """Return the meaning of the numbers a and b."""
     if "a" not in texts:
         return {}
     a, b = int(texts["a"]), int(texts["b"])
@@ -480,20 +474,10 @@ def _order(texts: dict[str, str], month_first: bool) -> dict[str, str]:
     raise ValueError("no month")
 
 
-def _year(text: str) -> int:
-    digits = text.lstrip(APOSTROPHES)
-    year = int(digits)
-    return year if len(digits) > 2 else year + (2000 if year <= _LAST_OF_THIS_CENTURY else 1900)
-
-
 def _new_parts(
     text: str, one: WrittenDate, new: dt.date | None, shift: DateShift, calendar: Calendar, *, narrow: bool
 ) -> Iterator[tuple[int, int, str]]:
-    """Yield start, end and new text of the parts of a date, in order.
-
-    Raises:
-        ValueError: the new date would read as another one.
-    """
+    """Yield start, end and new text of the parts of a date, in order."""
     if new is None:
         yield from ((start, end, calendar.weekday_after(text[start:end], shift.days)) for _, start, end in one.parts)
         return
@@ -516,12 +500,7 @@ def _new_date(one: WrittenDate, shift: DateShift, note: NoteDates, own: Sequence
 
 
 def _is_padded(texts: dict[str, str], *, narrow: bool) -> bool:
-    """Return True if days and months below ten have a leading zero, as in "03/14", or may have one, as in "11/14".
-
-    Args:
-        texts: the parts of the date.
-        narrow: True if a day or month of the same value has one digit.
-    """
+    """Return True if days and months below ten have a leading zero, as in "03/14", or may have one, as in "11/14"."""
     numbers = [text for name, text in texts.items() if name in _NUMBERED]
     may_be = not narrow and "month" not in texts and all(len(text) == 2 for text in numbers)
     return may_be or any(text.startswith("0") for text in numbers)

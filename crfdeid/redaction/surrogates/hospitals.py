@@ -25,6 +25,7 @@ from crfdeid.redaction.surrogates.words import (
     packs_of,
     splice,
     surrogate_entries,
+    surrogate_expression,
     surrogate_table,
 )
 
@@ -97,7 +98,7 @@ def institution_words(locale: str) -> InstitutionWords:
         regex.compile(section.get("endings", "(?!)"), regex.IGNORECASE),
         regex.compile(section.get("town", "(?!)")),
         pack.entries("surrogates", "institutions", "towns_tail"),
-        regex.compile("|".join(surrogate_table(one, "institutions").get("firm", "(?!)") for one in packs_of(locale))),
+        regex.compile(surrogate_expression(locale, "institutions", "firm")),
         regex.compile(rf"(?P<before>{'|'.join(before)}|)(?P<name>\p{{Lu}}+?)(?P<after>{'|'.join(after)}|)")
         if before or after
         else None,
@@ -151,7 +152,7 @@ class Hospitals:
         if firm and firm.start():
             named = self.hospital(text[: firm.start()])
             return named and named + firm.group()
-        found = self._in_usual_case(text, self._of_named) if self._listed.named else self._words(text)
+        found = self._in_usual_case(text, self._of_named) if self._listed.named else str(PIECE.sub(self._word, text))
         return found if casefold_accents(found) != casefold_accents(text) else self._generic(text)
 
     def _in_usual_case(self, text: str, replace: Callable[[str], str]) -> str:
@@ -170,7 +171,11 @@ class Hospitals:
         """Return another institution by the forms of a language, its towns, and its words that stay."""
         kept = self._listed.kept
         pieces = self._places.forms_in(text, self._listed.forms)
-        words = [match for match in PIECE.finditer(text) if not _within(match.span(), pieces)]
+        words = [
+            match
+            for match in PIECE.finditer(text)
+            if not any(start < match.end() and match.start() < end for start, end, _ in pieces)
+        ]
         done = -2  # the end of the town before
         for i, match in enumerate(words):
             if match.start() < done:
@@ -251,7 +256,7 @@ class Hospitals:
         parts: list[str] = []
         end, position = 0, 0
         while self._listed.named and (match := self._listed.named.search(text, position)):
-            found = self._named(match)
+            found = next(replace(match) for group, replace in self._forms.items() if match[group])
             if found is None:
                 position = match.start() + 1
                 while position < len(text) and text[position].isalnum():
@@ -260,10 +265,6 @@ class Hospitals:
             parts += self._people(text[end : match.start()]), found
             end = position = match.end()
         return "".join([*parts, self._people(text[end:])])
-
-    def _named(self, match: regex.Match[str]) -> str | None:
-        """Return the surrogate of a name in one of the forms, or None if it is no name."""
-        return next(way(match) for group, way in self._forms.items() if match[group])
 
     def _virgin(self, match: regex.Match[str]) -> str:
         """Return "Virgen de la Luz" for "Virgen del Rocío"."""
@@ -361,9 +362,6 @@ class Hospitals:
     def _continues_name(self, gap: str, pieces: Sequence[regex.Match[str]], i: int) -> bool:
         return gap.isspace() or (gap == "-" and casefold_accents(pieces[i].group()) in self._listed.demonyms)
 
-    def _words(self, text: str) -> str:
-        return str(PIECE.sub(self._word, text))
-
     def _word(self, match: regex.Match[str]) -> str:
         word = match.group()
         plain = casefold_accents(word)
@@ -379,7 +377,3 @@ class Hospitals:
             return self._names.initials(word)
         owner = word[:-2] if word[-2:] in ("'s", "’s") else word
         return self._names.word(owner) + word[len(owner) :]
-
-
-def _within(span: tuple[int, int], pieces: Iterable[tuple[int, int, str]]) -> bool:
-    return any(start < span[1] and span[0] < end for start, end, _ in pieces)

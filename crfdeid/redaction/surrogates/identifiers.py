@@ -155,13 +155,6 @@ class Numbers:
         Case, signs and words that announce a number stay. The result depends on letters and digits alone, so
         "555-0134" and "555 0134" get the same ones. A number gets a leading 0 only if it has one. None is returned for
         a text without digits, or with a word in lower case, since substituted letters would make no word.
-
-        Args:
-            text: the value.
-            province: returns the number of the province that replaces another, for numbers that begin with one, perhaps
-                twice.
-            is_licence: as of `number`.
-            fixed: offsets of characters that stay, since the caller replaces them.
         """
         words = [(match, match.group().lower() in self._announcing) for match in _WORD.finditer(text)]
         if any(len(match.group()) > 2 and not match.group().isupper() for match, announces in words if not announces):
@@ -187,12 +180,7 @@ def _permuted(text: str, keyed: Chooser, fixed: set[int], ignored: set[int]) -> 
     Each character in turn moves by a number of places in its alphabet that depends on all others. Each step can be
     undone, and moves the character. Only a result of a long value that shares three characters in a row with the
     original goes through them again, so that it is that of another value; there are millions of such values.
-
-    Args:
-        text: the value.
-        keyed: the source of choices.
-        fixed: offsets of characters that stay, and of which the others depend.
-        ignored: offsets of characters that stay, and that have no influence.
+    Characters at fixed and ignored offsets stay; the others depend on the former.
     """
     offsets = [i for i, c in enumerate(text) if c.isalnum() and c not in "ºª°" and i not in ignored]
     old = [_plain(text[i]) for i in offsets]

@@ -26,12 +26,7 @@ if TYPE_CHECKING:
 
 
 # Frequent words that prevent wrong guesses of languages without a pack. A word of two languages counts for both.
-_WITHOUT_PACK = {
-    "it": "il la di che e un una per con del della dei nel nella non è gli le da al alla paziente anni nato si",
-    "pt": "o a os as do da dos das em um uma com para por não que no na ao e foi paciente anos idade nascimento",
-    "ca": "el la els les de del i amb per que un una és dels al va en pacient anys edat a no",
-    "nl": "de het een van en is in op te dat met voor niet zijn werd bij patiënt jaar geboren aan",
-}
+_WITHOUT_PACK = {"ca": "el la els les de del i amb per que un una és dels al va en pacient anys edat a no"}
 
 
 @lru_cache(maxsize=8)
@@ -179,14 +174,18 @@ def _of_faker(locale: str, pack: Language | None) -> LocaleLists:
     if not _speaks(fake, "person", locale):
         raise SettingError(f"the locale '{locale}' has no names in its language: choose another, such as en_GB")
     female, male, last = (_names(fake, kind) for kind in ("first_name_female", "first_name_male", "last_name"))
-    if not all(map(_is_latin, (*female, *male, *last))):
+    if not all(unicodedata.name(c, "").startswith("LATIN") for name in (*female, *male, *last) for c in name):
         problem = f"the names of the locale '{locale}' are not in Latin letters: choose another, such as en_GB"
         raise SettingError(problem)
     if min(map(len, (female, male, last))) < _FEWEST:
         raise SettingError(f"the locale '{locale}' has too few names: choose another, such as en_GB or es_ES")
     town = _towns(locale) or (_drawn(fake.city) if _speaks(fake, "address", locale) else ())
     family = frozenset(map(casefold_accents, last))
-    female, male = (_of_sex(names, sex) for names, sex in ((female, "female"), (male, "male")))
+    sexes = given_name_sexes()
+    female, male = (  # without names that the other sex has more often
+        tuple(name for name in names if sexes.get(casefold_accents(name), sex) == sex)
+        for names, sex in ((female, "female"), (male, "male"))
+    )
     sex_of = {casefold_accents(name): sex for names, sex in ((female, "female"), (male, "male")) for name in names}
     if pack is not None:
         entries = partial(pack.entries, "surrogates", "names")
@@ -228,21 +227,12 @@ def _names(fake: Faker, kind: str) -> tuple[str, ...]:
     return listed if len(listed) >= _FEWEST else _drawn(getattr(fake, kind))
 
 
-def _of_sex(names: tuple[str, ...], sex: str) -> tuple[str, ...]:
-    """Return the names of a list that the other sex has less often."""
-    return tuple(name for name in names if given_name_sexes().get(casefold_accents(name), sex) == sex)
-
-
 def _drawn(draw: Callable[[], str]) -> tuple[str, ...]:
     return _single(draw() for _ in range(_DRAWS))
 
 
 def _single(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted({name for name in names if name.isalpha() and len(name) > 1}))
-
-
-def _is_latin(name: str) -> bool:
-    return all(unicodedata.name(c, "").startswith("LATIN") for c in name)
 
 
 @lru_cache(maxsize=1)

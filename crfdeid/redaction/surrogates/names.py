@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -16,8 +16,11 @@ from crfdeid.redaction.surrogates.locales import LocaleLists, given_name_sexes, 
 from crfdeid.redaction.surrogates.words import (
     VOWELS,
     casefold_accents,
+    folded_in,
     packs_of,
     splice,
+    surrogate_entries,
+    surrogate_expression,
     surrogate_table,
     with_case_of,
 )
@@ -418,23 +421,16 @@ class NameWords(NamedTuple):
 def name_words(locale: str) -> NameWords:
     """Return the words around the names of a locale's languages."""
     packs = packs_of(locale)
-    sections = [surrogate_table(pack, "names") for pack in packs]
-    names = sections[0]
-
-    def listed(field: str) -> frozenset[str]:
-        return frozenset(entry for pack in packs for entry in pack.entries("surrogates", "names", field))
-
-    def folded(field: str) -> frozenset[str]:
-        return frozenset(map(casefold_accents, listed(field)))
-
-    def either(field: str) -> str:
-        return "|".join(section[field] for section in sections if field in section) or "(?!)"
-
-    titles = listed("titles").union(*(pack.words[name] for pack in packs for name in ("title", "honorific")))
-    particles = listed("joining")
+    names = surrogate_table(packs[0], "names")
+    listed = partial(surrogate_entries, locale, "names")
+    folded = partial(folded_in, locale, "names")
+    either = partial(surrogate_expression, locale, "names")
+    titles = frozenset(listed("titles"))
+    titles = titles.union(*(pack.words[name] for pack in packs for name in ("title", "honorific")))
+    particles = frozenset(listed("joining"))
     if not particles:
         particles = frozenset(word for entry in packs[0].particles for word in regex.findall(r"\p{L}+", entry))
-        particles |= listed("particles")
+        particles = particles.union(listed("particles"))
     capital = packs[0].entries("surrogates", "names", "capital_particles")
     male_endings = names.get("male_endings")
     return NameWords(
@@ -453,7 +449,7 @@ def name_words(locale: str) -> NameWords:
             regex.IGNORECASE,
         ),
         frozenset(packs[0].entries("surrogates", "names", "doctors")),
-        listed("titles_and_names"),
+        frozenset(listed("titles_and_names")),
         regex.compile(
             rf"(?<!\p{{L}})(?:{names.get('elisions', _ELISION)}|{either('title_phrases')})", regex.IGNORECASE
         ),
@@ -511,11 +507,6 @@ def _nominatives(
     """Return names with their last word in the nominative: "Müller" for "Müllers".
 
     That needs "Müller" in the note or in the lists, or a noun after the name.
-
-    Args:
-        names: each with two further values.
-        following: the two characters after each.
-        known: listed names; such a name is in the nominative.
     """
     words = {casefold_accents(word) for value, _, _ in names for word in NAME_WORD.findall(value)}
 

@@ -64,12 +64,7 @@ class KnownPlace(NamedTuple):
 
 @lru_cache(maxsize=32)
 def _known_places(code: str, first: str) -> dict[str, KnownPlace]:
-    """Return the places of a language pack by casefolded name.
-
-    Args:
-        code: the language.
-        first: the country whose place is meant by a name of several; "" for that of most provinces.
-    """
+    """Return the places of a language pack by casefolded name; of several with one name, the one in a first country."""
     found: dict[str, KnownPlace] = {}
     for _, kind, where, names in sorted(_listed(code), key=lambda row: row[0] != first):
         for name in names:

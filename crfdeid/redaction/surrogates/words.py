@@ -128,6 +128,12 @@ def surrogate_entries(locale: str, *path: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(entry for pack in packs_of(locale) for entry in pack.entries("surrogates", *path)))
 
 
+def surrogate_expression(locale: str, table: str, field: str) -> str:
+    """Return the alternatives of an expression in a table of a locale's packs; one that matches nothing for none."""
+    sections = [surrogate_table(pack, table) for pack in packs_of(locale)]
+    return "|".join(section[field] for section in sections if field in section) or "(?!)"
+
+
 @lru_cache(maxsize=256)
 def folded_in(locale: str, *path: str) -> frozenset[str]:
     """Return `surrogate_entries`, casefolded."""

@@ -428,7 +428,10 @@ def test_a_locale_without_usable_names_is_refused(locale: str, error: type[Usage
         ("NHC 4821. Nombre: Ana. Domicilio: C/ Olmo", "es_ES"),
         ("Die Patientin wurde von Dr. Ahorn am 3.4. gesehen", "de_DE"),
         ("Le patient est suivi par le Dr Ormeau dans le service", "fr_FR"),
-        ("A paciente foi vista pelo Dr. Olmo, com dor, não dorme", None),
+        ("A paciente foi vista pelo Dr. Olmo, com dor, não dorme", "pt_BR"),
+        ("Il paziente è stato visto dal dr. Olmo, non dorme", "it_IT"),
+        ("De patiënt werd gezien door dr. Olm en is niet ziek", "nl_NL"),
+        ("El pacient va amb els pares i no té anys", None),  # Catalan, which has no pack
         ("Quill 555-0134", None),
         ("Seen la", None),
         ("", None),

@@ -465,8 +465,8 @@ from crfdeid.documents import Document, Span
 from crfdeid.redaction import redact
 from crfdeid.redaction.surrogates import Surrogates, guess_locale
 
-text = "The patient Jane Zmuller of Zquillburg was seen on lunzo, 3/14/2031, aged 94 zan, by Dr. Zott of Zspital Tawn."
-marked = {"Jane Zmuller": "PATIENT", "Zquillburg": "CITY", "3/14/2031": "DATE", "94 zan": "AGE", "Zott": "DOCTOR",
+text = "The patient Jane Zmuller of Zquillburg was seen on lunzo, 3/14/2031, aged 94 ziz, by Dr. Zott of Zspital Tawn."
+marked = {"Jane Zmuller": "PATIENT", "Zquillburg": "CITY", "3/14/2031": "DATE", "94 ziz": "AGE", "Zott": "DOCTOR",
           "Zspital Tawn": "HOSPITAL"}
 spans = tuple(Span(text.index(value), text.index(value) + len(value), label) for value, label in marked.items())
 print(redact(Document("1", text, spans), "surrogate", secret=b"an invented secret").text)
