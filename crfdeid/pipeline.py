@@ -38,6 +38,7 @@ from crfdeid.registry import load_tagger
 from crfdeid.serialization import ModelFolder
 from crfdeid.tagger import LayeredTagger, MemberTagger, RuleMatch, RuleMatcher, Tagger, find_concepts
 from crfdeid.thresholds import phi_spans, threshold_in
+from features.languages import DEFAULT_LANGUAGES, with_defaults
 from features.tokenizer import NormalText, normal_form
 from features.tokens import Sentence
 
@@ -255,7 +256,9 @@ class Deidentifier:
             LimitError: a pattern of the custom lists takes too long.
         """
         labels = identifier_labels({tag[2:] for tag in self.tagger.tags} - {""})
-        marked = self._merge(document, find_known(document.text, known, self.lists, labels))
+        marked = self._merge(
+            document, find_known(document.text, known, self.lists, labels, with_defaults(self.tagger.languages))
+        )
         return self._with_copies(marked, tokens) if self.consistent else marked
 
     def _merge(self, document: Document, known: Sequence[Finding]) -> Document:
@@ -437,7 +440,11 @@ def _spans_within(sentences: Sequence[Sentence], spans: Iterable[Span]) -> list[
 
 
 def find_known(
-    raw: str, known: PatientIdentifiers | None, lists: CustomLists, labels: Mapping[str, str]
+    raw: str,
+    known: PatientIdentifiers | None,
+    lists: CustomLists,
+    labels: Mapping[str, str],
+    languages: tuple[str, ...] = DEFAULT_LANGUAGES,
 ) -> list[Finding]:
     """Find the known PHI of a text by the patient's record, then by the lists; findings may overlap.
 
@@ -448,6 +455,7 @@ def find_known(
         known: identifiers of its patient; None if nothing is known.
         lists: the custom lists.
         labels: the type for each kind of identifier, by `identifier_labels`.
+        languages: codes of the languages of the note.
 
     Raises:
         LimitError: a pattern takes too long, or the text is encoded too many times over.
@@ -457,7 +465,8 @@ def find_known(
     forms = [normal_form(raw), *map(_normal_decoded, decoded_forms(raw))]
     found = []
     if known is not None:
-        found += [Finding(_in_raw(span, form), RECORD) for form in forms for span in known.find(form.text, labels)]
+        spans = ((form, span) for form in forms for span in known.find(form.text, labels, languages))
+        found += [Finding(_in_raw(span, form), RECORD) for form, span in spans]
     return found + [Finding(_in_raw(span, form), LIST) for form in forms for span in lists.find(form.text)]
 
 

@@ -27,9 +27,9 @@ def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-ENGLISH_MONTHS, SPANISH_MONTHS = (tuple(forms[0] for forms in LANGUAGES[code].months) for code in ("en", "es"))
+ENGLISH_MONTHS = tuple(forms[0] for forms in LANGUAGES["en"].months)
 """The months in the order of the year."""
-ENGLISH_WEEKDAYS, SPANISH_WEEKDAYS = (tuple(forms[0] for forms in LANGUAGES[code].weekdays) for code in ("en", "es"))
+ENGLISH_WEEKDAYS = tuple(forms[0] for forms in LANGUAGES["en"].weekdays)
 """The days of the week from Monday on."""
 
 

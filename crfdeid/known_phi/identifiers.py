@@ -24,7 +24,7 @@ from crfdeid.errors import FormatError
 from crfdeid.known_phi.folding import FoldedText, PhraseMatcher, find_number, fold_to_alnum
 from crfdeid.known_phi.names import MIN_SEARCHED_LENGTH, PLACEHOLDER, NameMatcher, unsearched_reason
 from crfdeid.label_schemes import BINARY, TO_SEVEN
-from features.languages import packs
+from features.languages import DEFAULT_LANGUAGES, packs
 from features.lexicons import MONTHS, month_number
 from features.line_gaps import fold_line_gaps, is_hyphenated, replace_line_gaps
 from features.tokenizer import normal_form
@@ -110,15 +110,18 @@ class PatientIdentifiers:
         names, dates, numbers, texts = (tuple(found[kind]) for kind in IDENTIFIER_KINDS)
         return cls(names, dates, numbers, texts)
 
-    def find(self, text: str, labels: Mapping[str, str] | None = None) -> list[Span]:
+    def find(
+        self, text: str, labels: Mapping[str, str] | None = None, languages: tuple[str, ...] = DEFAULT_LANGUAGES
+    ) -> list[Span]:
         """Find all occurrences of the identifiers in a note; spans may overlap.
 
         Args:
             text: the note.
             labels: the type of each kind, by `identifier_labels`.
+            languages: codes of the languages of the note.
         """
         label_of = identifier_labels(()) if labels is None else labels
-        return [Span(start, end, label_of[kind]) for kind, start, end in _finder(self).find(text)]
+        return [Span(start, end, label_of[kind]) for kind, start, end in _finder(self, languages).find(text)]
 
 
 def identifier_labels(types: Collection[str]) -> dict[str, str]:
@@ -139,8 +142,9 @@ def identifier_labels(types: Collection[str]) -> dict[str, str]:
 class _Finder:
     """Search for one patient's identifiers."""
 
-    def __init__(self, known: PatientIdentifiers) -> None:
-        self._name = NameMatcher(normal_form(name).text for name in known.names) if known.names else None
+    def __init__(self, known: PatientIdentifiers, languages: tuple[str, ...]) -> None:
+        names = [normal_form(name).text for name in known.names]
+        self._name = NameMatcher(names, languages) if names else None
         self._dates = sorted({date for text in known.dates for date in read_date(text)})
         self._numbers = sorted({_without_zeros(number) for number in known.numbers if _is_long(number)})
         self._texts = PhraseMatcher((text, None) for text in known.texts if _is_long(text))

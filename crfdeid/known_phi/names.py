@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import compress
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ import regex
 
 from crfdeid.consistency import LEAST_MISSPELT_LENGTH, within_one_edit
 from crfdeid.known_phi.folding import FoldedText, PhraseMatcher, fold_to_alnum
-from features.languages import packs
+from features.languages import DEFAULT_LANGUAGES, packs
 from features.lexicons import fold_name, spellings, word_classes, word_set
 from features.line_gaps import LINE_GAP
 
@@ -170,8 +171,6 @@ def _is_title(name: str) -> bool:
 
 # --- search for a name
 
-# Names that are ordinary words in notes.
-_WORDS = frozenset(fold_to_alnum(word) for language in packs() for word in language.ambiguous)
 _PLACES = {"region", "country"}  # no ordinary words, even in lower case
 
 _LEAST_PART = 2
@@ -204,17 +203,24 @@ _JOINING_WORDS = word_set(
 )
 
 
-def is_common_word(name: str) -> bool:
+@lru_cache(maxsize=16)
+def _ambiguous(languages: tuple[str, ...]) -> frozenset[str]:
+    """Folded names that are ordinary words in notes."""
+    return frozenset(fold_to_alnum(word) for pack in packs(languages) for word in pack.ambiguous)
+
+
+def is_common_word(name: str, languages: tuple[str, ...] = DEFAULT_LANGUAGES) -> bool:
     """Return True for a name that is an ordinary word of notes in lower case.
 
     Args:
         name: in the form of `fold_to_alnum`.
+        languages: codes of the languages of the notes.
 
     Example:
         >>> [is_common_word(name) for name in ("brown", "may", "quill", "carolina")]
         [True, True, False, False]
     """
-    return name in _WORDS or not _PLACES.issuperset(word_classes(name))
+    return name in _ambiguous(languages) or not _PLACES.issuperset(word_classes(name, languages))
 
 
 class _Word(NamedTuple):
@@ -240,6 +246,7 @@ class NameMatcher:
 
     Args:
         values: the name in the record, or several of its forms ("Jane A. Quill", "QUILL, JANE").
+        languages: codes of the languages of the notes.
 
     Example:
         >>> text = "Ms. Sorelby (J. Sorrelby) works; seen by Jo Marsh."
@@ -247,7 +254,8 @@ class NameMatcher:
         ['Sorelby', 'J. Sorrelby']
     """
 
-    def __init__(self, values: Iterable[str]) -> None:
+    def __init__(self, values: Iterable[str], languages: tuple[str, ...] = DEFAULT_LANGUAGES) -> None:
+        self._languages = languages
         self._parts: set[str] = set()
         self._initials: set[str] = set()
         joined: set[str] = set()
@@ -332,8 +340,11 @@ class NameMatcher:
             divided = divided or at_line_end is not None
             pieces.append(following.group())
             letters, end = letters + fold_to_alnum(following.group()), following.end()
-            are_one = _are_divided if divided else _are_pieces
-            if letters in self._parts and are_one(pieces, hyphen=hyphen):
+            if letters in self._parts and (
+                _are_divided(pieces, hyphen=hyphen)
+                if divided
+                else _are_pieces(pieces, hyphen=hyphen, languages=self._languages)
+            ):
                 found = _Word(first.start(), end, letters, sure=True, initial=False)
         return found
 
@@ -342,7 +353,7 @@ class NameMatcher:
         capital = word[0].isupper()
         part = folded if folded in self._parts else self._misspelt(folded)
         if part:
-            sure = capital or (len(folded) >= _LEAST_SMALL and not is_common_word(folded))
+            sure = capital or (len(folded) >= _LEAST_SMALL and not is_common_word(folded, self._languages))
             return _Word(start, end, part, sure, initial=False)
         if self._initials.issuperset(folded) and len(folded) <= (_MOST_INITIALS if word.isupper() else 1):
             sure = word.isupper() or text.startswith(".", end)
@@ -353,8 +364,8 @@ class NameMatcher:
     def _misspelt(self, word: str) -> str:
         """Return the part of the name that a word is one typing error away from; "" if there is none."""
         for part in self._long:
-            if abs(len(part) - len(word)) <= 1 and within_one_edit(word, part) and not is_common_word(word):
-                return part
+            if abs(len(part) - len(word)) <= 1 and within_one_edit(word, part):
+                return "" if is_common_word(word, self._languages) else part
         return ""
 
 
@@ -363,7 +374,7 @@ def _forms(word: str) -> frozenset[str]:
     return frozenset(map(fold_to_alnum, (word, *spellings(word), fold_name(word))))
 
 
-def _are_pieces(pieces: Sequence[str], *, hyphen: bool) -> bool:
+def _are_pieces(pieces: Sequence[str], *, hyphen: bool, languages: tuple[str, ...]) -> bool:
     """Return True if words that spell a part of the name together are no separate words ("con suelo")."""
     small = [fold_to_alnum(piece) for piece in pieces]
     if (
@@ -374,7 +385,7 @@ def _are_pieces(pieces: Sequence[str], *, hyphen: bool) -> bool:
         return False
     if pieces[-1][0].isupper() or hyphen or small[0] in _PREFIX_WORDS:
         return True
-    return not any(one in _JOINING_WORDS or is_common_word(one) or len(one) < _LEAST_SMALL for one in small)
+    return not any(one in _JOINING_WORDS or is_common_word(one, languages) or len(one) < _LEAST_SMALL for one in small)
 
 
 def _are_divided(pieces: Sequence[str], *, hyphen: bool) -> bool:

@@ -112,3 +112,13 @@ def test_words_that_are_names_too_are_words_in_the_form_that_is_asked_for() -> N
     assert is_common_word("penas")
     assert is_common_word("rubio")
     assert not is_common_word("sorrelby")
+
+
+def test_a_name_is_an_ordinary_word_in_the_languages_that_have_it() -> None:
+    text = "Sra. Barros; dois barros no quintal"
+    marked = {
+        languages: [text[a:b] for a, b in NameMatcher(["Ana Barros"], languages).find(text, FoldedText(text))]
+        for languages in (("es",), ("es", "pt"))
+    }
+    assert {*marked["es",]} == {"Barros", "barros"}
+    assert {*marked["es", "pt"]} == {"Barros"}

@@ -16,7 +16,7 @@ from crfdeid.redaction.surrogates.locales import given_name_sexes, locale_lists
 from crfdeid.redaction.surrogates.place_tables import country_of, lettered_states
 from crfdeid.redaction.surrogates.words import casefold_accents, casefold_words
 from crfdeid.secrets import HmacChooser
-from features.lexicons import SPANISH_MONTHS
+from features.languages import LANGUAGES
 
 SECRET = b"sixteen bytes or more"
 
@@ -146,6 +146,7 @@ def test_a_country_is_a_country_of_its_region_and_the_same_each_time() -> None:
     assert PATIENTS[0].of("Quillania", "COUNTRY") == "[COUNTRY]"
 
 
+SPANISH_MONTHS = [names[0] for names in LANGUAGES["es"].months]
 # Dates by their forms, and the format in which the moved date must stand there.
 FORMS = [
     ("03/14/72", "%m/%d/%y"),
