@@ -67,12 +67,12 @@ this one, and ``quoted`` those of languages of which only ages and days of the w
   (``demonyms``) become one of ``larger``, and an institution without a name gets one of ``generic``;
 - ``saints``: names by sex, the words before them, and words that are ``kept`` without lists of streets;
 - ``places``: ``provinces``: digits that begin postcodes, the area code of telephones in brackets, names, capital and
-  towns a line, for ``locales`` or all; ``states``; ``lettered_states`` with their letters and postcodes, which are
-  those of ``zip_codes_of``; ``abroad``: country, states and towns a line; ``countries`` by region or preposition: a
-  region with a name has the same order in all packs; ``homes``: locale -> the country that stays, ``home``: countries
-  that stay and replace none; ``codes`` before postcodes; ``articles`` of names; ``region_of``: expression of what
-  precedes a name; ``tail``: expression of what is left out; ``towns_are_names``: towns have names that persons have,
-  too;
+  towns a line, for ``locales`` or all; ``states``, or lists of them by preposition; ``lettered_states`` with their
+  letters and postcodes, which are those of ``zip_codes_of``; ``abroad``: country, states and towns a line;
+  ``countries`` by region or preposition: a region with a name has the same order in all packs; ``homes``: locale ->
+  the country that stays, ``home``: countries that stay and replace none; ``codes`` before postcodes; ``articles`` of
+  names; ``region_of``: expression of what precedes a name; ``tail``: expression of what is left out;
+  ``towns_are_names``: towns have names that persons have, too;
 - ``numbers``: ``forms`` of dates and postcodes in numbers, area codes, ``phone_prefix`` that stays, or
   ``country_codes`` that do; ``telephone_digits``: number of digits after the country's code; ``province_first``:
   numbers begin with a province's; ``announcing``: words before a number.

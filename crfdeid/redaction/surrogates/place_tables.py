@@ -115,9 +115,10 @@ def provinces_of(locale: str) -> tuple[Province, ...]:
 
 
 @lru_cache(maxsize=16)
-def communities(code: str) -> tuple[_Names, ...]:
-    """Return the names of a pack's states, or of communities of several provinces."""
-    return tuple(tuple(name.split("/")) for name in LANGUAGES[code].entries("surrogates", "places", "states"))
+def communities(code: str) -> tuple[tuple[_Names, ...], ...]:
+    """Return the names of a pack's states, or of communities of several provinces, by preposition."""
+    listed = surrogate_table(LANGUAGES[code], "places").get("states", "")
+    return tuple(map(_named, [listed] if isinstance(listed, str) else listed))
 
 
 @lru_cache(maxsize=16)

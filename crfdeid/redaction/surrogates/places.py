@@ -42,8 +42,7 @@ from crfdeid.redaction.surrogates.words import (
     with_case_of,
 )
 
-_HOME_DIGITS = 5  # of a postcode
-_FOREIGN = ("CH", "A", "B")  # countries with postcodes of four digits
+_FOREIGN_DIGITS = 4  # of a postcode
 _SHORTEST_MISSPELT = 6
 _LONGEST_SHORT = 4
 
@@ -77,7 +76,7 @@ def _listed(code: str) -> Iterator[tuple[str, str, str, Sequence[str]]]:
     for one in provinces(code):
         for kind, places in (("capital", (one.capitals,)), ("province", (one.names,)), ("town", one.towns)):
             yield from ((one.country, kind, one.number, names) for names in places if names)
-    yield from (("", "community", "", names) for names in communities(code))
+    yield from (("", "community", "", names) for group in communities(code) for names in group)
     for land in abroad(code):
         for kind, places in (("settlement", land.towns), ("state", land.states)):
             yield from ((land.country, kind, land.country, names) for names in places)
@@ -116,15 +115,19 @@ class Geography:
         )
         self._first = self._named.key if self._named else self._home if self._home in self._countries else ""
         self._provinces = provinces_of(locale)
+        self._foreign = sorted({one.country for one in self._provinces} - {""}, reverse=True)
+        self._home_digits = len(regex.split(r"[^0-9]", pack.postcode_example)[0])
         self._same_vowels = name_words(locale).same_vowels
-        self._states = [state for one in packs_anywhere(locale) for state in lettered_states(one.code)]
+        self._states = next(filter(None, (lettered_states(one.code) for one in packs_anywhere(locale))), ())
         self._has_zips = self._home != "" and surrogate_table(pack, "places").get("zip_codes_of") == self._home
         self._digits = surrogate_table(pack, "numbers").get("telephone_digits", 0)
         self._kinds: dict[str, Callable[[KnownPlace], str | None]] = {
             "capital": lambda place: self.town_in(place.where, place.name, is_capital=True),
             "province": lambda place: self._exchanged_provinces[place.where].names[0],
             "town": lambda place: self.town_in(place.where, place.name),
-            "community": lambda place: self._other(place, communities(self._code)),
+            "community": lambda place: self._other(
+                place, next(group for group in communities(self._code) if place.name in {names[0] for names in group})
+            ),
             "settlement": self._abroad,
             "state": self._abroad,
         }
@@ -179,9 +182,10 @@ class Geography:
 
     def province_of(self, postcode: str, country: str = "") -> str | None:
         """Return the number of a known province by a postcode, and the letters of its country."""
-        if not (self._provinces and postcode.isdigit()) or len(postcode) not in (_HOME_DIGITS, _HOME_DIGITS - 1):
+        digits = len(postcode)
+        if not (self._provinces and postcode.isdigit()) or digits not in (self._home_digits, _FOREIGN_DIGITS):
             return None
-        begins = [country, ""] if len(postcode) == _HOME_DIGITS else [country] if country else _FOREIGN
+        begins = [country, ""] if digits == self._home_digits else [country] if country else self._foreign
         known = self._exchanged_provinces
         return next((number for begin in begins if (number := begin + postcode[:2]) in known), None)
 
@@ -193,7 +197,7 @@ class Geography:
         return row and self._keyed.other("town abroad", casefold_accents(name), tuple(names[0] for names in row.towns))
 
     def postcode(self, text: str, country: str = "") -> str | None:
-        """Return a postcode in the surrogate of its province or state; None unless it has five digits.
+        """Return a postcode in the surrogate of its province or state; None unless it has as many digits as one.
 
         Args:
             text: the postcode.
@@ -206,7 +210,7 @@ class Geography:
             left = len(text) - len(prefix)
             number = self._keyed.permutation(f"postcodes {text[:-left]}", 10**left).of(int(text[-left:]))
             return f"{prefix}{number:0{left}}"
-        is_zip = self._has_zips and len(text) == _HOME_DIGITS and text.isascii() and text.isdigit()
+        is_zip = self._has_zips and len(text) == self._home_digits and text.isascii() and text.isdigit()
         begin = int(text[:3]) if is_zip else -1
         state = next((one for one in self._states if one.first <= begin <= one.last), None)
         if state is None:
@@ -348,7 +352,7 @@ PIECE = regex.compile(r"(?P<code>\p{L}{0,2}\p{Nd}[\p{L}\p{Nd}ºª°]*)|(?P<word>
 
 _CODE_OR_NAME = (
     r"(?P<code>\p{L}{0,2}\p{Nd}[\p{L}\p{Nd}]*)"
-    r"|(?P<name>\p{L}[\p{L}\p{M}]*(?:[ .'’-]+\p{L}[\p{L}\p{M}]*(?!\p{Nd}))*)"
+    r"|(?P<name>(?<=[0-9]{4}\s?)\p{Lu}{2}(?!\p{L})|\p{L}[\p{L}\p{M}]*(?:[ .'’-]+\p{L}[\p{L}\p{M}]*(?!\p{Nd}))*)"
 )
 _RANGE = regex.compile(r"(?<![0-9])(?P<first>[1-9][0-9]{0,2})(?P<gap>\s?[-–]\s?)(?P<last>[1-9][0-9]{0,2})(?![0-9])")
 _FRACTION = regex.compile(r"(?<![0-9/])[1-3]/[2-4](?![0-9/])")
@@ -423,7 +427,9 @@ def town_postcodes(text: str, towns: Iterable[str]) -> dict[str, tuple[str, str]
     found = {}
     for town in dict.fromkeys(towns):
         match = regex.search(
-            rf"(?:(?<!\p{{L}})(\p{{Lu}}{{1,2}})-)?(?<![0-9])([0-9]{{4,5}})\s+{regex.escape(town)}", text
+            rf"(?:(?<!\p{{L}})(\p{{Lu}}{{1,2}})-)?(?<![0-9])([0-9]{{4,5}})(?:-[0-9]{{3}}|\s?\p{{Lu}}{{2}})?\s+"
+            rf"{regex.escape(town)}",
+            text,
         )
         if match:
             found[casefold_accents(town)] = (match[1] or "", match[2])
