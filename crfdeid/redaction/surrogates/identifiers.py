@@ -34,7 +34,7 @@ _GROUPED = regex.compile(rf"[^0-9]*(?P<first>[0-5][0-9])[\s/.-]+{_AGAIN}(?=(?:[^
 _LICENCE = regex.compile(rf"[^0-9]*(?P<first>[0-5][0-9])[\s/.-]*{_AGAIN}")
 _AREA_CODE = regex.compile(r"\s*\(?(?:(?:\+|00)[0-9]{2}[\s/-]*)?(?:\(0\)|0)?\s?(?P<code>[1-9][0-9]{1,2})(?![0-9])")
 _MAIL = regex.compile(r"\s*(?P<name>[^\s@]+)@(?P<domain>[^\s@]+?)\s*")
-_TOP_LEVEL = regex.compile(r"\.(?:com|org|net|edu|gov|es|uk|us|fr|de|at|ch|be|it|nl|pt|br|mx|ar|cl|co)$", regex.IGNORECASE)
+_TOP_LEVEL = regex.compile(r"(?i)\.(?:com|org|net|edu|gov|es|uk|us|fr|de|at|ch|be|it|nl|pt|br|mx|ar|cl|co)$")
 _URL = regex.compile(r"(?P<scheme>(?:https?|ftp)://)?(?P<www>www\.)?(?P<host>[^\s/:?#]+\.[^\s/:?#]+)(?P<rest>\S*)")
 _OCTETS = regex.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
 DOORS = "ABCDEFG"
