@@ -116,7 +116,8 @@ def run_folder(options: SimpleNamespace, task: RunPlan) -> int:
             withdrawn=options.withdrawn,
             on_withdrawn=lambda name: say(f"withdrawn: {shown_name(name)}"),
         ) as output,
-        start_workers(task.redactor, options.jobs) as workers,
+        # Rows are read in this process: a table of patients is not sent to others.
+        start_workers(replace(task.redactor, columns=Columns()), options.jobs) as workers,
         make_bar(task.doing, found.size, unit="B", unit_scale=True) as shown,
     ):
 
