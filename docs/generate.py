@@ -20,7 +20,7 @@ from crfdeid.label_schemes import HIPAA, NO_SURROGATE, SURROGATE_KINDS, TO_GROUP
 from crfdeid.registry import MODELS, tagger_class
 from crfdeid.tagger import CombinedSettings
 from experiments import EXPERIMENTS
-from experiments.core.command import option_parser
+from experiments.core.command import command_of, program
 from rnn.embeddings import CbowSettings, FasttextSettings, RnnlmSettings
 from rnn.privacy.settings import PrivateSettings
 
@@ -109,7 +109,9 @@ def command_line() -> Iterator[str]:
     yield from _group(Commands("crfdeid", "crfdeid.cli", COMMANDS, GLOBAL), "crfdeid")
     yield "## Experiments\n"
     for name in EXPERIMENTS:
-        yield f"### experiments.{name}\n\n```text\n{option_parser(name).format_help()}```\n"
+        command = command_of(name, lambda _: None)
+        with command.make_context(program(name), [], resilient_parsing=True) as context:
+            yield f"### experiments.{name}\n\n```text\n{command.get_help(context)}\n```\n"
 
 
 def _group(group: Commands, path: str) -> Iterator[str]:

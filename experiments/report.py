@@ -6,14 +6,15 @@ names a network; the same folder gives the same bytes. docs/reference/result-fil
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
-from crfdeid.cli.run import run_command
+from crfdeid.cli.run import run_click, run_command
+from crfdeid.cli.shell import Argument, whole_number
 from crfdeid.errors import OptionConflictError
-from experiments.core.options import Parser, whole_number
+from experiments.core.options import Command, Option, flag
 
 DESCRIPTION = """\
 Make the tables, the plots and report.html of a results folder again, from its results.json, predictions and errors.
@@ -22,14 +23,15 @@ Nothing is trained."""
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; the exit codes are those of `run_command`."""
+    words = sys.argv[1:] if argv is None else argv
     return run_command(
-        lambda: _report(_parser().parse_args(argv)),
+        lambda: run_click(Command(_report, _PARAMS, description=DESCRIPTION), "python -m experiments.report", words),
         interrupted="start it again, nothing is half-written",
         out_of_memory="the report needs all predictions and errors at once",
     )
 
 
-def _report(options: argparse.Namespace) -> None:
+def _report(options: SimpleNamespace) -> None:
     # A slow import, after the options are checked.
     from experiments.reporting.files import MOST_PAGES, REPORT_FILES, write_report  # noqa: PLC0415
 
@@ -37,7 +39,7 @@ def _report(options: argparse.Namespace) -> None:
         raise OptionConflictError("--explain makes pages of text: leave it or --without-text out")
     explain = [name for name in (options.explain or "").split(",") if name]
     left_out = write_report(
-        options.folder,
+        options.dir,
         published=options.published,
         with_text=not options.without_text,
         explain=explain,
@@ -47,37 +49,26 @@ def _report(options: argparse.Namespace) -> None:
         remedy = "documents with the most errors have one; for more, raise --explain-notes"
         print(f"{left_out:,} documents with errors have no page of explanations: {remedy}", file=sys.stderr)
     for name in REPORT_FILES:
-        print(options.folder / name)
+        print(options.dir / name)
 
 
-def _parser() -> Parser:
-    parser = Parser(prog="python -m experiments.report", description=DESCRIPTION, allow_abbrev=False)
-    parser.add_argument("folder", type=Path, metavar="DIR", help="folder of --output of experiments.compare")
-    parser.add_argument(
-        "--published",
-        action="store_true",
-        help="add tables with the scores that papers print of these models next to ours",
-    )
-    parser.add_argument(
-        "--without-text",
-        action="store_true",
-        help="leave text and document names out of report.html even where the folder has them",
-    )
-    parser.add_argument(
+_PARAMS = (
+    Argument("DIR", Path, help="folder of --output of experiments.compare"),
+    flag("--published", help="add tables with the scores that papers print of these models next to ours"),
+    flag("--without-text", help="leave text and document names out of report.html even where the folder has them"),
+    Option(
         "--explain",
         metavar="LIST",
-        help=(
-            "link each error to a page that explains the tags of one or two systems, such as crf,elman; needs their "
-            "fitted models and texts in the folder"
-        ),
-    )
-    parser.add_argument(
+        help="link each error to a page that explains the tags of one or two systems, such as crf,elman; needs their "
+        "fitted models and texts in the folder",
+    ),
+    Option(
         "--explain-notes",
-        type=whole_number(1),
+        whole_number(1),
         metavar="N",
         help="with --explain: maximum number of documents with such a page, by number of errors (default: 100)",
-    )
-    return parser
+    ),
+)
 
 
 if __name__ == "__main__":

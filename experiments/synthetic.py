@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
-from crfdeid.cli.run import run_command
+from crfdeid.cli.run import run_click, run_command
+from crfdeid.cli.shell import file_path, whole_number
 from crfdeid.corpora import write_corpus
 from crfdeid.corpora.layers import select_layer
 from crfdeid.corpora.synthetic import PROFILES, Splits, generate, generate_all_types, generate_concepts
 from crfdeid.documents import CONCEPT, PHI, Document
+from crfdeid.errors import UnknownNameError
 from crfdeid.registry import profile_name
 from crfdeid.utils.folders import require_new
 from crfdeid.validation import MOST_SEED
-from experiments.core.options import Parser, file_path, whole_number
+from experiments.core.options import Command, Option, choice, flag
 
 
 def marked(document: Document) -> str:
@@ -51,65 +53,62 @@ def counts_table(corpus: Splits) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit codes are those of `run_command`."""
 
-    def work() -> None:
-        _show(_parser().parse_args(arguments))
+    words = sys.argv[1:] if arguments is None else arguments
+    return run_command(
+        lambda: run_click(Command(_show, _PARAMS, description=str(__doc__)), "python -m experiments.synthetic", words),
+        interrupted="start it again",
+        out_of_memory="choose --profile default",
+    )
 
-    return run_command(work, interrupted="start it again", out_of_memory="choose --profile default")
+
+def _profile(text: str) -> str:
+    name = profile_name(text)
+    if name not in PROFILES:
+        raise UnknownNameError(f"unknown profile '{text}': choose from {', '.join(PROFILES)}")
+    return name
 
 
-def _parser() -> Parser:
-    parser = Parser(prog="python -m experiments.synthetic", description=__doc__, allow_abbrev=False)
-    parser.add_argument(
+_PARAMS = (
+    Option(
         "--profile",
-        type=profile_name,
-        choices=list(PROFILES),
+        _profile,
         default="default",
+        metavar=f"[{'|'.join(PROFILES)}]",
         help="which corpus (default: default; paper: yadav2016)",
-    )
-    parser.add_argument(
+    ),
+    choice(
         "--types",
-        choices=("seven", "all"),
+        ("seven", "all"),
         default="seven",
-        help=(
-            "seven: clinical notes with the seven subtypes (default); all: notes, queries, messages, forms, tables and "
-            "general sentences with all types that HIPAA names"
-        ),
-    )
-    parser.add_argument(
+        help="seven: clinical notes with the seven subtypes (default); all: notes, queries, messages, forms, tables "
+        "and general sentences with all types that HIPAA names",
+    ),
+    flag(
         "--concepts",
-        action="store_true",
-        help=(
-            "notes with concepts marked too: problems, treatments and tests; with --types all, the types are i2b2 "
-            "2014's"
-        ),
-    )
-    parser.add_argument(
-        "--seed",
-        type=whole_number(0, MOST_SEED),
-        default=0,
-        metavar="N",
-        help="seed of every choice in it (default: 0)",
-    )
-    parser.add_argument(
+        help="notes with concepts marked too: problems, treatments and tests; with --types all, the types are i2b2 "
+        "2014's",
+    ),
+    Option(
+        "--seed", whole_number(0, MOST_SEED), default=0, metavar="N", help="seed of every choice in it (default: 0)"
+    ),
+    Option(
         "--notes",
-        type=whole_number(0),
+        whole_number(0),
         default=0,
         metavar="N",
         help="how many training notes to print, with --types all spread over all styles (default: 0)",
-    )
-    parser.add_argument(
+    ),
+    Option(
         "--output",
-        type=file_path,
+        file_path,
         metavar="DIR",
-        help=(
-            "new folder for the notes in brat's format, as train/, dev/ and test/; with --concepts these are in phi/, "
-            "and again in concepts/ with the concepts marked"
-        ),
-    )
-    return parser
+        help="new folder for the notes in brat's format, as train/, dev/ and test/; with --concepts these are in phi/, "
+        "and again in concepts/ with the concepts marked",
+    ),
+)
 
 
-def _show(options: argparse.Namespace) -> None:
+def _show(options: SimpleNamespace) -> None:
     if options.output is not None:
         require_new(options.output)
     corpus = _corpus(options)
@@ -121,7 +120,7 @@ def _show(options: argparse.Namespace) -> None:
         _write(corpus, options.output)
 
 
-def _corpus(options: argparse.Namespace) -> Splits:
+def _corpus(options: SimpleNamespace) -> Splits:
     if options.concepts:
         return generate_concepts(options.profile, seed=options.seed, fine=options.types == "all")
     make = generate_all_types if options.types == "all" else generate

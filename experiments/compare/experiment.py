@@ -21,7 +21,7 @@ from experiments.compare.options import (
     EXAMPLES,
     CompareArguments,
     ModelSettings,
-    add_arguments,
+    options,
     read_settings,
 )
 from experiments.core.embeddings import RANDOM, OnStep, embedding_name, prepare_embeddings
@@ -63,10 +63,10 @@ __all__ = [
     "DESCRIPTION",
     "EXAMPLES",
     "EXTRAS",
-    "add_arguments",
     "corpus_tables",
     "evaluate",
     "fit",
+    "options",
     "read_settings",
     "report",
     "systems",

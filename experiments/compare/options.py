@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
-from crfdeid.augmentation import NO_COPIES
+import click
+
+from crfdeid.augmentation import NO_COPIES, parse_copy_kinds
+from crfdeid.cli.shell import file_path, positive_number, whole_number
 from crfdeid.ensembles.ensemble import COMBINATIONS
 from crfdeid.errors import FormatError, OptionConflictError, SettingError, UsageError
-from crfdeid.registry import model_settings, profile_name
+from crfdeid.registry import model_settings
 from crfdeid.utils.files import read_toml
 from experiments.core.embeddings import (
     NEIGHBOURS_FROM,
@@ -24,26 +27,27 @@ from experiments.core.embeddings import (
 )
 from experiments.core.experiment import CommonSettings, CorpusSettings
 from experiments.core.options import (
-    add_corpus,
-    add_seeds,
-    add_unlabelled,
-    add_work,
+    CORPUS,
+    Option,
     axis,
     check,
     check_near,
+    choice,
     common_settings,
-    copy_kinds,
+    corpus_options,
     corpus_settings,
     embeddings,
-    file_path,
+    flag,
     fractions,
     phi_model_names,
     phi_models,
-    positive_number,
-    setting,
+    profile_option,
+    seed_option,
+    set_option,
+    unlabelled_option,
     vector_settings,
     vector_source,
-    whole_number,
+    work_options,
 )
 from experiments.core.systems import Point, Variant
 from experiments.papers import CORE, PAPERS, papers_on
@@ -108,7 +112,7 @@ class CompareArguments(CommonSettings):
     vectors: VectorSettings = field(default_factory=VectorSettings)
 
 
-def read_settings(options: argparse.Namespace) -> CompareArguments:
+def read_settings(options: SimpleNamespace) -> CompareArguments:
     """Settings from the options; check each and their combinations.
 
     Raises:
@@ -149,7 +153,7 @@ def read_variants(path: Path, *, profile: str) -> tuple[Variant, ...]:
         try:
             phi_models(table["model"])
             model_settings(table["model"], profile=profile, overrides=settings)
-        except (UsageError, argparse.ArgumentTypeError) as problem:
+        except UsageError as problem:
             raise SettingError(f"{path}: [{name}]: {problem}") from None
         found.append(Variant(name, table["model"], tuple(settings.items())))
     if not found:
@@ -168,7 +172,7 @@ def _require_names(variants: Sequence[Variant], models: Sequence[str]) -> None:
             )
 
 
-def _settings(options: argparse.Namespace, variants: tuple[Variant, ...]) -> CompareArguments:
+def _settings(options: SimpleNamespace, variants: tuple[Variant, ...]) -> CompareArguments:
     return CompareArguments(
         models=ModelSettings(
             models=tuple(options.models),
@@ -193,9 +197,10 @@ def _settings(options: argparse.Namespace, variants: tuple[Variant, ...]) -> Com
     )
 
 
-def _changes(options: argparse.Namespace) -> dict[str, Any]:
+def _changes(options: SimpleNamespace) -> dict[str, Any]:
     """Settings that replace the profile's: options of their own, and --set."""
-    found = {name: value for name in SETTINGS if (value := getattr(options, name)) is not None}
+    given = {name: getattr(options, name) for name in SETTINGS}
+    found = {name: value for name, value in given.items() if value is not None and value is not False}
     for name, value in options.set:
         if name in found:
             raise SettingError(f"--set: {name} is set twice")
@@ -203,7 +208,7 @@ def _changes(options: argparse.Namespace) -> dict[str, Any]:
     return found
 
 
-def _check_neighbours(options: argparse.Namespace) -> None:
+def _check_neighbours(options: SimpleNamespace) -> None:
     if options.pseudonymise is None:
         if options.neighbours_from is not None:
             raise OptionConflictError("--neighbours-from needs --pseudonymise")
@@ -215,149 +220,136 @@ def _check_neighbours(options: argparse.Namespace) -> None:
             raise SettingError(f"--neighbours-from: {source} and {other} of --embeddings have one name: rename a file")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the command."""
-    _add_models(parser)
-    _add_corpus(parser)
-    _add_settings(parser.add_argument_group("settings", "replace the profile's, in every model that has them"))
-    _add_embeddings(parser.add_argument_group("word vectors of the networks"))
-    _add_experiments(parser.add_argument_group("further experiments"))
-    add_work(parser)
-
-
-def _add_models(group: argparse.ArgumentParser) -> None:
-    known = ", ".join(phi_model_names())
-    core = ",".join(CORE.models.values())
-    group.add_argument(
-        "--models",
-        type=phi_models,
-        metavar="NAMES",
-        help=f"models to compare, separated by commas, from {known} (default: those of the profile's paper, or {core})",
-    )
-    group.add_argument(
-        "--variants",
-        type=file_path,
-        metavar="FILE",
-        help=(
-            'TOML file with named settings to compare, a table each: [wide], model = "elman", window = 11; with '
-            "--models, next to these"
+def options() -> list[click.Parameter]:
+    """Options of the command."""
+    known, core = ", ".join(phi_model_names()), ",".join(CORE.models.values())
+    return [
+        Option(
+            "--models",
+            phi_models,
+            metavar="NAMES",
+            help=f"models to compare, separated by commas, from {known} "
+            f"(default: those of the profile's paper, or {core})",
         ),
-    )
-    group.add_argument(
-        "--combine",
-        choices=COMBINATIONS,
-        help=(
-            "add a system that combines the models: spans of any model (union), of most models (vote), or the most "
-            "probable tags by the mean of their probabilities (mean)"
+        Option(
+            "--variants",
+            file_path,
+            metavar="FILE",
+            help='TOML file with named settings to compare, a table each: [wide], model = "elman", window = 11; with '
+            "--models, next to these",
         ),
-    )
-    group.add_argument(
-        "--profile",
-        type=profile_name,
-        default="default",
-        metavar="NAME",
-        help=(
+        choice(
+            "--combine",
+            COMBINATIONS,
+            help="add a system that combines the models: spans of any model (union), of most models (vote), or the "
+            "most probable tags by the mean of their probabilities (mean)",
+        ),
+        profile_option(
             "settings of the models and size of the synthetic corpus: default, which are tuned and small, or a "
             f"paper's: {', '.join(PAPERS)} (paper: yadav2016)"
         ),
-    )
-    add_seeds(group)
+        seed_option(),
+        *corpus_options(dev="documents to choose settings and a network's best epoch on", test="documents to score"),
+        *_training_data(),
+        *_model_settings(),
+        *_vectors(),
+        *_further_experiments(),
+        *work_options(),
+    ]
 
 
-def _add_corpus(parser: argparse.ArgumentParser) -> None:
-    group = add_corpus(
-        parser, dev="documents to choose settings and a network's best epoch on", test="documents to score"
-    )
-    group.add_argument(
-        "--augment",
-        type=copy_kinds,
-        default=NO_COPIES,
-        metavar="KINDS",
-        help=(
-            "also train on rewritten copies of training documents: accents (without them), case (small letters, "
+def _training_data() -> list[Option]:
+    return [
+        Option(
+            "--augment",
+            parse_copy_kinds,
+            default=NO_COPIES,
+            metavar="KINDS",
+            section=CORPUS,
+            help="also train on rewritten copies of training documents: accents (without them), case (small letters, "
             "capitals), layout (separators, field names, sentences); several with commas, all, or none "
-            f"(default: {NO_COPIES})"
+            f"(default: {NO_COPIES})",
         ),
-    )
-    group.add_argument(
-        "--pseudonymise",
-        type=whole_number(1),
-        metavar="N",
-        help=(
-            "train on shuffled sentences in which each word of PHI is replaced by one of its N nearest words, itself "
-            "included (1 only shuffles); development and test documents are not changed"
+        Option(
+            "--pseudonymise",
+            whole_number(1),
+            metavar="N",
+            section=CORPUS,
+            help="train on shuffled sentences in which each word of PHI is replaced by one of its N nearest words, "
+            "itself included (1 only shuffles); development and test documents are not changed",
         ),
-    )
-    group.add_argument(
-        "--neighbours-from",
-        type=vector_source,
-        metavar="NAME|PATH",
-        help=(
-            f"word vectors for the nearest words: a kind that is trained here, or a file, as in --embeddings "
-            f"(default: {NEIGHBOURS_FROM})"
+        Option(
+            "--neighbours-from",
+            vector_source,
+            metavar="NAME|PATH",
+            section=CORPUS,
+            help="word vectors for the nearest words: a kind that is trained here, or a file, as in --embeddings "
+            f"(default: {NEIGHBOURS_FROM})",
         ),
-    )
+    ]
 
 
-def _add_settings(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--features", metavar="SET", help="set of hand-made features, such as paper or strong")
-    group.add_argument("--pos", metavar="NAME", help="part-of-speech tagger (English): textblob, nltk or none")
-    group.add_argument("--window", type=whole_number(0), metavar="N", help="words that a network sees at once")
-    group.add_argument("--hidden", type=whole_number(1), metavar="N", help="hidden units of a network")
-    group.add_argument(
-        "--epochs", type=whole_number(1), metavar="N", help="passes over the training documents, at most"
-    )
-    group.add_argument("--lr", type=positive_number, metavar="X", help="learning rate")
-    group.add_argument(
-        "--set",
-        type=setting,
-        action="extend",
-        nargs="+",
-        default=[],
-        metavar="NAME=VALUE",
-        help="any other settings, such as max_norm=5 layers=2; an unknown name lists the known ones",
-    )
+def _model_settings() -> list[Option]:
+    section = "Settings (replace the profile's, in every model that has them)"
+    number: dict[str, Any] = {"parse": whole_number(1), "metavar": "N", "section": section}
+    return [
+        Option("--features", metavar="SET", help="set of hand-made features, such as paper or strong", section=section),
+        Option(
+            "--pos", metavar="NAME", help="part-of-speech tagger (English): textblob, nltk or none", section=section
+        ),
+        Option("--window", **{**number, "parse": whole_number(0)}, help="words that a network sees at once"),
+        Option("--hidden", **number, help="hidden units of a network"),
+        Option("--epochs", **number, help="passes over the training documents, at most"),
+        Option("--lr", positive_number, metavar="X", help="learning rate", section=section),
+        set_option(
+            "any other settings, such as max_norm=5 layers=2; an unknown name lists the known ones", section=section
+        ),
+    ]
 
 
-def _add_embeddings(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--embeddings",
-        type=embeddings,
-        default=[RANDOM],
-        metavar="NAMES|PATHS",
-        help=(
-            "source of word vectors: random numbers, a method that is trained here on the training documents "
+def _vectors() -> list[Option]:
+    section = "Word vectors of the networks"
+    return [
+        Option(
+            "--embeddings",
+            embeddings,
+            default=[RANDOM],
+            metavar="NAMES|PATHS",
+            section=section,
+            help="source of word vectors: random numbers, a method that is trained here on the training documents "
             f"({', '.join(RECIPES)}), or a file of vectors (word2vec, GloVe, fastText); several are compared "
-            f"(default: {RANDOM})"
+            f"(default: {RANDOM})",
         ),
-    )
-    add_unlabelled(group)
-    group.add_argument(
-        "--unlabelled-notes",
-        type=whole_number(0),
-        metavar="N",
-        help=f"generated notes to train them on, of the synthetic corpus (default: {UNLABELLED_NOTES})",
-    )
-    group.add_argument("--freeze-embeddings", action="store_true", default=None, help="do not train word vectors")
+        unlabelled_option(section=section),
+        Option(
+            "--unlabelled-notes",
+            whole_number(0),
+            metavar="N",
+            section=section,
+            help=f"generated notes to train them on, of the synthetic corpus (default: {UNLABELLED_NOTES})",
+        ),
+        flag("--freeze-embeddings", help="do not train word vectors", section=section),
+    ]
 
 
-def _add_experiments(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--fractions",
-        type=fractions,
-        default=[],
-        metavar="LIST",
-        help="train on these shares of the training documents too: 0.1,0.25,0.5",
-    )
-    group.add_argument(
-        "--sweep",
-        type=axis,
-        action="extend",
-        nargs="+",
-        default=[],
-        metavar="NAME=VALUES",
-        help=(
-            "try every combination of these values of settings, such as window=7,9,11 hidden=50,100; each system then "
-            "has the best ones on dev"
+def _further_experiments() -> list[Option]:
+    section = "Further experiments"
+    return [
+        Option(
+            "--fractions",
+            fractions,
+            default=[],
+            metavar="LIST",
+            section=section,
+            help="train on these shares of the training documents too: 0.1,0.25,0.5",
         ),
-    )
+        Option(
+            "--sweep",
+            axis,
+            several=True,
+            metavar="NAME=VALUES",
+            section=section,
+            help="try every combination of these values of settings, such as window=7,9,11 hidden=50,100; each system "
+            "then has the best ones on dev",
+        ),
+    ]

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import argparse
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
-from types import TracebackType
+from types import SimpleNamespace, TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from crfdeid.cli.progress import make_bar
-from crfdeid.cli.run import run_command
+from crfdeid.cli.run import run_click, run_command
 from crfdeid.corpora.splits import Split
 from crfdeid.evaluation import ERROR_KINDS, in_context
 from crfdeid.tagger import FitProgress
 from experiments.core.experiment import Prepared, load_experiment, train_cells
-from experiments.core.options import Parser
+from experiments.core.options import Command
 from experiments.core.training import Run
 from experiments.results.store import Store, assemble, describe_start, identity, open_store, write_results
 
@@ -38,38 +38,38 @@ def main(name: str, argv: Sequence[str] | None = None) -> int:
         argv: the options; None for those of the process.
     """
 
-    def work() -> None:
-        run(name, parse(name, argv))
+    experiment = load_experiment(name)
+
+    def work(options: SimpleNamespace) -> None:
+        run(name, experiment.read_settings(options))
 
     return run_command(
-        work,
+        lambda: run_click(command_of(name, work), program(name), sys.argv[1:] if argv is None else argv),
         interrupted="finished runs are in the folder of --output; --resume continues with them",
         out_of_memory="give --jobs 1, smaller networks or fewer documents",
     )
 
 
-def parse(name: str, argv: Sequence[str] | None = None) -> Any:
+def parse(name: str, argv: Sequence[str]) -> Any:
     """Settings of an experiment from the options of its command.
 
     Raises:
         UsageError: an option, or a combination of options, is invalid.
     """
-    return load_experiment(name).read_settings(option_parser(name).parse_args(argv))
+    experiment, found = load_experiment(name), []
+    run_click(command_of(name, lambda options: found.append(experiment.read_settings(options))), program(name), argv)
+    return found[0]
 
 
-def option_parser(name: str) -> Parser:
-    """Parser of the options of an experiment's command."""
+def program(name: str) -> str:
+    """The command of an experiment, as it is typed."""
+    return f"python -m experiments.{name}"
+
+
+def command_of(name: str, run: Callable[[SimpleNamespace], None]) -> Command:
+    """The command of an experiment, with a function that does the work."""
     experiment = load_experiment(name)
-    parser = Parser(
-        prog=f"python -m experiments.{name}",
-        usage="%(prog)s [options]",
-        description=experiment.DESCRIPTION,
-        epilog=experiment.EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    experiment.add_arguments(parser)
-    return parser
+    return Command(run, experiment.options(), description=experiment.DESCRIPTION, examples=experiment.EXAMPLES)
 
 
 def run(name: str, settings: CommonSettings) -> dict[str, Any]:

@@ -26,8 +26,9 @@ from experiments.results.folder import OutputSettings
 from experiments.results.schema import Extras, Results
 
 if TYPE_CHECKING:  # Figures and tables take matplotlib and pandas.
-    import argparse
+    from types import SimpleNamespace
 
+    import click
     from matplotlib.figure import Figure
 
     from experiments.results.view import View
@@ -116,10 +117,10 @@ class Experiment(Protocol[_Settings, _Plan]):
     EXAMPLES: str
     EXTRAS: Extras
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add the options of the command."""
+    def options(self) -> Sequence[click.Parameter]:
+        """Options of the command."""
 
-    def read_settings(self, options: argparse.Namespace) -> _Settings:
+    def read_settings(self, options: SimpleNamespace) -> _Settings:
         """Settings from the options; refuse contradictions before anything is read.
 
         Raises:

@@ -1,25 +1,27 @@
-"""Options that the experiments share: their parser and values, and checks of options that exclude each other."""
+"""Options that the experiments share: their commands and values, and checks of options that exclude each other.
+
+The commands are those of `crfdeid.cli.shell`, with one addition: an option can have several values in a row.
+"""
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
-import sys
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from types import SimpleNamespace
+from typing import Any, TypeVar
 
-from crfdeid.augmentation import parse_copy_kinds
+import click
+
 from crfdeid.cli import shell
 from crfdeid.cli.options import require_outside
+from crfdeid.cli.shell import file_path, whole_number
 from crfdeid.corpora import CORPUS_FORMATS
 from crfdeid.errors import OptionConflictError, SettingError, UnknownNameError, UsageError
 from crfdeid.label_schemes import TYPE_MAPPINGS
-from crfdeid.registry import MODELS
-from crfdeid.utils.folders import forget_compiled
-from crfdeid.validation import MOST_JOBS, MOST_SEED, require_set_once
+from crfdeid.registry import MODELS, profile_name
+from crfdeid.validation import MOST_JOBS, MOST_SEED
 from experiments.core.embeddings import EMBEDDING_KINDS, RANDOM, VectorSettings, embedding_name
 from experiments.core.experiment import CorpusSettings
 from experiments.core.training import DEVICES
@@ -29,81 +31,129 @@ _Value = TypeVar("_Value")
 _CONCEPT_PATHS = ("concepts", "dev_concepts", "test_concepts", "unsourced")
 # Output and number of jobs: a run with other values is still the same experiment.
 _NOT_THE_EXPERIMENT = ("jobs", "output", "resume", "include_text", "published", "show_examples")
-_SEVERAL = ("+", "*")
 JOINT_MODELS = ("pipeline", "multitask", "stacked")
 """Models that tag concepts too, which `experiments.joint` trains."""
+CORPUS = "Corpus (without --train, the built-in synthetic corpus)"
+WORK = "Work and output"
 
 
-class Parser(argparse.ArgumentParser):
-    """Argument parser that refuses an option given twice, and reports a wrong option in one line, without the usage.
+class Option(shell.Option):
+    """Option of an experiment; arguments as of `crfdeid.cli.shell.Option`.
 
-    The values of an option of several values (`_SEVERAL`) add up, by argparse's action "extend"; none is set twice.
+    Args:
+        name: such as "--seeds".
+        parse: function of the value's text, or click's type.
+        several: any number of values follow the option, each parsed alone, and those of a repeated option add up.
+        bare: the option may have no value, which is parsed as "".
+        settings: further arguments.
     """
 
-    def parse_known_args(self, args: Iterable[str] | None = None, namespace: Any = None) -> Any:
-        """Parse the command line.
+    def __init__(
+        self, name: str, parse: Any = None, *, several: bool = False, bare: bool = False, **settings: Any
+    ) -> None:
+        self.several, self.bare = several, bare
+        if several:
+            settings["metavar"] = f"{settings['metavar']} ..."
+        super().__init__(name, parse, multiple=several, **settings)
+
+
+def flag(name: str, **settings: Any) -> Option:
+    """Option without a value."""
+    return Option(name, is_flag=True, **settings)
+
+
+def choice(name: str, choices: Iterable[str], **settings: Any) -> Option:
+    """Option with one of some values."""
+    return Option(name, click.Choice(list(choices)), **settings)
+
+
+def _show_help(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked:
+        print(ctx.get_help())  # Not click's echo, which would ignore a wrapped standard output.
+        ctx.exit()
+
+
+class Command(shell.Command):
+    """Command of an experiment.
+
+    Args:
+        run: does the work with the values of all options.
+        params: its arguments and options; ``--help`` is added.
+        description: help text before the options.
+        examples: help text after them.
+    """
+
+    def __init__(
+        self,
+        run: Callable[[SimpleNamespace], int | None],
+        params: Sequence[click.Parameter],
+        *,
+        description: str,
+        examples: str = "",
+    ) -> None:
+        super().__init__(run, params, details=description)
+        shown = click.Option(
+            ["-h", "--help"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_show_help,
+            help="Show this help and exit.",
+        )
+        self.params, self.text = [*params, shown], examples
+        self.context_settings["show_default"] = False  # The help texts have the defaults.
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the command line, with the option repeated before each of several values.
 
         Raises:
-            UsageError: an option is given twice, of which argparse would keep the last, or a setting.
+            UsageError: another option is in the place of a value.
         """
-        args = sys.argv[1:] if args is None else list(args)
-        given = Counter(text.partition("=")[0] for text in args)
-        for action in self._actions:
-            count = sum(given[name] for name in action.option_strings)
-            if count > 1 and action.nargs not in _SEVERAL:
-                self.error(f"{action.option_strings[0]} is given {count} times: give it once")
-        found, rest = super().parse_known_args(args, namespace)
-        for action in self._actions:
-            if action.nargs in _SEVERAL and action.option_strings:
-                require_set_once(action.option_strings[0], getattr(found, action.dest, None) or ())
-        return found, rest
+        options = {option.opts[0]: option for option in self.params if isinstance(option, shell.Option)}
+        words: list[str] = []
+        name, values = "", 0
+        for word in args:
+            if word.startswith("--"):
+                _end_values(words, options.get(name), values)
+                words.append(word)
+                name, values = word, 0
+                continue
+            is_further = values and getattr(options.get(name), "several", False)
+            words += [name, word] if is_further else [word]
+            values += 1
+        _end_values(words, options.get(name), values)
+        return super().parse_args(ctx, words)
 
-    def error(self, message: str) -> NoReturn:
-        """Refuse the command line.
+    def invoke(self, ctx: click.Context) -> int | None:
+        """Do the work of the command, with the options in their own order, not in that of the command line."""
+        ctx.params = {str(p.name): ctx.params[str(p.name)] for p in self.params if p.name in ctx.params}
+        return super().invoke(ctx)
 
-        Raises:
-            UsageError: always.
-        """
-        raise UsageError(f"{message} (--help lists the options)")
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write arguments and options by section, in order."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for one in self.params:
+            if isinstance(one, shell.Argument):
+                sections.setdefault("Arguments", []).append((str(one.metavar), one.text))
+            elif (record := one.get_help_record(ctx)) is not None:
+                sections.setdefault(getattr(one, "section", "Options"), []).append(record)
+        for title, rows in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(rows)
 
-    def print_help(self, file: Any = None) -> None:
-        """Print the help; unlike argparse's method, raise errors of writing it."""
-        print(self.format_help(), end="", file=file)
-
-
-def _type(parse: Callable[[str], _Value]) -> Callable[[str], _Value]:
-    """The type of argparse for a parser of `crfdeid.cli.shell`."""
-
-    def value(text: str) -> _Value:
-        try:
-            return parse(text)
-        except ValueError as problem:
-            raise argparse.ArgumentTypeError(str(problem)) from None
-
-    return value
-
-
-copy_kinds = _type(parse_copy_kinds)
-file_path = _type(shell.file_path)
-positive_number = _type(shell.positive_number)
-setting = _type(shell.setting)
-names = _type(shell.names)
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples."""
+        if self.text:
+            formatter.write(f"\n{self.text}\n")
 
 
-def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
-    """Type of a whole number from ``least`` to ``most``."""
-    return _type(shell.whole_number(least) if most is None else shell.whole_number(least, most))
-
-
-class _ForgetCompiled(argparse.Action):
-    def __call__(self, *_: object) -> None:
-        forget_compiled()
-
-
-def add_compilation_cache(options: argparse._ActionsContainer) -> None:
-    """Add the option that turns the compilation cache off; it takes effect while options are parsed."""
-    text = "keep no compiled networks for later runs (they hold no words)"
-    options.add_argument("--no-compilation-cache", action=_ForgetCompiled, nargs=0, help=text)
+def _end_values(words: list[str], option: shell.Option | None, values: int) -> None:
+    """Give an option that may be bare an empty value; refuse any other without its value."""
+    if option is None or option.is_flag or values:
+        return
+    if not getattr(option, "bare", False):
+        raise UsageError(f"{option.opts[0]} needs a value (--help lists the options)")
+    words[-1] += "="
 
 
 def models(text: str) -> list[str]:
@@ -120,7 +170,7 @@ def phi_models(text: str) -> list[str]:
     """Names of models that tag PHI alone, separated by commas."""
     for name in text.split(","):
         if name in JOINT_MODELS:
-            raise argparse.ArgumentTypeError(f"{name} also tags concepts: compare it by python -m experiments.joint")
+            raise UsageError(f"{name} also tags concepts: compare it by python -m experiments.joint")
     return _some_of(text, phi_model_names(), "model")
 
 
@@ -133,7 +183,7 @@ def _some_of(text: str, known: Collection[str], what: str) -> list[str]:
     names = text.split(",")
     for name in names:
         if name not in known:
-            raise argparse.ArgumentTypeError(f"unknown {what} '{name}': choose from {', '.join(known)}")
+            raise UsageError(f"unknown {what} '{name}': choose from {', '.join(known)}")
     return _without_repeats(names, text)
 
 
@@ -146,7 +196,7 @@ def fractions(text: str) -> list[float]:
     """Shares of the training documents, separated by commas."""
     numbers = _numbers(text, float)
     if not all(0 < number <= 1 for number in numbers):
-        raise argparse.ArgumentTypeError(f"'{text}' is no list of shares above 0, at most 1, such as 0.1,0.25,0.5")
+        raise UsageError(f"'{text}' is no list of shares above 0, at most 1, such as 0.1,0.25,0.5")
     return _without_repeats(numbers, text)
 
 
@@ -162,7 +212,7 @@ def share(text: str) -> float:
     """A share of the training documents."""
     found = fractions(text)
     if len(found) > 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is several shares: give one, such as 0.25")
+        raise UsageError(f"'{text}' is several shares: give one, such as 0.25")
     return found[0]
 
 
@@ -171,7 +221,7 @@ def axis(text: str) -> tuple[str, list[Any]]:
     name, _, written = text.partition("=")
     found = [shell.json_value(value) for value in written.split(",")]
     if not name.isidentifier() or "" in found:
-        raise argparse.ArgumentTypeError(f"'{text}' is no setting with values, such as window=7,9,11")
+        raise UsageError(f"'{text}' is no setting with values, such as window=7,9,11")
     return name, _without_repeats(found, text)
 
 
@@ -179,7 +229,7 @@ def embeddings(text: str) -> list[str]:
     """Kinds and files of word vectors, separated by commas, with different names in tables."""
     names = text.split(",")
     if "" in names:
-        raise argparse.ArgumentTypeError(f"'{text}' holds an empty name")
+        raise UsageError(f"'{text}' holds an empty name")
     _without_repeats([embedding_name(name) for name in names], text)
     return names
 
@@ -188,9 +238,9 @@ def seeds(text: str) -> list[int]:
     """Seeds: a list, or the first seeds of the given number."""
     numbers = _numbers(text.removesuffix(","), int)
     if min(numbers) < 0:
-        raise argparse.ArgumentTypeError(f"'{text}' is neither a number of seeds nor a list of them such as 3,7")
+        raise UsageError(f"'{text}' is neither a number of seeds nor a list of them such as 3,7")
     if max(numbers) > MOST_SEED:
-        raise argparse.ArgumentTypeError(f"'{text}' is too large: seeds are numbers up to {MOST_SEED}")
+        raise UsageError(f"'{text}' is too large: seeds are numbers up to {MOST_SEED}")
     if "," in text or numbers == [0]:  # no seeds at all would be no experiment: 0 means the seed 0
         return _without_repeats(numbers, text)
     return list(range(numbers[0]))
@@ -200,7 +250,7 @@ def counts(text: str) -> tuple[int, ...]:
     """Different numbers from 1, separated by commas."""
     numbers = _numbers(text, int)
     if min(numbers) < 1 or len(set(numbers)) < len(numbers):
-        raise argparse.ArgumentTypeError(f"'{text}' is no list of different numbers from 1, such as 1,20,500")
+        raise UsageError(f"'{text}' is no list of different numbers from 1, such as 1,20,500")
     return tuple(numbers)
 
 
@@ -209,105 +259,84 @@ def folders(text: str) -> list[Path]:
     names = text.split(",")
     for name in names:
         if not file_path(name).is_dir():
-            raise argparse.ArgumentTypeError(f"no such folder: {name}")
+            raise UsageError(f"no such folder: {name}")
     return [Path(name) for name in _without_repeats(names, text)]
 
 
 def _without_repeats(values: list[_Value], text: str) -> list[_Value]:
     if len(set(values)) < len(values):
-        raise argparse.ArgumentTypeError(f"'{text}' names one twice")
+        raise UsageError(f"'{text}' names one twice")
     return values
 
 
-def add_seeds(parser: argparse._ActionsContainer, *, default: Sequence[int] | None = (0,), usual: str = "1") -> None:
-    """Add the option for the seeds of each system; ``usual`` describes the default, None if it depends on others."""
-    parser.add_argument(
-        "--seeds",
-        type=seeds,
-        default=default,
-        metavar="N|LIST",
-        help=(
-            "train each system N times, with the seeds 0 to N-1, or once with each seed of a list: 3,7 "
-            f"(default: {usual})"
-        ),
-    )
+def seed_option(*, default: Sequence[int] | None = (0,), usual: str = "1") -> Option:
+    """Option for the seeds of each system; ``usual`` describes the default, None if it depends on others."""
+    text = "train each system N times, with the seeds 0 to N-1, or once with each seed of a list: 3,7"
+    return Option("--seeds", seeds, default=default, metavar="N|LIST", help=f"{text} (default: {usual})")
 
 
-def add_corpus(
-    parser: argparse.ArgumentParser, *, dev: str, test: str, types: str = "seven"
-) -> argparse._ArgumentGroup:
-    """Add a group: documents, their format and types; ``dev`` and ``test`` are help texts of those documents."""
-    group = parser.add_argument_group("corpus", "without --train, the built-in synthetic corpus")
-    for name, text in {
-        "train": "documents to learn from, a file or a folder",
-        "dev": f"{dev} (default: a tenth of the training documents, drawn with a fixed seed)",
-        "test": f"{test} (default: those of the development set, and the results say so)",
-    }.items():
-        group.add_argument(f"--{name}", type=file_path, metavar="PATH", help=text)
-    group.add_argument("--format", choices=("auto", *CORPUS_FORMATS), help="their format (default: auto)")
+def corpus_options(*, dev: str, test: str, types: str = "seven") -> list[Option]:
+    """Options for documents, their format and types; ``dev`` and ``test`` are help texts of those documents."""
     patients = "key of JSON documents with the patient (default: patient, else the first-level subfolder)"
-    group.add_argument("--patient-column", metavar="NAME", help=patients)
-    text = "seven: the types of i2b2 2006; all: the types of the corpus; binary: PHI or not (default: {})"
-    group.add_argument("--types", choices=TYPE_MAPPINGS, default=types, help=text.format(types))
-    group.add_argument(
-        "--corpus-seed", type=whole_number(0, MOST_SEED), metavar="N", help="of the synthetic corpus (default: 0)"
-    )
-    return group
+    kinds = f"seven: the types of i2b2 2006; all: the types of the corpus; binary: PHI or not (default: {types})"
+    dev = f"{dev} (default: a tenth of the training documents, drawn with a fixed seed)"
+    test = f"{test} (default: those of the development set, and the results say so)"
+    path: dict[str, Any] = {"parse": file_path, "metavar": "PATH", "section": CORPUS}
+    seed = whole_number(0, MOST_SEED)
+    return [
+        Option("--train", help="documents to learn from, a file or a folder", **path),
+        Option("--dev", help=dev, **path),
+        Option("--test", help=test, **path),
+        choice("--format", ("auto", *CORPUS_FORMATS), help="their format (default: auto)", section=CORPUS),
+        Option("--patient-column", metavar="NAME", help=patients, section=CORPUS),
+        choice("--types", TYPE_MAPPINGS, default=types, help=kinds, section=CORPUS),
+        Option("--corpus-seed", seed, metavar="N", help="of the synthetic corpus (default: 0)", section=CORPUS),
+    ]
 
 
-def add_unlabelled(group: argparse._ActionsContainer) -> None:
-    """Add the option for more text to train word vectors on."""
-    group.add_argument(
-        "--unlabelled",
-        type=file_path,
-        action="extend",
-        nargs="+",
-        default=[],
-        metavar="PATH",
-        help="more text to train word vectors on: text files, or a corpus in any format",
-    )
+def unlabelled_option(**settings: Any) -> Option:
+    """Option for more text to train word vectors on."""
+    text = "more text to train word vectors on: text files, or a corpus in any format"
+    return Option("--unlabelled", file_path, several=True, metavar="PATH", help=text, **settings)
 
 
-def add_work(parser: argparse.ArgumentParser) -> None:
-    """Add a group: device, number of jobs, and output."""
-    group = parser.add_argument_group("work and output")
-    group.add_argument(
-        "--device",
-        choices=DEVICES,
-        default="auto",
-        help="device of networks; auto takes a GPU where there is one (default: auto)",
-    )
-    group.add_argument(
-        "--jobs",
-        type=whole_number(1, MOST_JOBS),
-        metavar="N",
-        help="systems trained at the same time, which changes no result (default: one for each core; on a GPU one)",
-    )
-    add_compilation_cache(group)
-    group.add_argument(
-        "--output",
-        type=file_path,
-        metavar="DIR",
-        help="new folder for the report, tables, plots, results.json, predictions and fitted models",
-    )
-    group.add_argument("--resume", action="store_true", help="continue an interrupted run of the command in --output")
-    group.add_argument(
-        "--include-text", action="store_true", help="put the text of a real corpus, which is PHI, into the report"
-    )
-    group.add_argument("--published", action="store_true", help="show the scores that papers print next to ours")
-    group.add_argument(
-        "--show-examples",
-        action="store_true",
-        help="print errors in their text even of a real corpus, where that text is PHI",
-    )
+def profile_option(text: str) -> Option:
+    """Option for the profile of settings."""
+    return Option("--profile", profile_name, default="default", metavar="NAME", help=text)
 
 
-def check(options: argparse.Namespace) -> None:
+def set_option(text: str, parse: Callable[[str], Any] = shell.setting, name: str = "--set", **settings: Any) -> Option:
+    """Option for any settings of models."""
+    return Option(name, parse, several=True, metavar="NAME=VALUE", help=text, **settings)
+
+
+def work_options() -> list[shell.Option]:
+    """Options for device, number of jobs, and output."""
+    jobs = "systems trained at the same time, which changes no result (default: one for each core; on a GPU one)"
+    device = "device of networks; auto takes a GPU where there is one (default: auto)"
+    output = "new folder for the report, tables, plots, results.json, predictions and fitted models"
+    uncached = shell.GLOBAL[1].but(help="keep no compiled networks for later runs (they hold no words)", section=WORK)
+    text = "put the text of a real corpus, which is PHI, into the report"
+    published = "show the scores that papers print next to ours"
+    examples = "print errors in their text even of a real corpus, where that text is PHI"
+    return [
+        choice("--device", DEVICES, default="auto", help=device, section=WORK),
+        Option("--jobs", whole_number(1, MOST_JOBS), metavar="N", help=jobs, section=WORK),
+        uncached,
+        Option("--output", file_path, metavar="DIR", help=output, section=WORK),
+        flag("--resume", help="continue an interrupted run of the command in --output", section=WORK),
+        flag("--include-text", help=text, section=WORK),
+        flag("--published", help=published, section=WORK),
+        flag("--show-examples", help=examples, section=WORK),
+    ]
+
+
+def check(options: SimpleNamespace) -> None:
     """Refuse contradictory options, missing files, and an unusable output folder.
 
     Args:
-        options: of `add_corpus`, `add_unlabelled` and `add_work`, and ``embeddings``; ``neighbours_from`` and options
-            about concepts where the command has them.
+        options: of `corpus_options`, `unlabelled_option` and `work_options`, and ``embeddings``; ``neighbours_from``
+            and options about concepts where the command has them.
 
     Raises:
         UsageError: an option, or a combination of options, is invalid.
@@ -327,11 +356,11 @@ def check(options: argparse.Namespace) -> None:
     check_work(options, inputs)
 
 
-def check_work(options: argparse.Namespace, inputs: Iterable[tuple[str, Path]]) -> None:
-    """Refuse contradictory options of `add_work`, and missing input files.
+def check_work(options: SimpleNamespace, inputs: Iterable[tuple[str, Path]]) -> None:
+    """Refuse contradictory options of `work_options`, and missing input files.
 
     Args:
-        options: of `add_work`.
+        options: of `work_options`.
         inputs: input files and folders, by the option that names them.
 
     Raises:
@@ -372,8 +401,8 @@ def _kinds(option: str) -> str:
     )
 
 
-def corpus_settings(options: argparse.Namespace, **others: Any) -> CorpusSettings:
-    """Settings from the options of `add_corpus`, and others that only one command has."""
+def corpus_settings(options: SimpleNamespace, **others: Any) -> CorpusSettings:
+    """Settings from the options of `corpus_options`, and others that only one command has."""
     return CorpusSettings(
         train=options.train,
         dev=options.dev,
@@ -386,14 +415,14 @@ def corpus_settings(options: argparse.Namespace, **others: Any) -> CorpusSetting
     )
 
 
-def vector_settings(options: argparse.Namespace, **others: Any) -> VectorSettings:
-    """Settings from ``embeddings`` and the option of `add_unlabelled`, and others that the command chooses."""
+def vector_settings(options: SimpleNamespace, **others: Any) -> VectorSettings:
+    """Settings from ``embeddings`` and the option of `unlabelled_option`, and others that the command chooses."""
     sources = {embedding_name(source): source for source in options.embeddings}
     return VectorSettings(sources=sources, unlabelled=tuple(options.unlabelled), **others)
 
 
-def common_settings(options: argparse.Namespace) -> dict[str, Any]:
-    """Values of the fields of `CommonSettings`, from ``profile`` and the options of `add_seeds` and `add_work`.
+def common_settings(options: SimpleNamespace) -> dict[str, Any]:
+    """Values of the fields of `CommonSettings`, from ``profile`` and the options of `seed_option` and `work_options`.
 
     The command is that of the options that define the experiment: without output and number of jobs.
     """

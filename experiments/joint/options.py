@@ -2,39 +2,43 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 from typing import Any, NamedTuple
 
+import click
+
 from crfdeid.cli.corpus_options import ignored_types
+from crfdeid.cli.shell import file_path, names, whole_number
 from crfdeid.corpora import CORPUS_FORMATS
 from crfdeid.corpora.layers import IGNORED_CONCEPT_TYPES, ConceptPaths
 from crfdeid.documents import CONCEPT, PHI
 from crfdeid.ensembles.cascade import GOLD, ORIGINAL, PREDICTED
 from crfdeid.errors import OptionConflictError
-from crfdeid.registry import profile_name, require_known, select, setting_names
+from crfdeid.registry import require_known, select, setting_names
 from experiments.core.embeddings import EMBEDDING_KINDS, RANDOM, VectorSettings
 from experiments.core.experiment import CommonSettings, CorpusSettings
 from experiments.core.options import (
+    CORPUS,
     JOINT_MODELS,
-    add_corpus,
-    add_seeds,
-    add_unlabelled,
-    add_work,
+    Option,
     check,
+    choice,
     common_settings,
+    corpus_options,
     corpus_settings,
     embeddings,
-    file_path,
+    flag,
     models,
-    names,
-    setting,
+    profile_option,
+    seed_option,
+    set_option,
     share,
+    unlabelled_option,
     vector_settings,
-    whole_number,
+    work_options,
 )
 from experiments.core.systems import Cell, Point, System, require_profile, traits_of
 
@@ -89,7 +93,7 @@ class JointArguments(CommonSettings):
     permutations: int = PERMUTATIONS
 
 
-def read_settings(options: argparse.Namespace) -> JointArguments:
+def read_settings(options: SimpleNamespace) -> JointArguments:
     """Settings from the options; check each and their combinations.
 
     Raises:
@@ -115,97 +119,83 @@ def read_settings(options: argparse.Namespace) -> JointArguments:
     )
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the command."""
-    _add_systems(parser)
-    group = add_corpus(
-        parser,
-        dev="documents to choose a network's best epoch on",
-        test="documents to score",
-        types="all",
-    )
-    _add_concepts(group)
-    group.add_argument(
-        "--unsourced",
-        type=file_path,
-        metavar="FILE",
-        help=(
-            "table of the regions without annotated concepts, with columns document, start and end: concepts are "
-            "scored again without them"
-        ),
-    )
-    group.add_argument(
-        "--share",
-        type=share,
-        metavar="X",
-        help=f"the share of the training documents to learn from (default: all; without --train {SMALL_SHARE})",
-    )
-    add_work(parser)
-
-
-def _add_systems(parser: argparse.ArgumentParser) -> None:
-    usual = ",".join(SYSTEMS)
-    parser.add_argument(
-        "--systems",
-        type=models,
-        default=list(SYSTEMS),
-        metavar="NAMES",
-        help=(
-            "systems to compare, separated by commas: multitask, stacked, pipeline (with every row of Table 5), and "
-            f"models of one layer, which learn concepts from unchanged text (default: {usual})"
-        ),
-    )
-    parser.add_argument(
-        "--profile",
-        type=profile_name,
-        default="default",
-        metavar="NAME",
-        help="settings that the models start from: default, or lange2020 in every model that has it",
-    )
+def options() -> list[click.Parameter]:
+    """Options of the command."""
     few = " ".join(f"{name}={value}" for name, value in SMALL.items())
-    parser.add_argument(
-        "--set",
-        type=setting,
-        action="extend",
-        nargs="+",
-        default=[],
-        metavar="NAME=VALUE",
-        help=f"settings that replace the profile's, such as epochs=20 folds=5 (without --train, {few} unless given)",
+    region = (
+        "table of the regions without annotated concepts, with columns document, start and end: concepts are scored "
     )
-    add_seeds(parser)
-    parser.add_argument(
-        "--embeddings",
-        type=embeddings,
-        default=[],
-        metavar="NAMES|PATHS",
-        help=f"Table 4: kinds of word vectors, separated by commas ({', '.join(EMBEDDING_KINDS)}), or files of them",
-    )
-    add_unlabelled(parser)
-    parser.add_argument(
-        "--permutations",
-        type=whole_number(1),
-        default=PERMUTATIONS,
-        metavar="N",
-        help=f"exchanges drawn for each test of a difference (default: {PERMUTATIONS:,})",
-    )
+    return [
+        Option(
+            "--systems",
+            models,
+            default=list(SYSTEMS),
+            metavar="NAMES",
+            help="systems to compare, separated by commas: multitask, stacked, pipeline (with every row of Table 5), "
+            f"and models of one layer, which learn concepts from unchanged text (default: {','.join(SYSTEMS)})",
+        ),
+        profile_option("settings that the models start from: default, or lange2020 in every model that has it"),
+        set_option(
+            f"settings that replace the profile's, such as epochs=20 folds=5 (without --train, {few} unless given)"
+        ),
+        seed_option(),
+        Option(
+            "--embeddings",
+            embeddings,
+            default=[],
+            metavar="NAMES|PATHS",
+            help=f"Table 4: kinds of word vectors, separated by commas ({', '.join(EMBEDDING_KINDS)}), "
+            "or files of them",
+        ),
+        unlabelled_option(),
+        Option(
+            "--permutations",
+            whole_number(1),
+            default=PERMUTATIONS,
+            metavar="N",
+            help=f"exchanges drawn for each test of a difference (default: {PERMUTATIONS:,})",
+        ),
+        *corpus_options(dev="documents to choose a network's best epoch on", test="documents to score", types="all"),
+        *_concept_options(),
+        Option("--unsourced", file_path, metavar="FILE", section=CORPUS, help=f"{region}again without them"),
+        Option(
+            "--share",
+            share,
+            metavar="X",
+            section=CORPUS,
+            help=f"the share of the training documents to learn from (default: all; without --train {SMALL_SHARE})",
+        ),
+        *work_options(),
+    ]
 
 
-def _add_concepts(parser: argparse._ActionsContainer) -> None:
-    """Add ``--concepts`` and its companions; `_concept_paths` reads them."""
-    text = "the notes of --train with concepts marked, for models that learn both (docs/explanation/joint.md)"
-    parser.add_argument("--concepts", type=file_path, metavar="PATH", help=text)
-    for split in ("dev", "test"):
-        text = f"the notes of --{split} with concepts marked"
-        parser.add_argument(f"--{split}-concepts", type=file_path, metavar="PATH", help=text)
-    text = "the format of the concepts (default: auto, for each)"
-    parser.add_argument("--concepts-format", choices=("auto", *CORPUS_FORMATS), help=text)
-    text = f"concept types to ignore, separated by commas, or none (default: {','.join(IGNORED_CONCEPT_TYPES)})"
-    parser.add_argument("--ignore-types", type=names, metavar="TYPES", help=text)
-    text = "the concepts are of other notes than the PHI: two corpora that share no text"
-    parser.add_argument("--disjoint", action="store_true", help=text)
+def _types(text: str) -> tuple[str, ...]:
+    """Names of types; a second list is refused, unlike with `crfdeid.cli.shell.names` alone."""
+    return names(text)
 
 
-def _concept_paths(options: argparse.Namespace) -> ConceptPaths | None:
+def _concept_options() -> list[Option]:
+    """``--concepts`` and its companions; `_concept_paths` reads them."""
+    concepts = "the notes of --train with concepts marked, for models that learn both (docs/explanation/joint.md)"
+    ignored = f"concept types to ignore, separated by commas, or none (default: {','.join(IGNORED_CONCEPT_TYPES)})"
+    disjoint = "the concepts are of other notes than the PHI: two corpora that share no text"
+    path: dict[str, Any] = {"parse": file_path, "metavar": "PATH", "section": CORPUS}
+    return [
+        Option("--concepts", help=concepts, **path),
+        Option("--dev-concepts", help="the notes of --dev with concepts marked", **path),
+        Option("--test-concepts", help="the notes of --test with concepts marked", **path),
+        choice(
+            "--concepts-format",
+            ("auto", *CORPUS_FORMATS),
+            help="the format of the concepts (default: auto, for each)",
+            section=CORPUS,
+        ),
+        Option("--ignore-types", _types, metavar="TYPES", help=ignored, section=CORPUS),
+        flag("--disjoint", help=disjoint, section=CORPUS),
+    ]
+
+
+def _concept_paths(options: SimpleNamespace) -> ConceptPaths | None:
     """Paths and settings of the concept annotations; None without ``--concepts``.
 
     Raises:

@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
+import click
+
+from crfdeid.cli.shell import setting, whole_number
 from crfdeid.errors import SettingError, UnknownNameError
-from crfdeid.registry import profile_name
 from crfdeid.tagger import Traits
 from experiments.core.embeddings import RECIPES, VectorSettings
 from experiments.core.experiment import CommonSettings, CorpusSettings
 from experiments.core.options import (
-    add_corpus,
-    add_seeds,
-    add_unlabelled,
-    add_work,
+    Option,
     check,
     check_near,
     common_settings,
+    corpus_options,
     corpus_settings,
     counts,
     embeddings,
-    setting,
+    profile_option,
+    seed_option,
+    set_option,
     systems,
+    unlabelled_option,
     vector_settings,
-    whole_number,
+    work_options,
 )
 from experiments.core.systems import Cell, Point, System
 
@@ -147,7 +149,7 @@ class PrivateArguments(CommonSettings):
         return SIZES[self.profile]
 
 
-def read_settings(options: argparse.Namespace) -> PrivateArguments:
+def read_settings(options: SimpleNamespace) -> PrivateArguments:
     """Settings from the options; check each and their combinations.
 
     Raises:
@@ -161,7 +163,8 @@ def read_settings(options: argparse.Namespace) -> PrivateArguments:
         check_near("embeddings", source)
     options.seeds = options.seeds or list(range(sizes.seeds))
     check(options)
-    pooled = tuple(options.pooling or ())
+    pooled = tuple(point for point in options.pooling if point)
+    options.pooling = pooled if options.pooling else None
     if len(set(pooled)) < len(pooled):
         raise SettingError("--pooling: names a representation twice")
     return PrivateArguments(
@@ -179,92 +182,63 @@ def read_settings(options: argparse.Namespace) -> PrivateArguments:
     )
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the command."""
-    _add_sizes(parser)
-    add_corpus(parser, dev="documents that end each part of the training", test="documents to score and to attack")
-    add_work(parser)
-
-
-def _add_sizes(group: argparse.ArgumentParser) -> None:
-    group.add_argument(
-        "--profile",
-        type=profile_name,
-        default="default",
-        metavar="NAME",
-        help=f"amounts of training: default, which are small, or the paper's: {', '.join(SIZES)}",
-    )
-    group.add_argument(
-        "--embeddings",
-        type=embeddings,
-        metavar="NAMES|PATHS",
-        help=(
-            f"word vectors, separated by commas: a method that is trained here ({', '.join(RECIPES)}), or a file "
-            f"(default: {_EMBEDDING['default']}; with the paper's profile {_EMBEDDING['friedrich2019']})"
+def options() -> list[click.Parameter]:
+    """Options of the command."""
+    figure_4, figure_5 = _usual(lambda sizes: sizes.pseudonyms), _usual(lambda sizes: sizes.representations)
+    return [
+        profile_option(f"amounts of training: default, which are small, or the paper's: {', '.join(SIZES)}"),
+        Option(
+            "--embeddings",
+            embeddings,
+            metavar="NAMES|PATHS",
+            help=f"word vectors, separated by commas: a method that is trained here ({', '.join(RECIPES)}), or a file "
+            f"(default: {_EMBEDDING['default']}; with the paper's profile {_EMBEDDING['friedrich2019']})",
         ),
-    )
-    add_unlabelled(group)
-    add_seeds(group, default=None, usual=_usual(lambda sizes: [sizes.seeds]))
-    group.add_argument(
-        "--systems",
-        type=systems(SYSTEM_KINDS),
-        default=list(SYSTEM_KINDS),
-        metavar="NAMES",
-        help=f"the systems of Table 2 and of the figures, separated by commas (default: {','.join(SYSTEM_KINDS)})",
-    )
-    group.add_argument(
-        "--neighbours",
-        type=whole_number(5),
-        default=100,
-        metavar="N",
-        help="the neighbours of pseudonyms, representations and DANN in Table 2 (default: 100)",
-    )
-    group.add_argument(
-        "--figure-4",
-        type=counts,
-        metavar="LIST",
-        help=(
-            f"further numbers of neighbours of pseudonyms, Figure 4 (default: {_usual(lambda sizes: sizes.pseudonyms)})"
+        unlabelled_option(),
+        seed_option(default=None, usual=_usual(lambda sizes: [sizes.seeds])),
+        Option(
+            "--systems",
+            systems(SYSTEM_KINDS),
+            default=list(SYSTEM_KINDS),
+            metavar="NAMES",
+            help=f"the systems of Table 2 and of the figures, separated by commas (default: {','.join(SYSTEM_KINDS)})",
         ),
-    )
-    usual = _usual(lambda sizes: sizes.representations)
-    group.add_argument(
-        "--figure-5",
-        type=counts,
-        nargs="?",
-        const=(),
-        metavar="LIST",
-        help=f"Figure 5: further numbers of neighbours of representations and DANN (with no list: {usual})",
-    )
-    group.add_argument(
-        "--pooling",
-        type=_point,
-        action="extend",
-        nargs="*",
-        metavar="NAME=VALUE,...",
-        help=(
-            "divide the training documents among a provider and two hospitals that pool their data; each value adds "
-            "pooling by a representation with these settings, such as deviation=0.1,weight=1"
+        Option(
+            "--neighbours",
+            whole_number(5),
+            default=100,
+            metavar="N",
+            help="the neighbours of pseudonyms, representations and DANN in Table 2 (default: 100)",
         ),
-    )
-    group.add_argument(
-        "--set",
-        type=_setting,
-        action="extend",
-        nargs="+",
-        default=[],
-        metavar="NAME=VALUE",
-        help="settings of the representation, its adversaries and its training, such as size=100 rounds=20",
-    )
-    group.add_argument(
-        "--tagger",
-        type=setting,
-        action="extend",
-        nargs="+",
-        default=[],
-        metavar="NAME=VALUE",
-        help="settings of the taggers, such as epochs=20 layers=2",
-    )
+        Option(
+            "--figure-4",
+            counts,
+            metavar="LIST",
+            help=f"further numbers of neighbours of pseudonyms, Figure 4 (default: {figure_4})",
+        ),
+        Option(
+            "--figure-5",
+            lambda text: counts(text) if text else (),
+            bare=True,
+            metavar="[LIST]",
+            help=f"Figure 5: further numbers of neighbours of representations and DANN (with no list: {figure_5})",
+        ),
+        Option(
+            "--pooling",
+            lambda text: _point(text) if text else (),
+            several=True,
+            bare=True,
+            metavar="[NAME=VALUE,...]",
+            help="divide the training documents among a provider and two hospitals that pool their data; each value "
+            "adds pooling by a representation with these settings, such as deviation=0.1,weight=1",
+        ),
+        set_option(
+            "settings of the representation, its adversaries and its training, such as size=100 rounds=20", _setting
+        ),
+        set_option("settings of the taggers, such as epochs=20 layers=2", name="--tagger"),
+        *corpus_options(dev="documents that end each part of the training", test="documents to score and to attack"),
+        *work_options(),
+    ]
 
 
 def _usual(numbers: Callable[[Sizes], Sequence[int]]) -> str:

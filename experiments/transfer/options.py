@@ -2,34 +2,38 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NamedTuple
 
+import click
+
+from crfdeid.cli.shell import whole_number
 from crfdeid.corpora import CORPUS_FORMATS
 from crfdeid.corpora.splits import Corpus, CorpusParts, Split, read_parts
 from crfdeid.documents import Document
 from crfdeid.errors import SettingError, UnknownNameError, UsageError
 from crfdeid.label_schemes import to_groups
 from crfdeid.model_card.training import require_phi
-from crfdeid.registry import profile_name
 from crfdeid.validation import MOST_SEED
 from experiments.core.experiment import CommonSettings, shared
 from experiments.core.options import (
-    add_seeds,
-    add_work,
+    Option,
     check_work,
+    choice,
     common_settings,
     folders,
     phi_model_names,
     phi_models,
-    setting,
+    profile_option,
+    seed_option,
+    set_option,
     share,
-    whole_number,
+    work_options,
 )
 from experiments.core.systems import Point
 
@@ -124,7 +128,7 @@ class TransferArguments(CommonSettings):
     samples: int = SAMPLES
 
 
-def read_settings(options: argparse.Namespace) -> TransferArguments:
+def read_settings(options: SimpleNamespace) -> TransferArguments:
     """Settings from the options; check each and their combinations.
 
     Raises:
@@ -149,83 +153,61 @@ def read_settings(options: argparse.Namespace) -> TransferArguments:
     )
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the command."""
-    _add_corpora(parser)
-    _add_models(parser)
-    add_work(parser)
-
-
-def _add_corpora(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("corpora")
-    group.add_argument(
-        "--corpora",
-        action="extend",
-        nargs="+",
-        metavar="NAME=DIR[:FORMAT]",
-        help=(
-            "the corpora: NAME=DIR, a folder that holds train and test (or, without test, dev, which is then scored), "
-            "as folders or files; NAME=TRAIN,TEST, two files or folders; both with :FORMAT for a format that cannot be "
-            f"guessed; or {', '.join(BUILT_IN)}, which are built in, with :SEED (default: these)"
+def options() -> list[click.Parameter]:
+    """Options of the command."""
+    section = "Corpora"
+    return [
+        Option(
+            "--models",
+            phi_models,
+            default=list(MODELS),
+            metavar="NAMES",
+            help=f"the models, separated by commas: {', '.join(phi_model_names())} (default: {','.join(MODELS)})",
         ),
-    )
-    group.add_argument(
-        "--types",
-        choices=COMPARED_TYPES,
-        default=BINARY,
-        help="types that Table 4 compares: PHI or not, PHI of the right category, or names alone (default: binary)",
-    )
-    group.add_argument(
-        "--share",
-        type=share,
-        default=1.0,
-        metavar="X",
-        help="the share of each corpus's training documents to learn from (default: all)",
-    )
-
-
-def _add_models(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--models",
-        type=phi_models,
-        default=list(MODELS),
-        metavar="NAMES",
-        help=f"the models, separated by commas: {', '.join(phi_model_names())} (default: {','.join(MODELS)})",
-    )
-    parser.add_argument(
-        "--encoders",
-        type=folders,
-        default=[],
-        metavar="DIRS",
-        help=(
-            "folders of pretrained encoders, separated by commas: bert is trained from each of them "
-            "(default: the one that python -m rnn.fetch_encoder fetches)"
+        Option(
+            "--encoders",
+            folders,
+            default=[],
+            metavar="DIRS",
+            help="folders of pretrained encoders, separated by commas: bert is trained from each of them "
+            "(default: the one that python -m rnn.fetch_encoder fetches)",
         ),
-    )
-    parser.add_argument(
-        "--profile",
-        type=profile_name,
-        default="default",
-        metavar="NAME",
-        help="settings that the models start from: default, or johnson2020 in every model that has it",
-    )
-    parser.add_argument(
-        "--set",
-        type=setting,
-        action="extend",
-        nargs="+",
-        default=[],
-        metavar="NAME=VALUE",
-        help="settings that replace the profile's, such as epochs=10",
-    )
-    add_seeds(parser)
-    parser.add_argument(
-        "--samples",
-        type=whole_number(1),
-        default=SAMPLES,
-        metavar="N",
-        help=f"corpora drawn for each confidence interval (default: {SAMPLES:,})",
-    )
+        profile_option("settings that the models start from: default, or johnson2020 in every model that has it"),
+        set_option("settings that replace the profile's, such as epochs=10"),
+        seed_option(),
+        Option(
+            "--samples",
+            whole_number(1),
+            default=SAMPLES,
+            metavar="N",
+            help=f"corpora drawn for each confidence interval (default: {SAMPLES:,})",
+        ),
+        Option(
+            "--corpora",
+            several=True,
+            metavar="NAME=DIR[:FORMAT]",
+            section=section,
+            help="the corpora: NAME=DIR, a folder that holds train and test (or, without test, dev, which is then "
+            "scored), as folders or files; NAME=TRAIN,TEST, two files or folders; both with :FORMAT for a format that "
+            f"cannot be guessed; or {', '.join(BUILT_IN)}, which are built in, with :SEED (default: these)",
+        ),
+        choice(
+            "--types",
+            COMPARED_TYPES,
+            default=BINARY,
+            section=section,
+            help="types that Table 4 compares: PHI or not, PHI of the right category, or names alone (default: binary)",
+        ),
+        Option(
+            "--share",
+            share,
+            default=1.0,
+            metavar="X",
+            section=section,
+            help="the share of each corpus's training documents to learn from (default: all)",
+        ),
+        *work_options(),
+    ]
 
 
 def source_of(text: str) -> Source:

@@ -12,7 +12,6 @@ from samples import values_of
 from experiments import EXPERIMENTS
 from experiments.core import command
 from experiments.core.experiment import Experiment, load_experiment
-from experiments.core.options import Parser
 from experiments.report import main as report
 from experiments.results.folder import Folder
 from experiments.results.schema import Extras
@@ -26,11 +25,8 @@ def test_every_experiment_has_the_names_of_the_protocol(name: str) -> None:
     assert len(NAMES) == 10
     assert all(hasattr(experiment, part) for part in NAMES)
     assert isinstance(experiment.EXTRAS, Extras)
-    parser = Parser()
-    experiment.add_arguments(parser)
-    assert {"--output", "--resume", "--seeds", "--profile"} <= {
-        option for action in parser._actions for option in action.option_strings
-    }
+    names = {option.opts[0] for option in experiment.options()}
+    assert {"--output", "--resume", "--seeds", "--profile"} <= names
 
 
 def test_a_fifth_experiment_is_one_folder_and_one_line(

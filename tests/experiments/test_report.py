@@ -215,11 +215,11 @@ def damage(folder: Path, name: str, content: str | None) -> None:
     [
         ("results.json", None, "holds no results"),
         ("results.json", "{", "damaged"),
-        ("results.json", '{"schema": 1}', "schema 4"),
-        ("results.json", '{"experiment": "compare", "schema": 4}', "damaged: command is missing"),
+        ("results.json", '{"schema": 1}', "schema 5"),
+        ("results.json", '{"experiment": "compare", "schema": 5}', "damaged: command is missing"),
         (
             "results.json",
-            '{"experiment": "compare", "schema": 4, "command": [], "repair": 1}',
+            '{"experiment": "compare", "schema": 5, "command": [], "repair": 1}',
             "damaged: command is not an object",
         ),
         ("predictions/gold.jsonl", None, "no such file"),

@@ -19,7 +19,7 @@ def test_notes_are_printed_with_their_phi_marked_and_counted(capsys):
 
 def test_an_unknown_profile_exits_with_2(capsys):
     assert main(["--profile", "none"]) == 2
-    assert "invalid choice" in capsys.readouterr().err
+    assert "choose from" in capsys.readouterr().err
 
 
 def test_the_corpus_is_written_as_brat(tmp_path, capsys):

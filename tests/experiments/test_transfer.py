@@ -113,7 +113,7 @@ def results(run: tuple[Any, Path, Any]) -> dict[str, Any]:
 
 
 def test_the_matrix_has_the_form_that_was_asked_for(results: dict[str, Any]) -> None:
-    assert (results["experiment"], results["schema"], results["command"]["types"]) == ("transfer", 4, "binary")
+    assert (results["experiment"], results["schema"], results["command"]["types"]) == ("transfer", 5, "binary")
     assert {name: system["trained_on"] for name, system in results["systems"].items()} == {
         f"crf@{corpus}": corpus for corpus in ("wards", "letters")
     }

@@ -110,7 +110,7 @@ def test_models_keep_the_order_given() -> None:
         (["--seeds", ","], "neither a number"),
         (["--seeds", "4,4"], "names one twice"),
         (["--types", "eighteen"], "--types"),
-        (["--augment", "typos"], "argument --augment: 'typos' is not a kind of copies"),
+        (["--augment", "typos"], "'typos' is not a kind of copies"),
         (["--pseudonymise", "0"], "'0' is not a whole number from 1"),
         (["--neighbours-from", "cbow"], "--neighbours-from needs --pseudonymise"),
         (["--pseudonymise", "5", "--neighbours-from", "random"], "nothing is near by random vectors"),
@@ -126,16 +126,16 @@ def test_models_keep_the_order_given() -> None:
         (["--lr", "0"], "'0' is not a number above 0"),
         (["--lr", "nan"], "'nan' is not a number above 0"),
         (["--lr", "inf"], "'inf' is not a number above 0"),
-        (["--epoch", "3"], "unrecognized arguments: --epoch 3"),
-        (["notes"], "unrecognized arguments: notes"),
+        (["--epoch", "3"], "--epoch"),
+        (["notes"], "1 arguments too many"),
         (["--dev", "."], "--dev needs --train"),
         (["--test", "."], "--test needs --train"),
         (["--format", "brat"], "--format needs --train"),
         (["--train", "no/such/folder"], "--train: no such file or folder: no/such/folder"),
         (["--train", ".", "--test", "no/such"], "--test: no such file or folder: no/such"),
         (["--train", ".", "--format", "word"], "--format"),
-        (["--train", ""], "--train: an empty name"),
-        (["--output", ""], "--output: an empty name"),
+        (["--train", ""], "an empty name"),
+        (["--output", ""], "an empty name"),
         (["--train", "a" * 5000], "--train: no such file or folder"),
         (["--output", "a" * 5000], "cannot be used: File name too long"),
         (["--train", "caf\udce9"], "is not UTF-8: rename it"),
@@ -168,9 +168,7 @@ def test_an_output_folder_that_holds_something_is_refused(tmp_path: Path) -> Non
 
 
 def test_help_names_every_option_and_ends_with_examples(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stop:
-        main(["--help"])
-    assert stop.value.code == 0
+    assert main(["--help"]) == 0
     text = capsys.readouterr().out
     for name in (
         *("models", "train", "dev", "test", "format", "types", "features", "pos", "window", "hidden", "epochs", "lr"),

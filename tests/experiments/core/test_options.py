@@ -8,23 +8,21 @@ import pytest
 
 from crfdeid.errors import UsageError
 from experiments import EXPERIMENTS
-from experiments.core.command import option_parser, parse
+from experiments.core.command import parse
+from experiments.core.experiment import load_experiment
 
 compare = partial(parse, "compare")
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_an_option_of_one_value_is_refused_when_it_is_given_twice(name: str) -> None:
-    parser = option_parser(name)
-    options = [one for one in parser._actions if one.option_strings and one.nargs not in ("+", "*")]
+    options = [one for one in load_experiment(name).options() if not one.multiple]
     assert len(options) >= 10
     for option in options:
-        if "--help" in option.option_strings:
-            continue
-        flag = option.option_strings[0]
+        flag = option.opts[0]
         for given in ([flag, flag], [f"{flag}=1", flag, "1"]):
             with pytest.raises(UsageError, match=flag):
-                option_parser(name).parse_args(given)
+                parse(name, given)
 
 
 def test_options_of_several_values_add_up() -> None:

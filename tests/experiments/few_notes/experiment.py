@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 
+import click
 import pandas as pd
 
 from crfdeid.corpora.splits import Corpus, Split
@@ -27,14 +28,16 @@ from experiments.core.experiment import (
     settings_by_system,
 )
 from experiments.core.options import (
-    add_corpus,
-    add_seeds,
-    add_work,
+    Option,
     check_work,
     common_settings,
+    corpus_options,
     corpus_settings,
     counts,
     phi_models,
+    profile_option,
+    seed_option,
+    work_options,
 )
 from experiments.core.systems import Cell, System, make_tagger, plain_cells, traits_of
 from experiments.core.training import OnProgress, Run, choose_device, choose_jobs, fit_cells
@@ -71,16 +74,18 @@ class FewNotesPlan:
         return [evaluate_tagger(one, corpus, models_folder=self.folder) for one in trained]
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--models", type=phi_models, default=["crf"], metavar="NAMES", help="models to train")
-    parser.add_argument("--notes", type=counts, default=(5, 10), metavar="LIST", help="numbers of notes to learn from")
-    parser.set_defaults(profile="default")
-    add_seeds(parser)
-    add_corpus(parser, dev="documents to choose epochs on", test="documents to score")
-    add_work(parser)
+def options() -> list[click.Parameter]:
+    return [
+        Option("--models", phi_models, default=["crf"], metavar="NAMES", help="models to train"),
+        Option("--notes", counts, default=(5, 10), metavar="LIST", help="numbers of notes to learn from"),
+        profile_option("settings of the models"),
+        seed_option(),
+        *corpus_options(dev="documents to choose epochs on", test="documents to score"),
+        *work_options(),
+    ]
 
 
-def read_settings(options: argparse.Namespace) -> FewNotesArguments:
+def read_settings(options: SimpleNamespace) -> FewNotesArguments:
     check_work(options, [("--train", options.train)] if options.train else [])
     return FewNotesArguments(
         models=tuple(options.models),
