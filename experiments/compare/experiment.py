@@ -119,16 +119,7 @@ class ComparePlan:
 
 
 def systems(settings: CompareArguments, *, on_step: OnStep) -> Prepared[CompareArguments, ComparePlan]:
-    """Choose a device, read the corpus, make the word vectors, and list the systems, before a sweep.
-
-    Args:
-        settings: of the experiment.
-        on_step: called for each epoch of word vectors that are trained.
-
-    Raises:
-        DataError: data cannot be read.
-        UsageError: a setting is invalid.
-    """
+    """Choose a device, read the corpus, make the word vectors, and list the systems, before a sweep."""
     started = time.perf_counter()
     models, vectors = settings.models, settings.vectors
     device = choose_device(settings.device, possible_traits(models))

@@ -113,11 +113,7 @@ class CompareArguments(CommonSettings):
 
 
 def read_settings(options: SimpleNamespace) -> CompareArguments:
-    """Settings from the options; check each and their combinations.
-
-    Raises:
-        UsageError: an option, or a combination of options, is invalid.
-    """
+    """Settings from the options; check each and their combinations."""
     variants = read_variants(options.variants, profile=options.profile) if options.variants else ()
     if options.models is None:
         options.models = [] if variants else list(PAPERS.get(options.profile, CORE).models.values())

@@ -374,6 +374,11 @@ def compare_runs(prepared: Prepared[Any, Any], systems: Iterable[System], runs: 
     return compare_systems(prepared.corpus.scored.documents, predictions)
 
 
+def fit(prepared: Prepared[_Settings, _Plan], train: Train) -> tuple[Prepared[_Settings, _Plan], list[Run]]:
+    """Train and score every cell, in one step."""
+    return prepared, train(prepared.cells)
+
+
 def corpus_tables(results: Results) -> Tables:
     """Counts of the only corpus of an experiment."""
     from experiments.tables import corpus_table  # noqa: PLC0415  Imports pandas.

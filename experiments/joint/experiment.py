@@ -189,16 +189,7 @@ def _dev_f1(tagger: Tagger, dev: Split, system: System) -> dict[str, float]:
 
 
 def systems(settings: JointArguments, *, on_step: OnStep) -> Prepared[JointArguments, JointPlan]:
-    """Choose a device, check the settings, read the corpus and make the word vectors.
-
-    Args:
-        settings: of the experiment.
-        on_step: called for each epoch of word vectors that are trained.
-
-    Raises:
-        DataError: data cannot be read, or notes without PHI or without concepts.
-        UsageError: a setting is invalid.
-    """
+    """Choose a device, check the settings, read the corpus and make the word vectors."""
     started = time.perf_counter()
     found = systems_of(settings)
     device = choose_device(settings.device, map(traits_of, found.every))

@@ -94,11 +94,7 @@ class JointArguments(CommonSettings):
 
 
 def read_settings(options: SimpleNamespace) -> JointArguments:
-    """Settings from the options; check each and their combinations.
-
-    Raises:
-        UsageError: an option, or a combination of options, is invalid.
-    """
+    """Settings from the options; check each and their combinations."""
     check(options)
     concepts = _concept_paths(options)
     quick = options.train is None and options.profile == "default"

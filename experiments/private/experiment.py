@@ -18,9 +18,9 @@ from experiments.core.experiment import (
     Evaluated,
     Prepared,
     Report,
-    Train,
     compare_runs,
     corpus_tables,
+    fit,
     models_folder,
     plain_settings,
     read_corpus,
@@ -132,16 +132,7 @@ class PrivatePlan:
 
 
 def systems(settings: PrivateArguments, *, on_step: OnStep) -> Prepared[PrivateArguments, PrivatePlan]:
-    """Choose a device, check the settings, read the corpus and make the word vectors.
-
-    Args:
-        settings: of the experiment.
-        on_step: called for each epoch of word vectors that are trained.
-
-    Raises:
-        DataError: data cannot be read.
-        UsageError: a setting is invalid.
-    """
+    """Choose a device, check the settings, read the corpus and make the word vectors."""
     started = time.perf_counter()
     device = choose_device(settings.device, iter([TRAITS]))
     recipe = Recipe(
@@ -195,13 +186,6 @@ def settings_by_system(settings: PrivateArguments, recipe: Recipe) -> dict[str, 
 def _embeddings(settings: PrivateArguments, corpus: Corpus, on_step: OnStep) -> Embeddings:
     vectors = settings.vectors
     return prepare_embeddings(vectors.sources, corpus, vectors, seed=settings.corpus.seed, on_step=on_step)
-
-
-def fit(
-    prepared: Prepared[PrivateArguments, PrivatePlan], train: Train
-) -> tuple[Prepared[PrivateArguments, PrivatePlan], list[Run]]:
-    """Train, score and attack every cell."""
-    return prepared, train(prepared.cells)
 
 
 def evaluate(prepared: Prepared[PrivateArguments, PrivatePlan], runs: Sequence[Run]) -> Evaluated:

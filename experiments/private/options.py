@@ -150,11 +150,7 @@ class PrivateArguments(CommonSettings):
 
 
 def read_settings(options: SimpleNamespace) -> PrivateArguments:
-    """Settings from the options; check each and their combinations.
-
-    Raises:
-        UsageError: an option, or a combination of options, is invalid.
-    """
+    """Settings from the options; check each and their combinations."""
     if options.profile not in SIZES:
         raise UnknownNameError(f"--profile: unknown profile '{options.profile}': choose from {', '.join(SIZES)}")
     sizes = SIZES[options.profile]
@@ -296,9 +292,10 @@ def pooling_systems(settings: PrivateArguments) -> list[System]:
     alone = [System(f"{ALONE}-{part}", ALONE, PROVIDER, (("part", part),)) for part in PARTS]
     count = (("neighbours", settings.neighbours),)
     text = [System(POOLED_RAW, POOLED_RAW, PROVIDER), System(POOLED_PSEUDONYMS, POOLED_PSEUDONYMS, PROVIDER, count)]
-    represented = [
-        System(_name_of(point), POOLED_REPRESENTATIONS, PROVIDER, (*count, *point)) for point in ((), *settings.pooled)
-    ]
+    represented = []
+    for point in ((), *settings.pooled):
+        name = "-".join([POOLED_REPRESENTATIONS, *(f"{setting}={value}" for setting, value in point)])
+        represented.append(System(name, POOLED_REPRESENTATIONS, PROVIDER, (*count, *point)))
     return [*alone, *text, *represented]
 
 
@@ -311,11 +308,6 @@ def neighbours_of(system: System) -> int | None:
     """Number of neighbours of a system's words of PHI; None for unchanged words."""
     found: int | None = dict(system.settings).get("neighbours")
     return found
-
-
-def _name_of(point: Point) -> str:
-    """Name, in tables and folders, of a pooling system whose representation has settings of its own."""
-    return "-".join([POOLED_REPRESENTATIONS, *(f"{name}={value}" for name, value in point)])
 
 
 def _system(kind: str, embedding: str, **settings: int) -> System:

@@ -235,8 +235,6 @@ def browsed(
         results: the content of results.json.
         views: the scored systems by annotation layer. The browser covers the systems that have all layers; the spans of
             all layers share one text.
-        texts: as for `browser_data`.
-        explained: as for `browser_data`.
 
     Raises:
         DataError: a file is missing or damaged, or the files do not belong together.

@@ -12,7 +12,8 @@ models/SYSTEM/SEED/            fitted models
 parts/SEED/                    finished parts of models that are made of several, until all are (`experiments.joint`)
 tables.md, tables/, plots/, report.html
 
-JSON Lines are read back with a check of their shape; none holds text, except those of ``texts.jsonl``.
+JSON Lines are read back with a check of their shape: `FileNotFoundError` without the file, `DataError` for a damaged
+one. None holds text, except those of ``texts.jsonl``.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ _Value = TypeVar("_Value")
 
 @dataclass(frozen=True)
 class Folder:
-    """The files of one experiment.
+    """The files of one experiment; `DataError` where one to read is missing or damaged.
 
     Args:
         path: the folder that ``--output`` named.
@@ -109,47 +110,27 @@ class Folder:
         return found
 
     def gold(self, layer: str = PHI) -> dict[str, list[Span]]:
-        """The gold spans of the scored split in an annotation layer, by document id, in the order of the documents.
-
-        Raises:
-            DataError: the file is missing or damaged.
-        """
+        """The gold spans of the scored split in an annotation layer, by document id, in the order of the documents."""
         return _layer(_required(read_spans, self.gold_file), layer, self.gold_file)
 
     def predictions(self, system: str, seed: int, layer: str = PHI) -> dict[str, list[Span]]:
-        """Predicted spans of a system in an annotation layer, by document id.
-
-        Raises:
-            DataError: the file is missing or damaged.
-        """
+        """Predicted spans of a system in an annotation layer, by document id."""
         file = self.predictions_file(system, str(seed))
         return _layer(_required(read_spans, file), layer, file)
 
     def errors(self, system: str, seed: int, layer: str = PHI) -> list[EntityError]:
-        """A system's erroneous entities in an annotation layer, by document and place.
-
-        Raises:
-            DataError: the file is missing or damaged.
-        """
+        """A system's erroneous entities in an annotation layer, by document and place."""
         return _required(read_errors, self.errors_file(system, str(seed))).get(layer, [])
 
     def texts(self) -> dict[str, str] | None:
-        """The scored texts, by document id; None if the folder has none.
-
-        Raises:
-            DataError: the file is damaged.
-        """
+        """The scored texts, by document id; None if the folder has none."""
         try:
             return read_texts(self.texts_file)
         except FileNotFoundError:
             return None
 
     def neighbours(self) -> dict[str, dict[str, list[tuple[str, float]]]] | None:
-        """For each embedding and some words, the nearest words and their cosines; None if the folder has none.
-
-        Raises:
-            DataError: the file is damaged.
-        """
+        """For each embedding and some words, the nearest words and their cosines; None if the folder has none."""
         try:
             found = read_json(self.neighbours_file)
         except FileNotFoundError:
@@ -241,12 +222,7 @@ def spans_jsonl(layers: Mapping[str, Mapping[str, Sequence[Span]]]) -> str:
 
 
 def read_spans(path: Path) -> dict[str, dict[str, list[Span]]]:
-    """Read the output of `spans_jsonl`.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        DataError: it is damaged.
-    """
+    """Read the output of `spans_jsonl`."""
     layers: dict[str, dict[str, list[Span]]] = {}
     for line in _lines(path, _SPANS_LINE):
         found = line.get("layers", {}) | ({PHI: line["spans"]} if "spans" in line else {})
@@ -278,12 +254,7 @@ def errors_jsonl(layers: Mapping[str, Iterable[EntityError]]) -> str:
 
 
 def read_errors(path: Path) -> dict[str, list[EntityError]]:
-    """Read the output of `errors_jsonl`.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        DataError: it is damaged.
-    """
+    """Read the output of `errors_jsonl`."""
     layers: dict[str, list[EntityError]] = {}
     for line in _lines(path, _ERROR_LINE):
         error = EntityError(
@@ -303,12 +274,7 @@ def texts_jsonl(texts: Mapping[str, str]) -> str:
 
 
 def read_texts(path: Path) -> dict[str, str]:
-    """Read the output of `texts_jsonl`.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        DataError: it is damaged.
-    """
+    """Read the output of `texts_jsonl`."""
     return {line["id"]: line["text"] for line in _lines(path, _TEXT_LINE)}
 
 

@@ -7,7 +7,7 @@ category and cause, by gold and predicted type, and as missed tokens in their te
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -154,22 +154,17 @@ def embedding_table(view: View) -> Table:
 
 def replicate_table(view: View) -> Table:
     """Variation of F over seeds: mean, standard deviation, best and worst of each system."""
-    rows = {
-        system: {
-            "Runs": f"{row['runs']}",
-            "Mean": percent(row["mean"]),
-            "SD": percent(row["sd"]),
-            "Best": percent(row["best"]),
-            "Worst": percent(row["worst"]),
-        }
-        for system, row in _overall_f(view).items()
-    }
+    frame = score_frame(view)
+    overall = frame[(frame["category"] == OVERALL) & (frame["measure"] == "f1")]
+    summary = summary_frame(overall, "system").set_index("system").rename_axis(None)
+    cells = summary[["mean", "sd", "best", "worst"]].map(percent)
+    cells.columns = ["Mean", "SD", "Best", "Worst"]
+    cells.insert(0, "Runs", summary["runs"].astype(str))
     notes = (
         "Strict entity F of all types together, in %, on the scored split. SD: standard deviation of a sample.",
         *run_notes(view, "Each system ran with"),
     )
-    data = summary_frame(score_frame(view), *_SCORE_KEYS)
-    return Table("Replicates: overall F by seed", pd.DataFrame.from_dict(rows, orient="index"), notes, data)
+    return Table("Replicates: overall F by seed", cells, notes, summary_frame(frame, *_SCORE_KEYS))
 
 
 def fraction_table(view: View) -> Table:
@@ -264,13 +259,6 @@ def _side_by_side(
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
-def _overall_f(view: View) -> dict[str, dict[str, Any]]:
-    """Each system's row of `summary_frame` for the strict F of all types together."""
-    frame = score_frame(view)
-    frame = frame[(frame["category"] == OVERALL) & (frame["measure"] == "f1")]
-    return {row["system"]: row for row in rows_of(summary_frame(frame, "system"))}
-
-
 def error_table(view: View) -> Table:
     """Error categories by system, with causes and the most frequent confusions of types."""
     frame, runs = error_frame(view), run_counts(view)
@@ -347,12 +335,13 @@ def example_table(
         "missed",
         *(f"{n} after" for n in range(1, _AROUND + 1)),
     ]
-    rows = {
-        f"{system} {number}, {name}": row
-        for system, own in found.items()
-        for number, example in enumerate(_spread(list(_examples(texts, gold, own))), start=1)
-        for name, row in zip(("token", "prediction", "truth"), example, strict=True)
-    }
+    rows = {}
+    for system, own in found.items():
+        examples = list(_examples(texts, gold, own))
+        spread = examples[:: max(1, len(examples) // _PER_SYSTEM)][:_PER_SYSTEM]
+        for number, example in enumerate(spread, start=1):
+            for name, row in zip(("token", "prediction", "truth"), example, strict=True):
+                rows[f"{system} {number}, {name}"] = row
     cells = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
     notes = (
         "Each token in the middle is PHI that was not marked. System: a model @ the corpus that it was trained on, "
@@ -360,10 +349,6 @@ def example_table(
         "This table quotes the notes: of real ones it is PHI.",
     )
     return Table("False negatives in their text (Table 6 of johnson2020)", cells, notes, cells)
-
-
-def _spread(examples: Sequence[_Example]) -> Sequence[_Example]:
-    return examples[:: max(1, len(examples) // _PER_SYSTEM)][:_PER_SYSTEM]
 
 
 def _examples(texts: Mapping[str, str], gold: Spans, found: Spans) -> Iterator[_Example]:

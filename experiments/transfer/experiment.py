@@ -33,7 +33,7 @@ from crfdeid.evaluation.evaluate import predict_spans, score_all
 from crfdeid.evaluation.tokens import missed_tokens, token_types
 from crfdeid.tagger import Tagger
 from experiments.core.embeddings import RANDOM, OnStep
-from experiments.core.experiment import Evaluated, Prepared, Report, Train, models_folder, settings_by_system
+from experiments.core.experiment import Evaluated, Prepared, Report, fit, models_folder, settings_by_system
 from experiments.core.systems import (
     Cell,
     System,
@@ -231,12 +231,7 @@ def _with_encoders(systems: Iterable[System], settings: TransferArguments) -> It
 
 
 def systems(settings: TransferArguments, *, on_step: OnStep) -> Prepared[TransferArguments, TransferPlan]:
-    """Choose a device, check the settings, and read the corpora.
-
-    Raises:
-        DataError: data cannot be read, or a part of a corpus has no PHI.
-        UsageError: a setting is invalid.
-    """
+    """Choose a device, check the settings, and read the corpora."""
     started = time.perf_counter()
     entries = entries_of(settings)
     found = tuple(entry.system for entry in entries)
@@ -264,13 +259,6 @@ def systems(settings: TransferArguments, *, on_step: OnStep) -> Prepared[Transfe
         about={entry.system.name: {"label": entry.model, "trained_on": entry.trained_on} for entry in entries},
         started=started,
     )
-
-
-def fit(
-    prepared: Prepared[TransferArguments, TransferPlan], train: Train
-) -> tuple[Prepared[TransferArguments, TransferPlan], list[Run]]:
-    """Train every cell, and score it on all corpora."""
-    return prepared, train(prepared.cells)
 
 
 def evaluate(prepared: Prepared[TransferArguments, TransferPlan], runs: Sequence[Run]) -> Evaluated:

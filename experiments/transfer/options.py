@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,7 +15,6 @@ import click
 from crfdeid.cli.shell import whole_number
 from crfdeid.corpora import CORPUS_FORMATS
 from crfdeid.corpora.splits import Corpus, CorpusParts, Split, read_parts
-from crfdeid.documents import Document
 from crfdeid.errors import SettingError, UnknownNameError, UsageError
 from crfdeid.label_schemes import to_groups
 from crfdeid.model_card.training import require_phi
@@ -129,11 +128,7 @@ class TransferArguments(CommonSettings):
 
 
 def read_settings(options: SimpleNamespace) -> TransferArguments:
-    """Settings from the options; check each and their combinations.
-
-    Raises:
-        UsageError: an option, or a combination of options, is invalid.
-    """
+    """Settings from the options; check each and their combinations."""
     options.corpora = options.corpora or list(BUILT_IN)
     sources = tuple(map(source_of, options.corpora))
     names = [source.name for source in sources]
@@ -308,7 +303,10 @@ def read(source: Source, *, keep_unknown: bool, share: float = 1.0) -> Corpus:
         documents = {part: to_groups(read, keep_unknown=keep_unknown) for part, read in parts.documents.items()}
     except UsageError as refused:
         raise type(refused)(f"--corpora {source.name}: {refused}") from None
-    splits = {part: Split.of(_called(some, source.name)) for part, some in documents.items()}
+    splits = {
+        part: Split.of(replace(document, id=f"{source.name}/{document.id}") for document in some)
+        for part, some in documents.items()
+    }
     require_phi(splits)
     made = Corpus(source.name, parts.formats, "categories", **splits, notices=tuple(parts.notices))
     return shared(made, share)
@@ -333,10 +331,6 @@ def _made_up(source: Source) -> CorpusParts:
 
     make = generate if source.format == "synthetic-notes" else generate_all_types
     return CorpusParts(make(seed=source.seed or 0)._asdict(), "synthetic", [])
-
-
-def _called(documents: Iterable[Document], corpus: str) -> list[Document]:
-    return [replace(document, id=f"{corpus}/{document.id}") for document in documents]
 
 
 def joined(corpora: Sequence[Corpus], *, types: str) -> Corpus:

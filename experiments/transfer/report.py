@@ -171,12 +171,12 @@ def category_table(results: Results, *, published: bool) -> Table:
     """Table 3: each model on its training corpus, by category."""
     rows: dict[str, _ROW] = {}
     models = labels(results)
+    seeds = {about["label"]: len(about["seeds"]) for about in view(results)["systems"].values()}
     for model, corpus, found in own_scores(results):
         for label in in_order(found["by_category"], PHI_GROUPS):
             counts = found["by_category"][label]
-            row = rows.setdefault(
-                f"{corpus}: {label}", {"n": f"{(counts['tp'] + counts['fn']) // _runs(results, model):,}"}
-            )
+            number = (counts["tp"] + counts["fn"]) // seeds[model]
+            row = rows.setdefault(f"{corpus}: {label}", {"n": f"{number:,}"})
             row |= {f"{model} {letter}": percent(counts[name]) for letter, name in _LETTERS.items()}
     columns = ["n", *(f"{model} {letter}" for model in models for letter in _LETTERS)]
     cells = pd.DataFrame.from_dict(rows, orient="index", columns=columns).fillna(NO_VALUE)
@@ -188,10 +188,6 @@ def category_table(results: Results, *, published: bool) -> Table:
 
 
 _LETTERS = {"P": "precision", "R": "recall", "F1": "f1"}
-
-
-def _runs(results: Results, model: str) -> int:
-    return next(len(system["seeds"]) for system in view(results)["systems"].values() if system["label"] == model)
 
 
 def point_table(results: Results) -> Table:

@@ -20,8 +20,8 @@ from experiments.core.experiment import (
     Evaluated,
     Prepared,
     Report,
-    Train,
     compare_runs,
+    fit,  # noqa: F401  A part of the protocol.
     heading,
     models_folder,
     read_corpus,
@@ -113,12 +113,6 @@ def systems(settings: FewNotesArguments, *, on_step: OnStep) -> Prepared[FewNote
         about={name: {"notes": count} for name, count in notes.items()},
         started=started,
     )
-
-
-def fit(
-    prepared: Prepared[FewNotesArguments, FewNotesPlan], train: Train
-) -> tuple[Prepared[FewNotesArguments, FewNotesPlan], list[Run]]:
-    return prepared, train(prepared.cells)
 
 
 def evaluate(prepared: Prepared[FewNotesArguments, FewNotesPlan], runs: Sequence[Run]) -> Evaluated:
