@@ -221,7 +221,7 @@ def options() -> list[click.Parameter]:
         ),
         Option(
             "--pooling",
-            lambda text: _point(text) if text else (),
+            lambda text: _point(text) if text else None,
             several=True,
             bare=True,
             metavar="[NAME=VALUE,...]",
