@@ -15,6 +15,7 @@ from typing import NamedTuple
 import regex
 
 from crfdeid.redaction.surrogates.words import (
+    DEFAULT_LOCALE,
     casefold_accents,
     folded_entries,
     packs_with_quoted,
@@ -118,7 +119,7 @@ def _words_of(locale: str) -> _AgeWords:
     )
 
 
-def read_numbers(text: str, locale: str = "en_US") -> list[Number] | None:
+def read_numbers(text: str, locale: str = DEFAULT_LOCALE) -> list[Number] | None:
     """Read the numbers of a text of ages.
 
     Args:

@@ -33,7 +33,7 @@ from crfdeid.redaction.surrogates.calendars import (
     Calendar,
     calendar_of,
 )
-from crfdeid.redaction.surrogates.words import splice
+from crfdeid.redaction.surrogates.words import DEFAULT_LOCALE, splice
 from crfdeid.secrets import HmacChooser
 
 _FULL = regex.compile(BEFORE + SLASHED)
@@ -265,7 +265,7 @@ NO_DATES = NoteDates()
 
 
 def shift_date(
-    text: str, shift: DateShift, *, month_first: bool, locale: str = "en_US", note: NoteDates = NO_DATES
+    text: str, shift: DateShift, *, month_first: bool, locale: str = DEFAULT_LOCALE, note: NoteDates = NO_DATES
 ) -> str | None:
     """Return a text of one or several dates with each shifted, or None if part of it is in no known form.
 
@@ -299,7 +299,7 @@ def shift_date(
     return shifted if spelled == text else _without_copies(shifted, calendar)
 
 
-def written_dates(text: str, *, month_first: bool, locale: str = "en_US") -> Sequence[WrittenDate] | None:
+def written_dates(text: str, *, month_first: bool, locale: str = DEFAULT_LOCALE) -> Sequence[WrittenDate] | None:
     """Return the dates of a text, or None if part of it is in no known form.
 
     The offsets are those of the text in which several days of one month have a month each.

@@ -15,6 +15,7 @@ import regex
 
 from crfdeid.redaction.surrogates.ages import Number, group_ages, read_numbers, words_around
 from crfdeid.redaction.surrogates.words import (
+    DEFAULT_LOCALE,
     casefold_accents,
     folded_entries,
     packs_of,
@@ -66,7 +67,7 @@ def words_of(locale: str) -> DemographicWords:
     )
 
 
-def preserve_sex(text: str, locale: str = "en_US") -> str | None:
+def preserve_sex(text: str, locale: str = DEFAULT_LOCALE) -> str | None:
     """Return a word for a sex unchanged; None for any other text.
 
     Example:
@@ -79,7 +80,7 @@ def preserve_sex(text: str, locale: str = "en_US") -> str | None:
     return text if known and words and not _DIGIT.search(text) else None
 
 
-def preserve_kin(text: str, name: Callable[[str], str | None], locale: str = "en_US") -> str | None:
+def preserve_kin(text: str, name: Callable[[str], str | None], locale: str = DEFAULT_LOCALE) -> str | None:
     """Return words of kinship and ages unchanged and replace the names among them; None for any other text.
 
     Args:
@@ -112,7 +113,7 @@ def _unknown_words(text: str, numbers: Sequence[Number], listed: DemographicWord
     return runs
 
 
-def generalise_age(text: str, locale: str = "en_US") -> str | None:
+def generalise_age(text: str, locale: str = DEFAULT_LOCALE) -> str | None:
     """Return an age in figures or words unchanged, or as one group from 90 on; None for any other text.
 
     Example:
@@ -128,7 +129,7 @@ def generalise_age(text: str, locale: str = "en_US") -> str | None:
     return group_ages(text, numbers) if known and (numbers or words & of_age) else None
 
 
-def keep_age(text: str, locale: str = "en_US", *, kin: bool = False) -> str | None:
+def keep_age(text: str, locale: str = DEFAULT_LOCALE, *, kin: bool = False) -> str | None:
     """Return an age read as one below 90 unchanged and one from 90 on as a group; None for any other text.
 
     Args:
@@ -163,7 +164,7 @@ def _listed(locale: str, name: str) -> frozenset[str]:
     return frozenset().union(*(folded_entries(pack.code, "demographics", name) for pack in packs_with_quoted(locale)))
 
 
-def preserve_occupation(text: str, locale: str = "en_US") -> str | None:
+def preserve_occupation(text: str, locale: str = DEFAULT_LOCALE) -> str | None:
     """Return a common occupation unchanged; of a longer description, the part that names it; else None.
 
     Example:

@@ -41,7 +41,7 @@ DOORS = "ABCDEFG"
 """Letters of the doors on a floor."""
 _DOOR = regex.compile(r"(?P<digits>[0-9]{1,3})(?P<door>[a-zA-Z])")
 _ORDINAL = regex.compile(
-    r"(?P<digits>[0-9]{1,3})(?:(?P<english>st|nd|rd|th)|(?P<spanish>er|ero|do|ro|to|mo|vo|no)|[ºª°]|o)",
+    r"(?P<digits>[0-9]{1,3})(?:(?P<suffix>st|nd|rd|th)|(?P<ending>er|ero|do|ro|to|mo|vo|no)|[ºª°]|o)",
     regex.IGNORECASE,
 )
 # Networks reserved for documentation (RFC 5737).
@@ -271,6 +271,6 @@ def other_code(text: str, keyed: Chooser) -> str:
         return found + (
             with_case_of(keyed.other("door", door["door"].lower(), tuple(DOORS)), door["door"]) if door else ""
         )
-    if ordinal["english"]:
+    if ordinal["suffix"]:
         return found + with_case_of(english_ordinal(int(found)), text)
-    return found + ("º" if ordinal["spanish"] else text[len(digits) :])
+    return found + ("º" if ordinal["ending"] else text[len(digits) :])
