@@ -126,8 +126,8 @@ def run(options: SimpleNamespace) -> None:
     from crfdeid.model_card.training import train_model  # noqa: PLC0415
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
-    notes = ("dev", "test", "concepts", "dev_concepts", "test_concepts")
-    sources = {"NOTES": options.notes, **{f"--{name.replace('_', '-')}": getattr(options, name) for name in notes}}
+    others = ("dev", "test", "concepts", "dev_concepts", "test_concepts")
+    sources = {"NOTES": options.notes, **{f"--{name.replace('_', '-')}": getattr(options, name) for name in others}}
     require_new_folder(options.output, sources)
     lists = custom_lists(options)
     one_thread()
