@@ -141,7 +141,7 @@ def by_batches(model: Path, notes: Path, out: Path, workers: int) -> list[Comman
 
 def by_spark(model: Path, notes: Path, out: Path, workers: int) -> list[Command]:
     (command,) = by_command(model, notes, out, 1)
-    return [[*command, "--spark", f"local[{workers}]"]]
+    return [[*command, "--spark", f"local[{workers}]", "--id-column", "id"]]
 
 
 ROWS: dict[str, Callable[[Path, Path, Path, int], list[Command]]] = {
