@@ -279,11 +279,7 @@ class LabelledSentence:
         return _annotated(self.layers, phi=self.phi_annotated)
 
     def layer(self, name: str) -> tuple[str, ...]:
-        """Return the tags of an annotation layer, `PHI` or another, contradictory ones too.
-
-        Raises:
-            MismatchError: the layer is not annotated.
-        """
+        """Return the tags of an annotation layer, `PHI` or another, contradictory ones too."""
         _require_annotated(self._tagged, name)
         return self.tags if name == PHI else self.layers[name]
 

@@ -181,12 +181,7 @@ def verify(model: Path | ModelFolder) -> dict[str, Any]:
 
 
 def _require_only(folder: Path, description: Mapping[str, Any]) -> None:
-    """Check that a model's folder holds nothing that its description does not declare.
-
-    Raises:
-        IntegrityError: it does; the error names the first such file.
-        ReadError: the folder cannot be listed.
-    """
+    """Check that a model's folder holds nothing that its description does not declare."""
     known = {MODEL_FILE, AUDIT_FILE, description["weights"]["file"], *DESKTOP_FILES, LOCK_FILE}
     known.update(file for field, file in OPTIONAL_FILES.items() if field in description)
     try:
@@ -235,12 +230,7 @@ class MappedFile(mmap):
 
 
 def _checked_weights(folder: Path, description: Mapping[str, Any], file: str) -> MappedFile:
-    """Map the file of weights into memory, after checking it against the description.
-
-    Raises:
-        ReadError: it cannot be read.
-        IntegrityError: it is damaged, or of another model.
-    """
+    """Map the file of weights into memory, after checking it against the description."""
     path, problem = folder / file, f"the model's weights are damaged or belong to another model: {RETRAIN}"
     try:
         weights = _memory_mapped(path)
@@ -256,13 +246,7 @@ def _checked_weights(folder: Path, description: Mapping[str, Any], file: str) ->
 
 
 def _memory_mapped(path: Path) -> MappedFile:
-    """Map a file into memory.
-
-    Raises:
-        OSError: it cannot be read.
-        DataError: it is a pipe, a socket or a device.
-        ValueError: it is empty.
-    """
+    """Map a file into memory."""
     with open_file(path) as stream:
         return MappedFile(stream.fileno(), 0, access=ACCESS_READ)
 
@@ -367,13 +351,13 @@ class ModelFiles:
 
 
 def _require_same_packs(folder: Path, description: Mapping[str, Any]) -> None:
-    """Compare language packs with those that a model was trained with.
-
-    Raises:
-        VersionError: one that its features or rules read differs. Another, which only ends sentences, is a warning.
-    """
+    """Refuse a model whose own packs have changed; warn of another pack, which only ends sentences."""
     for code, digest in description.get("packs", {}).items():
-        if code in LANGUAGES and LANGUAGES[code].digest == digest:
+        try:
+            same = LANGUAGES[code].digest == digest
+        except (KeyError, ValueError):  # it is missing, or no pack
+            same = False
+        if same:
             continue
         if code in description.get("languages", ()):
             problem = f"not the language pack '{code}' that the model was trained with: restore it"
@@ -458,11 +442,7 @@ class SavedModel:
 
 
 def _require_stored(file: MappedFile) -> None:
-    """Check the header of each array against the bytes that it has in the file: reading it allocates no more.
-
-    Raises:
-        ValueError, zipfile.BadZipFile: an array is compressed, or of another size, or the file has none.
-    """
+    """Check the header of each array against the bytes that it has in the file: reading it allocates no more."""
     stream: Any = file
     size = 0
     with zipfile.ZipFile(stream) as packed:

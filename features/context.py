@@ -161,7 +161,7 @@ class Layout(Extractor):
         of_sentences = {
             "heading=": [sentence.heading.lower() for sentence in batch.sentences],
             "line=": [_prefix(sentence) for sentence in batch.sentences],
-            "place=": [_tenth_of_note(sentence) for sentence in batch.sentences],
+            "place=": [str(_POSITIONS * one.line // max(one.line_count, 1)) for one in batch.sentences],
         }
         columns = [Column((head,), values, batch.sentence_of) for head, values in of_sentences.items()]
         return columns + _fields(batch)
@@ -197,10 +197,6 @@ class PrefixWords(Extractor):
 
 def _prefix(sentence: Sentence) -> str:
     return sentence.line_prefix.lower()
-
-
-def _tenth_of_note(sentence: Sentence) -> str:
-    return str(_POSITIONS * sentence.line // max(sentence.line_count, 1))
 
 
 def _fields(batch: SentenceBatch) -> list[Column]:

@@ -77,7 +77,6 @@ _WITHOUT_MONTHS = {
     "decimal": r"\d{1,4}[.,]\d{1,4}",
 }
 PATTERNS = patterns()
-WRITTEN_DATE = written_date()
 # Every expression has a digit or one of these; half of all sentences have none.
 _WORTH_A_LOOK = re.compile(r"\d|@|www|http|mes de")
 # Position of a token: outside of all expressions, beyond the sentence; then first, inside and last of each.

@@ -285,13 +285,7 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _join_wrapped(lines: Iterable[str], width: int, stops: _FullStops) -> Iterator[tuple[tuple[int, int], int]]:
-    """Blocks of lines that hold one run of prose: ((start, end) offsets, number of the first line).
-
-    Args:
-        lines: with their ends.
-        width: from `_wrap_width`.
-        stops: of the note's languages.
-    """
+    """Blocks of lines that hold one run of prose: ((start, end) offsets, number of the first line)."""
     start = end = first = 0
     for number, (line, following) in enumerate(pairwise(chain(lines, [""]))):
         end += len(line)

@@ -109,11 +109,7 @@ def read_card(folder: Path | ModelFolder) -> dict[str, Any] | None:
 
 
 def _read_part(model: ModelFolder, file: str, what: str, version: int, *, expected: bool) -> dict[str, Any] | None:
-    """A JSON file of a model; None where it is missing and not expected.
-
-    Raises:
-        DataError: it is damaged, of another version, or missing.
-    """
+    """A JSON file of a model; None where it is missing and not expected."""
     try:
         content = model.read_json(file, what)
     except (FileNotFoundError, NotADirectoryError):

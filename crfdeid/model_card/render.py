@@ -26,14 +26,6 @@ def _corpus_table(splits: Mapping[str, Mapping[str, Any]], *, concepts: bool) ->
     return markdown_table([*head, *(["concepts", "unaligned concepts"] if concepts else [])], rows)
 
 
-def _shared_table(files: Sequence[Mapping[str, Any]]) -> str:
-    """The files of shared notes that were learned from, by the beginning of their checksums."""
-    names = ("sentences", "tokens", "spans")
-    return markdown_table(
-        ["shared file", *names], [[file["sha256"][:16], *(file[name] for name in names)] for file in files]
-    )
-
-
 def _score_table(scores: Mapping[str, Any]) -> str:
     """Strict entity scores by type."""
     rows = [[label, *_prf(counts)] for label, counts in scores["by_type"].items()]
@@ -78,26 +70,13 @@ def _point_table(points: Sequence[Mapping[str, Any]]) -> str:
     if any("test" in point for point in points):
         head += [f"test {name}" for name in costs]
     for point in points:
-        measured = [point, *([point["test"]] if "test" in point else [])]
-        cells = (cell for cost in measured for cell in _cost(cost))
-        rows.append([f"{point['required']:g}", f"{point['threshold']:.3g}", *cells])
+        cells = [f"{point['required']:g}", f"{point['threshold']:.3g}"]
+        for cost in (point, point["test"]) if "test" in point else (point,):
+            cells.append(f"{cost['missed']} of {cost['phi_tokens']}")
+            cells += (f"{100 * cost[name]:.2f}" for name in ("sensitivity", "ppv", "f1"))
+            cells += (f"{cost[name]:.2f}" for name in ("false_negatives_per_1000", "false_positives_per_1000"))
+        rows.append(cells)
     return markdown_table(head, rows)
-
-
-def _points(card: Mapping[str, Any]) -> Iterator[str]:
-    """The table of the usual sensitivities that the development notes support, and what others cost."""
-    points, tokens = usual_points(card), card["thresholds"]["dev"]["phi_tokens"]
-    if points:
-        yield _point_table(points)
-    yield _POINTS.format(tokens=tokens)
-
-
-def _cost(point: Mapping[str, Any]) -> list[str]:
-    return [
-        f"{point['missed']} of {point['phi_tokens']}",
-        *(f"{100 * point[name]:.2f}" for name in ("sensitivity", "ppv", "f1")),
-        *(f"{point[name]:.2f}" for name in ("false_negatives_per_1000", "false_positives_per_1000")),
-    ]
 
 
 def _concept_counts(split: Mapping[str, Any]) -> dict[str, Any]:
@@ -150,13 +129,17 @@ def render_card(folder: Path | ModelFolder, card: Mapping[str, Any] | None) -> s
     table = _corpus_table(corpus["splits"], concepts="layers" in card)
     parts += ["## Trained and measured on", table, _UNALIGNED, *corpus["notices"]]
     if "shared" in corpus:
-        parts.append(_shared_table(corpus["shared"]))
+        names = ("sentences", "tokens", "spans")
+        rows = [[file["sha256"][:16], *(file[name] for name in names)] for file in corpus["shared"]]
+        parts.append(markdown_table(["shared file", *names], rows))
     for name, title in _TITLES.items():
         if name in card:
             parts += [f"## {title}", *_measured(card[name])]
+    points = usual_points(card)
     parts += [
         "## Operating points",
-        *_points(card),
+        *([_point_table(points)] if points else []),
+        _POINTS.format(tokens=card["thresholds"]["dev"]["phi_tokens"]),
         "## What this does not say",
         _LIMITS,
     ]

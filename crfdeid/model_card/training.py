@@ -119,11 +119,7 @@ def require_phi(splits: Mapping[str, Split]) -> None:
 
 
 def _require_annotated(tagger: Tagger, splits: Mapping[str, Split]) -> None:
-    """Refuse notes without annotations of a layer that the model learns.
-
-    Raises:
-        DataError: no note is annotated in one of its layers, or a note in none of them.
-    """
+    """Refuse notes without annotations of a layer that the model learns."""
     learned = type(tagger).traits(tagger.settings).layers
     for name, split in splits.items():
         for layer in learned:

@@ -227,7 +227,7 @@ class _Packs(Mapping[str, Language]):
         own = [Path(folder) for folder in os.environ.get(OWN_FOLDERS, "").split(os.pathsep) if folder]
         for path in sorted(path for folder in own for path in folder.glob("*.toml")):
             _require_new(path, files)
-            files[path.stem] = path
+            files[path.stem], self._read[path.stem] = path, read_language(path)
         return files
 
     def add(self, path: Path) -> Language:
@@ -247,7 +247,9 @@ class _Packs(Mapping[str, Language]):
 
     def __getitem__(self, code: str) -> Language:
         if code not in self._read:
-            self._read[code] = read_language(self._files[code])
+            # A damaged pack of one's own does not keep the library from being imported.
+            path = Path(__file__).with_name(f"{code}.toml") if code in DEFAULT_LANGUAGES else self._files[code]
+            self._read.setdefault(code, read_language(path))
         return self._read[code]
 
     def __iter__(self) -> Iterator[str]:

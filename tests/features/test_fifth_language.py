@@ -32,6 +32,10 @@ ENGLISH = [
     Document("1", "Seen by Dr. Quill on 14 May 2031.\nNo pain.", (Span(12, 17, "DOCTOR"), Span(21, 32, "DATE"))),
     Document("2", "The zdoktor zmed. Tawn of Marsh called the clinic.", (Span(18, 22, "DOCTOR"),)),
 ]
+ENGLISH_FILE = "".join(
+    json.dumps({"id": note.id, "text": note.text, "spans": [span._asdict() for span in note.spans]}) + "\n"
+    for note in ENGLISH
+)
 QUILLISH = [Document(str(i), NOTE, (Span(12, 24, "PATIENT"),)) for i in range(3)]
 
 
@@ -175,3 +179,14 @@ def test_a_folder_of_packs_is_named_in_the_environment(tmp_path: Path) -> None:
     environment = {**os.environ, "CRFDEID_LANGUAGES": f"/nowhere{os.pathsep}{tmp_path}"}
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
     assert ran.stdout == "Quillish\n"
+
+
+def test_a_damaged_pack_of_ones_own_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "zq.toml").write_text("name = ", encoding="utf-8")
+    (tmp_path / "notes.jsonl").write_text(ENGLISH_FILE, encoding="utf-8")
+    code = "import sys; from crfdeid.cli import main; sys.exit(main())"
+    command = [sys.executable, "-c", code, "train", "notes.jsonl", "--model", "crf", "--output", "model"]
+    environment = {**os.environ, "CRFDEID_LANGUAGES": str(tmp_path)}
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=environment)
+    assert (ran.returncode, len(ran.stderr.splitlines())) == (2, 1)
+    assert "zq.toml" in ran.stderr
