@@ -31,8 +31,8 @@ def written_ages(packs: Iterable[Language], gap: str = "[ –—-]{1,3}", *, wor
         words: with words such as "nonagenarian", and before the ending of a compound.
 
     Example:
-        >>> from features.languages import LANGUAGES
-        >>> bool(re.fullmatch(written_ages(LANGUAGES.values()), "ninety-four"))
+        >>> from features.languages import packs
+        >>> bool(re.fullmatch(written_ages(packs()), "ninety-four"))
         True
     """
     packs = tuple(packs)
@@ -50,8 +50,8 @@ def written_numbers(packs: Iterable[Language]) -> str:
     """The expression of numbers below 90 in words, also before the ending of a compound.
 
     Example:
-        >>> from features.languages import LANGUAGES
-        >>> found = re.compile(written_numbers(LANGUAGES.values()))
+        >>> from features.languages import packs
+        >>> found = re.compile(written_numbers(packs()))
         >>> [bool(found.fullmatch(text)) for text in ("eighty-nine", "quatre-vingt", "fifth", "score")]
         [True, True, True, False]
     """

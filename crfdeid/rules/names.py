@@ -10,7 +10,7 @@ import re
 
 from crfdeid.rules.name_words import NameWords
 from crfdeid.rules.rule import UPPER, Rule, forms, one_of
-from features.languages import LANGUAGES
+from features.languages import LANGUAGES, packs
 
 _DOCTORS = ("NOMBRE_PERSONAL_SANITARIO", "DOCTOR", "NAME")
 _PATIENTS = ("NOMBRE_SUJETO_ASISTENCIA", "PATIENT", "NAME")
@@ -18,11 +18,11 @@ _RELATIVES = ("FAMILIARES_SUJETO_ASISTENCIA", "RELATIVE", "FAMILY", *_PATIENTS)
 
 _ENGLISH, _SPANISH = LANGUAGES["en"], LANGUAGES["es"]
 # A word of a name ("O'Neill", "PÉREZ"), an initial with its full stop ("M.ª"), or a short form of a given name ("Wm.").
-_SHORT_FORMS = one_of(form for pack in LANGUAGES.values() for form in pack.entries("names", "short"))
+_SHORT_FORMS = one_of(form for pack in packs() for form in pack.entries("names", "short"))
 # Other short words without a vowel: "Av.", "Sr.".
 _OTHER_SHORT = one_of(
     word.capitalize()
-    for pack in LANGUAGES.values()
+    for pack in packs()
     for word in pack.abbreviations
     if re.fullmatch("[a-z][b-df-hj-np-tv-wz]{1,3}", word)
 )
@@ -64,7 +64,7 @@ _TITLE = (
     r"|lic\.|licenciad[oa](?!\w)|l(?:ic)?d[oa]\.|lcd[oa](?!\w)\.?|enf\.|(?-i:DUE)(?!\w)|catedrátic[oa](?!\w))"
 )
 _NEXT = r"[:,]? ?"
-_ANDS = {form for pack in LANGUAGES.values() for word in pack.entries("cues", "and") for form in (word, word.upper())}
+_ANDS = {form for pack in packs() for word in pack.entries("cues", "and") for form in (word, word.upper())}
 _AND = rf"(?-i:{'|'.join(sorted(_ANDS, reverse=True))})"
 _BETWEEN = rf"(?: ?[,;/] ?(?:{_AND} )?| {_AND} )(?:(?-i:[Dd]r[a]?|D[Rr]A?)\.? )?"
 _NAMES = rf"(?P<value>{_PLAIN_NAME}(?:{_BETWEEN}{_PLAIN_NAME}){{1,9}})"
