@@ -59,7 +59,7 @@ def test_options_reach_their_settings_and_the_report_can_say_them_again(tmp_path
         (["--corpora", "notes"], "give NAME=DIR"),
         (["--models", "crff"], "unknown model 'crff'"),
         (["--encoders", "gone"], "no such folder: gone"),
-        (["--types", "seven"], "invalid choice: 'seven'"),
+        (["--types", "seven"], "'seven' is not one of"),
         (["--resume"], "--resume needs --output"),
         (["--include-text"], "--include-text needs --output"),
     ],
