@@ -1,18 +1,16 @@
-"""Kill workers, executors and drivers of `crfdeid redact --spark` at random times: nothing is lost or doubled.
+"""Kill workers, executors and drivers of `crfdeid redact --spark` at random times: no row is lost or doubled.
 
-    python benchmarks/spark_kills.py --kills 50 --model model/
+    python benchmarks/spark_kills.py --kills 30 --model model/
 
-A small cluster on this machine redacts invented notes of all kinds, and every few seconds SIGKILL goes to a process of
-it that is drawn at random, from when a task is at work: a Python worker, an executor, or the driver, after which the
-command is given again with ``--resume``. Each output that was finished is compared, byte for byte, with that of one
-machine.
+A small cluster on this machine redacts a table of invented notes, and every few seconds SIGKILL goes to a process of it
+that is drawn at random, from when a task is at work: a Python worker, an executor, or the driver with its Java process,
+after which the command is given again with ``--resume``. The rows of each output that was finished are compared with
+those of one machine, and all files that Spark wrote are searched for names of the notes.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
-import json
 import os
 import random
 import shutil
@@ -30,7 +28,7 @@ import pyarrow.parquet as pq
 from crfdeid.corpora.synthetic import generate_notes
 
 COMMAND = [sys.executable, "-c", "import sys; from crfdeid.cli import main; sys.exit(main())", "redact"]
-WHAT = {"worker": b"spark.daemon\0pyspark.worker", "executor": b"CoarseGrainedExecutorBackend"}  # PySpark's, or ours
+WHAT = {"worker": b"pyspark.daemon\0pyspark.worker", "executor": b"CoarseGrainedExecutorBackend"}  # PySpark's, or ours
 
 
 def main() -> None:
@@ -38,30 +36,38 @@ def main() -> None:
     draw = random.Random(options.seed)
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        write_notes(folder / "in", options.notes)
-        common = [*COMMAND, options.model, str(folder / "in"), "--operator", "numbered"]
+        names = write_notes(folder / "notes.parquet", options.notes)
+        common = [*COMMAND, options.model, str(folder / "notes.parquet"), "--id-column", "id", "--operator", "numbered"]
         subprocess.run([*common, "--output", str(folder / "one")], check=True, stderr=subprocess.DEVNULL)
-        expected = contents(folder / "one")
+        expected = rows(folder / "one")
+        hidden = [name for name in names if name.encode() not in " ".join(text for _, text in expected).encode()]
         kills: Counter[str] = Counter()
         outputs = 0
         while kills.total() < options.kills:
-            output = folder / "many"
-            command = [*common, "--output", str(output), "--spark", options.master]
+            output, events = folder / "many", folder / "events"
+            events.mkdir(exist_ok=True)
+            log = [f"spark.eventLog.{key}" for key in ("enabled=true", f"dir={events}", "compress=false")]
+            asked = [part for setting in log for part in ("--spark-option", setting)]
+            command = [*common, "--output", str(output), "--spark", options.master, *asked]
             runs = 0
             while run(command, output, draw, kills, options):
                 runs += 1
             outputs += 1
-            if contents(output) != expected or not (output / "_SUCCESS").exists():
-                sys.exit(f"output {outputs} after {dict(kills)} is not that of one machine")
-            print(f"output {outputs}: whole after {dict(kills)}, {runs} times gone on with", flush=True)
+            if rows(output) != expected or not (output / "_SUCCESS").exists():
+                sys.exit(f"output {outputs} after {dict(kills)} does not have the rows of one machine")
+            for file in (file for place in (output, events) for file in place.rglob("*") if file.is_file()):
+                content = b"" if file.suffix == ".parquet" else file.read_bytes()
+                if any(name.encode() in content for name in hidden):
+                    sys.exit(f"{file.name} holds a name of the notes")
+            print(f"output {outputs}: whole after {dict(kills)}, {runs} times resumed", flush=True)
             shutil.rmtree(output)
-    print(f"{kills.total()} kills ({dict(kills)}), {outputs} outputs of {options.notes} notes: nothing lost or doubled")
+    print(f"{kills.total()} kills ({dict(kills)}), {outputs} outputs of {options.notes} notes: no row lost or doubled")
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Kill processes of a redaction on Spark, and compare what comes out.")
     parser.add_argument("--model", required=True)
-    parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--kills", type=int, default=30)
     parser.add_argument("--notes", type=int, default=2000)
     parser.add_argument("--pause", type=float, default=6.0, help="seconds between two kills, on average")
     parser.add_argument("--driver", type=float, default=0.2, help="how often it is the driver, for once a worker")
@@ -71,16 +77,13 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def write_notes(folder: Path, count: int) -> None:
-    """Invented notes: a third each in a table of Parquet, in lines of JSON, and in text files and a table of CSV."""
-    texts = [document.text for document in generate_notes(count, seed=1)]
-    (folder / "p1").mkdir(parents=True)
-    pq.write_table(pa.table({"text": texts[::3]}), folder / "t.parquet")
-    (folder / "l.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts[1::3]))
-    for number, text in enumerate(texts[2::6]):
-        (folder / "p1" / f"{number}.txt").write_text(text)
-    with (folder / "t.csv").open("w", newline="") as stream:
-        csv.writer(stream).writerows([("text",), *((text,) for text in texts[5::6])])
+def write_notes(file: Path, count: int) -> list[str]:
+    """Write invented notes in small groups of rows, so that there are many tasks; return their patients' names."""
+    documents = generate_notes(count, seed=1)
+    table = pa.table({"id": range(count), "text": [document.text for document in documents]})
+    pq.write_table(table, file, row_group_size=50)
+    spans = [(document, span) for document in documents for span in document.spans if span.label == "PATIENT"]
+    return sorted({document.text[span.start : span.end] for document, span in spans})
 
 
 def run(
@@ -90,17 +93,19 @@ def run(
     resume = ["--resume"] if output.exists() else []
     with subprocess.Popen([*command, *resume], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as driver:
         said = driver.stderr
-        part = output / ".crfdeid" / "part"
-        while driver.poll() is None and not (part.exists() and any(part.iterdir())):
+        while driver.poll() is None and not processes(driver.pid, WHAT["worker"]):
             time.sleep(0.1)
         while driver.poll() is None:
             time.sleep(draw.uniform(0, 2 * options.pause))
             if kills.total() >= options.kills or driver.poll() is not None:
                 continue
             (whom,) = draw.choices(("driver", "executor", "worker"), (options.driver, options.executor, 1))
-            victims = [driver.pid] if whom == "driver" else processes(driver.pid, WHAT[whom])
+            # Java would finish its job without the driver's Python, next to the run that resumes it.
+            everything = [driver.pid, *processes(driver.pid, b"java")]
+            victims = everything if whom == "driver" else processes(driver.pid, WHAT[whom])
+            for victim in victims if whom == "driver" else victims and [draw.choice(victims)]:
+                os.kill(victim, signal.SIGKILL)
             if victims:
-                os.kill(draw.choice(victims), signal.SIGKILL)
                 kills[whom] += 1
                 print(f"{kills.total()}: {whom}", flush=True)
             if victims and whom == "driver":
@@ -130,14 +135,10 @@ def processes(root: int, word: bytes) -> list[int]:
     return found
 
 
-def contents(folder: Path) -> dict[str, object]:
-    """What is in an output; of Parquet the table."""
-    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and ".crfdeid" not in path.parts]
-    return {
-        path.relative_to(folder).as_posix(): pq.read_table(path) if path.suffix == ".parquet" else path.read_bytes()
-        for path in files
-        if path.name != "_SUCCESS"
-    }
+def rows(folder: Path) -> list[tuple[int, str]]:
+    """The ids and texts of an output, sorted; a row that is doubled is there twice."""
+    files = [path for path in folder.rglob("*.parquet") if not any(part[0] in "._" for part in path.parts[1:])]
+    return sorted((row["id"], row["text"]) for file in files for row in pq.read_table(file).to_pylist())
 
 
 if __name__ == "__main__":

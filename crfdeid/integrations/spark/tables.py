@@ -25,6 +25,7 @@ _FORMATS = {".csv": "csv", ".tsv": "csv", ".jsonl": "json", ".ndjson": "json", "
 _FORMATS |= {f".{name}": name for name in ("parquet", "orc", "avro")}
 _TABLE_NAME = re.compile(r"\w+(\.\w+){0,2}")
 _LISTED = 1000  # files of a folder whose suffixes tell its format
+_NOTHING_YET = ("PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA", "TABLE_OR_VIEW_NOT_FOUND")
 _RAW = RAW_LINES[0]
 _DAMAGED = "crfdeid_damaged"
 # Without these, Spark changes texts: it joins line ends, takes a backslash for an escape and strips fields.
@@ -183,8 +184,9 @@ def _redact(
 
     columns, id = redactor.columns, redactor.columns.id or "id"
     notes = source.read(spark, columns.text)
-    if resume:
-        notes = _left(notes, target.read(spark, columns.text), id)
+    held = _held(spark, target, columns.text) if resume else None
+    if held is not None:
+        notes = _left(notes, held, id)
     clear, guard = columns.in_the_clear(notes.columns), DateGuard(columns.dates)
     for row in notes.select(*map(quoted, clear)).head(FIRST_ROWS) if clear else ():
         guard.see(zip(clear, row, strict=True))
@@ -199,12 +201,25 @@ def _redact(
     sums = {"failures": F.count_if(failed), "counts": F.collect_list(counts)}
     sums["policies"] = F.collect_set(PREFIX + "policy")
     done = done.observe(seen, *(value.alias(name) for name, value in sums.items())).drop(PREFIX + COUNTS)
-    target.write(done, "append" if resume else "errorifexists", partition_by)
+    target.write(done, "append" if resume else "error", partition_by)
     if seen.get["failures"]:
         shown = [quoted(id)] if id in done.columns else []
         rows = target.read(spark, columns.text).where(failed).select(*shown, error, PREFIX + "error_offset")
-        target.errors.write(rows, "overwrite" if resume else "errorifexists")
+        target.errors.write(rows, "overwrite" if resume else "error")
     return seen.get
+
+
+def _held(spark: SparkSession, target: SparkTable, text: str) -> DataFrame | None:
+    """The rows of earlier runs; None if none of them has written any."""
+    from pyspark.errors import AnalysisException  # noqa: PLC0415
+
+    try:
+        held = target.read(spark, text)
+        return held if set(held.columns) - {_DAMAGED} else None
+    except AnalysisException as problem:
+        if problem.getCondition() in _NOTHING_YET:
+            return None
+        raise
 
 
 def _left(notes: DataFrame, held: DataFrame, id: str) -> DataFrame:

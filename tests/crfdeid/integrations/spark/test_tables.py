@@ -145,7 +145,8 @@ def test_no_part_of_a_broken_line_is_in_the_results(spark: Any, model: Path, suf
 def test_a_run_that_was_interrupted_is_continued_by_the_ids(spark: Any, model: Path) -> None:
     rows = [row for n, row in enumerate(ROWS) if n not in FAILED]
     notes = write_notes(".parquet", rows[:7])
-    assert run(model, notes, "--output", "many", *OPTIONS, *ON_SPARK) == 0
+    Path("many/_temporary").mkdir(parents=True)  # of a run that was killed
+    assert run(model, notes, "--output", "many", *OPTIONS, *ON_SPARK, "--resume") == 0
     assert run(model, notes, "--output", "many", *OPTIONS, *ON_SPARK) == 1  # Spark overwrites nothing
     write_notes(".parquet", rows)
     assert run(model, notes, "--output", "many", *OPTIONS, *ON_SPARK, "--resume") == 0
