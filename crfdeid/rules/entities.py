@@ -69,6 +69,7 @@ def institution_rules(words: NameWords) -> tuple[Rule, ...]:
             ),
             words=(*_SPANISH.cues["institution"], "ciudad", "palacio", "servicio"),
             exact="both",
+            language="es",
         ),
         Rule(
             "health centre",
@@ -77,6 +78,7 @@ def institution_rules(words: NameWords) -> tuple[Rule, ...]:
             ("Centro de Salud Las Quillas", "su [Centro de Salud de Tawn]. C/ Quill", "Consultorio Tawn"),
             ("su centro de salud", "Centro de Salud por fiebre", "Ambulatorio, C/ Quill"),
             words=("centro", "consultorio", "ambulatorio"),
+            language="es",
         ),
         Rule(
             "institution in English",
@@ -99,6 +101,7 @@ def institution_rules(words: NameWords) -> tuple[Rule, ...]:
                 *("the University", "American College of Rheumatology"),
             ),
             words=_ENGLISH.cues["institution"],
+            language="en",
         ),
     )
 
@@ -187,6 +190,7 @@ PERSONAL_DETAIL_RULES = (
             "lactante homosexual heterosexual raza mujer varón hombre paciente niño niña nacionalidad procedencia"
         ),
         requires_support=True,
+        language="es",
     ),
     Rule(
         "relative",
@@ -204,6 +208,7 @@ PERSONAL_DETAIL_RULES = (
         ),
         words=(*_SPANISH_KIN, "mujer", "familiares"),
         requires_support=True,
+        language="es",
     ),
     Rule(
         "relative in English",
@@ -222,6 +227,7 @@ PERSONAL_DETAIL_RULES = (
         ("mother cyst", "daughter cells", "Sister Mary Joseph nodule", "maternal health", "las pruebas son normales"),
         words=(*_ENGLISH_KIN, "son", "sons"),
         requires_support=True,
+        language="en",
     ),
     Rule(
         "sex",
@@ -237,6 +243,7 @@ PERSONAL_DETAIL_RULES = (
         ("mujeres", "sexo", "género masculino"),
         words=("mujer", "varón", "hombre", "niño", "niña", "sexo", "paciente"),
         requires_support=True,
+        language="es",
     ),
     Rule(
         "age",
@@ -254,6 +261,7 @@ PERSONAL_DETAIL_RULES = (
         ),
         words=("edad", "vida", "años", *_SOMEBODY, *(f"{word}s" for word in _SOMEBODY)),
         requires_support=True,
+        language="es",
     ),
     Rule(
         "age without a unit",
@@ -264,6 +272,7 @@ PERSONAL_DETAIL_RULES = (
         words=("edad",),
         requires_support=True,
         digits=1,
+        language="es",
     ),
     Rule(
         "age in English",
@@ -275,6 +284,7 @@ PERSONAL_DETAIL_RULES = (
         words=("old", "yo", "y", "o", "age", "aged"),
         requires_support=True,
         digits=1,
+        language="en",
     ),
     Rule(
         "profession",
@@ -297,6 +307,7 @@ PERSONAL_DETAIL_RULES = (
         ),
         words=("profesión", "ocupación", "como", "años"),
         requires_support=True,
+        language="es",
     ),
     Rule(
         "profession in English",
@@ -307,6 +318,7 @@ PERSONAL_DETAIL_RULES = (
         ("works as expected", "occupation unknown"),
         words=("works", "work", "worked", "working", "employed", "employment", "job", "occupation", "profession"),
         requires_support=True,
+        language="en",
     ),
 )
 

@@ -1,31 +1,24 @@
-"""Rules that a language pack makes (`features.languages`): people's names, places, streets and institutions after cues.
+"""Rules that a language pack makes (`features.languages`): towns after cues, addresses, and institutions.
 
-Each template is a rule in every language but English and Spanish, whose own rules in `crfdeid.rules.names` and
-`crfdeid.rules.entities` are finer; Spanish addresses are made here too. A cue of one kind is a list of the pack; a
-language without the list has no such rule.
+In a language whose words for streets and institutions come last, as in English, other rules find both. A language
+without a list of cues has no such rule.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator
 
 from crfdeid.rules.contact import _DIALLED, _PHONES
 from crfdeid.rules.name_words import NameWords
-from crfdeid.rules.names import _DOCTORS, _PATIENTS, _RELATIVES, _WORD
-from crfdeid.rules.rule import CAPITAL, CODE, RECORD_TYPES, UPPER, Rule, one_of
+from crfdeid.rules.rule import CAPITAL, CODE, RECORD_TYPES, Rule, cue, cue_starts, one_of
 from features.languages import Language
-from features.lexicons import spellings
-from features.tokenizer import tokenize
 
 _HOSPITALS = ("HOSPITAL", "CENTRO_SALUD", "ORGANIZATION")
 _ORGANIZATIONS = ("ORGANIZATION", "INSTITUCION", "EMPLOYER", "HOSPITAL")
 _TOWNS = ("CITY", "TERRITORIO", "LOCATION", "GEOGRAPHIC_LOCATION")
 _CODES = ("ZIP", "TERRITORIO", "LOCATION", "GEOGRAPHIC_LOCATION")
 _STREETS = ("STREET", "CALLE", "LOCATION", "GEOGRAPHIC_LOCATION")
-# Between a title and a name, after the name of a field, and between any other cue and a name.
-_NEXT = r"[:,]? ?"
-_COLON = r" ?(?:[:;|=]+| -) ?"
+# Between a cue and the name of a town.
 _GAP = r"(?:(?<=['’])|(?:,|:)? )\(?"
 _NUMBER = (
     r"(?:(?:nº?|n\.?[ºo°]|núm|no|#)\.? ?)?\d{1,4}(?!\d)(?: ?(?:bis|ter|quater|[a-z])(?!\w))?"
@@ -33,96 +26,7 @@ _NUMBER = (
 )
 # What Spanish addresses have for a number: none ("s/n"), or the kilometre of a road.
 _NO_NUMBER = r"(?:s ?/ ?n(?!\w)|km\.? ?\d[\d.,]*(?<=\d))"
-_SHORT = 3  # shorter cues need a capital: "M", "Fr"
-
-
-def _starts(cues: Iterable[str]) -> tuple[str, ...]:
-    """The first tokens of some cues."""
-    return tuple(sorted({tokenize(form)[0].text for cue in cues for form in (cue, *spellings(cue))}))
-
-
-def _cue(cues: Iterable[str]) -> str:
-    """The expression of a cue, with or without its full stop; "c/" is sign enough in small letters."""
-    long = {form for cue in cues if len(cue.rstrip(".")) >= _SHORT or cue[-1] == "/" for form in (cue, *spellings(cue))}
-    short = "|".join(re.escape(form) for cue in sorted({*cues} - long) for form in {cue.capitalize(), cue.upper()})
-    forms = [one_of(cue.removesuffix(".") for cue in long)] * bool(long) + [f"(?-i:{short})"] * bool(short)
-    ends = r"(?:(?<=['’/])|(?!\w))\.?"
-    return f"(?:{'|'.join(forms)})".replace("'", "['’]") + ends
-
-
-def _name_rules(pack: Language, checks: NameWords) -> Iterator[Rule]:
-    """Rules for people's names."""
-    particles = one_of(part for part in pack.particles if not part.endswith("'"))
-    elided = one_of([*(part[:-1] for part in pack.particles if part.endswith("'")), "d"])
-    join = rf"(?: (?:(?:{particles} (?:l['’])?|{elided}['’])){{0,2}}|-|(?<=\.)|(?<=\. ))"
-    before = rf"(?:{particles} |{elided}['’]){{0,2}}"
-    # A name of initials alone is none.
-    long = rf"(?=(?:{UPPER}\.[ -]?){{0,3}}{before}{UPPER}['’]?[^\W\d_])"
-    words = rf"{_WORD}(?:{join}{_WORD})"
-    name = rf"(?-i:{before}{long}{words}{{0,5}}(?:, ?{words}{{0,2}})?)"
-    value = rf"(?P<value>{name})"
-    initial = rf"(?P<initial>(?-i:{UPPER}\.(?! ?{UPPER}|\w)))"  # "Herr K."
-    somebody = f"{pack.male[0]} {pack.family[0]}"
-    strict = checks.is_known if pack.capital_nouns else checks.is_after_word
-    titles, honorifics = pack.words["title"] - {*pack.cues["role"]}, pack.words["honorific"]
-    address = _cue(honorifics)
-    title = _cue(titles)
-    of = rf"(?: {one_of(pack.cues['of'])}(?!\w)){{0,4}}" if pack.cues["of"] else ""
-
-    def named(
-        kind: str,
-        cues: Iterable[str],
-        form: str,
-        types: tuple[str, ...],
-        check: Callable[[str], bool] = checks.is_after_title,
-        between: str = " ",
-    ) -> Iterator[Rule]:
-        """A rule for names after some cues; ``between`` is what its example has between the two."""
-        first = min((cue for cue in cues if len(cue) >= _SHORT), key=lambda cue: (not cue.isalpha(), cue), default="")
-        if first:
-            yield Rule(
-                f"{kind} in {pack.name}",
-                form,
-                types,
-                (f"{first}{between}[{somebody}]",),
-                (f"{first}{between}{min(pack.common).capitalize()}", f"x {first} x"),
-                words=_starts(cues),
-                starts_with_word=True,
-                check=check,
-                language=pack.code,
-            )
-
-    def after(kind: str, types: tuple[str, ...], check: Callable[[str], bool], gap: str = _GAP) -> Iterator[Rule]:
-        cues = pack.cues[kind]
-        yield from named(f"name after {kind}", cues, rf"{_cue(cues)}{gap}{value}", types, check) if cues else ()
-
-    yield from named(
-        "name after a title",
-        titles,
-        rf"{title}(?:{_NEXT}(?:{title}|{address})){{0,4}}{_NEXT}{value}",
-        _DOCTORS,
-    )
-    yield from named(
-        "name after a form of address",
-        honorifics,
-        rf"{address}(?:{_NEXT}{address}){{0,2}}{_NEXT}(?:{value}|{initial})",
-        _PATIENTS,
-    )
-    roles = pack.cues["role"]
-    named_roles = rf"{_cue(roles)}{of}" if roles else ""
-    yield from named("name after a role", roles, rf"{named_roles},? \(?{value}", _DOCTORS, strict)
-    fields = (("patient", _PATIENTS), ("field", _PATIENTS), ("role", _DOCTORS), ("signature", _DOCTORS))
-    for kind, types in fields:
-        cues = pack.cues[kind]
-        form = rf"{_cue(cues)}{of if kind == 'role' else ''}{_COLON}{value}" if cues else ""
-        yield from named(f"name in a field, {kind}", cues, form, types, checks.is_after_word, ": ")
-    yield from after("patient", _PATIENTS, strict)
-    yield from after("maiden", _PATIENTS, checks.is_after_title)
-    yield from after("called", _PATIENTS, strict)
-    yield from after("signature", _DOCTORS, checks.is_after_word, r" ?[.:,;|=-]{0,2} ?")
-    yield from after("seen_by", _DOCTORS, strict)
-    kin = {*pack.words["kin"], *pack.cues["companion"]}
-    yield from named("name of a relative", kin, rf"{_cue(kin)}{_GAP}{value}", _RELATIVES, strict)
+_SHORT = 3  # letters of a word for an institution
 
 
 def _town_rules(pack: Language, checks: NameWords) -> Iterator[Rule]:
@@ -133,11 +37,11 @@ def _town_rules(pack: Language, checks: NameWords) -> Iterator[Rule]:
         if cues:
             yield Rule(
                 f"town after {kind} in {pack.name}",
-                rf"{_cue(cues)}{_GAP}{place}",
+                rf"{cue(cues, pack)}{_GAP}{place}",
                 _TOWNS,
                 (f"{cues[0]} [{town}]",),
                 (f"{cues[0]} {min(pack.common).capitalize()}", f"x {cues[0]} x"),
-                words=_starts(cues),
+                words=cue_starts(cues, pack),
                 starts_with_word=True,
                 check=checks.is_town,
                 language=pack.code,
@@ -197,7 +101,7 @@ def _address_rules(pack: Language, checks: NameWords) -> Iterator[Rule]:
         articles = one_of(("de", "du", "des", "la", "le", "les", "et", *pack.particles))
         part = rf"(?:(?: |(?<=/))(?:{articles} |[dl]['’]){{0,3}}|-)"  # after "C/" there need be no space
         floor = rf"(?:(?:,| ?-)? ?{pack.floor}){{0,4}}(?:(?<![,.])|(?<=\.)(?= ?\.))" if pack.floor else ""
-        words = rf"{_cue(pack.street_words)}{part}{name}(?:{part}{name}){{0,4}}"
+        words = rf"{cue(pack.street_words, pack)}{part}{name}(?:{part}{name}){{0,4}}"
         first = next(word for word in pack.street_words if word.isalpha()).capitalize()
         yield Rule(
             f"street in {pack.name}",
@@ -223,18 +127,18 @@ def _institution_rules(pack: Language, checks: NameWords) -> Iterator[Rule]:
         first = min((word for word in words if word.isalpha() and len(word) > _SHORT), key=lambda w: (len(w), w))
         yield Rule(
             f"{kind} in {pack.name}",
-            rf"{_cue(words)}{part}{name}(?:(?:{part}){name}){{0,3}}",
+            rf"{cue(words, pack)}{part}{name}(?:(?:{part}){name}){{0,3}}",
             types,
             (f"{first} {town}",),
             (f"{first} {min(pack.common).capitalize()}", first),
-            words=_starts(words),
+            words=cue_starts(words, pack),
             starts_with_word=True,
             check=checks.has_proper_name,
             language=pack.code,
         )
 
 
-def _number_rules(pack: Language, checks: NameWords) -> Iterator[Rule]:
+def _number_rules(pack: Language) -> Iterator[Rule]:
     """Rules for numbers after the words of the table "numbers", for words that `crfdeid.rules.identifiers` lacks."""
     record = rf"(?!(?:19|20)\d\d(?![\w-]))(?:{CODE}|\d{{2,3}}(?:\.\d{{2,3}}){{2}}(?:[-/]\w{{1,3}}(?:\.\d\d)?)?)"
     kinds = (
@@ -257,10 +161,10 @@ def _number_rules(pack: Language, checks: NameWords) -> Iterator[Rule]:
             )
 
 
-def language_rules(packs: Sequence[Language], checks: NameWords) -> Iterator[Rule]:
-    """The rules of each language, but for languages that have rules of their own."""
-    makers = ((_name_rules, {"en", "es"}), (_town_rules, {"en", "es"}), (_address_rules, {"en"}))
-    for make, own in (*makers, (_institution_rules, {"en", "es"}), (_number_rules, set())):
-        for pack in packs:
-            if pack.code not in own:
-                yield from make(pack, checks)
+def language_rules(pack: Language, checks: NameWords) -> Iterator[Rule]:
+    """The rules for towns, addresses and institutions of a language."""
+    yield from _town_rules(pack, checks)
+    if pack.content["street"].get("words") != "last":
+        yield from _address_rules(pack, checks)
+        yield from _institution_rules(pack, checks)
+    yield from _number_rules(pack)

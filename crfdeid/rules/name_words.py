@@ -115,7 +115,7 @@ class NameWords:
             [True, False, False]
         """
         kinds = self._kinds(value)
-        return bool(kinds) and (kinds != ["initial"] or value.endswith("."))
+        return bool(kinds) and ({*kinds} != {"initial"} or value.endswith("."))
 
     def is_after_word(self, value: str) -> bool:
         """True for words that are a name even after a cue that more often precedes a word of the language.

@@ -12,6 +12,10 @@ from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from typing import Any, Literal, NamedTuple
 
+from features.languages import Language
+from features.lexicons import spellings
+from features.tokenizer import tokenize
+
 
 class Rule(NamedTuple):
     r"""An expression for one kind of PHI, and its examples.
@@ -88,6 +92,57 @@ def any_of(entries: Iterable[str]) -> str:
     """The expression of any of some entries of a list in a language pack; one that never matches for none."""
     entries = set(entries)
     return f"(?:{one_of(entries)})".replace("'", "['’]") if entries else "(?!)"
+
+
+def cue(entries: Iterable[str], pack: Language, *, capitals: int = 1) -> str:
+    """The expression of any of some cues of a language, in any spelling; one that never matches for none.
+
+    A full stop may follow an entry; an entry that the list has with a full stop alone needs it. An entry in capitals is
+    found in capitals.
+
+    Args:
+        entries: the cues.
+        pack: the language.
+        capitals: letters at most of entries that are found with a capital alone, such as "M.".
+    """
+    entries = {*entries}
+    groups: dict[tuple[str, bool, bool], set[str]] = defaultdict(set)
+    for entry in entries:
+        start, rest = _split_cue(entry, pack)
+        for form in _spelled(rest):
+            letters = form.removesuffix(".")
+            needs_stop = letters != form and letters not in entries
+            exact = rest.isupper() or len(letters) <= capitals
+            cases = {letters} if rest.isupper() or not exact else {letters.capitalize(), letters.upper()}
+            groups[start, needs_stop, exact].update(cases)
+    parts = []
+    for (start, needs_stop, exact), forms in sorted(groups.items()):
+        before = f"(?<={re.escape(start)} )".replace("'", "['’]") if start else ""
+        stop = r"\." if needs_stop else r"(?:(?<=['’/])|(?!\w))\.?"
+        parts.append(before + (f"(?-i:{any_of(forms)})" if exact else any_of(forms)) + stop)
+    return f"(?:{'|'.join(parts)})" if parts else "(?!)"
+
+
+def cue_starts(entries: Iterable[str], pack: Language) -> tuple[str, ...]:
+    """Lower-case tokens at which the cues of a list are looked for: `Rule.words` of a rule that begins with a cue."""
+    rests = (_split_cue(entry, pack)[1].lower() for entry in entries)
+    return tuple(sorted({tokenize(form)[0].text for rest in rests for form in _spelled(rest)}))
+
+
+def _spelled(entry: str) -> set[str]:
+    """An entry in all its spellings."""
+    return {entry} if entry.isupper() or len(entry) <= _SHORT else {entry, *spellings(entry)}
+
+
+_FREQUENT, _SHORT = 3, 3  # letters at most of a frequent word, and of a cue with one spelling
+
+
+def _split_cue(entry: str, pack: Language) -> tuple[str, str]:
+    """Frequent words that a cue begins with, and the rest: a rule is tried at a word that is rare."""
+    words = entry.split()
+    rare = (i for i, word in enumerate(words) if len(word) > _FREQUENT or word not in pack.function_words)
+    count = next(rare, 0)
+    return " ".join(words[:count]), " ".join(words[count:])
 
 
 def _branches(words: set[str]) -> str:

@@ -69,13 +69,13 @@ def test_whatever_type_makes_a_find_right_and_the_most_frequent_one_is_given() -
 
 
 def test_a_few_finds_of_another_type_do_not_rename_a_rule_whose_type_the_notes_have() -> None:
-    street, patient = "lives at [Don Quill|STREET] 4", "[Orla|PATIENT]"
-    assert fitted(*[street] * 3, patient).rule_precision["name after a form of address"][0] == "PATIENT"
-    assert fitted(*[street] * 10, patient).rule_precision["name after a form of address"][0] == "STREET"
-    assert fitted(*[street] * 3).rule_precision["name after a form of address"][0] == "STREET"
+    street, patient = "lives at the [Mr Quill|STREET] 4", "[Orla|PATIENT]"
+    assert fitted(*[street] * 3, patient).rule_precision["name after a form of address in English"][0] == "PATIENT"
+    assert fitted(*[street] * 10, patient).rule_precision["name after a form of address in English"][0] == "STREET"
+    assert fitted(*[street] * 3).rule_precision["name after a form of address in English"][0] == "STREET"
     copies = RulesTagger(RulesSettings(0.9))
     copies.fit(notes(street) * 20 + notes(patient), [])  # one note: copies have its id
-    assert copies.rule_precision["name after a form of address"][0] == "PATIENT"
+    assert copies.rule_precision["name after a form of address in English"][0] == "PATIENT"
 
 
 def test_a_rule_that_has_to_prove_itself_needs_many_right_finds() -> None:
