@@ -40,6 +40,7 @@ class _Forms(NamedTuple):
     Attributes:
         word: a word of a name ("O'Neill", "PÉREZ"), an initial ("M.ª"), or a short form of a given name ("Wm.").
         leading: particles before the first word, but for those between a role and its place ("médico de Quillón").
+        particles: all particles, after the name of a field.
         name: one name, perhaps "Surname, First", or two.
         names: a list of several names.
         between: what is between two names of a list.
@@ -50,6 +51,7 @@ class _Forms(NamedTuple):
 
     word: str
     leading: str
+    particles: str
     name: str
     names: str
     between: str
@@ -92,6 +94,7 @@ def _forms(pack: Language) -> _Forms:
     return _Forms(
         word=word,
         leading=rf"(?-i:(?:{leading} |{elided}){{0,2}})",
+        particles=rf"(?-i:(?:{particle}|{elided}){{0,2}})",
         name=name,
         names=rf"(?P<value>{plain}(?:{between}{plain}){{1,9}})",
         between=between,
@@ -226,7 +229,7 @@ def _after_relatives(make: _Maker) -> Iterator[Rule]:
     """Rules for names of relatives, and of others who accompany a patient."""
     pack, checks, forms = make.pack, make.checks, make.forms
     # With a capital, a word for a relative is part of a name, "Calle Hermanos Quill", unless all is in capitals.
-    small = "" if pack.capital_nouns else rf"(?=(?-i:(?!{UPPER})|{UPPER}{{3}}))"
+    small = "" if not pack.content.get("people", {}).get("small_kin") else rf"(?=(?-i:(?!{UPPER})|{UPPER}{{3}}))"
     called = rf"(?:,? {any_of(pack.entries('people', 'called'))}(?!\w))?"
     plural = pack.entries("people", "plural_kin")
     are = rf"(?:,? {any_of((*pack.entries('people', 'is'), *pack.entries('people', 'called')))}(?!\w))?"
@@ -284,7 +287,7 @@ def _after_fields(make: _Maker) -> Iterator[Rule]:
     yield from make.after(
         "name after its field",
         fields,
-        rf"{no_field}{cue(fields, pack)}{both}{colon}(?P<value>{forms.leading}{forms.name})",
+        rf"{no_field}{cue(fields, pack)}{both}{colon}(?P<value>{forms.particles}{forms.name})",
         _PATIENTS,
         checks.is_after_word if pack.capital_nouns else checks.is_after_title,
         between=": ",
@@ -294,7 +297,7 @@ def _after_fields(make: _Maker) -> Iterator[Rule]:
         of = rf"(?: {any_of(pack.cues['of'])}(?!\w)){{0,4}}"
         for kind, after, types in (("patient", "", _PATIENTS), ("role", of, _DOCTORS)):
             cues = pack.cues[kind]
-            form = rf"{cue(cues, pack)}{after}{_COLON}(?P<value>{forms.leading}{forms.name})"
+            form = rf"{cue(cues, pack)}{after}{_COLON}(?P<value>{forms.particles}{forms.name})"
             yield from make.after(f"name in a field, {kind}", cues, form, types, checks.is_after_word, between=": ")
 
 

@@ -90,8 +90,8 @@ def one_of(words: Iterable[str]) -> str:
 
 def any_of(entries: Iterable[str]) -> str:
     """The expression of any of some entries of a list in a language pack; one that never matches for none."""
-    entries = set(entries)
-    return f"(?:{one_of(entries)})".replace("'", "['’]") if entries else "(?!)"
+    forms = {form for entry in entries for form in (entry, entry.replace("'", "’"))}
+    return f"(?:{one_of(forms)})" if forms else "(?!)"
 
 
 def cue(entries: Iterable[str], pack: Language, *, capitals: int = 1) -> str:

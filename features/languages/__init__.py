@@ -26,7 +26,31 @@ The lists of ``ages``, of ages from 90 on:
 - ``at``: words between an event in a relative's life and the number;
 - ``before``, ``before_ordinals``: verbs before a number; words before an ordinal number at the end of a sentence;
 - ``ordinals``, ``birthdays``: signs of ordinal numbers; words after them;
-- ``measures``: words after a number that is no age.
+- ``measures``: words after a number that is no age;
+- ``temperatures``, ``just_before_temperatures``: words before a temperature.
+
+The lists of ``dates``:
+
+- ``between``, ``joint``, ``articles``: words between two days of a range; of a list; articles after both;
+- ``of``, ``days_of``, ``of_year``, ``month``: words before a month, "14 of", "14th day of"; before a year; "month of";
+- ``small``: months that in small letters are other words;
+- ``cues``, ``weak_cues``, ``stops``: words before a day and month without a year; those before sure ones alone; words
+  before "14.03.";
+- ``scores``, ``score_links``, ``shares``, ``counted``: words before a ratio, and between both; words after a ratio, and
+  after a number, that is no day;
+- ``before_years``, ``years``, ``same_year``: words before a year; words for it; "of the same year".
+
+The lists of ``people``, of words around names:
+
+- ``titles``, ``addresses``: instead of the classes title and honorific; ``unsure_addresses``: those that a whole name
+  must follow; ``unsure_in_capitals``: those that in capitals mean something else without a full stop;
+- ``plural_titles``, ``plural_kin``: words before several names; ``which_kin``: words after kin, such as "in-law";
+- ``small_kin``: true where kin with a capital are parts of other names;
+- ``is``, ``called``: words between a cue and a name; ``before_other_names``: words before "name" of a thing;
+- ``signed``, ``seen``, ``by``, ``adverbs``: participles that "by" must follow, and words between both;
+- ``degrees``, ``degrees_after_comma``: degrees after a name.
+
+``street`` may have ``words = "last"``: names of streets and institutions end with their words, as in English.
 
 The lists of ``records``, of patients' tables:
 

@@ -42,7 +42,7 @@ Atenciosamente, {DOCTOR:Rui Quilheiro}
 Cardiologista {DOCTOR:Heitor Zann} de plantão.
 Profa. Dra. {DOCTOR:Sílvia Quill}
 Internada no {HOSPITAL:Hospital São Lucas}.
-Transferido para a {HOSPITAL:Clínica Santa Orla}.
+Transferido para a {HOSPITAL:Clínica Santa Marta}.
 Seguido no {HOSPITAL:Hospital de Braga}.
 Consulta na {HOSPITAL:Maternidade de Campinas}.
 Atendida na {HOSPITAL:UPA de Sorocaba}.

@@ -105,7 +105,7 @@ def test_a_rule_for_what_is_phi_in_some_corpora_alone_needs_examples() -> None:
     assert "relative" not in fitted("her mother, [Quill|RELATIVE]").rule_precision
     assert fitted("su [madre|KIN], su [tía materna|KIN]").rule_precision["relative"] == ("KIN", 3 / 4)
     assert "relative" not in fitted("su [madre|KIN]", "su madre, su tía").rule_precision
-    assert fitted("on [3/14/72|DATE]").rule_precision["institution"][0] == "INSTITUCION"
+    assert fitted("el [3/14/72|DATE] la paciente fue vista").rule_precision["institution"][0] == "INSTITUCION"
 
 
 def test_notes_without_its_values_do_not_rule_out_such_a_rule() -> None:
