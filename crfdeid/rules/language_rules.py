@@ -122,7 +122,8 @@ def _institution_rules(pack: Language, checks: NameWords) -> Iterator[Rule]:
     _, town = _place(pack)
     part = r"(?: (?:[^\W\d_]{1,20} |[dl]['’]){0,4}|-)"
     name = rf"{CAPITAL}[\w’']{{1,30}}+(?:\.(?=[ -]\w))?"
-    cues = (("hospital", pack.words["hospital"], _HOSPITALS), ("institution", pack.cues["institution"], _ORGANIZATIONS))
+    others = tuple(word for word in pack.cues["institution"] if word not in pack.words["hospital"])
+    cues = (("hospital", pack.words["hospital"], _HOSPITALS), ("institution", others, _ORGANIZATIONS))
     for kind, words, types in cues:
         first = min((word for word in words if word.isalpha() and len(word) > _SHORT), key=lambda w: (len(w), w))
         yield Rule(
