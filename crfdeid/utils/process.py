@@ -178,16 +178,3 @@ def collecting_seldom() -> Iterator[None]:
             _GcState.threads -= 1
             if not _GcState.threads:
                 gc.set_threshold(*_GcState.before)
-
-
-@contextmanager
-def frozen_between() -> Iterator[None]:
-    """Hide all objects from the garbage collector between leaving and the next entry.
-
-    PySpark's workers collect all garbage after each task, and would walk the model and its caches each time.
-    """
-    gc.unfreeze()
-    try:
-        yield
-    finally:
-        gc.freeze()

@@ -4,14 +4,13 @@ import gc
 import platform
 import subprocess
 import sys
-import weakref
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
 import pytest
 
-from crfdeid.utils.process import collecting_seldom, frozen_between
+from crfdeid.utils.process import collecting_seldom
 
 FAULTS = """
 import resource, sys
@@ -93,25 +92,3 @@ def test_of_two_threads_that_look_seldom_the_last_one_sets_it_back() -> None:
         leave.set()
         other.result()
     assert gc.get_threshold() == before
-
-
-class Knot:
-    """It refers to itself, so that the collector alone frees it."""
-
-    def __init__(self) -> None:
-        self.itself = self
-
-
-def test_what_is_there_between_uses_is_passed_over_and_looked_at_in_the_next_one() -> None:
-    with frozen_between():
-        garbage = weakref.ref(Knot())
-    gc.collect()
-    assert garbage() is not None
-    later = weakref.ref(Knot())
-    gc.collect()
-    assert later() is None
-    with pytest.raises(KeyError), frozen_between():
-        gc.collect()
-        assert garbage() is None
-        raise KeyError
-    assert gc.get_freeze_count() > 0
