@@ -36,6 +36,7 @@ from tabulate import tabulate
 
 import crfdeid
 from crfdeid.augmentation import in_small_letters, without_accents
+from crfdeid.cli.shell import setting
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import Document, Span, overlap, tokens_of
 from crfdeid.evaluation import (
@@ -55,7 +56,6 @@ from crfdeid.pipeline import Deidentifier
 from crfdeid.registry import MODELS, create
 from crfdeid.tagger import Tagger
 from crfdeid.thresholds import USUAL_SENSITIVITIES
-from experiments.core.options import setting
 
 _LEAST = 3
 _IDENTIFIERS = {"PATIENT": "name", "DATE": "date", "ID": "number"}

@@ -66,6 +66,7 @@ from crfdeid.augmentation import (
     without_accents,
 )
 from crfdeid.cli import main as crfdeid_command
+from crfdeid.cli.shell import setting
 from crfdeid.consistency import make_consistent
 from crfdeid.documents import Document
 from crfdeid.errors import EmptyInputError
@@ -77,7 +78,6 @@ from crfdeid.registry import MODELS, create, load_tagger
 from crfdeid.rules import RulesTagger
 from crfdeid.tagger import Tagger
 from crfdeid.utils.process import one_thread
-from experiments.core.options import setting
 
 _SPELLING_HEAD = ["model", "text", "token R", "names R", "strict F", "consistent: token R", "names R", "strict F"]
 _NAMES = ("PATIENT", "DOCTOR")

@@ -37,6 +37,7 @@ from crfdeid.secrets import hash_word
 from features.languages import DEFAULT_LANGUAGES, LANGUAGES, language_of, main_languages, with_defaults
 from features.tokenizer import normal_form
 
+_CODE = re.compile(r"[a-z]{2,3}")  # of a language
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _LINE = re.compile(r"(?:([^\W\d_][^\n:]{0,39}:)|\S)[^\n]*")
 _SENTENCE_END = re.compile(r"[.!?](?!\S)")
@@ -121,6 +122,7 @@ def is_profile(part: DriftProfile) -> bool:
     lengths = [len(NOTE_MEASURES)] * 2 + [2] * len(part["types"])
     return (
         bool(words)
+        and all(_CODE.fullmatch(code) for code in part["languages"])  # A pack may be another machine's.
         and 0 <= part["notes"] <= _MOST
         and [len(row) for row in rows] == lengths
         and all(0 <= number <= _MOST for row in rows for number in row)

@@ -16,8 +16,8 @@ from crfdeid.crf import CrfTagger
 from crfdeid.errors import PanicError
 from crfdeid.integrations.arrow import RedactBatches
 from crfdeid.io.worker import isolate_failures
-from crfdeid.pipeline import load
 from crfdeid.redaction.policy import Policy
+from crfdeid.redaction.redactor import Redactor
 from crfdeid.serve.service import Service
 from features.tokens import Sentence
 
@@ -92,7 +92,7 @@ def test_a_panic_fails_a_row_of_arrow(box: Path) -> None:
 @pytest.mark.usefixtures("panics")
 def test_a_panic_in_the_service_fails_its_caller_alone(box: Path) -> None:
     async def ask() -> list[Any]:
-        service = Service(load("model"), Policy())
+        service = Service(Redactor("model", evidence=True).start())
         asked = [service.annotate([text]) for text in (NOTE, BAD, NOTE)]
         found = await asyncio.gather(*asked, return_exceptions=True)
         with pytest.raises(PanicError):

@@ -436,7 +436,7 @@ def test_a_lone_surrogate_is_refused(model: Path) -> None:
 
 
 class Empty:
-    tags = ("O",)
+    tags, languages = ("O",), ()
 
     def predict(self, sentences):
         return [["O"] * len(sentence.tokens) for sentence in sentences]

@@ -45,7 +45,7 @@ def sources(found: DocumentExplanation) -> dict[str, str]:
 
 def test_a_match_of_a_rule_has_the_rules_name_and_precision():
     found = explain_document(Deidentifier(tagger(), consistent=False), "Dr. Quill called on 12/11/70.")
-    assert sources(found) == {"Quill": "rule:name after a title", "12/11/70": "rule:date in digits"}
+    assert sources(found) == {"Quill": "rule:name after a title in English", "12/11/70": "rule:date in digits"}
     assert found.decisions[1].score == tagger().members[1].rule_precision["date in digits"][1]
 
 

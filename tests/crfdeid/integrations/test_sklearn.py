@@ -37,7 +37,7 @@ from crfdeid.errors import (
 from crfdeid.integrations.sklearn import SequenceTagger
 from crfdeid.secrets import SECRET_VARIABLE
 from features import FEATURE_SETS, STRONG_FEATURES, Sentence, Token, to_dicts
-from features.languages import LANGUAGES
+from features.languages import DEFAULT_LANGUAGES
 
 PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "scikit-learn.md"
 LABELLED = Split.of(generate_notes(8, seed=4)).sentences
@@ -45,7 +45,7 @@ SENTENCES = [item.sentence for item in LABELLED]
 WORDS = [list(sentence.words) for sentence in SENTENCES]
 DICTS = to_dicts(SENTENCES, STRONG_FEATURES.with_pos("none"))
 TAGS = [list(item.tags) for item in LABELLED]
-ALL_PACKS = "+".join(LANGUAGES)
+ALL_PACKS = "+".join(DEFAULT_LANGUAGES)
 SETTINGS: dict[str, Any] = {"max_iterations": 15, "c1": 0.1, "language": ALL_PACKS}  # those of `STRONG_FEATURES`
 
 # Checks that fit numbers, or that expect the messages which scikit-learn has for them: no sentence is a row of numbers.
