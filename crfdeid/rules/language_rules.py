@@ -37,7 +37,7 @@ def _town_rules(pack: Language, checks: NameWords) -> Iterator[Rule]:
         if cues:
             yield Rule(
                 f"town after {kind} in {pack.name}",
-                rf"{cue(cues, pack)}{_GAP}{place}",
+                rf"{cue(cues, pack)}{_GAP}(?!{one_of(pack.countries)}(?!\w)){place}",
                 _TOWNS,
                 (f"{cues[0]} [{town}]",),
                 (f"{cues[0]} {min(pack.common).capitalize()}", f"x {cues[0]} x"),
