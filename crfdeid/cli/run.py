@@ -71,6 +71,12 @@ def _outcome(work: Callable[[], int | None], out_of_memory: str) -> tuple[int, s
                 sys.stdout.flush()  # also after --help, which leaves by SystemExit
     except (errors.DataError, errors.UsageError) as wrong:
         return wrong.exit_status, str(wrong)
+    except ValueError as wrong:
+        from features.languages import LanguagePackError  # noqa: PLC0415
+
+        if not isinstance(wrong, LanguagePackError):
+            raise
+        return 2, str(wrong)
     except ModuleNotFoundError as missing:
         extra = errors.missing_extra(missing)
         if not isinstance(extra, errors.UsageError):

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import regex
@@ -52,14 +52,6 @@ _POSSIBLE = regex.compile(
     r"|(?:1\d{9}|20\d{8})(?:\d{3}|\d{6}|\d{9})?(?:\.\d+)?"
 )
 _MOST_WORDS = 3  # in a value that is no prose: "admitted 2031-03-14 10:22"
-_WEEKDAYS = frozenset(
-    form.casefold()
-    for pack in LANGUAGES.values()
-    for names in pack.weekdays
-    for name in names
-    for form in (name, name[:3], *pack.entries("surrogates", "dates", "short_weekdays"))
-)
-_LOCALES = tuple(pack.locale for pack in LANGUAGES.values())
 
 Sureness = Literal["sure", "possible"]
 
@@ -174,7 +166,7 @@ class DateColumns:
         from crfdeid.redaction.surrogates.dates import shift_date, written_dates  # noqa: PLC0415  Faker takes long.
 
         plain, shift = _plain(written), _shift(self._key(patient, text))
-        for locale in _LOCALES:
+        for locale in _locales():
             dates = written_dates(plain, month_first=False, locale=locale)
             if not dates or not any(one.parts for one in dates):
                 continue
@@ -291,7 +283,7 @@ def date_in(text: str) -> Sureness | None:
     if len(text) > _LONGEST_NAME:
         return None
     if not any(map(str.isdigit, text)):
-        return "possible" if text.strip(" .,").casefold() in _WEEKDAYS else None
+        return "possible" if text.strip(" .,").casefold() in _weekdays() else None
     return _date_in(text) if _MAY_BE_DATE.search(text if text.isascii() else _plain(text)) else None
 
 
@@ -301,7 +293,7 @@ def _date_in(text: str) -> Sureness | None:
 
     plain = _plain(text)
     if len(plain) <= _LONGEST:
-        for locale in _LOCALES:
+        for locale in _locales():
             for one in written_dates(plain, month_first=False, locale=locale) or ():
                 if one.day is not None:
                     return _sureness(plain, one)
@@ -335,3 +327,19 @@ def _shift(key: bytes) -> Any:
     from crfdeid.redaction.surrogates.dates import patient_shift  # noqa: PLC0415
 
     return patient_shift(HmacChooser(key))
+
+
+@cache  # The packs of one's own are read on use, where an error in one of them is reported.
+def _locales() -> tuple[str, ...]:
+    return tuple(pack.locale for pack in LANGUAGES.values())
+
+
+@cache
+def _weekdays() -> frozenset[str]:
+    return frozenset(
+        form.casefold()
+        for pack in LANGUAGES.values()
+        for names in pack.weekdays
+        for name in names
+        for form in (name, name[:3], *pack.entries("surrogates", "dates", "short_weekdays"))
+    )

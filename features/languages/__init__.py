@@ -239,6 +239,10 @@ OWN_FOLDERS = "CRFDEID_LANGUAGES"
 """Environment variable with folders of further packs, separated as those of ``PATH`` are."""
 
 
+class LanguagePackError(ValueError):
+    """File that is no language pack, or whose code another pack has."""
+
+
 class _Packs(Mapping[str, Language]):
     """The languages by code, sorted; each file is read when it is first used."""
 
@@ -258,7 +262,7 @@ class _Packs(Mapping[str, Language]):
         """Add a pack of your own, by the name of its file; nothing uses it but models that name it.
 
         Raises:
-            ValueError: there is a language of this code, or the file is no pack.
+            LanguagePackError: there is a language of this code, or the file is no pack.
         """
         _require_new(path, self._files)
         pack = read_language(path)
@@ -285,21 +289,21 @@ class _Packs(Mapping[str, Language]):
 
 def _require_new(path: Path, known: Mapping[str, Path]) -> None:
     if path.stem in known:
-        raise ValueError(f"{path}: there is a language '{path.stem}': name your file by another code")
+        raise LanguagePackError(f"{path}: there is a language '{path.stem}': name your file by another code")
 
 
 def read_language(path: Path) -> Language:
     """Read a language pack.
 
     Raises:
-        ValueError: the file is no TOML, or lacks a field.
+        LanguagePackError: the file is no TOML, or lacks a field.
     """
     try:
         return _language(path.stem, tomllib.loads(path.read_text(encoding="utf-8")))
     except KeyError as missing:
-        raise ValueError(f"{path}: a language pack needs the field {missing}") from None
+        raise LanguagePackError(f"{path}: a language pack needs the field {missing}") from None
     except ValueError as problem:
-        raise ValueError(f"{path}: no language pack: {problem}") from None
+        raise LanguagePackError(f"{path}: no language pack: {problem}") from None
 
 
 def _language(code: str, content: Mapping[str, Any]) -> Language:

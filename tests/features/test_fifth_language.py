@@ -181,12 +181,17 @@ def test_a_folder_of_packs_is_named_in_the_environment(tmp_path: Path) -> None:
     assert ran.stdout == "Quillish\n"
 
 
-def test_a_damaged_pack_of_ones_own_is_one_line(tmp_path: Path) -> None:
-    (tmp_path / "zq.toml").write_text("name = ", encoding="utf-8")
+@pytest.mark.parametrize("content", [b"name = ", b"\xff\xfe", b'name = "Quillish"'])
+@pytest.mark.parametrize("arguments", ["train notes.jsonl --model crf", "redact rules notes.txt"])
+def test_a_damaged_pack_of_ones_own_is_one_error(tmp_path: Path, content: bytes, arguments: str) -> None:
+    (tmp_path / "packs").mkdir()
+    (tmp_path / "packs" / "zq.toml").write_bytes(content)
     (tmp_path / "notes.jsonl").write_text(ENGLISH_FILE, encoding="utf-8")
+    (tmp_path / "notes.txt").write_text("Seen by Dr. Quill.", encoding="utf-8")
     code = "import sys; from crfdeid.cli import main; sys.exit(main())"
-    command = [sys.executable, "-c", code, "train", "notes.jsonl", "--model", "crf", "--output", "model"]
-    environment = {**os.environ, "CRFDEID_LANGUAGES": str(tmp_path)}
+    command = [sys.executable, "-c", code, *arguments.split(), "--output", "out"]
+    environment = {**os.environ, "CRFDEID_LANGUAGES": str(tmp_path / "packs")}
     ran = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=environment)
-    assert (ran.returncode, len(ran.stderr.splitlines())) == (2, 1)
-    assert "zq.toml" in ran.stderr
+    errors = [line for line in ran.stderr.splitlines() if line.startswith("error: ")]
+    assert (ran.returncode, len(errors)) == (2, 1) and "zq.toml" in errors[0] and "Traceback" not in ran.stderr
+    assert not (tmp_path / "out").exists()
