@@ -12,9 +12,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from crfdeid.cli.run import run_click, run_command
-from crfdeid.cli.shell import Argument, whole_number
+from crfdeid.cli.shell import Argument, flag, whole_number
 from crfdeid.errors import OptionConflictError
-from experiments.core.options import Command, Option, flag
+from experiments.core.options import Command, Option
 
 DESCRIPTION = """\
 Make the tables, the plots and report.html of a results folder again, from its results.json, predictions and errors.

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from crfdeid.cli.run import run_click, run_command
-from crfdeid.cli.shell import file_path, whole_number
+from crfdeid.cli.shell import choice, file_path, flag, whole_number
 from crfdeid.corpora import write_corpus
 from crfdeid.corpora.layers import select_layer
 from crfdeid.corpora.synthetic import PROFILES, Splits, generate, generate_all_types, generate_concepts
@@ -18,7 +18,7 @@ from crfdeid.errors import UnknownNameError
 from crfdeid.registry import profile_name
 from crfdeid.utils.folders import require_new
 from crfdeid.validation import MOST_SEED
-from experiments.core.options import Command, Option, choice, flag
+from experiments.core.options import Command, Option
 
 
 def marked(document: Document) -> str:

@@ -8,7 +8,7 @@ import resource
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
@@ -232,12 +232,13 @@ def flag(name: str, **settings: Any) -> Option:
     return Option(name, is_flag=True, **settings)
 
 
-def choice(name: str, choices: Sequence[str], **settings: Any) -> Option:
+def choice(name: str, choices: Iterable[str], **settings: Any) -> Option:
     """Option with one of some values."""
     return Option(name, click.Choice(list(choices)), **settings)
 
 
-def _show_help(ctx: click.Context, parameter: click.Parameter, asked: bool) -> None:
+def show_help(ctx: click.Context, parameter: click.Parameter, asked: bool) -> None:
+    """Print the help of a command, and end it; a callback of options."""
     if asked:
         ctx.meta["all"] = parameter.name == "help_all"
         print(ctx.get_help())  # Not click's echo, which would ignore a wrapped standard output.
@@ -281,8 +282,8 @@ def _option_value(path: Path, option: Option, value: Any) -> Any:
 
 
 HELP = (
-    _eager("--help", _show_help, is_flag=True, help="Show the common options and exit."),
-    _eager("--help-all", _show_help, is_flag=True, help="Show all options and exit."),
+    _eager("--help", show_help, is_flag=True, help="Show the common options and exit."),
+    _eager("--help-all", show_help, is_flag=True, help="Show all options and exit."),
 )
 _CONFIG_HELP = "TOML file with values of options; one on the command line takes precedence, also a list as a whole."
 _EVERY_COMMAND = (

@@ -12,7 +12,8 @@ from typing import Any
 import click
 
 from crfdeid.augmentation import NO_COPIES, parse_copy_kinds
-from crfdeid.cli.shell import file_path, positive_number, whole_number
+from crfdeid.cli import shell
+from crfdeid.cli.shell import choice, file_path, flag, positive_number, whole_number
 from crfdeid.ensembles.ensemble import COMBINATIONS
 from crfdeid.errors import FormatError, OptionConflictError, SettingError, UsageError
 from crfdeid.registry import model_settings
@@ -32,12 +33,10 @@ from experiments.core.options import (
     axis,
     check,
     check_near,
-    choice,
     common_settings,
     corpus_options,
     corpus_settings,
     embeddings,
-    flag,
     fractions,
     phi_model_names,
     phi_models,
@@ -303,7 +302,7 @@ def _model_settings() -> list[Option]:
     ]
 
 
-def _vectors() -> list[Option]:
+def _vectors() -> list[shell.Option]:
     section = "Word vectors of the networks"
     return [
         Option(

@@ -16,7 +16,7 @@ import click
 
 from crfdeid.cli import shell
 from crfdeid.cli.options import require_outside
-from crfdeid.cli.shell import file_path, whole_number
+from crfdeid.cli.shell import choice, file_path, flag, whole_number
 from crfdeid.corpora import CORPUS_FORMATS
 from crfdeid.errors import OptionConflictError, SettingError, UnknownNameError, UsageError
 from crfdeid.label_schemes import TYPE_MAPPINGS
@@ -57,22 +57,6 @@ class Option(shell.Option):
         super().__init__(name, parse, multiple=several, **settings)
 
 
-def flag(name: str, **settings: Any) -> Option:
-    """Option without a value."""
-    return Option(name, is_flag=True, **settings)
-
-
-def choice(name: str, choices: Iterable[str], **settings: Any) -> Option:
-    """Option with one of some values."""
-    return Option(name, click.Choice(list(choices)), **settings)
-
-
-def _show_help(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
-    if asked:
-        print(ctx.get_help())  # Not click's echo, which would ignore a wrapped standard output.
-        ctx.exit()
-
-
 class Command(shell.Command):
     """Command of an experiment.
 
@@ -97,7 +81,7 @@ class Command(shell.Command):
             is_flag=True,
             is_eager=True,
             expose_value=False,
-            callback=_show_help,
+            callback=shell.show_help,
             help="Show this help and exit.",
         )
         self.params, self.text = [*params, shown], examples
@@ -275,7 +259,7 @@ def seed_option(*, default: Sequence[int] | None = (0,), usual: str = "1") -> Op
     return Option("--seeds", seeds, default=default, metavar="N|LIST", help=f"{text} (default: {usual})")
 
 
-def corpus_options(*, dev: str, test: str, types: str = "seven") -> list[Option]:
+def corpus_options(*, dev: str, test: str, types: str = "seven") -> list[shell.Option]:
     """Options for documents, their format and types; ``dev`` and ``test`` are help texts of those documents."""
     patients = "key of JSON documents with the patient (default: patient, else the first-level subfolder)"
     kinds = f"seven: the types of i2b2 2006; all: the types of the corpus; binary: PHI or not (default: {types})"

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 import click
 
+from crfdeid.cli import shell
 from crfdeid.cli.corpus_options import ignored_types
-from crfdeid.cli.shell import file_path, names, whole_number
+from crfdeid.cli.shell import choice, file_path, flag, names, whole_number
 from crfdeid.corpora import CORPUS_FORMATS
 from crfdeid.corpora.layers import IGNORED_CONCEPT_TYPES, ConceptPaths
 from crfdeid.documents import CONCEPT, PHI
@@ -25,12 +26,10 @@ from experiments.core.options import (
     JOINT_MODELS,
     Option,
     check,
-    choice,
     common_settings,
     corpus_options,
     corpus_settings,
     embeddings,
-    flag,
     models,
     profile_option,
     seed_option,
@@ -170,7 +169,7 @@ def _types(text: str) -> tuple[str, ...]:
     return names(text)
 
 
-def _concept_options() -> list[Option]:
+def _concept_options() -> list[shell.Option]:
     """``--concepts`` and its companions; `_concept_paths` reads them."""
     concepts = "the notes of --train with concepts marked, for models that learn both (docs/explanation/joint.md)"
     ignored = f"concept types to ignore, separated by commas, or none (default: {','.join(IGNORED_CONCEPT_TYPES)})"

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import click
 
-from crfdeid.cli.shell import whole_number
+from crfdeid.cli.shell import choice, whole_number
 from crfdeid.corpora import CORPUS_FORMATS
 from crfdeid.corpora.splits import Corpus, CorpusParts, Split, read_parts
 from crfdeid.errors import SettingError, UnknownNameError, UsageError
@@ -23,7 +23,6 @@ from experiments.core.experiment import CommonSettings, shared
 from experiments.core.options import (
     Option,
     check_work,
-    choice,
     common_settings,
     folders,
     phi_model_names,
