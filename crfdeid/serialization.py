@@ -39,7 +39,7 @@ from crfdeid.utils.files import Write, open_file, write_files, write_stream
 from crfdeid.utils.folders import LOCK_FILE, make_private
 from crfdeid.utils.json import RETRAIN, dump_with_checksum, read_with_checksum
 from crfdeid.validation import FOLDER_SETTINGS, shape_errors
-from features.languages import LANGUAGES, OWN_FOLDERS, with_defaults
+from features.languages import LANGUAGES, OWN_FOLDERS, LanguagePackError, with_defaults
 
 MODEL_FILE = "model.json"
 OPTIONAL_FILES = {"card": "card.json", "site": "site.json", "attacks": "attacks.json"}
@@ -162,6 +162,8 @@ def read_settings(folder: Path, description: Mapping[str, Any], settings_class: 
     except UsageError as problem:  # such as a feature set that was not added here
         said = shorten(str(problem), _LONGEST_PROBLEM, placeholder=" ...")
         raise FormatError(f"the model's settings cannot work here: {said}", path=folder / MODEL_FILE) from None
+    except LanguagePackError:  # of a pack of one's own: the model is as it was
+        raise
     except _DAMAGE:
         raise _damaged_model(folder) from None
 

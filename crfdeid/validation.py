@@ -67,10 +67,7 @@ def require_positive(settings: object, *names: str) -> None:
 
 def require_language(language: object) -> None:
     """Check that a setting is "auto", or codes of languages joined by "+"."""
-    try:
-        known = tuple(LANGUAGES)
-    except ValueError as problem:  # of a folder of one's own packs
-        raise SettingError(str(problem)) from None
+    known = tuple(LANGUAGES)
     if language != AUTO and not (isinstance(language, str) and set(language.split("+")) <= set(known)):
         raise SettingError(f"language is {language}: give {AUTO}, or one or more of {', '.join(known)} joined by +")
 

@@ -107,6 +107,9 @@ def run_folder(options: SimpleNamespace, task: RunPlan) -> int:
     card, likeness = read_profile(task.redactor)
     with (
         _held_places(options, task),
+        # Before the output, which a model that cannot be loaded leaves unmade. Rows are read in this process: a table
+        # of patients is not sent to others.
+        start_workers(replace(task.redactor, columns=Columns()), options.jobs) as workers,
         OutputFolder(
             options.output,
             source=options.notes,
@@ -116,8 +119,6 @@ def run_folder(options: SimpleNamespace, task: RunPlan) -> int:
             withdrawn=options.withdrawn,
             on_withdrawn=lambda name: say(f"withdrawn: {shown_name(name)}"),
         ) as output,
-        # Rows are read in this process: a table of patients is not sent to others.
-        start_workers(replace(task.redactor, columns=Columns()), options.jobs) as workers,
         make_bar(task.doing, found.size, unit="B", unit_scale=True) as shown,
     ):
 

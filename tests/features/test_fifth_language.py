@@ -18,6 +18,7 @@ from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import Document, Span
 from crfdeid.errors import SettingError, VersionError
 from crfdeid.model_card.card import read_card
+from crfdeid.model_card.pretrained import find_model
 from crfdeid.model_card.render import render_card
 from crfdeid.model_card.training import train_model
 from crfdeid.registry import load_tagger
@@ -186,6 +187,7 @@ def test_a_folder_of_packs_is_named_in_the_environment(tmp_path: Path) -> None:
 def test_a_damaged_pack_of_ones_own_is_one_error(tmp_path: Path, content: bytes, arguments: str) -> None:
     (tmp_path / "packs").mkdir()
     (tmp_path / "packs" / "zq.toml").write_bytes(content)
+    find_model("rules")  # in the cache, so that the pack is read by the model's settings and not by its training
     (tmp_path / "notes.jsonl").write_text(ENGLISH_FILE, encoding="utf-8")
     (tmp_path / "notes.txt").write_text("Seen by Dr. Quill.", encoding="utf-8")
     code = "import sys; from crfdeid.cli import main; sys.exit(main())"
