@@ -92,7 +92,9 @@ def read_encryption_key(path: Path | None) -> bytes:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Keys:
-    """Keys of a redaction; None for those that it does not need.
+    """Keys of a redaction, and the keys derived from them; None for those that it does not need.
+
+    A key that needs the secret raises a `SecretError` without it.
 
     Args:
         secret: key material of surrogates, hashes, new names and the audit.
@@ -137,29 +139,17 @@ class Keys:
 
     @property
     def hashes(self) -> bytes:
-        """Key of the hashes of values.
-
-        Raises:
-            SecretError: there is no secret.
-        """
+        """Key of the hashes of values."""
         return derive(self.require_secret("hashes"), "hashes of values")
 
     @property
     def columns(self) -> bytes:
-        """Key of the hashes of columns' values.
-
-        Raises:
-            SecretError: there is no secret.
-        """
+        """Key of the hashes of columns' values."""
         return derive(self.require_secret("hashed columns"), "column values")
 
     @property
     def file_names(self) -> bytes:
-        """Key of the new names of files.
-
-        Raises:
-            SecretError: there is no secret.
-        """
+        """Key of the new names of files."""
         return derive(self.require_secret("new names of files"), "file names")
 
     @property
@@ -236,6 +226,18 @@ def derive(secret: bytes, purpose: str) -> bytes:
         False
     """
     return hmac.digest(secret, purpose.encode(), "sha256")
+
+
+def surrogate_key(secret: bytes, patient: str | None, text: str) -> bytes:
+    """Return the key of a patient's surrogates; for a note without a patient, the HMAC of its text."""
+    if patient is not None:
+        return derive(derive(secret, "surrogates"), patient)
+    return hmac.digest(derive(secret, "surrogates of a text"), text.encode(errors="surrogatepass"), "sha256")
+
+
+def cipher_key(key: bytes) -> bytes:
+    """Return the 64 bytes of AES-256-SIV for an encryption key: one half authenticates, the other encrypts."""
+    return derive(key, "AES-SIV, authentication") + derive(key, "AES-SIV, encryption")
 
 
 class HmacChooser:

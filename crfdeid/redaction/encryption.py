@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from crfdeid.documents import Span
 from crfdeid.errors import DataError, IntegrityError, missing_extra
-from crfdeid.secrets import derive
+from crfdeid.secrets import cipher_key
 
 try:
     from cryptography.exceptions import InvalidTag
@@ -39,7 +39,7 @@ class Cipher:
     """
 
     def __init__(self, key: bytes) -> None:
-        self._siv = AESSIV(derive(key, "AES-SIV, authentication") + derive(key, "AES-SIV, encryption"))
+        self._siv = AESSIV(cipher_key(key))
 
     def token(self, value: str, label: str) -> str:
         """Return the token of a value, whatever its type."""

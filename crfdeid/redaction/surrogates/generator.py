@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hmac
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
@@ -28,7 +27,7 @@ from crfdeid.redaction.surrogates.names import Names
 from crfdeid.redaction.surrogates.place_tables import other_country
 from crfdeid.redaction.surrogates.places import Places
 from crfdeid.redaction.surrogates.words import casefold_accents
-from crfdeid.secrets import derive
+from crfdeid.secrets import surrogate_key
 
 # Kinds whose surrogates have other digits in the same positions, which would turn a date into an invalid one.
 _SUBSTITUTING_DIGITS = frozenset({"telephone", "number", "licence", "net", "hospital", "place", "street", "town"})
@@ -181,8 +180,4 @@ def note_key(secret: bytes, patient: Any, text: str) -> bytes:
     Raises:
         FormatError: as of `patient_name`.
     """
-    name = patient_name(patient)
-    if name is not None:
-        return derive(derive(secret, "surrogates"), name)
-    key = derive(secret, "surrogates of a text")
-    return hmac.digest(key, text.encode(errors="surrogatepass"), "sha256")
+    return surrogate_key(secret, patient_name(patient), text)
