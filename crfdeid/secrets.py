@@ -17,7 +17,6 @@ from typing import Any, TypeVar
 
 from crfdeid.errors import ReadError, SecretError
 from crfdeid.utils.files import read_bytes, write_files
-from crfdeid.utils.folders import make_private
 
 SECRET_VARIABLE = "CRFDEID_SECRET"
 _LEAST_BYTES = 16
@@ -97,7 +96,7 @@ class Keys:
     A key that needs the secret raises a `SecretError` without it.
 
     Args:
-        secret: key material of surrogates, hashes, new names and the audit.
+        secret: key material of surrogates, hashes, new names and reports.
         encryption: key of encrypted values, another one than the secret.
         vocabulary: key of the model's private vocabulary (`vocabulary_key`).
     """
@@ -153,8 +152,8 @@ class Keys:
         return derive(self.require_secret("new names of files"), "file names")
 
     @property
-    def audit(self) -> bytes | None:
-        """Key of the hashes of texts in an audit; None without a secret."""
+    def report_key(self) -> bytes | None:
+        """Key of the hashes of texts in the report of a run; None without a secret."""
         return None if self.secret is None else derive(self.secret, "audit")
 
     @property
@@ -205,7 +204,6 @@ def user_secret() -> bytes:
     folder = (Path(home) if Path(home).is_absolute() else Path.home() / ".local" / "state") / "crfdeid"
     path = folder / "secret"
     if not path.exists():
-        make_private(folder)
         fresh = folder / f".{secrets.token_hex(8)}"
         write_files({fresh: secrets.token_hex(32)})
         # Unlike a rename, a link replaces no file: of two processes that create a secret, one wins.

@@ -36,7 +36,7 @@ from crfdeid.errors import (
 )
 from crfdeid.secrets import hash_word
 from crfdeid.utils.files import Write, open_file, write_files, write_stream
-from crfdeid.utils.folders import LOCK_FILE, make_private
+from crfdeid.utils.folders import LOCK_FILE
 from crfdeid.utils.json import RETRAIN, dump_with_checksum, read_with_checksum
 from crfdeid.validation import FOLDER_SETTINGS, shape_errors
 from features.languages import LANGUAGES, OWN_FOLDERS, LanguagePackError, with_defaults
@@ -306,7 +306,6 @@ class ModelFiles:
         """
         if self.words_are == PUBLIC:
             key = None
-        make_private(folder)
         write_stream(folder / self.file, weights)
         description = {
             "model": self.model,

@@ -14,7 +14,6 @@ from crfdeid.corpora import CORPUS_FORMATS, formats_where, write_corpus, written
 from crfdeid.corpora.check import check_annotations
 from crfdeid.corpora.partition import describe_division, divide, part_sizes
 from crfdeid.errors import EmptyInputError, UsageError
-from crfdeid.utils.folders import make_private
 
 if TYPE_CHECKING:
     from crfdeid.documents import Document
@@ -95,7 +94,6 @@ def _write(notes: list[Document], options: SimpleNamespace) -> None:
         format = CORPUS_FORMATS[options.output_format]
         ending = "" if format.by_note else format.endings[0]
         paths = {name: options.output / f"{name}{ending}" for name in parts}
-        make_private(options.output)
     for name, part in parts.items():
         write_corpus(part, paths[name], format=options.output_format)
         print(f"{len(part):,} notes: {paths[name]}", file=sys.stderr)

@@ -135,7 +135,7 @@ def run_folder(options: SimpleNamespace, task: RunPlan) -> int:
             on_failure=fail,
             on_progress=advance,
             on_result=lambda result: likeness.add(result.measures),
-            audit_key=task.keys.audit,
+            report_key=task.keys.report_key,
         )
         shown.close()
         # Four digits of the secret are enough to tell it from another, and no business of the report's.

@@ -94,7 +94,7 @@ def _restore_files(options: SimpleNamespace, key: bytes, folder: Path) -> Iterat
     from crfdeid.io.records import Columns, Failure  # noqa: PLC0415
     from crfdeid.io.sources import note_files, note_format, open_writer, read_file  # noqa: PLC0415
     from crfdeid.redaction.encryption import reveal as restore  # noqa: PLC0415
-    from crfdeid.utils.files import make_private_folder  # noqa: PLC0415
+    from crfdeid.utils.files import make_owner_folder  # noqa: PLC0415
 
     columns = Columns(text=options.text_column)
     for file in note_files(options.notes):
@@ -103,7 +103,7 @@ def _restore_files(options: SimpleNamespace, key: bytes, folder: Path) -> Iterat
         if note_format(file) is None:
             continue
         target = folder / file.name
-        make_private_folder(target.parent)
+        make_owner_folder(target.parent)
         with closing(open_writer(file, target, columns)) as writer:
             for record in read_file(file, columns):
                 note, document = record.content, None

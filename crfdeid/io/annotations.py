@@ -24,7 +24,7 @@ from crfdeid.io import sources
 from crfdeid.io.output import SIDECARS
 from crfdeid.io.records import Columns, NoteFile, Record, Writer
 from crfdeid.io.runner import OutputPlan
-from crfdeid.utils.files import open_private, write_files, write_parts
+from crfdeid.utils.files import open_owner_file, write_files, write_parts
 
 # Format -> endings of the outputs for an input file, the one with the text first.
 TAG_ENDINGS = {name: CORPUS_FORMATS[name].endings for name in formats_where(lambda format: format.tagged)}
@@ -173,7 +173,7 @@ class LinesWriter:
     """
 
     def __init__(self, target: Path, to_line: Callable[[Document], str] = jsonl.to_line) -> None:
-        self._stream, self._to_line = TextIOWrapper(open_private(target), "utf-8", newline=""), to_line
+        self._stream, self._to_line = TextIOWrapper(open_owner_file(target), "utf-8", newline=""), to_line
         self.close = self._stream.close
 
     def write(self, row: Record, document: Document | None) -> None:
@@ -191,7 +191,7 @@ class TasksWriter:
     """
 
     def __init__(self, target: Path, model: str) -> None:
-        self._stream, self._model = TextIOWrapper(open_private(target), "utf-8", newline=""), model
+        self._stream, self._model = TextIOWrapper(open_owner_file(target), "utf-8", newline=""), model
         self._before = "[\n"
 
     def write(self, row: Record, document: Document | None) -> None:

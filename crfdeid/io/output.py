@@ -51,7 +51,7 @@ from crfdeid.io.sources import NOTE_FORMATS, Rename, note_files, note_format
 from crfdeid.model_card.drift import NOTE_MEASURES
 from crfdeid.redaction.record import RECORD_SHAPE
 from crfdeid.serialization import DESKTOP_FILES
-from crfdeid.utils.files import file_digest, make_folders, make_private_folder, naming, open_no_link, sync, write_files
+from crfdeid.utils.files import file_digest, make_folders, make_owner_folder, naming, open_no_link, sync, write_files
 from crfdeid.utils.json import parse_json
 from crfdeid.validation import shape_errors
 
@@ -411,7 +411,7 @@ class OutputFolder:
             raise OutputExistsError(f"--output: {self.folder} is a file: name a folder")
         if self.folder.exists() and not self._state.exists():
             self._require_empty()
-        make_private_folder(self.folder)
+        make_owner_folder(self.folder)
         if not self._state.is_symlink():
             self._state.mkdir(mode=0o700, exist_ok=True)
         for path in (self._state, self.part):

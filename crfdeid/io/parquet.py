@@ -14,7 +14,7 @@ from typing import Any
 from crfdeid.documents import Document
 from crfdeid.errors import FormatError, UsageError, missing_extra
 from crfdeid.io.records import Columns, Failure, Note, NoteFile, Record, TableRows, header_problem
-from crfdeid.utils.files import open_private, require_file
+from crfdeid.utils.files import open_owner_file, require_file
 from crfdeid.utils.json import require_unique
 
 _ROWS = 256
@@ -112,7 +112,7 @@ class ParquetWriter:
         self._others = OtherColumns(schema, columns)
         self._schema = self._others.schema
         self._text = self._schema.get_field_index(columns.text)
-        open_private(target).close()
+        open_owner_file(target).close()
         with errors_without_values():
             self._arrow = Arrow(target, self._schema)
         self._batch: Any = None

@@ -15,7 +15,7 @@ from pathlib import Path
 from crfdeid.errors import IntegrityError
 from crfdeid.io.output import JOURNAL, SETTINGS, STATE_FOLDER, NoteDone, read_journal
 from crfdeid.redaction.record import RedactionRecord
-from crfdeid.utils.files import make_private_folder, naming, open_no_link, sync
+from crfdeid.utils.files import make_owner_folder, naming, open_no_link, sync
 from crfdeid.utils.json import parse_json
 
 REPLACED = "replaced.jsonl"
@@ -63,7 +63,7 @@ def write_records(folder: Path, records: Iterable[RedactionRecord]) -> None:
         >>> write_records(folder, [record])
     """
     state = folder / STATE_FOLDER
-    make_private_folder(state)
+    make_owner_folder(state)
     path = state / REPLACED
     with naming(path), open_no_link(path, "a") as stream:
         for record in records:

@@ -135,7 +135,7 @@ def process_files(
     on_failure: Callable[[Failure], None],
     on_progress: Callable[[int], None] = lambda size: None,
     on_result: Callable[[NoteResult], None] = lambda result: None,
-    audit_key: bytes | None = None,
+    report_key: bytes | None = None,
 ) -> None:
     """Process every file that is not finished.
 
@@ -149,13 +149,13 @@ def process_files(
         on_failure: called for each note and file that failed.
         on_progress: called with the number of input bytes done.
         on_result: called with the result for each note.
-        audit_key: key of the hashes of texts for the report; None for no hashes.
+        report_key: key of the hashes of texts for the report; None for no hashes.
 
     Raises:
         DataError: the output cannot be written.
     """
     done = 0
-    target = _FileOutput(plan, output, on_failure, audit_key)
+    target = _FileOutput(plan, output, on_failure, report_key)
     with closing(target):
         for file, item, result in _results(_events(files, plan, output, on_failure), workers):
             match item:
@@ -227,9 +227,9 @@ class _FileOutput:
     """Outputs of the current input file."""
 
     def __init__(
-        self, plan: OutputPlan, output: OutputFolder, on_failure: Callable[[Failure], None], audit_key: bytes | None
+        self, plan: OutputPlan, output: OutputFolder, on_failure: Callable[[Failure], None], report_key: bytes | None
     ) -> None:
-        self._plan, self._output, self._on_failure, self._audit_key = plan, output, on_failure, audit_key
+        self._plan, self._output, self._on_failure, self._report_key = plan, output, on_failure, report_key
         self._writer: Writer | None = None
         self._failed = False
 
@@ -249,7 +249,7 @@ class _FileOutput:
             else:
                 self._open(file).write(row._replace(p_no_miss=outcome.p_no_miss), outcome.document)
             if isinstance(outcome, NoteResult) and isinstance(row.content, Note):
-                hmac = None if self._audit_key is None else hash_text(row.content.text, self._audit_key)
+                hmac = None if self._report_key is None else hash_text(row.content.text, self._report_key)
                 known = row.content.known
                 unsearched = dict(known.unsearched) if known is not None and known.unsearched else None
                 self._output.done(file, row.number, outcome, hmac, unsearched)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from crfdeid.documents import Document
 from crfdeid.errors import FormatError
 from crfdeid.io.records import MAX_UTF8_BYTES, Columns, Note, NoteFile, Record, too_long_failure, with_known_phi
-from crfdeid.utils.files import BYTE_ORDER_MARK, open_private, read_text
+from crfdeid.utils.files import BYTE_ORDER_MARK, open_owner_file, read_text
 
 
 class Passthrough(NamedTuple):
@@ -35,7 +35,7 @@ class LineWriter:
     """Writer of lines whose notes have new texts; everything else stays the same to the byte."""
 
     def __init__(self, target: Path) -> None:
-        self._stream = open_private(target)
+        self._stream = open_owner_file(target)
         self.close = self._stream.close
 
     def write(self, row: Record, document: Document | None) -> None:

@@ -48,13 +48,13 @@ def open_file(path: Path) -> BufferedReader:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Read all bytes of a file; errors as for `open_file`."""
+    """Read all bytes of a file by `open_file`."""
     with open_file(path) as stream:
         return stream.read()
 
 
 def file_digest(path: Path) -> str:
-    """Return the SHA-256 of a file's bytes; errors as for `open_file`."""
+    """Return the SHA-256 of a file's bytes, read by `open_file`."""
     with open_file(path) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
@@ -167,7 +167,7 @@ def read_sections(path: Path) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def open_private(path: Path) -> BinaryIO:
+def open_owner_file(path: Path) -> BinaryIO:
     """Open a file to write it; a new one is its owner's alone. All outputs of notes are opened here.
 
     Raises:
@@ -176,7 +176,7 @@ def open_private(path: Path) -> BinaryIO:
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
 
 
-def make_private_folder(folder: Path) -> None:
+def make_owner_folder(folder: Path) -> None:
     """Make a folder and its missing parents, each its owner's alone, since their names can be PHI too.
 
     Raises:
@@ -298,30 +298,14 @@ def make_folders(folder: Path, below: Path) -> None:
 
 
 def write_files(contents: Mapping[Path, str | bytes]) -> None:
-    """Write files, each whole or not at all; they, and the folders made for them, are their owner's alone.
-
-    Raises:
-        WriteError: a file cannot be written.
-    """
+    """Write files as `write_stream` does."""
     encoded = {path: part.encode("utf-8") if isinstance(part, str) else part for path, part in contents.items()}
     for path, content in encoded.items():
-        try:
-            make_private_folder(path.parent)
-        except OSError as error:
-            raise WriteError(f"cannot be written: {error.strerror}", path=path) from None
         write_stream(path, bytes_writer(content))
 
 
 def write_parts(path: Path, parts: Iterable[str]) -> None:
-    """Write a file part by part; it appears whole or not at all, and is its owner's alone.
-
-    Args:
-        path: the file, in an existing folder.
-        parts: its text.
-
-    Raises:
-        WriteError: it cannot be written.
-    """
+    """Write a text part by part as `write_stream` does."""
     write_stream(path, lambda stream: stream.writelines(part.encode("utf-8") for part in parts))
 
 
@@ -331,16 +315,17 @@ def bytes_writer(content: bytes) -> Write:
 
 
 def write_stream(path: Path, write: Write) -> None:
-    """Write a file by a function; it appears whole or not at all, and is its owner's alone.
+    """Write a file by a function; it appears whole or not at all. It and the folders made for it are its owner's alone.
 
     Args:
-        path: the file, in an existing folder.
+        path: the file.
         write: writes into the open file.
 
     Raises:
         WriteError: it cannot be written.
     """
     try:
+        make_owner_folder(path.parent)
         descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=TEMPORARY)
         try:
             with os.fdopen(descriptor, "wb") as stream:

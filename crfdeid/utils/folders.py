@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from crfdeid.errors import OutputExistsError, SettingError, WriteError
-from crfdeid.utils.files import make_private_folder, take_lock
+from crfdeid.utils.files import make_owner_folder, take_lock
 
 LOCK_FILE = ".lock"
 """File in a folder while a process fills it; the system releases its lock when the process ends."""
@@ -43,7 +43,11 @@ def whole_folder(folder: Path) -> Iterator[Path]:
         >>> [file.name for file in model.iterdir()]
         ['weights']
     """
-    final = _exchangeable(folder)
+    final = Path(os.path.realpath(folder))
+    if final.is_symlink():
+        raise SettingError(f"{folder} is a link that leads nowhere: name a new folder")
+    if final == Path.cwd() or final.is_mount():
+        raise SettingError(f"{folder} is the current folder, or a mount point: name a new folder inside it")
     partial, old = (final.with_name(f".{final.name}.{what}") for what in ("partial", "old"))
     with _as_write_error(folder):
         lock = _take(partial, folder)
@@ -67,21 +71,9 @@ def whole_folder(folder: Path) -> Iterator[Path]:
 
 
 def write_folder(folder: Path, write: Callable[[Path], None]) -> None:
-    """Write a folder by a function that fills it; arguments and errors as for `whole_folder`."""
+    """Write a folder as `whole_folder` does, by a function that fills it."""
     with whole_folder(folder) as partial, _as_write_error(folder):
         write(partial)
-
-
-def make_private(folder: Path, *, remedy: str = "name another one") -> None:
-    """Make a folder and its parents, their owner's alone; an existing one is unchanged.
-
-    Raises:
-        WriteError: it cannot be made; the message ends in the remedy.
-    """
-    try:
-        make_private_folder(folder)
-    except OSError as error:
-        raise WriteError(f"the folder cannot be made ({error.strerror}): {remedy}", path=folder) from None
 
 
 def require_new(folder: Path) -> None:
@@ -114,7 +106,11 @@ def make_cache_folder() -> Path:
         WriteError: it cannot be made.
     """
     folder = cache_folder()
-    make_private(folder, remedy=f"set {_CACHE_VARIABLE} to another one")
+    try:
+        make_owner_folder(folder)
+    except OSError as error:
+        remedy = f"set {_CACHE_VARIABLE} to another one"
+        raise WriteError(f"the folder cannot be made ({error.strerror}): {remedy}", path=folder) from None
     return folder
 
 
@@ -128,21 +124,11 @@ def forget_compiled() -> None:
     os.environ[_COMPILED] = "off"
 
 
-def _exchangeable(folder: Path) -> Path:
-    """Return the full name of a folder that another one can replace."""
-    final = Path(os.path.realpath(folder))
-    if final.is_symlink():
-        raise SettingError(f"{folder} is a link that leads nowhere: name a new folder")
-    if final == Path.cwd() or final.is_mount():
-        raise SettingError(f"{folder} is the current folder, or a mount point: name a new folder inside it")
-    return final
-
-
 def _take(partial: Path, folder: Path) -> int:
     """Lock the folder that is to be filled; made if necessary."""
     if partial.is_symlink():  # its target would be emptied
         raise WriteError("a link: remove it", path=partial)
-    make_private_folder(partial)
+    make_owner_folder(partial)
     try:
         return take_lock(partial / LOCK_FILE)
     except BlockingIOError:

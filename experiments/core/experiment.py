@@ -17,7 +17,7 @@ from crfdeid.corpora.splits import Corpus, generate_corpus, read_splits
 from crfdeid.errors import SettingError
 from crfdeid.evaluation.significance import compare_systems
 from crfdeid.registry import model_settings
-from crfdeid.utils.files import make_private_folder
+from crfdeid.utils.files import make_owner_folder
 from experiments import EXPERIMENTS
 from experiments.core.embeddings import Embeddings, OnStep
 from experiments.core.systems import Cell, System, groups, profile_of
@@ -293,7 +293,7 @@ def models_folder(output: Path | None) -> Path | None:
     if output is None:
         return None
     try:
-        make_private_folder(output)
+        make_owner_folder(output)
     except OSError as error:
         raise SettingError(f"--output: {output} cannot be made: {error.strerror}") from None
     return output / "models"

@@ -29,7 +29,7 @@ from crfdeid.errors import (
     SettingError,
 )
 from crfdeid.evaluation.evaluate import REPAIR
-from crfdeid.utils.files import TEMPORARY, make_private_folder, write_files
+from crfdeid.utils.files import TEMPORARY, make_owner_folder, write_files
 from crfdeid.validation import shape_errors
 from experiments.core.embeddings import Embeddings
 from experiments.core.experiment import Evaluated, Prepared
@@ -243,7 +243,7 @@ class Store:
     def __init__(self, path: Path, experiment: Mapping[str, Any], *, resume: bool) -> None:
         self.folder = Folder(path)
         try:
-            make_private_folder(path)
+            make_owner_folder(path)
             # Held until the process ends, however it ends.
             self._lock = os.open(path / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -23,7 +23,7 @@ from crfdeid.documents import Document, LabelledSentence
 from crfdeid.errors import EmptyInputError, FormatError, MismatchError, OutputExistsError, WriteError
 from crfdeid.secrets import derive, has_secret, hash_word, read_secret, user_secret
 from crfdeid.serialization import distinct_names
-from crfdeid.utils.files import make_private_folder, write_files
+from crfdeid.utils.files import make_owner_folder, write_files
 from crfdeid.utils.json import dump_with_checksum, read_with_checksum
 from rnn.inputs import casing
 from rnn.privacy.representation import RepresentationModel
@@ -165,7 +165,7 @@ def release_ledger(folder: Path, documents: Sequence[Document], key: bytes) -> I
 def _held(folder: Path) -> Iterator[None]:
     """Lock a folder against other processes; the system releases the lock when this one ends."""
     try:
-        make_private_folder(folder)
+        make_owner_folder(folder)
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError as error:
         raise WriteError(f"the folder cannot be used: {error.strerror}", path=folder) from None

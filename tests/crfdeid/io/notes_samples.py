@@ -41,7 +41,7 @@ class HideQuill:
 
 
 PLAIN = Columns()
-AUDIT_KEY = b"a key of the tests"
+REPORT_KEY = b"a key of the tests"
 
 
 def redact_plan(columns: Columns = PLAIN) -> OutputPlan:
@@ -70,7 +70,7 @@ def run(
     ):
         failures += output.failures()
         files = output.begin(sources.note_files(source))
-        process_files(files, redact_plan(columns), workers, output, on_failure=failures.append, audit_key=AUDIT_KEY)
+        process_files(files, redact_plan(columns), workers, output, on_failure=failures.append, report_key=REPORT_KEY)
         if audit is not None:
             write_report(audit, {}, output.accounted)
     return failures

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from notes_samples import AUDIT_KEY, HideQuill, redact_plan, run
+from notes_samples import REPORT_KEY, HideQuill, redact_plan, run
 
 from crfdeid.io import runner, sources
 from crfdeid.io.output import FailureEntry, Journal, NoteDone, OutputFolder
@@ -32,7 +32,7 @@ def mixed(folder: Path) -> Path:
 
 
 def mac(text: str) -> str:
-    return hmac.new(AUDIT_KEY, text.encode(), hashlib.sha256).hexdigest()
+    return hmac.new(REPORT_KEY, text.encode(), hashlib.sha256).hexdigest()
 
 
 NOTES = [
@@ -76,7 +76,7 @@ def interrupted(source: Path, target: Path, after: int) -> None:
         start_workers(HideQuill(), 1) as workers,
     ):
         plan = redact_plan()
-        runner.process_files(files(), plan, workers, output, on_failure=lambda failure: None, audit_key=AUDIT_KEY)
+        runner.process_files(files(), plan, workers, output, on_failure=lambda failure: None, report_key=REPORT_KEY)
 
 
 @pytest.mark.parametrize("after", [0, 1, 3, 5])

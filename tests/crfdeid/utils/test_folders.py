@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from crfdeid.errors import OutputExistsError, SettingError, WriteError
-from crfdeid.utils.folders import make_private, require_new, whole_folder, write_folder
+from crfdeid.utils.files import write_files
+from crfdeid.utils.folders import require_new, whole_folder, write_folder
 
 
 def fill(text: str, folder: Path) -> None:
@@ -40,8 +41,9 @@ def test_a_folder_is_its_owners_alone_from_the_beginning(tmp_path: Path) -> None
     with whole_folder(tmp_path / "model") as partial:
         assert stat.S_IMODE(partial.stat().st_mode) == 0o700
     assert stat.S_IMODE((tmp_path / "model").stat().st_mode) == 0o700
-    make_private(tmp_path / "other" / "model")
-    assert stat.S_IMODE((tmp_path / "other" / "model").stat().st_mode) == 0o700
+    write_files({tmp_path / "other" / "model" / "weights": ""})
+    for folder in (tmp_path / "other", tmp_path / "other" / "model"):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
 def test_ended_while_the_old_folder_is_deleted_the_new_one_is_whole(
