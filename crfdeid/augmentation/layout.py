@@ -23,7 +23,8 @@ from crfdeid.bio import encode
 from crfdeid.corpora.marked_text import MarkedText, join_parts, labelled
 from crfdeid.documents import PHI, Document, Span
 from crfdeid.label_schemes import DATE, ID, LOCATION, NAME, TO_GROUP, TO_SEVEN
-from features.languages import DEFAULT_LANGUAGES, LANGUAGES
+from crfdeid.redaction.surrogates.locales import guess_locale
+from crfdeid.redaction.surrogates.words import own_pack
 
 KINSHIP_TYPE = "FAMILIARES_SUJETO_ASISTENCIA"
 """MEDDOCAN's type of words such as "mother"."""
@@ -33,7 +34,6 @@ _AFTER_VALUE = re.compile(r"[ \t.,;|]*")
 _GAP_IN_LINE = re.compile(r"\s{2,}|\t|[;|]\s*")
 _LONGEST_VALUE = 120  # characters; longer ones are sections of text
 _SENTENCE_END = re.compile(r"(?<=[^\W\d]{3}[.!?])\s+(?=[^\W\d_])")
-_FEWEST_WORDS = 0.08  # share of a language's function words from which a note is in it
 
 
 class _Field(NamedTuple):
@@ -109,7 +109,7 @@ class LayoutRewriter:
 
     def _in_sentences(self, note: _Note) -> Iterator[MarkedText]:
         """Fields as sentences of a paragraph, after the rest."""
-        frames = _frames(note.language, "fields") or ("{FIELD} {VALUE}.",)
+        frames = _frames(note.locale, "fields") or ("{FIELD} {VALUE}.",)
         for field in note.body:
             yield from note.value(field)
             yield MarkedText("\n")
@@ -163,7 +163,7 @@ class LayoutRewriter:
 
     def _remark(self, note: _Note) -> list[MarkedText]:
         """A sentence with values of the note; none where no frame of its language fits the values it has."""
-        frames = _frames(note.language, "sentences")
+        frames = _frames(note.locale, "sentences")
         fitting = [frame for frame in frames if set(_SLOT.findall(frame)) <= note.values.keys()]
         if not fitting:
             return []
@@ -281,7 +281,7 @@ class _Note:
         self.body = [field for field in self.fields if not self._is_header(field)]
         self.has_header = sum(bool(field.name) for field in self.header) >= 3
         self.values = self._values()
-        self.language = _language(document.text)
+        self.locale = guess_locale(document.text)
 
     def _is_header(self, field: _Field) -> bool:
         return field.is_short and (bool(field.name) or self.overlaps(*field.sentences[0]))
@@ -393,21 +393,10 @@ def _slots(label: str) -> Sequence[str]:
     return _SLOTS_OF_GROUP.get(TO_GROUP.get(label), ())
 
 
-@cache
-def _frames(language: str | None, kind: str) -> tuple[str, ...]:
+def _frames(locale: str | None, kind: str) -> Sequence[str]:
     """Sentence templates of a language: "sentences" for values and "fields" for fields; none without a language."""
-    return tuple(LANGUAGES[language].content["copies"][kind].strip().splitlines()) if language else ()
-
-
-def _language(text: str) -> str | None:
-    """The language with templates whose frequent words a text has most; None where they are too few in any."""
-    words = re.findall(r"[^\W\d_]+", text.lower())
-    known = {
-        pack.code: {*pack.entries("copies", "frequent")} for pack in LANGUAGES.values() if "copies" in pack.content
-    }
-    shares = {code: sum(word in frequent for word in words) for code, frequent in known.items()}
-    best = max(shares, key=lambda code: (shares[code], code in DEFAULT_LANGUAGES))
-    return best if shares[best] > _FEWEST_WORDS * len(words) else None
+    pack = own_pack(locale) if locale else None
+    return pack.content["copies"][kind].strip().splitlines() if pack and "copies" in pack.content else ()
 
 
 def _cut_at_lines(document: Document) -> Document:

@@ -61,9 +61,8 @@ The lists of ``records``, of patients' tables:
 - ``cue``, ``after_cue``, ``of_cue``: expressions of words before a short identifier, after the first and between them;
 - ``within_date``: words between day, month and year.
 
-Of ``copies`` of training notes in another layout: ``frequent`` words that show the language; ``sentences`` and
-``fields``, a line each, that values and fields are set into. {PATIENT} and the like are values of that subtype,
-{RELATIVE:word} a word for a relative.
+Of ``copies`` of training notes in another layout: ``sentences`` and ``fields``, a line each, that values and fields are
+set into. {PATIENT} and the like are values of that subtype, {RELATIVE:word} a word for a relative.
 
 The tables of ``surrogates``. Two entries come before them: ``read_with`` has the codes of languages that notes mix with
 this one, and ``quoted`` those of languages of which only ages and days of the week are read:

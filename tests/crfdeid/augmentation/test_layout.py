@@ -17,7 +17,21 @@ from features.tokens import Sentence
 BODY = {
     "en": "The pain began in the night and was worse in the morning. She was seen by us. No fever on arrival.",
     "es": "El dolor empezó por la noche y fue a peor en la mañana. La fiebre cedió con los fármacos. No hay más datos.",
-    "": "Schmerz seit gestern. Kein Fieber.",
+    "de": "Die Schmerzen begannen in der Nacht. Am Morgen war das Fieber mit der Medikation weg. Es gibt nichts mehr.",
+    "fr": "La douleur a commencé dans la nuit et le matin elle était pire. La fièvre a cédé avec les médicaments.",
+    "it": "Il dolore è iniziato nella notte ed è peggiorato al mattino. La febbre è scesa con i farmaci. Non altro.",
+    "nl": "De pijn begon in de nacht en was in de ochtend erger. De koorts zakte met de medicatie. Er is niet meer.",
+    "pt": "A dor começou à noite e foi pior pela manhã. A febre cedeu com os medicamentos. Não há mais dados.",
+    "": "El pacient té dolor des d'ahir amb febre. És una dona de 40 anys i no en té més al servei.",  # Catalan
+}
+SIGNED = {
+    "en": "signed: ",
+    "es": "firmado: ",
+    "de": "gezeichnet: ",
+    "fr": "signé : ",
+    "it": "firmato: ",
+    "nl": "getekend: ",
+    "pt": "assinado: ",
 }
 FIELDS = [
     ("Name", "PATIENT"),
@@ -110,14 +124,17 @@ def test_any_text_can_be_rewritten(text, seed):
     LayoutRewriter(set(), seed=seed)(Document("1", text))
 
 
-@pytest.mark.parametrize(("language", "word"), [("en", "signed"), ("es", "firmado"), ("", "signed")])
-def test_values_are_set_into_sentences_of_the_language_of_the_note_alone(language, word):
+@pytest.mark.parametrize("language", BODY)
+def test_values_are_set_into_sentences_of_the_language_of_the_note_alone(language):
     rewrite = LayoutRewriter(set(), seed=0)
     note = header_note("1", "Aldaq Borunq", "Celtiq Dorvanq", 4821, language)
-    texts = [rewrite(note).text.lower() for _ in range(60)]
-    assert any(f"{word}: celtiq" in text for text in texts) == (language != "")
-    other = "firmado" if word == "signed" else "signed"
-    assert not any(other in text for text in texts)
+    copies = [rewrite(note) for _ in range(100)]
+    for code, sentence in SIGNED.items():
+        begin = sentence.replace(" ", r"\s")
+        ends = [(copy, match.end()) for copy in copies for match in re.finditer(begin, copy.text.lower())]
+        assert bool(ends) == (code == language)
+        for copy, end in ends:
+            assert any(start == end and label == "DOCTOR" for start, _, label in copy.spans)
 
 
 @pytest.mark.parametrize("labels", [{"PATIENT"}, {"PATIENT", KINSHIP_TYPE}])
@@ -159,7 +176,7 @@ def test_other_names_of_copies_are_refused(text):
 
 def header_note(id_: str, patient: str, doctor: str, number: int, language: str = "en") -> Document:
     text, spans = "", []
-    fields = (("Name", patient, "PATIENT"), ("Seen by", doctor, "DOCTOR"), ("Record", str(number), "ID"))
+    fields = (("Name", patient, "PATIENT"), ("Doctor", doctor, "DOCTOR"), ("Record", str(number), "ID"))
     for name, value, label in fields:
         text += f"{name}: "
         spans.append(Span(len(text), len(text) + len(value), label))
