@@ -58,7 +58,7 @@ setup(
     },
     packages=find_packages(include=["crfdeid*", "features*", "rnn*", "experiments*"]),
     package_data={
-        "crfdeid": ["py.typed"],
+        "crfdeid": ["py.typed", "*.txt"],
         "crfdeid.augmentation": ["*.txt"],
         "crfdeid.corpora.synthetic": ["*.txt", "*.json"],
         "crfdeid.explain": ["templates/*"],

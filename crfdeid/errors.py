@@ -44,47 +44,36 @@ class UsageError(ValueError):
     code: ClassVar[str] = "usage"
     exit_status: ClassVar[int] = 2
 
+    def __init_subclass__(cls, code: str | None = None) -> None:
+        cls.code = code or cls.code
 
-class UnknownNameError(UsageError):
+
+class UnknownNameError(UsageError, code="unknown-name"):
     """Unknown name of a model, setting, column, corpus or file."""
 
-    code = "unknown-name"
 
-
-class SettingError(UsageError):
+class SettingError(UsageError, code="invalid-setting"):
     """A value that is out of range, of the wrong type or not parsable."""
 
-    code = "invalid-setting"
 
-
-class OptionConflictError(UsageError):
+class OptionConflictError(UsageError, code="option-conflict"):
     """Options or settings that exclude each other, or one that needs another."""
 
-    code = "option-conflict"
 
-
-class MissingExtraError(UsageError):
+class MissingExtraError(UsageError, code="missing-extra"):
     """An optional library that is not installed."""
 
-    code = "missing-extra"
 
-
-class SecretError(UsageError):
+class SecretError(UsageError, code="secret"):
     """A secret that is missing, too short, unreadable or not the expected one."""
 
-    code = "secret"
 
-
-class OutputExistsError(UsageError):
+class OutputExistsError(UsageError, code="output-exists"):
     """An output that exists already; no command overwrites files."""
 
-    code = "output-exists"
 
-
-class NotTrainedError(UsageError):
+class NotTrainedError(UsageError, code="not-trained"):
     """A model that is used before it is trained or loaded."""
-
-    code = "not-trained"
 
 
 class DataError(ValueError):
@@ -104,6 +93,9 @@ class DataError(ValueError):
     code: ClassVar[str] = "data"
     exit_status: ClassVar[int] = 1
 
+    def __init_subclass__(cls, code: str | None = None) -> None:
+        cls.code = code or cls.code
+
     def __init__(
         self, problem: str, *, path: Path | str | None = None, line: int | None = None, offset: int | None = None
     ) -> None:
@@ -116,70 +108,48 @@ class DataError(ValueError):
         self.problem, self.path, self.line, self.offset = problem, path or None, line, offset
 
 
-class FormatError(DataError):
+class FormatError(DataError, code="format"):
     """A file or record that violates its format, such as invalid JSON or a missing column."""
 
-    code = "format"
 
-
-class EncodingError(DataError):
+class EncodingError(DataError, code="encoding"):
     """Text that is not valid UTF-8, or is mojibake."""
 
-    code = "encoding"
 
-
-class SpanError(DataError):
+class SpanError(DataError, code="span"):
     """Offsets outside the text, overlapping spans, or annotations that do not fit the text."""
 
-    code = "span"
 
-
-class IntegrityError(DataError):
+class IntegrityError(DataError, code="integrity"):
     """A file that is damaged or was changed: a checksum or a structural check fails."""
 
-    code = "integrity"
 
-
-class VersionError(DataError):
+class VersionError(DataError, code="version"):
     """A model, result or run state that another version of the library wrote."""
 
-    code = "version"
 
-
-class NotFoundError(DataError):
+class NotFoundError(DataError, code="not-found"):
     """A file or folder that does not exist."""
 
-    code = "not-found"
 
-
-class ReadError(DataError):
+class ReadError(DataError, code="read"):
     """A file that the operating system does not let us read."""
 
-    code = "read"
 
-
-class WriteError(DataError):
+class WriteError(DataError, code="write"):
     """A file or folder that cannot be written, such as on a full disk."""
 
-    code = "write"
 
-
-class LimitError(DataError):
+class LimitError(DataError, code="limit"):
     """Input above a limit on its size, length or processing time."""
 
-    code = "limit"
 
-
-class EmptyInputError(DataError):
+class EmptyInputError(DataError, code="empty"):
     """Input that lacks required content, such as a corpus without documents or PHI."""
 
-    code = "empty"
 
-
-class MismatchError(DataError):
+class MismatchError(DataError, code="mismatch"):
     """Inputs that do not belong together, such as predictions for other documents."""
-
-    code = "mismatch"
 
 
 @contextmanager

@@ -1,22 +1,6 @@
 """PHI types of all corpora in one table, and the relabelling of documents by it.
 
-The columns of `_TABLE`, each "-" for none and "?" where the scheme has no answer for a type:
-
-- corpora that have the type: i2b2 2006 and 2014, MEDDOCAN, ASQ-PHI, TAB; the synthetic corpus uses the types of 2014.
-- subtype: one of the seven of yadav2016, Table 5, the types of i2b2 2006 without AGE. A type belongs to the
-  subtype whose definition in the 2006 challenge covers it. No subtype covers ages, professions, employers, e-mail and
-  web addresses, or login names.
-- group: one of the seven categories of johnson2020, section 3.3 and Table 1. None covers MEDDOCAN's sex, relatives
-  (mostly words such as "mother") and other facts.
-- hipaa: the identifier of the Safe Harbor list, 45 CFR 164.514(b)(2)(i), letters A to R. It lists identifiers of the
-  patient and of relatives, employers and household members. A type counts if its definition covers one of them, though
-  it may cover more, such as ages below 90. For i2b2 2014 this is exactly the challenge's list, which lacks URL and
-  IPADDR (N and O). For other corpora it is approximate: LOCATION includes countries, ID the numbers of doctors. Names,
-  licences and employee numbers of staff are not identifiers of the patient.
-- surrogate: the kind of surrogate in `crfdeid.redaction.surrogates`; "none", with the reason, is replaced by the name
-  of the type.
-
-docs/reference/types.md, which is generated, shows the table.
+The table and its columns are in label_schemes.txt; the generated page docs/reference/types.md shows it.
 """
 
 from __future__ import annotations
@@ -24,105 +8,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from crfdeid.documents import PHI, Document, merge, merge_evidence
 from crfdeid.errors import SettingError, UnknownNameError, shorten_list
 
-_TABLE = """
-PATIENT                           2006+2014           PATIENT   NAME        A  person
-DOCTOR                            2006+2014           DOCTOR    NAME        -  person
-USERNAME                          2014                -         NAME        -  account
-PROFESSION                        2014                -         PROFESSION  -  job
-HOSPITAL                          2006+2014+meddocan  HOSPITAL  LOCATION    -  hospital
-DEPARTMENT                        2014                HOSPITAL  LOCATION    -  hospital
-ROOM                              2014                HOSPITAL  LOCATION    -  number
-ORGANIZATION                      2014                -         LOCATION    A  hospital
-STREET                            2014                LOCATION  LOCATION    B  street
-CITY                              2014                LOCATION  LOCATION    B  town
-STATE                             2014                LOCATION  LOCATION    -  town
-COUNTRY                           2014                LOCATION  LOCATION    -  country
-ZIP                               2014                LOCATION  LOCATION    B  town
-LOCATION-OTHER                    2014                LOCATION  LOCATION    -  place
-AGE                               2006+2014           -         AGE         C  age
-DATE                              2006+2014+asq-phi   DATE      DATE        C  date
-PHONE                             2006+2014           PHONE     CONTACT     D  telephone
-FAX                               2014                PHONE     CONTACT     E  telephone
-EMAIL                             2014                -         CONTACT     F  mail
-URL                               2014                -         CONTACT     -  web
-IPADDR                            2014                -         CONTACT     -  net
-IPADDRESS                         2014                -         CONTACT     -  net
-SSN                               2014                ID        ID          G  number
-MEDICALRECORD                     2014                ID        ID          H  number
-HEALTHPLAN                        2014                ID        ID          I  number
-ACCOUNT                           2014                ID        ID          J  number
-LICENSE                           2014                ID        ID          K  licence
-VEHICLE                           2014                ID        ID          L  number
-DEVICE                            2014                ID        ID          M  number
-BIOID                             2014                ID        ID          P  none: traits, and files of any form
-IDNUM                             2014                ID        ID          R  number
-LOCATION                          2006                LOCATION  LOCATION    B  place
-ID                                2006                ID        ID          R  number
-NOMBRE_SUJETO_ASISTENCIA          meddocan            PATIENT   NAME        A  person
-NOMBRE_PERSONAL_SANITARIO         meddocan            DOCTOR    NAME        -  person
-CALLE                             meddocan            LOCATION  LOCATION    B  street
-TERRITORIO                        meddocan            LOCATION  LOCATION    B  town
-PAIS                              meddocan            LOCATION  LOCATION    -  country
-NUMERO_TELEFONO                   meddocan            PHONE     CONTACT     D  telephone
-NUMERO_FAX                        meddocan            PHONE     CONTACT     E  telephone
-ID_SUJETO_ASISTENCIA              meddocan            ID        ID          H  number
-ID_CONTACTO_ASISTENCIAL           meddocan            ID        ID          R  number
-ID_ASEGURAMIENTO                  meddocan            ID        ID          G  licence
-ID_TITULACION_PERSONAL_SANITARIO  meddocan            ID        ID          -  licence
-ID_EMPLEO_PERSONAL_SANITARIO      meddocan            ID        ID          -  number
-FECHAS                            meddocan            DATE      DATE        C  date
-CENTRO_SALUD                      meddocan            -         LOCATION    -  hospital
-CORREO_ELECTRONICO                meddocan            -         CONTACT     F  mail
-DIREC_PROT_INTERNET               meddocan            -         CONTACT     O  net
-EDAD_SUJETO_ASISTENCIA            meddocan            -         AGE         C  age
-FAMILIARES_SUJETO_ASISTENCIA      meddocan            -         -           A  kin
-IDENTIF_BIOMETRICOS               meddocan            -         ID          P  none: traits, and files of any form
-IDENTIF_DISPOSITIVOS_NRSERIE      meddocan            -         ID          M  number
-IDENTIF_VEHICULOS_NRSERIE_PLACAS  meddocan            -         ID          L  number
-INSTITUCION                       meddocan            -         LOCATION    A  hospital
-NUMERO_BENEF_PLAN_SALUD           meddocan            -         ID          I  number
-OTRO_NUMERO_IDENTIF               meddocan            -         ID          R  number
-OTROS_SUJETO_ASISTENCIA           meddocan            -         -           R  none: facts of any kind in free text
-PROFESION                         meddocan            -         PROFESSION  -  job
-SEXO_SUJETO_ASISTENCIA            meddocan            -         -           -  sex
-URL_WEB                           meddocan            -         CONTACT     N  web
-NAME                              asq-phi             ?         NAME        ?  person
-GEOGRAPHIC_LOCATION               asq-phi             ?         LOCATION    ?  place
-MEDICAL_RECORD_NUMBER             asq-phi             ?         ID          ?  number
-HEALTH_PLAN_BENEFICIARY_NUMBER    asq-phi             ?         ID          ?  number
-SOCIAL_SECURITY_NUMBER            asq-phi             ?         ID          ?  number
-ACCOUNT_NUMBER                    asq-phi             ?         ID          ?  number
-CERTIFICATE_LICENSE_NUMBER        asq-phi             ?         ID          ?  licence
-UNIQUE_IDENTIFIER                 asq-phi             ?         ID          ?  number
-PHONE_NUMBER                      asq-phi             ?         CONTACT     ?  telephone
-FAX_NUMBER                        asq-phi             ?         CONTACT     ?  telephone
-EMAIL_ADDRESS                     asq-phi             ?         CONTACT     ?  mail
-IP_ADDRESS                        asq-phi             ?         CONTACT     ?  net
-CODE                              tab                 ?         ID          ?  number
-DATETIME                          tab                 ?         DATE        ?  date
-DEM                               tab                 ?         -           ?  none: traits of any kind in free text
-LOC                               tab                 ?         LOCATION    ?  place
-MISC                              tab                 ?         -           ?  none: facts of any kind in free text
-ORG                               tab                 ?         LOCATION    ?  hospital
-QUANTITY                          tab                 ?         -           ?  none: amounts of any unit
-PERSON                            tab                 ?         NAME        ?  person
-CONTACT                           other               ?         CONTACT     ?  contact
-DEVICE_IDENTIFIER                 other               ?         ?           ?  number
-EMPLOYER                          other               ?         ?           ?  hospital
-FAMILY                            other               ?         ?           ?  kin
-IP                                other               ?         ?           ?  net
-OCCUPATION                        other               ?         ?           ?  job
-PHI                               other               ?         ?           ?  none: the model names no type
-RELATIVE                          other               ?         ?           ?  kin
-SEX                               other               ?         ?           ?  sex
-VEHICLE_IDENTIFIER                other               ?         ?           ?  number
-WEB_URL                           other               ?         ?           ?  web
-"""
-_ROWS = [row.split(maxsplit=5) for row in _TABLE.strip().splitlines()]
+_ROWS = [
+    line.split(maxsplit=5)
+    for line in Path(__file__).with_suffix(".txt").read_text("utf-8").splitlines()
+    if line and not line.startswith("#")
+]
 
 
 def _column(number: int) -> dict[str, str | None]:

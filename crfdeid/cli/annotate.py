@@ -9,21 +9,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
+from crfdeid.cli import options as shared
 from crfdeid.cli.corpus_options import FORMAT, TYPES, read_annotated
-from crfdeid.cli.options import (
-    BLIND,
-    ID_COLUMN,
-    JSON,
-    KEY_FILE,
-    OUTPUT,
-    SEED,
-    TEXT_COLUMN,
-    TRAINED,
-    find_named,
-    load_trained,
-    require_new_file,
-    require_new_folder,
-)
 from crfdeid.cli.shell import Argument, Mode, Option, choice, command, file_path, fraction, whole_number
 from crfdeid.errors import UsageError
 from crfdeid.review.sampling import SAMPLE_FORMATS, STRATEGIES
@@ -38,9 +25,9 @@ _MODEL = Mode("--trained", lambda options: options.trained is not None)
 
 @command(
     Argument("notes", file_path, help="Notes to draw from, a file (text, JSON Lines, CSV or Parquet) or a folder."),
-    Option("--count", whole_number(1), required=True, metavar="N", help="Number of notes to draw."),
-    OUTPUT.but(help="New folder for the notes, and drawn.csv, which describes the draw."),
-    TRAINED.but(only=(Mode("a sample without --blind", lambda options: not options.blind),)),
+    Option("--count", whole_number(1), required=True, help="Number of notes to draw."),
+    shared.OUTPUT.but(help="New folder for the notes, and drawn.csv, which describes the draw."),
+    shared.TRAINED.but(only=(Mode("a sample without --blind", lambda options: not options.blind),)),
     choice(
         "--strategy",
         STRATEGIES,
@@ -56,20 +43,19 @@ _MODEL = Mode("--trained", lambda options: options.trained is not None)
         metavar="PATH",
         help="Annotated notes, or drawn.csv of an earlier sample, not to draw again.",
     ),
-    BLIND.but(rare=False),
-    SEED,
-    TEXT_COLUMN.but(rare=True),
-    ID_COLUMN.but(rare=True),
+    shared.BLIND.but(rare=False),
+    shared.SEED,
+    shared.TEXT_COLUMN.but(rare=True),
+    shared.ID_COLUMN.but(rare=True),
     Option(
         "--random-fraction",
         fraction,
         only=(Mode("--strategy other than random", lambda options: _way(options) != "random"),),
         rare=True,
         default=0.2,
-        metavar="FRACTION",
         help="Fraction of the notes to draw at random.",
     ),
-    KEY_FILE.but(only=(_MODEL,)),
+    shared.KEY_FILE.but(only=(_MODEL,)),
     details="With a model, the notes hold its findings, for annotators to correct.",
     examples=(
         "crfdeid annotate sample notes/ --count 50 --output to-annotate/ --trained model/",
@@ -85,9 +71,9 @@ def run_sample(options: SimpleNamespace) -> None:
 
     one_thread()
     by = _way(options)
-    require_new_folder(options.output, {"NOTES": options.notes})
+    shared.require_new_folder(options.output, {"NOTES": options.notes})
     left, done = _split(options)
-    tagger = load_trained(options)
+    tagger = shared.load_trained(options)
     known = list(candidates(done)) if by in ("coverage", "mixed") else []
     drawn = draw_sample(
         list(candidates(left, tagger)),
@@ -104,7 +90,7 @@ def run_sample(options: SimpleNamespace) -> None:
             replace(one, candidate=replace(one.candidate, document=document))
             for one, document in zip(drawn, annotated, strict=True)
         ]
-        folder = find_named(options.trained)
+        folder = shared.find_named(options.trained)
         model = f"{folder.path.name} {model_digest(folder)[:12]}"
     write_sample(drawn, options.output, format=options.output_format, model=model, for_test=options.blind)
     at_random, minutes = sum(one.by == "random" for one in drawn), sum(one.candidate.minutes for one in drawn)
@@ -157,12 +143,11 @@ def _left_out(path: Path) -> Iterator[str]:
     Argument("second", file_path, help="The same notes as another person annotated them."),
     FORMAT,
     TYPES,
-    OUTPUT.but(required=False, help="New file, NAME.html, for a page to settle the differences; it holds the notes."),
-    JSON,
-    examples=(
-        "crfdeid annotate agreement anna/ bert/",
-        "crfdeid annotate agreement anna/ bert/ --output settle.html",
+    shared.OUTPUT.but(
+        required=False, help="New file, NAME.html, for a page to settle the differences; it holds the notes."
     ),
+    shared.JSON,
+    examples=("crfdeid annotate agreement anna/ bert/", "crfdeid annotate agreement anna/ bert/ --output settle.html"),
 )
 def run_agreement(options: SimpleNamespace) -> None:
     """Print the agreement."""
@@ -173,7 +158,7 @@ def run_agreement(options: SimpleNamespace) -> None:
     from crfdeid.evaluation.agreement import agreement as measure  # noqa: PLC0415
 
     if options.output is not None:
-        require_new_file(options.output, {"FIRST": options.first, "SECOND": options.second})
+        shared.require_new_file(options.output, {"FIRST": options.first, "SECOND": options.second})
     first, second = (read_annotated(path, options) for path in (options.first, options.second))
     other = same_notes(first, second, sides=("FIRST", "SECOND"), doing="compare")
     agreement = measure(first, other)

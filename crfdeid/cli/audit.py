@@ -49,7 +49,6 @@ def _copies(text: str) -> tuple[int, ...]:
         whole_number(8, _MANY),
         only=(_TRAINED,),
         default=400,
-        metavar="N",
         help="Number of names, each put into the training notes with probability 1/2.",
     ),
     Option(

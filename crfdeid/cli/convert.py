@@ -34,8 +34,7 @@ def _fractions(text: str) -> tuple[float, ...]:
 @command(
     ANNOTATED,
     OUTPUT.but(
-        required=False,
-        help=f"New file, or new folder for {', '.join(_FOLDERS)} and --split; optional with --check.",
+        required=False, help=f"New file, or new folder for {', '.join(_FOLDERS)} and --split; optional with --check."
     ),
     choice(
         "--output-format",

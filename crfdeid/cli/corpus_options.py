@@ -30,7 +30,6 @@ FORMAT = choice(
 PATIENT_COLUMN = Option(
     "--patient-column",
     rare=True,
-    metavar="NAME",
     help="Key of JSON notes with the patient; default: patient, else the first subfolder.",
 )
 TYPES = choice(
@@ -53,7 +52,6 @@ IGNORE_TYPES = Option(
     "--ignore-types",
     names,
     rare=True,
-    metavar="NAMES",
     help=f"Concept types to ignore, or none; default: {','.join(IGNORED_CONCEPT_TYPES)}.",
 )
 

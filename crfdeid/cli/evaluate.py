@@ -33,10 +33,7 @@ _PREDICTED = Mode("--predicted", lambda options: options.predicted is not None)
 
 @command(
     Argument(
-        "paths",
-        metavar="[MODEL] NOTES",
-        nargs=-1,
-        help="Model to score (not with --predicted), and annotated notes.",
+        "paths", metavar="[MODEL] NOTES", nargs=-1, help="Model to score (not with --predicted), and annotated notes."
     ),
     Option("--predicted", file_path, metavar="PATH", help="The same notes with predictions, instead of MODEL."),
     Option(
@@ -69,15 +66,11 @@ _PREDICTED = Mode("--predicted", lambda options: options.predicted is not None)
         file_path,
         only=(_CONCEPTS,),
         rare=True,
-        metavar="FILE",
         help="CSV file of text ranges without annotated concepts (columns document, start, end), to score again "
         "without them.",
     ),
     details="docs/reference/metrics.md describes the scores.",
-    examples=(
-        "crfdeid evaluate model/ notes/",
-        "crfdeid evaluate --predicted found/ notes/ --mode strict,i2b2",
-    ),
+    examples=("crfdeid evaluate model/ notes/", "crfdeid evaluate --predicted found/ notes/ --mode strict,i2b2"),
 )
 def run(options: SimpleNamespace) -> None:
     """Print the scores."""

@@ -7,17 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from crfdeid.cli.options import (
-    KEY_FILE,
-    LISTS,
-    MODEL,
-    NO_CONSISTENCY,
-    OUTPUT,
-    SENSITIVITY,
-    STDIN,
-    load_model,
-    require_new_file,
-)
+from crfdeid.cli import options as shared
 from crfdeid.cli.shell import Argument, Mode, Option, choice, command, file_path, names, whole_number
 from crfdeid.errors import UsageError
 
@@ -59,15 +49,15 @@ def _rendering(options: SimpleNamespace) -> str:
 
 
 @command(
-    MODEL,
+    shared.MODEL,
     Argument("note", file_path, required=False, help="Text file to explain the findings in, or - for standard input."),
     Option("--text", metavar="TEXT", help="Text to explain, instead of NOTE."),
     Option("--token", only=(_TEXT,), metavar="WORD", help="Word of the text to explain, or its number from 0."),
     Option("--compare", metavar="MODEL", help="Second model, for a comparison."),
-    Option("--top", whole_number(1), only=(_TOP,), default=20, metavar="N", help="Number of features."),
-    SENSITIVITY.but(only=(_TEXT,)),
-    LISTS.but(only=(_TEXT,)),
-    OUTPUT.but(required=False, help="New file for the explanation; default: standard output."),
+    Option("--top", whole_number(1), only=(_TOP,), default=20, help="Number of features."),
+    shared.SENSITIVITY.but(only=(_TEXT,)),
+    shared.LISTS.but(only=(_TEXT,)),
+    shared.OUTPUT.but(required=False, help="New file for the explanation; default: standard output."),
     choice(
         "--output-format",
         tuple(_ENDINGS.values()),
@@ -96,7 +86,6 @@ def _rendering(options: SimpleNamespace) -> str:
         names,
         only=(_TOKEN, _PLAIN),
         rare=True,
-        metavar="NAMES",
         help="Methods, from sum,occlusion,gradients; default: those of the model.",
     ),
     Option(
@@ -105,7 +94,6 @@ def _rendering(options: SimpleNamespace) -> str:
         only=(_TOKEN, _PLAIN),
         rare=True,
         default=5,
-        metavar="N",
         help="Number of words on each side to hide from the model, one at a time.",
     ),
     Option(
@@ -134,8 +122,8 @@ def _rendering(options: SimpleNamespace) -> str:
         metavar="PATH",
         help="Annotated notes for development, for the effect of each kind of feature on the scores.",
     ),
-    NO_CONSISTENCY.but(only=(_TEXT,)),
-    KEY_FILE,
+    shared.NO_CONSISTENCY.but(only=(_TEXT,)),
+    shared.KEY_FILE,
     details="Without a text: features, weights and rules. With a text: the reason for each span, and for one word the "
     "evidence for its tag.",
     examples=(
@@ -152,10 +140,10 @@ def run(options: SimpleNamespace) -> None:
     if options.text is not None and options.note is not None:
         raise UsageError("NOTE and --text: give one of them")
     if options.output is not None:
-        require_new_file(options.output, {"--dev": options.dev})
+        shared.require_new_file(options.output, {"--dev": options.dev})
     text = _text_of(options)
     folders = [options.model] if options.compare is None else [options.model, options.compare]
-    models = [load_model(options, folder) for folder in folders]
+    models = [shared.load_model(options, folder) for folder in folders]
     named, kind = dict(zip(_model_names(folders, models), models, strict=True)), _rendering(options)
     shown = _weights_output(options, named, kind) if text is None else _decisions_output(options, named, kind, text)
     if options.output is None:
@@ -169,7 +157,7 @@ def _text_of(options: SimpleNamespace) -> str | None:
     from crfdeid.io.records import LONGEST_NOTE  # noqa: PLC0415
     from crfdeid.utils.files import read_text  # noqa: PLC0415
 
-    if options.note == STDIN:
+    if options.note == shared.STDIN:
         return read_stdin(LONGEST_NOTE)
     text: str | None = options.text if options.note is None else read_text(options.note)
     return text

@@ -52,10 +52,7 @@ def _render_representation(folder: Path) -> str:
     facts = [
         ("Digest", model.digest),
         ("Size", f"{model.size} numbers a token"),
-        (
-            "Neighbours",
-            f"N = {model.settings.neighbours}: each word of PHI is to be hidden among N words",
-        ),
+        ("Neighbours", f"N = {model.settings.neighbours}: each word of PHI is to be hidden among N words"),
         (
             "Noise",
             f"standard deviation {of_inputs:.3f} of the inputs (the word vectors' own is 1) and {of_outputs:.3f} of "

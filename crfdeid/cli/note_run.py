@@ -16,17 +16,9 @@ from typing import Any
 from crfdeid.cli.progress import make_bar
 from crfdeid.documents import CONCEPT, Document
 from crfdeid.errors import DataError, OptionConflictError, UsageError
-from crfdeid.io.output import NoteDone, OutputFolder
-from crfdeid.io.records import (
-    MAX_UTF8_BYTES,
-    Columns,
-    Failure,
-    Note,
-    NoteFile,
-    Record,
-    shown_name,
-    too_long_failure,
-)
+from crfdeid.io.journal import NoteDone
+from crfdeid.io.output import OutputFolder
+from crfdeid.io.records import MAX_UTF8_BYTES, Columns, Failure, Note, NoteFile, Record, shown_name, too_long_failure
 from crfdeid.io.run_report import RunTotals, run_summary, summary_lines, write_report
 from crfdeid.io.runner import OutputPlan, process_files, start_workers
 from crfdeid.io.sources import NOTE_FORMATS, note_files, read_file, renaming, require_no_dates, survey_input
@@ -126,7 +118,7 @@ def run_folder(options: SimpleNamespace, task: RunPlan) -> int:
             shown.update(size - shown.n)
 
         for failure in output.failures():
-            fail(output.with_input_name(failure))
+            fail(failure)
         process_files(
             output.begin(files),
             task.plan,

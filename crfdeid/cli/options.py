@@ -26,20 +26,19 @@ STDIN = Path("-")
 MODEL = Argument(
     "model", help="Folder of a model, or a built-in model, never validated on real notes: synthetic or rules."
 )
-SEED = Option("--seed", whole_number(0, MOST_SEED), default=0, metavar="N", help="Random seed.")
+SEED = Option("--seed", whole_number(0, MOST_SEED), default=0, help="Random seed.")
 OUTPUT = Option("--output", file_path, required=True, metavar="PATH", help="New file or folder for the result.")
-LIMIT = Option("--limit", whole_number(1), metavar="N", help="Number of notes, the first of all; default: all.")
+LIMIT = Option("--limit", whole_number(1), help="Number of notes, the first of all; default: all.")
 JSON = flag("--json", help="Print one JSON object and nothing else.")
-SET = Option("--set", setting, multiple=True, metavar="NAME=VALUE", help="Setting that differs from the profile's.")
+SET = Option("--set", setting, multiple=True, help="Setting that differs from the profile's.")
 
 # Use of a model.
 SENSITIVITY = Option(
     "--sensitivity",
     fraction,
-    metavar="FRACTION",
     help="Sensitivity on the development notes that the threshold reaches, such as 0.997; default: no threshold.",
 )
-LISTS = Option("--lists", file_path, metavar="FILE", help="TOML file: values always hidden and never, of a site.")
+LISTS = Option("--lists", file_path, help="TOML file: values always hidden and never, of a site.")
 NO_CONSISTENCY = flag("--no-consistency", rare=True, help="Mark a value only where the model finds it.")
 ALLOW_MOJIBAKE = flag(
     "--allow-mojibake", rare=True, help="Accept notes in mojibake (UTF-8 read as Latin-1, U+FFFD), which else fail."
@@ -48,29 +47,21 @@ KEY_FILE = Option(
     "--key-file",
     file_path,
     rare=True,
-    metavar="FILE",
     help=f"File with the secret of a private vocabulary; default: {SECRET_VARIABLE}.",
 )
 SECRET_FILE = Option(
     "--secret-file",
     file_path,
-    metavar="FILE",
     help=f"File with the secret of surrogates, hashes and new names; default: {SECRET_VARIABLE}.",
 )
 TRAINED = Option("--trained", metavar="MODEL", help="Model whose findings and uncertainty are shown; default: none.")
 BLIND = flag("--blind", rare=True, help="Leave out the model's findings, for an unbiased test set.")
 
-ENCRYPTION_KEY_FILE = Option(
-    "--encryption-key-file", file_path, metavar="FILE", help="File with the key of encrypted values."
-)
+ENCRYPTION_KEY_FILE = Option("--encryption-key-file", file_path, help="File with the key of encrypted values.")
 
 # Tables.
-TEXT_COLUMN = Option(
-    "--text-column", section=TABLES, default="text", metavar="NAME", help="Column or key with the text of a note."
-)
-ID_COLUMN = Option(
-    "--id-column", section=TABLES, metavar="NAME", help="Column or key with the id of a note; default: id, or the row."
-)
+TEXT_COLUMN = Option("--text-column", section=TABLES, default="text", help="Column or key with the text of a note.")
+ID_COLUMN = Option("--id-column", section=TABLES, help="Column or key with the id of a note; default: id, or the row.")
 
 
 def operators_of(options: SimpleNamespace) -> Operators:
@@ -125,14 +116,13 @@ NOTE_OPTIONS = (
     LISTS,
     TEXT_COLUMN.but(only=(FILES,)),
     SECRET_FILE.but(only=(SECRET,)),
-    Option("--report", file_path, only=(FILES,), metavar="FILE", help="New JSON file for a report, note by note."),
+    Option("--report", file_path, only=(FILES,), help="New JSON file for a report, note by note."),
     flag("--resume", only=(FILES,), help="Continue where an interrupted run of the same command stopped."),
     Option(
         "--jobs",
         whole_number(1, MOST_JOBS),
         only=(FILES, LOCAL),
         default=1,
-        metavar="N",
         help="Number of processes, each with the model in memory.",
     ),
     LIMIT.but(only=(FILES, LOCAL, Mode("a new run, without --resume", lambda options: not options.resume))),
@@ -141,7 +131,6 @@ NOTE_OPTIONS = (
         "--patient-column",
         section=TABLES,
         only=(FILES,),
-        metavar="NAME",
         help="Column with the patient of a note; default: the first subfolder, else a patient for each note.",
     ),
     Option(
@@ -158,7 +147,6 @@ NOTE_OPTIONS = (
         file_path,
         section=TABLES,
         only=(FILES,),
-        metavar="FILE",
         help="CSV file with --record-columns, and a column 'patient' or 'file'.",
     ),
     NO_CONSISTENCY,
@@ -168,7 +156,6 @@ NOTE_OPTIONS = (
         whole_number(0),
         rare=True,
         default=10_000_000,
-        metavar="N",
         help="Largest number of characters of a note, which uses memory; 0 for no limit.",
     ),
     KEY_FILE,

@@ -14,7 +14,6 @@ VECTORS = Option(
     "--vectors",
     file_path,
     required=True,
-    metavar="FILE",
     help="Public word vectors, learned from other text than the notes (word2vec, GloVe or fastText).",
 )
 _MOST_NEIGHBOURS = 100_000
@@ -29,7 +28,6 @@ _SUFFIX = ".jsonl"
         "--neighbours",
         whole_number(2, _MOST_NEIGHBOURS),
         default=100,
-        metavar="N",
         help="Number of nearest words, itself among them, one of which replaces each word of PHI at random.",
     ),
     FORMAT,

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
-from crfdeid.cli.options import ENCRYPTION_KEY_FILE, FILES, LOCAL, NOTE_OPTIONS, SPARK, operators_of
+from crfdeid.cli import options as shared
 from crfdeid.cli.shell import TABLES, Mode, Option, choice, command, file_path, names, whole_number
 from crfdeid.errors import UsageError
 from crfdeid.redaction.operators import OPERATORS
@@ -16,7 +16,7 @@ from crfdeid.redaction.policy import DATE_ORDERS
 def _mode(trait: str) -> Mode:
     """Mode of the operators with a trait, which is true of `Operators` if some type has one of them."""
     names = " or ".join(name for name, operator in OPERATORS.items() if getattr(operator, trait))
-    return Mode(f"--operator {names}", lambda options: bool(getattr(operators_of(options), trait)))
+    return Mode(f"--operator {names}", lambda options: bool(getattr(shared.operators_of(options), trait)))
 
 
 _SURROGATES, _ENCRYPTION = _mode("invents"), _mode("needs_encryption_key")
@@ -44,7 +44,7 @@ POLICY_OPTIONS = (
         rare=True,
         help="Order of day and month in ambiguous dates; default: that of the locale.",
     ),
-    ENCRYPTION_KEY_FILE.but(only=(_ENCRYPTION,), rare=True),
+    shared.ENCRYPTION_KEY_FILE.but(only=(_ENCRYPTION,), rare=True),
 )
 """Replacement of PHI."""
 
@@ -62,13 +62,13 @@ def setting_of_spark(text: str) -> tuple[str, str]:
 
 
 def _columns(name: str, help: str, *only: Mode) -> Option:
-    return Option(name, names, section=TABLES, only=(FILES, *only), default=(), metavar="NAMES", help=help)
+    return Option(name, names, section=TABLES, only=(shared.FILES, *only), default=(), help=help)
 
 
 SPARK_OPTIONS = (
     Option(
         "--spark",
-        only=(FILES,),
+        only=(shared.FILES,),
         rare=True,
         metavar="MASTER",
         help="Spark that reads, redacts and writes tables: spark://host:7077, yarn, sc://host (Connect) or local[8]; "
@@ -76,24 +76,17 @@ SPARK_OPTIONS = (
     ),
     Option(
         "--spark-format",
-        only=(SPARK,),
+        only=(shared.SPARK,),
         rare=True,
-        metavar="NAME",
         help="Format of NOTES: parquet, csv, json, text, delta, iceberg, orc, avro or another of Spark's; default: by "
         "the suffix.",
     ),
-    Option(
-        "--output-format",
-        only=(SPARK,),
-        rare=True,
-        metavar="NAME",
-        help="Format of the results; default: that of NOTES.",
-    ),
+    Option("--output-format", only=(shared.SPARK,), rare=True, help="Format of the results; default: that of NOTES."),
     Option(
         "--spark-option",
         setting_of_spark,
         multiple=True,
-        only=(SPARK,),
+        only=(shared.SPARK,),
         rare=True,
         metavar="KEY=VALUE",
         help="Option of Spark's reader and writer, or a setting of its session (spark.KEY=VALUE).",
@@ -101,19 +94,17 @@ SPARK_OPTIONS = (
     Option(
         "--partition-by",
         names,
-        only=(SPARK,),
+        only=(shared.SPARK,),
         rare=True,
         default=(),
-        metavar="NAMES",
         help="Columns by whose values the results are in folders.",
     ),
     Option(
         "--spark-batch",
         whole_number(1),
-        only=(SPARK,),
+        only=(shared.SPARK,),
         rare=True,
         default=16_000_000,
-        metavar="N",
         help="Largest number of characters that a worker gets at a time, except for one longer note.",
     ),
 )
@@ -121,7 +112,7 @@ SPARK_OPTIONS = (
 
 
 @command(
-    *NOTE_OPTIONS,
+    *shared.NOTE_OPTIONS,
     *POLICY_OPTIONS,
     _columns("--drop-columns", "Columns or keys to leave out, such as name,birth_date."),
     _columns("--shift-columns", "Columns of dates to shift as the dates of the note's patient.", _SURROGATES),
@@ -130,9 +121,8 @@ SPARK_OPTIONS = (
     Option(
         "--keep-concepts",
         file_path,
-        only=(LOCAL,),
+        only=(shared.LOCAL,),
         rare=True,
-        metavar="FILE",
         help="New file, NAME.jsonl, for the redacted notes with their concepts, of a model that finds both.",
     ),
     *SPARK_OPTIONS,
@@ -145,7 +135,6 @@ SPARK_OPTIONS = (
 def run(options: SimpleNamespace) -> int:
     """Redact every note."""
     from crfdeid.cli import note_run  # noqa: PLC0415
-    from crfdeid.cli import options as shared  # noqa: PLC0415
     from crfdeid.io.date_columns import DateColumns  # noqa: PLC0415
     from crfdeid.io.records import RAW_LINES  # noqa: PLC0415
     from crfdeid.io.runner import OutputPlan  # noqa: PLC0415

@@ -11,15 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from crfdeid.cli.options import (
-    ENCRYPTION_KEY_FILE,
-    FILES,
-    OUTPUT,
-    STDIN,
-    TEXT_COLUMN,
-    require_new_folder,
-    require_path,
-)
+from crfdeid.cli import options as shared
 from crfdeid.cli.shell import Argument, Option, command, file_path
 from crfdeid.documents import Document
 from crfdeid.errors import DataError, EmptyInputError, FormatError, MismatchError, UsageError
@@ -41,16 +33,17 @@ _NO_REPORT = "not the report of a run of this version with encrypted values: giv
         file_path,
         help="Redacted notes: a file (text, JSON Lines, CSV or Parquet), a folder, or - for standard input.",
     ),
-    ENCRYPTION_KEY_FILE.but(required=True),
-    OUTPUT.but(required=False, only=(FILES,), help="New folder for the results; none for standard input."),
+    shared.ENCRYPTION_KEY_FILE.but(required=True),
+    shared.OUTPUT.but(
+        required=False, only=(shared.FILES,), help="New folder for the results; none for standard input."
+    ),
     Option(
         "--check",
         file_path,
-        only=(FILES,),
-        metavar="FILE",
+        only=(shared.FILES,),
         help="Report of the redaction: a note that lacks a value, or has one too many, is an error.",
     ),
-    TEXT_COLUMN.but(only=(FILES,)),
+    shared.TEXT_COLUMN.but(only=(shared.FILES,)),
     details="An altered value is an error, and so are notes without encrypted values: nothing is written then.",
     examples=(
         "crfdeid reveal clean/ --encryption-key-file key --output restored/ --check report.json",
@@ -60,14 +53,14 @@ _NO_REPORT = "not the report of a run of this version with encrypted values: giv
 def run(options: SimpleNamespace) -> None:
     """Restore the encrypted values."""
     from crfdeid.cli.note_run import read_stdin, write_stdout  # noqa: PLC0415
-    from crfdeid.io.output import unread_files  # noqa: PLC0415
     from crfdeid.io.records import shown_name  # noqa: PLC0415
+    from crfdeid.io.sources import unread_files  # noqa: PLC0415
     from crfdeid.redaction.encryption import reveal as restore  # noqa: PLC0415
     from crfdeid.secrets import read_encryption_key  # noqa: PLC0415
     from crfdeid.utils.folders import write_folder  # noqa: PLC0415
 
     key = read_encryption_key(options.encryption_key_file)
-    if options.notes == STDIN:
+    if options.notes == shared.STDIN:
         revealed = restore(read_stdin(None), key, path=_STDIN)
         if not revealed.tokens:
             raise MismatchError(_NO_VALUE, path=_STDIN)
@@ -75,7 +68,7 @@ def run(options: SimpleNamespace) -> None:
         return
     if options.output is None:
         raise UsageError("--output is needed: name a new folder for the results")
-    require_new_folder(options.output, {"NOTES": require_path(options.notes)})
+    shared.require_new_folder(options.output, {"NOTES": shared.require_path(options.notes)})
     expected = None if options.check is None else _read_report(options.check)
     for path in unread_files(options.notes):
         print(f"left out, no file of notes: {shown_name(str(path.relative_to(options.notes)))}", file=sys.stderr)

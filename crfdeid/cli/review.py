@@ -11,30 +11,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from crfdeid.cli.options import (
-    ID_COLUMN,
-    JSON,
-    KEY_FILE,
-    OUTPUT,
-    SECRET_FILE,
-    SEED,
-    TEXT_COLUMN,
-    TRAINED,
-    load_trained,
-    require_new_file,
-    require_path,
-)
-from crfdeid.cli.shell import (
-    Argument,
-    Mode,
-    Option,
-    command,
-    file_path,
-    flag,
-    fraction,
-    number_between,
-    whole_number,
-)
+from crfdeid.cli import options as shared
+from crfdeid.cli.shell import Argument, Mode, Option, command, file_path, flag, fraction, number_between, whole_number
 from crfdeid.errors import UsageError
 from crfdeid.secrets import SECRET_VARIABLE
 from crfdeid.validation import LEAST_RECALL, MOST_LEAKING, MOST_NOTES
@@ -55,11 +33,7 @@ _SIZE = Mode(
     "reviews of which no file has the number of notes", lambda options: options.strata is None and options.plan is None
 )
 _LEAKING = Option(
-    "--leaking",
-    whole_number(0, MOST_LEAKING),
-    default=0,
-    metavar="N",
-    help="Number of notes read in which PHI is expected.",
+    "--leaking", whole_number(0, MOST_LEAKING), default=0, help="Number of notes read in which PHI is expected."
 )
 _RECALL = Option(
     "--reviewer-recall",
@@ -68,37 +42,30 @@ _RECALL = Option(
     metavar="FRACTION",
     help="Fraction of the leaking notes that a reader finds, or a lower bound of it.",
 )
-_PLAN = Option("--plan", file_path, metavar="FILE", help="Plan of crfdeid review plan, all of whose notes were read.")
+_PLAN = Option("--plan", file_path, help="Plan of crfdeid review plan, all of whose notes were read.")
 
 
 @command(
     Argument("redacted", file_path, required=False, help="Redacted notes to draw from, a file or a folder."),
-    Option(
-        "--target-leak-rate",
-        fraction,
-        metavar="FRACTION",
-        help="Bound on the share of leaking notes to show, such as 0.01.",
-    ),
-    Option("--count", whole_number(1), only=(_NOTES,), metavar="N", help="Number of notes to draw."),
-    OUTPUT.but(required=False, only=(_NOTES,), help="New file for the plan."),
+    Option("--target-leak-rate", fraction, help="Bound on the share of leaking notes to show, such as 0.01."),
+    Option("--count", whole_number(1), only=(_NOTES,), help="Number of notes to draw."),
+    shared.OUTPUT.but(required=False, only=(_NOTES,), help="New file for the plan."),
     _LEAKING.but(only=(_TARGET,)),
     _RECALL.but(only=(_TARGET,)),
     Option(
         "--corpus-size",
         whole_number(1, MOST_NOTES),
         only=(Mode("a plan without REDACTED notes", lambda options: options.redacted is None),),
-        metavar="N",
         help="Number of all redacted notes; default: infinite.",
     ),
-    SEED.but(only=(_NOTES,)),
-    JSON,
-    TEXT_COLUMN.but(only=(_NOTES,), rare=True),
-    ID_COLUMN.but(only=(_NOTES,), rare=True),
+    shared.SEED.but(only=(_NOTES,)),
+    shared.JSON,
+    shared.TEXT_COLUMN.but(only=(_NOTES,), rare=True),
+    shared.ID_COLUMN.but(only=(_NOTES,), rare=True),
     Option(
         "--kind-column",
         only=(_NOTES,),
         rare=True,
-        metavar="NAME",
         help="Column or key with the kind of a note; kinds are drawn in proportion.",
     ),
     flag("--kind-folders", only=(_NOTES,), rare=True, help="Draw the first-level subfolders in proportion."),
@@ -145,8 +112,8 @@ def _draw(options: SimpleNamespace) -> tuple[dict[str, int], list[str]]:
         raise UsageError("REDACTED needs --output: a new file for the plan")
     if options.kind_folders and options.kind_column is not None:
         raise UsageError("--kind-column and --kind-folders exclude each other: leave one out")
-    path = require_path(options.redacted)
-    require_new_file(options.output, {"REDACTED": path})
+    path = shared.require_path(options.redacted)
+    shared.require_new_file(options.output, {"REDACTED": path})
     require_only_notes(path)
     listed = list_notes(path, _columns(options), kinds=options.kind_folders or options.kind_column is not None)
     count = options.count or _notes_to_read(options, len(listed), options.leaking)
@@ -169,19 +136,19 @@ def _columns(options: SimpleNamespace) -> Columns:
 @command(
     Argument("original", file_path, help="Notes before redaction, as crfdeid redact takes them."),
     Argument("redacted", file_path, help="The same notes after it."),
-    OUTPUT.but(help="New file, NAME.html, for the page; it holds the notes."),
+    shared.OUTPUT.but(help="New file, NAME.html, for the page; it holds the notes."),
     _PLAN.but(help="Plan of crfdeid review plan: its notes alone are shown; default: all notes."),
-    TRAINED,
-    SECRET_FILE.but(help=f"File with the secret of a run with --rename-files; default: {SECRET_VARIABLE}."),
-    TEXT_COLUMN,
-    ID_COLUMN,
+    shared.TRAINED,
+    shared.SECRET_FILE.but(help=f"File with the secret of a run with --rename-files; default: {SECRET_VARIABLE}."),
+    shared.TEXT_COLUMN,
+    shared.ID_COLUMN,
     Option(
         "--locale",
         rare=True,
         metavar="LOCALE",
         help="Locale of surrogates in the notes, for the values that stay; default: that of the run, if any.",
     ),
-    KEY_FILE.but(only=(Mode("--trained", lambda options: options.trained is not None),)),
+    shared.KEY_FILE.but(only=(Mode("--trained", lambda options: options.trained is not None),)),
     examples=(
         "crfdeid review page notes/ clean/ --output review.html",
         "crfdeid review page notes/ clean/ --output review.html --plan plan.json --trained model/",
@@ -191,20 +158,15 @@ def run_page(options: SimpleNamespace) -> None:
     """Write the page."""
     from crfdeid.review.page import REDACTED, run_settings  # noqa: PLC0415
 
-    require_new_file(options.output, {"ORIGINAL": options.original, "REDACTED": options.redacted})
-    notes, tagger, run = _redacted(options), load_trained(options), run_settings(options.redacted)
+    shared.require_new_file(options.output, {"ORIGINAL": options.original, "REDACTED": options.redacted})
+    notes, tagger, run = _redacted(options), shared.load_trained(options), run_settings(options.redacted)
     own = () if tagger is None else tagger.tags
     types = {*run.types, *(tag[2:] for tag in own if tag[2:])}
     write_page(options.output, _with_kept(notes, options, run, tagger), REDACTED, tagger=tagger, types=types)
 
 
 def write_page(
-    path: Path,
-    notes: Sequence[PageNote],
-    side: PageText,
-    *,
-    tagger: Tagger | None = None,
-    types: Iterable[str] = (),
+    path: Path, notes: Sequence[PageNote], side: PageText, *, tagger: Tagger | None = None, types: Iterable[str] = ()
 ) -> None:
     """Write a page to a new file.
 
@@ -222,7 +184,7 @@ def write_page(
     from crfdeid.review.page import review_html, uncertain_tokens  # noqa: PLC0415
     from crfdeid.utils.files import write_files  # noqa: PLC0415
 
-    require_new_file(path, {})
+    shared.require_new_file(path, {})
     unsure = None if tagger is None else uncertain_tokens(tagger, [note.document for note in notes])
     write_files({path: review_html(notes, side, unsure=unsure, types=types)})
     print(f"{len(notes):,} notes: {path}", file=sys.stderr)
@@ -235,7 +197,7 @@ def _redacted(options: SimpleNamespace) -> list[PageNote]:
     from crfdeid.review.page import pair_recorded, redaction_notes  # noqa: PLC0415
 
     for path in (options.original, options.redacted):
-        require_path(path)
+        shared.require_path(path)
     after = _documents(options.redacted, options)
     wanted = None if options.plan is None else _planned(options.plan, options.redacted, after)
     shown = [note for note in after if wanted is None or note.id in wanted]
@@ -339,31 +301,26 @@ def _planned(path: Path, folder: Path, after: list[Document]) -> set[str]:
         help="All redacted notes, for a comparison of their texts with REVIEWS.",
     ),
     _PLAN.but(only=(_REVIEWS,)),
-    Option("--reviewed", whole_number(1, MOST_NOTES), metavar="N", help="Number of notes read, drawn at random."),
+    Option("--reviewed", whole_number(1, MOST_NOTES), help="Number of notes read, drawn at random."),
     _LEAKING.but(only=(_NUMBERS,), default=None, help="Number of notes read in which PHI was found."),
     Option(
         "--counts",
         file_path,
-        metavar="FILE",
         help="CSV file with a line for each note read: PHI tokens left (leaked) and in all (tokens).",
     ),
     Option(
-        "--strata",
-        file_path,
-        metavar="FILE",
-        help="CSV file with a line for each kind of notes: stratum, notes, reviewed, leaking.",
+        "--strata", file_path, help="CSV file with a line for each kind of notes: stratum, notes, reviewed, leaking."
     ),
     _RECALL,
     Option(
         "--corpus-size",
         whole_number(1, MOST_NOTES),
         only=(_SIZE,),
-        metavar="N",
         help="Number of all redacted notes; default: infinite.",
     ),
-    JSON,
-    TEXT_COLUMN.but(only=(_REVIEWS,), rare=True),
-    ID_COLUMN.but(only=(_REVIEWS,), rare=True),
+    shared.JSON,
+    shared.TEXT_COLUMN.but(only=(_REVIEWS,), rare=True),
+    shared.ID_COLUMN.but(only=(_REVIEWS,), rare=True),
     one_of=("reviews", "reviewed", "counts", "strata"),
     examples=(
         "crfdeid review certify --reviewed 300 --leaking 0",
@@ -412,7 +369,7 @@ def _of_reviews(options: SimpleNamespace) -> Certificate:
     )
     from crfdeid.review.plan import list_notes, read_plan, require_unchanged  # noqa: PLC0415
 
-    notes, reviewed = list_notes(require_path(options.redacted), _columns(options)), read_marks(options.reviews)
+    notes, reviewed = list_notes(shared.require_path(options.redacted), _columns(options)), read_marks(options.reviews)
     plan = None if options.plan is None else read_plan(options.plan)
     if plan is not None:
         require_unchanged(plan, notes, path=options.redacted)

@@ -5,54 +5,43 @@ from __future__ import annotations
 import sys
 from types import SimpleNamespace
 
-from crfdeid.cli.options import (
-    ALLOW_MOJIBAKE,
-    KEY_FILE,
-    LISTS,
-    MODEL,
-    NO_CONSISTENCY,
-    SECRET_FILE,
-    SENSITIVITY,
-    operators_of,
-)
+from crfdeid.cli import options as shared
 from crfdeid.cli.redact import POLICY_OPTIONS
 from crfdeid.cli.shell import Mode, Option, command, file_path, flag, names, number_between, whole_number
 from crfdeid.errors import OptionConflictError
 
-_SECRET = Mode("surrogates and hashes", lambda options: operators_of(options).needs_secret)
+_SECRET = Mode("surrogates and hashes", lambda options: shared.operators_of(options).needs_secret)
 _FIRST_TEXT = "Seen by Dr. Quill on 3 May."
 
 
 @command(
-    MODEL,
-    SENSITIVITY,
-    LISTS,
+    shared.MODEL,
+    shared.SENSITIVITY,
+    shared.LISTS,
     *POLICY_OPTIONS,
-    SECRET_FILE.but(only=(_SECRET,)),
+    shared.SECRET_FILE.but(only=(_SECRET,)),
     Option("--host", default="127.0.0.1", metavar="ADDRESS", help="Address to listen on; default: this machine alone."),
-    Option("--port", whole_number(0, 65535), default=3000, metavar="N", help="Port; 0 for a free one."),
-    Option("--languages", names, default="en", metavar="NAMES", help="Languages of the texts, such as en,es."),
-    Option("--token-file", file_path, metavar="FILE", help="File with the token that clients send; default: none."),
-    Option("--certificate", file_path, metavar="FILE", help="Certificate chain for TLS, as PEM."),
-    Option("--private-key", file_path, metavar="FILE", help="Private key of the certificate, as PEM."),
+    Option("--port", whole_number(0, 65535), default=3000, help="Port; 0 for a free one."),
+    Option("--languages", names, default="en", help="Languages of the texts, such as en,es."),
+    Option("--token-file", file_path, help="File with the token that clients send; default: none."),
+    Option("--certificate", file_path, help="Certificate chain for TLS, as PEM."),
+    Option("--private-key", file_path, help="Private key of the certificate, as PEM."),
     flag("--behind-tls-proxy", rare=True, help="Accept an address without TLS, since a proxy before it has TLS."),
     Option(
         "--allowed-hosts",
         names,
         rare=True,
         default=(),
-        metavar="NAMES",
         help="Names by which clients reach the service, besides its address and localhost.",
     ),
     Option(
         "--reveal-token-file",
         file_path,
         rare=True,
-        metavar="FILE",
         help="File with another token, for /deanonymize; default: no /deanonymize.",
     ),
-    Option("--max-bytes", whole_number(1), rare=True, default=1_000_000, metavar="N", help="Size of a request."),
-    Option("--max-connections", whole_number(1), rare=True, default=100, metavar="N", help="Connections at a time."),
+    Option("--max-bytes", whole_number(1), rare=True, default=1_000_000, help="Size of a request."),
+    Option("--max-connections", whole_number(1), rare=True, default=100, help="Connections at a time."),
     Option(
         "--timeout",
         number_between(0.1, 86_400),
@@ -61,9 +50,9 @@ _FIRST_TEXT = "Seen by Dr. Quill on 3 May."
         metavar="SECONDS",
         help="Time for a request, at most a day.",
     ),
-    NO_CONSISTENCY,
-    ALLOW_MOJIBAKE,
-    KEY_FILE,
+    shared.NO_CONSISTENCY,
+    shared.ALLOW_MOJIBAKE,
+    shared.KEY_FILE,
     details="POST /redact uses the policy of the options; /analyze and /anonymize are Presidio's. Open the address in "
     "a browser to try the model. SIGTERM and Ctrl-C end the service after the requests that it took.",
     examples=(
@@ -73,7 +62,6 @@ _FIRST_TEXT = "Seen by Dr. Quill on 3 May."
 )
 def run(options: SimpleNamespace) -> None:
     """Serve the model."""
-    from crfdeid.cli import options as shared  # noqa: PLC0415
     from crfdeid.model_card.card import model_digest, read_card  # noqa: PLC0415
     from crfdeid.model_card.pretrained import BUILT_IN_MODELS, validation_of  # noqa: PLC0415
     from crfdeid.secrets import read_secret  # noqa: PLC0415

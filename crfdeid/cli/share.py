@@ -10,17 +10,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from crfdeid.cli import options as shared
 from crfdeid.cli.corpus_options import ANNOTATED, DEV, FORMAT, PROFILE, TEST, TYPES, read_annotated
-from crfdeid.cli.options import (
-    LISTS,
-    OUTPUT,
-    SECRET_FILE,
-    SEED,
-    SET,
-    custom_lists,
-    require_new_file,
-    require_new_folder,
-)
 from crfdeid.cli.progress import duration, make_bar, training_bar
 from crfdeid.cli.pseudonymise import VECTORS
 from crfdeid.cli.shell import Argument, Option, command, file_path, setting
@@ -37,7 +28,6 @@ _BUDGET = Option(
     setting,
     multiple=True,
     rare=True,
-    metavar="NAME=VALUE",
     help="Effort of the attacks: epochs (of an adversary, 20), adversaries (fresh ones, 3), names (to average, 100).",
 )
 _LEARNED_VECTORS = ("fasttext", "cbow")
@@ -57,7 +47,7 @@ _AMONG = {"neighbours": "which of its {} neighbours a name is", "names": "which 
     ANNOTATED.but(help="Public annotated notes; the representation contains their words."),
     DEV.but(help="Annotated notes that end training; default: a tenth of NOTES."),
     TEST.but(help="Annotated notes for the attacks alone; default: those of --dev."),
-    OUTPUT.but(help="New folder for the representation and the figures of the attacks."),
+    shared.OUTPUT.but(help="New folder for the representation and the figures of the attacks."),
     VECTORS.but(
         required=False,
         default="fasttext",
@@ -65,8 +55,8 @@ _AMONG = {"neighbours": "which of its {} neighbours a name is", "names": "which 
     ),
     FORMAT,
     TYPES,
-    SET,
-    SEED,
+    shared.SET,
+    shared.SEED,
     PROFILE,
     _BUDGET,
     examples=(
@@ -79,7 +69,7 @@ def run_train(options: SimpleNamespace) -> None:
     from crfdeid.corpora.splits import read_splits  # noqa: PLC0415
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
-    require_new_folder(options.output, {"NOTES": options.notes, "--dev": options.dev, "--test": options.test})
+    shared.require_new_folder(options.output, {"NOTES": options.notes, "--dev": options.dev, "--test": options.test})
     one_thread()
     settings = import_string("rnn.privacy.settings:settings_of")(options.profile, dict(options.set))
     effort = _attack_budget(options)
@@ -117,11 +107,15 @@ def _tell(epoch: Any) -> None:
 @command(
     _REPRESENTATION_FOLDER,
     ANNOTATED,
-    OUTPUT.but(help="New file to send, NAME.npz. A record next to it, not to be sent, refuses the same notes again."),
+    shared.OUTPUT.but(
+        help="New file to send, NAME.npz. A record next to it, not to be sent, refuses the same notes again."
+    ),
     FORMAT,
     TYPES,
-    SECRET_FILE.but(help=f"File with the secret that keys the record; default: {SECRET_VARIABLE}, else one is made."),
-    SEED.but(default=None, help="Random seed, for tests: it allows removing the noise; default: none."),
+    shared.SECRET_FILE.but(
+        help=f"File with the secret that keys the record; default: {SECRET_VARIABLE}, else one is made."
+    ),
+    shared.SEED.but(default=None, help="Random seed, for tests: it allows removing the noise; default: none."),
     details="Encode notes once: two encodings of one note can be averaged, which takes noise off.",
     examples=(
         "crfdeid share encode representation/ notes/ --output shared.npz",
@@ -133,7 +127,7 @@ def run_encode(options: SimpleNamespace) -> None:
     from crfdeid.corpora.splits import Split  # noqa: PLC0415
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
-    require_new_file(options.output, {"NOTES": options.notes}, suffix=_SUFFIX)
+    shared.require_new_file(options.output, {"NOTES": options.notes}, suffix=_SUFFIX)
     one_thread()
     representation = load_representation(options.representation)
     card = import_string("rnn.privacy.attack_card:read_attack_card")(options.representation)
@@ -149,23 +143,23 @@ def run_encode(options: SimpleNamespace) -> None:
 
 def _encoding_summary(options: SimpleNamespace, written: Any, notes: int) -> Iterator[str]:
     """Lines about the written file, its content, and the next step."""
-    shared = written.shared
-    counts = shared.statistics()
+    file = written.shared
+    counts = file.statistics()
     by_type = ", ".join(f"{count} {label}" for label, count in counts["spans_by_type"].items())
     yield (
         f"{options.output}: {counts['sentences']} sentences of {notes} notes, {counts['tokens']} tokens, "
-        f"{counts['spans']} spans of PHI ({by_type}); sha256 {shared.sha256}"
+        f"{counts['spans']} spans of PHI ({by_type}); sha256 {file.sha256}"
     )
     if written.repeated:
         yield f"left out: {written.repeated} sentences that are in these or earlier notes too, each is encoded once"
     if written.left_out:
         yield f"left out: {written.left_out} sentences in which spans of PHI cross"
     yield (
-        f"content: {shared.size} numbers a token, each token's casing, its tag, and the lengths "
+        f"content: {file.size} numbers a token, each token's casing, its tag, and the lengths "
         "of the sentences, in random order"
     )
     yield "encode once: two encodings of one note can be averaged, which takes noise off. Send this file or none"
-    if not shared.from_system:
+    if not file.from_system:
         yield "its noise comes from a seed: the file is marked as a test. Do not send it"
 
 
@@ -180,7 +174,7 @@ def _encoding_summary(options: SimpleNamespace, written: Any, notes: int) -> Ite
     ),
     FORMAT,
     TYPES,
-    SEED,
+    shared.SEED,
     _BUDGET,
     details="Nothing is written. docs/how-to/share.md describes the attacks.",
     examples=(
@@ -233,14 +227,14 @@ def _attack_bar() -> Iterator[Callable[[str, int, int], None]]:
 @command(
     _REPRESENTATION_FOLDER.but(help="Representation that made the files; the model's folder will hold it."),
     Argument("shared", file_path, nargs=-1, required=True, metavar="FILES...", help="Files of crfdeid share encode."),
-    OUTPUT.but(help="New folder for the model."),
+    shared.OUTPUT.but(help="New folder for the model."),
     DEV.but(required=True, help="Annotated notes with their text, to choose epoch and thresholds."),
     TEST,
     FORMAT,
     TYPES,
-    SET,
-    SEED,
-    LISTS,
+    shared.SET,
+    shared.SEED,
+    shared.LISTS,
     PROFILE,
     details=f"The model is a {_MODEL}.",
     examples=(
@@ -255,15 +249,15 @@ def run_fit(options: SimpleNamespace) -> None:
     from crfdeid.model_card.training import train_on_shared  # noqa: PLC0415
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
-    require_new_folder(options.output, {"--dev": options.dev, "--test": options.test})
-    lists = custom_lists(options)
+    shared.require_new_folder(options.output, {"--dev": options.dev, "--test": options.test})
+    lists = shared.custom_lists(options)
     one_thread()
     settings = model_settings("private", profile=options.profile, overrides=dict(options.set))
     representation = load_representation(options.representation)
-    shared = import_string("rnn.privacy.shared_file:read_shared")(options.shared, representation.digest)
+    files = import_string("rnn.privacy.shared_file:read_shared")(options.shared, representation.digest)
     names = ", ".join(file.name for file in options.shared)
     corpus = read_held_out(names, options.dev, options.test, options.format, options.types)
-    for path, part in zip(options.shared, shared, strict=True):
+    for path, part in zip(options.shared, files, strict=True):
         if not part.from_system:
             noise = "its noise was drawn from a seed, as for a test: guessing it removes the noise"
             print(f"{path}: {noise}. Tell who sent it", file=sys.stderr)
@@ -272,8 +266,8 @@ def run_fit(options: SimpleNamespace) -> None:
     )
     started = time.monotonic()
     with training_bar(f"training {_MODEL}") as step:
-        card = train_on_shared(tagger, shared, corpus, options.output, lists=lists, on_progress=step)
-    what = f"{_MODEL} on {len(shared)} shared file{'s' * (len(shared) > 1)}"
+        card = train_on_shared(tagger, files, corpus, options.output, lists=lists, on_progress=step)
+    what = f"{_MODEL} on {len(files)} shared file{'s' * (len(files) > 1)}"
     print_training(what, options.output, card, time.monotonic() - started)
 
 

@@ -143,6 +143,16 @@ class Mode(NamedTuple):
     holds: Callable[[SimpleNamespace], bool]
 
 
+_METAVARS: Mapping[Any, str] = {
+    None: "NAME",
+    file_path: "FILE",
+    fraction: "FRACTION",
+    names: "NAMES",
+    setting: "NAME=VALUE",
+}
+"""Value of an option in its help, by the function that parses it; a number is N."""
+
+
 class Value(click.ParamType):  # type: ignore[type-arg]  # generic in later versions of click
     """Type of an option whose value a function parses."""
 
@@ -192,23 +202,19 @@ class Option(click.Option):
         if listed or parse is names:
             default = settings.get("default")
             settings |= {"multiple": True, "default": (default,) if isinstance(default, str) else default}
-            settings |= {"type": str, "callback": _joined(Value(parse or str), default)}
+            kind = Value(parse or str)  # of all lists of the option as one
+            settings["type"] = str
+            settings["callback"] = lambda ctx, option, lists: (
+                kind.convert(",".join(lists), option, ctx) if lists else default
+            )
         elif parse is not None:
             settings["type"] = parse if isinstance(parse, click.Choice) else Value(parse)
-        super().__init__([name], **settings)
+        usual = None if isinstance(parse, click.Choice) else _METAVARS.get(parse, "N")
+        super().__init__([name], **{"metavar": usual, **settings})
 
     def but(self, **changes: Any) -> Option:
         """The same option with changes for one command."""
         return Option(**{**self._arguments, **changes})
-
-
-def _joined(kind: Value, default: Any) -> Callable[[click.Context, click.Parameter, Any], Any]:
-    """Callback that parses all lists of an option as one."""
-
-    def parse(ctx: click.Context, parameter: click.Parameter, lists: Sequence[str]) -> Any:
-        return kind.convert(",".join(lists), parameter, ctx) if lists else default
-
-    return parse
 
 
 class Argument(click.Argument):

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
-from crfdeid.cli.options import BLIND, NOTE_OPTIONS
+from crfdeid.cli import options as shared
 from crfdeid.cli.shell import Mode, choice, command
 from crfdeid.corpora import formats_where
 from crfdeid.io.annotations import TABLE_FORMATS, TAG_ENDINGS
@@ -16,7 +16,7 @@ _BLIND = formats_where(lambda format: format.tagged and format.annotators)
 
 
 @command(
-    *NOTE_OPTIONS,
+    *shared.NOTE_OPTIONS,
     choice(
         "--output-format",
         tuple(TAG_ENDINGS),
@@ -24,7 +24,9 @@ _BLIND = formats_where(lambda format: format.tagged and format.annotators)
         metavar="FORMAT",
         help=f"Format of the result: {', '.join(TAG_ENDINGS)}; for tables {', '.join(TABLE_FORMATS)}.",
     ),
-    BLIND.but(only=(Mode(f"--output-format {', '.join(_BLIND)}", lambda options: options.output_format in _BLIND),)),
+    shared.BLIND.but(
+        only=(Mode(f"--output-format {', '.join(_BLIND)}", lambda options: options.output_format in _BLIND),)
+    ),
     details="A model that finds concepts too writes these as well: jsonl in the same file, other formats in two "
     "folders, phi/ and concepts/.",
     examples=(
@@ -35,7 +37,6 @@ _BLIND = formats_where(lambda format: format.tagged and format.annotators)
 def run(options: SimpleNamespace) -> int:
     """Find the PHI of every note."""
     from crfdeid.cli import note_run  # noqa: PLC0415
-    from crfdeid.cli import options as shared  # noqa: PLC0415
     from crfdeid.corpora.jsonl import to_line  # noqa: PLC0415
     from crfdeid.documents import CONCEPT  # noqa: PLC0415
     from crfdeid.errors import UsageError  # noqa: PLC0415

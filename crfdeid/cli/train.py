@@ -10,19 +10,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from crfdeid.augmentation import parse_copy_kinds
-from crfdeid.cli.corpus_options import (
-    ANNOTATED,
-    DEV,
-    FORMAT,
-    FORMATS,
-    IGNORE_TYPES,
-    PATIENT_COLUMN,
-    PROFILE,
-    TEST,
-    TYPES,
-    describe_check,
-    ignored_types,
-)
+from crfdeid.cli import corpus_options
 from crfdeid.cli.options import KEY_FILE, LISTS, OUTPUT, SEED, SET, custom_lists, read_key, require_new_folder
 from crfdeid.cli.shell import Mode, Option, choice, command, file_path, flag
 from crfdeid.documents import CONCEPT
@@ -46,10 +34,10 @@ _SECRET = Mode(
 
 
 @command(
-    ANNOTATED,
+    corpus_options.ANNOTATED,
     OUTPUT.but(help="New folder for the model."),
-    DEV,
-    TEST,
+    corpus_options.DEV,
+    corpus_options.TEST,
     Option(
         "--model",
         listed=True,
@@ -57,14 +45,14 @@ _SECRET = Mode(
         help=f"Model to train, from {', '.join(MODELS)}; several, separated by commas, with --set combine=union, vote "
         f"or mean; default: {_DEFAULT_MODEL}.",
     ),
-    FORMAT,
-    TYPES,
-    PATIENT_COLUMN,
+    corpus_options.FORMAT,
+    corpus_options.TYPES,
+    corpus_options.PATIENT_COLUMN,
     SET,
     SEED,
     LISTS.but(help="TOML file: values always hidden and never; the model holds them in the clear."),
     Option("--finetune-from", file_path, metavar="DIR", help="Trained network to continue from, with its settings."),
-    PROFILE.but(only=(_NEW,)),
+    corpus_options.PROFILE.but(only=(_NEW,)),
     Option(
         "--augment",
         parse_copy_kinds,
@@ -101,14 +89,14 @@ _SECRET = Mode(
     ),
     choice(
         "--concepts-format",
-        FORMATS,
+        corpus_options.FORMATS,
         only=(_CONCEPTS,),
         rare=True,
         default="auto",
         metavar="FORMAT",
         help="Format of the notes with concepts.",
     ),
-    IGNORE_TYPES.but(only=(_CONCEPTS,)),
+    corpus_options.IGNORE_TYPES.but(only=(_CONCEPTS,)),
     flag("--disjoint", only=(_CONCEPTS,), rare=True, help="The concepts are of other notes than the PHI."),
     details="The model's folder holds its card: training data, scores on the development notes, and the cost of "
     "each --sensitivity.",
@@ -149,7 +137,9 @@ def run(options: SimpleNamespace) -> None:
             concepts=concepts,
             patient_column=options.patient_column,
         )
-    for line in describe_check(check_annotations([one for split in corpus.splits.values() for one in split.documents])):
+    for line in corpus_options.describe_check(
+        check_annotations([one for split in corpus.splits.values() for one in split.documents])
+    ):
         print(f"note: {line}", file=sys.stderr)
     started, what = time.monotonic(), options.model or name
     with training_bar(f"training {what}") as step:
@@ -177,7 +167,7 @@ def _concept_paths(options: SimpleNamespace) -> ConceptPaths | None:
         dev=options.dev_concepts,
         test=options.test_concepts,
         format=options.concepts_format,
-        ignored_types=ignored_types(options.ignore_types),
+        ignored_types=corpus_options.ignored_types(options.ignore_types),
         disjoint=options.disjoint,
     )
 

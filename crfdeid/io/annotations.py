@@ -21,7 +21,7 @@ from crfdeid.corpora import CORPUS_FORMATS, doccano, formats_where, jsonl, label
 from crfdeid.corpora.layers import select_layer
 from crfdeid.documents import CONCEPT, PHI, Document, Span
 from crfdeid.io import sources
-from crfdeid.io.output import SIDECARS
+from crfdeid.io.journal import SIDECARS
 from crfdeid.io.records import Columns, NoteFile, Record, Writer
 from crfdeid.io.runner import OutputPlan
 from crfdeid.utils.files import open_owner_file, write_files, write_parts
@@ -44,12 +44,7 @@ def target_names(file: NoteFile, format: str, layers: Sequence[str] = (PHI,)) ->
 
 
 def tag_writer(
-    targets: Sequence[Path],
-    format: str,
-    layers: Sequence[str] = (PHI,),
-    *,
-    model: str = "",
-    for_test: bool = False,
+    targets: Sequence[Path], format: str, layers: Sequence[str] = (PHI,), *, model: str = "", for_test: bool = False
 ) -> Writer:
     """Open a writer for the documents of one input file.
 

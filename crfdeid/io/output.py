@@ -14,10 +14,8 @@ power, therefore leaves no partial file under a final name, and redoes at most o
 
 Only journal entries of finished files count when a run resumes; the rest is redone. The journal has the digests of
 each finished file and of its results: a file with another content is redone, whatever its time, and so is one that
-lacks a result. A result with another content is refused, since it may have been corrected by hand.
-
-Anybody could have changed these files: an entry of another form is refused, and so is a name that leads out of the
-output folder. No link below the output is followed, otherwise another user's file could be overwritten or deleted.
+lacks a result. A result with another content is refused, since it may have been corrected by hand. No link below the
+output is followed, otherwise another user's file could be overwritten or deleted.
 """
 
 from __future__ import annotations
@@ -26,13 +24,12 @@ import errno
 import fcntl
 import hashlib
 import json
-import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal, NamedTuple, Self, TextIO
+from typing import Any, Literal, Self, TextIO
 
 from crfdeid.errors import (
     DataError,
@@ -46,49 +43,27 @@ from crfdeid.errors import (
     WriteError,
     shorten_list,
 )
-from crfdeid.io.records import SOURCES, Failure, NoteCounts, NoteFile, NoteResult, shown_name
-from crfdeid.io.sources import NOTE_FORMATS, Rename, note_files, note_format
-from crfdeid.model_card.drift import NOTE_MEASURES
-from crfdeid.redaction.record import RECORD_SHAPE
-from crfdeid.serialization import DESKTOP_FILES
-from crfdeid.utils.files import file_digest, make_folders, make_owner_folder, naming, open_no_link, sync, write_files
+from crfdeid.io.journal import (
+    DAMAGED_STATE,
+    JOURNAL,
+    SIDECARS,
+    STATE_FOLDER,
+    FailureEntry,
+    FileCompleted,
+    Journal,
+    NoteDone,
+)
+from crfdeid.io.records import Failure, NoteFile, NoteResult, shown_name
+from crfdeid.io.sources import Rename, note_files, note_format
+from crfdeid.utils.files import file_digest, make_folders, make_owner_folder, open_no_link, sync, write_files
 from crfdeid.utils.json import parse_json
-from crfdeid.validation import shape_errors
 
-STATE_FOLDER = ".crfdeid"
-"""Folder of the run state in an output folder."""
-JOURNAL = "finished.jsonl"
-"""File of the journal in it."""
 SETTINGS = "settings.json"
-"""File of the configuration of a run in it."""
-SIDECARS = f"{STATE_FOLDER}/sidecar"
-"""Folder of the sidecar files, one for each input file, until the end of the run joins them."""
+"""File of the configuration of a run in the folder of its state."""
 _STATE_VERSION = 5
-_DAMAGED = "damaged: name a new --output folder, the input has all that is needed"
-_FAILURE_MARK = '"reason": '  # in the line of each failure, and hardly in another
 _SECRET = "secret"
-_MOST_DIGITS = 18
-
-
 Withdrawn = Literal["keep", "remove"]
 """Treatment of the results of a file that the input no longer has."""
-
-
-def unread_files(path: Path) -> Iterator[Path]:
-    """Yield the files of a folder of results that no reader of notes reads, hidden ones too.
-
-    The run state is no part of the results, nor are the files that desktops leave behind.
-
-    Args:
-        path: the folder; a single file has no others.
-    """
-    for folder, subfolders, names in os.walk(path):
-        here = Path(folder)
-        subfolders[:] = sorted(name for name in subfolders if not (here == path and name == STATE_FOLDER))
-        for name in sorted(set(names) - DESKTOP_FILES):
-            hidden = any(part.startswith(".") for part in (here / name).relative_to(path).parts)
-            if hidden or Path(name).suffix.lower() not in NOTE_FORMATS:
-                yield here / name
 
 
 def read_run_config(path: Path) -> dict[str, Any] | None:
@@ -100,11 +75,11 @@ def read_run_config(path: Path) -> dict[str, Any] | None:
     """
     try:
         with open_no_link(path, "r") as stream:
-            config = parse_json(stream.read(), path=path, otherwise=_DAMAGED)
+            config = parse_json(stream.read(), path=path, otherwise=DAMAGED_STATE)
     except FileNotFoundError:
         return None
     if not isinstance(config, dict):
-        raise IntegrityError(_DAMAGED, path=path)
+        raise IntegrityError(DAMAGED_STATE, path=path)
     if config.pop("state_version", None) != _STATE_VERSION:
         raise VersionError("run state of another version of crfdeid: name a new --output folder", path=path)
     return config
@@ -128,227 +103,6 @@ def _require_same_settings(before: Mapping[str, Any], now: Mapping[str, Any], fo
     raise OptionConflictError(f"--resume: {folder} was begun {problem}")
 
 
-@dataclass(frozen=True)
-class NoteDone(NoteCounts):
-    """Entry of a note with a result.
-
-    Attributes:
-        file: name of its file's results.
-        source_fingerprint: changes with the input file.
-        row: row, from 1; None if the file is the note.
-        hmac: keyed hash of its text, if there is a secret.
-        unsearched: columns of the patient's record that hide nothing, or little, each with the reason.
-        record: what was replaced, as data of a `RedactionRecord`; None where nothing was to be hidden.
-    """
-
-    file: str
-    source_fingerprint: str
-    row: int | None
-    hmac: str | None
-    unsearched: Mapping[str, str] | None = None
-    record: Mapping[str, Any] | None = None
-
-
-class FailureEntry(NamedTuple):
-    """Entry of a note, file or folder without a result; the fingerprint is "" without a file."""
-
-    source_fingerprint: str
-    failure: Failure
-
-    @property
-    def ends_file(self) -> bool:
-        """True if the file as a whole has no result, whatever notes of it were done before."""
-        return self.failure.row is None
-
-
-class FileCompleted(NamedTuple):
-    """Entry of a file whose results have their final names.
-
-    Attributes:
-        file: name of its results.
-        source_fingerprint: as of its notes.
-        source_digest: SHA-256 of its content before it was read.
-        outputs: SHA-256 of each result, by name.
-    """
-
-    file: str
-    source_fingerprint: str
-    source_digest: str
-    outputs: Mapping[str, str]
-
-
-JournalEntry = NoteDone | FailureEntry | FileCompleted
-
-
-def read_journal(path: Path, *, having: str = "") -> Iterator[JournalEntry]:
-    """Read the entries of a journal in order; a last line without an end is ignored.
-
-    Args:
-        path: the journal's file.
-        having: skip lines without this text.
-
-    Raises:
-        IntegrityError: a line is no entry.
-    """
-    with open_no_link(path, "r") as stream:
-        for number, line in enumerate(stream, start=1):
-            if not line.endswith("\n"):
-                return
-            if having not in line:
-                continue
-            try:
-                entry = _read(_DECODER.decode(line))
-            except (ValueError, RecursionError):
-                entry = None
-            if entry is None:
-                raise IntegrityError(_DAMAGED, path=path, line=number)
-            yield entry
-
-
-class Journal:
-    """Journal of a run, in one file.
-
-    Args:
-        path: the file, which may not exist yet.
-
-    Raises:
-        DataError: the file is a link.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._stream = open_no_link(path, "a")
-
-    def entries(self, *, having: str = "") -> Iterator[JournalEntry]:
-        """Read the entries in order; a last line without an end is ignored.
-
-        Args:
-            having: skip lines without this text.
-
-        Raises:
-            IntegrityError: a line is no entry.
-        """
-        with naming(self._path):
-            self._stream.flush()
-        return read_journal(self._path, having=having)
-
-    def failures(self) -> Iterator[FailureEntry]:
-        """Read the failures in order, in a tenth of the time of all entries."""
-        return (entry for entry in self.entries(having=_FAILURE_MARK) if isinstance(entry, FailureEntry))
-
-    def accounted(self) -> Iterator[NoteDone | FailureEntry]:
-        """Read the failures, and the notes with results, at the end of a run."""
-        failed = {(one.failure.file, one.source_fingerprint) for one in self.failures() if one.ends_file}
-        for entry in self.entries():
-            if isinstance(entry, FailureEntry) or (
-                isinstance(entry, NoteDone) and (entry.file, entry.source_fingerprint) not in failed
-            ):
-                yield entry
-
-    def keep_only(self, fingerprints: Mapping[str, str]) -> None:
-        """Remove the entries of all files but these, each with its fingerprint."""
-        fresh = self._path.with_suffix(".new")
-        fresh.unlink(missing_ok=True)
-        with naming(fresh), open_no_link(fresh, "a") as stream:
-            for entry in self.entries():
-                file = entry.failure.file if isinstance(entry, FailureEntry) else entry.file
-                if fingerprints.get(file) == entry.source_fingerprint:
-                    stream.write(_line(entry))
-        sync(fresh)
-        self._stream.close()
-        fresh.replace(self._path)
-        sync(self._path.parent)
-        self._stream = open_no_link(self._path, "a")
-
-    def add(self, entry: JournalEntry) -> None:
-        """Write an entry; it is on the disk after the next `sync`."""
-        with naming(self._path):
-            self._stream.write(_line(entry))
-
-    def sync(self) -> None:
-        """Bring the journal to the disk."""
-        with naming(self._path):
-            self._stream.flush()
-            os.fsync(self._stream.fileno())
-
-    def close(self) -> None:
-        """Write buffered entries."""
-        with naming(self._path):
-            self._stream.close()
-
-
-def _count(digits: str) -> int:
-    """A number of a line: none is negative, or larger than any count."""
-    if not digits.isdecimal() or len(digits) > _MOST_DIGITS:
-        raise ValueError
-    return int(digits)
-
-
-_DECODER = json.JSONDecoder(parse_int=_count)
-_JSON_NOTE = {
-    "source_fingerprint": str,
-    "file": str,
-    "row": (int, None),
-    "found": {str: int},
-    "hmac": (str, None),
-    "locale?": (str, None),
-    "concepts?": ({str: int}, None),
-    "left_out?": ({str: int}, None),
-    "unsearched?": ({str: str}, None),
-    "words?": int,
-    "hidden_words?": int,
-    "drift_warnings?": [str],
-    "tokens?": int,
-    "kept?": {str: int},
-    "sources?": (SOURCES, None),
-    "record?": (RECORD_SHAPE, None),
-}
-_DEFAULTS = vars(NoteDone("", "", None, None, found={}))
-_JSON_FAILURE = {
-    "source_fingerprint": str,
-    "reason": str,
-    "file": str,
-    "row": (int, None),
-    "line": (int, None),
-    "offset": (int, None),
-    "error": str,
-}
-_JSON_COMPLETED = {"source_fingerprint": str, "source_digest": str, "file": str, "outputs": {str: str}}
-
-
-def _line(entry: JournalEntry) -> str:
-    """The line of an entry; values of a note that are the default are left out."""
-    match entry:
-        case FailureEntry(source_fingerprint, failure):
-            line = {"source_fingerprint": source_fingerprint, **failure._asdict()}
-        case FileCompleted():
-            line = entry._asdict()
-        case NoteDone():
-            values = vars(entry).items()
-            line = {name: value for name, value in values if name in _JSON_NOTE or value != _DEFAULTS[name]}
-    return json.dumps(line) + "\n"
-
-
-def _read(line: Any) -> JournalEntry | None:
-    """The entry of a line's object; None if it is none."""
-    if not any(shape_errors(line, _JSON_NOTE)):
-        note = NoteDone(**{name: line[name] for name in _DEFAULTS if name in line})
-        return note if {*note.drift_warnings} <= {*NOTE_MEASURES} else None
-    if not any(shape_errors(line, _JSON_FAILURE)):
-        return FailureEntry(line["source_fingerprint"], Failure(**{name: line[name] for name in Failure._fields}))
-    if not any(shape_errors(line, _JSON_COMPLETED)) and all(map(_is_output, [line["file"], *line["outputs"]])):
-        return FileCompleted(**{name: line[name] for name in FileCompleted._fields})
-    return None
-
-
-def _is_output(name: str) -> bool:
-    """True for the name of a file below the output folder, outside the run state but for sidecars."""
-    parts = PurePosixPath(name).parts
-    if not parts or "\0" in name or name != "/".join(parts) or parts[0] == "/" or ".." in parts:
-        return False
-    return parts[0] != STATE_FOLDER or str(PurePosixPath(name).parent) == SIDECARS
-
-
 class OutputFolder:
     """Output folder, locked by this process until it is closed.
 
@@ -370,9 +124,6 @@ class OutputFolder:
         DataError: another run holds the folder, the run state is damaged, or the input cannot be read.
 
     Attributes:
-        folder: path of the folder.
-        part: folder for files while they are written.
-        has_results: True once a file is finished.
         input: name of the input in the run state.
     """
 
@@ -394,15 +145,16 @@ class OutputFolder:
         if rename is not None:
             self.input = rename(self.input).rpartition("/")[2]
         self._state = folder / STATE_FOLDER
-        self.part = self._state / "part"
-        self._config = self._state / SETTINGS
-        _require_apart(source, folder)
+        self._part, self._config = self._state / "part", self._state / SETTINGS
+        one, other = source.resolve(), folder.resolve()
+        if one == other or one in other.parents or other in one.parents:  # A run would read its results.
+            raise OptionConflictError(f"--output: {folder} and the input overlap: name a folder apart from it")
         with ExitStack() as opened:
             opened.enter_context(self._lock())
             self._begin({**settings, "input": self.input}, resume=resume)
             self._journal = opened.enter_context(closing(Journal(self._state / JOURNAL)))
             self._finished = self._clear(withdrawn, on_withdrawn)
-            self.has_results = bool(self._finished)
+            self._has_results = bool(self._finished)
             self._opened = opened.pop_all()
 
     def _lock(self) -> TextIO:
@@ -414,7 +166,7 @@ class OutputFolder:
         make_owner_folder(self.folder)
         if not self._state.is_symlink():
             self._state.mkdir(mode=0o700, exist_ok=True)
-        for path in (self._state, self.part):
+        for path in (self._state, self._part):
             if path.is_symlink():
                 raise UsageError(f"--output: {path} is a link: remove it, or name a new folder")
         lock = open_no_link(self._state / "lock", "a")
@@ -448,11 +200,11 @@ class OutputFolder:
 
     def _clear(self, withdrawn: Withdrawn | None, on_withdrawn: Callable[[str], None]) -> set[str]:
         """Remove remains of a killed run, and return the names of the results of finished files."""
-        shutil.rmtree(self.part, ignore_errors=True)
-        self.part.mkdir(mode=0o700)
+        shutil.rmtree(self._part, ignore_errors=True)
+        self._part.mkdir(mode=0o700)
         completed = [entry for entry in self._journal.entries() if isinstance(entry, FileCompleted)]
         if len({entry.file for entry in completed}) < len(completed):
-            raise IntegrityError(_DAMAGED, path=self._state / JOURNAL)
+            raise IntegrityError(DAMAGED_STATE, path=self._state / JOURNAL)
         self._require_unchanged(completed)
         done = {entry.file: entry for entry in completed if all(map(self._is_own, entry.outputs))}
         digests = self._present_digests(done) if done else {}
@@ -485,17 +237,16 @@ class OutputFolder:
 
     def _present_digests(self, done: Mapping[str, FileCompleted]) -> dict[str, str]:
         """Present digests of files that were done, except files that the input no longer has."""
-        new_name, found = self._new_name or str, dict[str, str]()
+        new_name, digests = self._new_name or str, dict[str, str]()
         for file in note_files(self._source, self._new_name):
             if isinstance(file, Failure):  # An unreadable folder may still hold them.
                 below = new_name(f"{file.file}/-").rpartition("/")[0]
                 hidden = (name for name in done if name == new_name(file.file) or name.startswith(f"{below}/"))
-                found |= {name: done[name].source_digest for name in hidden}
+                digests |= {name: done[name].source_digest for name in hidden}
             elif file.result_name in done:
-                found[file.result_name] = self._digest(file)
-                if file.renamed is not None:
-                    self._input_names[file.result_name] = file.name
-        return found
+                digests[file.result_name] = self._digest(file)
+                self._input_names[file.result_name] = file.name
+        return digests
 
     def _digest(self, file: NoteFile) -> str:
         try:
@@ -506,31 +257,21 @@ class OutputFolder:
     def _remove(self, outputs: Iterable[str]) -> None:
         """Remove results, and the folders that are empty without them."""
         for name in outputs:
-            output = self.folder / name
-            output.unlink()
-            for folder in output.relative_to(self.folder).parents[:-1]:
-                try:
+            (self.folder / name).unlink()
+            with suppress(OSError):  # not empty
+                for folder in Path(name).parents[:-1]:
                     (self.folder / folder).rmdir()
-                except OSError:  # not empty
-                    break
 
     def _is_own(self, name: str) -> bool:
         """True for a file that exists, and to which no link leads from the output folder."""
         output = self.folder / name
-        above = output.parent
-        while above != self.folder:
-            if above.is_symlink():
-                return False
-            above = above.parent
-        return output.is_file() and not output.is_symlink()
+        above = takewhile(lambda folder: folder != self.folder, output.parents)
+        return output.is_file() and not any(path.is_symlink() for path in (output, *above))
 
     def failures(self) -> Iterator[Failure]:
-        """Failures until now; at the beginning, those in files that earlier runs finished."""
-        return (entry.failure for entry in self._journal.failures())
-
-    def with_input_name(self, failure: Failure) -> Failure:
-        """A failure of an earlier run, with the file's name in the input."""
-        return failure._replace(file=self._input_names.get(failure.file, failure.file))
+        """Failures in files that earlier runs finished, with the files' names in the input."""
+        for failure in (entry.failure for entry in self._journal.failures()):
+            yield failure._replace(file=self._input_names.get(failure.file, failure.file))
 
     def accounted(self) -> Iterator[NoteDone | FailureEntry]:
         """Notes with results, and failures, of this run and the runs that it resumes; for the end of the run."""
@@ -541,11 +282,7 @@ class OutputFolder:
         return file.result_name in self._finished
 
     def begin(self, files: Iterable[NoteFile | Failure]) -> Iterator[NoteFile | Failure]:
-        """Digest each file to do before it is read, so that one that changes meanwhile is redone by the next run.
-
-        Args:
-            files: input files, in order.
-        """
+        """Digest each input file to do before it is read, so that one that changes meanwhile is redone."""
         for file in files:
             if isinstance(file, NoteFile) and note_format(file) is not None and not self.is_finished(file):
                 with suppress(DataError):  # Its reading fails too, and is listed.
@@ -559,7 +296,7 @@ class OutputFolder:
         """
         stems = [str(PurePosixPath(name).with_suffix("")) for name in names]
         return [
-            self.part / f"part{stems.index(stem) or ''}{PurePosixPath(name).suffix}"
+            self._part / f"part{stems.index(stem) or ''}{PurePosixPath(name).suffix}"
             for name, stem in zip(names, stems, strict=True)
         ]
 
@@ -585,11 +322,8 @@ class OutputFolder:
 
     def failed(self, failure: Failure, file: NoteFile | None = None) -> None:
         """List a failure; ``file`` is None without a file, as for an unreadable folder."""
-        if file is None:
-            entry = FailureEntry("", failure._replace(file=(self._new_name or str)(failure.file)))
-        else:
-            entry = FailureEntry(_fingerprint(file), failure._replace(file=file.result_name))
-        self._journal.add(entry)
+        name = (self._new_name or str)(failure.file) if file is None else file.result_name
+        self._journal.add(FailureEntry("" if file is None else _fingerprint(file), failure._replace(file=name)))
 
     def commit(self, file: NoteFile, outputs: list[str]) -> None:
         """Give the outputs of an input file their final names, and list it as finished.
@@ -606,7 +340,7 @@ class OutputFolder:
         source = self._digests.pop(file.result_name, "")
         self._journal.add(FileCompleted(file.result_name, _fingerprint(file), source, digests))
         self._journal.sync()
-        self.has_results = True
+        self._has_results = True
 
     def _rename(self, part: Path, final: Path) -> None:
         part.chmod(0o600)  # It may hold PHI that the model missed.
@@ -622,28 +356,21 @@ class OutputFolder:
 
     def rollback(self) -> None:
         """Remove the outputs of a file that failed."""
-        shutil.rmtree(self.part)
-        self.part.mkdir(mode=0o700)
+        shutil.rmtree(self._part)
+        self._part.mkdir(mode=0o700)
 
     def close(self) -> None:
         """Release the folder; without results, another run may begin in it."""
         with self._opened:
-            if not self.has_results:
+            if not self._has_results:
                 self._config.unlink()
-            shutil.rmtree(self.part, ignore_errors=True)
+            shutil.rmtree(self._part, ignore_errors=True)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _require_apart(source: Path, folder: Path) -> None:
-    """Refuse an output folder inside the input, which would read it, and an input inside the output."""
-    one, other = source.resolve(), folder.resolve()
-    if one == other or one in other.parents or other in one.parents:
-        raise OptionConflictError(f"--output: {folder} and the input overlap: name a folder apart from it")
 
 
 def _fingerprint(file: NoteFile) -> str:

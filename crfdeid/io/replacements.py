@@ -1,7 +1,7 @@
 """Records of what was replaced, in the hidden folder ``.crfdeid`` next to the redacted notes.
 
-A run lists them in its journal (`crfdeid.io.output`); code in Python appends them to ``replaced.jsonl``. They are found
-by the digests of the texts, and so hold for renamed files and for tables whose failed rows are missing.
+A run lists them in its journal (`crfdeid.io.journal`); code in Python appends them to ``replaced.jsonl``. They are
+found by the digests of the texts, and so hold for renamed files and for tables whose failed rows are missing.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from crfdeid.errors import IntegrityError
-from crfdeid.io.output import JOURNAL, SETTINGS, STATE_FOLDER, NoteDone, read_journal
+from crfdeid.io.journal import JOURNAL, STATE_FOLDER, NoteDone, read_journal
+from crfdeid.io.output import SETTINGS
 from crfdeid.redaction.record import RedactionRecord
 from crfdeid.utils.files import make_owner_folder, naming, open_no_link, sync
 from crfdeid.utils.json import parse_json

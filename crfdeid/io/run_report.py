@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from crfdeid.io.output import FailureEntry, NoteDone
+from crfdeid.io.journal import FailureEntry, NoteDone
 from crfdeid.io.records import Failure, NoteCounts
 from crfdeid.redaction.redactor import Redactor
 from crfdeid.thresholds import threshold_in

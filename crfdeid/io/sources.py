@@ -16,9 +16,11 @@ from typing import Any, NamedTuple, cast
 from crfdeid.errors import DataError, EmptyInputError, MismatchError, MissingExtraError, UnknownNameError, UsageError
 from crfdeid.io.date_columns import FIRST_ROWS, Sureness, date_in
 from crfdeid.io.identifier_columns import IdentifierWatch
+from crfdeid.io.journal import STATE_FOLDER
 from crfdeid.io.records import Columns, Failure, FileFormat, Note, NoteFile, Record, Writer
 from crfdeid.known_phi.patients import folder_patient
 from crfdeid.secrets import Keys, hash_word
+from crfdeid.serialization import DESKTOP_FILES
 from crfdeid.utils.files import NO_FILE, relative_name
 
 NOTE_FORMATS = {
@@ -272,6 +274,23 @@ def survey_input(root: Path, targets: Callable[[NoteFile], list[str]], rename: R
     if not known:
         raise _no_notes(root)
     return InputSurvey(size, unknown, tables)
+
+
+def unread_files(path: Path) -> Iterator[Path]:
+    """Yield the files of a folder of results that no reader of notes reads, hidden ones too.
+
+    The run state is no part of the results, nor are the files that desktops leave behind.
+
+    Args:
+        path: the folder; a single file has no others.
+    """
+    for folder, subfolders, names in os.walk(path):
+        here = Path(folder)
+        subfolders[:] = sorted(name for name in subfolders if not (here == path and name == STATE_FOLDER))
+        for name in sorted(set(names) - DESKTOP_FILES):
+            hidden = any(part.startswith(".") for part in (here / name).relative_to(path).parts)
+            if hidden or Path(name).suffix.lower() not in NOTE_FORMATS:
+                yield here / name
 
 
 def read_all_notes(

@@ -31,12 +31,7 @@ _CARD_FORMAT_VERSION = 7
 _COUNTS = {"precision": float, "recall": float, "f1": float, "tp": int, "fp": int, "fn": int}
 _SCORES = {"micro": _COUNTS, "by_type": {str: _COUNTS}}
 _SHARE = {"count": int, "total": int, "low": float, "high": float}  # with the 95 % interval of the fraction
-_USE = {
-    "entity_strict": _SCORES,
-    "token_binary": _SCORES,
-    "leaks_by_type": {str: _SHARE},
-    "leaking_documents": _SHARE,
-}
+_USE = {"entity_strict": _SCORES, "token_binary": _SCORES, "leaks_by_type": {str: _SHARE}, "leaking_documents": _SHARE}
 # The model alone and with document consistency, and the concepts that it found with document consistency.
 _MEASURED = {
     "alone": _USE,
@@ -58,14 +53,7 @@ _CARD = {
     "trained?": str,  # not of a model of the built-in corpus
     "layers?": [str],
     "hides_phi?": bool,
-    "corpus": {
-        "name": str,
-        "format": str,
-        "type_map": str,
-        "types": [str],
-        "notices": [str],
-        "splits": {str: _SPLIT},
-    },
+    "corpus": {"name": str, "format": str, "type_map": str, "types": [str], "notices": [str], "splits": {str: _SPLIT}},
     "augment": str,
     "base_model_sha256?": str,  # the digest of the model that training went on from
     "dev": _MEASURED,

@@ -170,11 +170,7 @@ def write_model(
 
 
 def make_card(
-    tagger: Tagger,
-    corpus: Corpus,
-    *,
-    key: bytes | None = None,
-    reader: NoteReader | None = None,
+    tagger: Tagger, corpus: Corpus, *, key: bytes | None = None, reader: NoteReader | None = None
 ) -> dict[str, Any]:
     """The card of a model that was just trained on a corpus, as JSON data.
 

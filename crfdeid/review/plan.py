@@ -13,9 +13,8 @@ from typing import NamedTuple
 
 from crfdeid.documents import text_digest
 from crfdeid.errors import FormatError, MismatchError, OutputExistsError, SettingError
-from crfdeid.io.output import unread_files
 from crfdeid.io.records import Columns
-from crfdeid.io.sources import read_all_notes
+from crfdeid.io.sources import read_all_notes, unread_files
 from crfdeid.utils.files import read_text, write_files
 from crfdeid.utils.json import parse_json
 from crfdeid.validation import shape_errors

@@ -29,7 +29,8 @@ from crfdeid.errors import (
     VersionError,
     WriteError,
 )
-from crfdeid.io.output import NoteDone, OutputFolder, Withdrawn
+from crfdeid.io.journal import NoteDone
+from crfdeid.io.output import OutputFolder, Withdrawn
 from crfdeid.io.records import NoteFile
 from crfdeid.io.sources import note_files
 

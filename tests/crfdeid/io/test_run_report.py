@@ -15,7 +15,8 @@ import pytest
 from notes_samples import REPORT_KEY, HideQuill, redact_plan, run
 
 from crfdeid.io import runner, sources
-from crfdeid.io.output import FailureEntry, Journal, NoteDone, OutputFolder
+from crfdeid.io.journal import FailureEntry, Journal, NoteDone
+from crfdeid.io.output import OutputFolder
 from crfdeid.io.records import Failure
 from crfdeid.io.run_report import RunTotals, write_report
 from crfdeid.io.runner import start_workers
