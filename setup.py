@@ -69,7 +69,7 @@ setup(
         "experiments": ["py.typed", "templates/*"],
         "features": ["py.typed"],
         "features.languages": ["*.toml"],
-        "rnn": ["py.typed"],
+        "rnn": ["py.typed", "*.toml"],
     },
     install_requires=[
         "numpy>=1.26",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import tomllib
 from dataclasses import dataclass
-from types import MappingProxyType
+from pathlib import Path
 from typing import Any, ClassVar
 
 from crfdeid.validation import (
@@ -86,25 +86,10 @@ class WordSettings(TrainingSettings):
         require_number("word_dropout", self.word_dropout, "a number of 0 or more", lambda v: v >= 0)
 
 
-YADAV2016: Mapping[str, Any] = MappingProxyType(
-    {
-        "epochs": 25,
-        "lr": 0.01,
-        "final_lr": 1.0,
-        "max_norm": None,
-        "decoding": "argmax",
-        "embedding_dim": 100,
-        "embedding_range": 0.25,
-        "freeze_embeddings": False,
-        "fold_digits": True,
-        "min_count": 2,
-        "min_documents": 1,
-        "word_dropout": 0.0,
-        "init_range": 1.0,
-        "dropout": 0.5,
-    }
-)
-"""Settings that both networks of the paper share: sections 3.1, 3.5 and 3.6 and Table 3, plain choices elsewhere."""
+def paper_settings(paper: str, model: str) -> dict[str, Any]:
+    """Settings of a paper's model from ``rnn/papers.toml``; all of them are written out there."""
+    found = tomllib.loads(Path(__file__).with_name("papers.toml").read_text("utf-8"))[paper][model]
+    return found | dict.fromkeys(found.pop("none", ()))
 
 
 @dataclass(frozen=True, kw_only=True)

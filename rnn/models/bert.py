@@ -44,7 +44,7 @@ from rnn.pretrained.hub import (
 from rnn.pretrained.subwords import NOT_COUNTED, PIECES, SubwordProcessor
 from rnn.pretrained.text import TextProcessor
 from rnn.saving import expected_shapes, params_from, require_known_tags
-from rnn.settings import TrainingSettings
+from rnn.settings import TrainingSettings, paper_settings
 from rnn.tagger import NetworkTagger
 from rnn.training.minibatches import optimiser, per_sentences
 from rnn.training.schedules import Phase, Schedule, early_stopping
@@ -245,22 +245,7 @@ class BertTagger(NetworkTagger):
         The paper gives neither the batch size, which is here that of the authors' library at the time, nor the learning
         rate after warmup. It does not restrict tags to valid IOB2.
         """
-        paper = BertSettings(
-            epochs=3,
-            lr=5e-5,
-            final_lr=1.0,
-            max_norm=None,
-            decoding="argmax",
-            encoder="",
-            checkpoint="",
-            labels="",
-            scheme="iob2",
-            window=100,
-            overlap=40,
-            warmup=0.4,
-            dropout=0.1,
-            batch=8,
-        )
+        paper = BertSettings(**paper_settings("johnson2020", "bert"))
         return {"default": BertSettings(), "johnson2020": paper}
 
     @classmethod

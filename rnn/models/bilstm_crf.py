@@ -8,7 +8,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, final
 
 import jax
@@ -30,7 +29,7 @@ from rnn.layers.crf import CrfOutput, CrfScores
 from rnn.layers.dropout import dropout, split_key
 from rnn.layers.lstm import BiLstms
 from rnn.network import uniform
-from rnn.settings import WordSettings
+from rnn.settings import WordSettings, paper_settings
 from rnn.tagger import NetworkTagger
 from rnn.training.minibatches import OPTIMISERS, optimiser, per_sentences
 from rnn.training.schedules import Phase, Schedule, falling_rate
@@ -179,47 +178,6 @@ class BilstmCrfSettings(WordSettings):
 
 
 _FEATURES = ("casing", "none", *FEATURE_SETS)
-
-
-LANGE2020: Mapping[str, Any] = MappingProxyType(
-    {
-        "epochs": 100,
-        "lr": 0.1,
-        "final_lr": 0.05,  # not used: the learning rate is halved
-        "max_norm": 5.0,
-        "decoding": "valid",
-        "embedding_dim": 100,
-        "embedding_range": 0.25,
-        "freeze_embeddings": False,
-        "fold_digits": False,
-        "min_count": 1,
-        "min_documents": 1,
-        "word_dropout": 0.0,
-        "hidden": 256,
-        "layers": 1,
-        "features": "none",
-        "language": AUTO,
-        "feature_dim": 50,  # not used without features, nor is the next
-        "feature_min_count": 3,
-        "char_dim": 25,
-        "char_filters": 50,
-        "context": 0,
-        "input_dropout": 0.1,
-        "variational_dropout": 0.25,
-        "output_dropout": 0.5,
-        "batch": 32,
-        "optimiser": "sgd",
-        "halve_after": 3,
-        "patience": 12,
-        "average": 0.0,
-    }
-)
-"""Training by section 4.1 of lange2020, the same for all its models, with every setting written out.
-
-The paper gives neither dropout, nor the number of epochs, nor the patience of early stopping, nor a bound on gradients:
-these, and the word vectors and characters, are the library's. The paper's inputs are byte pairs, fastText, FLAIR and
-BERT.
-"""
 
 
 def fit_inputs(
@@ -372,43 +330,16 @@ class BilstmCrfTagger(ReadsInputs, NetworkTagger):
         Friedrich et al. give neither the learning rate nor the number of epochs: 0.002 is the rate of Keras's Nadam,
         whose momentum schedule optax's lacks. The authors' code trains the CRF by its marginals; here the likelihood of
         the path is trained, as the paper says.
+
+        Lange et al. give neither dropout, nor the number of epochs, nor the patience of early stopping, nor a bound on
+        gradients. The paper's inputs are byte pairs, fastText, FLAIR and BERT; here they are the library's word vectors
+        and characters.
         """
-        paper = BilstmCrfSettings(
-            epochs=40,
-            lr=0.002,
-            final_lr=1.0,
-            max_norm=1.0,
-            decoding="valid",
-            embedding_dim=100,
-            embedding_range=0.25,
-            freeze_embeddings=False,
-            fold_digits=False,
-            min_count=1,
-            min_documents=1,
-            word_dropout=0.0,
-            hidden=128,
-            layers=2,
-            features="casing",
-            language=AUTO,
-            feature_dim=50,  # not used by "casing", nor is the next
-            feature_min_count=3,
-            char_dim=0,
-            char_filters=50,  # not used without characters
-            context=0,
-            input_dropout=0.1,
-            variational_dropout=0.25,
-            output_dropout=0.5,
-            batch=32,
-            optimiser="nadam",
-            halve_after=None,
-            patience=8,
-            average=0.0,
-        )
-        return {
-            "default": BilstmCrfSettings(),
-            "friedrich2019": paper,
-            "lange2020": BilstmCrfSettings(**LANGE2020),
+        papers = {
+            "friedrich2019": paper_settings("friedrich2019", "bilstm-crf"),
+            "lange2020": paper_settings("lange2020", "bilstm"),
         }
+        return {"default": BilstmCrfSettings(), **{name: BilstmCrfSettings(**own) for name, own in papers.items()}}
 
     def network(self, processor: TokenProcessor, rngs: nnx.Rngs) -> BilstmCrf:
         """Create the network."""

@@ -22,7 +22,7 @@ from rnn.interpret import window_norms
 from rnn.layers.dropout import dropout
 from rnn.layers.softmax import SoftmaxScores
 from rnn.network import uniform
-from rnn.settings import YADAV2016, WindowSettings
+from rnn.settings import WindowSettings, paper_settings
 from rnn.tagger import NetworkTagger
 from rnn.training.schedules import Schedule
 from rnn.words import ReadsWords, WordProcessor, sentence_schedule, window_processor
@@ -181,7 +181,8 @@ class ElmanTagger(ReadsWords, NetworkTagger):
     @classmethod
     def profiles(cls) -> Mapping[str, ElmanSettings]:
         """Settings by profile name: "yadav2016" is the E-RNN of Table 3, with weights in [-1, 1]."""
-        return {"default": ElmanSettings(), "yadav2016": ElmanSettings(window=11, hidden=100, layers=1, **YADAV2016)}
+        paper = ElmanSettings(window=11, hidden=100, layers=1, **paper_settings("yadav2016", "windows"))
+        return {"default": ElmanSettings(), "yadav2016": paper}
 
     def blank_processor(self) -> WordProcessor:
         """Processor without words."""

@@ -21,8 +21,9 @@ from features.tokens import Sentence
 from rnn.batching import Batch, Row
 from rnn.decode import best_of_each_layer, iob_constraints
 from rnn.layers.dropout import WordDropout
-from rnn.models.bilstm_crf import LANGE2020, BilstmCrfSettings, ReadsInputs, bilstm_schedule
+from rnn.models.bilstm_crf import BilstmCrfSettings, ReadsInputs, bilstm_schedule
 from rnn.network import PHI_TAG_IDS
+from rnn.settings import paper_settings
 from rnn.training.minibatches import OPTIMISERS, optimiser, per_sentences
 from rnn.training.schedules import Schedule
 from rnn.words import word_phase
@@ -56,8 +57,9 @@ class JointSettings(BilstmCrfSettings):
             raise SettingError(f"epochs is {self.epochs}, and concepts are learned after phi_first epochs: {more}")
 
 
-LANGE2020_JOINT: Mapping[str, Any] = {**LANGE2020, "phi_first": 3, "concept_rate": 2.0}
-"""Training of the paper's joint models: a learning rate of 0.2 for the part that tags concepts."""
+def lange2020_joint() -> dict[str, Any]:
+    """Settings of the paper's joint models: a learning rate of 0.2 for the part that tags concepts."""
+    return {**paper_settings("lange2020", "bilstm"), "phi_first": 3, "concept_rate": 2.0}
 
 
 def joint_optimiser(learning_rate: float, *, name: str, concept_rate: float) -> optax.GradientTransformation:

@@ -20,7 +20,7 @@ from rnn.interpret import window_norms
 from rnn.layers.dropout import dropout_factors
 from rnn.models.elman import WindowNetwork, context_windows, scan_unroll
 from rnn.network import embedding_lookup, uniform
-from rnn.settings import YADAV2016, WindowSettings
+from rnn.settings import WindowSettings, paper_settings
 from rnn.tagger import NetworkTagger
 from rnn.training.schedules import Schedule
 from rnn.words import ReadsWords, WordProcessor, sentence_schedule, window_processor
@@ -107,7 +107,8 @@ class JordanTagger(ReadsWords, NetworkTagger):
     @classmethod
     def profiles(cls) -> Mapping[str, JordanSettings]:
         """Settings by profile name: "yadav2016" is the J-RNN of Table 3, with weights in [-1, 1]."""
-        return {"default": JordanSettings(), "yadav2016": JordanSettings(window=9, hidden=150, **YADAV2016)}
+        paper = JordanSettings(window=9, hidden=150, **paper_settings("yadav2016", "windows"))
+        return {"default": JordanSettings(), "yadav2016": paper}
 
     def blank_processor(self) -> WordProcessor:
         """Processor without words."""

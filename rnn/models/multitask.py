@@ -26,7 +26,7 @@ from rnn.layers.crf import CrfOutput, CrfScores
 from rnn.layers.dropout import WordDropout, dropout, split_key
 from rnn.layers.lstm import BiLstms
 from rnn.models.bilstm_crf import bilstm_sizes, input_sizes
-from rnn.models.joint import LANGE2020_JOINT, JointSettings, TagsConcepts
+from rnn.models.joint import JointSettings, TagsConcepts, lange2020_joint
 from rnn.network import uniform
 from rnn.tagger import NetworkTagger
 from rnn.vocab import PAD
@@ -142,7 +142,7 @@ class MultitaskTagger(TagsConcepts, NetworkTagger, LayeredTagger):
     @classmethod
     def profiles(cls) -> Mapping[str, MultitaskSettings]:
         """Settings by profile name: "lange2020" is section 4.1, with the library's word vectors and characters."""
-        return {"default": MultitaskSettings(), "lange2020": MultitaskSettings(**LANGE2020_JOINT, task_hidden=128)}
+        return {"default": MultitaskSettings(), "lange2020": MultitaskSettings(**lange2020_joint(), task_hidden=128)}
 
     def network(self, processor: TokenProcessor, rngs: nnx.Rngs) -> Multitask:
         """Create the network."""

@@ -34,7 +34,7 @@ from rnn.models.bilstm_crf import BilstmCrf, bilstm_sizes
 from rnn.privacy.representation import RepresentationModel
 from rnn.privacy.shared_file import SharedNotes
 from rnn.saving import PublicWords
-from rnn.settings import TrainingSettings
+from rnn.settings import TrainingSettings, paper_settings
 from rnn.tagger import NetworkTagger
 from rnn.training.minibatches import OPTIMISERS, optimiser, per_sentences
 from rnn.training.schedules import Phase, Schedule, falling_rate
@@ -181,22 +181,7 @@ class PrivateTagger(NetworkTagger):
     @classmethod
     def profiles(cls) -> Mapping[str, PrivateTaggerSettings]:
         """Settings by profile name: "friedrich2019" is Table 1, as in `rnn.BilstmCrfTagger.profiles`."""
-        paper = PrivateTaggerSettings(
-            epochs=40,
-            lr=0.002,
-            final_lr=1.0,
-            max_norm=1.0,
-            decoding="valid",
-            representation="",
-            hidden=128,
-            layers=2,
-            input_dropout=0.1,
-            variational_dropout=0.25,
-            output_dropout=0.5,
-            batch=32,
-            patience=8,
-            average=0.0,
-        )
+        paper = PrivateTaggerSettings(**paper_settings("friedrich2019", "private"))
         return {"default": PrivateTaggerSettings(), "friedrich2019": paper}
 
     @classmethod

@@ -35,7 +35,7 @@ from rnn.layers.crf import CrfOutput, CrfScores
 from rnn.layers.dropout import WordDropout, dropout, split_key
 from rnn.layers.lstm import BiLstms
 from rnn.models.bilstm_crf import BilstmCrf, bilstm_sizes, fit_inputs, input_sizes
-from rnn.models.joint import LANGE2020_JOINT, JointSettings, TagsConcepts
+from rnn.models.joint import JointSettings, TagsConcepts, lange2020_joint
 from rnn.network import PHI_TAG_IDS, uniform
 from rnn.settings import WordSettings
 from rnn.tagger import NetworkTagger
@@ -334,7 +334,7 @@ class StackedTagger(TagsConcepts, NetworkTagger, LayeredTagger):
     @classmethod
     def profiles(cls) -> Mapping[str, StackedSettings]:
         """Settings by profile name: "lange2020" is section 4.1; the paper gives no temperature."""
-        return {"default": StackedSettings(), "lange2020": StackedSettings(**LANGE2020_JOINT, temperature=1.0)}
+        return {"default": StackedSettings(), "lange2020": StackedSettings(**lange2020_joint(), temperature=1.0)}
 
     @classmethod
     def traits(cls, settings: WordSettings) -> Traits:

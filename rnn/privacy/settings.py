@@ -9,6 +9,7 @@ from typing import Any
 from crfdeid.errors import SettingError, UnknownNameError
 from crfdeid.registry import require_known
 from crfdeid.validation import require_choice, require_counts, require_number, require_positive, require_shares
+from rnn.settings import paper_settings
 
 PAIRS = ("symmetric", "one-sided")
 LOSSES = ("each", "average")
@@ -114,33 +115,9 @@ def profiles() -> Mapping[str, PrivateSettings]:
     With little noise that changes fast, the adversaries won; a weight of 40 cost three points of F.
 
     The paper gives neither the adversaries' size (300 in its authors' code), nor learning rates, nor the initial noise,
-    nor the number of epochs; the others are from its Table 1 and section 5.
+    nor the number of epochs.
     """
-    paper = PrivateSettings(
-        neighbours=100,
-        size=50,
-        deviation=0.1,
-        adversary=300,
-        pairs="one-sided",
-        losses="average",
-        procedure="three-part",
-        weight=1.0,
-        hidden=128,
-        layers=2,
-        input_dropout=0.1,
-        variational_dropout=0.25,
-        output_dropout=0.5,
-        batch=32,
-        lr=0.002,
-        noise_lr=0.02,
-        max_norm=1.0,
-        epochs=40,
-        adversary_epochs=40,
-        rounds=40,
-        patience=8,
-        attack_epochs=(20, 50),
-        attack_seeds=3,
-    )
+    paper = PrivateSettings(**paper_settings("friedrich2019", "representation"))
     return {"default": PrivateSettings(), "friedrich2019": paper}
 
 
