@@ -64,7 +64,7 @@ setup(
         "crfdeid.explain": ["templates/*"],
         "crfdeid.utils": ["*.css", "*.html"],
         "crfdeid.review": ["templates/*"],
-        "crfdeid.rules": ["*.txt"],
+        "crfdeid.rules": ["*.txt", "*.toml"],
         "crfdeid.serve": ["templates/*"],
         "experiments": ["py.typed", "templates/*"],
         "features": ["py.typed"],

@@ -12,9 +12,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
-from crfdeid.rules.rule import CAPITAL, Rule, any_of, forms, one_of
+from crfdeid.rules.rule import Rule, any_of, one_of
+from crfdeid.rules.tables import PARTS
 from features.languages import Language
-from features.lexicons import spellings
+from features.lexicons import spellings, word_set
 from features.tokenizer import tokenize
 
 _TYPES = ("AGE", "EDAD_SUJETO_ASISTENCIA")
@@ -95,13 +96,13 @@ def _capitals(entries: Iterable[str]) -> str:
 _WHOLE = r"0?(?:9\d|1[01]\d|120)(?![.,]?\d)"
 _NINETIES = r"0?9\d(?![.,]?\d)"  # rarely a measure: most of those from 90 on are 100 and more
 _FIGURE = r"(?:90['’]?s(?![^\W_])|0?(?:9\d|1[01]\d|120)(?:[.,]\d{1,2}(?!\d)| ?[½¼¾]| 1/2(?!\d))?(?![.,]?\d))"
-_SYMBOLS = forms(
+_SYMBOLS = word_set(
     "mg mcg µg ug ng pg g gr kg ml cc dl l cm mm km m bpm lpm mmhg h hz kcal cal ui iu u meq mmol mosm fr ch w j db ms"
 )
 _SIGNS = r" ?[%‰°²³]| ?x ?\d|:\d| (?:on )?\d"
 _NO_HEAT = r"(?!,? \(?(?:oral|rectal|axillary|tympanic|temporal|core))"
 _APART = "[ ,:(=†–-]{1,3}"
-_BEFORE_HEAT = forms("t temp temps tmax tmin tc tm p r bp hr rr fc fr rf hf af ta spo2 o2")
+_BEFORE_HEAT = word_set("t temp temps tmax tmin tc tm p r bp hr rr fc fr rf hf af ta spo2 o2")
 
 
 def _number_tokens(packs: Sequence[Language]) -> Iterator[str]:
@@ -208,7 +209,7 @@ def age_rules(packs: Sequence[Language]) -> Iterator[Rule]:
         rf"|(?P<before>{number})(?: ?/ ?{sexes}{_END}|[ ,/-]{{1,3}}{people}{_END}(?! {measures}{_END}))"
         rf"|(?:(?<![-–])(?P<letter>{_NINETIES}),? ?-?{clear_sexes}|{start}(?:(?P<any>{_WHOLE}) ?-?{clear_sexes}"
         rf"|(?P<other>{_NINETIES}) ?-?(?:{sexes}|(?<=\d){small_sexes}|/ ?{small_sexes}))){_END}{_NO_HEAT}"
-        rf"|{honorific}\.?(?: {CAPITAL}[\w’'-]{{0,30}}+){{1,3}}(?:, ?| ?\()(?P<titled>{_FIGURE})(?= ?[,.;)])",
+        rf"|{honorific}\.?(?: {PARTS['CAPITAL']}[\w’'-]{{0,30}}+){{1,3}}(?:, ?| ?\()(?P<titled>{_FIGURE})(?= ?[,.;)])",
         _TYPES,
         (
             *("[94]F", "[94]/M", "[94] M", "F/[94]", "M, [94]", "a [94]m", "a [101]M", "[94] male", "[94]-male"),

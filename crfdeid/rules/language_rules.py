@@ -8,16 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crfdeid.rules.contact import _DIALLED, _PHONES
 from crfdeid.rules.name_words import NameWords
-from crfdeid.rules.rule import CAPITAL, CODE, RECORD_TYPES, Rule, cue, cue_starts, one_of
+from crfdeid.rules.rule import Rule, cue, cue_starts, one_of
+from crfdeid.rules.tables import LISTS, PARTS
 from features.languages import Language
+from features.tokenizer import tokenize
 
+_CAPITAL = PARTS["CAPITAL"]
 _HOSPITALS = ("HOSPITAL", "CENTRO_SALUD", "ORGANIZATION")
 _ORGANIZATIONS = ("ORGANIZATION", "INSTITUCION", "EMPLOYER", "HOSPITAL")
 _TOWNS = ("CITY", "TERRITORIO", "LOCATION", "GEOGRAPHIC_LOCATION")
 _CODES = ("ZIP", "TERRITORIO", "LOCATION", "GEOGRAPHIC_LOCATION")
 _STREETS = ("STREET", "CALLE", "LOCATION", "GEOGRAPHIC_LOCATION")
+_REGIONS = ("TERRITORIO", "STATE", "LOCATION", "GEOGRAPHIC_LOCATION")
+_NATIONS = ("PAIS", "COUNTRY", "LOCATION", "GEOGRAPHIC_LOCATION")
 # Between a cue and the name of a town.
 _GAP = r"(?:(?<=['’])|(?:,|:)? )\(?"
 _NUMBER = (
@@ -50,7 +54,7 @@ def _town_rules(pack: Language, checks: NameWords) -> Iterator[Rule]:
 
 def _place(pack: Language) -> tuple[str, str]:
     """The expression of a place's name, and the first town of one word."""
-    word = rf"{CAPITAL}[\w’']{{1,40}}+"
+    word = rf"{_CAPITAL}[\w’']{{1,40}}+"
     other = rf" (?!{one_of((*pack.countries, *pack.regions))}(?!\w))"  # "Getafe Madrid" is two places
     place = rf"(?P<value>{word}(?:(?:-|{other}|['’])(?:[\w]{{1,3}}(?:-| |['’])){{0,2}}{word}){{0,3}})"
     return place, next(town for town in pack.towns if town.isalpha())
@@ -65,7 +69,7 @@ def _address_rules(pack: Language, checks: NameWords) -> Iterator[Rule]:
     no_town = (f"{sample} {min(pack.common).capitalize()}", f"{sample} {town.lower()}")
     yield Rule(
         f"postal code in {pack.name}",
-        rf"{code}(?=,? {CAPITAL}[^\W\d_]{{2}})(?!,? {one_of(pack.common)}(?!\w))",
+        rf"{code}(?=,? {_CAPITAL}[^\W\d_]{{2}})(?!,? {one_of(pack.common)}(?!\w))",
         _CODES,
         (f"[{sample}] {town}",),
         no_town,
@@ -84,7 +88,7 @@ def _address_rules(pack: Language, checks: NameWords) -> Iterator[Rule]:
         exact="both",
         digits=2,
     )
-    name = rf"{CAPITAL}[\w’']{{0,30}}+(?:\.(?=[ -]\w))?"
+    name = rf"{_CAPITAL}[\w’']{{0,30}}+(?:\.(?=[ -]\w))?"
     if pack.street_suffixes:
         ending = one_of(suffix.removesuffix(".") for suffix in pack.street_suffixes)
         yield Rule(
@@ -121,7 +125,7 @@ def _institution_rules(pack: Language, checks: NameWords) -> Iterator[Rule]:
     """Rules for hospitals and other institutions with a proper name: of a town, a person or a saint."""
     _, town = _place(pack)
     part = r"(?: (?:[^\W\d_]{1,20} |[dl]['’]){0,4}|-)"
-    name = rf"{CAPITAL}[\w’']{{1,30}}+(?:\.(?=[ -]\w))?"
+    name = rf"{_CAPITAL}[\w’']{{1,30}}+(?:\.(?=[ -]\w))?"
     others = tuple(word for word in pack.cues["institution"] if word not in pack.words["hospital"])
     cues = (("hospital", pack.words["hospital"], _HOSPITALS), ("institution", others, _ORGANIZATIONS))
     for kind, words, types in cues:
@@ -140,11 +144,12 @@ def _institution_rules(pack: Language, checks: NameWords) -> Iterator[Rule]:
 
 
 def _number_rules(pack: Language) -> Iterator[Rule]:
-    """Rules for numbers after the words of the table "numbers", for words that `crfdeid.rules.identifiers` lacks."""
-    record = rf"(?!(?:19|20)\d\d(?![\w-]))(?:{CODE}|\d{{2,3}}(?:\.\d{{2,3}}){{2}}(?:[-/]\w{{1,3}}(?:\.\d\d)?)?)"
+    """Rules for numbers after the words of the table "numbers", for words that ``numbers.toml`` lacks."""
+    with_stops = r"\d{2,3}(?:\.\d{2,3}){2}(?:[-/]\w{1,3}(?:\.\d\d)?)?"
+    record = rf"(?!(?:19|20)\d\d(?![\w-]))(?:{PARTS['CODE']}|{with_stops})"
     kinds = (
-        ("records", "record number", record, RECORD_TYPES, "48221344"),
-        ("telephones", "telephone", _DIALLED, _PHONES, "555 0134"),
+        ("records", "record number", record, LISTS["RECORD_TYPES"], "48221344"),
+        ("telephones", "telephone", PARTS["DIALLED"], LISTS["PHONE_TYPES"], "555 0134"),
         ("postcodes", "postal code", pack.postcode, _CODES, pack.postcode_example),
     )
     for table, kind, form, types, sample in kinds:
@@ -160,6 +165,23 @@ def _number_rules(pack: Language) -> Iterator[Rule]:
                 language=pack.code,
                 digits=2,
             )
+
+
+def place_rules(pack: Language) -> Iterator[Rule]:
+    """The rules for regions and countries of a language."""
+    for kind, places, types in (("region", pack.regions, _REGIONS), ("country", pack.countries, _NATIONS)):
+        names = sorted({name.lower() for name in {*places} - {*pack.entries("places", "often_other")}})
+        yield Rule(
+            f"{kind} in {pack.name}",
+            rf"(?={_CAPITAL}){one_of(names)}",
+            types,
+            (places[0], f"x [{places[-1]}], x"),
+            (names[0],),
+            words=tuple(tokenize(name)[0].text for name in names),
+            starts_with_word=True,
+            requires_support=True,
+            language=pack.code,
+        )
 
 
 def language_rules(pack: Language, checks: NameWords) -> Iterator[Rule]:

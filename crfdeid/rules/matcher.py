@@ -22,17 +22,15 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from crfdeid.rules.ages import age_rules
-from crfdeid.rules.contact import CONTACT_RULES, NETWORK_RULES
 from crfdeid.rules.dates import date_rules
-from crfdeid.rules.entities import MANUFACTURER_RULES, PERSONAL_DETAIL_RULES, institution_rules, place_rules
-from crfdeid.rules.identifiers import CHECKSUM_RULES, LABELLED_NUMBER_RULES
-from crfdeid.rules.language_rules import language_rules
+from crfdeid.rules.language_rules import language_rules, place_rules
 from crfdeid.rules.name_words import NameWords
 from crfdeid.rules.names import name_rules
 from crfdeid.rules.readings import Reading, hyphenated_lines, is_closed, may_cross, plain_reading, seam_at
 from crfdeid.rules.rule import Rule
+from crfdeid.rules.tables import pack_rules, shared_rules
 from features.languages import LANGUAGES
-from features.lexicons import name_lists
+from features.lexicons import name_lists, word_set
 from features.patterns import lower_for_patterns
 from features.sentences import NoteTokens
 from features.tokenizer import Token, tokenize
@@ -48,42 +46,24 @@ def make_rules(languages: tuple[str, ...]) -> tuple[Rule, ...]:
     """
     packs = [LANGUAGES[code] for code in languages]
     words = NameWords(languages)
+    own = [rule for pack in packs for rule in pack_rules(pack, words)]
     return (
-        *NETWORK_RULES,
-        *LABELLED_NUMBER_RULES,
-        *CHECKSUM_RULES,
-        *CONTACT_RULES,
+        *shared_rules("network"),
+        *shared_rules("numbers"),
+        *shared_rules("contact"),
         *date_rules(packs),
         *age_rules(packs),
-        *institution_rules(words),
+        *(rule for rule in own if not rule.requires_support),
         *(rule for pack in packs for rule in language_rules(pack, words)),
         *(rule for pack in packs for rule in name_rules(pack, words)),
-        *PERSONAL_DETAIL_RULES,
+        *(rule for rule in own if rule.requires_support),
         *(rule for pack in packs for rule in place_rules(pack)),
-        *MANUFACTURER_RULES,
+        *shared_rules("makers"),
     )
 
 
 # Tokens for a number; "number" in the name of a field is any of them.
-_NUMBER_WORDS = frozenset(
-    (
-        "number",
-        "numbers",
-        "num",
-        "nbr",
-        "nr",
-        "no",
-        "nº",
-        "n",
-        "número",
-        "numero",
-        "numéro",
-        "nummer",
-        "id",
-        "code",
-        "card",
-    )
-) | {"#"}
+_NUMBER_WORDS = word_set("# number numbers num nbr nr no nº n número numero numéro nummer id code card")
 _DIGIT = re.compile(r"\d")
 _HAS_DIGIT = 1  # the first bit of `Prefilter`
 
@@ -225,14 +205,11 @@ class RuleSet:
         names: names of the rules in use, which alone take tokens from later rules; None for all.
 
     Attributes:
-        rules: the rules for these languages and for all, in the order of `make_rules`.
+        rules: the rules, in the order of `make_rules`.
     """
 
     def __init__(self, languages: tuple[str, ...], names: Collection[str] | None = None) -> None:
-        rules = make_rules(languages)
-        self.rules = tuple(
-            rule for rule in rules if (rule.language in (None, *languages)) and (names is None or rule.name in names)
-        )
+        self.rules = tuple(rule for rule in make_rules(languages) if names is None or rule.name in names)
         self._given_names = name_lists(languages)["first"]
         self._recent: dict[int, tuple[Sentence, list[_Found]]] = {}  # by the sentence's identity
         self._over_hyphens: WeakKeyDictionary[NoteTokens, list[_Found]] = WeakKeyDictionary()

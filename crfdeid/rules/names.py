@@ -12,10 +12,12 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from crfdeid.rules.name_words import NameWords
-from crfdeid.rules.rule import UPPER, Rule, any_of, cue, cue_starts
+from crfdeid.rules.rule import Rule, any_of, cue, cue_starts
+from crfdeid.rules.tables import PARTS
 from features.languages import Language
 from features.tokenizer import tokenize
 
+_UPPER = PARTS["UPPER"]
 _DOCTORS = ("NOMBRE_PERSONAL_SANITARIO", "DOCTOR", "NAME")
 _PATIENTS = ("NOMBRE_SUJETO_ASISTENCIA", "PATIENT", "NAME")
 _RELATIVES = ("FAMILIARES_SUJETO_ASISTENCIA", "RELATIVE", "FAMILY", *_PATIENTS)
@@ -66,10 +68,10 @@ def _forms(pack: Language) -> _Forms:
     short = (word for word in others if re.fullmatch("[a-z][b-df-hj-np-tv-wz]{1,3}", word))
     not_short = rf"(?!{any_of(word.capitalize() for word in short)}\.)"
     word = (
-        rf"(?:(?:{not_short}{UPPER}[b-df-hj-np-tv-wz]{{1,3}}|{any_of(pack.entries('names', 'short'))})"
-        rf"\.(?=[ -]?{UPPER})"
-        rf"|{UPPER}(?:[^\W\d_ºª]|['’](?!s(?!\w))(?=[^\W\d_])){{1,30}}+(?!\w)"
-        rf"|{UPPER}(?:\.?ª\.?|\.a(?!\w)|(?!\w|/|-[a-z])\.?))"
+        rf"(?:(?:{not_short}{_UPPER}[b-df-hj-np-tv-wz]{{1,3}}|{any_of(pack.entries('names', 'short'))})"
+        rf"\.(?=[ -]?{_UPPER})"
+        rf"|{_UPPER}(?:[^\W\d_ºª]|['’](?!s(?!\w))(?=[^\W\d_])){{1,30}}+(?!\w)"
+        rf"|{_UPPER}(?:\.?ª\.?|\.a(?!\w)|(?!\w|/|-[a-z])\.?))"
     )
     particles = {*_PARTICLES, *pack.particles} - {*pack.cues["and"]}
     particle = f"{any_of(part for part in particles if not part.endswith(_ELISION))} "
@@ -84,7 +86,7 @@ def _forms(pack: Language) -> _Forms:
     capitals = any_of(map(str.upper, doubtful))
     address = (
         rf"(?:(?!(?-i:{capitals})(?!\w)){cue(_addresses(pack), pack, capitals=2)}"
-        rf"|(?-i:{capitals})\.(?= (?-i:{UPPER}{{2}}|{UPPER}\.)))"
+        rf"|(?-i:{capitals})\.(?= (?-i:{_UPPER}{{2}}|{_UPPER}\.)))"
     )
     title = cue(_titles(pack), pack)
     ands = {form for entry in pack.cues["and"] for form in (entry, entry.upper())}
@@ -229,7 +231,7 @@ def _after_relatives(make: _Maker) -> Iterator[Rule]:
     """Rules for names of relatives, and of others who accompany a patient."""
     pack, checks, forms = make.pack, make.checks, make.forms
     # With a capital, a word for a relative is part of a name, "Calle Hermanos Quill", unless all is in capitals.
-    small = "" if not pack.content.get("people", {}).get("small_kin") else rf"(?=(?-i:(?!{UPPER})|{UPPER}{{3}}))"
+    small = "" if not pack.content.get("people", {}).get("small_kin") else rf"(?=(?-i:(?!{_UPPER})|{_UPPER}{{3}}))"
     called = rf"(?:,? {any_of(pack.entries('people', 'called'))}(?!\w))?"
     plural = pack.entries("people", "plural_kin")
     are = rf"(?:,? {any_of((*pack.entries('people', 'is'), *pack.entries('people', 'called')))}(?!\w))?"

@@ -11,6 +11,9 @@ All that works without a model, and all that needs no language (ends of sentence
 has the `Language.digest` of each pack that it reads, and loading it compares them.
 
 The tables below are optional. ``numbers`` has words before numbers: of ``records``, ``telephones`` and ``postcodes``.
+``rules`` has whole rules (`crfdeid.rules.tables`). ``often_other`` of ``places`` are countries whose names more often
+mean something else.
+
 The lists of ``ages``, of ages from 90 on:
 
 - ``numbers``: numbers in words; a space is a hyphen too, and ``{ones}`` is any entry of the list ``ones``;

@@ -22,7 +22,7 @@ from features.tokenizer import tokenize
 from features.tokens import Sentence
 
 
-@pytest.mark.parametrize("name", ["dates", "identifiers", "matcher", "name_words", "rule", "tagger"])
+@pytest.mark.parametrize("name", ["checks", "dates", "matcher", "name_words", "rule", "tagger"])
 def test_examples_in_docstrings_are_true(name: str) -> None:
     tried = doctest.testmod(import_module(f"crfdeid.rules.{name}"))
     assert tried.attempted > 0
