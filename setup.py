@@ -60,7 +60,7 @@ setup(
     package_data={
         "crfdeid": ["py.typed", "*.txt"],
         "crfdeid.augmentation": ["*.txt"],
-        "crfdeid.corpora.synthetic": ["*.txt", "*.json"],
+        "crfdeid.corpora.synthetic": ["*.toml", "*.txt"],
         "crfdeid.explain": ["templates/*"],
         "crfdeid.utils": ["*.css", "*.html"],
         "crfdeid.review": ["templates/*"],

@@ -5,8 +5,8 @@ notes.py       drafts of notes that meet the wanted counts
 case.py        facts of one note, its concepts and its fields
 people.py      people, hospitals, places and their written forms
 texts.py       short texts with all types
-data.py        reads templates, word lists and kinds of notes: frames.txt, sentences.txt, scenarios_*.txt, names.txt,
-               concepts.txt, kinds.txt, queries.txt, messages.txt, general.txt, words.txt
+data.py        reads templates and word lists: frames.txt, sentences.txt, scenarios_*.txt, names.txt, concepts.txt,
+               queries.txt, messages.txt, general.txt, words.txt; and tables: forms.toml, kinds.toml, profiles.toml
 """
 
 from crfdeid.corpora.synthetic.generate import (

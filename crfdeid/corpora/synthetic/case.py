@@ -8,10 +8,8 @@ from random import Random
 from typing import NamedTuple, TypeVar
 
 from crfdeid.corpora.marked_text import FieldValue, MarkedText, expand, join_parts, labelled, render
-from crfdeid.corpora.synthetic.data import Facts, scenarios, sections
+from crfdeid.corpora.synthetic.data import Facts, scenarios, sections, tables
 from crfdeid.corpora.synthetic.people import (
-    DATE_FORMS,
-    DATE_HABITS,
     PERSON_FORMS,
     Cast,
     Hospital,
@@ -21,21 +19,15 @@ from crfdeid.corpora.synthetic.people import (
     draw_person,
     fill_pattern,
     typo,
+    write_date,
 )
 from crfdeid.documents import CONCEPT, Span
 
 CONCEPT_TYPES = ("PROBLEM", "TREATMENT", "TEST")
 """The types of concepts, as i2b2 2010 has them."""
 
-# List of terms -> its type, and how many of its terms a note speaks of. No scenario has a fact of these names.
-_LISTS: Mapping[str, tuple[str, int]] = {
-    "problem": ("PROBLEM", 5),
-    "symptom": ("PROBLEM", 4),
-    "drug": ("TREATMENT", 6),
-    "therapy": ("TREATMENT", 3),
-    "level": ("TEST", 6),
-    "investigation": ("TEST", 4),
-}
+_FORMS = tables("forms.toml")
+_LISTS: Mapping[str, tuple[str, int]] = _FORMS["terms"]
 _CONCEPT_FIELDS = frozenset((*_LISTS, *CONCEPT_TYPES))
 """Fields of templates that are replaced by a concept."""
 
@@ -112,6 +104,7 @@ SETTLED_FACTS = ("diagnosis", "complaint", "condition")
 _DAYS_A_YEAR = 365.25
 # The share of a note's dates of a kind that have its own form.
 _HABIT_SHARES: Mapping[str, float] = {"num": 0.85, "short": 0.75}
+_DATE_GROUPS: Mapping[str, Sequence[str]] = _FORMS["date_groups"]["notes"]
 
 
 class CastSource(NamedTuple):
@@ -220,7 +213,7 @@ def draw_case(source: CastSource, rng: Random, *, stay: bool) -> Case:
             for key in ("mrn", "account", "job", "user")
         },
         {key: render(rng.choice(facts[key]), _NO_FIELDS.__getitem__, rng).text for key in SETTLED_FACTS},
-        {key: rng.choice(DATE_HABITS[key]) for key in _HABIT_SHARES},
+        {key: rng.choice(_DATE_GROUPS[key]) for key in _HABIT_SHARES},
     )
 
 
@@ -253,48 +246,9 @@ def _relative(source: CastSource, patient: Person, age_days: int, rng: Random) -
     return other._replace(last=patient.last) if rng.random() < 0.7 else other
 
 
-# The forms a name takes in running text where the template names none, the usual ones more often.
-_NAME_FORMS: Mapping[str, tuple[str, ...]] = {
-    "DOCTOR": ("last", "last", "last", "last", "full", "full", "full", "initial", "middle", "initials"),
-    "PATIENT": ("last", "last", "full", "full", "first", "middle"),
-}
-_HOSPITAL_FORMS = ("long", "long", "short", "short", "abbr", "abbr")
 _TYPO_SHARE = 0.03
-
-_PRONOUNS: Mapping[str, tuple[str, str]] = {
-    "he": ("he", "she"),
-    "him": ("him", "her"),
-    "his": ("his", "her"),
-    "He": ("He", "She"),
-    "His": ("His", "Her"),
-    "man": ("man", "woman"),
-    "gentleman": ("gentleman", "lady"),
-    "male": ("male", "female"),
-    "M": ("M", "F"),
-    "spouse": ("wife", "husband"),
-    "son": ("son", "daughter"),
-}
-
 _ADULT_DAYS = 16 * 365
-_CHILD_WORDS: Mapping[str, tuple[str, str]] = {
-    "gentleman": ("infant", "infant"),
-    "spouse": ("mother", "mother"),
-    "son": ("grandmother", "grandmother"),
-}
-
-_NUMBER_PATTERNS: Mapping[str, tuple[str, str]] = {
-    "accession": ("accession patterns", "ID"),
-    "policy": ("policy patterns", "ID"),
-    "number": ("mrn patterns", "ID"),
-    "phone": ("phone patterns", "PHONE"),
-    "pager": ("pager patterns", "PHONE"),
-    "extension": ("extension patterns", "PHONE"),
-}
-# The i2b2 2014 types of identifiers.
-_FINE_IDS: Mapping[str, str] = {
-    "mrn": "MEDICALRECORD", "number": "MEDICALRECORD", "account": "ACCOUNT", "policy": "HEALTHPLAN", "job": "IDNUM",
-    "accession": "IDNUM", "user": "USERNAME",
-}  # fmt: skip
+_NUMBERS: Mapping[str, tuple[str, str, str]] = _FORMS["numbers"]["notes"]
 
 
 class Fields:
@@ -342,7 +296,7 @@ class Fields:
     def _refined(self, key: str, value: FieldValue) -> FieldValue | MarkedText:
         """The same text with the types of i2b2 2014; of an address, each part has its own."""
         if value.label == "ID":
-            return value._replace(label=_FINE_IDS[key])
+            return value._replace(label=_NUMBERS[key][2])
         if value.label != "LOCATION":
             return value
         if key != "address":
@@ -365,24 +319,24 @@ class Fields:
             "consult": lambda key, form: self._name(self._rng.choice(case.consultants), form, "DOCTOR"),
         }
         table |= dict.fromkeys(SETTLED_FACTS, lambda key, form: FieldValue(case.words[key]))
-        table |= dict.fromkeys(_PRONOUNS, lambda key, form: FieldValue(self._pronoun(key)))
+        table |= dict.fromkeys(_FORMS["words"], lambda key, form: FieldValue(self._pronoun(key)))
         table |= dict.fromkeys(self._dates, lambda key, form: FieldValue(self._date(self._dates[key](), form), "DATE"))
         table |= dict.fromkeys(
             case.hospitals, lambda key, form: FieldValue(self._hospital(case.hospitals[key], form), "HOSPITAL")
         )
+        table |= dict.fromkeys(_NUMBERS, lambda key, form: self._fresh_number(key))
         table |= dict.fromkeys(case.ids, lambda key, form: FieldValue(case.ids[key], "ID"))
-        table |= dict.fromkeys(_NUMBER_PATTERNS, lambda key, form: self._fresh_number(key))
         table |= dict.fromkeys(case.patients, lambda key, form: self._name(case.patients[key], form, "PATIENT"))
         table |= dict.fromkeys(case.doctors, lambda key, form: self._name(case.doctors[key], form, "DOCTOR"))
         table |= dict.fromkeys([*case.places, "address"], lambda key, form: FieldValue(self._place(key), "LOCATION"))
         return table
 
     def _pronoun(self, key: str) -> str:
-        words = _CHILD_WORDS if self._case.age_days < _ADULT_DAYS and key in _CHILD_WORDS else _PRONOUNS
-        return words[key][self._female]
+        for_child = _FORMS["child_words"] if self._case.age_days < _ADULT_DAYS else {}
+        return str({**_FORMS["words"], **for_child}[key][self._female])
 
     def _fresh_number(self, key: str) -> FieldValue:
-        section, label = _NUMBER_PATTERNS[key]
+        section, label, _ = _NUMBERS[key]
         return FieldValue(fill_pattern(self._rng.choice(sections("names.txt")[section]), self._rng), label)
 
     def _person_words(self) -> str:
@@ -399,10 +353,10 @@ class Fields:
         rng = self._rng
         if form in ("", "last", "full") and len(person.last) > 5 and rng.random() < _TYPO_SHARE:
             person = person._replace(last=typo(person.last, rng))
-        return FieldValue(PERSON_FORMS[form or rng.choice(_NAME_FORMS[label])](person), label)
+        return FieldValue(PERSON_FORMS[form or rng.choice(_FORMS["names"]["notes"][label])](person), label)
 
     def _hospital(self, hospital: Hospital, form: str) -> str:
-        return str(getattr(hospital, form or self._rng.choice(_HOSPITAL_FORMS)))
+        return str(getattr(hospital, form or self._rng.choice(_FORMS["names"]["notes"]["HOSPITAL"])))
 
     def _place(self, key: str) -> str:
         case, rng = self._case, self._rng
@@ -419,8 +373,8 @@ class Fields:
         case, rng = self._case, self._rng
         wish = form or rng.choice(("short", "short", "num", "text"))
         if wish in case.habits and rng.random() < _HABIT_SHARES[wish]:
-            return DATE_FORMS[case.habits[wish]](date)
-        return DATE_FORMS[rng.choice(DATE_HABITS[wish]) if wish in DATE_HABITS else wish](date)
+            return write_date(case.habits[wish], date)
+        return write_date(rng.choice(_DATE_GROUPS[wish]) if wish in _DATE_GROUPS else wish, date)
 
     def _next_day(self) -> dt.date:
         self._now = min(self._now + dt.timedelta(self._rng.choice((0, 1, 1, 2))), self._case.discharge)

@@ -1,16 +1,16 @@
-"""Readers of the .txt files (`crfdeid.utils.files.read_sections`): templates, scenarios, word lists, kinds of notes."""
+"""Readers of the data files: templates, scenarios, word lists (.txt); tables of kinds, forms, profiles (.toml)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple
 
 import regex
 from faker import Faker
 
-from crfdeid.utils.files import read_sections
+from crfdeid.utils.files import read_sections, read_toml
 
 _FOLDER = Path(__file__).parent
 _WORD = regex.compile(r"\p{L}+")
@@ -41,6 +41,12 @@ def sections(file_name: str) -> Mapping[str, tuple[str, ...]]:
         True
     """
     return read_sections(_FOLDER / file_name)
+
+
+@cache
+def tables(file_name: str) -> Mapping[str, Any]:
+    """The tables of one TOML file."""
+    return read_toml(_FOLDER / file_name)
 
 
 @cache
@@ -98,12 +104,8 @@ def template_words() -> frozenset[str]:
 SectionStyle = Literal["lines", "columns", "prose", "list", "inline"]
 
 
-class PoolRange(NamedTuple):
-    """Range of the number of entries from a pool of templates."""
-
-    pool: str
-    least: int
-    most: int
+PoolRange = tuple[str, int, int]
+"""A pool of templates, with the least and the largest number of entries from it."""
 
 
 class SectionPlan(NamedTuple):
@@ -111,58 +113,33 @@ class SectionPlan(NamedTuple):
 
     Attributes:
         style: its typography.
-        shuffled: whether its entries are mostly in random order.
-        chance: the share of notes with it, a fraction.
         parts: pools of its entries, in order.
         headings: headings to choose from; one may be "".
+        shuffled: whether its entries are mostly in random order.
+        chance: the share of notes with it, a fraction.
     """
 
     style: SectionStyle
-    shuffled: bool
-    chance: float
-    parts: tuple[PoolRange, ...]
-    headings: tuple[str, ...]
+    parts: Sequence[PoolRange]
+    headings: Sequence[str] = ("",)
+    shuffled: bool = False
+    chance: float = 1.0
 
 
 class NoteKind(NamedTuple):
-    """A kind of note: its weight, whether it describes a stay in hospital, its titles, and its sections in order."""
+    """A kind of note: its weight, its sections in order, its titles, and whether it describes a stay in hospital."""
 
     weight: int
-    stay: bool
-    titles: tuple[str, ...]
-    sections: tuple[SectionPlan, ...]
+    sections: Sequence[SectionPlan]
+    titles: Sequence[str] = ("",)
+    stay: bool = False
 
 
 @cache
 def note_kinds(name: str) -> tuple[NoteKind, ...]:
-    """The kinds of notes of a section of kinds.txt: "kinds", or "kinds with concepts"."""
-    plans = {plan: _section(*fields) for plan, *fields in map(_fields, sections("kinds.txt")["sections"])}
+    """The kinds of notes of a table of kinds.toml: "kinds", or "kinds with concepts"."""
+    plans = {plan: SectionPlan(**fields) for plan, fields in tables("kinds.toml")["sections"].items()}
     return tuple(
-        NoteKind(
-            int(options.removesuffix(" stay")),
-            options.endswith(" stay"),
-            tuple(titles.split("|")),
-            tuple(plans[plan] for plan in names.split(", ")),
-        )
-        for _, options, names, titles in map(_fields, sections("kinds.txt")[name])
+        NoteKind(**{**kind, "sections": [plans[plan] for plan in kind["sections"]]})
+        for kind in tables("kinds.toml")[name].values()
     )
-
-
-def _fields(entry: str) -> list[str]:
-    """The name of an entry, and its three fields."""
-    name, _, fields = entry.partition(" = ")
-    return [name, *(field.removeprefix(" ") for field in fields.split(";"))]
-
-
-def _section(options: str, pools: str, headings: str) -> SectionPlan:
-    style, *others = options.split()
-    chance = float(next((option for option in others if option != "shuffled"), 1))
-    parts = tuple(map(_pool, pools.split(", ")))
-    return SectionPlan(cast(SectionStyle, style), "shuffled" in others, chance, parts, tuple(headings.split("|")))
-
-
-def _pool(text: str) -> PoolRange:
-    """A pool from its name and its number of entries, "story 3-6" or "allergy 1"."""
-    pool, _, count = text.rpartition(" ")
-    least, _, most = count.partition("-")
-    return PoolRange(pool, int(least), int(most or least))

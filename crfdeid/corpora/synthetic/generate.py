@@ -8,6 +8,7 @@ from random import Random
 from typing import NamedTuple
 
 from crfdeid.corpora.synthetic.case import CastSource, TermLists, make_vocabularies
+from crfdeid.corpora.synthetic.data import tables
 from crfdeid.corpora.synthetic.notes import draft_note, finish_note, meet_quotas
 from crfdeid.corpora.synthetic.people import Cast, SplitName, make_casts, make_worlds
 from crfdeid.corpora.synthetic.texts import draw_texts
@@ -15,7 +16,6 @@ from crfdeid.documents import CONCEPT, Document
 from crfdeid.errors import UnknownNameError
 
 _UNSEEN_CONCEPTS = 0.4
-_COUNTED_TYPES = ("DOCTOR", "HOSPITAL", "DATE", "PATIENT", "LOCATION", "PHONE", "ID")
 
 
 class Splits(NamedTuple):
@@ -48,39 +48,7 @@ class Profile:
     draws: str
 
 
-def _counts(*numbers: int) -> dict[str, int]:
-    return dict(zip(_COUNTED_TYPES, numbers, strict=True))
-
-
-PROFILES: dict[str, Profile] = {
-    # A quarter of Table 2's training set, half its validation set and its whole test set, with more of the rare types:
-    # a handful of entities would score nothing but chance.
-    "default": Profile(
-        spans={
-            "train": _counts(566, 336, 1038, 192, 64, 64, 800),
-            "dev": _counts(92, 70, 188, 32, 16, 16, 116),
-            "test": _counts(236, 164, 498, 84, 32, 32, 264),
-        },
-        notes={"train": 160, "dev": 28, "test": 66},
-        notes_of_all={"train": 55, "dev": 15, "test": 40},
-        texts={"train": 3400, "dev": 500, "test": 1000},
-        unseen_share=0.65,
-        draws="default",
-    ),
-    # yadav2016, Table 2. With four times the notes, more of the names have to be new for the task to stay as open.
-    "yadav2016": Profile(
-        spans={
-            "train": _counts(2262, 1342, 4154, 707, 93, 153, 3200),
-            "dev": _counts(183, 141, 377, 28, 14, 12, 233),
-            "test": _counts(236, 164, 498, 59, 19, 13, 264),
-        },
-        notes={"train": 640, "dev": 52, "test": 66},
-        notes_of_all={"train": 220, "dev": 40, "test": 40},
-        texts={"train": 13600, "dev": 1000, "test": 1000},
-        unseen_share=0.75,
-        draws="paper",
-    ),
-}
+PROFILES = {name: Profile(**profile) for name, profile in tables("profiles.toml").items()}
 
 
 def generate(profile: str = "default", *, seed: int = 0) -> Splits:

@@ -120,7 +120,7 @@ class _Writer:
         self._home_medication: list[str] = []
 
     def section(self, plan: SectionPlan) -> Section:
-        templates = [template for part in plan.parts for template in self._draw(part.pool, part.least, part.most)]
+        templates = [template for part in plan.parts for template in self._draw(*part)]
         if plan.shuffled and self._rng.random() < 0.7:
             self._rng.shuffle(templates)
         heading = self._rng.choice(plan.headings)

@@ -18,9 +18,10 @@ from typing import Literal, NamedTuple
 import regex
 from faker import Faker
 
-from crfdeid.corpora.synthetic.data import sections, seeded_faker, template_words
-from features.lexicons import ENGLISH_MONTHS, english_ordinal
+from crfdeid.corpora.synthetic.data import sections, seeded_faker, tables, template_words
+from features.lexicons import ENGLISH_MONTHS, ENGLISH_WEEKDAYS, english_ordinal
 
+_LOCALES = tables("forms.toml")["locales"]
 MONTH_NAMES = tuple(map(str.capitalize, ENGLISH_MONTHS))
 
 
@@ -56,50 +57,25 @@ PERSON_FORMS: Mapping[str, Callable[[Person], str]] = {
     "formal_caps": lambda p: f"{p.last}, {p.first}".upper(),
     "tight_caps": lambda p: f"{p.last},{p.first} {p.middle}".upper(),
     "letters": lambda p: f"{p.first[0]}{p.middle[0]}{p.last[0]}",
+    "short": lambda p: f"{p.first} {p.last[0]}.",
+    "lower": lambda p: f"{p.first} {p.last}".lower(),
 }
 
 
-def _year2(date: dt.date) -> str:
-    return f"{date.year % 100:02d}"
+DATE_FORMS: Mapping[str, str] = tables("forms.toml")["dates"]
+"""Templates of `write_date`, by form."""
 
 
-DATE_FORMS: Mapping[str, Callable[[dt.date], str]] = {
-    "mdy2": lambda d: f"{d.month}/{d.day}/{_year2(d)}",
-    "mmddyy": lambda d: f"{d.month:02d}/{d.day:02d}/{_year2(d)}",
-    "mmddyyyy": lambda d: f"{d.month:02d}/{d.day:02d}/{d.year}",
-    "mdyyyy": lambda d: f"{d.month}/{d.day}/{d.year}",
-    "dashes": lambda d: f"{d.month}-{d.day}-{_year2(d)}",
-    "iso": lambda d: d.isoformat(),
-    "compact": lambda d: f"{d.year}{d.month:02d}{d.day:02d}",
-    "day_month": lambda d: f"{d.day} {MONTH_NAMES[d.month - 1][:3]} {d.year}",
-    "dash_month": lambda d: f"{d.day:02d}-{MONTH_NAMES[d.month - 1][:3]}-{d.year}",
-    "month_day_year": lambda d: f"{MONTH_NAMES[d.month - 1]} {d.day}, {d.year}",
-    "mon_day_year": lambda d: f"{MONTH_NAMES[d.month - 1][:3]} {d.day}, {d.year}",
-    "month_day": lambda d: f"{MONTH_NAMES[d.month - 1]} {d.day}",
-    "month_ordinal": lambda d: f"{MONTH_NAMES[d.month - 1]} {d.day}{english_ordinal(d.day)}",
-    "ordinal_of": lambda d: f"{d.day}{english_ordinal(d.day)} of {MONTH_NAMES[d.month - 1]}",
-    "mon_day": lambda d: f"{MONTH_NAMES[d.month - 1][:3]} {d.day}",
-    "md": lambda d: f"{d.month}/{d.day}",
-    "mmdd": lambda d: f"{d.month:02d}/{d.day:02d}",
-    "md_dash": lambda d: f"{d.month}-{d.day}",
-    "month_year": lambda d: f"{MONTH_NAMES[d.month - 1]} {d.year}",
-    "month_of_year": lambda d: f"{MONTH_NAMES[d.month - 1]} of {d.year}",
-    "mon_year2": lambda d: f"{MONTH_NAMES[d.month - 1][:3]} '{_year2(d)}",
-    "my": lambda d: f"{d.month}/{_year2(d)}",
-    "month": lambda d: MONTH_NAMES[d.month - 1],
-    "year": lambda d: str(d.year),
-    "year2": lambda d: f"'{_year2(d)}",
-}
+def write_date(form: str, day: dt.date) -> str:
+    """A date in one of `DATE_FORMS`.
 
-# Which forms a wish such as "{during.short}" may take. A note has its own habit among the "num" and "short" forms.
-DATE_HABITS: Mapping[str, tuple[str, ...]] = {
-    "num": ("mdy2", "mmddyy", "mmddyyyy", "mdyyyy", "dashes", "iso", "dash_month", "day_month"),
-    "short": ("md", "md", "mmdd", "md", "md_dash", "month_day", "mon_day", "mdy2"),
-    "text": ("month_day_year", "month_ordinal", "month_day", "mon_day_year", "ordinal_of", "day_month"),
-    "full": ("month_day_year", "mon_day_year", "day_month"),
-    "vague": ("month_year", "month_of_year", "year", "my", "month", "year", "mon_year2", "year2"),
-    "stamp": ("mmddyy", "mmddyyyy", "compact", "dash_month", "iso"),
-}
+    Example:
+        >>> write_date("month_ordinal", dt.date(2031, 3, 2))
+        'March 2nd'
+    """
+    month, weekday = MONTH_NAMES[day.month - 1], ENGLISH_WEEKDAYS[day.weekday()].capitalize()
+    ending = english_ordinal(day.day)
+    return DATE_FORMS[form].format(d=day, month=month, low=month.lower(), nth=ending, weekday=weekday)
 
 
 def typo(name: str, rng: Random) -> str:
@@ -129,7 +105,6 @@ SplitName = Literal["train", "dev", "test"]
 
 # How much of every list each split owns, in twentieths.
 _SHARES: Mapping[SplitName, int] = {"train": 13, "dev": 2, "test": 5}
-_LOCALES = {"en_US": 500, "en_GB": 120, "es_MX": 70, "fr_FR": 50, "en_IN": 50, "pl_PL": 40, "it_IT": 40, "vi_VN": 8}
 _NAME = regex.compile(r"\p{Lu}\p{Ll}{2,14}(?:[-'’]\p{Lu}\p{Ll}{2,10})?")
 _CAPITAL = regex.compile(r"\b\p{Lu}|\b[a-z](?=\p{Lu})")
 
@@ -201,12 +176,12 @@ def _fresh(words: Iterable[str]) -> list[str]:
 def _surnames(seed: int, rng: Random) -> list[str]:
     """Ambiguous names of our own, common ones from Faker in several languages, and invented ones."""
     found = sections("names.txt")["ambiguous surnames"]
-    return [*found, *_drawn("last_name", _LOCALES, seed), *_fresh(_invented_words(rng, 250))]
+    return [*found, *_drawn("last_name", _LOCALES["surnames"], seed), *_fresh(_invented_words(rng, 250))]
 
 
 def _given_names(seed: int, sex: Literal["female", "male"]) -> list[str]:
     found = sections("names.txt")[f"ambiguous given names, {sex}"]
-    return [*found, *_drawn(f"first_name_{sex}", {"en_US": 160, "es_MX": 25, "fr_FR": 15, "en_IN": 15}, seed)]
+    return [*found, *_drawn(f"first_name_{sex}", _LOCALES["given_names"], seed)]
 
 
 def _drawn(kind: str, locales: Mapping[str, int], seed: int) -> Iterator[str]:
@@ -260,16 +235,6 @@ def _abbreviation(long: str, rng: Random) -> str:
     )
 
 
-# Locale -> draws of each kind of name. Faker repeats itself, so fewer come of it.
-_WORLD_LOCALES: Mapping[str, int] = {
-    "en_US": 900, "en_GB": 400, "en_CA": 60, "en_IN": 150, "en_PK": 60, "en_NG": 60, "en_KE": 60, "es_ES": 120,
-    "es_MX": 120, "es_CO": 40, "pt_BR": 80, "fr_FR": 120, "de_DE": 120, "it_IT": 100, "nl_NL": 80, "sv_SE": 60,
-    "no_NO": 50, "da_DK": 50, "fi_FI": 60, "pl_PL": 80, "cs_CZ": 50, "hr_HR": 40, "ro_RO": 50, "hu_HU": 40, "tr_TR": 60,
-    "vi_VN": 40, "id_ID": 40, "fil_PH": 50, "yo_NG": 40,
-}  # fmt: skip
-# Italy's `city` draws from a set, so that another process would have other towns.
-_TOWN_LOCALES = ("en_US", "en_GB", "de_DE", "fr_FR", "nl_NL", "sv_SE", "fi_FI", "pl_PL", "en_IN", "es_MX")
-_STREET_LOCALES = ("en_US", "en_US", "en_GB", "de_DE", "es_ES", "fr_FR", "it_IT", "nl_NL")
 _LATIN_NAME = regex.compile(r"[\p{Latin}'’ .-]{2,30}")
 _PLAIN = str.maketrans("øØłŁđĐıßæÆœŒ", "oOlLdDisaAoO")
 
@@ -289,13 +254,13 @@ class World(NamedTuple):
 def make_worlds(seed: int) -> dict[SplitName, World]:
     """The lists of the three splits; no entry is in two of them."""
     rng = Random(f"world {seed}")
-    fakers = {locale: seeded_faker(locale, seed) for locale in _WORLD_LOCALES}
+    fakers = {locale: seeded_faker(locale, seed) for locale in _LOCALES["world"]}
     names = sections("words.txt")
     dealt = (  # in the order of the fields of `World`
         deal(_world_names(fakers, lambda faker: faker.first_name(), names["given names"], rng), rng),
         deal(_world_names(fakers, lambda faker: faker.last_name(), names["family names"], rng), rng),
         deal([*names["large towns"], *_world_towns(fakers)], rng),
-        deal([fakers[locale].street_name() for locale in _STREET_LOCALES for _ in range(90)], rng),
+        deal([fakers[locale].street_name() for locale in _LOCALES["streets"] for _ in range(90)], rng),
         deal([*names["organisations"], *_organisations(fakers)], rng),
         deal(names["hospitals"], rng),
     )
@@ -307,7 +272,7 @@ def _world_names(
 ) -> dict[str, None]:
     """Names of all locales, once each; half of those with accents lose them, as they do in most American systems."""
     found = dict.fromkeys(more)
-    for locale, count in _WORLD_LOCALES.items():
+    for locale, count in _LOCALES["world"].items():
         for name in dict.fromkeys(draw(fakers[locale]) for _ in range(count)):
             if _LATIN_NAME.fullmatch(name) and name not in sections("words.txt")["common"]:  # Mr. Doctor
                 found[strip_accents(name) if rng.random() < 0.5 else name] = None
@@ -326,10 +291,10 @@ def strip_accents(text: str) -> str:
 
 
 def _world_towns(fakers: Mapping[str, Faker]) -> list[str]:
-    drawn = [fakers[locale].city() for locale in _TOWN_LOCALES for _ in range(60)]
+    drawn = [fakers[locale].city() for locale in _LOCALES["towns"] for _ in range(60)]
     return [*(town.strip() for town in drawn), *(fakers["en_US"].location_on_land()[2] for _ in range(400))]
 
 
 def _organisations(fakers: Mapping[str, Faker]) -> list[str]:
-    drawn = [fakers[locale].company() for locale in ("en_US", "en_US", "en_GB", "de_DE", "nl_NL") for _ in range(80)]
+    drawn = [fakers[locale].company() for locale in _LOCALES["organisations"] for _ in range(80)]
     return [name for name in drawn if ". " not in name]  # where a sentence might end

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from random import Random
 from typing import NamedTuple
@@ -11,59 +11,23 @@ from typing import NamedTuple
 from faker import Faker
 
 from crfdeid.corpora.marked_text import FieldValue, MarkedText, join_parts, labelled, render
-from crfdeid.corpora.synthetic.data import sections, seeded_faker, text_pools
+from crfdeid.corpora.synthetic.data import PoolRange, sections, seeded_faker, tables, text_pools
 from crfdeid.corpora.synthetic.people import (
-    DATE_FORMS,
-    DATE_HABITS,
-    MONTH_NAMES,
     PERSON_FORMS,
     Person,
     World,
     draw_person,
     fill_pattern,
     strip_accents,
+    write_date,
 )
 from crfdeid.documents import Document
-from features.lexicons import ENGLISH_WEEKDAYS, english_ordinal
 
-_TEXT_NAME_FORMS: Mapping[str, Callable[[Person], str]] = {
-    **PERSON_FORMS,
-    "short": lambda person: f"{person.first} {person.last[0]}.",
-    "lower": lambda person: f"{person.first} {person.last}".lower(),
-}
-
+_FORMS = tables("forms.toml")
 _LAST_DAY = dt.date(2026, 6, 1)
 
 
-def _month(day: dt.date) -> str:
-    return MONTH_NAMES[day.month - 1]
-
-
-_DATE_FORMS: Mapping[str, Callable[[dt.date], str]] = {
-    **DATE_FORMS,
-    "ordinal_year": lambda d: f"{DATE_FORMS['month_ordinal'](d)}, {d.year}",
-    "mon_ordinal_year": lambda d: f"{_month(d)[:3]} {d.day}{english_ordinal(d.day)}, {d.year}",
-    "ordinal_bare": lambda d: f"{DATE_FORMS['month_ordinal'](d)} {d.year}",
-    "dmy": lambda d: f"{d.day} {_month(d)} {d.year}",
-    "ordinal_of_year": lambda d: f"{DATE_FORMS['ordinal_of'](d)} {d.year}",
-    "dots": lambda d: f"{d.day:02d}.{d.month:02d}.{d.year}",
-    "slash_dmy": lambda d: f"{d.day:02d}/{d.month:02d}/{d.year}",
-    "dash4": lambda d: f"{d.month:02d}-{d.day:02d}-{d.year}",
-    "apostrophe": lambda d: f"{_month(d)[:3]} {d.day}, '{d.year % 100:02d}",
-    "weekday": lambda d: f"{ENGLISH_WEEKDAYS[d.weekday()].capitalize()}, {_month(d)} {d.day}, {d.year}",
-    "low": lambda d: f"{_month(d)[:3]} {d.day}".lower(),
-    "low_year": lambda d: f"{_month(d)} {d.day} {d.year}".lower(),
-}
-_DATE_GROUPS: Mapping[str, tuple[str, ...]] = {
-    **DATE_HABITS,
-    "num": (
-        "mmddyyyy", "mmddyyyy", "mdyyyy", "mdy2", "mmddyy", "iso", "iso", "dash4", "dots", "slash_dmy", "dash_month",
-    ),
-    "text": ("ordinal_year", "month_day_year", "ordinal_bare", "dmy", "mon_ordinal_year", "mon_day_year", "weekday"),
-    "full": ("ordinal_of_year", "day_month", "apostrophe", "ordinal_year", "month_day_year"),
-    "coarse": ("month_year", "month_year", "mon_year2", "month_ordinal", "month_day", "month_of_year"),
-    "short": ("md", "mmdd", "month_ordinal", "mon_day", "low", "low_year"),
-}  # fmt: skip
+_DATE_GROUPS: Mapping[str, Sequence[str]] = {**_FORMS["date_groups"]["notes"], **_FORMS["date_groups"]["texts"]}
 _DATE_WISHES = ("num", "num", "text", "text", "text", "full", "coarse", "short")
 
 
@@ -77,7 +41,7 @@ def _draw_date(form: str, rng: Random) -> str:
     days = rng.random() ** 2 * 30000 if form == "born" else rng.random() * 4000
     day = _LAST_DAY - dt.timedelta(int(days))
     wish = form if form not in ("", "born") else rng.choice(_DATE_WISHES)
-    return _DATE_FORMS[rng.choice(_DATE_GROUPS.get(wish, (wish,)))](day)
+    return write_date(rng.choice(_DATE_GROUPS.get(wish, (wish,))), day)
 
 
 _ACRONYM_SHARE, _FAMOUS_SHARE, _NOTES_SHARE, _BOX_SHARE = 0.12, 0.3, 0.2, 0.04
@@ -175,25 +139,8 @@ _ROLES: Mapping[str, str] = {
     **dict.fromkeys(("patient", "kin", "person", "person2", "person3", "other"), "PATIENT"),
     **dict.fromkeys(("doctor", "doctor2"), "DOCTOR"),
 }
-_NAME_FORMS: Mapping[str, tuple[str, ...]] = {
-    "PATIENT": ("full", "full", "full", "full", "short", "short", "first", "last", "middle", "initial"),
-    "DOCTOR": ("last", "last", "last", "full", "full", "initial", "short"),
-}
-# Field -> its section of patterns in words.txt or names.txt, and its type.
-_PATTERNS: Mapping[str, tuple[str, str]] = {
-    "mrn": ("record numbers", "MEDICALRECORD"),
-    "healthplan": ("plan numbers", "HEALTHPLAN"),
-    "account": ("account numbers", "ACCOUNT"),
-    "license": ("licence numbers", "LICENSE"),
-    "plate": ("plates", "VEHICLE"),
-    "vin": ("vehicle numbers", "VEHICLE"),
-    "device": ("device numbers", "DEVICE"),
-    "bioid": ("biometric numbers", "BIOID"),
-    "idnum": ("other numbers", "IDNUM"),
-    "phone": ("telephone numbers", "PHONE"),
-    "fax": ("telephone numbers", "FAX"),
-    "postcode": ("postcodes", "ZIP"),
-}
+_NAME_FORMS: Mapping[str, Sequence[str]] = _FORMS["names"]["texts"]
+_PATTERNS: Mapping[str, tuple[str, str]] = _FORMS["numbers"]["texts"]
 _CAST_SHARE = 0.35
 
 
@@ -269,7 +216,7 @@ class TextFields:
         label, rng = _ROLES[role], self._rng
         if role not in self._people or role == "other":
             self._people[role] = self._person(female=self._sex if role == "patient" else rng.random() < 0.5)
-        return FieldValue(_TEXT_NAME_FORMS[form or rng.choice(_NAME_FORMS[label])](self._people[role]), label)
+        return FieldValue(PERSON_FORMS[form or rng.choice(_NAME_FORMS[label])](self._people[role]), label)
 
     def _person(self, *, female: bool) -> Person:
         rng, world = self._rng, self._world
@@ -304,52 +251,23 @@ class TextFields:
         return self._rng.choice((" ", "-")).join(number[i : i + 4] for i in range(0, 16, 4))
 
 
-class TextPart(NamedTuple):
-    """A number of different entries of a pool of templates."""
-
-    pool: str
-    least: int = 1
-    most: int = 1
-
-
 class TextStyle(NamedTuple):
     """A kind of text.
 
     Attributes:
-        share: weight among all styles.
-        parts: its parts, in order.
+        weight: among all styles.
+        parts: its parts, in order: pools of templates, from each of which some entries are drawn.
         joints: separators of the parts; one is drawn for each text.
         lower: the share of texts in small letters.
     """
 
-    share: int
-    parts: tuple[TextPart, ...]
-    joints: tuple[str, ...] = (" ",)
+    weight: int
+    parts: Sequence[PoolRange]
+    joints: Sequence[str] = (" ",)
     lower: float = 0.05
 
 
-STYLES: Mapping[str, TextStyle] = {
-    "query": TextStyle(26, (TextPart("query"),), lower=0.12),
-    "query-without": TextStyle(12, (TextPart("query without"),), lower=0.12),
-    "portal": TextStyle(
-        7,
-        (TextPart("portal open", 0), TextPart("portal body", 2, 4), TextPart("portal close", 0)),
-        (" ", "\n", "\n\n"),
-        lower=0.15,
-    ),
-    "phone": TextStyle(
-        6,
-        (TextPart("phone open", 0), TextPart("phone body", 2, 4), TextPart("phone end", 0)),
-        (". ", "\n", "; ", "\n- "),
-    ),
-    "hasty": TextStyle(4, (TextPart("hasty", 1, 4),), ("\n", ", ", ". "), lower=0.8),
-    "form": TextStyle(5, (TextPart("form title", 0), TextPart("form line", 2, 7)), ("\n", "\n", "  ", " | ", "; ")),
-    "label": TextStyle(5, (TextPart("label"),)),
-    "table": TextStyle(3, ()),
-    "general": TextStyle(42, (TextPart("general"),), lower=0.12),
-    "general-without": TextStyle(9, (TextPart("general without", 1, 2),)),
-    "list": TextStyle(7, (TextPart("list item", 6, 12),), (", ", ", ", "\n", "; ", " / ", " and ")),
-}
+STYLES = {name: TextStyle(**style) for name, style in tables("kinds.toml")["texts"].items()}
 _CAPITALS_SHARE = 0.015
 _COLUMN_GAPS = ("\t", " | ", ",", ", ", ";", "   ")
 
@@ -364,7 +282,7 @@ def draw_texts(count: int, world: World, rng: Random, *, name: str) -> Iterator[
         name: the prefix of the documents' ids.
     """
     styles = list(STYLES)
-    shares = [style.share for style in STYLES.values()]
+    shares = [style.weight for style in STYLES.values()]
     faker = seeded_faker("en_US", rng.randrange(1 << 32))
     seen: set[str] = set()
     while len(seen) < count:
