@@ -24,8 +24,8 @@ from crfdeid.errors import FormatError
 from crfdeid.known_phi.folding import FoldedText, PhraseMatcher, find_number, fold_to_alnum
 from crfdeid.known_phi.names import MIN_SEARCHED_LENGTH, PLACEHOLDER, NameMatcher, unsearched_reason
 from crfdeid.label_schemes import BINARY, TO_SEVEN
-from features.languages import DEFAULT_LANGUAGES, packs
-from features.lexicons import MONTHS, month_number
+from features.languages import DEFAULT_LANGUAGES, LANGUAGES, packs, with_defaults
+from features.lexicons import month_number, month_numbers
 from features.line_gaps import fold_line_gaps, is_hyphenated, replace_line_gaps
 from features.tokenizer import normal_form
 
@@ -39,20 +39,21 @@ _PREFERRED_TYPES = ("ID_SUJETO_ASISTENCIA", "MEDICALRECORD")
 _LEAST_WITHOUT_ZEROS = 4
 
 
-def _either(field: str) -> str:
-    """Alternatives of an expression: those of the default languages."""
-    return "|".join(pack.content["records"][field] for pack in packs() if field in pack.content.get("records", {}))
-
-
-# Words that must precede a short identifier: "MRN", "historia clínica nº:".
-_CUE = rf"(?:{_either('cue')})(?!\p{{L}})"
 _BETWEEN = r"[\s.:;=,|#º°ª(\[\"'\p{Pd}]{0,6}"
-_OF_CUES = rf"(?:(?:{_either('of_cue')})(?!\p{{L}})\s{{1,3}}){{0,3}}"
-_AFTER_A_CUE = regex.compile(
-    rf"(?<![\p{{L}}\p{{N}}]){_CUE}"
-    rf"(?:{_BETWEEN}{_OF_CUES}(?:{_CUE}|(?:{_either('after_cue')})(?!\p{{L}})))*{_BETWEEN}$",
-    regex.IGNORECASE,
-)
+
+
+@lru_cache(maxsize=16)
+def _after_a_cue(languages: tuple[str, ...]) -> regex.Pattern[str]:
+    """Words that must precede a short identifier in notes of some languages: "MRN", "historia clínica nº:"."""
+    tables = [pack.content.get("records", {}) for pack in packs(with_defaults(languages))]
+    cue, after, of = (
+        rf"(?:{'|'.join(table[field] for table in tables if field in table)})(?!\p{{L}})"
+        for field in ("cue", "after_cue", "of_cue")
+    )
+    more = rf"(?:{_BETWEEN}(?:{of}\s{{1,3}}){{0,3}}(?:{cue}|{after}))*"
+    return regex.compile(rf"(?<![\p{{L}}\p{{N}}]){cue}{more}{_BETWEEN}$", regex.IGNORECASE)
+
+
 _LONGEST_CUE = 60
 _LONGEST_RAW_CUE = 240  # with line ends and indentations
 _WHOLE = re.compile(r"\+?(-?[0-9]+)(?:\.0*|,00?)?")  # "12.0": an integer of a column with missing values
@@ -143,6 +144,7 @@ class _Finder:
     """Search for one patient's identifiers."""
 
     def __init__(self, known: PatientIdentifiers, languages: tuple[str, ...]) -> None:
+        self._languages = languages
         names = [normal_form(name).text for name in known.names]
         self._name = NameMatcher(names, languages) if names else None
         self._dates = sorted({date for text in known.dates for date in read_date(text)})
@@ -155,15 +157,16 @@ class _Finder:
         folded = FoldedText(text)
         if self._name is not None:
             yield from (("name", start, end) for start, end in self._name.find(text, folded))
-        dated = DatedText(text if self._dates else "")
+        dated = DatedText(text if self._dates else "", self._languages)
         for date in self._dates:
             yield from (("date", start, end) for start, end in dated.find(date))
         for number in self._numbers:
             yield from (("number", start, end) for start, end in find_number(folded, number))
+        after_a_cue = _after_a_cue(self._languages)
         for number in self._short:
             for start, end in find_number(folded, number):
                 before = fold_line_gaps(text[max(0, start - _LONGEST_RAW_CUE) : start], " ")
-                if _AFTER_A_CUE.search(before, max(0, len(before) - _LONGEST_CUE)):
+                if after_a_cue.search(before, max(0, len(before) - _LONGEST_CUE)):
                     yield "number", start, end
         yield from (("text", start, end) for start, end, _ in self._texts.find(folded))
 
@@ -230,16 +233,13 @@ _PARTS = regex.compile(r"\d+|\p{L}+")
 # Between numbers, and between a number and the name of a month; then the mark of a short year.
 _SIGN = r"(?:\s{0,2}[-/.,·–_|\\]{1,2}\s{0,2}|\s{1,3})['’´]?"
 _ORDINAL = r"\s?(?:st|nd|rd|th|er|[ºªo°])(?!\p{L})"
-_WORDS_WITHIN = [word for pack in packs() for word in pack.entries("records", "within_date")]
-_OF = rf"(?:{_ORDINAL})?[\s,./·–_-]{{0,4}}(?:(?:{'|'.join(_WORDS_WITHIN)})(?!\p{{L}})[\s,]{{0,3}}){{0,3}}['’´]?"
-_NO_OTHER_YEAR = rf"(?!{_OF}(?:1[89]|20)\d\d(?![0-9]))"
 
 
 def read_date(text: str) -> frozenset[dt.date]:
     """Return every date that a text can mean: for 3/4/72 the 3rd of April or the 4th of March, of 1972 or 2072.
 
     Args:
-        text: numbers in any order, or a month's name; a time of day at the end is ignored.
+        text: numbers in any order, or a month's name in any language; a time of day at the end is ignored.
 
     Returns:
         The dates; none for a text that is no date.
@@ -250,7 +250,8 @@ def read_date(text: str) -> frozenset[dt.date]:
     """
     words = _PARTS.findall(_CLOCK.sub("", to_ascii_signs(text.strip())))
     numbers = [word for word in words if word.isdigit()]
-    months = {number for word in words if (number := month_number(word))}
+    languages = DEFAULT_LANGUAGES if len(numbers) == len(words) else tuple(LANGUAGES)
+    months = {number for word in words if (number := month_number(word, languages))}
     if len(numbers) == 2 and len(months) == 1:
         month = str(*months)
         return frozenset(date for day, year in permutations(numbers) for date in _dates(year, month, day))
@@ -304,6 +305,7 @@ class DatedText:
 
     Args:
         text: a text in normal form.
+        languages: codes of the languages of months, in addition to `DEFAULT_LANGUAGES`.
 
     Example:
         >>> text = "Born 14 de mar-\\n   zo de 1972 (3-14-72)."
@@ -311,7 +313,8 @@ class DatedText:
         ['14 de mar-\\n   zo de 1972', '3-14-72']
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, languages: tuple[str, ...] = DEFAULT_LANGUAGES) -> None:
+        self._languages = with_defaults(languages)
         self._text, self._offsets = replace_line_gaps(to_ascii_signs(text), _short_gap)
         self._whole = _words_in(self._text)
         self._seams = [*self._near_line_ends()]
@@ -321,10 +324,10 @@ class DatedText:
         text = self._text
         for gap in _SHORT_GAP.finditer(text):
             stop, start = gap.span()
-            if gap[0] == _LINE_END and not _is_divided(text[max(0, stop - _NEAR) : stop], text[start : start + _NEAR]):
-                continue
             begin = max(0, stop - _NEAR)
             before, after = text[begin:stop], text[start : start + _NEAR]
+            if gap[0] == _LINE_END and not _is_divided(before, after, self._languages):
+                continue
             if _DIGIT.search(before + after):
                 for between in ("", " "):
                     joined = before + between + after
@@ -333,7 +336,7 @@ class DatedText:
     def find(self, date: dt.date) -> list[tuple[int, int]]:
         """Return the offsets of a date; no match is part of an earlier one."""
         found: list[tuple[int, int]] = []
-        for form in _forms(date):
+        for form in _forms(date, self._languages):
             if form.can_be_in(self._whole):
                 found += (match.span() for match in form.expression().finditer(self._text, overlapped=True))
             for seam in self._seams:
@@ -352,7 +355,17 @@ _LINE_END = "\n"
 _SHORT_GAP = regex.compile("-?\n")
 _WORDS = regex.compile(r"[0-9]++|\p{L}++")
 _LAST_PIECE, _FIRST_PIECE = regex.compile(r"(?:\p{L}++|[0-9]++)$"), regex.compile(r"\p{L}++|[0-9]++")
-_DATE_WORDS = frozenset(["st", "nd", "rd", "th", "er"]).union(_WORDS_WITHIN, _ROMAN, MONTHS)
+
+
+def _words_within(languages: tuple[str, ...]) -> list[str]:
+    """Words between day, month and year in some languages."""
+    return [word for pack in packs(languages) for word in pack.entries("records", "within_date")]
+
+
+@lru_cache(maxsize=16)
+def _date_words(languages: tuple[str, ...]) -> frozenset[str]:
+    """All words of dates in some languages."""
+    return frozenset(["st", "nd", "rd", "th", "er", *_ROMAN, *_words_within(languages), *month_numbers(languages)])
 
 
 def _short_gap(gap: str) -> str:
@@ -360,7 +373,7 @@ def _short_gap(gap: str) -> str:
     return f"-{_LINE_END}" if is_hyphenated(gap) else _LINE_END
 
 
-def _is_divided(before: str, after: str) -> bool:
+def _is_divided(before: str, after: str, languages: tuple[str, ...]) -> bool:
     """Return True if a number, or a word of a date, can reach over a line end without a hyphen."""
     if not (before[-1:].isalnum() and after[:1].isalnum()):
         return False
@@ -368,7 +381,7 @@ def _is_divided(before: str, after: str) -> bool:
     if not one or not other:
         return False
     word = (one[0] + other[0]).lower()
-    return word in _DATE_WORDS or word.isdecimal()
+    return word in _date_words(languages) or word.isdecimal()
 
 
 class _Seam(NamedTuple):
@@ -429,18 +442,21 @@ def _compiled(pattern: str) -> regex.Pattern[str]:
 
 
 @lru_cache(maxsize=1 << 10)
-def _forms(date: dt.date) -> tuple[_Form, ...]:
-    """Return the forms of a date."""
+def _forms(date: dt.date, languages: tuple[str, ...]) -> tuple[_Form, ...]:
+    """Return the forms of a date in some languages."""
+    within = rf"(?:(?:{'|'.join(_words_within(languages))})(?!\p{{L}})[\s,]{{0,3}}){{0,3}}"
+    of = rf"(?:{_ORDINAL})?[\s,./·–_-]{{0,4}}{within}['’´]?"
+    no_other_year = rf"(?!{of}(?:1[89]|20)\d\d(?![0-9]))"
     days, months = _with_zeros(date.day), _with_zeros(date.month)
     full, short = f"{date.year:04d}", f"{date.year % 100:02d}"
-    names = sorted(word for word in MONTHS if month_number(word) == date.month)
+    names = sorted(word for word, number in month_numbers(languages).items() if number == date.month)
     day, month, full_year, short_year = map(_number, ("|".join(days), "|".join(months), full, short))
     year, name, roman = f"(?:{full_year}|{short_year})", _word("|".join(names)), _word(_ROMAN[date.month - 1])
     # A two-digit year that can be a day needs a mark.
     marked = "" if date.year % 100 > _LAST_DAY else "(?<=['’´])"
-    of_year = [f"{name}{_OF}{full_year}"]
+    of_year = [f"{name}{of}{full_year}"]
     if date.year % 100 != date.day:
-        of_year.append(f"{name}{_OF}{marked}{short_year}")
+        of_year.append(f"{name}{of}{marked}{short_year}")
     runs = [
         "".join(order) for one in (full, short) for order in permutations((f"{date.day:02d}", f"{date.month:02d}", one))
     ]
@@ -449,9 +465,9 @@ def _forms(date: dt.date) -> tuple[_Form, ...]:
         ((days, months, years), _in_any_order(_SIGN, day, month, year)),
         ((days, [_ROMAN[date.month - 1]], years), _in_any_order(_SIGN, day, roman, year)),
         ((months, [full]), [rf"(?<![0-9][-/.]){month}\s*[-/.]\s*{full_year}"]),
-        ((days, named, years), _in_any_order(_OF, day, name, year)),
+        ((days, named, years), _in_any_order(of, day, name, year)),
         ((named, years), of_year),
-        ((days, named), (form + _NO_OTHER_YEAR for form in _in_any_order(_OF, day, name))),
+        ((days, named), (form + no_other_year for form in _in_any_order(of, day, name))),
         ((runs,), [_number("|".join(runs))]),
     ]
     return tuple(_Form(tuple(map(frozenset, words)), "|".join(patterns)) for words, patterns in forms)

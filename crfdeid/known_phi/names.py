@@ -16,7 +16,7 @@ import regex
 
 from crfdeid.consistency import LEAST_MISSPELT_LENGTH, within_one_edit
 from crfdeid.known_phi.folding import FoldedText, PhraseMatcher, fold_to_alnum
-from features.languages import DEFAULT_LANGUAGES, packs
+from features.languages import DEFAULT_LANGUAGES, LANGUAGES, packs, with_defaults
 from features.lexicons import fold_name, spellings, word_classes, word_set
 from features.line_gaps import LINE_GAP
 
@@ -26,18 +26,22 @@ NAME_WORD = regex.compile(
 )
 
 
-def _listed(field: str) -> frozenset[str]:
-    """Entries of a list of the table "records" in the default languages."""
-    return frozenset(entry for pack in packs() for entry in pack.entries("records", field))
+@lru_cache(maxsize=16)
+def _listed(field: str, languages: tuple[str, ...]) -> frozenset[str]:
+    """Entries of a list of the table "records" in some languages; titles with forms of address but "M."."""
+    own = packs(languages)
+    found = {entry for pack in own for entry in pack.entries("records", field)}
+    if field == "titles":
+        found.update(word for pack in own for word in pack.words["honorific"] if len(word) > 1)
+    return frozenset(found)
 
 
-_TITLES = _listed("titles").union(
-    word
-    for pack in packs()
-    for word in pack.words["honorific"]
-    if len(word) > 1  # "M. Quill"
-)
-PARTICLES = word_set("de del la las los el of the and y e i von van der den da do dos di du le st san santa")
+def _of_cells(field: str) -> frozenset[str]:
+    """Entries of a list in all languages: the cells of a record can be of any."""
+    return _listed(field, tuple(LANGUAGES))
+
+
+PARTICLES = frozenset(word for pack in packs() for word in pack.entries("surrogates", "names", "joining"))
 
 
 class PersonName(NamedTuple):
@@ -104,15 +108,12 @@ def parse_name(text: str) -> PersonName | None:
         ['quill']
     """
     found = [match.group().lower() for match in NAME_WORD.finditer(text)]
-    words = frozenset(w for w in found if len(w) > 1 and w not in _TITLES and w not in PARTICLES)
+    titles = _listed("titles", DEFAULT_LANGUAGES)
+    words = frozenset(w for w in found if len(w) > 1 and w not in titles and w not in PARTICLES)
     initials = frozenset(w for w in found if len(w) == 1)
     return PersonName(words, initials) if words or initials else None
 
 
-# In the form of `fold_to_alnum`: "N/A", "<NA>" and "n.a." are "na".
-_PLACEHOLDER_WORDS = _listed("placeholders")
-# Headings of columns and forms in the place of a name.
-_HEADING_WORDS = _listed("headings")
 # A word of a longer name can be a placeholder ("Unknown Quill"); shorter ones are names, too ("Nan", "Na").
 _MIN_PLACEHOLDER_WORD = 4
 _FILLED = regex.compile(r"x+|0+")
@@ -136,12 +137,12 @@ def is_placeholder(value: str) -> bool:
         [True, True, True, False]
     """
     folded = fold_to_alnum(value)
-    return not folded or folded in _PLACEHOLDER_WORDS
+    return not folded or folded in _of_cells("placeholders")  # "N/A" and "<NA>" are "na"
 
 
 def _is_placeholder_word(word: str) -> bool:
     """Return True for a folded word that is a placeholder within a name: "null" in "null Quill"."""
-    return len(word) >= _MIN_PLACEHOLDER_WORD and (word in _PLACEHOLDER_WORDS or word in _HEADING_WORDS)
+    return len(word) >= _MIN_PLACEHOLDER_WORD and (word in _of_cells("placeholders") or word in _of_cells("headings"))
 
 
 def unsearched_reason(kind: str, value: str) -> str | None:
@@ -158,7 +159,7 @@ def unsearched_reason(kind: str, value: str) -> str | None:
     if is_placeholder(value) or _FILLED.fullmatch(folded):
         return SHORT if kind == "name" and folded == "x" else PLACEHOLDER
     if kind == "name":
-        if folded in _HEADING_WORDS or _is_title(value):
+        if folded in _of_cells("headings") or _is_title(value):
             return PLACEHOLDER
         return SHORT if len(folded) == 1 and folded.isascii() and folded.isalpha() else None
     return SHORT if kind != "date" and len(folded) < MIN_SEARCHED_LENGTH else None
@@ -166,7 +167,7 @@ def unsearched_reason(kind: str, value: str) -> str | None:
 
 def _is_title(name: str) -> bool:
     words = [match.group().lower() for match in NAME_WORD.finditer(name)]
-    return bool(words) and _TITLES.difference(PARTICLES).issuperset(words)
+    return bool(words) and (_of_cells("titles") - PARTICLES).issuperset(words)
 
 
 # --- search for a name
@@ -193,14 +194,8 @@ _LEAST_LAST_PIECE = 3
 # A word of a name with a line end in it.
 _AT_LINE_END = regex.compile(rf"['’`´]?{LINE_GAP}['’`´]?")
 _ALONE = frozenset("odl")  # single letters that begin a name: "O Neill", "D Angelo", "L Hermite"
-# Words that begin a name in lower case, too; other adjacent words may be no name ("con suelo").
+# Words that begin a name of any origin in lower case, too; other adjacent words may be no name ("con suelo").
 _PREFIX_WORDS = word_set("mac mc fitz van von de del dela des di da do dos du d o l le san santa saint st")
-_JOINING_WORDS = word_set(
-    """
-    a al as at be by con del el en for he if in is it la las lo los me mi my no of on or por se si sin so su te the to
-    tu un una up us we y ya
-"""
-)
 
 
 @lru_cache(maxsize=16)
@@ -275,7 +270,7 @@ class NameMatcher:
     def _add(self, half: str) -> Iterator[str]:
         """Add the words of the part of a name before or after a comma; yield adjacent words joined into one."""
         words = [word for word in NAME_WORD.findall(half) if not _is_placeholder_word(fold_to_alnum(word))]
-        is_name = [word.lower() not in _TITLES | PARTICLES for word in words]
+        is_name = [word.lower() not in _of_cells("titles") | PARTICLES for word in words]
         if words and words[-1].lower() in PARTICLES:  # "Minh Do": the last word is no particle
             is_name[-1] = True
         for word in compress(words, is_name):
@@ -385,7 +380,8 @@ def _are_pieces(pieces: Sequence[str], *, hyphen: bool, languages: tuple[str, ..
         return False
     if pieces[-1][0].isupper() or hyphen or small[0] in _PREFIX_WORDS:
         return True
-    return not any(one in _JOINING_WORDS or is_common_word(one, languages) or len(one) < _LEAST_SMALL for one in small)
+    others = frozenset[str]().union(*(pack.function_words for pack in packs(with_defaults(languages))))
+    return not any(one in others or is_common_word(one, languages) or len(one) < _LEAST_SMALL for one in small)
 
 
 def _are_divided(pieces: Sequence[str], *, hyphen: bool) -> bool:

@@ -55,7 +55,7 @@ The lists of ``people``, of words around names:
 
 ``street`` may have ``words = "last"``: names of streets and institutions end with their words, as in English.
 
-The lists of ``records``, of patients' tables:
+The lists of ``records``, of patients' tables, which can be in any language: cells are read with all packs.
 
 - ``name``, ``date``, ``number``, ``text``: names of columns with such identifiers, without spaces, signs and accents;
 - ``person``, ``identifier``, ``birth``: words in the names of columns whose values may identify;

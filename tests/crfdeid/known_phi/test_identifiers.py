@@ -30,6 +30,18 @@ def test_a_date_that_can_be_two_is_hidden_as_both() -> None:
     assert len(hidden(PatientIdentifiers(dates=("03/04/1972",)), "3 April 1972; 4 de marzo de 1972")) == 2
 
 
+def test_a_record_may_be_in_any_language_and_is_found_in_the_language_of_the_note() -> None:
+    known = PatientIdentifiers.of([("date", "14 de fevereiro de 1972"), ("name", "Desconhecido")])
+    assert known == PatientIdentifiers(dates=("14 de fevereiro de 1972",))
+    text = "Nascida a 14 de fevereiro de 1972 (14/2/72), vista a 14 fever-\neiro 1972."
+    assert [text[start:end] for start, end, _ in sorted(set(known.find(text, languages=("pt",))))] == [
+        "14 de fevereiro de 1972",
+        "14/2/72",
+        "14 fever-\neiro 1972",
+    ]
+    assert hidden(known, text) == [("14/2/72", "DATE")]
+
+
 def test_zeros_before_a_number_do_not_matter() -> None:
     for number in ("0048221", "48221"):
         assert hidden(PatientIdentifiers(numbers=(number,)), "MRN 0048221, 48221") == [
