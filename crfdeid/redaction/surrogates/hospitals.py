@@ -344,8 +344,10 @@ class Hospitals:
         """Return another number; a possible day of the month stays one."""
         if text.isdigit() and 0 < int(text) <= _LAST_DAY + 3:
             options = tuple(str(day) for day in range(1, _LAST_DAY + 1) if len(str(day)) == len(text))
-            return self._keyed.other("number", text, options) if options else other_code(text, self._keyed)
-        return other_code(text, self._keyed)
+            return (
+                self._keyed.other("number", text, options) if options else other_code(text, self._keyed, self._locale)
+            )
+        return other_code(text, self._keyed, self._locale)
 
     def _initials(self, text: str, *, articles: bool) -> str:
         """Return the initials of a name's words, with or without articles and prepositions."""

@@ -20,7 +20,7 @@ from crfdeid.redaction.surrogates.words import (
     surrogate_table,
     with_case_of,
 )
-from features.lexicons import english_ordinal, lexicons
+from features.lexicons import lexicons
 
 _VOWELS, _CONSONANTS = "aeiou", "bcdfghjklmnpqrstvwxyz"
 _ZERO, _NOT_ZERO, _DIGITS = "0", "123456789", "0123456789"
@@ -37,13 +37,7 @@ _MAIL = regex.compile(r"\s*(?P<name>[^\s@]+)@(?P<domain>[^\s@]+?)\s*")
 _TOP_LEVEL = regex.compile(r"(?i)\.(?:com|org|net|edu|gov|es|uk|us|fr|de|at|ch|be|it|nl|pt|br|mx|ar|cl|co)$")
 _URL = regex.compile(r"(?P<scheme>(?:https?|ftp)://)?(?P<www>www\.)?(?P<host>[^\s/:?#]+\.[^\s/:?#]+)(?P<rest>\S*)")
 _OCTETS = regex.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
-DOORS = "ABCDEFG"
-"""Letters of the doors on a floor."""
-_DOOR = regex.compile(r"(?P<digits>[0-9]{1,3})(?P<door>[a-zA-Z])")
-_ORDINAL = regex.compile(
-    r"(?P<digits>[0-9]{1,3})(?:(?P<suffix>st|nd|rd|th)|(?P<ending>er|ero|do|ro|to|mo|vo|no)|[ºª°]|o)",
-    regex.IGNORECASE,
-)
+_SUFFIXED = regex.compile(r"(?P<digits>[0-9]{1,3})(?P<suffix>\p{L}+|[ºª°])")
 # Networks reserved for documentation (RFC 5737).
 _NETS = ("192.0.2", "198.51.100", "203.0.113")
 
@@ -260,17 +254,34 @@ def web_address(text: str, keyed: Chooser, name: str) -> str | None:
     return f"{host}.example{top.group() if top else '.org'}{page}"
 
 
-def other_code(text: str, keyed: Chooser) -> str:
+def other_code(text: str, keyed: Chooser, locale: str) -> str:
     """Return another number of a house or floor, or a postcode; an ordinal stays one: "1er" becomes "3º"."""
-    ordinal, door = _ORDINAL.fullmatch(text), _DOOR.fullmatch(text)
-    digits = ordinal["digits"] if ordinal else door["digits"] if door else text
+    match = _SUFFIXED.fullmatch(text)
+    ending = match and _ordinal_ending(match["suffix"], locale)
+    is_door = match is not None and match["suffix"].isascii() and len(match["suffix"]) == 1
+    digits = match["digits"] if match and (ending or is_door) else text
     found = _permuted(digits, keyed, set(), set())
     if found == digits:  # 0
         found = keyed.choice("code", digits, _NOT_ZERO)
-    if ordinal is None:
-        return found + (
-            with_case_of(keyed.other("door", door["door"].lower(), tuple(DOORS)), door["door"]) if door else ""
-        )
-    if ordinal["suffix"]:
-        return found + with_case_of(english_ordinal(int(found)), text)
-    return found + ("º" if ordinal["ending"] else text[len(digits) :])
+    if ending:
+        return found + with_case_of(ending(found), text)
+    return found + (other_door(text[len(digits) :], keyed) if len(digits) < len(text) else "")
+
+
+def other_door(letter: str, keyed: Chooser) -> str:
+    """Return another letter of a door on a floor."""
+    return with_case_of(keyed.other("door", letter.lower(), tuple("ABCDEFG")), letter)
+
+
+def _ordinal_ending(suffix: str, locale: str) -> Callable[[str], str] | None:
+    """Return a function of a number that writes the ending of an ordinal with this suffix; None for another suffix."""
+    if suffix in "ºª°oO":
+        return lambda _: suffix
+    for pack in packs_of(locale):
+        by_number = surrogate_table(pack, "dates").get("ordinals", ())
+        if suffix.lower() in {ending for _, ending in by_number}:
+            return lambda number: next(ending for form, ending in by_number if regex.search(form, number))
+        streets = surrogate_table(pack, "streets")
+        if regex.fullmatch(streets.get("ordinals", "(?!)"), suffix, regex.IGNORECASE):
+            return lambda _: streets.get("ordinal", suffix)
+    return None

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import regex
 
 from crfdeid.redaction.surrogates.choices import Chooser, Options
-from crfdeid.redaction.surrogates.identifiers import DOORS, other_code
+from crfdeid.redaction.surrogates.identifiers import other_code, other_door
 from crfdeid.redaction.surrogates.locales import locale_lists
 from crfdeid.redaction.surrogates.names import Names, name_words
 from crfdeid.redaction.surrogates.place_tables import (
@@ -354,7 +354,9 @@ _CODE_OR_NAME = (
     r"(?P<code>\p{L}{0,2}\p{Nd}[\p{L}\p{Nd}]*)"
     r"|(?P<name>(?<=[0-9]{4}\s?)\p{Lu}{2}(?!\p{L})|\p{L}[\p{L}\p{M}]*(?:[ .'’-]+\p{L}[\p{L}\p{M}]*(?!\p{Nd}))*)"
 )
-_RANGE = regex.compile(r"(?<![0-9])(?P<first>[1-9][0-9]{0,2})(?P<gap>\s?[-–]\s?)(?P<last>[1-9][0-9]{0,2})(?![0-9])")
+_RANGE = regex.compile(
+    r"(?<![0-9])(?P<first>[1-9][0-9]{0,2})(?P<gap>\s?[-–]\s?)(?P<last>[1-9][0-9]{0,2})(?![\p{L}0-9º°])"
+)
 _FRACTION = regex.compile(r"(?<![0-9/])[1-3]/[2-4](?![0-9/])")
 _ELIDED = regex.compile(r"de [aeéèiîoôuyh]", regex.IGNORECASE)
 _ROMAN = regex.compile(r"[IVX]+")
@@ -367,6 +369,7 @@ class PlaceWords(NamedTuple):
         articles: casefolded articles and prepositions of names, which abbreviations omit.
         kept: casefolded words of addresses that stay.
         titles: casefolded titles before the names of persons in streets.
+        phrases: casefolded pairs of words of which the second does not stay.
         saints: casefolded words for a saint, and their sex.
         kept_in_names: casefolded titles and words for a saint that stay where there is no list of names of streets.
         region_of: expression of what precedes a name: "City of ".
@@ -380,6 +383,7 @@ class PlaceWords(NamedTuple):
     articles: frozenset[str]
     kept: frozenset[str]
     titles: frozenset[str]
+    phrases: frozenset[str]
     saints: Mapping[str, str]
     kept_in_names: frozenset[str]
     region_of: regex.Pattern[str]
@@ -406,6 +410,7 @@ def place_words(locale: str) -> PlaceWords:
         articles,
         folded_in(locale, "streets", "kept") if forms else frozenset(streets - articles),
         titles | folded_in(locale, "streets", "titles"),
+        folded_in(locale, "streets", "phrases"),
         saints,
         titles | folded_in(locale, "saints", "kept"),
         regex.compile("|".join(regions), regex.IGNORECASE),
@@ -467,57 +472,48 @@ class Places:
 
     def place(self, text: str) -> str:
         """Return another street, town or country for each part between commas, with its postcode."""
-
-        def is_street(part: str) -> bool:
-            pieces = [casefold_accents(match["word"]) for match in PIECE.finditer(part) if match["word"]]
-            if not self.words.forms:
-                return not self.words.kept.isdisjoint(pieces)
-            return any(one.find(part) for one in self.words.forms[:-1]) or (
-                bool(pieces) and self.words.kept.issuperset(pieces)
-            )
-
         parts = regex.split(r"(\s*,\s*)", text)
-        return "".join(self.street(part) if is_street(part) else self.town(part) for part in parts)
+        return "".join(self.street(part) if self._is_street(part) else self.town(part) for part in parts)
+
+    def _is_street(self, part: str) -> bool:
+        """Return True for a form of streets but the last, which is for any name; without forms, for a word of one."""
+        words = {casefold_accents(match["word"]) for match in PIECE.finditer(part) if match["word"]}
+        if not self.words.forms:
+            return not self.words.kept.isdisjoint(words)
+        return any(one.find(part) for one in self.words.forms[:-1]) or (bool(words) and self.words.kept >= words)
 
     def street(self, text: str) -> str:
-        """Return another street: "Street", "C/", "nº", "s/n" and the like stay, numbers keep their form."""
-        if self.words.forms:
-            return self._street_of_form(text)
-        return replace_runs(
-            text, name_runs(text, self._is_street_name, self._continues_street), self._code, self._street_name
-        )
+        """Return another street: "Street", "C/", "nº", "s/n" and the like stay, numbers keep their form.
 
-    def _street_of_form(self, text: str) -> str:
-        """Return another street by the first form of the language that the text has."""
+        The first form of the language that the text has decides its name; else adjacent words that do not stay are one.
+        """
         named = next((found[:1] for one in self.words.forms if (found := self.forms_in(text, [one]))), [])
-        kept = self.words.kept
-        pieces: list[tuple[int, int, str]] = [*named]
-        section = surrogate_table(packs_of(self._locale)[0], "streets")
-        ordinals = regex.compile(rf"(?P<digits>[0-9]+)(?:{section.get('ordinals', '(?!)')})", regex.IGNORECASE)
+        pieces = [*named]
         for match in _RANGE.finditer(text):
-            first = int(other_code(match["first"], self._keyed))
-            pieces.append((*match.span(), f"{first}{match['gap']}{first + int(match['last']) - int(match['first'])}"))
-        for match in PIECE.finditer(text):
-            if any(start < match.end() and match.start() < end for start, end, _ in pieces):
-                continue
-            if any(one.start() < match.end() and match.start() < one.end() for one in _FRACTION.finditer(text)):
-                continue
-            ordinal = ordinals.fullmatch(match.group())
-            word = casefold_accents(match["word"] or "")
-            if ordinal:
-                stop = match.start() + ordinal.end("digits")
-                pieces.append((match.start(), stop, other_code(ordinal["digits"], self._keyed)))
-            elif match["code"]:
-                pieces.append((*match.span(), self._code(match.group())))
-            elif len(word) == 1 and word not in kept and match.start():
-                pieces.append((*match.span(), self.other("door", match.group(), tuple(DOORS))))
-            elif word not in kept and not _ROMAN.fullmatch(match.group()) and not self._in_form(match, named, text):
-                pieces.append((*match.span(), self._names.word(match.group())))
-        return splice(text, sorted(pieces))
+            if int(match["last"]) > int(match["first"]):
+                first = int(other_code(match["first"], self._keyed, self._locale))
+                last = first + int(match["last"]) - int(match["first"])
+                pieces.append((*match.span(), f"{first}{match['gap']}{last}"))
+        done = [*((start, end) for start, end, _ in pieces), *(match.span() for match in _FRACTION.finditer(text))]
 
-    def _in_form(self, match: regex.Match[str], named: Sequence[tuple[int, int, str]], text: str) -> bool:
-        """Return True for a word that touches a replaced name, such as "straße" after the name of a compound."""
-        return any(not text[end : match.start()].strip(" -.") for _, end, _ in named if end <= match.start())
+        def is_done(match: regex.Match[str]) -> bool:
+            return any(start < match.end() and match.start() < end for start, end in done)
+
+        def is_name(pieces: Sequence[regex.Match[str]], i: int, joined: bool) -> bool:
+            match, word = pieces[i], casefold_accents(pieces[i]["word"] or "")
+            # "straße" after the name of a compound
+            in_form = any(end <= match.start() and not text[end : match.start()].strip(" -.") for _, end, _ in named)
+            if in_form or is_done(match) or not word.isalpha() or match["word"] in "ºª":
+                return False
+            pair = f"{casefold_accents(pieces[i - 1].group())} {word}" if i else ""
+            return word not in self.words.kept or pair in self.words.phrases
+
+        for run in name_runs(text, is_name, self._continues_street):
+            if not run[0]["code"]:
+                pieces.append((run[0].start(), run[-1].end(), self._street_name(text, run)))
+            elif not is_done(run[0]):
+                pieces.append((*run[0].span(), self._code(run[0].group())))
+        return splice(text, sorted(pieces))
 
     def forms_in(self, text: str, forms: Iterable[NameForm]) -> list[tuple[int, int, str]]:
         """Return the offsets of the names in some forms, without overlaps, and what replaces them."""
@@ -562,11 +558,6 @@ class Places:
         """Return another one of the options, in the case of the text."""
         return with_case_of(self._keyed.other(purpose, casefold_accents(text), options), text)
 
-    def _is_street_name(self, pieces: Sequence[regex.Match[str]], i: int, joined: bool) -> bool:
-        word = casefold_accents(pieces[i]["word"] or "")
-        is_way = i > 0 and (casefold_accents(pieces[i - 1].group()), word) == ("gran", "via")
-        return word.isalpha() and pieces[i]["word"] not in "ºª" and (word not in self.words.kept or is_way)
-
     def _continues_street(self, gap: str, pieces: Sequence[regex.Match[str]], i: int) -> bool:
         before = casefold_accents(pieces[i - 1].group())
         after_title = gap[:1] == "." and (before in self.words.titles or before in self.words.saints)
@@ -577,13 +568,13 @@ class Places:
         texts = [match.group() for match in run]
         begin = next((i for i, word in enumerate(texts) if casefold_accents(word) not in self.words.articles), None)
         if begin is None:
-            return " ".join(texts)
+            return street[run[0].start() : run[-1].end()]
         if len(run) == begin + 1 and len(texts[begin]) == 1:
-            return " ".join([*texts[:begin], self.other("door", texts[begin], tuple(DOORS))])
+            return street[run[0].start() : run[begin].start()] + other_door(texts[begin], self._keyed)
         if not self.words.has_names:
-            lead = ["de"] if casefold_accents(texts[0]) in ("de", "del", "d") else []
-            words = [word for word in texts if casefold_accents(word) not in self.words.articles]
-            return " ".join([*lead, *map(self._street_word, words)])
+            changed = ((match.span(), self._street_word(match.group())) for match in run)
+            start, end = run[0].start(), run[-1].end()
+            return splice(street[start:end], [(a - start, b - start, new) for (a, b), new in changed])
         whole, name = street[run[0].start() : run[-1].end()], street[run[begin].start() : run[-1].end()]
         lead_text, rest = whole[: len(whole) - len(name)], texts[begin + 1 :]
         first = street[run[begin].start() : run[begin + 1].start()] if rest else ""  # with the gap after it
@@ -602,7 +593,7 @@ class Places:
         return found if name.isupper() else found[0].lower() + found[1:]
 
     def _street_word(self, word: str) -> str:
-        if casefold_accents(word) in self.words.kept_in_names:
+        if casefold_accents(word) in self.words.kept_in_names | self.words.articles or _ROMAN.fullmatch(word):
             return word
         return self._names.initials(word) if len(word) == 1 else self._names.word(word)
 
@@ -633,7 +624,7 @@ class Places:
         return self.other("town", name, towns["".join(fits)] if len(fits) == 1 else towns[""])
 
     def _code(self, text: str) -> str:
-        return self.geography.postcode(text) or other_code(text, self._keyed)
+        return self.geography.postcode(text) or other_code(text, self._keyed, self._locale)
 
 
 def name_runs(
