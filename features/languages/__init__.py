@@ -75,7 +75,8 @@ this one, and ``quoted`` those of languages of which only ages and days of the w
   ``doctors`` (titles of men that may precede women's names), ``before_first_names``, ``title_phrases`` and ``elisions``
   (expressions), labels of fields, words for the patient's sex, endings of women's names, and of men's where a name may
   have neither; ``joining``: words within names, instead of ``particles``; ``capital_particles``: those that may have a
-  capital; ``two_family_names``, ``genitive``, ``same_vowels``; ``names.after``: particle -> the names that follow it;
+  capital; ``conjunctions`` between family names, with their form before an "i"; ``abbreviated``: expressions of names,
+  with the names; ``two_family_names``, ``genitive``, ``same_vowels``; ``names.after``: particle -> the names that follow it;
   ``family_beginnings``, and the ``family_endings`` and ``town_endings`` that make invented names with them;
 - ``dates``: short months and days, days that are also words (``weekdays_and_words``), words ``between`` day, month and
   year, ``relative`` words, words that ``joint`` days, ``articles`` before a date, ``clock``, ``weekday_endings`` of
@@ -85,12 +86,15 @@ this one, and ``quoted`` those of languages of which only ages and days of the w
 - ``demographics``: words for sex, kin, ages, occupations; ``small_units``: expression of units below a year;
   ``old_age``: words for all ages from 90 on; ``articles``: numbers that are also articles;
 - ``streets``, ``institutions``: words that are ``kept``; ``forms``: expressions whose group ``name`` becomes one of
-  ``options``, or of ``also``: a template with {family}, {town}, {female} or {male}. Without ``forms``, adjacent words
-  that are not kept are a name. A street's becomes one of ``options``, or after an article of ``options_of``, and a
-  person's if it begins with one of ``titles``. An institution may have ``initials_before`` and ``initials_after``
-  those of its name, and a ``firm`` at its end. Of ``named``, an expression, each group becomes another of its kind:
-  ``virgins``, ``lands``, ``houses`` (with ``articles`` by ending), saints, towns, days of the year. Adjectives
-  (``demonyms``) become one of ``larger``, and an institution without a name gets one of ``generic``;
+  ``options``, or of ``also``: a template with {family}, {town}, {female} or {male}. Else adjacent words that do not
+  stay are a name. A street's becomes one of ``options``, or after an article of ``options_of``, and a person's if it
+  begins with one of ``titles``; ``phrases`` are pairs of words of which the second does not stay; ``ordinals``:
+  expression of what follows an ordinal number, and ``ordinal``: what another number gets instead of it. In
+  institutions words of the expression ``endings`` stay unless they are known names, and ``town`` precedes a town, which
+  may have a ``towns_tail``. They may have ``initials_before`` and ``initials_after`` those of their name, and a
+  ``firm`` at the end. Of ``named``, an expression, each group becomes another of its kind: ``virgins``, ``lands``,
+  ``houses`` (with ``articles`` by ending), saints, towns, days of the year. Adjectives (``demonyms``) become one of
+  ``larger``, and an institution without a name gets one of ``generic``;
 - ``saints``: names by sex, the words before them, and words that are ``kept`` without lists of streets;
 - ``places``: ``provinces``: digits that begin postcodes, the area code of telephones in brackets, names, capital and
   towns a line, for ``locales`` or all; ``states``, or lists of them by preposition; ``lettered_states`` with their

@@ -4,10 +4,11 @@ generator.py      `Surrogates` of one patient: the table of kinds, keys, consist
                   needs no memory and agrees between runs and machines (`crfdeid.secrets.HmacChooser`)
 choices.py        keyed choices in which originals of a list stay distinct
 invention.py      invented family names and towns, which fill short lists
-names.py          names of persons, and the roles of their words in a note
+names.py          names of persons                        name_words.py, name_roles.py  their words, and roles of these
 dates.py          dates shifted by days, in the form of the original, and what incomplete dates take from their note
 calendars.py      forms of dates, by language
-places.py         streets, towns and postcodes            place_tables.py  provinces, countries, states, streets
+places.py         streets and towns                       geography.py     known places, postcodes, area codes
+place_tables.py   provinces, countries, states
 hospitals.py      hospitals and other institutions        identifiers.py   numbers, telephones, network addresses
 demographics.py   sex, kinship, ages and occupations      locales.py       language guess; names of a locale
 words.py          case and accents of words; the language packs of a locale
@@ -16,7 +17,7 @@ words.py          case and accents of words; the language packs of a locale
 from crfdeid.redaction.surrogates.dates import date_order_of, with_weekdays
 from crfdeid.redaction.surrogates.generator import PRESERVED_KINDS, Surrogates, consistent_labels, note_key
 from crfdeid.redaction.surrogates.locales import guess_locale
-from crfdeid.redaction.surrogates.names import name_roles
+from crfdeid.redaction.surrogates.name_roles import name_roles
 from crfdeid.redaction.surrogates.places import town_postcodes
 
 __all__ = [
