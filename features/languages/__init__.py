@@ -77,7 +77,8 @@ this one, and ``quoted`` those of languages of which only ages and days of the w
   have neither; ``joining``: words within names, instead of ``particles``; ``capital_particles``: those that may have a
   capital; ``conjunctions`` between family names, with their form before an "i"; ``abbreviated``: expressions of names,
   with the names; ``two_family_names``, ``genitive``, ``same_vowels``; ``names.after``: particle ->
-  the names that follow it; ``family_beginnings``, and the ``family_endings`` and ``town_endings`` that make invented names with them;
+  the names that follow it; ``family_beginnings``, and the ``family_endings`` and
+  ``town_endings`` that make invented names with them;
 - ``dates``: short months and days, days that are also words (``weekdays_and_words``), words ``between`` day, month and
   year, ``relative`` words, words that ``joint`` days, ``articles`` before a date, ``clock``, ``weekday_endings`` of
   compounds; ``first_day``: what always follows the 1 of a first day; ``ordinals``: expression of a number and what may
