@@ -25,7 +25,7 @@ from features.languages import LANGUAGES
 from features.tokenizer import normal_form
 
 if TYPE_CHECKING:
-    from crfdeid.redaction.surrogates.dates import WrittenDate
+    from crfdeid.redaction.surrogates.written_dates import WrittenDate
 
 FIRST_ROWS = 256
 """First rows, whose dates in the clear refuse the whole table; a later row with a date fails by itself."""
@@ -163,7 +163,8 @@ class DateColumns:
         return type(value)(self._moved(name, written, patient, text))
 
     def _moved(self, name: str, written: str, patient: str | None, text: str) -> str:
-        from crfdeid.redaction.surrogates.dates import shift_date, written_dates  # noqa: PLC0415  Faker takes long.
+        from crfdeid.redaction.surrogates.dates import shift_date  # noqa: PLC0415  Faker takes long.
+        from crfdeid.redaction.surrogates.written_dates import written_dates  # noqa: PLC0415
 
         plain, shift = _plain(written), _shift(self._key(patient, text))
         for locale in _locales():
@@ -289,7 +290,7 @@ def date_in(text: str) -> Sureness | None:
 
 @lru_cache(maxsize=1 << 12)
 def _date_in(text: str) -> Sureness | None:
-    from crfdeid.redaction.surrogates.dates import written_dates  # noqa: PLC0415
+    from crfdeid.redaction.surrogates.written_dates import written_dates  # noqa: PLC0415
 
     plain = _plain(text)
     if len(plain) <= _LONGEST:

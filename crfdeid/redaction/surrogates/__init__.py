@@ -6,7 +6,7 @@ choices.py        keyed choices in which originals of a list stay distinct
 invention.py      invented family names and towns, which fill short lists
 names.py          names of persons                        name_words.py, name_roles.py  their words, and roles of these
 dates.py          dates shifted by days, in the form of the original, and what incomplete dates take from their note
-calendars.py      forms of dates, by language
+calendars.py      forms of dates, by language             written_dates.py  dates as a text has them
 places.py         streets and towns                       geography.py     known places, postcodes, area codes
 place_tables.py   provinces, countries, states
 hospitals.py      hospitals and other institutions        identifiers.py   numbers, telephones, network addresses
@@ -14,11 +14,11 @@ demographics.py   sex, kinship, ages and occupations      locales.py       langu
 words.py          case and accents of words; the language packs of a locale
 """
 
-from crfdeid.redaction.surrogates.dates import date_order_of, with_weekdays
 from crfdeid.redaction.surrogates.generator import PRESERVED_KINDS, Surrogates, consistent_labels, note_key
 from crfdeid.redaction.surrogates.locales import guess_locale
 from crfdeid.redaction.surrogates.name_roles import name_roles
 from crfdeid.redaction.surrogates.places import town_postcodes
+from crfdeid.redaction.surrogates.written_dates import date_order_of, with_weekdays
 
 __all__ = [
     "PRESERVED_KINDS",

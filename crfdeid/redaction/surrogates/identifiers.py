@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import regex
 
+from crfdeid.redaction.surrogates.calendars import calendar_of
 from crfdeid.redaction.surrogates.choices import Chooser
 from crfdeid.redaction.surrogates.words import (
     casefold_accents,
@@ -257,15 +258,14 @@ def web_address(text: str, keyed: Chooser, name: str) -> str | None:
 def other_code(text: str, keyed: Chooser, locale: str) -> str:
     """Return another number of a house or floor, or a postcode; an ordinal stays one: "1er" becomes "3º"."""
     match = _SUFFIXED.fullmatch(text)
-    ending = match and _ordinal_ending(match["suffix"], locale)
-    is_door = match is not None and match["suffix"].isascii() and len(match["suffix"]) == 1
-    digits = match["digits"] if match and (ending or is_door) else text
+    digits, suffix = match.groups() if match else (text, "")
+    is_ordinal = bool(match and _ordinal(int(digits), suffix, locale))
+    if not is_ordinal and not (suffix.isascii() and len(suffix) == 1):
+        digits, suffix = text, ""
     found = _permuted(digits, keyed, set(), set())
     if found == digits:  # 0
         found = keyed.choice("code", digits, _NOT_ZERO)
-    if ending:
-        return found + with_case_of(ending(found), text)
-    return found + (other_door(text[len(digits) :], keyed) if len(digits) < len(text) else "")
+    return found + (_ordinal(int(found), suffix, locale) if is_ordinal else other_door(suffix, keyed) if suffix else "")
 
 
 def other_door(letter: str, keyed: Chooser) -> str:
@@ -273,15 +273,14 @@ def other_door(letter: str, keyed: Chooser) -> str:
     return with_case_of(keyed.other("door", letter.lower(), tuple("ABCDEFG")), letter)
 
 
-def _ordinal_ending(suffix: str, locale: str) -> Callable[[str], str] | None:
-    """Return a function of a number that writes the ending of an ordinal with this suffix; None for another suffix."""
+def _ordinal(number: int, suffix: str, locale: str) -> str:
+    """Return what follows a number in place of the suffix of an ordinal; "" for another suffix."""
     if suffix in "ºª°oO":
-        return lambda _: suffix
-    for pack in packs_of(locale):
-        by_number = surrogate_table(pack, "dates").get("ordinals", ())
-        if suffix.lower() in {ending for _, ending in by_number}:
-            return lambda number: next(ending for form, ending in by_number if regex.search(form, number))
-        streets = surrogate_table(pack, "streets")
-        if regex.fullmatch(streets.get("ordinals", "(?!)"), suffix, regex.IGNORECASE):
-            return lambda _: streets.get("ordinal", suffix)
-    return None
+        return suffix
+    streets = (surrogate_table(pack, "streets") for pack in packs_of(locale))
+    by_street = (
+        one.get("ordinal", suffix)
+        for one in streets
+        if regex.fullmatch(one.get("ordinals", "(?!)"), suffix, regex.IGNORECASE)
+    )
+    return calendar_of(locale).ordinal(suffix, number) or next(by_street, "")
