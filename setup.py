@@ -59,6 +59,7 @@ setup(
     packages=find_packages(include=["crfdeid*", "features*", "rnn*", "experiments*"]),
     package_data={
         "crfdeid": ["py.typed", "*.txt"],
+        "crfdeid.audit": ["templates/*"],
         "crfdeid.augmentation": ["*.txt"],
         "crfdeid.corpora.synthetic": ["*.toml", "*.txt"],
         "crfdeid.explain": ["templates/*"],

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
+from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -43,6 +44,7 @@ from crfdeid.secrets import Keys
 from crfdeid.serialization import AUDIT_FILE, ModelFolder, open_model, verify
 from crfdeid.tagger import OnProgress, Tagger
 from crfdeid.utils.files import write_files
+from crfdeid.utils.html import render_markdown
 from crfdeid.utils.json import dump_with_checksum, read_with_checksum
 from crfdeid.utils.tables import markdown_table
 from crfdeid.validation import shape_errors
@@ -347,27 +349,17 @@ def _is_possible(audit: Mapping[str, Any]) -> bool:
 
 def render_audit(audit: Mapping[str, Any]) -> str:
     """Return an audit as Markdown."""
-    canaries, parts = audit["canaries"] if audit["of"] == _CANARY_MODEL else None, [_INTRODUCTIONS[audit["of"]]]
-    if canaries is not None:
-        control = audit["control"]
-        facts = {"model": control["model"], "copies": control["copies"], "auc": _area(control["auc"])}
-        parts += [(_VALID if audit["valid"] else _VOID).format(**facts), _canary_table(canaries)]
-        stored = {name: "{count} of {total}".format(**canaries["stored"][name]) for name in ("inserted", "others")}
-        parts.append(_CANARIES.format(bits=canaries["bits"], **canaries["epsilon"], **stored))
-    if audit["membership"] is not None:
-        membership = audit["membership"]
-        rates = membership["true_positives"]
-        shares = {rate: f"{_share(rates[rate])} at {float(rate):.1%}" for rate in _SHARES}
-        sizes = {name: membership[name] for name in ("members", "others")}
-        parts.append(_MEMBERSHIP.format(auc=_area(membership["auc"]), shares=" and ".join(shares.values()), **sizes))
-    parts.append(_WORDS.format(**audit["words"]))
-    timing = audit.get("timing", {})
-    for name in (name for name in _ASKED if name in timing):
-        first, repeated = (
-            f"{_area(timing[name][when]['auc'])}{_FOUND * timing[name][when]['found']}" for when in _TIMES
-        )
-        parts.append(_TIMING.format(name=name, first=first, repeated=repeated))
-    return "\n\n".join(parts)
+    canaries, timing = audit["canaries"] if audit["of"] == _CANARY_MODEL else None, audit.get("timing", {})
+    return render_markdown(
+        files("crfdeid.audit") / "templates",
+        "audit",
+        filters={"area": _area, "share": _share, "timed": _timed, "of_total": _of_total},
+        audit=audit,
+        canaries=canaries,
+        timing={name: timing[name] for name in _ASKED if name in timing},
+        table="" if canaries is None else _canary_table(canaries),
+        rates=list(_SHARES),
+    )
 
 
 def _canary_table(canaries: Mapping[str, Any]) -> str:
@@ -395,33 +387,9 @@ def _share(part: Mapping[str, Any]) -> str:
     return f"{100 * part['count'] / max(part['total'], 1):.1f} ({100 * part['low']:.1f} to {100 * part['high']:.1f})"
 
 
-_INTRODUCTIONS = {
-    _CANARY_MODEL: "These figures are of a model that was trained for this audit, on notes with invented names "
-    "(canaries) in them, and of no other model. They are what the same training gives away of notes with such names. "
-    "Intervals are of 95 %.",
-    _FINISHED: "These figures are of the model itself. Intervals are of 95 %.",
-}
-_VALID = "Control: names with {copies} copies are found in the model {model}, AUC {auc}: the audit can find something."
-_VOID = (
-    "THE AUDIT IS VOID. Names with {copies} copies are not found in the model {model}, which has no defences (AUC "
-    "{auc}): the low figures here say nothing. Give more training notes, or more canaries."
-)
-_CANARIES = (
-    "AUC 0.5 and an exposure of 1.4 bits are chance; {bits:.1f} bits are the most that can be measured. Over all "
-    "copies, {correct} of {guesses} guesses about names were right: the training is not ({epsilon:.2f}, {delta:g})-"
-    "differentially private, with a confidence of 95 %. The unit is a name with all its copies. Names in the model's "
-    "files: {inserted} that were trained on, {others} that were not."
-)
-_MEMBERSHIP = (
-    "Whole notes, by the model's loss: {members} training notes against {others} others, AUC {auc}; found %: {shares} "
-    "false positives."
-)
-_WORDS = (
-    "Words of PHI of the training notes in the model's files: {count} of the {total} that are in no public list and "
-    "not elsewhere in the notes."
-)
-_TIMING = (
-    "Time of an answer ({name}) for known against unknown words, 99.9 % intervals: AUC {first} at the first question, "
-    "{repeated} when repeated."
-)
-_FOUND = " (a difference was found)"
+def _timed(times: Mapping[str, Any]) -> str:
+    return f"{_area(times['auc'])}{' (a difference was found)' * times['found']}"
+
+
+def _of_total(part: Mapping[str, Any], words: str = "of") -> str:
+    return f"{part['count']} {words} {part['total']}"

@@ -114,13 +114,9 @@ class Gradients:
 
 @dataclass(frozen=True, slots=True)
 class Counterfactual:
-    """A model's prediction for a token of a sentence with replaced words.
+    """A model's prediction for a token of a sentence with replaced ``words``.
 
-    Attributes:
-        words: the changed sentence.
-        tag: predicted tag of the token.
-        probability: probability of that tag.
-        log_odds: log-odds of the explained tag and its contrast tag.
+    ``tag`` is the predicted tag, with its probability; the log-odds compare the explained tag with its contrast tag.
     """
 
     words: tuple[str, ...]
@@ -131,14 +127,7 @@ class Counterfactual:
 
 @dataclass(frozen=True, slots=True)
 class RuleFind:
-    """A match of a rule at the token.
-
-    Attributes:
-        name: name of the rule.
-        label: label of the rule.
-        share: precision of the rule in training.
-        words: words of the match.
-    """
+    """A match of a rule at the token: the rule and its label, its precision in training, and the matched words."""
 
     name: str
     label: str
@@ -202,12 +191,12 @@ class SupportsGradients(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TagFeatures:
-    """Features with the largest and the smallest weights of a tag.
+    """The features of a tag with the largest and the smallest weights.
 
     Attributes:
         tag: the tag.
         largest: feature strings or hashes with their positive weights, the largest first.
-        smallest: feature strings or hashes with their negative weights, the smallest first.
+        smallest: the same with negative weights, the smallest first.
     """
 
     tag: str
@@ -239,13 +228,7 @@ class FeatureKindSummary:
 
 @dataclass(frozen=True, slots=True)
 class TagMatrix:
-    """Matrix of values from tag to tag.
-
-    Attributes:
-        title: title of the matrix.
-        names: names of rows (previous tags) and columns (next tags).
-        values: the rows.
-    """
+    """Matrix of values from tag to tag; ``names`` are those of rows (previous tags) and columns (next tags)."""
 
     title: str
     names: tuple[str, ...]
@@ -258,7 +241,7 @@ class WeightNorm:
 
     Attributes:
         name: path of the array in the network, with the part of it.
-        shape: shape of the array.
+        shape: its shape.
         norm: root of the sum of squares.
         typical: root of the mean of squares.
     """
@@ -273,9 +256,7 @@ class WeightNorm:
 class NearestWords:
     """Nearest neighbours of a word by the cosine of their vectors.
 
-    Attributes:
-        word: the requested word, or the stored one.
-        near: words or hashes with their cosines, the nearest first; None if the word has no vector.
+    ``near`` has words or hashes with their cosines, the nearest first; it is None if the word has no vector.
     """
 
     word: str
@@ -284,13 +265,7 @@ class NearestWords:
 
 @dataclass(frozen=True, slots=True)
 class CrfSummary:
-    """Learned weights of a CRF.
-
-    Attributes:
-        transitions: weights of the transitions.
-        features: features of each requested tag.
-        kinds: kinds of features, the largest L1 first.
-    """
+    """Learned weights of a CRF: transitions, features of each requested tag, and kinds, the largest L1 first."""
 
     transitions: TagMatrix
     features: tuple[TagFeatures, ...]
@@ -305,7 +280,7 @@ class NetworkSummary:
         norms: norms of its arrays, and of the parts for one input each.
         matrices: matrices from tag to tag, if the network has such weights.
         facts: further figures: a description, and the value.
-        words: nearest words.
+        words: words with their nearest ones.
         hashed: True if its words are keyed hashes.
     """
 
@@ -318,16 +293,16 @@ class NetworkSummary:
 
 @dataclass(frozen=True, slots=True)
 class WeightSummary:
-    """Learned weights of a model.
+    """Learned weights of a model: of a CRF, a network that reads words, rules, or members of a combination.
 
     Attributes:
         model: name of the model in `crfdeid.registry.MODELS`.
-        tags: tags of the model.
+        tags: its tags.
         hashed: True if its words are keyed hashes.
         crf: weights of a CRF.
-        network: weights of a network that reads words.
+        network: weights of a network.
         rules: rules in use: name, label, and precision in training.
-        members: the members of a combined model.
+        members: the members.
     """
 
     model: str
@@ -355,7 +330,7 @@ class SupportsWeightSummary(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A hidden span with the component that marked it (`crfdeid.documents.Evidence`).
+    """A hidden span, its text, and the component that marked it (`crfdeid.documents.Evidence`).
 
     Attributes:
         span: the span.

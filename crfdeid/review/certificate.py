@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ from crfdeid.review.bounds import (
 )
 from crfdeid.review.marks import MARKS_VERSION, RECORDED
 from crfdeid.review.plan import SampledNote, SamplingPlan, require_planned
+from crfdeid.utils.html import render_markdown
 from crfdeid.validation import shape_errors
 
 _MARKS = {"read": bool, "false_negatives": list, "false_positives": list, "replaced?": (str, None)}
@@ -285,67 +287,18 @@ def _tokens(counts: Sequence[NoteCount] | None, recall: float) -> float | None:
     return leaked_tokens_bound(counts, recall=recall) if counts and any(count.tokens for count in counts) else None
 
 
-_STATED = "as stated by the reviewer"
-
-
 def render_certificate(certificate: Certificate) -> str:
-    """A certificate as Markdown, with lines to sign on."""
-    drawn, stated = (
-        ("drawn at random", "") if certificate.planned else (f"drawn at random {_STATED}", f", if drawn {_STATED}")
+    """A certificate as Markdown, with its assumptions, and lines to sign on."""
+    values = {field.name: getattr(certificate, field.name) for field in fields(certificate)}
+    return render_markdown(
+        files("crfdeid.review") / "templates",
+        "certificate",
+        filters={"percent": _percent},
+        **values,
+        planned=certificate.planned,
+        target_met=certificate.target_met,
+        level=CONFIDENCE_LEVEL,
     )
-    rows = [f"- notes read: {certificate.reviewed:,}, {drawn}; found to leak: {certificate.leaking:,}"]
-    if certificate.total is not None:
-        rows.append(f"- notes in all: {certificate.total:,}, those that were read among them")
-    if certificate.digest is not None:
-        rows.append(f"- SHA-256 over the ids and texts of all notes: {certificate.digest}")
-    leak = f"- **at most {_percent(certificate.upper_bound_notes)} of the notes leak{stated}** (a token of PHI or more)"
-    rows += [leak, *(f"  - {_stratum(one, certificate.recall)}{stated}" for one in certificate.strata)]
-    if certificate.target is not None:
-        met = "met" if certificate.target_met else "NOT met"
-        rows.append(f"- **target of the plan, at most {100 * certificate.target:g} % of the notes leak: {met}**")
-    if certificate.upper_bound_tokens is not None:
-        rows.append(f"- **at most {_percent(certificate.upper_bound_tokens)} of the PHI tokens are left{stated}**")
-    rows += ["", "What this rests on:", "", *(f"- {assumption}" for assumption in _assumptions(certificate))]
-    rows += ["", "Read by ______________________  Date ____________  Signature ______________________"]
-    return "\n".join(["# Leaks in redacted notes", "", *rows])
-
-
-def _assumptions(certificate: Certificate) -> list[str]:
-    """Assumptions of the bounds, one sentence each."""
-    texts = [
-        f"One-sided bounds at {100 * CONFIDENCE_LEVEL:.0f} %: were the true share larger, so few leaks would be "
-        f"found in at most {100 * (1 - CONFIDENCE_LEVEL):.0f} % of samples.",
-        f"{_STATED.capitalize()}, the notes were drawn at random from all notes of which this is said, and nothing was "
-        "changed after the draw. No plan shows it: draw one with crfdeid review plan.",
-    ]
-    if certificate.planned:
-        texts[1] = (
-            "The notes were drawn at random from all notes. All of them were compared with the plan: none was added, "
-            "removed or changed since the draw."
-        )
-    if certificate.compared:
-        texts.append(
-            "What was replaced was computed from the texts before and after redaction, because the folder has no "
-            "record of it: where a name occurs more than once, the page may show the wrong one as left."
-        )
-    if certificate.recall < 1:
-        texts.append(
-            f"A reader finds {_percent(certificate.recall)} of the leaking notes, or more. This is assumed and not "
-            "measured here: have a second reader read some of the notes, or plant leaks in notes, to measure it."
-        )
-    else:
-        texts.append("A reader finds every leak: set --reviewer-recall, for readers miss some.")
-    if certificate.strata:
-        texts.append("The bound of a kind holds for this kind alone, and not for all kinds at once.")
-    if certificate.upper_bound_tokens is not None:
-        texts.append("The bound of tokens is resampled by note, and no note has more PHI tokens than the longest read.")
-    texts.append("It is void after any change of the model, its threshold or the rules: draw a new plan and read anew.")
-    return texts
-
-
-def _stratum(stratum: Stratum, recall: float) -> str:
-    found = f"{stratum.leaking:,} leaking of {stratum.reviewed:,} read of {stratum.notes:,}"
-    return f"{stratum.name}: {found}, at most {_percent(stratum.bound(recall=recall))}"
 
 
 def _percent(share: float) -> str:

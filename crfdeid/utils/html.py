@@ -1,4 +1,4 @@
-"""Self-contained HTML pages: one file that loads nothing, in one style (base.css), light and dark, and on paper.
+"""Texts from Jinja templates: Markdown, and self-contained HTML pages, in one style (base.css), also on paper.
 
 A page consists of three files of the same name: a Jinja template, which extends base.html, its additions to the style,
 and its script.
@@ -11,13 +11,16 @@ import hashlib
 from collections.abc import Callable, Mapping
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 
 def render_page(
     templates: Traversable, name: str, *, filters: Mapping[str, Callable[..., Any]] | None = None, **parts: Any
 ) -> str:
-    """Render a page from its template.
+    """Render a page, one file that loads nothing, from its template.
 
     The page's content security policy (base.html's ``css_hash`` and ``js_hash``) permits its own style and script only,
     so that no text of a note can run. Neither may contain ``</``.
@@ -28,17 +31,28 @@ def render_page(
         filters: filters for the template besides Jinja's own.
         parts: variables for the template; text is escaped.
     """
+    from markupsafe import Markup  # noqa: PLC0415  slow to import
+
+    css, js = _read(templates, "base.css") + _read(templates, f"{name}.css"), _read(templates, f"{name}.js")
+    template = _template(templates, f"{name}.html", filters, escape=True)
+    return template.render(**parts, css=Markup(css), js=Markup(js), css_hash=_hash(css), js_hash=_hash(js))
+
+
+def render_markdown(
+    templates: Traversable, name: str, *, filters: Mapping[str, Callable[..., Any]] | None = None, **parts: Any
+) -> str:
+    """Render Markdown from its template, ``name.md``; arguments are those of `render_page`, and nothing is escaped."""
+    return _template(templates, f"{name}.md", filters, escape=False).render(**parts).rstrip("\n")
+
+
+def _template(
+    templates: Traversable, file: str, filters: Mapping[str, Callable[..., Any]] | None, *, escape: bool
+) -> Template:
     from jinja2 import Environment, FunctionLoader, StrictUndefined  # noqa: PLC0415  slow to import
-    from markupsafe import Markup  # noqa: PLC0415
 
-    def read(file: str) -> str:
-        folder = files("crfdeid.utils") if file.startswith("base.") else templates
-        return (folder / file).read_text(encoding="utf-8")
-
-    css, js = read("base.css") + read(f"{name}.css"), read(f"{name}.js")
     environment = Environment(
-        loader=FunctionLoader(read),
-        autoescape=True,
+        loader=FunctionLoader(lambda name: _read(templates, name)),
+        autoescape=escape,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -46,8 +60,12 @@ def render_page(
     )
     environment.filters |= filters or {}
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
-    template = environment.get_template(f"{name}.html")
-    return template.render(**parts, css=Markup(css), js=Markup(js), css_hash=_hash(css), js_hash=_hash(js))
+    return environment.get_template(file)
+
+
+def _read(templates: Traversable, file: str) -> str:
+    folder = files("crfdeid.utils") if file.startswith("base.") else templates
+    return (folder / file).read_text(encoding="utf-8")
 
 
 def _hash(text: str) -> str:
