@@ -16,6 +16,7 @@ _DAY, _MONTH = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])"
 _CENTURY = r"(?:19|20)\d\d"
 _SHORT_YEAR = rf"(?:{_CENTURY}|['’]?\d\d)"
 _STOP = r"\."
+_SPACE = "(?: |(?<=['’]))"  # none after an elision: "dall'11"
 # Signs inside dates: one set for many rules, since the prefilter keeps a bit for each set of words.
 _MARKS = ("/", "-", ".", "_")
 
@@ -40,7 +41,7 @@ def _range_in_digits(mark: str, to: str) -> str:
 # Between two dates in digits, each of which has a month of its own.
 _BETWEEN_DATES = (
     r"(?:(?<=[/.-]\d)|(?<=[/.-]\d\d)|(?<=[/.-]\d{4}))"
-    r"(?:\.?(?:[^\d/._’'-]{2,16}| - | ?[–—] ?)(?=\d+[/.-]\d)|(?<!-\d)(?<!-\d\d)\.?-(?=\d\d?[/.]\d\d?(?!\d))"
+    r"(?:\.?(?:[^\d/._’'-]{2,16}['’]?| - | ?[–—] ?)(?=\d+[/.-]\d)|(?<!-\d)(?<!-\d\d)\.?-(?=\d\d?[/.]\d\d?(?!\d))"
     r"|(?<=-\d\d)[-/](?=\d{4}-))"
 )
 
@@ -77,11 +78,11 @@ def _between(packs: Iterable[Language]) -> tuple[str, str]:
 
     No text is read in two ways: a list would be read in 2^6.
     """
-    articles = f"(?: {any_of(_entries(packs, 'articles'))})?"
-    to = rf"(?: ?[-–—] ?| (?:{any_of(_entries(packs, 'between'))}|&){articles} )"
+    articles = rf"(?: {any_of(_entries(packs, 'articles'))})?{_SPACE}"
+    to = rf"(?: ?[-–—] ?| (?:{any_of(_entries(packs, 'between'))}|&){articles})"
     joint = any_of({word for pack in packs for word in pack.cues["and"]} - {"&"})
-    last = rf"(?: {any_of(_entries(packs, 'joint'))}{articles} )"
-    return to, rf"(?:{to}| ?[,/+] ?|& ?| &(?! )| ?, {joint}{articles} |{last})"
+    last = rf"(?: {any_of(_entries(packs, 'joint'))}{articles})"
+    return to, rf"(?:{to}| ?[,/+] ?|& ?| &(?! )| ?, {joint}{articles}|{last})"
 
 
 # --- a day and a month without a year
@@ -111,7 +112,7 @@ class DaysWithoutYear:
     def __init__(self, packs: Sequence[Language]) -> None:
         weekdays = {names[0] for pack in packs for names in pack.weekdays}
         sure_cue = rf"(?<!\w){any_of({*weekdays, *_entries(packs, 'cues')})}[.,:]? ?\(?"
-        cue = rf"(?<!\w){any_of(_entries(packs, 'weak_cues'))} \(?"
+        cue = rf"(?<!\w){any_of(_entries(packs, 'weak_cues'))}{_SPACE}\(?"
         links = (" ", ": ", r" \(", *(f" {word} " for word in _entries(packs, "score_links")))
         scores = {*_SCORES, *_entries(packs, "scores")}
         no_ratio = "".join(rf"(?<!\b{word}{link})" for word in sorted(scores) for link in sorted(links))

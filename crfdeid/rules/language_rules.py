@@ -6,10 +6,11 @@ without a list of cues has no such rule.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from crfdeid.rules.name_words import NameWords
-from crfdeid.rules.rule import Rule, cue, cue_starts, one_of
+from crfdeid.rules.rule import Rule, any_of, cue, cue_starts, one_of
 from crfdeid.rules.tables import LISTS, PARTS
 from features.languages import Language
 from features.tokenizer import tokenize
@@ -55,8 +56,11 @@ def _town_rules(pack: Language, checks: NameWords) -> Iterator[Rule]:
 def _place(pack: Language) -> tuple[str, str]:
     """The expression of a place's name, and the first town of one word."""
     word = rf"{_CAPITAL}[\w’']{{1,40}}+"
-    other = rf" (?!{one_of((*pack.countries, *pack.regions))}(?!\w))"  # "Getafe Madrid" is two places
-    place = rf"(?P<value>{word}(?:(?:-|{other}|['’])(?:[\w]{{1,3}}(?:-| |['’])){{0,2}}{word}){{0,3}})"
+    area = one_of(name.lower() for name in (*pack.countries, *pack.regions))
+    # "Getafe Madrid" is two places, but "Reggio Calabria" is one.
+    name = rf"{word}(?:(?:-| (?!{area}(?!\w))|['’])(?:[\w]{{1,3}}(?:-| |['’])){{0,2}}{word}){{0,3}}"
+    towns = any_of(town.lower() for town in pack.towns if re.search(f" {area}$", town.lower()))
+    place = rf"(?P<value>(?={_CAPITAL}){towns}(?!\w)|{name})"
     return place, next(town for town in pack.towns if town.isalpha())
 
 

@@ -64,6 +64,8 @@ Prontuário: {ID:4822134}
 Processo n.º {ID:48221344}
 Número de utente: {ID:482213448}
 CPF: {ID:111.444.777-35}
+Cadastro {ID:482.213.448-26}, sem alergias.
+Valor 482.213.448-27 sem unidade.
 CNS {ID:700000000000005}
 NIF: {ID:248221344}
 NISS {ID:11482213448}
@@ -127,6 +129,8 @@ Lavora presso l'{HOSPITAL:Università di Padova}.
 Nata a {LOCATION:Viterbo} nel marzo scorso.
 Residente a {LOCATION:Castellammare di Stabia} con la moglie.
 Vive a {LOCATION:L'Aquila}.
+Nata a {LOCATION:Reggio Calabria}, vedova.
+{LOCATION:89121} {LOCATION:Reggio Calabria}
 {LOCATION:Via Quillardi 12}, {LOCATION:20121} {LOCATION:Milano}
 Indirizzo: {LOCATION:Corso Tawn, 45}
 Abita in {LOCATION:Piazza della Quilla, 3 int. 4}
@@ -138,6 +142,8 @@ Telefono: {PHONE:+39 02 5550134}
 Fax {PHONE:0341 555013}
 Codice fiscale: {ID:QLLTWN72C14H501T}
 C.F. {ID:QLLTWN72C14H501T}
+Codice {ID:QLLTWN72S14Q482Y} in anagrafe.
+Codice QLLTWN72F14Q482Y in anagrafe.
 Cartella clinica n. {ID:48221344}
 Nosografico {ID:2019004822}
 Tessera sanitaria: {ID:80380000482213448221}
@@ -148,6 +154,12 @@ Data di nascita: {DATE:3.4.1962}
 Visita di martedì {DATE:4 marzo 2014}
 Controllo a {DATE:febbraio 2018}.
 Operato il {DATE:5 ottobre 2011}.
+Visitata l'{DATE:11 maggio 2031}.
+Referto dell'{DATE:8 marzo 2031}.
+Degente dal {DATE:3 all'8 marzo 2031}.
+Controlli l'{DATE:8 e l'11 marzo 2031}.
+Ricovero dall'{DATE:11/05/2031} all'{DATE:18/05/2031}.
+Dimesso l'{DATE:18/3}, rientrato dall'{DATE:20/3}.
 Età: {AGE:93} anni
 Donna di {AGE:94} anni con tosse.
 Madre deceduta a {AGE:97} anni.
