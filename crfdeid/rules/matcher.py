@@ -65,7 +65,7 @@ def make_rules(languages: tuple[str, ...]) -> tuple[Rule, ...]:
 # Tokens for a number; "number" in the name of a field is any of them.
 _NUMBER_WORDS = word_set("# number numbers num nbr nr no nº n número numero numéro nummer id code card")
 _DIGIT = re.compile(r"\d")
-_HAS_DIGIT = 1  # the first bit of `Prefilter`
+_HAS_DIGIT, _LAST_BIT = 1, 62  # the first bit of `Prefilter`, and the number of the last one
 
 
 def _cue_words(rule: Rule) -> frozenset[str]:
@@ -97,7 +97,7 @@ def _expression(rule: Rule) -> str:
 class Prefilter(dict[str, int]):
     r"""Conditions of rules that each token meets, a bit for each condition; a cache by token.
 
-    The conditions are a digit, and one of a rule's words; 63 at most.
+    The conditions are a digit, and one of a rule's words. Those of many languages share the last of 63 bits.
 
     Args:
         rules: the rules.
@@ -136,7 +136,7 @@ class Prefilter(dict[str, int]):
     def _of_words(self, words: frozenset[str]) -> int:
         """The bit of tokens among some words."""
         if words not in self._bits:
-            self._bits[words] = 1 << len(self._bits)
+            self._bits[words] = 1 << min(len(self._bits), _LAST_BIT)
             for word in words:
                 self._by_word[word] |= self._bits[words]
         return self._bits[words]

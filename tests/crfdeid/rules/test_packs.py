@@ -7,7 +7,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.features.test_fifth_language import PACK
+import pytest
+from invented_language import PACK
+
+from crfdeid.rules.matcher import find_rules, make_rules
+from features.languages import LANGUAGES, LanguagePackError
+from features.sentences import split_sentences
 
 USE = """
 import json
@@ -49,3 +54,50 @@ def test_another_pack_changes_no_rule_and_no_match_of_rules_for_english(tmp_path
         "name after a title in English",
     ]
     assert without["kinds"] == ["unknown"] * 8
+
+
+RULES = """
+[rules.lists]
+WARD = "zward, zsaal"
+
+[rules.parts]
+NUMBER = '\\d{2}[a-d]?'
+
+[[rules.rule]]
+name = "ward in Quillish"
+form = '{WARD} (?P<value>{NUMBER})'
+types = "ROOM, {PATIENT_TYPES}"
+words = "{WARD}"
+positive_examples = ["zward [48b]"]
+negative_examples = ["zward 4"]
+"""
+
+
+def test_a_pack_may_have_rules_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "zr.toml").write_text(PACK + RULES, encoding="utf-8")
+    LANGUAGES.add(tmp_path / "zr.toml")
+    try:
+        (sentence,) = split_sentences("Zott in zsaal 48b", ["zr"])
+        ((rule, first, stop),) = find_rules(sentence, ("zr",))
+        assert (rule.name, sentence.words[first:stop]) == ("ward in Quillish", ("48", "b"))
+        assert rule.types == ("ROOM", "ID_SUJETO_ASISTENCIA", "IDNUM", "ID")
+    finally:
+        LANGUAGES.remove("zr")
+
+
+@pytest.mark.parametrize(("right", "wrong"), [("{NUMBER}", "{NONE}"), ("types", "kinds"), ("words", "check")])
+def test_a_wrong_rule_of_a_pack_is_an_error_of_the_pack(tmp_path: Path, right: str, wrong: str) -> None:
+    code = f"z{right[0]}".replace("{", "n")
+    (tmp_path / f"{code}.toml").write_text(PACK + RULES.replace(right, wrong), encoding="utf-8")
+    LANGUAGES.add(tmp_path / f"{code}.toml")
+    try:
+        with pytest.raises(LanguagePackError, match=f"{code}.toml"):
+            make_rules((code,))
+    finally:
+        LANGUAGES.remove(code)
+
+
+def test_the_rules_of_all_languages_work_together() -> None:
+    (sentence,) = split_sentences("Gezien door Dr. Quill: codice fiscale QLLTWN72C14H501Z")
+    found = {" ".join(sentence.words[a:b]) for _, a, b in find_rules(sentence, tuple(LANGUAGES))}
+    assert found == {"Quill", "QLLTWN 72 C 14 H 501 Z"}
