@@ -21,6 +21,7 @@ from crfdeid.registry import MODELS, tagger_class
 from crfdeid.tagger import CombinedSettings
 from experiments import EXPERIMENTS
 from experiments.core.command import command_of, program
+from experiments.core.options import descriptions
 from rnn.embeddings import CbowSettings, FasttextSettings, RnnlmSettings
 from rnn.privacy.settings import PrivateSettings
 
@@ -170,15 +171,6 @@ def _settings_of(title: str, settings_class: Any, profiles: dict[str, Any]) -> I
             values = [f"default `{default}`"] if default is not dataclasses.MISSING else []
             values += (f"{name} `{getattr(profile, one.name)}`" for name, profile in profiles.items())
             yield f"`{one.name}`: {', '.join(values)}\n: {_code(texts[one.name])}\n"
-
-
-def descriptions(docstring: str) -> dict[str, str]:
-    """Name of an argument -> its text in the section Args of a docstring."""
-    section = re.search(r"\bArgs:\n(.*?)(?:\n\n|\Z)", inspect.cleandoc(docstring), re.DOTALL)
-    found = re.findall(
-        r"^    (\w+): (.*?)(?=^    \w|\Z)", section[1] + "\n" if section else "", re.DOTALL | re.MULTILINE
-    )
-    return {name: " ".join(text.split()) for name, text in found}
 
 
 def phi_types() -> Iterator[str]:

@@ -128,11 +128,11 @@ def systems(settings: CompareArguments, *, on_step: OnStep) -> Prepared[CompareA
     full_settings(compared, ComparePlan(settings.profile))  # refuses invalid values at once
     folder = models_folder(settings.output.folder)
     read = read_corpus(settings.corpus)
-    near = embedding_name(vectors.neighbours) if settings.corpus.pseudonymise else None
+    near = embedding_name(vectors.neighbours_from) if settings.corpus.pseudonymise else None
     embeddings = prepare_embeddings(
         (*(system.embedding for system in compared), near),
         read.corpus,
-        replace(vectors, sources={**vectors.sources, **({near: vectors.neighbours} if near else {})}),
+        replace(vectors, sources={**vectors.sources, **({near: vectors.neighbours_from} if near else {})}),
         seed=settings.corpus.seed,
         fractions=models.fractions,
         on_step=on_step,

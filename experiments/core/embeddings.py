@@ -11,12 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from crfdeid.cli.shell import file_path, whole_number
 from crfdeid.corpora import matching_formats, read_corpus
 from crfdeid.corpora.common import find_files
 from crfdeid.corpora.splits import Corpus, Split
-from crfdeid.errors import FormatError
+from crfdeid.errors import FormatError, UsageError
 from crfdeid.registry import import_string
 from crfdeid.utils.files import read_text
+from experiments.core.options import CORPUS, option, without_repeats
 from features.sentences import split_sentences
 
 if TYPE_CHECKING:
@@ -64,21 +66,44 @@ def embedding_name(source: str) -> str:
     return source if source in EMBEDDING_KINDS else Path(source).name.split(".")[0] or Path(source).name
 
 
+def vector_source(text: str) -> str:
+    """A kind of word vectors, or a file of them."""
+    return text if text in EMBEDDING_KINDS else str(file_path(text))
+
+
+def sources(text: str) -> tuple[str, ...]:
+    """Kinds and files of word vectors, separated by commas, with different names in tables."""
+    names = text.split(",")
+    if "" in names:
+        raise UsageError(f"'{text}' holds an empty name")
+    without_repeats([embedding_name(name) for name in names], text)
+    return tuple(names)
+
+
 @dataclass(frozen=True, kw_only=True)
 class VectorSettings:
-    """Sources of word vectors, for networks and for the nearest words of pseudonyms.
+    """Sources of word vectors, by their names in tables, for networks and for the nearest words of pseudonyms.
 
     Args:
-        sources: name in tables -> kind of vectors, one of `EMBEDDING_KINDS`, or a file of them.
-        unlabelled: more text to train vectors on.
-        unlabelled_notes: number of generated notes to train them on too, for a synthetic corpus.
-        neighbours: source of the vectors for `CorpusSettings.pseudonymise`, as in ``sources``.
+        sources: word vectors: random numbers, a method that is trained here on the training documents, or a file of
+            vectors (word2vec, GloVe, fastText); several, separated by commas, are compared; kinds
+        unlabelled: more text to train word vectors on: text files, or a corpus in any format
+        unlabelled_notes: generated notes to train them on, of the synthetic corpus
+        neighbours_from: word vectors for the nearest words of --pseudonymise: a kind that is trained here, or a file
     """
 
-    sources: Mapping[str, str] = field(default_factory=lambda: {RANDOM: RANDOM})
-    unlabelled: tuple[Path, ...] = ()
-    unlabelled_notes: int = UNLABELLED_NOTES
-    neighbours: str = NEIGHBOURS_FROM
+    sources: Mapping[str, str] = option(
+        (RANDOM,),
+        sources,
+        factory=lambda: {RANDOM: RANDOM},
+        name="--embeddings",
+        metavar="NAMES|PATHS",
+        known=EMBEDDING_KINDS,
+        to=lambda names: {embedding_name(name): name for name in names},
+    )
+    unlabelled: tuple[Path, ...] = option((), file_path, several=True)
+    unlabelled_notes: int = option(UNLABELLED_NOTES, whole_number(0), unset=True)
+    neighbours_from: str = option(NEIGHBOURS_FROM, vector_source, metavar="NAME|PATH", section=CORPUS, unset=True)
 
 
 @dataclass(frozen=True)

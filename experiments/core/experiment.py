@@ -11,8 +11,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, cast
 
-from crfdeid.augmentation import NO_COPIES
-from crfdeid.corpora.layers import ConceptPaths
 from crfdeid.corpora.splits import Corpus, generate_corpus, read_splits
 from crfdeid.errors import SettingError
 from crfdeid.evaluation.significance import compare_systems
@@ -20,9 +18,9 @@ from crfdeid.registry import model_settings
 from crfdeid.utils.files import make_owner_folder
 from experiments import EXPERIMENTS
 from experiments.core.embeddings import Embeddings, OnStep
+from experiments.core.settings import CommonSettings, CorpusSettings
 from experiments.core.systems import Cell, System, groups, profile_of
 from experiments.core.training import CPU, OnProgress, Plan, Run, run_cells
-from experiments.results.folder import OutputSettings
 from experiments.results.schema import Extras, Results
 
 if TYPE_CHECKING:  # Figures and tables take matplotlib and pandas.
@@ -35,63 +33,6 @@ if TYPE_CHECKING:  # Figures and tables take matplotlib and pandas.
     from experiments.tables import Table
 
     Tables = dict[str, Table]
-
-
-@dataclass(frozen=True, kw_only=True)
-class CorpusSettings:
-    """Documents to train on and to score.
-
-    Args:
-        train: a file or folder of annotated documents; None for the synthetic corpus.
-        dev: the development documents; None for a part of the training documents.
-        test: the documents to score; None for the development documents.
-        format: of the documents, a name in `crfdeid.corpora.CORPUS_FORMATS`, or "auto".
-        types: the type map, one of `crfdeid.label_schemes.TYPE_MAPPINGS`.
-        synthetic: the synthetic corpus's profile.
-        seed: the synthetic corpus's.
-        augment: kinds of rewritten copies of training documents, as for `crfdeid.augmentation.parse_copy_kinds`.
-        pseudonymise: number of possible replacements of each word of PHI in the training documents, itself included
-            (`rnn.privacy.substitution`); None to train on unchanged documents.
-        concepts: files of annotated concepts to add to the PHI; None for none.
-        synthetic_concepts: add concepts to the synthetic corpus.
-        share: the share of the training documents to use.
-        patient_column: key of JSON documents with the patient, as of `crfdeid.corpora.read_corpus`.
-    """
-
-    train: Path | None = None
-    dev: Path | None = None
-    test: Path | None = None
-    format: str = "auto"
-    types: str = "seven"
-    synthetic: str = "default"
-    seed: int = 0
-    augment: str = NO_COPIES
-    pseudonymise: int | None = None
-    concepts: ConceptPaths | None = None
-    synthetic_concepts: bool = False
-    share: float = 1.0
-    patient_column: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class CommonSettings:
-    """Settings that every experiment has.
-
-    Args:
-        profile: of each model's settings; a model without that profile has its default, except in a comparison.
-        seeds: of each system.
-        output: files to write, and tables to show.
-        device: of networks, one of `experiments.core.training.DEVICES`.
-        jobs: cells trained at the same time; None for the best number.
-        command: the options that define the experiment as plain data, for its results.
-    """
-
-    profile: str = "default"
-    seeds: tuple[int, ...] = (0,)
-    output: OutputSettings = field(default_factory=OutputSettings)
-    device: str = "auto"
-    jobs: int | None = None
-    command: Mapping[str, Any] = field(default_factory=dict)
 
 
 _Settings = TypeVar("_Settings", bound=CommonSettings)

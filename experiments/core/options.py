@@ -1,36 +1,28 @@
-"""Options that the experiments share: their commands and values, and checks of options that exclude each other.
+"""Options of the experiments: made of the fields of their settings, with parsers of values and the command.
 
 The commands are those of `crfdeid.cli.shell`, with one addition: an option can have several values in a row.
 """
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Callable, Collection, Iterable, Sequence
+import inspect
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import Field, field, fields, is_dataclass
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_type_hints
 
 import click
 
 from crfdeid.cli import shell
-from crfdeid.cli.options import require_outside
-from crfdeid.cli.shell import choice, file_path, flag, whole_number
-from crfdeid.corpora import CORPUS_FORMATS
-from crfdeid.errors import OptionConflictError, SettingError, UnknownNameError, UsageError
-from crfdeid.label_schemes import TYPE_MAPPINGS
-from crfdeid.registry import MODELS, profile_name
-from crfdeid.validation import MOST_JOBS, MOST_SEED
-from experiments.core.embeddings import EMBEDDING_KINDS, RANDOM, VectorSettings, embedding_name
-from experiments.core.experiment import CorpusSettings
-from experiments.core.training import DEVICES
-from experiments.results.folder import OutputSettings, require_empty
+from crfdeid.cli.shell import file_path
+from crfdeid.errors import UsageError
+from crfdeid.registry import MODELS
+from crfdeid.validation import MOST_SEED
 
 _Value = TypeVar("_Value")
-_CONCEPT_PATHS = ("concepts", "dev_concepts", "test_concepts", "unsourced")
-# Output and number of jobs: a run with other values is still the same experiment.
-_NOT_THE_EXPERIMENT = ("jobs", "output", "resume", "include_text", "published", "show_examples")
+_Settings = TypeVar("_Settings")
 JOINT_MODELS = ("pipeline", "multitask", "stacked")
 """Models that tag concepts too, which `experiments.joint` trains."""
 CORPUS = "Corpus (without --train, the built-in synthetic corpus)"
@@ -121,7 +113,7 @@ class Command(shell.Command):
                 sections.setdefault("Arguments", []).append((str(one.metavar), one.text))
             elif (record := one.get_help_record(ctx)) is not None:
                 sections.setdefault(getattr(one, "section", "Options"), []).append(record)
-        for title, rows in sections.items():
+        for title, rows in sorted(sections.items(), key=lambda section: section[0] == WORK):
             with formatter.section(title):
                 formatter.write_dl(rows)
 
@@ -140,17 +132,112 @@ def _end_values(words: list[str], option: shell.Option | None, values: int) -> N
     words[-1] += "="
 
 
-def models(text: str) -> list[str]:
+def option(default: Any = None, parse: Any = None, *, factory: Callable[[], Any] | None = None, **shown: Any) -> Any:
+    """Field of a dataclass of settings that is an option; the help is the field's text in the docstring.
+
+    Args:
+        default: of the field and of the option; False makes a flag.
+        parse: function of the value's text, or the possible values.
+        factory: function that makes the field's default, where it is not the option's.
+        shown: "name" and "to", function of the option's value that gives the field's, where they differ; "known", names
+            to list in the help; "usual", the default in words; "unset", True for an option that is None unless it is
+            given, so that checks can tell; further arguments of `Option`.
+    """
+    metadata = {"option": {"default": default, "parse": parse, **shown}}
+    return (
+        field(default=default, metadata=metadata)
+        if factory is None
+        else field(default_factory=factory, metadata=metadata)
+    )
+
+
+def fields_as_options(
+    settings: type, *, without: Collection[str] = (), **changes: Mapping[str, Any]
+) -> list[click.Parameter]:
+    """Options of a dataclass of settings: its own and those of dataclasses in its fields, then those of its bases.
+
+    Args:
+        settings: the dataclass.
+        without: names of fields that are no options of this command, and keep their defaults.
+        changes: name of a field, also of a dataclass within -> arguments of `option` that replace its own, and "help".
+    """
+    texts: dict[str, str] = {}
+    for one in reversed(settings.__mro__):
+        texts |= descriptions(one.__doc__ or "")
+    types, found = get_type_hints(settings), []
+    for one in sorted(fields(settings), key=lambda one: one.name not in settings.__annotations__):
+        if "option" in one.metadata and one.name not in without:
+            found.append(_option(one, {"help": texts.get(one.name, ""), **changes.get(one.name, {})}))
+        elif is_dataclass(types[one.name]):
+            found += fields_as_options(types[one.name], without=without, **changes)
+    return found
+
+
+def _name(one: Field[Any]) -> str:
+    name: str = one.metadata["option"].get("name", f"--{one.name.replace('_', '-')}")
+    return name
+
+
+def _option(one: Field[Any], changes: Mapping[str, Any]) -> click.Parameter:
+    given = {**one.metadata["option"], **changes, "to": None, "name": None}
+    default, parse, known, usual = (given.get(name) for name in ("default", "parse", "known", "usual"))
+    text = given["help"].removesuffix(".") + (f": {', '.join(known)}" if known else "")
+    if usual is None and default not in (None, False, ()):
+        usual = ",".join(map(str, default)) if isinstance(default, tuple) else default
+        usual = f"{usual:,}" if isinstance(usual, int) else usual
+    settings = {"help": f"{text} (default: {usual})" if usual else text}
+    if default is False:
+        settings["is_flag"] = True
+    else:
+        choices = not callable(parse) and parse is not None
+        settings |= {"parse": click.Choice([*parse]) if choices else parse}
+        settings |= {} if choices else {"metavar": "PATH" if parse is file_path else "N"}
+        settings |= {} if given.get("unset") or given.get("several") else {"default": default}
+    kept = ("metavar", "section", "several", "bare")
+    return Option(_name(one), **settings | {name: given[name] for name in kept if name in given})
+
+
+def read(settings: type[_Settings], options: SimpleNamespace, **others: Any) -> _Settings:
+    """Settings from the values of `fields_as_options`.
+
+    Args:
+        settings: the dataclass.
+        options: the values; a field keeps its default where the value is None.
+        others: values of further fields, also of dataclasses within.
+    """
+    types, found = get_type_hints(settings), {}
+    for one in fields(settings):  # type: ignore[arg-type]  # a dataclass
+        if one.name in others:
+            found[one.name] = others[one.name]
+        elif "option" in one.metadata:
+            value = getattr(options, _name(one)[2:].replace("-", "_"), None)
+            if value is not None:
+                found[one.name] = one.metadata["option"].get("to", lambda same: same)(value)
+        elif is_dataclass(types[one.name]):
+            found[one.name] = read(types[one.name], options, **others)  # type: ignore[arg-type]
+    return settings(**found)
+
+
+def descriptions(docstring: str) -> dict[str, str]:
+    """Name of an argument -> its text in the section Args of a docstring."""
+    section = re.search(r"\bArgs:\n(.*?)(?:\n\n|\Z)", inspect.cleandoc(docstring), re.DOTALL)
+    found = re.findall(
+        r"^    (\w+): (.*?)(?=^    \w|\Z)", section[1] + "\n" if section else "", re.DOTALL | re.MULTILINE
+    )
+    return {name: " ".join(text.split()) for name, text in found}
+
+
+def models(text: str) -> tuple[str, ...]:
     """Names of models, separated by commas."""
     return _some_of(text, MODELS, "model")
 
 
-def phi_model_names() -> list[str]:
+def phi_model_names() -> tuple[str, ...]:
     """Names of the models that tag PHI alone, which `experiments.compare` and `experiments.transfer` train."""
-    return [name for name in MODELS if name not in JOINT_MODELS]
+    return tuple(name for name in MODELS if name not in JOINT_MODELS)
 
 
-def phi_models(text: str) -> list[str]:
+def phi_models(text: str) -> tuple[str, ...]:
     """Names of models that tag PHI alone, separated by commas."""
     for name in text.split(","):
         if name in JOINT_MODELS:
@@ -158,30 +245,25 @@ def phi_models(text: str) -> list[str]:
     return _some_of(text, phi_model_names(), "model")
 
 
-def systems(known: Collection[str]) -> Callable[[str], list[str]]:
+def systems(known: Collection[str]) -> Callable[[str], tuple[str, ...]]:
     """Return the parser of names of an experiment's systems, separated by commas."""
     return lambda text: _some_of(text, known, "system")
 
 
-def _some_of(text: str, known: Collection[str], what: str) -> list[str]:
+def _some_of(text: str, known: Collection[str], what: str) -> tuple[str, ...]:
     names = text.split(",")
     for name in names:
         if name not in known:
             raise UsageError(f"unknown {what} '{name}': choose from {', '.join(known)}")
-    return _without_repeats(names, text)
+    return without_repeats(names, text)
 
 
-def vector_source(text: str) -> str:
-    """A kind of word vectors, or a file of them."""
-    return text if text in EMBEDDING_KINDS else str(file_path(text))
-
-
-def fractions(text: str) -> list[float]:
+def fractions(text: str) -> tuple[float, ...]:
     """Shares of the training documents, separated by commas."""
     numbers = _numbers(text, float)
     if not all(0 < number <= 1 for number in numbers):
         raise UsageError(f"'{text}' is no list of shares above 0, at most 1, such as 0.1,0.25,0.5")
-    return _without_repeats(numbers, text)
+    return without_repeats(numbers, text)
 
 
 def _numbers(text: str, convert: Callable[[str], _Value]) -> list[_Value]:
@@ -192,33 +274,16 @@ def _numbers(text: str, convert: Callable[[str], _Value]) -> list[_Value]:
         return [convert("-1")]
 
 
-def share(text: str) -> float:
-    """A share of the training documents."""
-    found = fractions(text)
-    if len(found) > 1:
-        raise UsageError(f"'{text}' is several shares: give one, such as 0.25")
-    return found[0]
-
-
-def axis(text: str) -> tuple[str, list[Any]]:
+def axis(text: str) -> tuple[str, tuple[Any, ...]]:
     """A setting and the values to try: "window=7,9,11"."""
     name, _, written = text.partition("=")
     found = [shell.json_value(value) for value in written.split(",")]
     if not name.isidentifier() or "" in found:
         raise UsageError(f"'{text}' is no setting with values, such as window=7,9,11")
-    return name, _without_repeats(found, text)
+    return name, without_repeats(found, text)
 
 
-def embeddings(text: str) -> list[str]:
-    """Kinds and files of word vectors, separated by commas, with different names in tables."""
-    names = text.split(",")
-    if "" in names:
-        raise UsageError(f"'{text}' holds an empty name")
-    _without_repeats([embedding_name(name) for name in names], text)
-    return names
-
-
-def seeds(text: str) -> list[int]:
+def seeds(text: str) -> tuple[int, ...]:
     """Seeds: a list, or the first seeds of the given number."""
     numbers = _numbers(text.removesuffix(","), int)
     if min(numbers) < 0:
@@ -226,8 +291,8 @@ def seeds(text: str) -> list[int]:
     if max(numbers) > MOST_SEED:
         raise UsageError(f"'{text}' is too large: seeds are numbers up to {MOST_SEED}")
     if "," in text or numbers == [0]:  # no seeds at all would be no experiment: 0 means the seed 0
-        return _without_repeats(numbers, text)
-    return list(range(numbers[0]))
+        return without_repeats(numbers, text)
+    return tuple(range(numbers[0]))
 
 
 def counts(text: str) -> tuple[int, ...]:
@@ -238,190 +303,17 @@ def counts(text: str) -> tuple[int, ...]:
     return tuple(numbers)
 
 
-def folders(text: str) -> list[Path]:
+def folders(text: str) -> tuple[Path, ...]:
     """Existing folders, separated by commas."""
     names = text.split(",")
     for name in names:
         if not file_path(name).is_dir():
             raise UsageError(f"no such folder: {name}")
-    return [Path(name) for name in _without_repeats(names, text)]
+    return tuple(map(Path, without_repeats(names, text)))
 
 
-def _without_repeats(values: list[_Value], text: str) -> list[_Value]:
+def without_repeats(values: Sequence[_Value], text: str) -> tuple[_Value, ...]:
+    """The values of an option's text; refuse equal ones."""
     if len(set(values)) < len(values):
         raise UsageError(f"'{text}' names one twice")
-    return values
-
-
-def seed_option(*, default: Sequence[int] | None = (0,), usual: str = "1") -> Option:
-    """Option for the seeds of each system; ``usual`` describes the default, None if it depends on others."""
-    text = "train each system N times, with the seeds 0 to N-1, or once with each seed of a list: 3,7"
-    return Option("--seeds", seeds, default=default, metavar="N|LIST", help=f"{text} (default: {usual})")
-
-
-def corpus_options(*, dev: str, test: str, types: str = "seven") -> list[shell.Option]:
-    """Options for documents, their format and types; ``dev`` and ``test`` are help texts of those documents."""
-    patients = "key of JSON documents with the patient (default: patient, else the first-level subfolder)"
-    kinds = f"seven: the types of i2b2 2006; all: the types of the corpus; binary: PHI or not (default: {types})"
-    dev = f"{dev} (default: a tenth of the training documents, drawn with a fixed seed)"
-    test = f"{test} (default: those of the development set, and the results say so)"
-    path: dict[str, Any] = {"parse": file_path, "metavar": "PATH", "section": CORPUS}
-    seed = whole_number(0, MOST_SEED)
-    return [
-        Option("--train", help="documents to learn from, a file or a folder", **path),
-        Option("--dev", help=dev, **path),
-        Option("--test", help=test, **path),
-        choice("--format", ("auto", *CORPUS_FORMATS), help="their format (default: auto)", section=CORPUS),
-        Option("--patient-column", metavar="NAME", help=patients, section=CORPUS),
-        choice("--types", TYPE_MAPPINGS, default=types, help=kinds, section=CORPUS),
-        Option("--corpus-seed", seed, metavar="N", help="of the synthetic corpus (default: 0)", section=CORPUS),
-    ]
-
-
-def unlabelled_option(**settings: Any) -> Option:
-    """Option for more text to train word vectors on."""
-    text = "more text to train word vectors on: text files, or a corpus in any format"
-    return Option("--unlabelled", file_path, several=True, metavar="PATH", help=text, **settings)
-
-
-def profile_option(text: str) -> Option:
-    """Option for the profile of settings."""
-    return Option("--profile", profile_name, default="default", metavar="NAME", help=text)
-
-
-def set_option(text: str, parse: Callable[[str], Any] = shell.setting, name: str = "--set", **settings: Any) -> Option:
-    """Option for any settings of models."""
-    return Option(name, parse, several=True, metavar="NAME=VALUE", help=text, **settings)
-
-
-def work_options() -> list[shell.Option]:
-    """Options for device, number of jobs, and output."""
-    jobs = "systems trained at the same time, which changes no result (default: one for each core; on a GPU one)"
-    device = "device of networks; auto takes a GPU where there is one (default: auto)"
-    output = "new folder for the report, tables, plots, results.json, predictions and fitted models"
-    uncached = shell.GLOBAL[1].but(help="keep no compiled networks for later runs (they hold no words)", section=WORK)
-    text = "put the text of a real corpus, which is PHI, into the report"
-    published = "show the scores that papers print next to ours"
-    examples = "print errors in their text even of a real corpus, where that text is PHI"
-    return [
-        choice("--device", DEVICES, default="auto", help=device, section=WORK),
-        Option("--jobs", whole_number(1, MOST_JOBS), metavar="N", help=jobs, section=WORK),
-        uncached,
-        Option("--output", file_path, metavar="DIR", help=output, section=WORK),
-        flag("--resume", help="continue an interrupted run of the command in --output", section=WORK),
-        flag("--include-text", help=text, section=WORK),
-        flag("--published", help=published, section=WORK),
-        flag("--show-examples", help=examples, section=WORK),
-    ]
-
-
-def check(options: SimpleNamespace) -> None:
-    """Refuse contradictory options, missing files, and an unusable output folder.
-
-    Args:
-        options: of `corpus_options`, `unlabelled_option` and `work_options`, and ``embeddings``; ``neighbours_from``
-            and options about concepts where the command has them.
-
-    Raises:
-        UsageError: an option, or a combination of options, is invalid.
-    """
-    if options.train is None:
-        for name in ("dev", "test", "format", *_CONCEPT_PATHS):
-            if getattr(options, name, None) is not None:
-                raise OptionConflictError(f"{_option(name)} needs --train: without it the synthetic corpus is used")
-    elif options.corpus_seed is not None:
-        raise OptionConflictError("--corpus-seed is for the synthetic corpus: leave it out, or leave out --train")
-    names = ("train", "dev", "test", *_CONCEPT_PATHS)
-    inputs = [(_option(name), path) for name in names if (path := getattr(options, name, None)) is not None]
-    inputs += [("--unlabelled", path) for path in options.unlabelled]
-    inputs += [("--embeddings", Path(name)) for name in options.embeddings if name not in EMBEDDING_KINDS]
-    if getattr(options, "neighbours_from", None) not in (None, *EMBEDDING_KINDS):
-        inputs.append(("--neighbours-from", Path(options.neighbours_from)))
-    check_work(options, inputs)
-
-
-def check_work(options: SimpleNamespace, inputs: Iterable[tuple[str, Path]]) -> None:
-    """Refuse contradictory options of `work_options`, and missing input files.
-
-    Args:
-        options: of `work_options`.
-        inputs: input files and folders, by the option that names them.
-
-    Raises:
-        UsageError: an option, or a combination of options, is invalid.
-    """
-    out = options.output
-    for name in ("resume", "include_text"):
-        if getattr(options, name) and out is None:
-            raise OptionConflictError(f"{_option(name)} needs --output")
-    for option, path in inputs:
-        if not os.path.exists(path):  # noqa: PTH110  Path.exists raises for a name that is too long.
-            raise UnknownNameError(f"{option}: no such file or folder: {path}{_kinds(option)}")
-        if out is not None:
-            require_outside(out, {option: path})
-    if out is not None and not options.resume:
-        require_empty(out)
-
-
-def check_near(option: str, source: str) -> None:
-    """Refuse random word vectors, which have no nearest words.
-
-    Raises:
-        UsageError: they are random.
-    """
-    if source == RANDOM:
-        raise SettingError(f"--{option}: nothing is near by {RANDOM} vectors: give another kind, or a file")
-
-
-def _option(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
-
-
-def _kinds(option: str) -> str:
-    return (
-        f"; other than files, there are {', '.join(EMBEDDING_KINDS)}"
-        if option in ("--embeddings", "--neighbours-from")
-        else ""
-    )
-
-
-def corpus_settings(options: SimpleNamespace, **others: Any) -> CorpusSettings:
-    """Settings from the options of `corpus_options`, and others that only one command has."""
-    return CorpusSettings(
-        train=options.train,
-        dev=options.dev,
-        test=options.test,
-        format=options.format or "auto",
-        types=options.types,
-        seed=options.corpus_seed or 0,
-        patient_column=options.patient_column,
-        **others,
-    )
-
-
-def vector_settings(options: SimpleNamespace, **others: Any) -> VectorSettings:
-    """Settings from ``embeddings`` and the option of `unlabelled_option`, and others that the command chooses."""
-    sources = {embedding_name(source): source for source in options.embeddings}
-    return VectorSettings(sources=sources, unlabelled=tuple(options.unlabelled), **others)
-
-
-def common_settings(options: SimpleNamespace) -> dict[str, Any]:
-    """Values of the fields of `CommonSettings`, from ``profile`` and the options of `seed_option` and `work_options`.
-
-    The command is that of the options that define the experiment: without output and number of jobs.
-    """
-    defining = {name: value for name, value in vars(options).items() if name not in _NOT_THE_EXPERIMENT}
-    return {
-        "profile": options.profile,
-        "seeds": tuple(options.seeds),
-        "output": OutputSettings(
-            folder=options.output,
-            resume=options.resume,
-            include_text=options.include_text,
-            show_examples=options.show_examples,
-            published=options.published,
-        ),
-        "device": options.device,
-        "jobs": options.jobs,
-        "command": json.loads(json.dumps(defining, default=str)),
-    }
+    return tuple(values)

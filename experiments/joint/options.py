@@ -19,26 +19,9 @@ from crfdeid.documents import CONCEPT, PHI
 from crfdeid.ensembles.cascade import GOLD, ORIGINAL, PREDICTED
 from crfdeid.errors import OptionConflictError
 from crfdeid.registry import require_known, select, setting_names
-from experiments.core.embeddings import EMBEDDING_KINDS, RANDOM, VectorSettings
-from experiments.core.experiment import CommonSettings, CorpusSettings
-from experiments.core.options import (
-    CORPUS,
-    JOINT_MODELS,
-    Option,
-    check,
-    common_settings,
-    corpus_options,
-    corpus_settings,
-    embeddings,
-    models,
-    profile_option,
-    seed_option,
-    set_option,
-    share,
-    unlabelled_option,
-    vector_settings,
-    work_options,
-)
+from experiments.core.embeddings import RANDOM, VectorSettings
+from experiments.core.options import CORPUS, JOINT_MODELS, Option, models, option
+from experiments.core.settings import CommonSettings, CorpusSettings, check, options_of, settings_of
 from experiments.core.systems import Cell, Point, System, require_profile, traits_of
 
 DESCRIPTION = """\
@@ -74,94 +57,64 @@ class JointArguments(CommonSettings):
     """Settings of ``experiments.joint``.
 
     Args:
-        systems: names in `crfdeid.registry.MODELS`; models of one layer learn concepts from unchanged text.
-        changes: settings that replace the profile's, in every model that has them.
+        systems: systems to compare, separated by commas: multitask, stacked, pipeline (with every row of Table 5), and
+            models of one layer, which learn concepts from unchanged text
+        changes: settings that replace the profile's, such as epochs=20 folds=5
+        permutations: exchanges drawn for each test of a difference
+        unsourced: table of the regions without annotated concepts, with columns document, start and end: concepts are
+            scored again without them
         corpus: the documents.
-        unsourced: a table of the regions without annotated concepts; None for none.
-        notices: remarks for the reader of the results, a sentence each.
         vectors: the word vectors of Table 4; no sources to leave it out.
-        permutations: of each significance test.
+        notices: remarks for the reader of the results, a sentence each.
     """
 
-    systems: tuple[str, ...] = SYSTEMS
-    changes: Point = ()
+    systems: tuple[str, ...] = option(SYSTEMS, models, metavar="NAMES")
+    changes: Point = option(
+        (),
+        shell.setting,
+        name="--set",
+        several=True,
+        metavar="NAME=VALUE",
+        usual=f"without --train {' '.join(f'{name}={value}' for name, value in SMALL.items())}",
+    )
+    permutations: int = option(PERMUTATIONS, whole_number(1))
+    unsourced: Path | None = option(None, file_path, metavar="FILE", section=CORPUS)
     corpus: CorpusSettings = field(default_factory=lambda: CorpusSettings(types="all", synthetic_concepts=True))
-    unsourced: Path | None = None
-    notices: tuple[str, ...] = ()
     vectors: VectorSettings = field(default_factory=lambda: VectorSettings(sources={}))
-    permutations: int = PERMUTATIONS
+    notices: tuple[str, ...] = ()
+
+
+def options() -> list[click.Parameter]:
+    """Options of the command."""
+    own = options_of(
+        JointArguments,
+        without=["augment", "pseudonymise", "neighbours_from", "unlabelled_notes"],
+        sources={"default": (), "help": "Table 4: kinds of word vectors, separated by commas, or files of them; kinds"},
+        types={"default": "all"},
+        profile={"help": "settings that the models start from: default, or lange2020 in every model that has it"},
+        share={"usual": f"all; without --train {SMALL_SHARE}"},
+    )
+    return [*own, *_concept_options()]
 
 
 def read_settings(options: SimpleNamespace) -> JointArguments:
     """Settings from the options; check each and their combinations."""
     check(options)
-    concepts = _concept_paths(options)
     quick = options.train is None and options.profile == "default"
     if options.share is None:
         options.share = SMALL_SHARE if quick else 1.0
     chosen = dict(options.set)
     changes = _completed(chosen, options.systems, SMALL) if quick else chosen
     short = " ".join(f"{name}={value}" for name, value in changes.items() if name not in chosen)
-    return JointArguments(
-        systems=tuple(options.systems),
+    return settings_of(
+        JointArguments,
+        options,
         changes=tuple(changes.items()),
-        corpus=corpus_settings(options, concepts=concepts, synthetic_concepts=True, share=options.share),
-        unsourced=options.unsourced,
+        concepts=_concept_paths(options),
+        synthetic_concepts=True,
         notices=(f"Without --train the models learn for a short time, with --set {short}.",) if short else (),
-        vectors=vector_settings(options, unlabelled_notes=_UNLABELLED_NOTES),
-        permutations=options.permutations,
-        **common_settings(options),
+        unlabelled_notes=_UNLABELLED_NOTES,
     )
-
-
-def options() -> list[click.Parameter]:
-    """Options of the command."""
-    few = " ".join(f"{name}={value}" for name, value in SMALL.items())
-    region = (
-        "table of the regions without annotated concepts, with columns document, start and end: concepts are scored "
-    )
-    return [
-        Option(
-            "--systems",
-            models,
-            default=list(SYSTEMS),
-            metavar="NAMES",
-            help="systems to compare, separated by commas: multitask, stacked, pipeline (with every row of Table 5), "
-            f"and models of one layer, which learn concepts from unchanged text (default: {','.join(SYSTEMS)})",
-        ),
-        profile_option("settings that the models start from: default, or lange2020 in every model that has it"),
-        set_option(
-            f"settings that replace the profile's, such as epochs=20 folds=5 (without --train, {few} unless given)"
-        ),
-        seed_option(),
-        Option(
-            "--embeddings",
-            embeddings,
-            default=[],
-            metavar="NAMES|PATHS",
-            help=f"Table 4: kinds of word vectors, separated by commas ({', '.join(EMBEDDING_KINDS)}), "
-            "or files of them",
-        ),
-        unlabelled_option(),
-        Option(
-            "--permutations",
-            whole_number(1),
-            default=PERMUTATIONS,
-            metavar="N",
-            help=f"exchanges drawn for each test of a difference (default: {PERMUTATIONS:,})",
-        ),
-        *corpus_options(dev="documents to choose a network's best epoch on", test="documents to score", types="all"),
-        *_concept_options(),
-        Option("--unsourced", file_path, metavar="FILE", section=CORPUS, help=f"{region}again without them"),
-        Option(
-            "--share",
-            share,
-            metavar="X",
-            section=CORPUS,
-            help=f"the share of the training documents to learn from (default: all; without --train {SMALL_SHARE})",
-        ),
-        *work_options(),
-    ]
 
 
 def _types(text: str) -> tuple[str, ...]:

@@ -13,24 +13,8 @@ from crfdeid.cli.shell import setting, whole_number
 from crfdeid.errors import SettingError, UnknownNameError
 from crfdeid.tagger import Traits
 from experiments.core.embeddings import RECIPES, VectorSettings
-from experiments.core.experiment import CommonSettings, CorpusSettings
-from experiments.core.options import (
-    Option,
-    check,
-    check_near,
-    common_settings,
-    corpus_options,
-    corpus_settings,
-    counts,
-    embeddings,
-    profile_option,
-    seed_option,
-    set_option,
-    systems,
-    unlabelled_option,
-    vector_settings,
-    work_options,
-)
+from experiments.core.options import counts, option, systems
+from experiments.core.settings import CommonSettings, CorpusSettings, check, check_near, options_of, settings_of
 from experiments.core.systems import Cell, Point, System
 
 DESCRIPTION = """\
@@ -111,132 +95,6 @@ SIZES = MappingProxyType(
 """Profile -> amounts. The default is for minutes on two cores."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class PrivateArguments(CommonSettings):
-    """Settings of ``experiments.private``; the profile, a key of `SIZES`, is also the representation's.
-
-    Args:
-        corpus: the documents.
-        vectors: the embeddings; each system is trained with each of them.
-        kinds: kinds of systems of Table 2 and of the figures, of `SYSTEM_KINDS`.
-        neighbours: N of Table 2.
-        pseudonyms: further N of pseudonyms, Figure 4.
-        representations: further N of representations, Figure 5; none to leave that figure out.
-        pooling: also train systems of a provider and two hospitals that pool their data.
-        pooled: settings of further representations for pooling, over those of ``representation``.
-        tagger: settings of the tagger that replace the profile's.
-        representation: settings of the representation that replace the profile's.
-    """
-
-    corpus: CorpusSettings = field(default_factory=CorpusSettings)
-    vectors: VectorSettings = field(default_factory=VectorSettings)
-    kinds: tuple[str, ...] = SYSTEM_KINDS
-    neighbours: int = 100
-    pseudonyms: tuple[int, ...] = ()
-    representations: tuple[int, ...] = ()
-    pooling: bool = False
-    pooled: tuple[Point, ...] = ()
-    tagger: Point = ()
-    representation: Point = ()
-
-    def __post_init__(self) -> None:
-        if self.profile not in SIZES:
-            raise UnknownNameError(f"unknown profile '{self.profile}': choose from {', '.join(SIZES)}")
-
-    @property
-    def sizes(self) -> Sizes:
-        """Amounts of the profile."""
-        return SIZES[self.profile]
-
-
-def read_settings(options: SimpleNamespace) -> PrivateArguments:
-    """Settings from the options; check each and their combinations."""
-    if options.profile not in SIZES:
-        raise UnknownNameError(f"--profile: unknown profile '{options.profile}': choose from {', '.join(SIZES)}")
-    sizes = SIZES[options.profile]
-    options.embeddings = options.embeddings or [_EMBEDDING[options.profile]]
-    for source in options.embeddings:
-        check_near("embeddings", source)
-    options.seeds = options.seeds or list(range(sizes.seeds))
-    check(options)
-    pooled = tuple(point for point in options.pooling if point)
-    options.pooling = pooled if options.pooling else None
-    if len(set(pooled)) < len(pooled):
-        raise SettingError("--pooling: names a representation twice")
-    return PrivateArguments(
-        corpus=corpus_settings(options),
-        vectors=vector_settings(options, unlabelled_notes=_UNLABELLED_NOTES),
-        kinds=tuple(options.systems),
-        neighbours=options.neighbours,
-        pseudonyms=sizes.pseudonyms if options.figure_4 is None else options.figure_4,
-        representations=() if options.figure_5 is None else options.figure_5 or sizes.representations,
-        pooling=options.pooling is not None,
-        pooled=pooled,
-        tagger=tuple(options.tagger),
-        representation=tuple(options.set),
-        **common_settings(options),
-    )
-
-
-def options() -> list[click.Parameter]:
-    """Options of the command."""
-    figure_4, figure_5 = _usual(lambda sizes: sizes.pseudonyms), _usual(lambda sizes: sizes.representations)
-    return [
-        profile_option(f"amounts of training: default, which are small, or the paper's: {', '.join(SIZES)}"),
-        Option(
-            "--embeddings",
-            embeddings,
-            metavar="NAMES|PATHS",
-            help=f"word vectors, separated by commas: a method that is trained here ({', '.join(RECIPES)}), or a file "
-            f"(default: {_EMBEDDING['default']}; with the paper's profile {_EMBEDDING['friedrich2019']})",
-        ),
-        unlabelled_option(),
-        seed_option(default=None, usual=_usual(lambda sizes: [sizes.seeds])),
-        Option(
-            "--systems",
-            systems(SYSTEM_KINDS),
-            default=list(SYSTEM_KINDS),
-            metavar="NAMES",
-            help=f"the systems of Table 2 and of the figures, separated by commas (default: {','.join(SYSTEM_KINDS)})",
-        ),
-        Option(
-            "--neighbours",
-            whole_number(5),
-            default=100,
-            metavar="N",
-            help="the neighbours of pseudonyms, representations and DANN in Table 2 (default: 100)",
-        ),
-        Option(
-            "--figure-4",
-            counts,
-            metavar="LIST",
-            help=f"further numbers of neighbours of pseudonyms, Figure 4 (default: {figure_4})",
-        ),
-        Option(
-            "--figure-5",
-            lambda text: counts(text) if text else (),
-            bare=True,
-            metavar="[LIST]",
-            help=f"Figure 5: further numbers of neighbours of representations and DANN (with no list: {figure_5})",
-        ),
-        Option(
-            "--pooling",
-            lambda text: _point(text) if text else None,
-            several=True,
-            bare=True,
-            metavar="[NAME=VALUE,...]",
-            help="divide the training documents among a provider and two hospitals that pool their data; each value "
-            "adds pooling by a representation with these settings, such as deviation=0.1,weight=1",
-        ),
-        set_option(
-            "settings of the representation, its adversaries and its training, such as size=100 rounds=20", _setting
-        ),
-        set_option("settings of the taggers, such as epochs=20 layers=2", name="--tagger"),
-        *corpus_options(dev="documents that end each part of the training", test="documents to score and to attack"),
-        *work_options(),
-    ]
-
-
 def _usual(numbers: Callable[[Sizes], Sequence[int]]) -> str:
     """A value of each profile, for a help text."""
     default, paper = (",".join(map(str, numbers(SIZES[name]))) for name in ("default", "friedrich2019"))
@@ -252,6 +110,101 @@ def _setting(text: str) -> tuple[str, Any]:
 def _point(text: str) -> Point:
     """Settings of a representation that apply together."""
     return tuple(setting(part) for part in text.split(","))
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivateArguments(CommonSettings):
+    """Settings of ``experiments.private``; the profile, a key of `SIZES`, is also the representation's.
+
+    Args:
+        kinds: the systems of Table 2 and of the figures, separated by commas
+        neighbours: the neighbours of pseudonyms, representations and DANN in Table 2
+        pseudonyms: further numbers of neighbours of pseudonyms, Figure 4
+        representations: Figure 5: further numbers of neighbours of representations and DANN
+        pooled: divide the training documents among a provider and two hospitals that pool their data; each value adds
+            pooling by a representation with these settings, such as deviation=0.1,weight=1
+        representation: settings of the representation, its adversaries and its training, such as size=100 rounds=20
+        tagger: settings of the taggers, such as epochs=20 layers=2
+        corpus: the documents.
+        vectors: the embeddings; each system is trained with each of them.
+        pooling: also train systems of a provider and two hospitals that pool their data.
+    """
+
+    kinds: tuple[str, ...] = option(SYSTEM_KINDS, systems(SYSTEM_KINDS), name="--systems", metavar="NAMES")
+    neighbours: int = option(100, whole_number(5))
+    pseudonyms: tuple[int, ...] = option(
+        (), counts, name="--figure-4", metavar="LIST", unset=True, usual=_usual(lambda sizes: sizes.pseudonyms)
+    )
+    representations: tuple[int, ...] = option(
+        (),
+        lambda text: counts(text) if text else (),
+        name="--figure-5",
+        bare=True,
+        metavar="[LIST]",
+        unset=True,
+        usual=f"none; with no list {_usual(lambda sizes: sizes.representations)}",
+    )
+    pooled: tuple[Point, ...] = option(
+        (),
+        lambda text: _point(text) if text else None,
+        name="--pooling",
+        several=True,
+        bare=True,
+        metavar="[NAME=VALUE,...]",
+    )
+    representation: Point = option((), _setting, name="--set", several=True, metavar="NAME=VALUE")
+    tagger: Point = option((), setting, several=True, metavar="NAME=VALUE")
+    corpus: CorpusSettings = field(default_factory=CorpusSettings)
+    vectors: VectorSettings = field(default_factory=VectorSettings)
+    pooling: bool = False
+
+    def __post_init__(self) -> None:
+        if self.profile not in SIZES:
+            raise UnknownNameError(f"unknown profile '{self.profile}': choose from {', '.join(SIZES)}")
+
+    @property
+    def sizes(self) -> Sizes:
+        """Amounts of the profile."""
+        return SIZES[self.profile]
+
+
+def options() -> list[click.Parameter]:
+    """Options of the command."""
+    embedding = f"{_EMBEDDING['default']}; with the paper's profile {_EMBEDDING['friedrich2019']}"
+    return options_of(
+        PrivateArguments,
+        without=["augment", "pseudonymise", "share", "neighbours_from", "unlabelled_notes"],
+        profile={"help": f"amounts of training: default, which are small, or the paper's: {', '.join(SIZES)}"},
+        seeds={"default": None, "usual": _usual(lambda sizes: [sizes.seeds])},
+        sources={"default": None, "known": tuple(RECIPES), "usual": embedding},
+        dev={"help": "documents that end each part of the training"},
+        test={"help": "documents to score and to attack"},
+    )
+
+
+def read_settings(options: SimpleNamespace) -> PrivateArguments:
+    """Settings from the options; check each and their combinations."""
+    if options.profile not in SIZES:
+        raise UnknownNameError(f"--profile: unknown profile '{options.profile}': choose from {', '.join(SIZES)}")
+    sizes = SIZES[options.profile]
+    options.embeddings = options.embeddings or (_EMBEDDING[options.profile],)
+    for source in options.embeddings:
+        check_near("embeddings", source)
+    options.seeds = options.seeds or tuple(range(sizes.seeds))
+    check(options)
+    pooled = tuple(point for point in options.pooling if point)
+    options.pooling = pooled if options.pooling else None
+    if len(set(pooled)) < len(pooled):
+        raise SettingError("--pooling: names a representation twice")
+    return settings_of(
+        PrivateArguments,
+        options,
+        unlabelled_notes=_UNLABELLED_NOTES,
+        pseudonyms=sizes.pseudonyms if options.figure_4 is None else options.figure_4,
+        representations=() if options.figure_5 is None else options.figure_5 or sizes.representations,
+        pooling=options.pooling is not None,
+        pooled=pooled,
+    )
 
 
 PROVIDER, HOSPITALS = "provider", ("hospital-a", "hospital-b")

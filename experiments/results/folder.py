@@ -172,25 +172,6 @@ def _required(read: Callable[[Path], _Value], path: Path) -> _Value:
         raise NotFoundError(f"no such file: {AGAIN}", path=path) from None
 
 
-@dataclass(frozen=True, kw_only=True)
-class OutputSettings:
-    """Files to write, and tables to show.
-
-    Args:
-        folder: for all results; None to write nothing.
-        resume: continue the interrupted experiment in the folder.
-        include_text: also write the text of a real corpus, which is PHI.
-        show_examples: show errors in the text of a real corpus.
-        published: show the scores that papers print next to ours.
-    """
-
-    folder: Path | None = None
-    resume: bool = False
-    include_text: bool = False
-    show_examples: bool = False
-    published: bool = False
-
-
 _SPAN = {"start": int, "end": int, "label": str}
 _SPANS_LINE = {"id": str, "spans?": [_SPAN], "layers?": {str: [_SPAN]}}
 _ERROR_LINE = {

@@ -33,12 +33,12 @@ from crfdeid.utils.files import TEMPORARY, make_owner_folder, write_files
 from crfdeid.validation import shape_errors
 from experiments.core.embeddings import Embeddings
 from experiments.core.experiment import Evaluated, Prepared
+from experiments.core.settings import OutputSettings
 from experiments.core.systems import Cell, System
 from experiments.core.training import Found, Run
 from experiments.results.folder import (
     LOCK,
     Folder,
-    OutputSettings,
     damaged,
     errors_jsonl,
     read_errors,

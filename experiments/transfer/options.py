@@ -12,27 +12,17 @@ from typing import NamedTuple
 
 import click
 
-from crfdeid.cli.shell import choice, whole_number
+from crfdeid.cli import shell
+from crfdeid.cli.shell import fraction, whole_number
 from crfdeid.corpora import CORPUS_FORMATS
 from crfdeid.corpora.splits import Corpus, CorpusParts, Split, read_parts
 from crfdeid.errors import SettingError, UnknownNameError, UsageError
 from crfdeid.label_schemes import to_groups
 from crfdeid.model_card.training import require_phi
 from crfdeid.validation import MOST_SEED
-from experiments.core.experiment import CommonSettings, shared
-from experiments.core.options import (
-    Option,
-    check_work,
-    common_settings,
-    folders,
-    phi_model_names,
-    phi_models,
-    profile_option,
-    seed_option,
-    set_option,
-    share,
-    work_options,
-)
+from experiments.core.experiment import shared
+from experiments.core.options import folders, option, phi_model_names, phi_models
+from experiments.core.settings import CommonSettings, check_work, options_of, settings_of
 from experiments.core.systems import Point
 
 DESCRIPTION = """\
@@ -103,105 +93,60 @@ class Source(NamedTuple):
         return tuple(path for path in (self.train, self.dev, self.test) if path is not None)
 
 
+_CORPORA = "Corpora"
+
+
 @dataclass(frozen=True, kw_only=True)
 class TransferArguments(CommonSettings):
     """Settings of ``experiments.transfer``.
 
     Args:
-        sources: the corpora.
-        models: names in `crfdeid.registry.MODELS`.
-        encoders: folders of encoders; the model bert is trained from each. None for its own.
-        types: the compared types, one of `COMPARED_TYPES`.
-        changes: settings that replace the profile's, in every model that has them.
-        share: the share of each corpus's training documents to use.
-        samples: corpora drawn for an interval.
+        models: the models, separated by commas, from
+        encoders: folders of pretrained encoders, separated by commas: bert is trained from each of them
+        changes: settings that replace the profile's, such as epochs=10
+        samples: corpora drawn for each confidence interval
+        sources: the corpora: NAME=DIR, a folder that holds train and test (or, without test, dev, which is then
+            scored), as folders or files; NAME=TRAIN,TEST, two files or folders; both with :FORMAT for a format that
+            cannot be guessed; or a built-in one, with :SEED
+        types: types that Table 4 compares: PHI or not, PHI of the right category, or names alone
+        share: the share of each corpus's training documents to learn from
     """
 
-    sources: tuple[Source, ...]
-    models: tuple[str, ...] = MODELS
-    encoders: tuple[Path, ...] = ()
-    types: str = BINARY
-    changes: Point = ()
-    share: float = 1.0
-    samples: int = SAMPLES
+    models: tuple[str, ...] = option(MODELS, phi_models, metavar="NAMES", known=phi_model_names())
+    encoders: tuple[Path, ...] = option(
+        (), folders, metavar="DIRS", usual="the one that python -m rnn.fetch_encoder fetches"
+    )
+    changes: Point = option((), shell.setting, name="--set", several=True, metavar="NAME=VALUE")
+    samples: int = option(SAMPLES, whole_number(1))
+    sources: tuple[Source, ...] = option(
+        (),
+        str,
+        name="--corpora",
+        several=True,
+        metavar="NAME=DIR[:FORMAT]",
+        section=_CORPORA,
+        usual=" ".join(BUILT_IN),
+    )
+    types: str = option(BINARY, COMPARED_TYPES, section=_CORPORA)
+    share: float = option(1.0, fraction, metavar="X", section=_CORPORA, usual="all")
+
+
+def options() -> list[click.Parameter]:
+    """Options of the command."""
+    profile = "settings that the models start from: default, or johnson2020 in every model that has it"
+    return options_of(TransferArguments, profile={"help": profile})
 
 
 def read_settings(options: SimpleNamespace) -> TransferArguments:
     """Settings from the options; check each and their combinations."""
-    options.corpora = options.corpora or list(BUILT_IN)
+    options.corpora = options.corpora or tuple(BUILT_IN)
     sources = tuple(map(source_of, options.corpora))
     names = [source.name for source in sources]
     for name in names:
         if names.count(name) > 1:
             raise SettingError(f"--corpora: two are called {name}: give each another name")
     check_work(options, [("--corpora", path) for source in sources for path in source.paths])
-    return TransferArguments(
-        sources=sources,
-        models=tuple(options.models),
-        encoders=tuple(options.encoders),
-        types=options.types,
-        changes=tuple(options.set),
-        share=options.share,
-        samples=options.samples,
-        **common_settings(options),
-    )
-
-
-def options() -> list[click.Parameter]:
-    """Options of the command."""
-    section = "Corpora"
-    return [
-        Option(
-            "--models",
-            phi_models,
-            default=list(MODELS),
-            metavar="NAMES",
-            help=f"the models, separated by commas: {', '.join(phi_model_names())} (default: {','.join(MODELS)})",
-        ),
-        Option(
-            "--encoders",
-            folders,
-            default=[],
-            metavar="DIRS",
-            help="folders of pretrained encoders, separated by commas: bert is trained from each of them "
-            "(default: the one that python -m rnn.fetch_encoder fetches)",
-        ),
-        profile_option("settings that the models start from: default, or johnson2020 in every model that has it"),
-        set_option("settings that replace the profile's, such as epochs=10"),
-        seed_option(),
-        Option(
-            "--samples",
-            whole_number(1),
-            default=SAMPLES,
-            metavar="N",
-            help=f"corpora drawn for each confidence interval (default: {SAMPLES:,})",
-        ),
-        Option(
-            "--corpora",
-            several=True,
-            metavar="NAME=DIR[:FORMAT]",
-            section=section,
-            help="the corpora: NAME=DIR, a folder that holds train and test (or, without test, dev, which is then "
-            "scored), as folders or files; NAME=TRAIN,TEST, two files or folders; both with :FORMAT for a format that "
-            f"cannot be guessed; or {', '.join(BUILT_IN)}, which are built in, with :SEED (default: these)",
-        ),
-        choice(
-            "--types",
-            COMPARED_TYPES,
-            default=BINARY,
-            section=section,
-            help="types that Table 4 compares: PHI or not, PHI of the right category, or names alone (default: binary)",
-        ),
-        Option(
-            "--share",
-            share,
-            default=1.0,
-            metavar="X",
-            section=section,
-            help="the share of each corpus's training documents to learn from (default: all)",
-        ),
-        *work_options(),
-    ]
+    return settings_of(TransferArguments, options, sources=sources)
 
 
 def source_of(text: str) -> Source:

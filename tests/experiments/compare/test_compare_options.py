@@ -13,8 +13,7 @@ from crfdeid.errors import FormatError, OptionConflictError, OutputExistsError, 
 from experiments.compare.options import ModelSettings
 from experiments.core import command
 from experiments.core.embeddings import VectorSettings
-from experiments.core.experiment import CorpusSettings
-from experiments.results.folder import OutputSettings
+from experiments.core.settings import CorpusSettings, OutputSettings
 
 main = partial(command.main, "compare")
 parse = partial(command.parse, "compare")
@@ -57,7 +56,7 @@ def test_every_option_reaches_its_setting(tmp_path: Path) -> None:
         pseudonymise=20,
     )
     assert found.vectors == VectorSettings(
-        sources={"cbow": "cbow", "glove": str(vectors)}, unlabelled=(more,), neighbours="cbow"
+        sources={"cbow": "cbow", "glove": str(vectors)}, unlabelled=(more,), neighbours_from="cbow"
     )
     assert found.output == OutputSettings(
         folder=out, resume=True, include_text=True, show_examples=True, published=True

@@ -13,7 +13,7 @@ from crfdeid.errors import OptionConflictError, UnknownNameError
 from experiments.compare.experiment import ComparePlan, full_settings, systems
 from experiments.compare.options import CompareArguments, ModelSettings
 from experiments.core.embeddings import VectorSettings
-from experiments.core.experiment import CorpusSettings
+from experiments.core.settings import CorpusSettings
 from experiments.core.systems import System, Variant
 
 
@@ -33,7 +33,7 @@ def test_pseudonyms_are_near_by_the_vectors_of_each_share_of_the_training_docume
     experiment = CompareArguments(
         models=ModelSettings(models=("memory",), fractions=(0.5,)),
         corpus=CorpusSettings(train=tmp_path / "notes.jsonl", dev=tmp_path / "notes.jsonl", pseudonymise=2),
-        vectors=VectorSettings(neighbours=str(tmp_path / "near.txt")),
+        vectors=VectorSettings(neighbours_from=str(tmp_path / "near.txt")),
     )
     prepared = systems(experiment, on_step=lambda *step: None)
     found = prepared.plan.neighbours

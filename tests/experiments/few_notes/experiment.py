@@ -15,8 +15,6 @@ from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import PHI
 from experiments.core.embeddings import OnStep
 from experiments.core.experiment import (
-    CommonSettings,
-    CorpusSettings,
     Evaluated,
     Prepared,
     Report,
@@ -27,18 +25,8 @@ from experiments.core.experiment import (
     read_corpus,
     settings_by_system,
 )
-from experiments.core.options import (
-    Option,
-    check_work,
-    common_settings,
-    corpus_options,
-    corpus_settings,
-    counts,
-    phi_models,
-    profile_option,
-    seed_option,
-    work_options,
-)
+from experiments.core.options import counts, option, phi_models
+from experiments.core.settings import CommonSettings, CorpusSettings, check_work, options_of, settings_of
 from experiments.core.systems import Cell, System, make_tagger, plain_cells, traits_of
 from experiments.core.training import OnProgress, Run, choose_device, choose_jobs, fit_cells
 from experiments.core.training import evaluate as evaluate_tagger
@@ -56,8 +44,16 @@ EXTRAS = Extras(system={"notes": int})
 
 @dataclass(frozen=True, kw_only=True)
 class FewNotesArguments(CommonSettings):
-    models: tuple[str, ...] = ("crf",)
-    notes: tuple[int, ...] = (5, 10)
+    """Settings of the experiment.
+
+    Args:
+        models: models to train
+        notes: numbers of notes to learn from
+        corpus: the documents.
+    """
+
+    models: tuple[str, ...] = option(("crf",), phi_models, metavar="NAMES")
+    notes: tuple[int, ...] = option((5, 10), counts, metavar="LIST")
     corpus: CorpusSettings = field(default_factory=CorpusSettings)
 
 
@@ -75,24 +71,12 @@ class FewNotesPlan:
 
 
 def options() -> list[click.Parameter]:
-    return [
-        Option("--models", phi_models, default=["crf"], metavar="NAMES", help="models to train"),
-        Option("--notes", counts, default=(5, 10), metavar="LIST", help="numbers of notes to learn from"),
-        profile_option("settings of the models"),
-        seed_option(),
-        *corpus_options(dev="documents to choose epochs on", test="documents to score"),
-        *work_options(),
-    ]
+    return options_of(FewNotesArguments, without=["augment", "pseudonymise", "share"])
 
 
 def read_settings(options: SimpleNamespace) -> FewNotesArguments:
     check_work(options, [("--train", options.train)] if options.train else [])
-    return FewNotesArguments(
-        models=tuple(options.models),
-        notes=options.notes,
-        corpus=corpus_settings(options),
-        **common_settings(options),
-    )
+    return settings_of(FewNotesArguments, options)
 
 
 def systems(settings: FewNotesArguments, *, on_step: OnStep) -> Prepared[FewNotesArguments, FewNotesPlan]:

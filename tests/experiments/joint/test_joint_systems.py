@@ -12,7 +12,7 @@ from crfdeid.documents import CONCEPT, PHI
 from crfdeid.errors import UnknownNameError
 from experiments.core.command import parse
 from experiments.core.embeddings import VectorSettings
-from experiments.core.experiment import CorpusSettings
+from experiments.core.settings import CorpusSettings
 from experiments.core.systems import Cell, plain_cells, profile_of
 from experiments.joint.options import JointArguments, family_groups, hides_phi, layers_of, systems_of
 
