@@ -22,7 +22,6 @@ from crfdeid.registry import MODELS
 from crfdeid.validation import MOST_SEED
 
 _Value = TypeVar("_Value")
-_Settings = TypeVar("_Settings")
 JOINT_MODELS = ("pipeline", "multitask", "stacked")
 """Models that tag concepts too, which `experiments.joint` trains."""
 CORPUS = "Corpus (without --train, the built-in synthetic corpus)"
@@ -152,7 +151,7 @@ def option(default: Any = None, parse: Any = None, *, factory: Callable[[], Any]
 
 
 def fields_as_options(
-    settings: type, *, without: Collection[str] = (), **changes: Mapping[str, Any]
+    settings: type[Any], *, without: Collection[str] = (), **changes: Mapping[str, Any]
 ) -> list[click.Parameter]:
     """Options of a dataclass of settings: its own and those of dataclasses in its fields, then those of its bases.
 
@@ -162,9 +161,9 @@ def fields_as_options(
         changes: name of a field, also of a dataclass within -> arguments of `option` that replace its own, and "help".
     """
     texts: dict[str, str] = {}
-    for one in reversed(settings.__mro__):
-        texts |= descriptions(one.__doc__ or "")
-    types, found = get_type_hints(settings), []
+    for base in reversed(settings.__mro__):
+        texts |= descriptions(base.__doc__ or "")
+    types, found = get_type_hints(settings), list[click.Parameter]()
     for one in sorted(fields(settings), key=lambda one: one.name not in settings.__annotations__):
         if "option" in one.metadata and one.name not in without:
             found.append(_option(one, {"help": texts.get(one.name, ""), **changes.get(one.name, {})}))
@@ -197,7 +196,7 @@ def _option(one: Field[Any], changes: Mapping[str, Any]) -> click.Parameter:
     return Option(_name(one), **settings | {name: given[name] for name in kept if name in given})
 
 
-def read(settings: type[_Settings], options: SimpleNamespace, **others: Any) -> _Settings:
+def read(settings: type[Any], options: SimpleNamespace, **others: Any) -> Any:
     """Settings from the values of `fields_as_options`.
 
     Args:
@@ -206,7 +205,7 @@ def read(settings: type[_Settings], options: SimpleNamespace, **others: Any) -> 
         others: values of further fields, also of dataclasses within.
     """
     types, found = get_type_hints(settings), {}
-    for one in fields(settings):  # type: ignore[arg-type]  # a dataclass
+    for one in fields(settings):
         if one.name in others:
             found[one.name] = others[one.name]
         elif "option" in one.metadata:
@@ -214,7 +213,7 @@ def read(settings: type[_Settings], options: SimpleNamespace, **others: Any) -> 
             if value is not None:
                 found[one.name] = one.metadata["option"].get("to", lambda same: same)(value)
         elif is_dataclass(types[one.name]):
-            found[one.name] = read(types[one.name], options, **others)  # type: ignore[arg-type]
+            found[one.name] = read(types[one.name], options, **others)
     return settings(**found)
 
 

@@ -127,7 +127,8 @@ def options_of(settings: type[CommonSettings], **changes: Any) -> list[click.Par
 def settings_of(settings: type[_Settings], options: SimpleNamespace, **others: Any) -> _Settings:
     """Settings from the options (`read`), with those that define the experiment as plain data in ``command``."""
     defining = {name: value for name, value in vars(options).items() if name not in _NOT_THE_EXPERIMENT}
-    return read(settings, options, command=json.loads(json.dumps(defining, default=str)), **others)
+    found: _Settings = read(settings, options, command=json.loads(json.dumps(defining, default=str)), **others)
+    return found
 
 
 def check(options: SimpleNamespace) -> None:

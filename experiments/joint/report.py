@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from statistics import fmean, stdev
 from typing import Any
 
 import pandas as pd
@@ -21,8 +20,8 @@ from experiments.results.measurements import OVERALL
 from experiments.results.schema import CONCEPT_ANNOTATED_TEXT, LAYERS, Results
 from experiments.results.view import View, dataset_of_layer, frame_of, view
 from experiments.tables import corpus_table
-from experiments.tables.frames import select
-from experiments.tables.published import printed_cells
+from experiments.tables.frames import means, percent, pivot, select
+from experiments.tables.published import with_printed_columns
 from experiments.tables.scores import (
     confusion_table,
     error_table,
@@ -32,9 +31,8 @@ from experiments.tables.scores import (
     score_table,
 )
 from experiments.tables.setting import time_table
-from experiments.tables.table import MARK, NO_VALUE, Table, name_of_test, percent
+from experiments.tables.table import MARK, Table, name_of_test
 
-_ROW = dict[str, str]
 _PRINTED = PAPER.printed
 _CAUTIONS = (
     "What is hidden is the PHI that was found: what was missed is read by the part for concepts, and can be stored "
@@ -123,97 +121,86 @@ def _of_layer(results: Results, layer: str, name: str) -> Iterator[tuple[str, Ta
 def deid_table(results: Results, *, published: bool) -> Table:
     """Table 2: scores of each system for PHI."""
     names = [name for name in _compared(results) if PHI in results["systems"][name]["tags"]]
-    seen = view(results, layer=PHI)
-    rows = {name: _cells(results, seen, name, PHI) for name in names}
+    cells, rows = _cells(results, names, layer=PHI, tested=PHI)
     if published:
-        rows = {name: {**row, **printed_cells(_PRINTED["table-2"], name)} for name, row in rows.items()}
-    return _table("De-identification: strict F (Table 2 of lange2020)", rows, _notes(results, PHI, published=published))
+        cells = with_printed_columns(cells, _PRINTED["table-2"], names)
+    notes = _notes(results, PHI, published=published)
+    return Table("De-identification: strict F (Table 2 of lange2020)", cells, notes, rows)
 
 
 def concept_table(results: Results, *, published: bool) -> Table:
     """Table 3: scores of each system for concepts; a column says if the PHI that it found is hidden from them."""
-    rows: dict[str, _ROW] = {}
-    seen, sourced = _concepts(results)
-    for name in _compared(results):
-        hides = {"No PHI": "yes" if results["systems"][name]["hides_phi"] else "no"}
-        rows[name] = {**hides, **_cells(results, seen, name, CONCEPT), **_sourced(seen, sourced, name)}
-        if published:
-            rows[name] |= printed_cells(_PRINTED["table-3"], name)
+    names = _compared(results)
+    cells, rows = _cells(results, names, tested=CONCEPT)
+    cells.insert(0, "No PHI", ["yes" if results["systems"][name]["hides_phi"] else "no" for name in names])
+    if published:
+        cells = with_printed_columns(cells, _PRINTED["table-3"], names)
     notes = (
         "No PHI: whether the part for concepts learns from and reads text in which the PHI that was found is hidden; "
         "what was not found is there.",
         *_notes(results, CONCEPT, published=published),
         *_sourced_notes(results),
     )
-    return _table("Concepts: strict F (Table 3 of lange2020)", rows, notes)
+    return Table("Concepts: strict F (Table 3 of lange2020)", cells, notes, rows)
 
 
 def embedding_scores(results: Results, *, published: bool) -> Table:
     """Table 4: concepts in unchanged text, by the inputs of a BiLSTM-CRF."""
-    rows: dict[str, _ROW] = {}
-    seen, sourced = _concepts(results)
-    for name, embedding in _of_table(results, "table_4").items():
-        facts = results["embeddings"][results["systems"][name]["embedding"]]
-        unknown = percent(facts["out_of_vocabulary"][_dataset(results)["test"]]["tokens"])
-        rows[embedding] = {"Dimension": str(facts["dim"]), "Unknown tokens (%)": unknown}
-        rows[embedding] |= {**_cells(results, seen, name), **_sourced(seen, sourced, name)}
-        if published:
-            rows[embedding] |= printed_cells(_PRINTED["table-4"], embedding)
+    embeddings = _of_table(results, "table_4")
+    cells, rows = _cells(results, embeddings)
+    facts = [results["embeddings"][results["systems"][name]["embedding"]] for name in embeddings]
+    unknown = [one["out_of_vocabulary"][_dataset(results)["test"]]["tokens"] for one in facts]
+    cells.insert(0, "Dimension", [str(one["dim"]) for one in facts])
+    cells.insert(1, "Unknown tokens (%)", [percent(share) for share in unknown])
+    if published:
+        cells = with_printed_columns(cells, _PRINTED["table-4"], embeddings.values())
     notes = (
         "Each row but the last two reads word vectors and nothing else; characters: with random word vectors; "
         "concatenated: all but the random ones side by side, and characters.",
         *_notes(results, None, published=published),
     )
-    return _table("Concepts by embedding: strict F (Table 4 of lange2020)", rows, notes)
+    return Table("Concepts by embedding: strict F (Table 4 of lange2020)", cells, notes, rows)
 
 
 def text_table(results: Results, *, published: bool) -> Table:
     """Table 5: concepts, by training text and test text."""
-    rows: dict[str, _ROW] = {}
-    ways, (seen, sourced) = _of_table(results, "table_5"), _concepts(results)
-    for number, (name, way) in enumerate(((name, ways[name]) for name in TABLE_5 if name in ways), start=1):
-        row = {"Learned from": way["learns_from"], "Read in": way["reads"]}
-        rows[f"({number}) {name}"] = row | {**_cells(results, seen, name, "table_5"), **_sourced(seen, sourced, name)}
-        if published:
-            rows[f"({number}) {name}"] |= printed_cells(_PRINTED["table-5"], (way["learns_from"], way["reads"]))
+    ways = _of_table(results, "table_5")
+    shown = {name: f"({number}) {name}" for number, name in enumerate((n for n in TABLE_5 if n in ways), start=1)}
+    cells, rows = _cells(results, shown, tested="table_5")
+    for place, (title, key) in enumerate((("Learned from", "learns_from"), ("Read in", "reads"))):
+        cells.insert(place, title, [ways[name][key] for name in shown])
+    if published:
+        cells = with_printed_columns(cells, _PRINTED["table-5"], [tuple(ways[name].values()) for name in shown])
     notes = (
         "Original: the text as it is; gold, predicted: with the annotated or the found PHI hidden. What is learned "
         "from is hidden by models that have not seen it. Rows that learn from the same text are one model.",
         *_notes(results, "table_5", published=published),
     )
-    return _table("Concepts by the text learned from and read: strict F (Table 5 of lange2020)", rows, notes)
+    return Table("Concepts by the text learned from and read: strict F (Table 5 of lange2020)", cells, notes, rows)
 
 
 def held_table(results: Results) -> Table:
     """Amount of PHI that each model's part for concepts stores."""
-    rows: dict[str, _ROW] = {}
     compared, texts = _compared(results), _of_table(results, "table_5")
     # Rows of Table 5 that are not among the compared systems, one for each training text.
     others = {texts[name]["learns_from"]: name for name in TABLE_5 if name in texts and name not in compared}
     known = {texts[name]["learns_from"] for name in compared if name in texts}
-    found = _phi_held(results)
-    for name in (*compared, *(name for way, name in others.items() if way not in known)):
-        if name in found:
-            held, words = found[name]["held"].mean(), found[name]["words"].iloc[0]
-            rows[name] = {"Words of PHI": f"{words:,.0f}", "Held": f"{held:,.1f}".removesuffix(".0")}
-            rows[name] |= {"Held (%)": percent(held / max(words, 1))}
+    rows = select(frame_of(results), "phi_held")
+    shown = (*compared, *(name for way, name in others.items() if way not in known))
+    found = rows.pivot_table("value", "system", "measure").reindex([n for n in shown if n in set(rows["system"])])
+    cells = pd.DataFrame(
+        {
+            "Words of PHI": found["words"].map("{:,.0f}".format),
+            "Held": found["held"].map(lambda held: f"{held:,.1f}".removesuffix(".0")),
+            "Held (%)": (found["held"] / found["words"].clip(lower=1)).map(percent),
+        }
+    )
     notes = (
         "Words with a letter that are nothing but PHI in the training documents, and those of them that the part for "
         "concepts has stored. A name that is also a word is not among them. What was not found as PHI is not hidden.",
         "A model that stores only words which it has seen more than once holds fewer for that reason too.",
     )
-    return _table("PHI that the part for concepts holds", rows, notes)
-
-
-def _phi_held(results: Results) -> dict[str, pd.DataFrame]:
-    """Each system's words of PHI, "words", and those that it has stored, "held", one row a run."""
-    rows = select(frame_of(results), "phi_held")
-    return {str(name): own.pivot_table("value", "seed", "measure") for name, own in rows.groupby("system")}
-
-
-def _table(title: str, rows: dict[str, _ROW], notes: tuple[str, ...]) -> Table:
-    cells = pd.DataFrame.from_dict(rows, orient="index").fillna(NO_VALUE)
-    return Table(title, cells, notes, cells.rename_axis("system").reset_index())
+    return Table("PHI that the part for concepts holds", cells.rename_axis(None), notes, rows)
 
 
 def _dataset(results: Results) -> Mapping[str, Any]:
@@ -221,35 +208,43 @@ def _dataset(results: Results) -> Mapping[str, Any]:
     return dataset
 
 
-def _cells(results: Results, seen: View, name: str, tested: str | None = None) -> dict[str, str]:
-    """Precision, recall and F of the best seed on dev; mean and deviation of F; a mark where the difference holds."""
+_COLUMNS = {"precision": "P", "recall": "R", "f1": "F"}
+
+
+def _cells(
+    results: Results, systems: Sequence[str] | Mapping[str, str], *, layer: str = CONCEPT, tested: str | None = None
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Precision, recall and F of the best seed on dev; mean and deviation of F; F without unannotated regions.
+
+    Args:
+        results: the content of results.json.
+        systems: the rows, with their names where these are others.
+        layer: the annotation layer.
+        tested: the comparison by which F gets a mark where the difference holds; None for no marks.
+
+    Returns:
+        The cells, and the measurements that they show.
+    """
+    seen, sourced = view(results, layer=layer), view(results, layer=CONCEPT_ANNOTATED_TEXT)
     rows = select(seen["measurements"], "entity_strict", category=OVERALL)
-    scores = rows[rows["system"] == name].pivot_table("value", "seed", "measure", sort=False)
-    best = scores.loc[_best_seed(seen, name)]
-    mark = MARK if tested is not None and name in _differing(results["comparisons"][tested]) else ""
-    found = {"P": percent(best["precision"]), "R": percent(best["recall"]), "F": percent(best["f1"]) + mark}
+    rows = rows[rows["system"].isin(list(systems))]
+    dev = select(seen["measurements"], "dev", measure="f1")
+    best = dev.loc[dev.groupby("system")["value"].idxmax()].set_index("system")["seed"]
+    parts, columns = [rows[rows["measure"].isin(list(_COLUMNS))]], dict(_COLUMNS)
+    if layer == CONCEPT and len(sourced["measurements"]):
+        free = select(sourced["measurements"], "entity_strict", measure="f1", category=OVERALL)
+        parts.append(free.assign(measure="sourced"))
+    chosen = pd.concat([part[part["seed"] == part["system"].map(best)] for part in parts])
+    texts = chosen.set_index(["system", "measure"])["value"].map(percent)
+    for name in _differing(results["comparisons"][tested]) if tested is not None else ():
+        if (name, "f1") in texts:
+            texts[name, "f1"] += MARK
     if _seeds(results) > 1:
-        f1 = [*scores["f1"]]
-        found["Mean F"] = percent(fmean(f1)) + (f" ± {percent(stdev(f1))}" if len(f1) > 1 else "")
-    return found
-
-
-def _best_seed(seen: View, name: str) -> Any:
-    """The seed with the best F on dev."""
-    rows = select(seen["measurements"], "dev", measure="f1")
-    return rows[rows["system"] == name].set_index("seed")["value"].idxmax()
-
-
-def _sourced(seen: View, sourced: View, name: str) -> dict[str, str]:
-    """F without the regions that have no annotation, of the best seed on dev."""
-    rows = select(sourced["measurements"], "entity_strict", measure="f1", category=OVERALL)
-    found = rows[(rows["system"] == name) & (rows["seed"] == _best_seed(seen, name))]["value"]
-    return {"F, sourced": percent(found.iloc[0])} if len(found) else {}
-
-
-def _concepts(results: Results) -> tuple[View, View]:
-    """Views of the concepts in all of the text, and without the regions that have no annotation."""
-    return view(results, layer=CONCEPT), view(results, layer=CONCEPT_ANNOTATED_TEXT)
+        texts = pd.concat([texts, means(rows[rows["measure"] == "f1"].assign(measure="mean"), "system", "measure")])
+        columns["mean"] = "Mean F"
+    if len(parts) > 1:
+        columns["sourced"] = "F, sourced"
+    return pivot(texts, systems, columns), rows
 
 
 def _differing(significance: Mapping[str, Any]) -> set[str]:
@@ -317,9 +312,9 @@ def _said(results: Results, tested: str, pair: Mapping[str, Any]) -> str:
 
 
 def _held(results: Results) -> Iterator[str]:
-    found = _phi_held(results)
+    found = select(frame_of(results), "phi_held").pivot_table("value", ["system", "seed"], "measure")
     for name in _compared(results):
-        if name in found:
-            worst = found[name].sort_values("held", kind="stable").iloc[-1]
+        if name in found.index:
+            worst = found.loc[name].sort_values("held", kind="stable").iloc[-1]
             counts = f"{worst['held']:,.0f} of {worst['words']:,.0f}"
             yield f"{name} holds {counts} words that are nothing but PHI in training."

@@ -24,11 +24,9 @@ from experiments.tables.frames import (
     SPURIOUS,
     confusion_frame,
     curve_frame,
-    error_frame,
-    fraction_frame,
     interval_frame,
-    rows_of,
     score_frame,
+    select,
     summary_frame,
 )
 from experiments.tables.scores import ERROR_NAMES
@@ -48,8 +46,7 @@ class Spread(NamedTuple):
 def score_plot(view: View) -> Figure:
     """F of each type, in bars grouped by type, one bar for each system."""
     frame = score_frame(view)
-    summary = rows_of(summary_frame(frame[frame["measure"] == "f1"], "system", "category"))
-    means = {(row["system"], row["category"]): row["mean"] for row in summary}
+    means = summary_frame(frame[frame["measure"] == "f1"], "system", "category")["mean"].to_dict()
     systems, style = list(view["systems"]), looks(view)
     present = {category for _, category in means}
     categories = [*(label for label in view["dataset"]["types"] if label in present), OVERALL]
@@ -100,14 +97,14 @@ def _spread(view: View, means: Mapping[tuple[str, str], float]) -> Spread:
     """Bootstrap intervals where there are any, else the standard deviation over seeds, else nothing."""
     ends = {key: (mean, mean) for key, mean in means.items()}
     if view["comparison"]:
-        found = rows_of(interval_frame(view))
-        ends |= {(row["system"], row["category"]): (row["low"], row["high"]) for row in found}
+        found = interval_frame(view).set_index(["system", "category"])
+        ends |= dict(zip(found.index, zip(found["low"], found["high"], strict=True), strict=True))
         return Spread(ends, f"; lines: {interval_name(view)} over documents.")
     if max(run_counts(view).values()) == 1:
         return Spread({}, ".")
     frame = score_frame(view)
-    for row in rows_of(summary_frame(frame[frame["measure"] == "f1"], "system", "category").fillna({"sd": 0.0})):
-        ends[row["system"], row["category"]] = (row["mean"] - row["sd"], row["mean"] + row["sd"])
+    found = summary_frame(frame[frame["measure"] == "f1"], "system", "category").fillna({"sd": 0.0})
+    ends |= {key: (mean - sd, mean + sd) for key, mean, sd in zip(found.index, found["mean"], found["sd"], strict=True)}
     return Spread(ends, "; lines: standard deviation over seeds.")
 
 
@@ -120,8 +117,7 @@ def _patches(style: Mapping[str, Look]) -> list[Patch]:
 
 def embedding_plot(view: View) -> Figure:
     """Overall F of each embedding, one line a network; dots for the seeds."""
-    frame = score_frame(view)
-    frame = frame[(frame["category"] == OVERALL) & (frame["measure"] == "f1")]
+    frame = select(view["measurements"], "entity_strict", measure="f1", category=OVERALL)
     names = list(view["embeddings"])
     networks: dict[str, dict[str, pd.Series]] = {}
     for system, found in view["systems"].items():
@@ -147,9 +143,8 @@ def embedding_plot(view: View) -> Figure:
 
 def fraction_plot(view: View) -> Figure:
     """Overall F against the share of the training data, one line a system, with a band from worst to best seed."""
-    frame = fraction_frame(view)
-    frame = frame[(frame["category"] == OVERALL) & (frame["measure"] == "f1")]
-    summary = summary_frame(frame, "system", "fraction")
+    frame = select(view["fractions"], "entity_strict", measure="f1", category=OVERALL)
+    summary = summary_frame(frame, "system", "fraction").reset_index()
     style = looks(view)
     figure, [panel] = canvas(3.4)
     lines = []
@@ -157,7 +152,7 @@ def fraction_plot(view: View) -> Figure:
         found = summary[summary["system"] == system].sort_values("fraction")
         lines += draw_line(panel, found.rename(columns={"fraction": "x"}), system, style[system])
     ticks = sorted(frame["fraction"].unique())
-    sizes = frame.drop_duplicates("fraction").set_index("fraction")["documents"]
+    sizes = {size["fraction"]: size["documents"] for size in view["dataset"]["fractions"]}
     panel.set_xscale("log")  # Fractions are mostly halved, or divided by ten.
     panel.set_xticks(ticks, [f"{100 * tick:g} %\n{sizes[tick]:,}" for tick in ticks])
     panel.minorticks_off()
@@ -176,7 +171,7 @@ def curve_plot(view: View) -> Figure:
     lines = {}
     for panel, measure in ((loss, "loss"), (score, "dev_f1")):
         values = frame.dropna(subset=measure).rename(columns={measure: "value", "step": "x"})
-        summary = summary_frame(values, "system", "x")
+        summary = summary_frame(values, "system", "x").reset_index()
         for system in summary["system"].unique():
             found = summary[summary["system"] == system].sort_values("x")
             [lines[system]] = draw_line(panel, found, system, style[system])
@@ -207,8 +202,8 @@ _CATEGORY_COLOURS = {"missed": "#0b3c78", "wrong": "#c4520d", "boundary": "#4795
 
 def error_plot(view: View) -> Figure:
     """The errors of each system in one bar, stacked by category."""
-    frame, runs = error_frame(view), run_counts(view)
-    totals = frame[frame["cause"] == ""].groupby(["category", "system"])["count"].sum()
+    runs = run_counts(view)
+    totals = select(view["measurements"], "errors", category=OVERALL).groupby(["measure", "system"])["value"].sum()
     means = {c: np.array([totals[c, system] / runs[system] for system in runs]) for c in _CATEGORY_COLOURS}
     ends = sum(means.values(), start=np.zeros(len(runs)))
     figure, [panel] = canvas(0.7 + 0.36 * len(runs))
@@ -235,8 +230,7 @@ def error_plot(view: View) -> Figure:
     panel.tick_params(axis="y", length=0)
     panel.margins(x=0.08, y=0.03)
     panel.set_xlabel("entities in error")
-    names = {category: name.partition(" (")[0] for category, name in ERROR_NAMES.items()}
-    handles = [Patch(facecolor=colour, label=names[category]) for category, colour in _CATEGORY_COLOURS.items()]
+    handles = [Patch(facecolor=colour, label=ERROR_NAMES[category]) for category, colour in _CATEGORY_COLOURS.items()]
     caption = f"Each erroneous entity of the {view['dataset']['test']} split stands in one category"
     caption += "; means over seeds." if max(runs.values()) > 1 else "."
     return finish(figure, "Errors by category", caption, handles)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -12,45 +11,41 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator, PercentFormatter
 
 from experiments.plots.style import HUES, canvas, finish
-from experiments.results.measurements import OVERALL
 from experiments.results.view import View
-
-Series = tuple[str, str]  # a kind and an embedding
-Systems = Sequence[Mapping[str, Any]]
 
 _TARGET = 0.95  # F, the line of Figure 4
 
 
-def private_plots(view: View, systems: Systems) -> dict[str, Figure]:
+def private_plots(view: View, systems: pd.DataFrame) -> dict[str, Figure]:
     """Every plot that there are data for, by the name of its files, in order.
 
     Args:
         view: the systems of Table 2.
         systems: all that are not pooled, from `experiments.private.report.described`.
     """
-    found = {"figure-4": pseudonyms_plot(systems)} if of_kind(systems, ("pseudonyms",)) else {}
-    if len({system["neighbours"] for system in of_kind(systems, ("representation",))}) > 1:
+    found = {"figure-4": pseudonyms_plot(systems)} if len(_of_kind(systems, ("pseudonyms",))) else {}
+    if _of_kind(systems, ("representation",))["neighbours"].nunique() > 1:
         found["figure-5"] = representations_plot(systems)
     if not history_frame(view).empty:
         found["noise"] = noise_plot(view)
     return found
 
 
-def pseudonyms_plot(systems: Systems) -> Figure:
+def pseudonyms_plot(systems: pd.DataFrame) -> Figure:
     """Figure 4: F of taggers that learned from pseudonyms, against the number of neighbours."""
     figure, [panel] = canvas(3.4)
-    lines = _lines(panel, systems, ("pseudonyms",), _f1)
+    lines = _lines(panel, systems, ("pseudonyms",), _score(systems))
     panel.axhline(_TARGET, color="#777777", linestyle="--", linewidth=1)
     _label(panel, _score_name(systems), systems, ("pseudonyms",))
     caption = f"Without pseudonyms: {_without(systems)}. Dashed: F of 95 %, the paper's aim."
     return finish(figure, "F by the number of neighbours of pseudonyms", caption, lines)
 
 
-def representations_plot(systems: Systems) -> Figure:
+def representations_plot(systems: pd.DataFrame) -> Figure:
     """Figure 5: F of taggers over representations, and the worst fresh adversary, against the number of neighbours."""
     figure, [left, right] = canvas(3.4, columns=2)
-    lines = _lines(left, systems, ("representation", "dann"), _f1)
-    _lines(right, systems, ("representation", "dann"), _accuracy)
+    lines = _lines(left, systems, ("representation", "dann"), _score(systems))
+    _lines(right, systems, ("representation", "dann"), "fresh accuracy")
     _label(left, _score_name(systems), systems, ("representation", "dann"))
     _label(right, "Accuracy of the worst fresh adversary (%)", systems, ("representation", "dann"))
     right.axhline(0.5, color="#777777", linestyle="--", linewidth=1)
@@ -76,21 +71,15 @@ def noise_plot(view: View) -> Figure:
     return finish(figure, "The course of the noise in training", caption, lines)
 
 
-def _lines(
-    panel: Axes, systems: Systems, kinds: Sequence[str], value: Callable[[Mapping[str, Any]], float | None]
-) -> list[Line2D]:
+def _lines(panel: Axes, systems: pd.DataFrame, kinds: Sequence[str], value: str) -> list[Line2D]:
     """A line for each kind and embedding, over the number of neighbours."""
-    series: dict[Series, dict[int, float]] = {}
-    for system in of_kind(systems, kinds):
-        found = value(system)
-        if found is not None:
-            series.setdefault((system["kind"], system["embedding"]), {})[system["neighbours"]] = found
     lines = []
-    for number, ((kind, embedding), points) in enumerate(series.items()):
-        counts = sorted(points)
+    series = _of_kind(systems, kinds).dropna(subset=value).groupby(["kind", "embedding"], sort=False)
+    for number, ((kind, embedding), found) in enumerate(series):
+        points = found.sort_values("neighbours")
         [line] = panel.plot(
-            counts,
-            [points[count] for count in counts],
+            points["neighbours"],
+            points[value],
             color=HUES[number % len(HUES)][1],
             marker="os^Dv"[number % 5],
             label=f"{kind}, {embedding}",
@@ -99,36 +88,28 @@ def _lines(
     return lines
 
 
-def _label(panel: Axes, title: str, systems: Systems, kinds: Sequence[str]) -> None:
-    counts = sorted({system["neighbours"] for system in of_kind(systems, kinds)})
+def _label(panel: Axes, title: str, systems: pd.DataFrame, kinds: Sequence[str]) -> None:
+    counts = sorted(_of_kind(systems, kinds)["neighbours"].unique())
     panel.set_xscale("log")
-    panel.set_xticks(counts, [str(count) for count in counts])
+    panel.set_xticks(counts, [f"{count:.0f}" for count in counts])
     panel.xaxis.set_minor_locator(NullLocator())
     panel.set_xlabel("neighbours (N)")
     panel.set_title(title)
     panel.yaxis.set_major_formatter(PercentFormatter(xmax=1, symbol=""))
 
 
-def _f1(system: Mapping[str, Any]) -> float | None:
-    found: float | None = system["binary_hipaa"]
-    return system["entity_strict"] if found is None else found
+def _score(systems: pd.DataFrame) -> str:
+    """The column of the paper's F; strict F where no type is one that HIPAA names."""
+    return "entity_strict f1" if systems["token_binary_hipaa f1"].isna().all() else "token_binary_hipaa f1"
 
 
-def _score_name(systems: Systems) -> str:
-    return "Strict F (%)" if systems[0]["binary_hipaa"] is None else "Binary HIPAA F (%)"
+def _score_name(systems: pd.DataFrame) -> str:
+    return "Strict F (%)" if _score(systems) == "entity_strict f1" else "Binary HIPAA F (%)"
 
 
-def _accuracy(system: Mapping[str, Any]) -> float | None:
-    found: float | None = system["values"].get(("fresh", OVERALL, "accuracy"))
-    return found
-
-
-def _without(systems: Systems) -> str:
-    found = [
-        f"{100 * f1:.2f} by {system['embedding']}"
-        for system in systems
-        if system["kind"] == "non-private" and (f1 := _f1(system)) is not None
-    ]
+def _without(systems: pd.DataFrame) -> str:
+    raw = systems[systems["kind"] == "non-private"]
+    found = [f"{100 * f1:.2f} by {name}" for name, f1 in zip(raw["embedding"], raw[_score(systems)], strict=True)]
     return ", ".join(found) or "not measured"
 
 
@@ -144,6 +125,6 @@ def history_frame(view: View) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["system", "epoch", *names])
 
 
-def of_kind(systems: Systems, kinds: Sequence[str]) -> list[Mapping[str, Any]]:
+def _of_kind(systems: pd.DataFrame, kinds: Sequence[str]) -> pd.DataFrame:
     """Systems of some kinds that have a number of neighbours."""
-    return [s for s in systems if s["kind"] in kinds and s["neighbours"] is not None]
+    return systems[systems["kind"].isin(list(kinds)) & systems["neighbours"].notna()]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -14,19 +13,16 @@ from crfdeid.documents import PHI
 from experiments.core.experiment import Report, heading
 from experiments.papers import friedrich2019
 from experiments.plots import comparison_plots
-from experiments.private.options import POOLED
+from experiments.private.options import POOLED, PSEUDONYMS, RAW
 from experiments.private.plots import private_plots
 from experiments.results.measurements import OVERALL
 from experiments.results.schema import Results
 from experiments.results.view import View, frame_of, view
 from experiments.tables import comparison_tables
-from experiments.tables.frames import rows_of, select
-from experiments.tables.published import printed_cells
+from experiments.tables.frames import NO_VALUE, percent, select
+from experiments.tables.published import with_printed_columns
 from experiments.tables.scores import interval_table, overview_table, pair_table
-from experiments.tables.table import NO_VALUE, Table, percent, score_notes
-
-Described = Mapping[str, Any]
-"""An entry of `described`."""
+from experiments.tables.table import Table, score_notes
 
 ACCURACIES = {
     "fresh": "fresh",
@@ -45,9 +41,6 @@ _NOTES = (
 )
 
 _SCALE = "For a scale: non-private, the attacks on the word vectors themselves; pseudonyms, on those of pseudonyms."
-_COLUMNS = ("name", "kind", "embedding", "neighbours", "size", "seeds", "binary_hipaa", "entity_strict")
-_KINDS = (*ACCURACIES, "averaging", "averaging_names", "linking", "inversion")
-"""Attacks, in the order of tables."""
 HIDDEN = 0.55
 """Highest end of the 95 % interval of the worst fresh adversary's accuracy for a representation that hides."""
 CHANCE = 0.5
@@ -61,7 +54,7 @@ _FEWEST_PAIRS = 2000
 def private_report(results: Results, *, published: bool) -> Report:
     """Tables, plots and findings."""
     systems = described(results)
-    seen = view(results, systems=[system["name"] for system in systems if _main(results, system)])
+    seen = view(results, systems=_main(results, systems).index)
     tables = private_tables(results, systems, published=published) | comparison_tables(seen, published=False)
     return Report(
         heading=heading(list(seen["systems"]), results["datasets"]),
@@ -73,15 +66,11 @@ def private_report(results: Results, *, published: bool) -> Report:
     )
 
 
-def _plots(seen: View, systems: Sequence[Described]) -> dict[str, Figure]:
-    return private_plots(seen, _unpooled(systems)) | comparison_plots(seen)
+def _plots(seen: View, systems: pd.DataFrame) -> dict[str, Figure]:
+    return private_plots(seen, systems[~systems["kind"].isin(POOLED)]) | comparison_plots(seen)
 
 
-def _unpooled(systems: Sequence[Described]) -> list[Described]:
-    return [system for system in systems if system["kind"] not in POOLED]
-
-
-def private_tables(results: Results, systems: Sequence[Described], *, published: bool) -> dict[str, Table]:
+def private_tables(results: Results, systems: pd.DataFrame, *, published: bool) -> dict[str, Table]:
     """Every table that the results have data for, by name, in order.
 
     Args:
@@ -89,168 +78,136 @@ def private_tables(results: Results, systems: Sequence[Described], *, published:
         systems: from `described`.
         published: add the paper's scores to Table 2.
     """
-    unpooled, pooled = _unpooled(systems), [system for system in systems if system["kind"] in POOLED]
+    is_pooled = systems["kind"].isin(POOLED)
+    unpooled, pooled = systems[~is_pooled], systems[is_pooled]
     found = {"private": systems_table(results, unpooled, published=published), "attacks": attack_table(unpooled)}
-    if any(system["neighbours"] is not None for system in unpooled):
+    if unpooled["neighbours"].notna().any():
         found["neighbours"] = neighbours_table(unpooled)
-    if pooled:
-        seen = view(results, systems=[system["name"] for system in pooled], comparison="pooling")
+    if len(pooled):
+        seen = view(results, systems=pooled.index, comparison="pooling")
         tables = {"scores": overview_table(seen), "intervals": interval_table(seen), "significance": pair_table(seen)}
         for name, table in {**tables, "attacks": attack_table(pooled)}.items():
             found[f"pooling-{name}"] = replace(table, title=f"Pooling: {table.title}", notes=_pooling_notes(table))
     return found
 
 
-def described(results: Results) -> list[Described]:
-    """Every system: its entry, its strict and binary F, and each measure, as means over its runs.
+def described(results: Results) -> pd.DataFrame:
+    """The measurements as a pivot: a row for each system, a column for each "KIND MEASURE [CATEGORY]", means over runs.
 
-    "values" has (kind, category, measure) -> value. Those of an adversary are of the run in which it was most accurate.
+    Those of an adversary are of the run in which it was most accurate. Further columns: kind, embedding, neighbours,
+    size (of the representation), seeds.
     """
-    frame, found = frame_of(results), list[Described]()
-    for name, system in results["systems"].items():
-        rows = frame[frame["system"] == name]
-        values = _values(rows)
-        settings = system["settings"]
-        found.append(
-            {
-                "name": name,
-                "kind": system["model"],
-                "embedding": system["embedding"],
-                "neighbours": settings.get("neighbours"),
-                "size": settings.get("representation size"),
-                "seeds": rows["seed"].nunique(),
-                "binary_hipaa": values.get(("token_binary_hipaa", OVERALL, "f1")),
-                "entity_strict": values.get(("entity_strict", OVERALL, "f1")),
-                "values": values,
-            }
-        )
-    return found
+    rows = frame_of(results)
+    accuracy = pd.concat([select(rows, kind, measure="accuracy", category=OVERALL) for kind in ACCURACIES])
+    worst = accuracy.loc[accuracy.groupby(["system", "kind"])["value"].idxmax()].set_index(["system", "kind"])["seed"]
+    seed = pd.Series(pd.MultiIndex.from_frame(rows[["system", "kind"]]).map(worst.to_dict()), rows.index)
+    shown = rows[seed.isna() | (seed == rows["seed"])]
+    name = shown["kind"] + " " + shown["measure"] + shown["category"].map(lambda c: "" if c == OVERALL else f" {c}")
+    values = shown.assign(name=name).groupby(["system", "name"], sort=False)["value"].mean().unstack(sort=False)
+    facts = {
+        system: {
+            "kind": about["model"],
+            "embedding": about["embedding"],
+            "neighbours": about["settings"].get("neighbours"),
+            "size": about["settings"].get("representation size"),
+            "seeds": rows["seed"][rows["system"] == system].nunique(),
+        }
+        for system, about in results["systems"].items()
+    }
+    found = pd.DataFrame.from_dict(facts, orient="index").join(values)
+    always = ("token_binary_hipaa f1", "fresh accuracy", "fresh low", "fresh high", "fresh pairs", "no_noise accuracy")
+    return found.reindex(columns=list(dict.fromkeys([*found, *always])))
 
 
-def _values(rows: pd.DataFrame) -> dict[tuple[str, str, str], float]:
-    parts = []
-    for kind, found in rows.groupby("kind", sort=False):
-        best = select(found, str(kind), measure="accuracy", category=OVERALL).set_index("seed")["value"]
-        parts.append(found[found["seed"] == best.idxmax()] if kind in ACCURACIES else found)
-    means = pd.concat(parts).groupby(["kind", "category", "measure"], sort=False)["value"].mean().reset_index()
-    return {(row["kind"], row["category"], row["measure"]): row["value"] for row in rows_of(means)}
-
-
-def of_attack(system: Described, kind: str, measure: str, category: str = OVERALL) -> float | None:
-    """A measure of an attack; None where it does not apply."""
-    found: float | None = system["values"].get((kind, category, measure))
-    return found
-
-
-def systems_frame(systems: Sequence[Described]) -> pd.DataFrame:
-    """One row a system: name, kind, embedding, neighbours, size, seeds, F, and each accuracy's ends."""
-    rows = []
-    for system in systems:
-        row = {name: system[name] for name in _COLUMNS}
-        for kind in ACCURACIES:
-            row |= {f"{kind} {end}": of_attack(system, kind, end) for end in ("accuracy", "low", "high")}
-        rows.append(row)
-    return pd.DataFrame(rows)
-
-
-def systems_table(results: Results, systems: Sequence[Described], *, published: bool) -> Table:
+def systems_table(results: Results, systems: pd.DataFrame, *, published: bool) -> Table:
     """Table 2: F of each system, and the accuracy of its adversaries."""
-    rows = {system["name"]: _row(system, published=published) for system in systems if _main(results, system)}
-    seeds = max(system["seeds"] for system in systems)
+    shown = _main(results, systems)
+    seeds = systems["seeds"].max()
     notes = [
         "F in %: binary HIPAA token by token, as the 2014 i2b2 challenge counts, and strict entities"
         + (f"; means of {seeds} seeds." if seeds > 1 else "."),
         *_NOTES,
         *score_notes(view(results))[:1],
     ]
+    cells = _cells(shown)
     if published:
-        notes += friedrich2019.PAPER.printed["table-2"].notes
-    cells = pd.DataFrame.from_dict(rows, orient="index")
-    return Table("Private training data (Table 2 of friedrich2019)", cells, tuple(notes), systems_frame(systems))
+        printed = friedrich2019.PAPER.printed["table-2"]
+        notes += printed.notes
+        cells = with_printed_columns(cells, printed, zip(shown["kind"], shown["embedding"], strict=True))
+    return Table("Private training data (Table 2 of friedrich2019)", cells, tuple(notes), _data(systems))
 
 
-def _main(results: Results, system: Described) -> bool:
-    """Test for a system of Table 2."""
-    return system["kind"] not in POOLED and system["neighbours"] in (None, results["command"]["neighbours"])
+def _data(systems: pd.DataFrame) -> pd.DataFrame:
+    return systems.rename_axis("system").reset_index()
 
 
-def _row(system: Described, *, published: bool) -> dict[str, str]:
-    accuracy, low, high = (of_attack(system, "fresh", name) for name in ("accuracy", "low", "high"))
-    row = {
-        "N": NO_VALUE if system["neighbours"] is None else str(system["neighbours"]),
-        "Binary HIPAA F": percent(system["binary_hipaa"]),
-        "Strict F": percent(system["entity_strict"]),
-        "Fresh adversary": percent(accuracy),
-        "95 % interval": NO_VALUE if accuracy is None else f"{percent(low)} to {percent(high)}",
-    }
-    if published:
-        row |= printed_cells(friedrich2019.PAPER.printed["table-2"], (system["kind"], system["embedding"]))
-    return row
+def _main(results: Results, systems: pd.DataFrame) -> pd.DataFrame:
+    """The systems of Table 2."""
+    of_table = systems["neighbours"].isna() | (systems["neighbours"] == results["command"]["neighbours"])
+    return systems[~systems["kind"].isin(POOLED) & of_table]
 
 
-def attack_table(systems: Sequence[Described]) -> Table:
-    """Result of each attack (rows) on each system."""
-    columns = {system["name"]: found for system in systems if (found := dict(_attacks(system)))}
-    # In the order of the system with most of them: not every attack is made on every system.
-    rows = dict.fromkeys(row for found in sorted(columns.values(), key=len, reverse=True) for row in found)
-    cells = pd.DataFrame(
-        {name: [found.get(row, NO_VALUE) for row in rows] for name, found in columns.items()}, list(rows)
+def _cells(systems: pd.DataFrame) -> pd.DataFrame:
+    low, high = systems["fresh low"].map(percent), systems["fresh high"].map(percent)
+    return pd.DataFrame(
+        {
+            "N": systems["neighbours"].map(lambda count: NO_VALUE if pd.isna(count) else f"{count:.0f}"),
+            "Binary HIPAA F": systems["token_binary_hipaa f1"].map(percent),
+            "Strict F": systems["entity_strict f1"].map(percent),
+            "Fresh adversary": systems["fresh accuracy"].map(percent),
+            "95 % interval": (low + " to " + high).mask(systems["fresh accuracy"].isna(), NO_VALUE),
+        }
     )
-    is_scale = any(system["kind"] in ("non-private", "pseudonyms") and system["name"] in columns for system in systems)
+
+
+def attack_table(systems: pd.DataFrame) -> Table:
+    """Result of each attack (rows) on each system."""
+    rows = dict(_attacks(systems))
+    cells = pd.DataFrame(rows, index=systems.index).dropna(how="all").dropna(axis=1, how="all").fillna(NO_VALUE).T
     notes = (
         *_NOTES,
         "Averaging: who has the representation tries every candidate, takes the mean over so many draws of noise, and "
         "the nearest one; among a name's N neighbours, and among all names seen: the first, and the first ten.",
         "Linking: how often two vectors of one name are more alike than those of two of its type; 50 % is chance.",
         "Inversion: words that a decoder reads out of the vectors; it was taught on the training sentences.",
-        *([_SCALE] if is_scale else []),
+        *([_SCALE] if systems["kind"][list(cells)].isin([RAW, PSEUDONYMS]).any() else []),
     )
-    data = [
-        (system["name"], _figure(*key), system["values"][key])
-        for system in systems
-        for kind in _KINDS
-        for key in system["values"]
-        if key[0] == kind
-    ]
-    return Table("Attacks (%)", cells, notes, pd.DataFrame(data, columns=["system", "figure", "value"]))
+    return Table("Attacks (%)", cells, notes, _data(systems))
 
 
-def _figure(kind: str, category: str, measure: str) -> str:
-    """Name of a measure of an attack in the table's CSV."""
-    if category == OVERALL:
-        return f"{kind} {measure}"
-    return f"{kind} by_adversary {category}" if kind in ACCURACIES else f"{kind} {category} {measure}"
+def _attacks(systems: pd.DataFrame) -> Iterator[tuple[str, pd.Series]]:
+    """Figures of each attack, in per cent, by its name; missing for a system on which it is not made."""
 
+    def figures(column: str) -> pd.Series:
+        none = pd.Series(None, systems.index, dtype=object)
+        found = systems.get(column, none)
+        return found.map(lambda value: percent(value, 1)).where(found.notna(), None)
 
-def _attacks(system: Described) -> Iterator[tuple[str, str]]:
-    """Figures of a system's attacks, in per cent, by their names."""
     for kind, title in ACCURACIES.items():
-        accuracy, low, high = (of_attack(system, kind, name) for name in ("accuracy", "low", "high"))
-        if accuracy is not None:
-            yield f"pairs, {title}", f"{percent(accuracy, 1)} ({percent(low, 1)} to {percent(high, 1)})"
+        accuracy, low, high = (figures(f"{kind} {name}") for name in ("accuracy", "low", "high"))
+        yield f"pairs, {title}", accuracy + " (" + low + " to " + high + ")"
     for kind, among in (("averaging", "neighbours"), ("averaging_names", "all names")):
-        draws = [category for found, category, measure in system["values"] if (found, measure) == (kind, "top1")]
+        draws = [name.rpartition(" ")[2] for name in systems if name.startswith(f"{kind} top1 ")]
         for number in draws:
-            hits = (percent(of_attack(system, kind, name, number), 1) for name in ("top1", "top10"))
-            yield f"averaging, {among}, draws {number}: first / first ten", " / ".join(hits)
+            hits = [figures(f"{kind} {name} {number}") for name in ("top1", "top10")]
+            yield f"averaging, {among}, draws {number}: first / first ten", hits[0] + " / " + hits[1]
         if draws:
-            yield f"averaging, {among}: chance", percent(of_attack(system, kind, "chance", draws[0]), 1)
-    if ("linking", OVERALL, "auc") in system["values"]:
-        yield "linking, AUC", percent(of_attack(system, "linking", "auc"), 1)
+            yield f"averaging, {among}: chance", figures(f"{kind} chance {draws[0]}")
+    yield "linking, AUC", figures("linking auc")
     for name, words in (("", "PHI"), ("others_", "other words")):
-        if ("inversion", OVERALL, "recovered") in system["values"]:
-            yield f"inversion, {words} read", percent(of_attack(system, "inversion", f"{name}recovered"), 1)
-            by_frequency = of_attack(system, "inversion", f"{name}by_frequency")
-            yield f"inversion, {words} by frequency", percent(by_frequency, 1)
+        yield f"inversion, {words} read", figures(f"inversion {name}recovered")
+        yield f"inversion, {words} by frequency", figures(f"inversion {name}by_frequency")
 
 
-def neighbours_table(systems: Sequence[Described]) -> Table:
+def neighbours_table(systems: pd.DataFrame) -> Table:
     """F and accuracy by the number of neighbours: the numbers of Figures 4 and 5, and the PHI that pseudonyms leave."""
-    shown = sorted(
-        (system for system in systems if system["neighbours"] is not None),
-        key=lambda system: (system["kind"], system["embedding"], system["neighbours"]),
-    )
-    rows = {system["name"]: {**_row(system, published=False), **_remains(system)} for system in shown}
+    shown = systems[systems["neighbours"].notna()].sort_values(["kind", "embedding", "neighbours"], kind="stable")
+    remains = {"Unchanged": ("unchanged", percent), "Holding": ("containing", percent)}
+    remains["Neighbours that hold it"] = ("neighbours_that_contain", "{:.2f}".format)
+    cells = _cells(shown)
+    for title, (name, text) in remains.items():
+        found = shown.get(f"remains {name}", pd.Series(None, shown.index, dtype=float))
+        cells[title] = found.map(text).where(found.notna(), NO_VALUE)
     notes = (
         "Figures 4 and 5 of friedrich2019.",
         "Unchanged, holding: the shares of PHI tokens whose pseudonym is the word itself, or holds it.",
@@ -258,16 +215,7 @@ def neighbours_table(systems: Sequence[Described]) -> Table:
         + " and ".join(f"{value} by {name}" for name, value in friedrich2019.CONTAINING.items())
         + ", of 100.",
     )
-    return Table(
-        "By the number of neighbours", pd.DataFrame.from_dict(rows, orient="index"), notes, systems_frame(systems)
-    )
-
-
-def _remains(system: Described) -> dict[str, str]:
-    shares = {"Unchanged": "unchanged", "Holding": "containing"}
-    cells = {title: percent(of_attack(system, "remains", name)) for title, name in shares.items()}
-    number = of_attack(system, "remains", "neighbours_that_contain")
-    return {**cells, "Neighbours that hold it": NO_VALUE if number is None else f"{number:.2f}"}
+    return Table("By the number of neighbours", cells, notes, _data(shown))
 
 
 def _pooling_notes(table: Table) -> tuple[str, ...]:
@@ -279,48 +227,43 @@ def _pooling_notes(table: Table) -> tuple[str, ...]:
     )
 
 
-def _against_raw(results: Results, systems: Sequence[Described]) -> Iterator[str]:
-    raw = {s["embedding"]: s["entity_strict"] for s in systems if s["kind"] == "non-private"}
-    for system in systems:
-        if system["kind"] not in CLOSE or not _main(results, system) or system["embedding"] not in raw:
-            continue
-        f1 = system["entity_strict"]
-        behind = raw[system["embedding"]] - f1
-        close = "within" if behind <= CLOSE[system["kind"]] else "not within"
-        yield (
-            f"{system['name']}: strict F {percent(f1)} %, {-100 * behind:+.2f} points against the notes themselves: "
-            f"{close} {100 * CLOSE[system['kind']]:g} of them."
-        )
+def _against_raw(results: Results, systems: pd.DataFrame) -> Iterator[str]:
+    raw = systems[systems["kind"] == RAW].set_index("embedding")["entity_strict f1"].to_dict()
+    shown = _main(results, systems)
+    for name, kind, embedding, f1 in shown[["kind", "embedding", "entity_strict f1"]].itertuples():
+        if kind in CLOSE and embedding in raw:
+            behind = raw[embedding] - f1
+            close = "within" if behind <= CLOSE[kind] else "not within"
+            yield (
+                f"{name}: strict F {percent(f1)} %, {-100 * behind:+.2f} points against the notes themselves: "
+                f"{close} {100 * CLOSE[kind]:g} of them."
+            )
 
 
-def _hidden(systems: Sequence[Described]) -> Iterator[str]:
-    for system in systems:
-        fresh, low, high = (of_attack(system, "fresh", name) for name in ("accuracy", "low", "high"))
-        bare = of_attack(system, "no_noise", "accuracy")
-        if fresh is None or low is None or high is None:
-            continue
+def _hidden(systems: pd.DataFrame) -> Iterator[str]:
+    names = ["fresh accuracy", "fresh low", "fresh high", "no_noise accuracy"]
+    for name, fresh, low, high, bare in systems.dropna(subset=names[:3])[names].itertuples():
         accuracy = (
-            f"{system['name']}: the worst fresh adversary was right on {percent(fresh, 1)} % of the pairs "
+            f"{name}: the worst fresh adversary was right on {percent(fresh, 1)} % of the pairs "
             f"(95 % interval {percent(low, 1)} to {percent(high, 1)}): "
         )
         if low > CHANCE and high > HIDDEN:
             yield accuracy + "the representation leaks."
         elif high > HIDDEN:
             yield accuracy + "these are too few pairs to tell whether it hides."
-        elif bare is not None and bare < STRONG:
+        elif bare < STRONG:
             yield accuracy + f"but without noise only on {percent(bare, 1)} %, so it is too weak to tell."
         else:
             yield accuracy + "it cannot tell real pairs from fake ones."
 
 
-def _cautions(systems: Sequence[Described]) -> list[str]:
+def _cautions(systems: pd.DataFrame) -> list[str]:
     """Limits of any claim of privacy."""
     found = [
         "No figure here is a promise: it says how well these attacks did, not how well the next one will.",
         "Nothing protects words that are no PHI; the attacks table says how many of them can be read.",
     ]
-    fewest = min((n for system in systems if (n := of_attack(system, "fresh", "pairs")) is not None), default=None)
-    if fewest is not None and fewest < _FEWEST_PAIRS:
+    if (fewest := systems["fresh pairs"].min()) < _FEWEST_PAIRS:  # NaN, without adversaries, is not.
         found.append(f"The adversaries were tried on {fewest:,.0f} pairs only, so the intervals are wide.")
     return found
 

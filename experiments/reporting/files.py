@@ -32,7 +32,7 @@ from experiments.reporting.findings import cautions, probability, ranking
 from experiments.results.folder import Folder
 from experiments.results.schema import LAYERS, Results, is_plain, is_synthetic
 from experiments.tables import Table, settings_table, to_csv, to_latex, to_markdown
-from experiments.tables.table import percent
+from experiments.tables.frames import percent
 
 _MOST_SYSTEMS = 2
 MOST_PAGES = 100  # each is a whole document with all of its words explained, some 100 kB

@@ -13,8 +13,7 @@ from experiments.papers import PAPERS, Paper
 from experiments.results.measurements import OVERALL
 from experiments.results.schema import Results, is_plain
 from experiments.results.view import View
-from experiments.tables.frames import select
-from experiments.tables.table import percent
+from experiments.tables.frames import percent, select
 
 _ERRORS = {
     "missed": "missed entities",

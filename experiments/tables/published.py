@@ -12,8 +12,8 @@ from experiments.papers import Paper
 from experiments.papers.paper import Printed, PrintedTable, SystemRow, SystemTable, TypeTable
 from experiments.results.measurements import MEASURES, OVERALL
 from experiments.results.view import View
-from experiments.tables.frames import HIPAA_TOKENS, SCORES, score_frame, summary_frame
-from experiments.tables.table import NO_VALUE, Table, hipaa_notes, percent, run_counts
+from experiments.tables.frames import HIPAA_TOKENS, NO_VALUE, SCORES, percent, pivot, score_frame
+from experiments.tables.table import Table, hipaa_notes, run_counts
 
 _COLUMNS = ["system", "source", "category", "measure", "value"]
 
@@ -33,28 +33,20 @@ def _by_type(view: View, paper: Paper, printed: TypeTable) -> Table:
     """Each of the paper's models, followed by our systems of the same model; then our others."""
     frame = _means_of_both(view, paper, printed)
     frame = frame[frame["measure"].isin(printed.measures)]
-    texts = frame.set_index(["category", "system", "measure"])["value"].map(percent).to_dict()
-    categories = list(dict.fromkeys([*printed.scores, *frame["category"]]))
-    types = [category for category in categories if category != OVERALL]
+    types = [category for category in dict.fromkeys([*printed.scores, *frame["category"]]) if category != OVERALL]
     letters = {measure: f" {MEASURES[measure]}" for measure in MEASURES if measure in printed.measures}
     if len(letters) == 1:  # The title says which.
         letters = dict.fromkeys(letters, "")
-    rows = {
-        category: {
-            f"{system}{letter}": texts.get((category, system, measure), NO_VALUE)
-            for system in frame["system"].unique()
-            for measure, letter in letters.items()
-        }
-        for category in [*types, OVERALL]
-    }
-    cells = pd.DataFrame.from_dict(rows, orient="index")
+    columns = {(s, measure): f"{s}{letter}" for s in frame["system"].unique() for measure, letter in letters.items()}
+    texts = frame.set_index(["category", "system", "measure"])["value"].map(percent)
+    cells = pivot(texts, [*types, OVERALL], columns)
     notes = (*_notes(view, paper, "entity_strict"), *printed.notes)
     return Table(printed.title, cells, notes, frame, group=len(letters))
 
 
 def _means_of_both(view: View, paper: Paper, printed: TypeTable) -> pd.DataFrame:
     """System, source ("published", "ours"), category, measure, value (a mean); each paper's model before our own."""
-    ours = summary_frame(score_frame(view), "system", "category", "measure").rename(columns={"mean": "value"})
+    ours = score_frame(view).groupby(["system", "category", "measure"], sort=False)["value"].mean().reset_index()
     ours = ours[ours["category"].isin([*view["dataset"]["types"], OVERALL])].assign(source="ours")[_COLUMNS]
     systems = {system: found["model"] for system, found in view["systems"].items()}
     parts = []
@@ -124,16 +116,23 @@ def _notes(view: View, paper: Paper, match: str) -> tuple[str, ...]:
     )
 
 
-def printed_cells(printed: PrintedTable, row: Hashable) -> dict[str, str]:
-    """Texts of a printed row by column; `NO_VALUE` for what is not printed."""
-    numbers = printed.rows.get(row, (None,) * len(printed.columns))
-    return {name: _text(value, printed.digits) for name, value in zip(printed.columns, numbers, strict=True)}
-
-
 def printed_table(printed: PrintedTable) -> Table:
     """A printed table alone."""
-    cells = pd.DataFrame.from_dict({row: printed_cells(printed, row) for row in printed.rows}, orient="index")
+    cells = with_printed_columns(pd.DataFrame(index=list(printed.rows)), printed, printed.rows)
     return Table(printed.title, cells, printed.notes, cells)
+
+
+def with_printed_columns(cells: pd.DataFrame, printed: PrintedTable, rows: Iterable[Hashable]) -> pd.DataFrame:
+    """Cells of ours, and after them the columns of a printed table; `NO_VALUE` for what is not printed.
+
+    Args:
+        cells: ours.
+        printed: the printed table.
+        rows: its row for each row of ours.
+    """
+    none = (None,) * len(printed.columns)
+    texts = [[_text(value, printed.digits) for value in printed.rows.get(row, none)] for row in rows]
+    return pd.concat([cells, pd.DataFrame(texts, cells.index, list(printed.columns))], axis=1)
 
 
 def with_printed_rows(table: Table, printed: PrintedTable) -> Table:

@@ -14,49 +14,45 @@ import pandas as pd
 from crfdeid.documents import Document, Span, tokens_of
 from crfdeid.evaluation import ERROR_CAUSES, TAB_MEASURES
 from crfdeid.evaluation.tokens import missed_tokens, token_types
-from experiments.results.measurements import MACRO, MEASURES, OVERALL
+from experiments.results.measurements import MACRO, MEASURES, OVERALL, TAB
 from experiments.results.schema import Results
 from experiments.results.view import View
 from experiments.tables.frames import (
-    ALL_ERRORS,
     BOUNDARY,
     MISSED,
     SCORES,
     SPURIOUS,
     confusion_frame,
-    error_frame,
-    fraction_frame,
-    identifier_frame,
     interval_frame,
-    pair_frame,
-    rows_of,
+    long_form,
+    means,
+    percent,
+    pivot,
     score_frame,
+    select,
     summary_frame,
+    wide,
 )
 from experiments.tables.table import (
     MARK,
-    NO_VALUE,
     Table,
     count,
     hipaa_notes,
     holding,
     interval_name,
-    long_form,
-    mean_and_deviation,
     name_of_test,
-    percent,
     run_counts,
     run_notes,
     score_notes,
 )
 
-_SCORE_KEYS = ("system", "category", "measure")
 _COUNTS_NOTE = "A document's counts are averaged over a system's seeds before F: not quite the mean of the seeds' F."
 ERROR_NAMES = {
     "missed": "Missed entity",
     "wrong": "Wrong entity",
     "boundary": "Boundary",
     "spurious": "Spurious",
+    "all": "All errors",
 }
 _TOP_CONFUSIONS = 5
 _PER_SYSTEM = 4  # missed tokens that are shown
@@ -70,93 +66,79 @@ def score_table(view: View) -> Table:
 
     An F is marked where it differs from the first system's by the paired test.
     """
-    frame = score_frame(view)
-    types = [label for label in view["dataset"]["types"] if label in set(frame["category"])]
+    rows = score_frame(view)
+    types = [label for label in view["dataset"]["types"] if label in set(rows["category"])]
     first = next(iter(view["systems"]))
-    held = frozenset((system, category) for other, system, category in holding(view) if other == first)
+    texts = means(rows, "category", "system", "measure")
+    for other, system, category in holding(view):
+        if other == first and (category, system, "f1") in texts:
+            texts[category, system, "f1"] += MARK
     notes = [f"Match: {SCORES['entity_strict']}. {OVERALL}: all types together (micro average)."]
     if (view["comparison"] or {}).get("pairs"):
         notes.append(f"F marked with {MARK} differs from that of {first}: {name_of_test(view)}.")
-    return Table(
-        "Scores by category (recall, precision, F in %)",
-        _side_by_side(frame, [*types, OVERALL, MACRO], marked=held),
-        (*notes, *run_notes(view), *score_notes(view)),
-        summary_frame(frame, *_SCORE_KEYS),
-        group=3,
-    )
+    cells = pivot(texts, [*types, OVERALL, MACRO], _side_by_side(view))
+    notes += (*run_notes(view), *score_notes(view))
+    return Table("Scores by category (recall, precision, F in %)", cells, tuple(notes), rows, group=3)
+
+
+def _side_by_side(view: View) -> dict[tuple[str, str], str]:
+    """Columns of a table with three scores of each system."""
+    return {(s, measure): f"{s} {letter}" for s in view["systems"] for measure, letter in MEASURES.items()}
 
 
 def overview_table(view: View) -> Table:
     """Overall recall, precision and F by every kind of match."""
-    frames = []
-    for match, name in SCORES.items():
-        frame = score_frame(view, match)
-        frames.append(frame[frame["category"] == OVERALL].assign(category=name))
-    frame = pd.concat(frames)
-    return Table(
-        "Overall scores by kind of match (micro average, %)",
-        _side_by_side(frame, list(SCORES.values())),
-        (*hipaa_notes(view), *run_notes(view), *score_notes(view)),
-        summary_frame(frame, *_SCORE_KEYS),
-        group=3,
-    )
+    rows = pd.concat([score_frame(view, match) for match in SCORES])
+    rows = rows[rows["category"] == OVERALL]
+    cells = pivot(means(rows, "kind", "system", "measure"), SCORES, _side_by_side(view))
+    notes = (*hipaa_notes(view), *run_notes(view), *score_notes(view))
+    return Table("Overall scores by kind of match (micro average, %)", cells, notes, rows, group=3)
 
 
 def identifier_table(view: View) -> Table:
     """Recall of direct and quasi-identifiers, and precision, as the Text Anonymization Benchmark counts them."""
-    frame = identifier_frame(view)
-    summary = summary_frame(frame, "system", "score")
-    texts = summary.set_index(["system", "score"]).apply(mean_and_deviation, axis=1)
-    cells = texts.unstack()[list(TAB_MEASURES)].reindex(frame["system"].unique())
-    cells.columns = [f"{name}, {measure}" for name, measure in TAB_MEASURES.values()]
-    cells.index.name = None
+    counts = wide(select(view["measurements"], TAB), "system", "seed", "category")[["count", "total"]].astype(int)
+    rows = counts.assign(value=counts["count"] / counts["total"].clip(lower=1)).reset_index()
+    columns = {score: f"{name}, {measure}" for score, (name, measure) in TAB_MEASURES.items()}
     notes = (
         "In %, with document consistency. An entity is masked if all letters and digits of all its mentions are.",
         *run_notes(view),
     )
-    return Table("Direct and quasi-identifiers", cells, notes, frame)
+    cells = pivot(means(rows, "system", "category"), rows["system"].unique(), columns)
+    return Table("Direct and quasi-identifiers", cells, notes, rows)
 
 
 def embedding_table(view: View) -> Table:
     """One row for each embedding and network: size, out-of-vocabulary shares and overall scores."""
-    frame = score_frame(view)
-    summary = summary_frame(frame[frame["category"] == OVERALL], *_SCORE_KEYS)
-    texts = summary.set_index(["system", "measure"]).apply(mean_and_deviation, axis=1)
+    rows = select(score_frame(view), "entity_strict", category=OVERALL)
     held, split = holding(view), view["dataset"]["test"]
+    systems = {name: found for name, found in view["systems"].items() if found["embedding"] is not None}
+    columns = {"precision": "Precision", "recall": "Recall", "f1": "F"}
+    cells = pivot(
+        means(rows, "system", "measure"), {s: f"{a['model']}: {a['embedding']}" for s, a in systems.items()}, columns
+    )
     first: dict[str, str] = {}
-    rows, data = {}, []
-    for system, found in view["systems"].items():
-        if found["embedding"] is None:
-            continue
-        model, embedding = found["model"], view["embeddings"][found["embedding"]]
-        unknown = embedding["out_of_vocabulary"][split]
-        mark = MARK if (first.setdefault(model, system), system, OVERALL) in held else ""
-        rows[f"{model}: {found['embedding']}"] = {
-            "Dimension": f"{embedding['dim']}",
-            "Unknown tokens (%)": percent(unknown["tokens"]),
-            "Unknown words (%)": percent(unknown["types"]),
-            "Precision": texts[system, "precision"],
-            "Recall": texts[system, "recall"],
-            "F": texts[system, "f1"] + mark,
-        }
-        means = summary[summary["system"] == system].set_index("measure")["mean"]
-        sizes = {"words": embedding["words"], "dim": embedding["dim"]}
-        data.append({"model": model, "embedding": found["embedding"], **sizes, **unknown, **means.to_dict()})
+    sizes = []
+    for place, (system, found) in enumerate(systems.items()):
+        facts = view["embeddings"][found["embedding"]]
+        sizes.append((f"{facts['dim']}", *(percent(facts["out_of_vocabulary"][split][n]) for n in ("tokens", "types"))))
+        if (first.setdefault(found["model"], system), system, OVERALL) in held:
+            cells.iloc[place, -1] += MARK
+    names = ["Dimension", "Unknown tokens (%)", "Unknown words (%)"]
+    cells = pd.concat([pd.DataFrame(sizes, cells.index, names), cells], axis=1)
     notes = [
         "Strict entity scores of all types together, in %.",
         f"Unknown: the tokens of the {split} split, and its different words, that the embedding has no word for.",
     ]
     if held:
         notes.append(f"F marked with {MARK} differs from that of the network's first row: {name_of_test(view)}.")
-    cells = pd.DataFrame.from_dict(rows, orient="index")
-    return Table("Embeddings", cells, (*notes, *run_notes(view)), pd.DataFrame(data))
+    return Table("Embeddings", cells, (*notes, *run_notes(view)), rows[rows["system"].isin(list(systems))])
 
 
 def replicate_table(view: View) -> Table:
     """Variation of F over seeds: mean, standard deviation, best and worst of each system."""
-    frame = score_frame(view)
-    overall = frame[(frame["category"] == OVERALL) & (frame["measure"] == "f1")]
-    summary = summary_frame(overall, "system").set_index("system").rename_axis(None)
+    rows = select(score_frame(view), "entity_strict", measure="f1", category=OVERALL)
+    summary = summary_frame(rows, "system").rename_axis(None)
     cells = summary[["mean", "sd", "best", "worst"]].map(percent)
     cells.columns = ["Mean", "SD", "Best", "Worst"]
     cells.insert(0, "Runs", summary["runs"].astype(str))
@@ -164,36 +146,28 @@ def replicate_table(view: View) -> Table:
         "Strict entity F of all types together, in %, on the scored split. SD: standard deviation of a sample.",
         *run_notes(view, "Each system ran with"),
     )
-    return Table("Replicates: overall F by seed", cells, notes, summary_frame(frame, *_SCORE_KEYS))
+    return Table("Replicates: overall F by seed", cells, notes, rows)
 
 
 def fraction_table(view: View) -> Table:
     """Overall F against the amount of training data."""
-    frame = fraction_frame(view)
-    overall = frame[(frame["category"] == OVERALL) & (frame["measure"] == "f1")]
-    summary = summary_frame(overall, "system", "fraction").set_index(["fraction", "system"])
-    texts = summary.apply(mean_and_deviation, axis=1).to_dict()
-    sizes = overall.drop_duplicates("fraction").set_index("fraction").sort_index()
-    rows = {
-        f"{percent(fraction, 0)} %": {
-            "Documents": f"{sizes.loc[fraction, 'documents']:,}",
-            "Sentences": f"{sizes.loc[fraction, 'sentences']:,}",
-            **{system: texts.get((fraction, system), NO_VALUE) for system in view["systems"]},
-        }
-        for fraction in sizes.index
+    rows = select(view["fractions"], "entity_strict", measure="f1", category=OVERALL)
+    sizes = {
+        size["fraction"]: size for size in view["dataset"]["fractions"] if size["fraction"] in set(rows["fraction"])
     }
+    texts = means(rows, "fraction", "system")
+    cells = pivot(texts, {f: f"{percent(f, 0)} %" for f in sizes}, {system: system for system in view["systems"]})
+    for place, name in enumerate(("Documents", "Sentences")):
+        cells.insert(place, name, [f"{size[name.lower()]:,}" for size in sizes.values()])
     notes = ("Strict entity F of all types together, in %, on the whole scored split.", *run_notes(view))
-    keys = ("system", "fraction", "documents", "sentences", "tokens", "category", "measure")
-    cells = pd.DataFrame.from_dict(rows, orient="index")
-    return Table("F by amount of training data", cells, notes, summary_frame(frame, *keys))
+    return Table("F by amount of training data", cells, notes, rows)
 
 
 def interval_table(view: View) -> Table:
     """The bootstrap interval of every system's overall F."""
     frame = interval_frame(view)
-    overall = frame[frame["category"] == OVERALL].set_index("system")
+    overall = frame[frame["category"] == OVERALL].set_index("system").rename_axis(None)
     cells = pd.DataFrame({"F": overall["f1"], "Low": overall["low"], "High": overall["high"]}).map(percent)
-    cells.index.name = None
     notes = (
         f"Each F ({view['comparison']['measure']}) in %, with its {interval_name(view)} on documents, "
         f"{view['comparison']['samples']:,} samples.",
@@ -204,85 +178,57 @@ def interval_table(view: View) -> Table:
 
 def pair_table(view: View) -> Table:
     """Overall F of any two systems: the difference, its interval, and its significance."""
-    frame = pair_frame(view)
-    overall = frame[frame["category"] == OVERALL]
-    rows = [
+    frame = pd.DataFrame(view["comparison"]["pairs"])
+    frame = frame.assign(holds=frame["p_holm"] <= view["comparison"]["level"])
+    overall = frame[frame["category"] == OVERALL].set_index("a")
+    points = (100 * overall[["difference", "low", "high"]]).map("{:+.2f}".format)
+    cells = pd.DataFrame(
         {
-            "": pair["a"],
-            "Against": pair["b"],
-            "F": percent(pair["f1_a"]),
-            "F against": percent(pair["f1_b"]),
-            "Difference": f"{100 * pair['difference']:+.2f}",
-            "Interval": f"{100 * pair['low']:+.2f} to {100 * pair['high']:+.2f}",
-            "p": _probability(pair["p"]),
-            "p (Holm)": _probability(pair["p_holm"]),
-            "Holds": "yes" if pair["holds"] else "no",
+            "Against": overall["b"],
+            "F": overall["f1_a"].map(percent),
+            "F against": overall["f1_b"].map(percent),
+            "Difference": points["difference"],
+            "Interval": points["low"] + " to " + points["high"],
+            "p": overall["p"].map(_probability),
+            "p (Holm)": overall["p_holm"].map(_probability),
+            "Holds": overall["holds"].map({True: "yes", False: "no"}),
         }
-        for pair in rows_of(overall)
-    ]
+    )
     notes = (
         "Difference: the second system's F less the first's, in percentage points.",
         f"Test: {name_of_test(view)}; {interval_name(view)} on documents, paired, "
         f"{view['comparison']['samples']:,} samples.",
         _COUNTS_NOTE,
     )
-    return Table("Significance of differences in overall F", pd.DataFrame(rows).set_index(""), notes, frame)
+    return Table("Significance of differences in overall F", cells.rename_axis(""), notes, frame)
 
 
 def _probability(p: float) -> str:
     return "<0.0001" if p < 0.00005 else f"{p:.4f}"
 
 
-def _side_by_side(
-    frame: pd.DataFrame, categories: Sequence[str], *, marked: frozenset[tuple[str, str]] = frozenset()
-) -> pd.DataFrame:
-    """One row a category, three columns a system; mean and standard deviation where a system has several runs.
-
-    Args:
-        frame: from `score_frame`.
-        categories: the rows, in order.
-        marked: each (system, category) whose F gets a `MARK`.
-    """
-    summary = summary_frame(frame, "system", "category", "measure")
-    texts = {(row["system"], row["category"], row["measure"]): mean_and_deviation(row) for row in rows_of(summary)}
-    for system, category in marked & {key[:2] for key in texts}:
-        texts[system, category, "f1"] += MARK
-    systems = list(dict.fromkeys(frame["system"]))
-    rows = {
-        category: {
-            f"{system} {letter}": texts.get((system, category, measure), NO_VALUE)
-            for system in systems
-            for measure, letter in MEASURES.items()
-        }
-        for category in categories
-    }
-    return pd.DataFrame.from_dict(rows, orient="index")
-
-
 def error_table(view: View) -> Table:
-    """Error categories by system, with causes and the most frequent confusions of types."""
-    frame, runs = error_frame(view), run_counts(view)
-    totals = frame.groupby(["category", "cause", "system"])["count"].sum().to_dict()
-
-    def row(category: str, cause: str) -> list[str]:
-        return [count(totals.get((category, cause, s), 0) / runs[s], mean=runs[s] > 1) for s in runs]
-
-    rows = {}
-    for category, name in ERROR_NAMES.items():
-        rows[name] = row(category, "")
-        for cause in _shown_causes(frame, category):
-            rows[f"{name}: {cause}"] = row(category, cause)
-    rows[ALL_ERRORS] = row(ALL_ERRORS, "")
-    cells = pd.DataFrame.from_dict(rows, orient="index", columns=list(runs))
+    """Errors by system and category, with their causes and the most frequent confusions of types."""
+    runs, rows = run_counts(view), view["measurements"]
+    rows = rows[
+        rows["kind"].isin(["causes", "confusions"]) | ((rows["kind"] == "errors") & (rows["category"] == OVERALL))
+    ]
+    is_pair = rows["kind"] == "confusions"
+    cause = rows["category"].mask(is_pair, rows["category"] + " taken for " + rows["measure"]).replace(OVERALL, "")
+    named = rows.assign(error=rows["measure"].mask(is_pair, "wrong"), cause=cause)
+    sums = named.groupby(["error", "cause", "system"])["value"].sum()
+    shown = {}
+    for error, name in ERROR_NAMES.items():
+        counts = sums[error].groupby("cause").sum()
+        causes = [cause for cause in ERROR_CAUSES if cause in counts]
+        pairs = counts.drop(["", *causes]).nlargest(_TOP_CONFUSIONS)
+        shown |= {(error, ""): name, **{(error, cause): f"{name}: {cause}" for cause in (*causes, *pairs.index)}}
+    cells = pd.DataFrame(
+        {s: [count(sums.get((*key, s), 0) / runs[s], mean=runs[s] > 1) for key in shown] for s in runs},
+        list(shown.values()),
+    )
     notes = ("One error can have several causes, or none.", *run_notes(view, "Means of"), *score_notes(view))
-    return Table("Errors: entities by category and cause", cells, notes, frame)
-
-
-def _shown_causes(frame: pd.DataFrame, category: str) -> list[str]:
-    """Causes that occur; of confusions, the most frequent ones in all systems together."""
-    counts = frame[(frame["category"] == category) & (frame["cause"] != "")].groupby("cause")["count"].sum()
-    causes = [cause for cause in ERROR_CAUSES if cause in counts.index]
-    return [*causes, *counts.drop(index=causes).nlargest(_TOP_CONFUSIONS).index]
+    return Table("Errors: entities by category and cause", cells, notes, rows)
 
 
 def confusion_table(view: View, system: str) -> Table:

@@ -9,19 +9,11 @@ from typing import Any
 import pandas as pd
 
 from crfdeid.augmentation import NO_COPIES
+from experiments.results.measurements import point_name
 from experiments.results.schema import Results
 from experiments.results.view import View
-from experiments.tables.frames import (
-    SPLIT_NAMES,
-    corpus_frame,
-    rows_of,
-    settings_frame,
-    summary_frame,
-    sweep_frame,
-    time_frame,
-    vocabulary_frame,
-)
-from experiments.tables.table import MARK, NO_VALUE, Table, long_form, mean_and_deviation, percent, run_notes
+from experiments.tables.frames import NO_VALUE, SPLIT_NAMES, corpus_frame, long_form, means, percent, pivot, select
+from experiments.tables.table import MARK, Table, run_notes
 
 
 def corpus_table(corpus: Mapping[str, Any]) -> Table:
@@ -40,9 +32,12 @@ def corpus_table(corpus: Mapping[str, Any]) -> Table:
 
 def settings_table(results: Results) -> Table:
     """Settings by system."""
-    frame = settings_frame(results["systems"])
-    cells = frame.map(_setting)
-    cells.index = cells.index.str.replace("_", " ")
+    systems = {name: about["settings"] for name, about in results["systems"].items()}
+    names = list(dict.fromkeys(name for own in systems.values() for name in own))
+    frame = pd.DataFrame(
+        {system: [_setting(own.get(name)) for name in names] for system, own in systems.items()}, names
+    )
+    cells = frame.set_axis([name.replace("_", " ") for name in names])
     command = results["command"]
     notes = [f"Profile: {command['profile']}; seeds: {', '.join(map(str, command['seeds']))}."]
     if (augment := command.get("augment", NO_COPIES)) != NO_COPIES:
@@ -52,7 +47,7 @@ def settings_table(results: Results) -> Table:
             f"Trained on shuffled sentences, each word of PHI one of its {count} nearest, itself among them, "
             f"by vectors of {Path(command['neighbours_from']).name}; what is scored is as it was."
         )
-    return Table("Settings", cells, tuple(notes), long_form(frame.map(_setting), "setting", "system"))
+    return Table("Settings", cells, tuple(notes), long_form(frame, "setting", "system"))
 
 
 def _setting(value: Any) -> str:
@@ -63,23 +58,18 @@ def _setting(value: Any) -> str:
 
 def sweep_table(view: View) -> Table:
     """Grid of a sweep: one row a point, one column a system, F on dev; the chosen point is marked."""
-    frame = sweep_frame(view)
-    summary = summary_frame(frame, "system", "point", "chosen")
-    texts = {
-        (row["point"], row["system"]): mean_and_deviation(row) + (MARK if row["chosen"] else "")
-        for row in rows_of(summary)
-    }
-    systems, points = summary["system"].unique(), summary["point"].unique()
-    rows = {
-        _point_text(view["points"][point]): [texts.get((point, system), NO_VALUE) for system in systems]
-        for point in points
-    }
+    rows = select(view["sweep"], "dev", measure="f1")
+    texts = means(rows, "point", "system")
+    for system, about in view["systems"].items():
+        if "chosen" in about and (point_name(about["chosen"]), system) in texts:
+            texts[point_name(about["chosen"]), system] += MARK
+    points = {point: _point_text(view["points"][point]) for point in rows["point"].unique()}
     notes = (
         f"Strict entity F on dev in %, of the epoch that is kept; {MARK}: the highest mean of a system, its choice.",
         "The scored split took no part in the choice.",
     )
-    cells = pd.DataFrame.from_dict(rows, orient="index", columns=systems)
-    return Table("Sweep: F on dev by setting", cells, notes, frame.drop(columns="point"))
+    cells = pivot(texts, points, {system: system for system in rows["system"].unique()})
+    return Table("Sweep: F on dev by setting", cells, notes, rows)
 
 
 def _point_text(point: Mapping[str, Any]) -> str:
@@ -92,12 +82,29 @@ def _point_text(point: Mapping[str, Any]) -> str:
 
 def vocabulary_table(view: View) -> Table:
     """Share of each split without a vector in an embedding."""
-    frame = vocabulary_frame(view)
-    rows: dict[str, dict[str, str]] = {}
-    for found in rows_of(frame):
-        row = rows.setdefault(found["embedding"], {"Words": f"{found['words']:,}", "Dimension": f"{found['dim']}"})
-        name = SPLIT_NAMES[found["split"]]
-        row |= {f"{name} tokens": percent(found["tokens"]), f"{name} words": percent(found["types"])}
+    rows = [
+        {
+            "embedding": name,
+            "kind": facts["kind"],
+            "words": facts["words"],
+            "dim": facts["dim"],
+            "split": split,
+            **rates,
+        }
+        for name, facts in view["embeddings"].items()
+        for split, rates in facts["out_of_vocabulary"].items()
+    ]
+    cells = pd.DataFrame(
+        {
+            name: {"Words": f"{facts['words']:,}", "Dimension": f"{facts['dim']}"}
+            | {
+                f"{SPLIT_NAMES[split]} {what}": percent(rates[kind])
+                for split, rates in facts["out_of_vocabulary"].items()
+                for what, kind in (("tokens", "tokens"), ("words", "types"))
+            }
+            for name, facts in view["embeddings"].items()
+        }
+    ).T
     notes = [
         "Share in % that the embedding has no word for: of all tokens of a split, and of its different words.",
         "Words: how many the embedding has.",
@@ -106,21 +113,16 @@ def vocabulary_table(view: View) -> Table:
         if facts["subword_buckets"]:
             notes.append(f"{name} has a vector for every other word too, made of the word's parts.")
         notes += facts["notices"]
-    return Table("Out-of-vocabulary rates", pd.DataFrame.from_dict(rows, orient="index"), tuple(notes), frame)
+    return Table("Out-of-vocabulary rates", cells, tuple(notes), pd.DataFrame(rows))
 
 
 def time_table(view: View) -> Table:
     """Time by phase and system."""
-    frame = time_frame(view)
-    mean = frame.pivot_table(index="phase", columns="system", values="value", aggfunc="mean")
-    mean = mean[list(view["systems"])]
-    cells = pd.DataFrame(
-        {
-            "Training (s)": mean.loc["fit_seconds"].map("{:.1f}".format),
-            "Tagging (s)": mean.loc["predict_seconds"].map("{:.1f}".format),
-            "Tagging (tokens/s)": mean.loc["tokens_per_second"].map("{:,.0f}".format),
-        }
-    ).T
+    rows = select(view["measurements"], "time")
+    found = rows.groupby(["measure", "system"])["value"].mean().unstack()[list(view["systems"])]
+    formats = {"Training (s)": "{:.1f}", "Tagging (s)": "{:.1f}", "Tagging (tokens/s)": "{:,.0f}"}
+    measures = ("fit_seconds", "predict_seconds", "tokens_per_second")
+    cells = pd.DataFrame({n: found.loc[m].map(f.format) for m, (n, f) in zip(measures, formats.items(), strict=True)}).T
     machine = view["environment"]
     notes = [
         f"Device: {machine['device']}; {machine['jobs']} trained at the same time on {machine['cores']} cores.",
@@ -130,4 +132,4 @@ def time_table(view: View) -> Table:
     if view["embeddings"]:
         taken = (f"{name} {found['fit_seconds']:.1f} s" for name, found in view["embeddings"].items())
         notes.append(f"Training the embeddings comes before, and is not in these times: {', '.join(taken)}.")
-    return Table("Time", cells, (*notes, *run_notes(view, "Means of")), frame)
+    return Table("Time", cells, (*notes, *run_notes(view, "Means of")), rows[rows["measure"].isin(measures)])

@@ -6,18 +6,16 @@ Every format is the same bytes for the same table.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import pandas as pd
-from tabulate import MIN_PADDING, tabulate
+from tabulate import LATEX_ESCAPE_RULES, MIN_PADDING, tabulate
 
 from crfdeid.label_schemes import approximate_types
 from experiments.results.view import View
 from experiments.tables.frames import HIPAA_TOKENS
 
-NO_VALUE = "-"
 MARK = "*"
 
 
@@ -29,7 +27,7 @@ class Table:
         title: its subject.
         cells: texts and whole numbers; the index is the first column.
         notes: remarks for its reader, a sentence each.
-        data: the same in full precision, one fact a row, with further facts that the cells leave out.
+        data: the same in full precision: the measurements that the cells are a pivot of, or other facts, one a row.
         group: number of neighbouring columns that stay together when a wide table is cut into blocks.
     """
 
@@ -40,30 +38,9 @@ class Table:
     group: int = 1
 
 
-def percent(value: float | None, digits: int = 2) -> str:
-    """A fraction in per cent, without the sign; `NO_VALUE` for a missing one.
-
-    Example:
-        >>> percent(0.89219)
-        '89.22'
-    """
-    # A missing number is NaN, which differs from itself.
-    return NO_VALUE if value is None or value != value else f"{100 * value:.{digits}f}"  # noqa: PLR0124
-
-
-def mean_and_deviation(summary: Mapping[str, Any]) -> str:
-    """A row of `summary_frame` in per cent, with the standard deviation where there are several runs."""
-    return percent(summary["mean"]) + (f" ± {percent(summary['sd'])}" if summary["runs"] > 1 else "")
-
-
 def count(value: float, *, mean: bool) -> str:
     """A number of things, with one decimal for a mean of several runs."""
     return f"{value:,.1f}" if mean else f"{value:,.0f}"
-
-
-def long_form(cells: pd.DataFrame, row: str, column: str) -> pd.DataFrame:
-    """A rectangle of values as one fact a row: row, column, value."""
-    return cells.rename_axis(row).reset_index().melt(id_vars=row, var_name=column, value_name="value")
 
 
 def run_counts(view: View) -> dict[str, int]:
@@ -144,25 +121,9 @@ def holding(view: View) -> frozenset[tuple[str, str, str]]:
 _TERMINAL_WIDTH = 160  # three systems, each with the mean and deviation of three measures
 _LATEX_WIDTH = 100  # characters of a page at \footnotesize
 
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
-    "±": r"$\pm$",
-    "≤": r"$\leq$",
-    "×": r"$\times$",
-}
+_LATEX = str.maketrans(
+    {**LATEX_ESCAPE_RULES, "|": r"\textbar{}", '"': r"\textquotedbl{}", "±": r"$\pm$", "≤": r"$\leq$", "×": r"$\times$"}
+)
 
 
 def to_text(table: Table, *, width: int = _TERMINAL_WIDTH) -> str:
@@ -206,12 +167,12 @@ def to_latex(table: Table, name: str) -> str:
         "% \\usepackage{booktabs} \\usepackage[T1]{fontenc} \\usepackage[utf8]{inputenc}",
         r"\begin{table}[htbp]",
         r"\centering\footnotesize",
-        rf"\caption{{{_latex(table.title)}}}",
+        rf"\caption{{{table.title.translate(_LATEX)}}}",
         rf"\label{{tab:{re.sub('[^A-Za-z0-9.:-]', '-', name)}}}",
-        "\n\\medskip\n\n".join("\n".join(_tabular(block, table.group)) for block in blocks),
+        "\n\\medskip\n\n".join(_tabular(block, table.group) for block in blocks),
     ]
     if table.notes:
-        lines += ["", r"\medskip", rf"\parbox{{\linewidth}}{{\scriptsize {' '.join(map(_latex, table.notes))}}}"]
+        lines += ["", r"\medskip", rf"\parbox{{\linewidth}}{{\scriptsize {' '.join(table.notes).translate(_LATEX)}}}"]
     return "\n".join([*lines, r"\end{table}", ""])
 
 
@@ -220,37 +181,25 @@ def to_csv(table: Table) -> str:
     return table.data.to_csv(index=False, lineterminator="\r\n")
 
 
-def _tabular(cells: pd.DataFrame, group: int) -> Iterator[str]:
+def _tabular(cells: pd.DataFrame, group: int) -> str:
+    """The tabular of a block; columns of a group have their shared name above them."""
     heads = [_split(name, group) for name in cells.columns]
-    yield rf"\begin{{tabular}}{{l{'r' * len(cells.columns)}}}"
-    yield r"\toprule"
+    text = _tabulate(cells.set_axis([head for _, head in heads], axis=1), "latex_booktabs")
+    text = re.sub(r"[|\"±≤×]", lambda found: found[0].translate(_LATEX), text)  # tabulate escapes the others
+    # A row that begins with "[" or "*" would be an argument of the \\ before it.
+    lines = [re.sub(r"^(?=[\[*])", "{}", " ".join(line.split())) for line in text.splitlines()]
     if group > 1:
-        names = [heads[at][0] for at in range(0, len(heads), group)]
-        yield "".join(rf" & \multicolumn{{{group}}}{{c}}{{{_latex(name)}}}" for name in names) + r" \\"
+        names = [heads[at][0].translate(_LATEX) for at in range(0, len(heads), group)]
         starts = range(2, 2 + len(heads), group)
-        yield " ".join(rf"\cmidrule(lr){{{start}-{start + group - 1}}}" for start in starts)
-    yield _latex_row(["", *(head for _, head in heads)])
-    yield r"\midrule"
-    for label, row in zip(cells.index, cells.to_numpy(), strict=True):
-        yield _latex_row([label, *row])
-    yield r"\bottomrule"
-    yield r"\end{tabular}"
+        above = "".join(rf" & \multicolumn{{{group}}}{{c}}{{{name}}}" for name in names) + r" \\"
+        lines[2:2] = [above, " ".join(rf"\cmidrule(lr){{{start}-{start + group - 1}}}" for start in starts)]
+    return "\n".join(lines)
 
 
 def _split(name: str, group: int) -> tuple[str, str]:
     """The name that a group of columns shares, such as a system's, and the rest, such as "F"."""
     shared, _, rest = name.rpartition(" ") if group > 1 else ("", "", name)
     return shared, rest
-
-
-def _latex_row(cells: list[object]) -> str:
-    # A row that begins with "[" or "*" would be an argument of the \\ before it.
-    first, *others = (_latex(str(cell)) for cell in cells)
-    return " & ".join([f"{{}}{first}" if first[:1] in ("[", "*") else first, *others]) + r" \\"
-
-
-def _latex(text: str) -> str:
-    return "".join(_LATEX.get(character, character) for character in text)
 
 
 def _markdown(text: object) -> str:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -19,10 +18,10 @@ from experiments.results.measurements import OVERALL
 from experiments.results.schema import Results
 from experiments.results.view import frame_of, view
 from experiments.tables import example_table
-from experiments.tables.frames import corpus_frame, rows_of, select, wide
+from experiments.tables.frames import NO_VALUE, corpus_frame, long_form, percent, pivot, select, wide
 from experiments.tables.published import printed_table, with_printed_rows
 from experiments.tables.setting import time_table
-from experiments.tables.table import MARK, NO_VALUE, Table, long_form, percent, run_notes
+from experiments.tables.table import MARK, Table, run_notes
 from experiments.transfer.options import DEFAULT, LEVEL
 
 CLINICAL_MEASURES = {"f1": "F1", "recall": "Sensitivity", "precision": "PPV"}
@@ -34,7 +33,6 @@ COMPARED = {
     "name": "names alone",
 }
 TOKENS = "Scores of tokens, which are this library's: punctuation is a token of its own."
-_ROW = dict[str, str]
 _CAUTIONS = (
     "What a model loses on another corpus it may lose to other people and other words, or to another idea of what "
     "PHI is: the corpora were annotated by different rules, and the figures do not tell which.",
@@ -89,33 +87,22 @@ def corpora_table(results: Results) -> Table:
     return Table("Corpora: spans of each category", whole.map("{:,}".format), notes, long_form(whole, "count", "part"))
 
 
-def own_scores(results: Results) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-    """Each model, each corpus, and the scores in its test documents of the model that was trained on it (`scored`)."""
-    for system in results["systems"]:
-        about = results["systems"][system]
-        yield about["label"], about["trained_on"], scored(results, system, about["trained_on"])
-
-
-def scored(results: Results, system: str, dataset: str) -> dict[str, Any]:
-    """Tables 2 and 3, and section 4.2: scores of tokens over all runs of a system, and counts of missed tokens.
-
-    Returns:
-        "multi_class", "binary" and "by_category", by category, with counts and scores; "missed".
-    """
+def token_scores(results: Results) -> pd.DataFrame:
+    """Counts and scores of tokens over all runs, by model, training corpus, test corpus, kind and category."""
     frame = frame_of(results)
-    rows = frame[(frame["system"] == system) & (frame["dataset"] == dataset)]
-    sums = rows.groupby(["kind", "category", "measure"], sort=False)["value"].sum()
+    rows = frame[frame["kind"].isin(["token", "token_binary"]) & frame["measure"].isin(["tp", "fp", "fn"])]
+    keys = ["system", "dataset", "kind", "category", "measure"]
+    sums = rows.groupby(keys, sort=False)["value"].sum().unstack(sort=False)
+    scores = [Counts(*map(int, counts)).to_dict() for counts in sums[["tp", "fp", "fn"]].to_numpy()]
+    found = pd.DataFrame(scores, sums.index).reset_index()
+    for column, entry in (("trained_on", "trained_on"), ("model", "label")):
+        found.insert(0, column, found["system"].map({name: about[entry] for name, about in results["systems"].items()}))
+    return found.rename(columns={"dataset": "tested_on"})
 
-    def total(kind: str, category: str = OVERALL) -> dict[str, Any]:
-        return Counts(*(int(sums[kind, category, name]) for name in ("tp", "fp", "fn"))).to_dict()
 
-    labels = select(rows, "token", measure="tp")["category"]
-    return {
-        "multi_class": total("token"),
-        "binary": total("token_binary"),
-        "by_category": {label: total("token", label) for label in labels.unique() if label != OVERALL},
-        "missed": {name: int(sums["missed", OVERALL, name]) for name in ("tokens", "adjacent_found")},
-    }
+def _at_home(scores: pd.DataFrame) -> pd.DataFrame:
+    """Scores of each model in the test documents of its training corpus."""
+    return scores[scores["trained_on"] == scores["tested_on"]]
 
 
 def matrix_frame(results: Results) -> pd.DataFrame:
@@ -134,122 +121,116 @@ def matrix_table(results: Results, measure: str) -> Table:
     """Table 4: a measure by training corpus (rows) and test corpus (columns)."""
     frame = matrix_frame(results)
     frame = frame[frame["measure"] == measure]
-    rows: dict[str, _ROW] = {}
-    for found in rows_of(frame):
-        mark = MARK if found["trained_on"] == found["tested_on"] else ""
-        cell = f"{percent(found['value'])} [{percent(found['low'], 1)}, {percent(found['high'], 1)}]{mark}"
-        rows.setdefault(f"{found['model']}: {found['trained_on']}", {})[found["tested_on"]] = cell
+    marks = (frame["trained_on"] == frame["tested_on"]).map({True: MARK, False: ""})
+    ends = [frame[end].map(lambda value: percent(value, 1)) for end in ("low", "high")]
+    texts = frame["value"].map(percent) + " [" + ends[0] + ", " + ends[1] + "]" + marks
+    texts.index = pd.MultiIndex.from_arrays([frame["model"] + ": " + frame["trained_on"], frame["tested_on"]])
     notes = (
         f"Rows: trained on; columns: tested on; {MARK}: on the test documents of the same corpus.",
         f"What is compared: {COMPARED[results['command']['types']]}. {TOKENS}",
         f"[ ]: {100 * (1 - LEVEL):g} % intervals by drawing test documents, {results['command']['samples']:,} times.",
         *run_notes(view(results), "Over"),
     )
-    title = f"{CLINICAL_MEASURES[measure]} by corpus in % (Table 4 of johnson2020)"
-    return Table(title, pd.DataFrame.from_dict(rows, orient="index"), notes, frame)
+    cells = pivot(texts, texts.index.unique(0), {name: name for name in frame["tested_on"].unique()})
+    return Table(f"{CLINICAL_MEASURES[measure]} by corpus in % (Table 4 of johnson2020)", cells, notes, frame)
 
 
 def model_table(results: Results, *, published: bool) -> Table:
     """Table 2: each model on its training corpus, by category and as PHI or not."""
-    kinds = {"multi_class": "Multi-class", "binary": "PHI or not"}
-    rows = {
-        f"{model}: {corpus}": {
-            f"{title} {letter}": percent(found[kind][measure])
-            for kind, title in kinds.items()
-            for measure, letter in (("precision", "PPV"), ("recall", "Se"), ("f1", "F1"))
-        }
-        for model, corpus, found in own_scores(results)
-    }
-    cells = pd.DataFrame.from_dict(rows, orient="index")
-    data = long_form(cells, "model", "measure")
+    rows = _at_home(token_scores(results))
+    rows = rows[rows["category"] == OVERALL]
+    rows = rows.assign(row=rows["model"] + ": " + rows["trained_on"])
+    kinds, letters = (
+        {"token": "Multi-class", "token_binary": "PHI or not"},
+        {"precision": "PPV", "recall": "Se", "f1": "F1"},
+    )
+    columns = {(m, kind): f"{title} {letter}" for kind, title in kinds.items() for m, letter in letters.items()}
+    texts = rows.set_index(["row", "kind"])[[*letters]].map(percent).rename_axis("measure", axis=1).stack()
+    cells = pivot(texts.swaplevel(), rows["row"].unique(), columns)
     notes = ("Trained and tested on one corpus. PHI or not: the same predictions without their categories.", TOKENS)
-    table = Table("Models by category and as PHI or not in % (Table 2 of johnson2020)", cells, notes, data, group=3)
+    table = Table("Models by category and as PHI or not in % (Table 2 of johnson2020)", cells, notes, rows, group=3)
     return with_printed_rows(table, PAPER.printed["table-2"]) if published else table
 
 
 def category_table(results: Results, *, published: bool) -> Table:
     """Table 3: each model on its training corpus, by category."""
-    rows: dict[str, _ROW] = {}
-    models = labels(results)
-    seeds = {about["label"]: len(about["seeds"]) for about in view(results)["systems"].values()}
-    for model, corpus, found in own_scores(results):
-        for label in in_order(found["by_category"], PHI_GROUPS):
-            counts = found["by_category"][label]
-            number = (counts["tp"] + counts["fn"]) // seeds[model]
-            row = rows.setdefault(f"{corpus}: {label}", {"n": f"{number:,}"})
-            row |= {f"{model} {letter}": percent(counts[name]) for letter, name in _LETTERS.items()}
-    columns = ["n", *(f"{model} {letter}" for model in models for letter in _LETTERS)]
-    cells = pd.DataFrame.from_dict(rows, orient="index", columns=columns).fillna(NO_VALUE)
+    rows = _at_home(token_scores(results))
+    rows = rows[(rows["kind"] == "token") & (rows["category"] != OVERALL)]
+    rows = rows.assign(row=rows["trained_on"] + ": " + rows["category"])
+    seeds = {name: len(about["seeds"]) for name, about in view(results)["systems"].items()}
+    tokens = ((rows["tp"] + rows["fn"]) // rows["system"].map(seeds)).groupby(rows["row"]).first()
+    texts = rows.set_index(["row", "model"])[[*_LETTERS]].map(percent).rename_axis("measure", axis=1).stack()
+    found = {corpus: set(own["category"]) for corpus, own in rows.groupby("trained_on")}
+    shown = [f"{corpus}: {label}" for corpus in results["datasets"] for label in in_order(found[corpus], PHI_GROUPS)]
+    columns = {
+        (model, measure): f"{model} {letter}" for model in labels(results) for measure, letter in _LETTERS.items()
+    }
+    cells = pivot(texts, shown, columns)
+    cells.insert(0, "n", [f"{tokens[row]:,}" for row in shown])
     notes = ("Trained and tested on one corpus. n: tokens of the category in its test documents.", TOKENS)
-    table = Table(
-        "Models by category in % (Table 3 of johnson2020)", cells, notes, long_form(cells, "category", "measure")
-    )
+    table = Table("Models by category in % (Table 3 of johnson2020)", cells, notes, rows)
     return with_printed_rows(table, PAPER.printed["table-3"]) if published else table
 
 
-_LETTERS = {"P": "precision", "R": "recall", "F1": "f1"}
+_LETTERS = {"precision": "P", "recall": "R", "f1": "F1"}
 
 
 def point_table(results: Results) -> Table:
     """Table 5: threshold for each required sensitivity, and its precision."""
-    rows: dict[str, _ROW] = {}
     seen = view(results)
-    points = select(seen["measurements"], "operating_points").rename(columns={"category": "required"})
-    facts = wide(points, "system", "required", "seed")
-    for mean in rows_of(facts.groupby(["system", "required"], sort=False).mean().reset_index()):
-        about, required = seen["systems"][mean["system"]], mean["required"]
-        is_default = required == DEFAULT
-        name = DEFAULT if is_default else f"{100 * float(required):g}"
-        rows[f"{about['label']}: {about['trained_on']}, {name}"] = {
-            "Sensitivity": percent(mean["sensitivity"]),
-            "PPV": percent(mean["ppv"]),
-            "F1": percent(mean["f1"]),
-            "FN/1000": f"{mean['false_negatives_per_1000']:.2f}",
-            "FP/1000": f"{mean['false_positives_per_1000']:.2f}",
-            "Threshold": NO_VALUE if is_default else f"{mean['threshold']:.3g}",
+    rows = select(seen["measurements"], "operating_points")
+    means = wide(rows, "system", "category", "seed").groupby(["system", "category"], sort=False).mean()
+    is_default = means.index.get_level_values("category") == DEFAULT
+    cells = pd.DataFrame(
+        {
+            "Sensitivity": means["sensitivity"].map(percent),
+            "PPV": means["ppv"].map(percent),
+            "F1": means["f1"].map(percent),
+            "FN/1000": means["false_negatives_per_1000"].map("{:.2f}".format),
+            "FP/1000": means["false_positives_per_1000"].map("{:.2f}".format),
+            "Threshold": means["threshold"].map("{:.3g}".format).mask(is_default, NO_VALUE),
         }
-    data = pd.concat([own for _, own in facts.groupby(["system", "required"], sort=False)]).reset_index()
-    names = {name: (about["label"], about["trained_on"]) for name, about in seen["systems"].items()}
-    data.insert(0, "model", [names[system][0] for system in data["system"]])
-    data.insert(1, "corpus", [names[system][1] for system in data.pop("system")])
-    data.insert(2, "required", data.pop("required").replace(DEFAULT, None).astype(float))
-    data = data.drop(columns="seed").astype({name: int for name in ("tokens", "phi_tokens", "missed") if name in facts})
+    )
+    abouts = seen["systems"]
+    names = {name: f"{about['label']}: {about['trained_on']}" for name, about in abouts.items()}
+    cells.index = pd.Index(
+        [f"{names[s]}, {point if point == DEFAULT else f'{100 * float(point):g}'}" for s, point in means.index]
+    )
     notes = (
         "Trained and tested on one corpus. FN/1000, FP/1000: tokens of PHI that are left, and others that are hidden, "
         "in 1,000 tokens.",
         "A threshold is chosen on the test documents themselves, as in the paper: the highest one that has the "
         "sensitivity. On other notes it will have a little more or less. Default: the most probable tags.",
-        *run_notes(view(results), "Means of"),
+        *run_notes(seen, "Means of"),
     )
-    title = "Operating points: required sensitivity in % (Table 5 of johnson2020)"
-    return Table(title, pd.DataFrame.from_dict(rows, orient="index"), notes, data)
+    return Table("Operating points: required sensitivity in % (Table 5 of johnson2020)", cells, notes, rows)
+
+
+def missed_frame(results: Results) -> pd.DataFrame:
+    """Section 4.2, over all runs: model, trained_on, tested_on, phi, tokens (missed), adjacent_found, and the share."""
+    rows = select(frame_of(results), "missed")
+    sums = rows.groupby(["system", "dataset", "measure"], sort=False)["value"].sum().unstack(sort=False)
+    scores = token_scores(results)
+    phi = scores[(scores["kind"] == "token_binary") & (scores["category"] == OVERALL)]
+    found = phi.merge(sums.reset_index(), left_on=["system", "tested_on"], right_on=["system", "dataset"])
+    found = found.assign(phi=found["tp"] + found["fn"], share=found["adjacent_found"] / found["tokens"])
+    return found[["model", "trained_on", "tested_on", "phi", "tokens", "adjacent_found", "share"]]
 
 
 def missed_table(results: Results) -> Table:
     """Section 4.2: unmarked tokens of PHI, and the number of them directly next to a marked one."""
-    rows: dict[str, _ROW] = {}
-    facts = []
-    for name, system in results["systems"].items():
-        model, trained = system["label"], system["trained_on"]
-        for tested in results["datasets"]:
-            found = scored(results, name, tested)
-            missed = found["missed"]
-            share = missed["adjacent_found"] / missed["tokens"] if missed["tokens"] else None
-            mark = MARK if trained == tested else ""
-            rows[f"{model}: {trained} to {tested}{mark}"] = {
-                "Tokens of PHI": f"{found['binary']['tp'] + found['binary']['fn']:,}",
-                "Missed": f"{missed['tokens']:,}",
-                "Beside found PHI": f"{missed['adjacent_found']:,}",
-                "Beside found PHI (%)": percent(share, 1),
-            }
-            facts.append((model, trained, tested, missed["tokens"], missed["adjacent_found"]))
+    frame = missed_frame(results)
+    marks = (frame["trained_on"] == frame["tested_on"]).map({True: MARK, False: ""})
+    counts = {"Tokens of PHI": "phi", "Missed": "tokens", "Beside found PHI": "adjacent_found"}
+    cells = pd.DataFrame({title: frame[name].map("{:,.0f}".format) for title, name in counts.items()})
+    cells["Beside found PHI (%)"] = frame["share"].map(lambda share: percent(share, 1))
+    cells.index = pd.Index(frame["model"] + ": " + frame["trained_on"] + " to " + frame["tested_on"] + marks)
     notes = (
         "Tokens of PHI that are not marked at all, whatever their category; beside: the token before or after is PHI "
         f"that was found. {MARK}: tested on the corpus trained on. In johnson2020 (section 4.2) 493 of 632, 78 %.",
         *run_notes(view(results), "Sums over"),
     )
-    data = pd.DataFrame(facts, columns=["model", "trained_on", "tested_on", "missed", "adjacent_found"])
-    return Table("Missed tokens of PHI", pd.DataFrame.from_dict(rows, orient="index"), notes, data)
+    return Table("Missed tokens of PHI", cells, notes, frame)
 
 
 def transfer_plots(results: Results) -> dict[str, Figure]:
@@ -309,8 +290,7 @@ def _lost(results: Results) -> Iterator[str]:
 
 
 def _missed(results: Results) -> Iterator[str]:
-    for model, corpus, found in own_scores(results):
-        missed = found["missed"]
-        if missed["tokens"]:
-            share = percent(missed["adjacent_found"] / missed["tokens"], 1)
-            yield f"{model}, {corpus}: {share} % of the missed tokens of PHI are next to PHI that was found."
+    home = _at_home(missed_frame(results)).query("tokens > 0")
+    for model, corpus, share in zip(home["model"], home["trained_on"], home["share"], strict=True):
+        next_to = f"{percent(share, 1)} % of the missed tokens of PHI are next to PHI that was found."
+        yield f"{model}, {corpus}: {next_to}"

@@ -35,7 +35,6 @@ from experiments.papers import CORE
 from experiments.results.folder import Folder, spans_jsonl
 from experiments.results.store import Store
 from experiments.results.view import view
-from experiments.tables.frames import fraction_frame
 
 main = partial(command.main, "compare")
 
@@ -621,10 +620,10 @@ def test_shares_of_the_training_documents_are_compared(corpus_folder: Path, tmp_
     argv = ["--models", "memory", "--fractions", "0.2,0.5", "--seeds", "2", *corpus_options(corpus_folder)]
     assert main([*argv, "--jobs", "1", "--output", str(out)]) == 0
     seen = view(read_results(out))
-    found = fraction_frame(seen).drop_duplicates(["fraction", "seed"])[["fraction", "documents"]]
-    assert found.to_numpy().tolist() == [
-        [share, count] for share, count in ((0.2, 4), (0.5, 10), (1.0, 20)) for _ in "01"
-    ]
+    sizes = {size["fraction"]: size["documents"] for size in seen["dataset"]["fractions"]}
+    assert sizes == {0.2: 4, 0.5: 10, 1.0: 20}
+    runs = seen["fractions"].drop_duplicates(["fraction", "seed"])[["fraction", "seed"]]
+    assert sorted(map(tuple, runs.to_numpy())) == [(share, seed) for share in sizes for seed in (0, 1)]
 
 
 def test_text_of_a_real_corpus_is_kept_only_where_asked(corpus_folder: Path, tmp_path: Path, memory_model: Any) -> None:

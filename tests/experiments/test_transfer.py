@@ -22,7 +22,7 @@ from experiments.reporting.files import command_line
 from experiments.results.folder import Folder
 from experiments.results.schema import damage
 from experiments.transfer import experiment
-from experiments.transfer.report import scored, transfer_report
+from experiments.transfer.report import token_scores, transfer_report
 
 main = partial(command.main, "transfer")
 parse = partial(command.parse, "transfer")
@@ -138,11 +138,15 @@ def test_scores_are_those_of_the_predictions_that_are_kept(
     documents = read_corpus(wards / "dev.jsonl")
     own = {document.id: kept[f"wards/{document.id}"] for document in documents}
     binary = score_tokens(documents, own, binary=True).micro
-    assert scored(results, "crf@letters", "wards")["binary"] == binary.to_dict()
+    scores = token_scores(results).set_index(["system", "tested_on", "kind", "category"])
+    assert (
+        scores.loc[("crf@letters", "wards", "token_binary", "Overall"), [*binary.to_dict()]].to_dict()
+        == binary.to_dict()
+    )
     assert results["systems"]["crf@letters"]["tested"]["wards"]["recall"] == binary.recall
     points = values_of(results["measurements"], "operating_points", system="crf@wards")
     assert all(points[str(required), "sensitivity"] >= required for required in experiment.REQUIRED)
-    assert points["default", "f1"] == scored(results, "crf@wards", "wards")["binary"]["f1"]
+    assert points["default", "f1"] == scores.loc[("crf@wards", "wards", "token_binary", "Overall"), "f1"]
 
 
 def test_every_table_is_written_and_those_with_text_are_not(run: tuple[Any, Path, Any]) -> None:
@@ -196,7 +200,8 @@ def test_names_alone_and_categories_are_other_figures_of_the_same_models(
     assert main([*argv[:-2], "--types", "name", "--seeds", "2"]) == 0
     printed = capsys.readouterr().out
     assert "What is compared: names alone." in printed
-    own = scored(results, "crf@wards", "wards")["by_category"]["NAME"]["f1"]
+    scores = token_scores(results).set_index(["system", "tested_on", "kind", "category"])
+    own = scores.loc[("crf@wards", "wards", "token", "NAME"), "f1"]
     assert f"{100 * own:.2f} [" in printed
 
 

@@ -34,8 +34,7 @@ from experiments.plots import comparison_plots
 from experiments.results.schema import Extras, Results
 from experiments.results.view import view
 from experiments.tables import Table, comparison_tables, corpus_table
-from experiments.tables.frames import OVERALL, score_frame
-from experiments.tables.table import percent
+from experiments.tables.frames import OVERALL, percent, score_frame
 
 DESCRIPTION = "Train models on the first notes of a corpus, and score each on the same documents."
 EXAMPLES = "example: python -m experiments.few_notes --notes 5,10"

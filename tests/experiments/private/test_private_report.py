@@ -15,8 +15,9 @@ def tables_of(results: dict[str, Any]) -> dict[str, Table]:
     return dict(private_report(tidied(results), published=False).tables)
 
 
-def unpooled(results: dict[str, Any]) -> list[Any]:
-    return [system for system in described(tidied(results)) if system["name"] in NAMES]
+def unpooled(results: dict[str, Any]) -> Any:
+    systems = described(tidied(results))
+    return systems[systems.index.isin(list(NAMES))]
 
 
 def findings(results: dict[str, Any]) -> list[str]:

@@ -325,4 +325,5 @@ def test_frames_hold_fractions_and_numbers(view: dict[str, Any]) -> None:
     assert frame["crf", 0, "PATIENT", "recall"] == 0.25
     assert frame["net", 0, tables.OVERALL, "f1"] == 0.76
     assert frames.corpus_frame(view["dataset"]).loc["DATE", "Train"] == 1400
-    assert frames.time_frame(as_view(view))["value"].sum() == pytest.approx(10.04 + 0.5 + 12345.6 + 20 + 0.25 + 1e6)
+    times = frames.select(as_view(view)["measurements"], "time")["value"]
+    assert times.sum() == pytest.approx(10.04 + 0.5 + 12345.6 + 20 + 0.25 + 1e6)

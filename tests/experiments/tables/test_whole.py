@@ -125,12 +125,13 @@ def test_replicates_give_mean_deviation_best_and_worst(view: dict[str, Any]) -> 
     assert table.cells.loc["crf"].tolist() == ["1", "50.00", "-", "50.00", "50.00"]
 
 
-def test_replicates_in_data_are_there_for_every_cell(view: dict[str, Any]) -> None:
-    data = tables.replicate_table(as_view(view)).data.set_index(["system", "category", "measure"])
+def test_the_data_of_a_table_are_the_measurements_of_its_cells(view: dict[str, Any]) -> None:
+    data = tables.score_table(as_view(view)).data.set_index(["system", "category", "measure"])
     runs = strict(view, "elman-rnnlm", "by_type", "DOCTOR", "recall")
     found = data.loc[("elman-rnnlm", "DOCTOR", "recall")]
-    expected = [3, statistics.mean(runs), statistics.stdev(runs), max(runs), min(runs)]
-    assert found.tolist() == pytest.approx(expected)
+    assert (found["seed"].tolist(), found["value"].tolist()) == ([0, 1, 2], runs)
+    overall = tables.replicate_table(as_view(view)).data
+    assert set(overall["measure"]) == {"f1"} and set(overall["category"]) == {"Overall"}
 
 
 def test_intervals(view: dict[str, Any]) -> None:
@@ -231,7 +232,7 @@ def test_a_sweep_shows_its_grid_and_marks_the_choice(view: dict[str, Any]) -> No
         "net": {"window 7, lr 0.01": "55.00 ± 7.07", "window 9, lr 0.01": "75.00 ± 7.07*", "c2 0.5": "-"},
         "crf": {"window 7, lr 0.01": "-", "window 9, lr 0.01": "-", "c2 0.5": "90.00*"},
     }
-    assert table.data["chosen"].tolist() == [False, False, True, True, True]
+    assert table.data["value"].tolist() == [0.5, 0.6, 0.7, 0.8, 0.9]
 
 
 def test_errors_are_means_over_each_systems_own_runs(view: dict[str, Any]) -> None:
@@ -281,7 +282,8 @@ def test_a_confusion_table_shows_sums_and_no_sum_of_nothing(view: dict[str, Any]
     assert table.cells["Gold"].tolist() == [*(f"{GOLD[label]}" for label in TYPES), "", "", ""]
     counts = view["systems"]["crf"]["runs"][0]["scores"]["entity_strict"]["by_type"]["DATE"]
     assert table.cells.loc["Predicted", "DATE"] == f"{counts['tp'] + counts['fp']}"
-    assert not set(map(tuple, table.data[["gold", "predicted"]].to_numpy())) & {("Spurious", "Missed")}
+    data = table.data.set_index(["gold", "predicted"])["count"]
+    assert data["DATE", "DATE"] == counts["tp"] and ("Spurious", "Missed") not in data
 
 
 def test_time_says_what_the_embeddings_took(view: dict[str, Any]) -> None:
