@@ -59,18 +59,8 @@ from experiments.results.schema import Extras, Results
 if TYPE_CHECKING:  # These take JAX and pandas, and an experiment on the CRF alone needs no JAX.
     from rnn.privacy.neighbours import Neighbours
 
-__all__ = [
-    "DESCRIPTION",
-    "EXAMPLES",
-    "EXTRAS",
-    "corpus_tables",
-    "evaluate",
-    "fit",
-    "options",
-    "read_settings",
-    "report",
-    "systems",
-]
+__all__ = ["DESCRIPTION", "EXAMPLES", "EXTRAS", "corpus_tables", "evaluate", "fit", "options", "read_settings"]
+__all__ += ["report", "systems"]
 
 EXTRAS = Extras(
     command={"sweep": Any, "augment": str, "pseudonymise": (int, None), "neighbours_from": (str, None)},

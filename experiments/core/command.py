@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from functools import partial
 from types import SimpleNamespace, TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn, Self
@@ -15,17 +15,18 @@ from crfdeid.cli.run import run_click, run_command
 from crfdeid.corpora.splits import Split
 from crfdeid.evaluation import ERROR_KINDS, in_context
 from crfdeid.tagger import FitProgress
-from experiments.core.experiment import Prepared, load_experiment, train_cells
+from experiments.core.experiment import Prepared, load_experiment
 from experiments.core.options import Command
-from experiments.core.training import Run
-from experiments.results.store import Store, assemble, describe_start, identity, open_store, write_results
+from experiments.core.systems import groups
+from experiments.core.training import CPU, Run, run_cells
+from experiments.results.store import Store, assemble, describe_start, identity, write_results
 
 if TYPE_CHECKING:
     from tqdm import tqdm
 
     from crfdeid.corpora.splits import Corpus
     from experiments.core.embeddings import OnStep
-    from experiments.core.experiment import CommonSettings
+    from experiments.core.settings import CommonSettings
     from experiments.core.systems import Cell
     from experiments.tables import Table
 
@@ -86,7 +87,9 @@ def run(name: str, settings: CommonSettings) -> dict[str, Any]:
     with step_bars() as on_step:
         prepared = experiment.systems(settings, on_step=on_step)
     start = describe_start(name, prepared)
-    with open_store(output, identity(start, prepared.device)) as store:
+    known = identity(start, prepared.device)
+    opened = nullcontext() if output.folder is None else closing(Store(output.folder, known, resume=output.resume))
+    with opened as store:
         show_tables(experiment.corpus_tables(start).values())
         prepared, runs = experiment.fit(prepared, partial(_train, prepared, store))
         results = assemble(name, prepared, runs, experiment.evaluate(prepared, runs))
@@ -153,9 +156,19 @@ def error_examples(runs: Sequence[Run], split: Split, *, per_kind: int = PER_KIN
 
 
 def _train(prepared: Prepared[Any, Any], store: Store | None, cells: Sequence[Cell]) -> list[Run]:
-    """Run of every cell, in the order of the cells, with a bar for each that is in training."""
+    """Run of every cell, in the order of the cells: the stored ones, and the others after their training."""
+    runs = {run.cell: run for run in store.finished(cells)} if store is not None else {}
+    left = [cell for cell in cells if cell not in runs]
+    parts = prepared.group(left) if prepared.group else groups(left, together=prepared.device != CPU)
     with Bars(len(cells)) as bars:
-        return train_cells(prepared, cells, cache=store, on_progress=bars.step, on_done=bars.done)
+        for cell in runs:
+            bars.done(cell)
+        for run in run_cells(parts, prepared.corpus, prepared.plan, jobs=prepared.jobs, on_progress=bars.step):
+            bars.done(run.cell)
+            runs[run.cell] = run
+            if store is not None:
+                store.save(run)
+    return [runs[cell] for cell in cells]
 
 
 class Bars:

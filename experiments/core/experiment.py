@@ -19,8 +19,8 @@ from crfdeid.utils.files import make_owner_folder
 from experiments import EXPERIMENTS
 from experiments.core.embeddings import Embeddings, OnStep
 from experiments.core.settings import CommonSettings, CorpusSettings
-from experiments.core.systems import Cell, System, groups, profile_of
-from experiments.core.training import CPU, OnProgress, Plan, Run, run_cells
+from experiments.core.systems import Cell, System, profile_of
+from experiments.core.training import Plan, Run
 from experiments.results.schema import Extras, Results
 
 if TYPE_CHECKING:  # Figures and tables take matplotlib and pandas.
@@ -262,48 +262,6 @@ def settings_by_system(systems: Iterable[System], profile: str) -> dict[str, dic
         embedding = {} if system.embedding is None else {"embedding": system.embedding}
         found[system.name] = {**embedding, **plain_settings(full)}
     return found
-
-
-class RunCache(Protocol):
-    """Store of finished cells, by which --resume continues an interrupted experiment."""
-
-    def finished(self, cells: Iterable[Cell]) -> list[Run]:
-        """Runs of the finished ones of these cells."""
-
-    def save(self, run: Run) -> None:
-        """Store a finished cell."""
-
-
-def train_cells(
-    prepared: Prepared[Any, Any],
-    cells: Sequence[Cell],
-    *,
-    cache: RunCache | None,
-    on_progress: OnProgress,
-    on_done: Callable[[Cell], None],
-) -> list[Run]:
-    """Run of every cell, in the order of the cells: the stored ones, and the others after their training.
-
-    Args:
-        prepared: the experiment.
-        cells: the cells to train.
-        cache: the store of finished cells.
-        on_progress: called for each step of each cell's training.
-        on_done: called for each finished cell.
-    """
-    runs = {run.cell: run for run in cache.finished(cells)} if cache is not None else {}
-    for cell in runs:
-        on_done(cell)
-    unfinished = [cell for cell in cells if cell not in runs]
-    left = prepared.group(unfinished) if prepared.group else groups(unfinished, together=prepared.device != CPU)
-    if not left:
-        return [runs[cell] for cell in cells]
-    for run in run_cells(left, prepared.corpus, prepared.plan, jobs=prepared.jobs, on_progress=on_progress):
-        on_done(run.cell)
-        runs[run.cell] = run
-        if cache is not None:
-            cache.save(run)
-    return [runs[cell] for cell in cells]
 
 
 def compare_runs(prepared: Prepared[Any, Any], systems: Iterable[System], runs: Sequence[Run]) -> dict[str, Any]:

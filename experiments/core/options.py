@@ -179,19 +179,20 @@ def _name(one: Field[Any]) -> str:
 
 def _option(one: Field[Any], changes: Mapping[str, Any]) -> click.Parameter:
     given = {**one.metadata["option"], **changes, "to": None, "name": None}
-    default, parse, known, usual = (given.get(name) for name in ("default", "parse", "known", "usual"))
-    text = given["help"].removesuffix(".") + (f": {', '.join(known)}" if known else "")
+    default, parse, usual = given["default"], given["parse"], given.get("usual")
+    text = given["help"] + (f": {', '.join(given['known'])}" if "known" in given else "")
     if usual is None and default not in (None, False, ()):
         usual = ",".join(map(str, default)) if isinstance(default, tuple) else default
         usual = f"{usual:,}" if isinstance(usual, int) else usual
-    settings = {"help": f"{text} (default: {usual})" if usual else text}
+    settings: dict[str, Any] = {"help": f"{text} (default: {usual})" if usual else text}
     if default is False:
         settings["is_flag"] = True
+    elif callable(parse):
+        settings |= {"parse": parse, "metavar": "PATH" if parse is file_path else "N"}
     else:
-        choices = not callable(parse) and parse is not None
-        settings |= {"parse": click.Choice([*parse]) if choices else parse}
-        settings |= {} if choices else {"metavar": "PATH" if parse is file_path else "N"}
-        settings |= {} if given.get("unset") or given.get("several") else {"default": default}
+        settings["parse"] = click.Choice([*parse])
+    if default is not False and not (given.get("unset") or given.get("several")):
+        settings["default"] = default
     kept = ("metavar", "section", "several", "bare")
     return Option(_name(one), **settings | {name: given[name] for name in kept if name in given})
 

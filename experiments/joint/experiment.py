@@ -60,18 +60,8 @@ from experiments.results.schema import CONCEPT_ANNOTATED_TEXT, Extras, Results
 if TYPE_CHECKING:  # It takes pandas.
     from experiments.tables import Table
 
-__all__ = [
-    "DESCRIPTION",
-    "EXAMPLES",
-    "EXTRAS",
-    "corpus_tables",
-    "evaluate",
-    "fit",
-    "options",
-    "read_settings",
-    "report",
-    "systems",
-]
+__all__ = ["DESCRIPTION", "EXAMPLES", "EXTRAS", "corpus_tables", "evaluate", "fit", "options", "read_settings"]
+__all__ += ["report", "systems"]
 
 EXTRAS = Extras(
     system={

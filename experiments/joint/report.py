@@ -20,7 +20,7 @@ from experiments.results.measurements import OVERALL
 from experiments.results.schema import CONCEPT_ANNOTATED_TEXT, LAYERS, Results
 from experiments.results.view import View, dataset_of_layer, frame_of, view
 from experiments.tables import corpus_table
-from experiments.tables.frames import means, percent, pivot, select
+from experiments.tables.frames import means, percent, pivot, select, wide
 from experiments.tables.published import with_printed_columns
 from experiments.tables.scores import (
     confusion_table,
@@ -312,9 +312,9 @@ def _said(results: Results, tested: str, pair: Mapping[str, Any]) -> str:
 
 
 def _held(results: Results) -> Iterator[str]:
-    found = select(frame_of(results), "phi_held").pivot_table("value", ["system", "seed"], "measure")
+    found = wide(select(frame_of(results), "phi_held"), "system", "seed").reset_index()
     for name in _compared(results):
-        if name in found.index:
-            worst = found.loc[name].sort_values("held", kind="stable").iloc[-1]
+        if len(own := found[found["system"] == name]):
+            worst = own.sort_values("held", kind="stable").iloc[-1]
             counts = f"{worst['held']:,.0f} of {worst['words']:,.0f}"
             yield f"{name} holds {counts} words that are nothing but PHI in training."

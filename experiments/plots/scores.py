@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -46,7 +46,7 @@ class Spread(NamedTuple):
 def score_plot(view: View) -> Figure:
     """F of each type, in bars grouped by type, one bar for each system."""
     frame = score_frame(view)
-    means = summary_frame(frame[frame["measure"] == "f1"], "system", "category")["mean"].to_dict()
+    means: Any = summary_frame(frame[frame["measure"] == "f1"], "system", "category")["mean"].to_dict()
     systems, style = list(view["systems"]), looks(view)
     present = {category for _, category in means}
     categories = [*(label for label in view["dataset"]["types"] if label in present), OVERALL]

@@ -61,18 +61,8 @@ if TYPE_CHECKING:  # These take pandas and JAX.
     from rnn.privacy.attacks.same_sentence import AttackOutcome as PairOutcome
     from rnn.privacy.training import TrainedRepresentation
 
-__all__ = [
-    "DESCRIPTION",
-    "EXAMPLES",
-    "EXTRAS",
-    "corpus_tables",
-    "evaluate",
-    "fit",
-    "options",
-    "read_settings",
-    "report",
-    "systems",
-]
+__all__ = ["DESCRIPTION", "EXAMPLES", "EXTRAS", "corpus_tables", "evaluate", "fit", "options", "read_settings"]
+__all__ += ["report", "systems"]
 
 EXTRAS = Extras(
     command={"neighbours": int},
@@ -82,12 +72,12 @@ POOLING = "pooling"
 """Name of the comparison of the pooling systems."""
 
 LEARN: Mapping[str, Callable[[Recipe, Cell, Corpus, OnEpoch], Learned]] = {
-    RAW: learning.learn_raw,
+    RAW: learning.learn_text,
     PSEUDONYMS: learning.learn_pseudonyms,
     REPRESENTATION: learning.learn_representation,
     DANN: learning.learn_representation,
-    ALONE: learning.learn_alone,
-    POOLED_RAW: learning.learn_pooled_raw,
+    ALONE: learning.learn_text,
+    POOLED_RAW: learning.learn_text,
     POOLED_PSEUDONYMS: learning.learn_pooled_pseudonyms,
     POOLED_REPRESENTATIONS: learning.learn_pooled_representations,
 }

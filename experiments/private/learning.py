@@ -20,7 +20,7 @@ from crfdeid.errors import EmptyInputError
 from crfdeid.registry import create, model_settings, require_known, select, setting_names
 from crfdeid.tagger import FitProgress, Tagger
 from experiments.core.systems import Cell, Point, System
-from experiments.private.options import DANN, HOSPITALS, PARTS, PROVIDER, Sizes, neighbours_of
+from experiments.private.options import DANN, HOSPITALS, PARTS, PROVIDER, RAW, Sizes, neighbours_of
 from experiments.results.measurements import Row, measure_rows
 
 if TYPE_CHECKING:  # Importing these takes JAX.
@@ -125,18 +125,39 @@ class Learned(NamedTuple):
     facts: Mapping[str, Any] = {}
 
 
-def learn_raw(recipe: Recipe, cell: Cell, corpus: Corpus, on_epoch: OnEpoch) -> Learned:
-    """Train on unchanged notes."""
-    return fitted(recipe, cell, corpus, corpus.train.sentences, on_epoch)
+def learn_text(recipe: Recipe, cell: Cell, corpus: Corpus, on_epoch: OnEpoch) -> Learned:
+    """Train on unchanged notes: all, one part's, or those of both hospitals as if they could be shared."""
+    if cell.system.model == RAW:
+        return fitted(recipe, cell, corpus, corpus.train.sentences, on_epoch)
+    part = dict(cell.system.settings).get("part")
+    owners = HOSPITALS if part is None else (part,)
+    return fitted(recipe, cell, corpus, _sentences_of(recipe, owners), on_epoch)
 
 
 def learn_pseudonyms(recipe: Recipe, cell: Cell, corpus: Corpus, on_epoch: OnEpoch) -> Learned:
-    """Train on shuffled sentences with pseudonyms."""
+    """Train on shuffled sentences with pseudonyms, of all notes."""
+    made = _pseudonymised(recipe, cell, corpus.train, seed=cell.seed)
+    tokens = max(made.remains.tokens, 1)
+    # PHI that pseudonyms leave: two shares of its tokens, and the number of a word's neighbours that contain it.
+    shares = {"unchanged": made.remains.unchanged / tokens, "containing": made.remains.containing / tokens}
+    rows = measure_rows("remains", {**shares, "neighbours_that_contain": made.containing})
+    return fitted(recipe, cell, corpus, made.sentences, on_epoch)._replace(rows=list(rows))
+
+
+def learn_pooled_pseudonyms(recipe: Recipe, cell: Cell, corpus: Corpus, on_epoch: OnEpoch) -> Learned:
+    """Train on the pseudonyms of both hospitals."""
+    made = [
+        _pseudonymised(recipe, cell, recipe.parts[name], seed=2 * cell.seed + number).sentences
+        for number, name in enumerate(HOSPITALS)
+    ]
+    return fitted(recipe, cell, corpus, list(chain.from_iterable(made)), on_epoch)
+
+
+def _pseudonymised(recipe: Recipe, cell: Cell, split: Split, *, seed: int) -> Pseudonymised:
     from rnn.privacy.substitution import pseudonymise  # noqa: PLC0415
 
-    vectors = recipe.vectors_of(cell.system)
-    made = pseudonymise(corpus.train, vectors, count=neighbours_of(cell.system) or 1, seed=cell.seed)
-    return fitted(recipe, cell, corpus, made.sentences, on_epoch)._replace(rows=_remains(made))
+    count = neighbours_of(cell.system) or 1
+    return pseudonymise(split, recipe.vectors_of(cell.system), count=count, seed=seed)
 
 
 def learn_representation(recipe: Recipe, cell: Cell, corpus: Corpus, on_epoch: OnEpoch) -> Learned:
@@ -179,13 +200,6 @@ def fitted(
     return Learned(tagger, sentences)
 
 
-def _remains(made: Pseudonymised) -> list[Row]:
-    """PHI that pseudonyms leave: two shares of its tokens, and the number of a word's neighbours that contain it."""
-    tokens = max(made.remains.tokens, 1)
-    shares = {"unchanged": made.remains.unchanged / tokens, "containing": made.remains.containing / tokens}
-    return list(measure_rows("remains", {**shares, "neighbours_that_contain": made.containing}))
-
-
 def shared_out(train: Split) -> dict[str, Split]:
     """Divide the documents among `PARTS` at random with a fixed seed, those of a patient and equal texts together.
 
@@ -211,29 +225,6 @@ def shared_out(train: Split) -> dict[str, Split]:
     }
 
 
-def learn_alone(recipe: Recipe, cell: Cell, corpus: Corpus, on_epoch: OnEpoch) -> Learned:
-    """Train on one part's unchanged notes."""
-    part = recipe.parts[dict(cell.system.settings)["part"]]
-    return fitted(recipe, cell, corpus, part.sentences, on_epoch)
-
-
-def learn_pooled_raw(recipe: Recipe, cell: Cell, corpus: Corpus, on_epoch: OnEpoch) -> Learned:
-    """Train on the notes of both hospitals, as if they could be shared: the upper bound."""
-    return fitted(recipe, cell, corpus, _of_hospitals(recipe.parts), on_epoch)
-
-
-def learn_pooled_pseudonyms(recipe: Recipe, cell: Cell, corpus: Corpus, on_epoch: OnEpoch) -> Learned:
-    """Train on the pseudonyms of both hospitals."""
-    from rnn.privacy.substitution import pseudonymise  # noqa: PLC0415
-
-    vectors, count = recipe.vectors_of(cell.system), neighbours_of(cell.system) or 1
-    made = [
-        pseudonymise(recipe.parts[name], vectors, count=count, seed=2 * cell.seed + number).sentences
-        for number, name in enumerate(HOSPITALS)
-    ]
-    return fitted(recipe, cell, corpus, [sentence for part in made for sentence in part], on_epoch)
-
-
 def learn_pooled_representations(recipe: Recipe, cell: Cell, corpus: Corpus, on_epoch: OnEpoch) -> Learned:
     """Train on the vectors that both hospitals publish, made by the provider's representation.
 
@@ -250,11 +241,11 @@ def learn_pooled_representations(recipe: Recipe, cell: Cell, corpus: Corpus, on_
     tagger = recipe.new_private_tagger(cell, trained.model)
     tagger.fit_shared(shared, corpus.dev.sentences, on_progress=on_epoch)
     attacked = replace(corpus, train=recipe.parts[PROVIDER], test=_joined(recipe.parts[name] for name in HOSPITALS))
-    return Learned(tagger, _of_hospitals(recipe.parts), trained, attacked, facts=history_of(trained))
+    return Learned(tagger, _sentences_of(recipe, HOSPITALS), trained, attacked, facts=history_of(trained))
 
 
-def _of_hospitals(parts: Mapping[str, Split]) -> Sequence[LabelledSentence]:
-    return [sentence for name in HOSPITALS for sentence in parts[name].sentences]
+def _sentences_of(recipe: Recipe, owners: Sequence[str]) -> Sequence[LabelledSentence]:
+    return [sentence for name in owners for sentence in recipe.parts[name].sentences]
 
 
 def _joined(parts: Iterable[Split]) -> Split:

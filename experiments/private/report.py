@@ -170,7 +170,7 @@ def attack_table(systems: pd.DataFrame) -> Table:
         "the nearest one; among a name's N neighbours, and among all names seen: the first, and the first ten.",
         "Linking: how often two vectors of one name are more alike than those of two of its type; 50 % is chance.",
         "Inversion: words that a decoder reads out of the vectors; it was taught on the training sentences.",
-        *([_SCALE] if systems["kind"][list(cells)].isin([RAW, PSEUDONYMS]).any() else []),
+        *([_SCALE] if systems["kind"].reindex(cells.columns).isin([RAW, PSEUDONYMS]).any() else []),
     )
     return Table("Attacks (%)", cells, notes, _data(systems))
 
@@ -187,7 +187,7 @@ def _attacks(systems: pd.DataFrame) -> Iterator[tuple[str, pd.Series]]:
         accuracy, low, high = (figures(f"{kind} {name}") for name in ("accuracy", "low", "high"))
         yield f"pairs, {title}", accuracy + " (" + low + " to " + high + ")"
     for kind, among in (("averaging", "neighbours"), ("averaging_names", "all names")):
-        draws = [name.rpartition(" ")[2] for name in systems if name.startswith(f"{kind} top1 ")]
+        draws = [name.rpartition(" ")[2] for name in map(str, systems) if name.startswith(f"{kind} top1 ")]
         for number in draws:
             hits = [figures(f"{kind} {name} {number}") for name in ("top1", "top10")]
             yield f"averaging, {among}, draws {number}: first / first ten", hits[0] + " / " + hits[1]

@@ -138,8 +138,18 @@ def explanation_pages(
         )
     if len(systems) > _MOST_SYSTEMS:
         raise SettingError(f"--explain names {len(systems)} systems: at most {_MOST_SYSTEMS} can be compared")
-    seeds = {system: _first_seed(results, system) for system in systems}
-    models = {s: Deidentifier(_tagger(folder.path, s, seed), consistent=False) for s, seed in seeds.items()}
+    seeds, models = {}, {}
+    for system in systems:
+        if system not in results["systems"]:
+            known = ", ".join(results["systems"])
+            raise UnknownNameError(f"--explain: no system '{system}' in these results: choose from {known}")
+        seeds[system] = next(run["seed"] for run in results["runs"] if run["system"] == system and is_plain(run))
+        path = folder.path / "models" / system / str(seeds[system])
+        if not path.is_dir():
+            raise UnknownNameError(
+                f"--explain: {path} does not exist: keep the fitted models in the folder of their results"
+            )
+        models[system] = Deidentifier(load_tagger(path), consistent=False)
     wrong = Counter(error.document_id for system, seed in seeds.items() for error in folder.errors(system, seed))
     shown = {name for name, _ in wrong.most_common(most)}
     synthetic = is_synthetic(results)
@@ -149,32 +159,6 @@ def explanation_pages(
             views = [ModelView(s, model, explain_document(model, texts[name])) for s, model in models.items()]
             pages[page_name(number)] = text_page(views, warning=_WARNING, synthetic=synthetic)
     return pages, len(wrong) - len(shown)
-
-
-def _first_seed(results: Mapping[str, Any], system: str) -> int:
-    if system not in results["systems"]:
-        known = ", ".join(results["systems"])
-        raise UnknownNameError(f"--explain: no system '{system}' in these results: choose from {known}")
-    return next(run["seed"] for run in results["runs"] if run["system"] == system and is_plain(run))
-
-
-def _tagger(path: Path, system: str, seed: int) -> Any:
-    folder = path / "models" / system / str(seed)
-    if not folder.is_dir():
-        raise UnknownNameError(
-            f"--explain: {folder} does not exist: keep the fitted models in the folder of their results"
-        )
-    return load_tagger(folder)
-
-
-class _TablePart(NamedTuple):
-    """A table, for the template."""
-
-    identifier: str
-    title: str
-    columns: list[str]
-    rows: list[tuple[str, list[str]]]
-    notes: tuple[str, ...]
 
 
 class Picture(NamedTuple):
@@ -216,9 +200,13 @@ def report_html(
     texts = folder.texts() if with_text else None
     layer, seen = next((layer, seen) for layer, seen in report.views.items() if seen["systems"])
     neighbours = None if texts is None else folder.neighbours()
-    return _render(
+    filters: dict[str, Callable[..., str]] = {"percent": percent, "probability": probability, "breakable": breakable}
+    return render_page(
+        files("experiments") / "templates",
+        "report",
+        filters=filters,
         title=report.heading,
-        text=_kind_of_text(results, texts),
+        text="none" if texts is None else "invented" if is_synthetic(results) else "real",
         sections=_sections(pictures, neighbours),
         sentences=report.findings,
         layer=LAYERS[layer],
@@ -309,12 +297,6 @@ def _written(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _kind_of_text(results: Results, texts: Mapping[str, str] | None) -> str:
-    if texts is None:
-        return "none"
-    return "invented" if is_synthetic(results) else "real"
-
-
 def _sections(pictures: Mapping[str, Picture], neighbours: object) -> list[tuple[str, str]]:
     """Parts of the page for its navigation: id and name."""
     found = [("summary", "Summary")]
@@ -324,10 +306,12 @@ def _sections(pictures: Mapping[str, Picture], neighbours: object) -> list[tuple
     return [*found, ("provenance", "Settings and provenance")]
 
 
-def _table_part(name: str, table: Table) -> _TablePart:
-    cells = table.cells
-    rows = [(str(label), [str(cell) for cell in row]) for label, row in zip(cells.index, cells.to_numpy(), strict=True)]
-    return _TablePart(_identifier(name), table.title, [str(column) for column in cells.columns], rows, table.notes)
+def _table_part(name: str, table: Table) -> dict[str, Any]:
+    """A table, for the template."""
+    cells = table.cells.map(str)
+    rows = [(str(label), row.tolist()) for label, row in zip(cells.index, cells.to_numpy(), strict=True)]
+    shown = {"title": table.title, "columns": [*map(str, cells)], "rows": rows, "notes": table.notes}
+    return {"identifier": _identifier(name), **shown}
 
 
 def _identifier(name: str) -> str:
@@ -343,12 +327,3 @@ def breakable(name: str) -> Markup:
         'ID_<wbr>SUJETO &lt;b&gt;'
     """
     return Markup("_<wbr>").join(name.split("_"))
-
-
-def _render(**parts: Any) -> str:
-    filters: dict[str, Callable[..., str]] = {
-        "percent": percent,
-        "probability": probability,
-        "breakable": breakable,
-    }
-    return render_page(files("experiments") / "templates", "report", filters=filters, **parts)

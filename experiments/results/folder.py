@@ -37,6 +37,8 @@ from crfdeid.evaluation import EntityError
 from crfdeid.validation import shape_errors
 from experiments.results.schema import SCHEMA, damage
 
+RESULTS, MEASUREMENTS = "results.json", "measurements.csv"
+TEXTS, NEIGHBOURS, GOLD = "texts.jsonl", "neighbours.json", "predictions/gold.jsonl"
 LOCK = ".lock"  # held by the run that writes
 AGAIN = "run the experiment again, with --resume to keep what is finished"
 """Remedy for a file that is damaged or missing."""
@@ -53,31 +55,6 @@ class Folder:
     """
 
     path: Path
-
-    @property
-    def results_file(self) -> Path:
-        """``results.json``."""
-        return self.path / "results.json"
-
-    @property
-    def measurements_file(self) -> Path:
-        """``measurements.csv``."""
-        return self.path / "measurements.csv"
-
-    @property
-    def texts_file(self) -> Path:
-        """``texts.jsonl``."""
-        return self.path / "texts.jsonl"
-
-    @property
-    def neighbours_file(self) -> Path:
-        """``neighbours.json``."""
-        return self.path / "neighbours.json"
-
-    @property
-    def gold_file(self) -> Path:
-        """``predictions/gold.jsonl``."""
-        return self.path / "predictions" / "gold.jsonl"
 
     def run_file(self, system: str, name: str) -> Path:
         """A cell's file, by its system and its name, the seed: ``runs/SYSTEM/SEED.json``."""
@@ -98,20 +75,20 @@ class Folder:
             DataError: there are no results, they are of another version, or something is missing from them.
         """
         try:
-            found = read_json(self.results_file)
+            found = read_json(self.path / RESULTS)
         except FileNotFoundError:
             raise NotFoundError(
-                f"no such file: this folder holds no results; {AGAIN}", path=self.results_file
+                f"no such file: this folder holds no results; {AGAIN}", path=self.path / RESULTS
             ) from None
         if not isinstance(found, dict) or found.get("schema") != SCHEMA:
-            raise VersionError(f"not results of this version (schema {SCHEMA}): {AGAIN}", path=self.results_file)
+            raise VersionError(f"not results of this version (schema {SCHEMA}): {AGAIN}", path=self.path / RESULTS)
         for problem in damage(found):
-            raise IntegrityError(f"damaged: {problem}; {AGAIN}", path=self.results_file)
+            raise IntegrityError(f"damaged: {problem}; {AGAIN}", path=self.path / RESULTS)
         return found
 
     def gold(self, layer: str = PHI) -> dict[str, list[Span]]:
         """The gold spans of the scored split in an annotation layer, by document id, in the order of the documents."""
-        return _layer(_required(read_spans, self.gold_file), layer, self.gold_file)
+        return _layer(_required(read_spans, self.path / GOLD), layer, self.path / GOLD)
 
     def predictions(self, system: str, seed: int, layer: str = PHI) -> dict[str, list[Span]]:
         """Predicted spans of a system in an annotation layer, by document id."""
@@ -125,25 +102,25 @@ class Folder:
     def texts(self) -> dict[str, str] | None:
         """The scored texts, by document id; None if the folder has none."""
         try:
-            return read_texts(self.texts_file)
+            return read_texts(self.path / TEXTS)
         except FileNotFoundError:
             return None
 
     def neighbours(self) -> dict[str, dict[str, list[tuple[str, float]]]] | None:
         """For each embedding and some words, the nearest words and their cosines; None if the folder has none."""
         try:
-            found = read_json(self.neighbours_file)
+            found = read_json(self.path / NEIGHBOURS)
         except FileNotFoundError:
             return None
         if any(shape_errors(found, {str: {str: [[(str, float)]]}})):
-            raise damaged(self.neighbours_file)
+            raise damaged(self.path / NEIGHBOURS)
         try:
             return {
                 name: {word: [(str(other), float(cosine)) for other, cosine in near] for word, near in words.items()}
                 for name, words in found.items()
             }
         except ValueError:  # not two by two, or the numbers first
-            raise damaged(self.neighbours_file) from None
+            raise damaged(self.path / NEIGHBOURS) from None
 
 
 def require_empty(path: Path) -> None:

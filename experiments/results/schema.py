@@ -27,12 +27,8 @@ Results = Mapping[str, Any]
 """The content of results.json."""
 
 _SPLIT: Shape = {
-    "documents": int,
-    "sentences": int,
-    "tokens": int,
-    "spans": int,
+    **dict.fromkeys(("documents", "sentences", "tokens", "spans", "unaligned"), int),  # unaligned: fit no tokens
     "spans_by_type": {str: int},
-    "unaligned": int,  # spans that fit no tokens
 }
 _DATASET: Shape = {
     "name": str,
@@ -54,7 +50,6 @@ _EMBEDDING: Shape = {
     "notices": [str],
     "fit_seconds": float,
 }
-_INTERVAL: Shape = {"f1": float, "low": float, "high": float}
 COMPARISON: Shape = {
     "test": str,
     "permutations": int,
@@ -64,19 +59,11 @@ COMPARISON: Shape = {
     "measure": str,
     "pairs": [
         {
-            "a": str,
-            "b": str,
-            "category": str,
-            "f1_a": float,
-            "f1_b": float,
-            "difference": float,
-            "low": float,
-            "high": float,
-            "p": float,
-            "p_holm": float,
+            **dict.fromkeys(("a", "b", "category"), str),
+            **dict.fromkeys(("f1_a", "f1_b", "difference", "low", "high", "p", "p_holm"), float),
         }
     ],
-    "intervals": {str: {str: _INTERVAL}},  # by system and category
+    "intervals": {str: {str: dict.fromkeys(("f1", "low", "high"), float)}},  # by system and category
 }
 
 MEASUREMENT: Shape = {  # `experiments.results.measurements`

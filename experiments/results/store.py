@@ -14,8 +14,8 @@ import os
 import platform
 import subprocess
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -33,11 +33,15 @@ from crfdeid.utils.files import TEMPORARY, make_owner_folder, write_files
 from crfdeid.validation import shape_errors
 from experiments.core.embeddings import Embeddings
 from experiments.core.experiment import Evaluated, Prepared
-from experiments.core.settings import OutputSettings
 from experiments.core.systems import Cell, System
 from experiments.core.training import Found, Run
 from experiments.results.folder import (
+    GOLD,
     LOCK,
+    MEASUREMENTS,
+    NEIGHBOURS,
+    RESULTS,
+    TEXTS,
     Folder,
     damaged,
     errors_jsonl,
@@ -52,20 +56,9 @@ from experiments.results.folder import (
 from experiments.results.measurements import table_of, to_csv
 from experiments.results.schema import RECORD, SCHEMA, damage
 
-_PACKAGES = (
-    "crfdeid",
-    "numpy",
-    "python-crfsuite",
-    "sklearn-crfsuite",
-    "nltk",
-    "textblob",
-    "jax",
-    "jaxlib",
-    "flax",
-    "optax",
-    "gensim",
-    "Faker",
-)
+_PACKAGES = """
+    crfdeid numpy python-crfsuite sklearn-crfsuite nltk textblob jax jaxlib flax optax gensim Faker
+""".split()  # noqa: SIM905
 
 
 def describe_start(name: str, prepared: Prepared[Any, Any]) -> dict[str, Any]:
@@ -140,10 +133,11 @@ def _describe_system(system: System, prepared: Prepared[Any, Any]) -> dict[str, 
 
 def _describe_libraries() -> dict[str, Any]:
     """Versions of Python and of the libraries on which the last digits of scores can depend."""
-    return {
-        "python": platform.python_version(),
-        "packages": {name: found for name in _PACKAGES if (found := _version(name))},
-    }
+    packages = {}
+    for name in _PACKAGES:
+        with suppress(PackageNotFoundError):
+            packages[name] = version(name)
+    return {"python": platform.python_version(), "packages": packages}
 
 
 def describe_environment(*, device: str, jobs: int, corpus_seconds: float, total_seconds: float) -> dict[str, Any]:
@@ -155,11 +149,9 @@ def describe_environment(*, device: str, jobs: int, corpus_seconds: float, total
         corpus_seconds: duration of reading or generating the corpus.
         total_seconds: duration of the experiment.
     """
-    libraries = _describe_libraries()
     return {
-        "python": libraries["python"],
+        **_describe_libraries(),
         "platform": platform.platform(),
-        "packages": libraries["packages"],
         "commit": _commit(),
         "device": device,
         "cores": os.cpu_count(),
@@ -182,31 +174,6 @@ def _commit() -> str | None:
     return answer.stdout.strip()
 
 
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
-
-
-@contextmanager
-def open_store(output: OutputSettings, experiment: Mapping[str, Any]) -> Iterator[Store | None]:
-    """Open and lock the folder of an experiment until the end; None without an output folder.
-
-    Args:
-        output: the folder, and whether to continue the experiment in it.
-        experiment: the identity of the experiment, as JSON data.
-
-    Raises:
-        UsageError: the folder cannot be used, is in use, is not empty, or holds another experiment.
-    """
-    if output.folder is None:
-        yield None
-        return
-    with closing(Store(output.folder, experiment, resume=output.resume)) as store:
-        yield store
-
-
 def write_results(
     folder: Folder, results: Mapping[str, Any], corpus: Corpus, embeddings: Embeddings, *, include_text: bool
 ) -> None:
@@ -220,12 +187,12 @@ def write_results(
         layer: {document.id: document.layer(layer) for document in documents if layer in document.annotated}
         for layer in dict.fromkeys(layer for system in results["systems"].values() for layer in system["tags"])
     }
-    write_files({folder.gold_file: spans_jsonl(gold)})
+    write_files({folder.path / GOLD: spans_jsonl(gold)})
     if corpus.is_synthetic or include_text:
         texts = {document.id: document.text for document in documents}
-        write_files({folder.texts_file: texts_jsonl(texts), folder.neighbours_file: to_json(embeddings.neighbours)})
-    write_files({folder.measurements_file: to_csv(results["measurements"])})
-    write_files({folder.results_file: to_json(results)})
+        write_files({folder.path / TEXTS: texts_jsonl(texts), folder.path / NEIGHBOURS: to_json(embeddings.neighbours)})
+    write_files({folder.path / MEASUREMENTS: to_csv(results["measurements"])})
+    write_files({folder.path / RESULTS: to_json(results)})
 
 
 class Store:
@@ -287,14 +254,15 @@ class Store:
         return [run for cell in cells if (run := self._load(cell)) is not None]
 
     def _load(self, cell: Cell) -> Run | None:
+        name = cell.system.name, cell.name
         try:
-            record = read_json(self.folder.run_file(cell.system.name, cell.name))
+            record = read_json(self.folder.run_file(*name))
             if any(shape_errors(record, RECORD)) or record["seed"] != cell.seed:
-                raise damaged(self.folder.run_file(cell.system.name, cell.name))
+                raise damaged(self.folder.run_file(*name))
             if not cell.is_plain:
                 return Run(cell, record)
-            predictions = read_spans(self.folder.predictions_file(cell.system.name, cell.name))
-            errors = read_errors(self.folder.errors_file(cell.system.name, cell.name))
+            predictions = read_spans(self.folder.predictions_file(*name))
+            errors = read_errors(self.folder.errors_file(*name))
         except FileNotFoundError:
             return None
         found = {layer: Found(spans, tuple(errors.get(layer, ()))) for layer, spans in predictions.items()}
@@ -308,16 +276,10 @@ class Store:
         """
         system, name = run.cell.system.name, run.cell.name
         if run.cell.is_plain:
-            write_files(
-                {
-                    self.folder.predictions_file(system, name): spans_jsonl(
-                        {layer: found.predictions for layer, found in run.layers.items()}
-                    ),
-                    self.folder.errors_file(system, name): errors_jsonl(
-                        {layer: found.errors for layer, found in run.layers.items()}
-                    ),
-                }
-            )
+            spans = spans_jsonl({layer: found.predictions for layer, found in run.layers.items()})
+            errors = errors_jsonl({layer: found.errors for layer, found in run.layers.items()})
+            files = {self.folder.predictions_file: spans, self.folder.errors_file: errors}
+            write_files({file(system, name): content for file, content in files.items()})
         write_files({self.folder.run_file(system, name): to_json(run.record)})
 
     def close(self) -> None:

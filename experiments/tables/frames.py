@@ -57,7 +57,7 @@ def wide(rows: pd.DataFrame, *keys: str) -> pd.DataFrame:
 def summary_frame(rows: pd.DataFrame, *keys: str) -> pd.DataFrame:
     """The runs' values by the keys, in order of appearance: runs, mean, sd (of a sample), best, worst."""
     grouped = rows.groupby(list(keys), sort=False)["value"]
-    return grouped.agg(runs="count", mean="mean", sd="std", best="max", worst="min")
+    return pd.DataFrame(grouped.agg(runs="count", mean="mean", sd="std", best="max", worst="min"))
 
 
 def percent(value: float | None, digits: int = 2) -> str:
@@ -71,7 +71,7 @@ def percent(value: float | None, digits: int = 2) -> str:
     return NO_VALUE if value is None or value != value else f"{100 * value:.{digits}f}"  # noqa: PLR0124
 
 
-def means(rows: pd.DataFrame, *keys: str) -> pd.Series:
+def means(rows: pd.DataFrame, *keys: str) -> Any:
     """Mean of the runs' values by the keys, as text in per cent, with the standard deviation of several runs."""
     summary = summary_frame(rows, *keys)
     texts = [

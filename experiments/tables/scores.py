@@ -118,14 +118,14 @@ def embedding_table(view: View) -> Table:
         means(rows, "system", "measure"), {s: f"{a['model']}: {a['embedding']}" for s, a in systems.items()}, columns
     )
     first: dict[str, str] = {}
-    sizes = []
+    sizes, marks = [], [""] * len(systems)
     for place, (system, found) in enumerate(systems.items()):
         facts = view["embeddings"][found["embedding"]]
         sizes.append((f"{facts['dim']}", *(percent(facts["out_of_vocabulary"][split][n]) for n in ("tokens", "types"))))
         if (first.setdefault(found["model"], system), system, OVERALL) in held:
-            cells.iloc[place, -1] += MARK
+            marks[place] = MARK
     names = ["Dimension", "Unknown tokens (%)", "Unknown words (%)"]
-    cells = pd.concat([pd.DataFrame(sizes, cells.index, names), cells], axis=1)
+    cells = pd.concat([pd.DataFrame(sizes, cells.index, names), cells.assign(F=cells["F"] + marks)], axis=1)
     notes = [
         "Strict entity scores of all types together, in %.",
         f"Unknown: the tokens of the {split} split, and its different words, that the embedding has no word for.",
@@ -217,7 +217,7 @@ def error_table(view: View) -> Table:
     cause = rows["category"].mask(is_pair, rows["category"] + " taken for " + rows["measure"]).replace(OVERALL, "")
     named = rows.assign(error=rows["measure"].mask(is_pair, "wrong"), cause=cause)
     sums = named.groupby(["error", "cause", "system"])["value"].sum()
-    shown = {}
+    shown: dict[tuple[str, str], str] = {}
     for error, name in ERROR_NAMES.items():
         counts = sums[error].groupby("cause").sum()
         causes = [cause for cause in ERROR_CAUSES if cause in counts]

@@ -75,18 +75,8 @@ from experiments.transfer.options import (
 if TYPE_CHECKING:  # It takes pandas.
     from experiments.tables import Table
 
-__all__ = [
-    "DESCRIPTION",
-    "EXAMPLES",
-    "EXTRAS",
-    "corpus_tables",
-    "evaluate",
-    "fit",
-    "options",
-    "read_settings",
-    "report",
-    "systems",
-]
+__all__ = ["DESCRIPTION", "EXAMPLES", "EXTRAS", "corpus_tables", "evaluate", "fit", "options", "read_settings"]
+__all__ += ["report", "systems"]
 
 _ENDS = ("precision", "recall", "f1", "low", "high", "precision_low", "precision_high", "recall_low", "recall_high")
 

@@ -161,28 +161,20 @@ def source_of(text: str) -> Source:
     """
     name, equals, value = text.partition("=")
     kind, _, seed = (value or name).partition(":")
-    if kind in BUILT_IN:
-        return Source(_named(name if equals else kind, text), format=kind, seed=_seed(seed, BUILT_IN[kind], text))
-    if not (equals and value):
+    if kind not in BUILT_IN and not (equals and value):
         raise SettingError(f"--corpora {text}: {FORMS}")
-    where, corpus_format = _format(value, text)
-    return Source(_named(name, text), *_parts(where, name), corpus_format)
-
-
-def _named(name: str, text: str) -> str:
-    """The name, which is also a folder's."""
-    if not _NAME.fullmatch(name):
+    name = name if equals else kind
+    if not _NAME.fullmatch(name):  # It is also a folder's.
         raise SettingError(
             f"--corpora {text}: '{name}' is no name for a corpus: use letters, digits, '-', '_', '+', '.'"
         )
-    return name
-
-
-def _seed(seed: str, usual: int, text: str) -> int:
+    if kind not in BUILT_IN:
+        where, corpus_format = _format(value, text)
+        return Source(name, *_parts(where, name), corpus_format)
     # Its length first: Python refuses to read thousands of digits.
     if seed and (not seed.isdecimal() or len(seed) > len(str(MOST_SEED)) or int(seed) > MOST_SEED):
         raise SettingError(f"--corpora {text}: '{seed}' is no seed: give a whole number up to {MOST_SEED}")
-    return int(seed or usual)
+    return Source(name, format=kind, seed=int(seed or BUILT_IN[kind]))
 
 
 def _format(value: str, text: str) -> tuple[str, str]:
@@ -242,7 +234,7 @@ def read(source: Source, *, keep_unknown: bool, share: float = 1.0) -> Corpus:
         DataError: it cannot be read, or a part of it holds no PHI.
         UsageError: a type of no known scheme.
     """
-    parts = _read_parts(source) if source.seed is None else _made_up(source)
+    parts = _read_parts(source)
     try:
         documents = {part: to_groups(read, keep_unknown=keep_unknown) for part, read in parts.documents.items()}
     except UsageError as refused:
@@ -257,24 +249,20 @@ def read(source: Source, *, keep_unknown: bool, share: float = 1.0) -> Corpus:
 
 
 def _read_parts(source: Source) -> CorpusParts:
+    if source.seed is not None:
+        from crfdeid.corpora.synthetic import generate, generate_all_types  # noqa: PLC0415  Faker takes long to import.
+
+        make = generate if source.format == "synthetic-notes" else generate_all_types
+        return CorpusParts(make(seed=source.seed)._asdict(), "synthetic", [])
     train, test = source.train, source.test
     if train is None or test is None:
         raise SettingError(f"--corpora {source.name}: {FORMS}")
+    form = source.format
     try:
-        return read_parts(
-            train, source.dev, test, corpus_format=source.format, types="all", concepts=None, dev_option="dev"
-        )
+        return read_parts(train, source.dev, test, corpus_format=form, types="all", concepts=None, dev_option="dev")
     except UsageError as refused:
         hint = f"the format follows the corpus: {source.name}=DIR:brat"
         raise type(refused)(f"--corpora {source.name}: {refused}; {hint}") from None
-
-
-def _made_up(source: Source) -> CorpusParts:
-    # Here and not above, for Faker takes long to import.
-    from crfdeid.corpora.synthetic import generate, generate_all_types  # noqa: PLC0415
-
-    make = generate if source.format == "synthetic-notes" else generate_all_types
-    return CorpusParts(make(seed=source.seed or 0)._asdict(), "synthetic", [])
 
 
 def joined(corpora: Sequence[Corpus], *, types: str) -> Corpus:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -145,7 +146,7 @@ def model_table(results: Results, *, published: bool) -> Table:
         {"precision": "PPV", "recall": "Se", "f1": "F1"},
     )
     columns = {(m, kind): f"{title} {letter}" for kind, title in kinds.items() for m, letter in letters.items()}
-    texts = rows.set_index(["row", "kind"])[[*letters]].map(percent).rename_axis("measure", axis=1).stack()
+    texts: Any = rows.set_index(["row", "kind"])[[*letters]].map(percent).rename_axis("measure", axis=1).stack()
     cells = pivot(texts.swaplevel(), rows["row"].unique(), columns)
     notes = ("Trained and tested on one corpus. PHI or not: the same predictions without their categories.", TOKENS)
     table = Table("Models by category and as PHI or not in % (Table 2 of johnson2020)", cells, notes, rows, group=3)
@@ -159,7 +160,7 @@ def category_table(results: Results, *, published: bool) -> Table:
     rows = rows.assign(row=rows["trained_on"] + ": " + rows["category"])
     seeds = {name: len(about["seeds"]) for name, about in view(results)["systems"].items()}
     tokens = ((rows["tp"] + rows["fn"]) // rows["system"].map(seeds)).groupby(rows["row"]).first()
-    texts = rows.set_index(["row", "model"])[[*_LETTERS]].map(percent).rename_axis("measure", axis=1).stack()
+    texts: Any = rows.set_index(["row", "model"])[[*_LETTERS]].map(percent).rename_axis("measure", axis=1).stack()
     found = {corpus: set(own["category"]) for corpus, own in rows.groupby("trained_on")}
     shown = [f"{corpus}: {label}" for corpus in results["datasets"] for label in in_order(found[corpus], PHI_GROUPS)]
     columns = {

@@ -59,14 +59,16 @@ def write_folder(
     }
     errors = {run: find_errors(documents, found, known_words=KNOWN) for run, found in predictions.items()}
     results = results_of(documents, predictions, errors, corpus_format=corpus_format, permutations=permutations)
-    files: dict[Path, str | bytes] = {folder.gold_file: spans_jsonl({PHI: {d.id: d.spans for d in documents}})}
+    files: dict[Path, str | bytes] = {
+        folder.path / "predictions/gold.jsonl": spans_jsonl({PHI: {d.id: d.spans for d in documents}})
+    }
     for (system, seed), found in predictions.items():
         files[folder.predictions_file(system, str(seed))] = spans_jsonl({PHI: found})
         files[folder.errors_file(system, str(seed))] = errors_jsonl({PHI: errors[system, seed]})
     if with_text:
-        files[folder.texts_file] = texts_jsonl({d.id: d.text for d in documents})
-        files[folder.neighbours_file] = to_json(NEIGHBOURS)
-    write_files({**files, folder.results_file: to_json(results)})
+        files[folder.path / "texts.jsonl"] = texts_jsonl({d.id: d.text for d in documents})
+        files[folder.path / "neighbours.json"] = to_json(NEIGHBOURS)
+    write_files({**files, folder.path / "results.json": to_json(results)})
     return results
 
 

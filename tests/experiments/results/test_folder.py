@@ -74,7 +74,7 @@ def test_texts_and_neighbours_are_there_only_where_they_are_kept(tmp_path: Path)
     assert folder.neighbours() is None
     texts = {"a": "one\u2028line\r\n", "b": ""}
     near = {"cbow": {"Dr": [("Mr", 0.5)]}}
-    write_files({folder.texts_file: texts_jsonl(texts), folder.neighbours_file: to_json(near)})
+    write_files({folder.path / "texts.jsonl": texts_jsonl(texts), folder.path / "neighbours.json": to_json(near)})
     assert folder.texts() == texts
     assert folder.neighbours() == near
 
