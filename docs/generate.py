@@ -73,7 +73,7 @@ API = {
     "Networks": ("rnn", "rnn.interfaces", "rnn.tagger", "rnn.network", "rnn.training.loop"),
     "Word vectors": ("rnn.embeddings",),
     "Privacy": ("crfdeid.audit", "rnn.privacy.neighbours", "rnn.privacy.substitution", "rnn.privacy.shared_file"),
-    "Experiments": ("experiments.core.experiment",),
+    "Experiments": ("experiments.core.experiment", "experiments.core.settings"),
 }
 """Title of a page -> the modules whose public names it has."""
 

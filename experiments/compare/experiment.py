@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -52,7 +51,7 @@ from experiments.core.systems import (
     sweep_cells,
     traits_of,
 )
-from experiments.core.training import OnProgress, Run, choose_device, choose_jobs, fit_cells
+from experiments.core.training import OnProgress, Run, choose_device, fit_cells
 from experiments.core.training import evaluate as evaluate_tagger
 from experiments.results.schema import Extras, Results
 
@@ -110,7 +109,6 @@ class ComparePlan:
 
 def systems(settings: CompareArguments, *, on_step: OnStep) -> Prepared[CompareArguments, ComparePlan]:
     """Choose a device, read the corpus, make the word vectors, and list the systems, before a sweep."""
-    started = time.perf_counter()
     models, vectors = settings.models, settings.vectors
     device = choose_device(settings.device, possible_traits(models))
     compared = _systems(models, list(vectors.sources))
@@ -141,9 +139,7 @@ def systems(settings: CompareArguments, *, on_step: OnStep) -> Prepared[CompareA
         embeddings=embeddings,
         plan=plan,
         device=device,
-        jobs=choose_jobs(settings.jobs, len(cells), device),
         full_settings=full_settings(compared, plan),
-        started=started,
     )
 
 

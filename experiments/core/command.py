@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, nullcontext
 from functools import partial
@@ -18,7 +19,7 @@ from crfdeid.tagger import FitProgress
 from experiments.core.experiment import Prepared, load_experiment
 from experiments.core.options import Command
 from experiments.core.systems import groups
-from experiments.core.training import CPU, Run, run_cells
+from experiments.core.training import CPU, Run, choose_jobs, run_cells
 from experiments.results.store import Store, assemble, describe_start, identity, write_results
 
 if TYPE_CHECKING:
@@ -83,16 +84,19 @@ def run(name: str, settings: CommonSettings) -> dict[str, Any]:
         DataError: data cannot be read, or files cannot be written.
         UsageError: an option is invalid.
     """
-    experiment, output = load_experiment(name), settings.output
+    experiment, output, started = load_experiment(name), settings.output, time.perf_counter()
     with step_bars() as on_step:
         prepared = experiment.systems(settings, on_step=on_step)
+    parts = prepared.cells if prepared.group is None else prepared.group(prepared.cells)
+    jobs = choose_jobs(settings.jobs, len(parts), prepared.device)
     start = describe_start(name, prepared)
     known = identity(start, prepared.device)
     opened = nullcontext() if output.folder is None else closing(Store(output.folder, known, resume=output.resume))
     with opened as store:
         show_tables(experiment.corpus_tables(start).values())
-        prepared, runs = experiment.fit(prepared, partial(_train, prepared, store))
-        results = assemble(name, prepared, runs, experiment.evaluate(prepared, runs))
+        prepared, runs = experiment.fit(prepared, partial(_train, prepared, store, jobs))
+        evaluated = experiment.evaluate(prepared, runs)
+        results = assemble(name, prepared, runs, evaluated, jobs=jobs, seconds=time.perf_counter() - started)
         if store is not None:
             from experiments.reporting.files import write_report  # noqa: PLC0415  Imports matplotlib.
 
@@ -155,7 +159,7 @@ def error_examples(runs: Sequence[Run], split: Split, *, per_kind: int = PER_KIN
                     yield f"{system}, {kind}{causes}: {in_context(documents[error.document_id], error)}"
 
 
-def _train(prepared: Prepared[Any, Any], store: Store | None, cells: Sequence[Cell]) -> list[Run]:
+def _train(prepared: Prepared[Any, Any], store: Store | None, jobs: int, cells: Sequence[Cell]) -> list[Run]:
     """Run of every cell, in the order of the cells: the stored ones, and the others after their training."""
     runs = {run.cell: run for run in store.finished(cells)} if store is not None else {}
     left = [cell for cell in cells if cell not in runs]
@@ -163,7 +167,7 @@ def _train(prepared: Prepared[Any, Any], store: Store | None, cells: Sequence[Ce
     with Bars(len(cells)) as bars:
         for cell in runs:
             bars.done(cell)
-        for run in run_cells(parts, prepared.corpus, prepared.plan, jobs=prepared.jobs, on_progress=bars.step):
+        for run in run_cells(parts, prepared.corpus, prepared.plan, jobs=jobs, on_progress=bars.step):
             bars.done(run.cell)
             runs[run.cell] = run
             if store is not None:

@@ -141,12 +141,10 @@ class Prepared(Generic[_Settings, _Plan]):
         embeddings: the word vectors of all systems.
         plan: training and scoring of cells.
         device: of networks, in words.
-        jobs: cells trained at the same time.
         full_settings: each system's settings by its name, plain data.
         about: name of a system -> further entries of its description in results.json: `trained_on` and `tags` where
             they are not the only dataset and PHI, and those of the experiment's `Extras`.
         group: function that divides cells into groups to train together; None for `experiments.core.systems.groups`.
-        started: `time.perf_counter` when the work began.
     """
 
     settings: _Settings
@@ -158,11 +156,9 @@ class Prepared(Generic[_Settings, _Plan]):
     embeddings: Embeddings = field(default_factory=Embeddings)
     plan: _Plan
     device: str
-    jobs: int
     full_settings: Mapping[str, Mapping[str, Any]]
     about: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     group: Callable[[Sequence[Cell]], list[list[Cell]]] | None = None
-    started: float
 
 
 Train = Callable[[Sequence[Cell]], list[Run]]

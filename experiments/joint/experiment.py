@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -36,7 +35,6 @@ from experiments.core.training import (
     Run,
     Trained,
     choose_device,
-    choose_jobs,
     fit_cells,
     with_measurements,
 )
@@ -180,7 +178,6 @@ def _dev_f1(tagger: Tagger, dev: Split, system: System) -> dict[str, float]:
 
 def systems(settings: JointArguments, *, on_step: OnStep) -> Prepared[JointArguments, JointPlan]:
     """Choose a device, check the settings, read the corpus and make the word vectors."""
-    started = time.perf_counter()
     found = systems_of(settings)
     device = choose_device(settings.device, map(traits_of, found.every))
     full_settings = settings_by_system(found.every, settings.profile)  # refuses invalid values at once
@@ -205,11 +202,9 @@ def systems(settings: JointArguments, *, on_step: OnStep) -> Prepared[JointArgum
         embeddings=embeddings,
         plan=JointPlan(settings.profile, embeddings.vectors, folder, unsourced, parts),
         device=device,
-        jobs=choose_jobs(settings.jobs, len(family_groups(cells)), device),
         full_settings=full_settings,
         about=found.describe(),
         group=family_groups,
-        started=started,
     )
 
 

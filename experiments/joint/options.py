@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from types import MappingProxyType, SimpleNamespace
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ import click
 
 from crfdeid.cli import shell
 from crfdeid.cli.corpus_options import ignored_types
-from crfdeid.cli.shell import choice, file_path, flag, names, whole_number
+from crfdeid.cli.shell import file_path, names, whole_number
 from crfdeid.corpora import CORPUS_FORMATS
 from crfdeid.corpora.layers import IGNORED_CONCEPT_TYPES, ConceptPaths
 from crfdeid.documents import CONCEPT, PHI
@@ -20,7 +20,7 @@ from crfdeid.ensembles.cascade import GOLD, ORIGINAL, PREDICTED
 from crfdeid.errors import OptionConflictError
 from crfdeid.registry import require_known, select, setting_names
 from experiments.core.embeddings import RANDOM, VectorSettings
-from experiments.core.options import CORPUS, JOINT_MODELS, Option, models, option
+from experiments.core.options import CORPUS, JOINT_MODELS, fields_as_options, models, option, read
 from experiments.core.settings import CommonSettings, CorpusSettings, check, options_of, settings_of
 from experiments.core.systems import Cell, Point, System, require_profile, traits_of
 
@@ -94,7 +94,7 @@ def options() -> list[click.Parameter]:
         profile={"help": "settings that the models start from: default, or lange2020 in every model that has it"},
         share={"usual": f"all; without --train {SMALL_SHARE}"},
     )
-    return [*own, *_concept_options()]
+    return [*own, *fields_as_options(ConceptSettings)]
 
 
 def read_settings(options: SimpleNamespace) -> JointArguments:
@@ -122,25 +122,27 @@ def _types(text: str) -> tuple[str, ...]:
     return names(text)
 
 
-def _concept_options() -> list[shell.Option]:
-    """``--concepts`` and its companions; `_concept_paths` reads them."""
-    concepts = "the notes of --train with concepts marked, for models that learn both (docs/explanation/joint.md)"
-    ignored = f"concept types to ignore, separated by commas, or none (default: {','.join(IGNORED_CONCEPT_TYPES)})"
-    disjoint = "the concepts are of other notes than the PHI: two corpora that share no text"
-    path: dict[str, Any] = {"parse": file_path, "metavar": "PATH", "section": CORPUS}
-    return [
-        Option("--concepts", help=concepts, **path),
-        Option("--dev-concepts", help="the notes of --dev with concepts marked", **path),
-        Option("--test-concepts", help="the notes of --test with concepts marked", **path),
-        choice(
-            "--concepts-format",
-            ("auto", *CORPUS_FORMATS),
-            help="the format of the concepts (default: auto, for each)",
-            section=CORPUS,
-        ),
-        Option("--ignore-types", _types, metavar="TYPES", help=ignored, section=CORPUS),
-        flag("--disjoint", help=disjoint, section=CORPUS),
-    ]
+@dataclass(frozen=True, kw_only=True)
+class ConceptSettings:
+    """Concepts of a corpus, as options; `_concept_paths` reads them.
+
+    Args:
+        concepts: the notes of --train with concepts marked, for models that learn both (docs/explanation/joint.md)
+        dev_concepts: the notes of --dev with concepts marked
+        test_concepts: the notes of --test with concepts marked
+        concepts_format: the format of the concepts
+        ignore_types: concept types to ignore, separated by commas, or none
+        disjoint: the concepts are of other notes than the PHI: two corpora that share no text
+    """
+
+    concepts: Path | None = option(None, file_path, section=CORPUS)
+    dev_concepts: Path | None = option(None, file_path, section=CORPUS)
+    test_concepts: Path | None = option(None, file_path, section=CORPUS)
+    concepts_format: str = option("auto", ("auto", *CORPUS_FORMATS), section=CORPUS, unset=True, usual="auto, for each")
+    ignore_types: tuple[str, ...] | None = option(
+        None, _types, metavar="TYPES", section=CORPUS, usual=",".join(IGNORED_CONCEPT_TYPES)
+    )
+    disjoint: bool = option(False, section=CORPUS)
 
 
 def _concept_paths(options: SimpleNamespace) -> ConceptPaths | None:
@@ -149,18 +151,19 @@ def _concept_paths(options: SimpleNamespace) -> ConceptPaths | None:
     Raises:
         OptionConflictError: options about concepts without ``--concepts``.
     """
-    if options.concepts is None:
-        for name in ("dev_concepts", "test_concepts", "concepts_format", "ignore_types", "disjoint"):
-            if getattr(options, name) not in (None, False):
-                raise OptionConflictError(f"--{name.replace('_', '-')} needs --concepts")
+    found = read(ConceptSettings, options)
+    if found.concepts is None:
+        for one in fields(ConceptSettings):
+            if getattr(options, one.name) not in (None, False):
+                raise OptionConflictError(f"--{one.name.replace('_', '-')} needs --concepts")
         return None
     return ConceptPaths(
-        train=options.concepts,
-        dev=options.dev_concepts,
-        test=options.test_concepts,
-        format=options.concepts_format or "auto",
-        ignored_types=ignored_types(options.ignore_types),
-        disjoint=options.disjoint,
+        train=found.concepts,
+        dev=found.dev_concepts,
+        test=found.test_concepts,
+        format=found.concepts_format,
+        ignored_types=ignored_types(found.ignore_types),
+        disjoint=found.disjoint,
     )
 
 

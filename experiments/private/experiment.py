@@ -26,7 +26,7 @@ from experiments.core.experiment import (
     read_corpus,
 )
 from experiments.core.systems import Cell
-from experiments.core.training import OnProgress, Run, Trained, choose_device, choose_jobs, with_measurements
+from experiments.core.training import OnProgress, Run, Trained, choose_device, with_measurements
 from experiments.core.training import evaluate as evaluate_tagger
 from experiments.private import learning
 from experiments.private.learning import PRIVATE_TAGGER, PROFILE, TAGGER, Learned, OnEpoch, Recipe, shared_out
@@ -123,7 +123,6 @@ class PrivatePlan:
 
 def systems(settings: PrivateArguments, *, on_step: OnStep) -> Prepared[PrivateArguments, PrivatePlan]:
     """Choose a device, check the settings, read the corpus and make the word vectors."""
-    started = time.perf_counter()
     device = choose_device(settings.device, iter([TRAITS]))
     recipe = Recipe(
         settings.profile, settings.sizes, settings.neighbours, settings.tagger, settings.representation, {}, {}
@@ -150,9 +149,7 @@ def systems(settings: PrivateArguments, *, on_step: OnStep) -> Prepared[PrivateA
         embeddings=embeddings,
         plan=PrivatePlan(recipe, folder),
         device=device,
-        jobs=choose_jobs(settings.jobs, len(cells), device),
         full_settings=full_settings,
-        started=started,
     )
 
 

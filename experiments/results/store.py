@@ -13,7 +13,6 @@ import fcntl
 import os
 import platform
 import subprocess
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
@@ -85,17 +84,19 @@ def describe_start(name: str, prepared: Prepared[Any, Any]) -> dict[str, Any]:
     return found
 
 
-def assemble(name: str, prepared: Prepared[Any, Any], runs: Sequence[Run], evaluated: Evaluated) -> dict[str, Any]:
-    """A finished experiment as plain data: the content of results.json."""
+def assemble(
+    name: str, prepared: Prepared[Any, Any], runs: Sequence[Run], evaluated: Evaluated, *, jobs: int, seconds: float
+) -> dict[str, Any]:
+    """A finished experiment as plain data, the content of results.json."""
     start = describe_start(name, prepared)
     systems = {system: {**about, **evaluated.systems.get(system, {})} for system, about in start["systems"].items()}
     return {
         **start,
         "environment": describe_environment(
             device=prepared.device,
-            jobs=prepared.jobs,
+            jobs=jobs,
             corpus_seconds=prepared.corpus_seconds,
-            total_seconds=time.perf_counter() - prepared.started,
+            total_seconds=seconds,
         ),
         "systems": systems,
         "runs": [{name: value for name, value in run.record.items() if name != "measurements"} for run in runs],

@@ -51,7 +51,6 @@ from experiments.core.training import (
     Run,
     Trained,
     choose_device,
-    choose_jobs,
     fit_cells,
     strict_f1,
     with_measurements,
@@ -222,7 +221,6 @@ def _with_encoders(systems: Iterable[System], settings: TransferArguments) -> It
 
 def systems(settings: TransferArguments, *, on_step: OnStep) -> Prepared[TransferArguments, TransferPlan]:
     """Choose a device, check the settings, and read the corpora."""
-    started = time.perf_counter()
     entries = entries_of(settings)
     found = tuple(entry.system for entry in entries)
     device = choose_device(settings.device, map(traits_of, found))
@@ -244,10 +242,8 @@ def systems(settings: TransferArguments, *, on_step: OnStep) -> Prepared[Transfe
         cells=cells,
         plan=TransferPlan(settings.profile, {one.name: one for one in corpora}, trained_on, folder),
         device=device,
-        jobs=choose_jobs(settings.jobs, len(cells), device),
         full_settings=full_settings,
         about={entry.system.name: {"label": entry.model, "trained_on": entry.trained_on} for entry in entries},
-        started=started,
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,7 +27,7 @@ from experiments.core.experiment import (
 from experiments.core.options import counts, option, phi_models
 from experiments.core.settings import CommonSettings, CorpusSettings, check_work, options_of, settings_of
 from experiments.core.systems import Cell, System, make_tagger, plain_cells, traits_of
-from experiments.core.training import OnProgress, Run, choose_device, choose_jobs, fit_cells
+from experiments.core.training import OnProgress, Run, choose_device, fit_cells
 from experiments.core.training import evaluate as evaluate_tagger
 from experiments.plots import comparison_plots
 from experiments.results.schema import Extras, Results
@@ -79,7 +78,6 @@ def read_settings(options: SimpleNamespace) -> FewNotesArguments:
 
 
 def systems(settings: FewNotesArguments, *, on_step: OnStep) -> Prepared[FewNotesArguments, FewNotesPlan]:
-    started = time.perf_counter()
     notes = {f"{model}-{count}": count for model in settings.models for count in settings.notes}
     found = tuple(System(name, name.rpartition("-")[0]) for name in notes)
     device = choose_device(settings.device, map(traits_of, found))
@@ -91,10 +89,8 @@ def systems(settings: FewNotesArguments, *, on_step: OnStep) -> Prepared[FewNote
         cells=cells,
         plan=FewNotesPlan(notes, models_folder(settings.output.folder)),
         device=device,
-        jobs=choose_jobs(settings.jobs, len(cells), device),
         full_settings=settings_by_system(found, settings.profile),
         about={name: {"notes": count} for name, count in notes.items()},
-        started=started,
     )
 
 
