@@ -142,12 +142,8 @@ def option(default: Any = None, parse: Any = None, *, factory: Callable[[], Any]
             to list in the help; "usual", the default in words; "unset", True for an option that is None unless it is
             given, so that checks can tell; further arguments of `Option`.
     """
-    metadata = {"option": {"default": default, "parse": parse, **shown}}
-    return (
-        field(default=default, metadata=metadata)
-        if factory is None
-        else field(default_factory=factory, metadata=metadata)
-    )
+    usual = {"default": default} if factory is None else {"default_factory": factory}
+    return field(metadata={"option": {"default": default, "parse": parse, **shown}}, **usual)
 
 
 def fields_as_options(
@@ -178,7 +174,7 @@ def _name(one: Field[Any]) -> str:
 
 
 def _option(one: Field[Any], changes: Mapping[str, Any]) -> click.Parameter:
-    given = {**one.metadata["option"], **changes, "to": None, "name": None}
+    given = {**one.metadata["option"], **changes}
     default, parse, usual = given["default"], given["parse"], given.get("usual")
     text = given["help"] + (f": {', '.join(given['known'])}" if "known" in given else "")
     if usual is None and default not in (None, False, ()):
