@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Protocol, cast
 
@@ -74,7 +74,7 @@ class FormatModule(Protocol):
         """The documents of a file or folder, in a fixed order."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class CorpusFormat:
     """A format of annotated notes.
 
@@ -86,15 +86,18 @@ class CorpusFormat:
         mixed: a folder may have other formats too: records name the notes, or with ``by_note`` files.
         tagged: `crfdeid tag` writes it.
         annotators: an annotation tool reads it, also without spans.
+        layered: a note can have several annotation layers in it.
     """
 
     module: FormatModule
     endings: tuple[str, ...] = ()
+    _: KW_ONLY
     by_note: bool = False
     records: bool = False
     mixed: bool = False
     tagged: bool = False
     annotators: bool = False
+    layered: bool = False
 
     def to_files(self, documents: Sequence[Document], path: Path) -> dict[Path, str]:
         """The files of a corpus at a path, with their content."""
@@ -105,25 +108,20 @@ class _Writer(Protocol):
     def to_files(self, documents: Sequence[Document], path: Path) -> dict[Path, str]: ...
 
 
-def _row(module: FormatModule, *endings: str, **facts: bool) -> CorpusFormat:
-    return CorpusFormat(module=module, endings=endings, **facts)
-
-
 CORPUS_FORMATS = {
-    "brat": _row(brat, ".txt", ".ann", by_note=True, mixed=True, tagged=True, annotators=True),
-    "i2b2-2014": _row(i2b2_2014, ".xml", by_note=True, mixed=True, tagged=True),
-    "i2b2-2006": _row(i2b2_2006, ".xml", mixed=True),
-    "i2b2-2010": _row(i2b2_2010, ".txt", ".con", by_note=True),
-    "conll": _row(conll, ".conll", tagged=True),
-    "jsonl": _row(jsonl, ".jsonl", records=True, mixed=True, tagged=True),
-    "label-studio": _row(label_studio, ".json", records=True, mixed=True, tagged=True, annotators=True),
-    "doccano": _row(doccano, ".jsonl", records=True, mixed=True, tagged=True, annotators=True),
-    "xmi": _row(xmi, ".xmi", by_note=True, mixed=True, tagged=True, annotators=True),
-    "asq-phi": _row(asq_phi),
-    "tab": _row(tab, ".jsonl", records=True, mixed=True),
+    "brat": CorpusFormat(brat, (".txt", ".ann"), by_note=True, mixed=True, tagged=True, annotators=True),
+    "i2b2-2014": CorpusFormat(i2b2_2014, (".xml",), by_note=True, mixed=True, tagged=True),
+    "i2b2-2006": CorpusFormat(i2b2_2006, (".xml",), mixed=True),
+    "i2b2-2010": CorpusFormat(i2b2_2010, (".txt", ".con"), by_note=True),
+    "conll": CorpusFormat(conll, (".conll",), tagged=True),
+    "jsonl": CorpusFormat(jsonl, (".jsonl",), records=True, mixed=True, tagged=True, layered=True),
+    "label-studio": CorpusFormat(label_studio, (".json",), records=True, mixed=True, tagged=True, annotators=True),
+    "doccano": CorpusFormat(doccano, (".jsonl",), records=True, mixed=True, tagged=True, annotators=True),
+    "xmi": CorpusFormat(xmi, (".xmi",), by_note=True, mixed=True, tagged=True, annotators=True),
+    "asq-phi": CorpusFormat(asq_phi),
+    "tab": CorpusFormat(tab, (".jsonl",), records=True, mixed=True),
 }
 """Every format. Options, `recognise` and the writers of other commands read this table."""
-_LAYERED = ("jsonl",)  # holds several annotation layers
 
 
 def formats_where(holds: Callable[[CorpusFormat], object]) -> tuple[str, ...]:
@@ -307,7 +305,7 @@ def write_corpus(documents: Sequence[Document], path: Path | str, *, format: str
     _require_unique_ids(documents)
     for document in documents:
         require_characters(document)
-        if format not in _LAYERED and document.annotated != (PHI,):
+        if not CORPUS_FORMATS[format].layered and document.annotated != (PHI,):
             problem = f"{format} holds one layer, and this document is annotated in {', '.join(document.annotated)}"
             raise FormatError(f"{problem}: write jsonl, or each layer as documents of its own", path=document.source)
     contents = CORPUS_FORMATS[format].to_files(documents, Path(path))

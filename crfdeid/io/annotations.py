@@ -31,6 +31,7 @@ TAG_ENDINGS = {name: CORPUS_FORMATS[name].endings for name in formats_where(lamb
 TAG_ENDINGS["transformers"] = (".json",)
 TABLE_FORMATS = formats_where(lambda format: format.tagged and format.records)
 """Formats whose files can hold several notes, as tables do."""
+_LAYERED = formats_where(lambda format: format.tagged and format.layered)
 _LAYER_FOLDERS = {PHI: "phi", CONCEPT: "concepts"}
 SIDECAR_SUFFIX = ".jsonl"
 
@@ -38,7 +39,7 @@ SIDECAR_SUFFIX = ".jsonl"
 def target_names(file: NoteFile, format: str, layers: Sequence[str] = (PHI,)) -> list[str]:
     """Names of the outputs for an input file, layer by layer."""
     stem = file.result_name.removesuffix(file.path.suffix)
-    separate = format != "jsonl" and len(layers) > 1
+    separate = format not in _LAYERED and len(layers) > 1
     stems = [f"{_LAYER_FOLDERS[layer]}/{stem}" for layer in layers] if separate else [stem]
     return [stem + ending for stem in stems for ending in TAG_ENDINGS[format]]
 
