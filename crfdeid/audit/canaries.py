@@ -137,11 +137,11 @@ class CanaryPlan(NamedTuple):
         canaries, decoys = [list[Canary](), list[Canary]()]
         for kind, names in drawn.items():
             rest = iter(names)
-            for found, size in ((canaries, count // 2 + (count % 2) * kind), (decoys, count // 4)):
+            for chosen, size in ((canaries, count // 2 + (count % 2) * kind), (decoys, count // 4)):
                 of_kind = zip(islice(rest, size), cycle(repeats))
-                found += [Canary(name, kind, copies, bool(random.random() < 0.5)) for name, copies in of_kind]
+                chosen += [Canary(name, kind, copies, bool(random.random() < 0.5)) for name, copies in of_kind]
             drawn[kind] = list(rest)
-        if any(len(found) < _LEAST_REFERENCES for found in drawn.values()):
+        if any(len(names) < _LEAST_REFERENCES for names in drawn.values()):
             raise SettingError(f"{count} canaries: too few rare names are left to compare them with: give fewer")
         return cls(canaries, [replace(one, inserted=True, is_phi=False) for one in decoys], drawn)
 
@@ -256,5 +256,5 @@ def canary_scores(tagger: Tagger, names: Sequence[str], questions: Sequence[Ques
         np.log(phi_probabilities(table[i : i + 1], tagger.tags)[0] + _TINY) - np.log(float(table[i, column]) + _TINY)
         for table, i in zip(tables, places, strict=True)
     ]
-    found: NDArray[np.float64] = np.array(odds).reshape(len(names), len(questions)).mean(axis=1)
-    return found
+    scores: NDArray[np.float64] = np.array(odds).reshape(len(names), len(questions)).mean(axis=1)
+    return scores

@@ -66,14 +66,14 @@ def _document(block: list[str], document_id: str, path: Path, first_line: int) -
     }
     spans: list[Span] = []
     for label, value in sorted(tags, key=lambda tag: -len(tag[1])):
-        found = _places(text, value)
-        if not found:
+        places = _places(text, value)
+        if not places:
             raise SpanError(
                 f"the {label} value is not in its query: correct the value", path=path, line=tags[label, value]
             )
-        free = [(start, end) for start, end in found if not any(start < s.end and end > s.start for s in spans)]
+        free = [(start, end) for start, end in places if not any(start < s.end and end > s.start for s in spans)]
         # A value that occurs only inside others becomes a nested span: it is never dropped.
-        spans += [Span(start, end, label) for start, end in free or found]
+        spans += [Span(start, end, label) for start, end in free or places]
     return build_document(document_id, text, spans, path=path, line=first_line)
 
 

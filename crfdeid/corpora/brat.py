@@ -81,8 +81,8 @@ def _spans(annotations: Path, text: str) -> list[Span]:
 def _spans_without_returns(annotations: Path, text: str) -> list[Span]:
     """The spans of a file whose offsets count CRLF as one character, as programs do that read it as a line end."""
     starts = [*(match.start() for match in _CHARACTER.finditer(text)), len(text)]
-    found = _spans(annotations, text.replace("\r\n", "\n"))
-    return [Span(starts[start], starts[end], label) for start, end, label in found]
+    spans = _spans(annotations, text.replace("\r\n", "\n"))
+    return [Span(starts[start], starts[end], label) for start, end, label in spans]
 
 
 def _span(line: str, text: str) -> Span:

@@ -64,7 +64,7 @@ class AnnotationIssue:
         return asdict(self)
 
 
-class _Found(NamedTuple):
+class _Occurrence(NamedTuple):
     """One place with an issue: the document's index, and the span, None for the document itself."""
 
     document: int
@@ -87,9 +87,9 @@ def check_annotations(documents: Sequence[Document]) -> list[AnnotationIssue]:
         >>> [(issue.kind, issue.count, issue.places) for issue in check_annotations([note])]
         [('edges', 1, ('notes.jsonl, line 1, offset 8',))]
     """
-    found = [*_issues_of_spans(documents), *_issues_of_corpus(documents), *_unmarked_values(documents)]
-    by_kind: dict[str, list[_Found]] = defaultdict(list)
-    for one in found:
+    occurrences = [*_issues_of_spans(documents), *_issues_of_corpus(documents), *_unmarked_values(documents)]
+    by_kind: dict[str, list[_Occurrence]] = defaultdict(list)
+    for one in occurrences:
         by_kind[one.kind].append(one)
     return [
         AnnotationIssue(
@@ -103,27 +103,27 @@ def check_annotations(documents: Sequence[Document]) -> list[AnnotationIssue]:
     ]
 
 
-def _place(document: Document, found: _Found) -> str:
+def _place(document: Document, occurrence: _Occurrence) -> str:
     """File, line and offset of a place."""
-    place = document.source or f"document {found.document + 1}"
-    if found.span is None:
+    place = document.source or f"document {occurrence.document + 1}"
+    if occurrence.span is None:
         return place
     if not _ENDS_WITH_LINE.search(place):
-        place += f", line {document.text.count(chr(10), 0, found.span.start) + 1} of the text"
-    return f"{place}, offset {found.span.start}"
+        place += f", line {document.text.count(chr(10), 0, occurrence.span.start) + 1} of the text"
+    return f"{place}, offset {occurrence.span.start}"
 
 
-def _issues_of_spans(documents: Iterable[Document]) -> Iterator[_Found]:
+def _issues_of_spans(documents: Iterable[Document]) -> Iterator[_Occurrence]:
     for index, document in enumerate(documents):
         layers = [spans for name in document.annotated if (spans := document.layer(name))]
         if not layers:
-            yield _Found(index, None, WITHOUT_SPANS)
+            yield _Occurrence(index, None, WITHOUT_SPANS)
             continue
         alignment = Alignment.of(document.sentences(), document.text)
         for spans in layers:
             for span in spans:
-                yield from (_Found(index, span, kind) for kind in _misaligned(span, alignment))
-            yield from (_Found(index, span, kind) for span, kind in _overlaps(document.text, spans))
+                yield from (_Occurrence(index, span, kind) for kind in _misaligned(span, alignment))
+            yield from (_Occurrence(index, span, kind) for span, kind in _overlaps(document.text, spans))
 
 
 def _misaligned(span: Span, alignment: Alignment) -> Iterator[str]:
@@ -143,7 +143,7 @@ def _misaligned(span: Span, alignment: Alignment) -> Iterator[str]:
 
 def _overlaps(text: str, spans: Sequence[Span]) -> Iterator[tuple[Span, str]]:
     """The spans of a layer that overlap another one, once for each kind of overlap."""
-    found: set[tuple[int, str]] = set()
+    kinds: set[tuple[int, str]] = set()
     bare = [trim_span(text, span) for span in spans]
     order = sorted(range(len(spans)), key=lambda i: (bare[i].start, -bare[i].end, i))
     open_: list[int] = []  # those that may overlap the next one
@@ -151,14 +151,14 @@ def _overlaps(text: str, spans: Sequence[Span]) -> Iterator[tuple[Span, str]]:
         open_ = [j for j in open_ if bare[j].end > bare[i].start]
         for j in open_:
             if bare[i][:2] == bare[j][:2]:
-                found.add((i, DUPLICATES))
+                kinds.add((i, DUPLICATES))
             else:
-                found.add((i, NESTED if bare[i].end <= bare[j].end else CROSSINGS))
+                kinds.add((i, NESTED if bare[i].end <= bare[j].end else CROSSINGS))
         open_.append(i)
-    yield from ((spans[i], kind) for i, kind in sorted(found))
+    yield from ((spans[i], kind) for i, kind in sorted(kinds))
 
 
-def _issues_of_corpus(documents: Sequence[Document]) -> Iterator[_Found]:
+def _issues_of_corpus(documents: Sequence[Document]) -> Iterator[_Occurrence]:
     """Types that differ only in case, and columns and layers that are not read, each where it is first."""
     unread: dict[str, int] = {}
     types: dict[str, tuple[int, Span]] = {}
@@ -167,16 +167,16 @@ def _issues_of_corpus(documents: Sequence[Document]) -> Iterator[_Found]:
             unread.setdefault(name, index)
         for span in chain.from_iterable(map(document.layer, document.annotated)):
             types.setdefault(span.label, (index, span))
-    yield from (_Found(index, None, UNREAD, name) for name, index in unread.items())
+    yield from (_Occurrence(index, None, UNREAD, name) for name, index in unread.items())
     spellings: dict[str, list[str]] = defaultdict(list)
     for label in types:
         spellings[label.casefold()].append(label)
     for label, (index, span) in types.items():
         if len(spellings[label.casefold()]) > 1:
-            yield _Found(index, span, CASE, label)
+            yield _Occurrence(index, span, CASE, label)
 
 
-def _unmarked_values(documents: Sequence[Document]) -> Iterator[_Found]:
+def _unmarked_values(documents: Sequence[Document]) -> Iterator[_Occurrence]:
     """The places, as whole words, of values that are marked in another document and here by no span of the layer.
 
     A single word that more documents leave unmarked than mark is left out: it is another word too, such as May.
@@ -188,7 +188,7 @@ def _unmarked_values(documents: Sequence[Document]) -> Iterator[_Found]:
             for start, end, _ in (trim_span(document.text, span) for span in document.layer(layer)):
                 marked[document.text[start:end]].add(index)
         by_word = _by_first_word(value for value in marked if _identifies(value))
-        found: list[tuple[_Found, str]] = []
+        places: list[tuple[_Occurrence, str]] = []
         unmarked: dict[str, set[int]] = defaultdict(set)
         for index, document in annotated.items():
             spans = {
@@ -199,9 +199,9 @@ def _unmarked_values(documents: Sequence[Document]) -> Iterator[_Found]:
             for touched in overlapping(spans, document.layer(layer)):
                 del spans[touched]
             for span, value in spans.items():
-                found.append((_Found(index, span, UNMARKED), value))
+                places.append((_Occurrence(index, span, UNMARKED), value))
                 unmarked[value].add(index)
-        for one, value in found:
+        for one, value in places:
             if len(_WORD.findall(value)) > 1 or len(marked[value]) >= len(unmarked[value]):
                 yield one
 
@@ -214,11 +214,11 @@ def _identifies(value: str) -> bool:
 
 def _by_first_word(values: Iterable[str]) -> dict[str, list[tuple[str, int]]]:
     """Values with the offset of their first word, by that word; longer ones first."""
-    found: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    by_word: dict[str, list[tuple[str, int]]] = defaultdict(list)
     for value in sorted(values, key=lambda value: (-len(value), value)):
         if word := _WORD.search(value):
-            found[word[0]].append((value, word.start()))
-    return found
+            by_word[word[0]].append((value, word.start()))
+    return by_word
 
 
 def _occurrences(text: str, by_word: Mapping[str, Sequence[tuple[str, int]]]) -> Iterator[tuple[int, str]]:

@@ -147,11 +147,11 @@ def _require_one_reading(sentences: Sequence[_Lines], path: Path) -> None:
         problem = "the first column numbers the rows, and is no token: remove it (cut -f2-)"
         raise FormatError(problem, path=path, line=first)
     for column in range(1, columns - 1):
-        found = {row[column] for row in rows}
-        types = {tag[2:] for tag in found} - {""}
+        tags = {row[column] for row in rows}
+        types = {tag[2:] for tag in tags} - {""}
         # After a part of speech, a column of O alone has the place of the chunks.
         are_chunks = types <= _CHUNKS if types else columns > 3
-        if all(map(_TAG.fullmatch, found)) and not are_chunks:
+        if all(map(_TAG.fullmatch, tags)) and not are_chunks:
             problem = (
                 f"columns {column + 1} and {len(rows[0])} both hold tags, of which one may be a prediction or an inner "
                 "layer: keep the tokens and the annotated tags (cut -f1,2)"
@@ -161,10 +161,10 @@ def _require_one_reading(sentences: Sequence[_Lines], path: Path) -> None:
 
 def _is_numbered(sentence: _Lines) -> bool:
     """True if the first column counts: 1, 2, 3; 1-2, 1, 2 (CoNLL-U, whose ranges are no rows); or 7-1, 7-2."""
-    found = [match for row in sentence.rows if (match := _ROW_NUMBER.fullmatch(row[0]))]
-    plain = [match for match in found if match[1] is None]
-    numbers = [int(match[2]) for match in plain or found]
-    return len(found) == len(sentence.rows) and all(after == before + 1 for before, after in pairwise(numbers))
+    matches = [match for row in sentence.rows if (match := _ROW_NUMBER.fullmatch(row[0]))]
+    plain = [match for match in matches if match[1] is None]
+    numbers = [int(match[2]) for match in plain or matches]
+    return len(matches) == len(sentence.rows) and all(after == before + 1 for before, after in pairwise(numbers))
 
 
 def _document(part: _Part, source: str) -> Document:

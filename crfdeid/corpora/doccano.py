@@ -55,17 +55,17 @@ def read(path: Path, *, patient_column: str | None = None) -> list[Document]:
 
 
 def _document(record: Any, path: Path, number: int) -> Document:
-    found = [key for key in _LABELS if key in record] if isinstance(record, dict) else []
-    if len(found) > 1:
-        raise FormatError(f'"{found[0]}" and "{found[1]}", which both list labels: leave one out')
-    labels = record[found[0]] if found else None
+    keys = [key for key in _LABELS if key in record] if isinstance(record, dict) else []
+    if len(keys) > 1:
+        raise FormatError(f'"{keys[0]}" and "{keys[1]}", which both list labels: leave one out')
+    labels = record[keys[0]] if keys else None
     if not isinstance(labels, list) or not isinstance(record.get("text"), str):
         raise FormatError(
             'expected {"text": text, "label": [[start, end, type]]} ("label": [] says that nothing is marked)'
         )
     text, offsets = record["text"], Utf16(record["text"])
     require_unaltered(record, text, path=path, line=number)
-    spans = [_span(entry, offsets, is_spacy=found == [_SPACY]) for entry in labels]
+    spans = [_span(entry, offsets, is_spacy=keys == [_SPACY]) for entry in labels]
     name, unread = str(record.get(NOTE_KEY, record.get("id", number))), ("relations",) * bool(record.get("relations"))
     return build_document(name, text, spans, path=path, line=number, unread=unread)
 

@@ -52,7 +52,7 @@ def _document(record: Any, path: Path, number: int) -> Document | None:
     phi = layers.pop(PHI, None)
     document = build_document(str(identity), text, phi, path=path, line=number, layers=layers)
     entries: Any = rest.get("spans", ())
-    evidence = {_span(entry): found for entry in entries if (found := _evidence(entry)) is not None}
+    evidence = {_span(entry): source for entry in entries if (source := _evidence(entry)) is not None}
     return replace(document, evidence=evidence) if evidence else document
 
 
@@ -61,11 +61,11 @@ def _layers(record: Mapping[Any, Any]) -> dict[str, tuple[Span, ...]]:
     further = record.get("layers", {})
     phi = {PHI: record["spans"]} if "spans" in record else {}
     lists = [*further.values(), *phi.values()] if isinstance(further, dict) else [None]
-    if not all(isinstance(found, list) for found in lists):
+    if not all(isinstance(entries, list) for entries in lists):
         raise FormatError('expected "spans" as a list, and "layers", where there are any, as {"concept": [...]}')
     if PHI in further and phi:
         raise FormatError('PHI is given twice, as "spans" and in "layers": leave one out')
-    return {name: tuple(map(_span, found)) for name, found in {**phi, **further}.items()}
+    return {name: tuple(map(_span, entries)) for name, entries in {**phi, **further}.items()}
 
 
 def _span(entry: Any) -> Span:

@@ -63,9 +63,9 @@ def read(path: Path, *, patient_column: str | None = None) -> list[Document]:
 def _documents(file: Path, patient_column: str | None) -> list[Document]:
     tasks = _tasks(file)
     key = _text_key(tasks, file)
-    found = [_document(task, key, file, number) for number, task in enumerate(tasks, start=1)]
+    documents = [_document(task, key, file, number) for number, task in enumerate(tasks, start=1)]
     patients = (record_patient(task["data"], patient_column) for task in tasks)
-    return [replace(document, patient=patient) for document, patient in zip(found, patients, strict=True)]
+    return [replace(document, patient=patient) for document, patient in zip(documents, patients, strict=True)]
 
 
 def _tasks(file: Path) -> list[Any]:
@@ -83,10 +83,10 @@ def _text_key(tasks: Sequence[Any], file: Path) -> str:
     Raises:
         DataError: there are several such keys.
     """
-    found = [task["data"] for task in tasks if isinstance(task, dict) and isinstance(task.get("data"), dict)]
-    texts = [{name: value for name, value in data.items() if isinstance(value, str)} for data in found]
+    contents = [task["data"] for task in tasks if isinstance(task, dict) and isinstance(task.get("data"), dict)]
+    texts = [{name: value for name, value in data.items() if isinstance(value, str)} for data in contents]
     shared = {name for data in texts for name in data if all(name in other for other in texts)}
-    if _TEXT in shared or len(found) < len(tasks):
+    if _TEXT in shared or len(contents) < len(tasks):
         return _TEXT
     ours = {NOTE_KEY, DIGEST_KEY, PATIENT_KEY} if DIGEST_KEY in shared else set()
     possible = sorted(name for name in shared - ours if _has_regions(tasks, name))
@@ -139,9 +139,9 @@ def _only_annotation(annotations: Sequence[Any], path: str) -> list[Any]:
     """The regions of the one annotation that was not cancelled."""
     submitted = [one for one in annotations if isinstance(one, dict) and not one.get("was_cancelled")]
     if len(submitted) != 1:
-        found = "it has no annotation" if not submitted else f"{len(submitted)} people annotated it"
+        problem = "it has no annotation" if not submitted else f"{len(submitted)} people annotated it"
         remedy = "submit or delete it" if not submitted else "export the annotations of one, into a file for each"
-        raise FormatError(f"{found}: {remedy}", path=path)
+        raise FormatError(f"{problem}: {remedy}", path=path)
     regions = submitted[0].get("result")
     if not isinstance(regions, list):
         raise FormatError('an annotation without "result": export the tasks again', path=path)
@@ -213,6 +213,6 @@ def _region_evidence(evidence: Evidence | None) -> dict[str, Any]:
     """Fields of a region for its score, and for its source, which Label Studio shows as the region's note."""
     if evidence is None:
         return {}
-    found = evidence.as_json()
-    score = {} if found["score"] is None else {"score": found["score"]}
-    return {**score, "meta": {"text": [found["source"]]}}
+    record = evidence.as_json()
+    score = {} if record["score"] is None else {"score": record["score"]}
+    return {**score, "meta": {"text": [record["source"]]}}

@@ -57,9 +57,10 @@ def read_concepts(path: Path, *, format: str = "auto", ignored_types: Iterable[s
     Raises:
         UsageError, DataError: as of `read_corpus`.
     """
-    found, ignored = concept_documents(read_corpus(path, format=format)), set(ignored_types)
-    count = sum(span.label in ignored for document in found for span in document.spans)
-    return [replace(one, spans=tuple(span for span in one.spans if span.label not in ignored)) for one in found], count
+    documents, ignored = concept_documents(read_corpus(path, format=format)), set(ignored_types)
+    count = sum(span.label in ignored for document in documents for span in document.spans)
+    kept = [replace(one, spans=tuple(span for span in one.spans if span.label not in ignored)) for one in documents]
+    return kept, count
 
 
 def concept_documents(documents: Iterable[Document]) -> list[Document]:
@@ -167,7 +168,7 @@ def read_excluded_regions(path: Path, documents: Iterable[Document]) -> dict[str
         DataError: a column is missing, a region is empty or outside its text, or no line is about the documents.
     """
     sizes = {document.id: len(document.text) for document in documents}
-    found: dict[str, list[tuple[int, int]]] = {name: [] for name in sizes}
+    regions_of: dict[str, list[tuple[int, int]]] = {name: [] for name in sizes}
     for line, row in read_table(path, _REGION_COLUMNS):
         with located(path, line):
             if row["document"] in sizes:
@@ -175,12 +176,12 @@ def read_excluded_regions(path: Path, documents: Iterable[Document]) -> dict[str
                 if not start < end <= sizes[row["document"]]:
                     problem = f"the region [{start}, {end}) is empty or outside the text"
                     raise SpanError(f"{problem} of {sizes[row['document']]} characters")
-                found[row["document"]].append((start, end))
-    if not any(found.values()):
+                regions_of[row["document"]].append((start, end))
+    if not any(regions_of.values()):
         raise MismatchError(
             "no line is about any of these documents: their ids must be in its column 'document'", path=path
         )
-    return {name: sorted(regions) for name, regions in found.items()}
+    return {name: sorted(regions) for name, regions in regions_of.items()}
 
 
 class ScoredDocuments(NamedTuple):

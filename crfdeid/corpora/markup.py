@@ -69,12 +69,12 @@ def require_xml_characters(document: Document) -> None:
         DataError: the text, the id or a label holds one.
     """
     for value in (document.text, document.id, *(span.label for span in document.spans)):
-        found = _NOT_A_CHARACTER.search(value)
-        if found:
+        match = _NOT_A_CHARACTER.search(value)
+        if match:
             raise FormatError(
-                f"XML cannot hold the character U+{ord(found[0]):04X}: remove it, or write jsonl or brat",
+                f"XML cannot hold the character U+{ord(match[0]):04X}: remove it, or write jsonl or brat",
                 path=document.source,
-                offset=found.start(),
+                offset=match.start(),
             )
 
 

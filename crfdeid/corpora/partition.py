@@ -136,13 +136,13 @@ def describe_overlap(parts: Mapping[str, Sequence[Document]]) -> str | None:
         'Scores are too high: train and test share 1 text'
     """
     keys = {name: {key for document in part for key in _keys(document)} for name, part in parts.items()}
-    found = []
+    overlaps = []
     for one, other in combinations(parts, 2):
         shared = [kind for kind, _ in keys[one] & keys[other]]
         if shared:
             counts = " and ".join(_counted(shared.count(kind), kind) for kind in (_PATIENT, _TEXT) if kind in shared)
-            found.append(f"{one} and {other} share {counts}")
-    return f"Scores are too high: {'; '.join(found)}" if found else None
+            overlaps.append(f"{one} and {other} share {counts}")
+    return f"Scores are too high: {'; '.join(overlaps)}" if overlaps else None
 
 
 def _counted(count: int, noun: str) -> str:

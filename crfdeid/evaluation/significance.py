@@ -168,14 +168,14 @@ def bootstrap_f1(counts: _CountArray, *, samples: int = 10_000, seed: int = 0) -
         raise EmptyInputError("no documents to draw from: intervals need at least one")
     terms = _terms(counts)
     columns = terms.reshape(n, -1)
-    found = np.empty((samples, *terms.shape[1:-1]))
+    f1 = np.empty((samples, *terms.shape[1:-1]))
     rng = np.random.default_rng(seed)
     for start, stop in _chunks(samples, n):
         drawn = rng.integers(n, size=(stop - start, n)) + n * np.arange(stop - start)[:, None]
         times = np.bincount(drawn.ravel(), minlength=drawn.size).reshape(drawn.shape)  # [rows, n]
         sums = times.astype(np.float64) @ columns
-        found[start:stop] = _fractions(sums.reshape(-1, *terms.shape[1:]))
-    return found
+        f1[start:stop] = _fractions(sums.reshape(-1, *terms.shape[1:]))
+    return f1
 
 
 def percentile_interval(values: _FloatArray, *, level: float = 0.05) -> tuple[_FloatArray, _FloatArray]:
@@ -311,8 +311,8 @@ def compare_counts(
         UsageError: a system has no runs, or a number is out of range.
     """
     counts = _averaged_counts(counts_of_runs)
-    f1 = {name: f1_scores(found.sum(axis=0)) for name, found in counts.items()}
-    resampled = {name: bootstrap_f1(found, samples=samples, seed=seed) for name, found in counts.items()}
+    f1 = {name: f1_scores(own.sum(axis=0)) for name, own in counts.items()}
+    resampled = {name: bootstrap_f1(own, samples=samples, seed=seed) for name, own in counts.items()}
     pairs = list(itertools.combinations(counts, 2)) if pairs is None else pairs
     p = {(a, b): randomisation_test(counts[a], counts[b], permutations=permutations, seed=seed) for a, b in pairs}
     ends = {(a, b): percentile_interval(resampled[b] - resampled[a], level=level) for a, b in pairs}

@@ -68,10 +68,10 @@ def token_scores(pairs: TokenPairs, *, binary: bool = False) -> Scores:
 
 def binary_pairs(pairs: TokenPairs) -> Counter[tuple[str, str]]:
     """The counts of `count_token_pairs` with one type, "PHI"."""
-    found: Counter[tuple[str, str]] = Counter()
+    binary: Counter[tuple[str, str]] = Counter()
     for (first, second), count in pairs.items():
-        found[first and BINARY, second and BINARY] += count
-    return found
+        binary[first and BINARY, second and BINARY] += count
+    return binary
 
 
 def _totals(counts: Iterable[tuple[str, int]]) -> Counter[str]:
@@ -166,8 +166,8 @@ class Proportion:
 
         if not self.total:
             return 0.0, 1.0
-        found = binomtest(self.count, self.total).proportion_ci(1 - level, method="wilson")
-        return float(found.low), float(found.high)
+        ends = binomtest(self.count, self.total).proportion_ci(1 - level, method="wilson")
+        return float(ends.low), float(ends.high)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data: "count", "total", and the ends of the 95 % interval, "low" and "high", fractions."""

@@ -69,10 +69,10 @@ class CrfSum:
     @property
     def by_kind(self) -> Mapping[str, float]:
         """The contribution of each kind of feature, the largest first."""
-        found: dict[str, float] = {}
+        sums: dict[str, float] = {}
         for term in self.features:
-            found[term.kind] = found.get(term.kind, 0.0) + term.value
-        return dict(sorted(found.items(), key=lambda item: -abs(item[1])))
+            sums[term.kind] = sums.get(term.kind, 0.0) + term.value
+        return dict(sorted(sums.items(), key=lambda item: -abs(item[1])))
 
 
 @dataclass(frozen=True, slots=True)

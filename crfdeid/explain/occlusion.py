@@ -88,15 +88,15 @@ def occluded(sentence: Sentence, indices: Sequence[int]) -> list[tuple[str, int 
         sentence: the sentence.
         indices: indices of the words to occlude, one at a time; then the line's field and the heading, if any.
     """
-    found: list[tuple[str, int | None, Sentence]] = [
+    variants: list[tuple[str, int | None, Sentence]] = [
         (word, index, with_words(sentence, {index: unknown_word(word)}))
         for index, word in ((index, sentence.words[index]) for index in indices)
     ]
     if sentence.line_prefix:
-        found.append((f"(field: {sentence.line_prefix})", None, replace(sentence, line_prefix="")))
+        variants.append((f"(field: {sentence.line_prefix})", None, replace(sentence, line_prefix="")))
     if sentence.heading:
-        found.append((f"(heading: {sentence.heading})", None, replace(sentence, heading="")))
-    return found
+        variants.append((f"(heading: {sentence.heading})", None, replace(sentence, heading="")))
+    return variants
 
 
 def occlusion_terms(
@@ -115,10 +115,10 @@ def occlusion_terms(
     variants = occluded(sentence, sorted(near.intersection(range(len(sentence.tokens)))))
     tables = tagger.marginals([variant for _, _, variant in variants])
     column = {tag: k for k, tag in enumerate(tagger.tags)}
-    found = []
+    terms = []
     for token, tag, contrast_tag in questions:
         whole = tag_log_odds(table, token, column[tag], column[contrast_tag])
-        found.append(
+        terms.append(
             tuple(
                 WordTerm(
                     name,
@@ -129,7 +129,7 @@ def occlusion_terms(
                 if at is None or abs(at - token) <= window
             )
         )
-    return found
+    return terms
 
 
 def counterfactual(

@@ -86,10 +86,10 @@ def feature_kind(name: str) -> str:
         >>> [feature_kind(name) for name in ("lower[-1]=dr", "lower[-1,0]=dr quill", "prefix=qui", "line=attending")]
         ['word', 'n-gram', 'affix', 'layout']
     """
-    found = _NAME.match(name)
-    if found is None:
+    match = _NAME.match(name)
+    if match is None:
         return OTHER_FEATURES
-    head, offsets = found[1], found[2] or ""
+    head, offsets = match[1], match[2] or ""
     if head in ("w", "lower") and "," in offsets:
         return "n-gram"
     return FEATURE_KINDS.get(head, OTHER_FEATURES)
@@ -297,13 +297,13 @@ def _members(
     tagger: CombinedTagger, sentence: Sentence, tokens: Sequence[int], wanted: ExplainRequest
 ) -> list[tuple[Explanation, ...]]:
     """Explanations by the members that predict PHI, for each token."""
-    found = []
+    by_member = []
     for member in tagger.phi_members:
         if len(member.tags) > 1:
             known = {wanted.tag, wanted.contrast_tag} <= {None, *member.tags}
             own = wanted if known else replace(wanted, tag=None, contrast_tag=None)
-            found.append(explain_tokens(member, sentence, tokens, own))
-    return list(zip(*found, strict=True)) if found else [()] * len(tokens)
+            by_member.append(explain_tokens(member, sentence, tokens, own))
+    return list(zip(*by_member, strict=True)) if by_member else [()] * len(tokens)
 
 
 def explain_document(

@@ -126,11 +126,11 @@ def _kinds(tagger: CrfTagger, sentences: Sequence[Sentence]) -> tuple[FeatureKin
     for row, name in enumerate(learned.names):
         rows.setdefault(HASHED_FEATURES if hashed else feature_kind(name), []).append(row)
     shares = _shares(tagger, sentences)
-    found = []
+    summaries = []
     for kind, members in rows.items():
         state = learned.state[members]
         share = shares.get(kind, 0.0) if shares and not hashed else None
-        found.append(
+        summaries.append(
             FeatureKindSummary(
                 kind,
                 int(np.count_nonzero(state.any(axis=1))),
@@ -140,10 +140,10 @@ def _kinds(tagger: CrfTagger, sentences: Sequence[Sentence]) -> tuple[FeatureKin
                 share,
             )
         )
-    found.sort(key=lambda kind: (-kind.l1, kind.kind))
+    summaries.sort(key=lambda kind: (-kind.l1, kind.kind))
     # A hashed feature's kind is known of the text at hand alone.
     rest = [kind for kind in shares if kind in (WORDS_BEFORE, WORDS_AFTER) or hashed]
-    return (*found, *(FeatureKindSummary(kind, 0, 0, 0.0, 0.0, shares[kind]) for kind in rest))
+    return (*summaries, *(FeatureKindSummary(kind, 0, 0, 0.0, 0.0, shares[kind]) for kind in rest))
 
 
 def _shares(tagger: CrfTagger, sentences: Sequence[Sentence]) -> dict[str, float]:

@@ -46,8 +46,8 @@ class TextChange(NamedTuple):
     @property
     def label(self) -> str:
         """Its type, where a label such as ``[DOCTOR]`` or ``[DOCTOR-2]`` is its replacement; else "PHI"."""
-        found = _LABEL.fullmatch(self.by.strip())
-        return found[1] if found else BINARY
+        match = _LABEL.fullmatch(self.by.strip())
+        return match[1] if match else BINARY
 
 
 class _Change(NamedTuple):
@@ -134,13 +134,13 @@ def _cuts(a: _Ids, b: _Ids, first: tuple[int, int], last: tuple[int, int]) -> li
 
 def _unique_passages(ids: _Ids, first: int, last: int) -> dict[bytes, int]:
     """The first place of each passage of `_ANCHOR` pieces that occurs once, in order."""
-    found: dict[bytes, int] = {}
+    places: dict[bytes, int] = {}
     repeated = set()
     for place in range(first, last - _ANCHOR):
         passage = ids[place : place + _ANCHOR].tobytes()
-        if found.setdefault(passage, place) != place:
+        if places.setdefault(passage, place) != place:
             repeated.add(passage)
-    return {passage: place for passage, place in found.items() if passage not in repeated}
+    return {passage: place for passage, place in places.items() if passage not in repeated}
 
 
 _FROM_MATCH, _OPENED, _LEFT = 1, 2, 4

@@ -100,10 +100,10 @@ def _detection_tail(
     # From `surely` on, a reader finds more than k of x leaking notes: k + 1 of them need no more draws than that.
     surely = leaking + 1 + float(nbinom.isf(_NEGLIGIBLE, leaking + 1, recall))
     drawn = np.arange(int(min(reviewed, among.max(initial=0), surely)) + 1)  # [x]
-    found = np.asarray(binom.cdf(leaking, drawn, recall))  # [x]
-    likely = found > _NEGLIGIBLE
+    tail = np.asarray(binom.cdf(leaking, drawn, recall))  # [x]
+    likely = tail > _NEGLIGIBLE
     # Not hypergeom.cdf, which adds up in Python.
-    share: NDArray[np.float64] = hypergeom.pmf(drawn[likely], total, among[:, None], reviewed) @ found[likely]
+    share: NDArray[np.float64] = hypergeom.pmf(drawn[likely], total, among[:, None], reviewed) @ tail[likely]
     return share
 
 
@@ -192,18 +192,18 @@ def read_strata(path: Path) -> list[Stratum]:
     Raises:
         DataError: it cannot be read, or a line is not such a kind.
     """
-    found, numbers = [], ("notes", "reviewed", "leaking")
+    strata, numbers = [], ("notes", "reviewed", "leaking")
     for line, row in read_table(path, ("stratum", *numbers)):
         with located(path, line):
             try:
-                found.append(Stratum(row["stratum"], *whole_numbers(row[name] for name in numbers)))
+                strata.append(Stratum(row["stratum"], *whole_numbers(row[name] for name in numbers)))
             except UsageError as problem:
                 raise FormatError(str(problem)) from None
-    if not found:
+    if not strata:
         raise EmptyInputError("holds no kind of notes: give one a line", path=path)
-    if len({stratum.name for stratum in found}) < len(found):
+    if len({stratum.name for stratum in strata}) < len(strata):
         raise FormatError("names a kind of notes twice: give each one line", path=path)
-    return found
+    return strata
 
 
 def stratified_bound(strata: Sequence[Stratum], *, recall: float = 1.0, level: float = CONFIDENCE_LEVEL) -> float:
@@ -260,8 +260,8 @@ def _combined(strata: Sequence[Stratum], recall: float, level: float) -> float:
 
     limit = float(chi2.ppf(level, 2 * len(strata))) / 2
     steps = np.sort(np.concatenate([_evidence(one, recall, limit) for one in strata]))
-    found = sum(one.leaking for one in strata)
-    return float(found + np.count_nonzero(np.cumsum(steps) <= limit)) / sum(one.notes for one in strata)
+    leaking = sum(one.leaking for one in strata)
+    return float(leaking + np.count_nonzero(np.cumsum(steps) <= limit)) / sum(one.notes for one in strata)
 
 
 def _evidence(stratum: Stratum, recall: float, limit: float) -> np.ndarray:
@@ -293,7 +293,7 @@ def read_counts(path: Path) -> list[NoteCount]:
     Raises:
         DataError: it cannot be read, or a line holds no such counts.
     """
-    found = []
+    counts = []
     for line, row in read_table(path, NoteCount._fields):
         with located(path, line):
             count = NoteCount(*whole_numbers(row.values()))
@@ -301,10 +301,10 @@ def read_counts(path: Path) -> list[NoteCount]:
                 raise FormatError(
                     f"{count.leaked} leaked of {count.tokens} tokens: count those hidden and those left as tokens"
                 )
-            found.append(count)
-    if not found:
+            counts.append(count)
+    if not counts:
         raise EmptyInputError("holds no counts: give one line for each note that was read", path=path)
-    return found
+    return counts
 
 
 def leaked_tokens_bound(

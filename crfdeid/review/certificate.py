@@ -87,7 +87,7 @@ def read_marks(paths: Sequence[Path]) -> list[Reviewed]:
         DataError: a file cannot be read or is none of a review page, a note is in two of them, or the marks of a note
             do not say which redacted text was read.
     """
-    found: dict[str, Reviewed] = {}
+    reviewed: dict[str, Reviewed] = {}
     for path in paths:
         documents = {document.id: document for document in jsonl.read(path)}
         for number, record in json_lines(path):
@@ -95,7 +95,7 @@ def read_marks(paths: Sequence[Path]) -> list[Reviewed]:
                 raise FormatError("no line of a review page: give what one let you download", path=path, line=number)
             if record["read"]:
                 document = documents[str(record["id"])]
-                if document.id in found:
+                if document.id in reviewed:
                     raise FormatError("a note that was read twice: leave one out", path=path, line=number)
                 digest = record.get(DIGEST_KEY)
                 if not isinstance(digest, str) or not digest:
@@ -106,10 +106,10 @@ def read_marks(paths: Sequence[Path]) -> list[Reviewed]:
                 )
                 source, compared = f"{path}, line {number}", record.get("replaced") != RECORDED
                 current = record.get("marks") == MARKS_VERSION
-                found[document.id] = Reviewed(document, missed, digest, source, needless, compared, current)
-    if not found:
+                reviewed[document.id] = Reviewed(document, missed, digest, source, needless, compared, current)
+    if not reviewed:
         raise EmptyInputError("no note in it was read to the end: mark notes as read on the page", path=paths[0])
-    return list(found.values())
+    return list(reviewed.values())
 
 
 def _span(entry: Any, document: Document, path: Path, line: int) -> Span:

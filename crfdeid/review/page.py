@@ -99,19 +99,19 @@ def _redaction_note(document: Document, after: str, records: RecordedFolder | No
     if records is None:
         changes = find_replacements(document.text, after)
         inserted = tuple((one.start, one.by) for one in changes if one.start == one.end)
-        found = [(Span(one.start, one.end, one.label), one.by) for one in changes if one.start < one.end]
+        replacements = [(Span(one.start, one.end, one.label), one.by) for one in changes if one.start < one.end]
     else:
         record = records.of(digest).get(text_digest(document.text))
         if record is None:
             raise MismatchError("the text changed since it was redacted: redact it again", path=document.source)
-        found = record.replacements(document.text, after)
-    replaced = [(span, by) for span, by in found if by != document.text[span.start : span.end]]
+        replacements = record.replacements(document.text, after)
+    replaced = [(span, by) for span, by in replacements if by != document.text[span.start : span.end]]
     spans = tuple(span for span, _ in replaced)
     return PageNote(
         Document(document.id, document.text, spans, source=document.source),
         by=tuple(by for _, by in replaced),
         sha256=digest,
-        left=tuple(span for span, _ in found if span not in spans),
+        left=tuple(span for span, _ in replacements if span not in spans),
         inserted=inserted,
         replaced=COMPARED if records is None else RECORDED,
     )
@@ -253,13 +253,13 @@ def unchanged_spans(
     """
     locale = locale or guess_locale(document.text) or DEFAULT_LOCALE
     surrogates = _surrogates(locale)
-    found = [*_by_rule(document), *document.spans]
-    touched = set(overlapping(found, replaced))
+    candidates = [*_by_rule(document), *document.spans]
+    touched = set(overlapping(candidates, replaced))
     kept = {label for label in operators.types if operators.of_type(label).keeps}
     kept_kinds = {surrogate_kind(label) for label in kept} - {"none"}
     preserved = PRESERVED_KINDS if operators.invents else ()
     stay = []
-    for span in found:
+    for span in candidates:
         value, kind = document.text[span.start : span.end], surrogate_kind(span.label)
         is_kept = span.label in kept or kind in kept_kinds
         is_kept = is_kept and keep_value(value, span.label, locale=locale) == value
@@ -386,11 +386,11 @@ def _page_data(
         }
         for note, tokens in zip(notes, asked, strict=True)
     ]
-    found = {span.label for note in notes for span in (*note.document.spans, *note.others, *note.left)}
+    marked_types = {span.label for note in notes for span in (*note.document.spans, *note.others, *note.left)}
     return {
         "version": MARKS_VERSION,
         "replaced": next((note.replaced for note in notes), None),
-        "types": sorted({*found, *types} | (set() if types else {BINARY})),
+        "types": sorted({*marked_types, *types} | (set() if types else {BINARY})),
         "sided": bool(side.second),
         "notes": shown,
     }

@@ -180,14 +180,14 @@ def require_only_notes(path: Path) -> None:
         raise MismatchError("no file of notes, so that no reviewer would see it: move it elsewhere", path=other)
 
 
-def require_unchanged(plan: SamplingPlan, found: Sequence[SampledNote], *, path: Path) -> None:
+def require_unchanged(plan: SamplingPlan, notes: Sequence[SampledNote], *, path: Path) -> None:
     """Refuse notes other than all those from which a plan was drawn.
 
     Notes that were not drawn count too, because the certificate is about all.
 
     Args:
         plan: the plan.
-        found: all notes at present.
+        notes: all notes at present.
         path: their folder, for the message.
 
     Raises:
@@ -195,13 +195,13 @@ def require_unchanged(plan: SamplingPlan, found: Sequence[SampledNote], *, path:
             other notes than its seed does.
     """
     require_only_notes(path)
-    if notes_digest(found) == plan.digest:
-        if not _is_draw(plan, found):
+    if notes_digest(notes) == plan.digest:
+        if not _is_draw(plan, notes):
             raise MismatchError("the plan was changed after its draw: draw a new plan and read its notes", path=path)
         return
-    missing, altered = _missing_and_altered(plan, found)
+    missing, altered = _missing_and_altered(plan, notes)
     changes = [
-        (len(found) != plan.notes, f"{len(found):,} notes now, {plan.notes:,} then"),
+        (len(notes) != plan.notes, f"{len(notes):,} notes now, {plan.notes:,} then"),
         (missing > 0, f"{missing:,} of the {len(plan.selected):,} drawn notes are missing"),
         (altered > 0, f"{altered:,} of the {len(plan.selected):,} drawn notes have another text"),
     ]
@@ -233,21 +233,21 @@ def require_planned(plan: SamplingPlan, read: Sequence[SampledNote], *, path: Pa
             raise MismatchError(problem, path=path)
 
 
-def _is_draw(plan: SamplingPlan, found: Sequence[SampledNote]) -> bool:
+def _is_draw(plan: SamplingPlan, notes: Sequence[SampledNote]) -> bool:
     """Return True if a plan selects what its seed does; of several kinds, which only the draw knew, as many notes."""
     count, kinds = len(plan.selected), Counter(plan.kinds)
-    if min(kinds.values(), default=0) < 1 or plan.notes != len(found) or not len(kinds) <= count <= len(found):
+    if min(kinds.values(), default=0) < 1 or plan.notes != len(notes) or not len(kinds) <= count <= len(notes):
         return False
     if len(kinds) > 1:
         return Counter(note.kind for note in plan.selected) == _shares(kinds, count)
     (kind,) = kinds
-    again = draw_plan([note._replace(kind=kind) for note in found], count, seed=plan.seed)
+    again = draw_plan([note._replace(kind=kind) for note in notes], count, seed=plan.seed)
     return again.selected == plan.selected
 
 
-def _missing_and_altered(plan: SamplingPlan, found: Sequence[SampledNote]) -> tuple[int, int]:
+def _missing_and_altered(plan: SamplingPlan, notes: Sequence[SampledNote]) -> tuple[int, int]:
     """The numbers of drawn notes that are not there and that have another text."""
-    texts = {note.id: note.sha256 for note in found}
+    texts = {note.id: note.sha256 for note in notes}
     missing = sum(note.id not in texts for note in plan.selected)
     altered = sum(texts.get(note.id, note.sha256) != note.sha256 for note in plan.selected)
     return missing, altered

@@ -87,9 +87,9 @@ def candidates(
         if tagger is None:
             yield from (Candidate(document, _words(document.sentences())) for document in batch)
             continue
-        for document, found in zip(batch, phi_by_sentence(tagger, batch), strict=True):
-            missed = sum(float(probable[probable < cut].sum()) for _, probable in found)
-            yield Candidate(document, _words(sentence for sentence, _ in found), missed)
+        for document, sentences in zip(batch, phi_by_sentence(tagger, batch), strict=True):
+            missed = sum(float(probable[probable < cut].sum()) for _, probable in sentences)
+            yield Candidate(document, _words(sentence for sentence, _ in sentences), missed)
 
 
 def _words(sentences: Iterable[Sentence]) -> Counter[str]:
@@ -232,7 +232,7 @@ def write_sample(
 def _named_for_files(documents: Sequence[Document]) -> list[Document]:
     """Documents whose ids are names of files on every system: "notes.csv-1" for the first row of a table."""
     taken = {document.id for document in documents}
-    found = []
+    renamed = []
     for document in documents:
         name = document.id
         if _NO_FILE_NAME.search(name):
@@ -240,8 +240,8 @@ def _named_for_files(documents: Sequence[Document]) -> list[Document]:
             while name in taken:
                 name += "-"
             taken.add(name)
-        found.append(replace(document, id=name))
-    return found
+        renamed.append(replace(document, id=name))
+    return renamed
 
 
 def _table(drawn: Sequence[Sample], *, rated: bool) -> str:

@@ -175,13 +175,13 @@ def _fresh(words: Iterable[str]) -> list[str]:
 
 def _surnames(seed: int, rng: Random) -> list[str]:
     """Ambiguous names of our own, common ones from Faker in several languages, and invented ones."""
-    found = sections("names.txt")["ambiguous surnames"]
-    return [*found, *_drawn("last_name", _LOCALES["surnames"], seed), *_fresh(_invented_words(rng, 250))]
+    ambiguous = sections("names.txt")["ambiguous surnames"]
+    return [*ambiguous, *_drawn("last_name", _LOCALES["surnames"], seed), *_fresh(_invented_words(rng, 250))]
 
 
 def _given_names(seed: int, sex: Literal["female", "male"]) -> list[str]:
-    found = sections("names.txt")[f"ambiguous given names, {sex}"]
-    return [*found, *_drawn(f"first_name_{sex}", _LOCALES["given_names"], seed)]
+    ambiguous = sections("names.txt")[f"ambiguous given names, {sex}"]
+    return [*ambiguous, *_drawn(f"first_name_{sex}", _LOCALES["given_names"], seed)]
 
 
 def _drawn(kind: str, locales: Mapping[str, int], seed: int) -> Iterator[str]:
@@ -271,12 +271,12 @@ def _world_names(
     fakers: Mapping[str, Faker], draw: Callable[[Faker], str], more: Iterable[str], rng: Random
 ) -> dict[str, None]:
     """Names of all locales, once each; half of those with accents lose them, as they do in most American systems."""
-    found = dict.fromkeys(more)
+    names = dict.fromkeys(more)
     for locale, count in _LOCALES["world"].items():
         for name in dict.fromkeys(draw(fakers[locale]) for _ in range(count)):
             if _LATIN_NAME.fullmatch(name) and name not in sections("words.txt")["common"]:  # Mr. Doctor
-                found[strip_accents(name) if rng.random() < 0.5 else name] = None
-    return found
+                names[strip_accents(name) if rng.random() < 0.5 else name] = None
+    return names
 
 
 def strip_accents(text: str) -> str:
