@@ -6,7 +6,7 @@ layout. Copies of notes teach it these forms. A copy has its note's id and no ot
 documents per word are unchanged. A fixed seed makes the copies the same for every run and model.
 
 rewrites.py  letters (small, capital, without accents), and surrogates in place of values, for small corpora
-layout.py    separators, field names, lines, and values in sentences of the language packs
+layout.py    separators, field names, lines, and values in sentences of the language packs; note_fields.py  their parts
 """
 
 from __future__ import annotations
@@ -45,9 +45,7 @@ COPY_KINDS = ("accents", "case", "layout", "values")
 """The kinds of copies: without accents; in small letters and in capitals; in another layout; with other values."""
 ALL_COPIES, NO_COPIES = ",".join(COPY_KINDS), "none"
 _COPIES_SEED = 0
-_SPELLING_SEED = (
-    f"{_COPIES_SEED} spelling"  # of its own: a note with a copy in another layout gets any kind of spelling
-)
+_SPELLING_SEED = f"{_COPIES_SEED} spelling"  # so that a note with a copy in another layout gets any kind of spelling
 _LAYOUT_EVERY = 2
 """One note in two has a copy in another layout. More copies lengthen training with little effect."""
 

@@ -42,12 +42,12 @@ def in_small_letters(document: Document) -> Document:
         >>> in_small_letters(Document("1", "Dr. Muñoz")).text
         'dr. muñoz'
     """
-    return _by_character(document, _small)
+    return _by_character(document, str.lower)
 
 
 def in_capitals(document: Document) -> Document:
     """The note in upper case; letters that become two, such as ß, stay."""
-    return _by_character(document, _capital)
+    return _by_character(document, str.upper)
 
 
 def without_accents(document: Document) -> Document:
@@ -81,10 +81,15 @@ REWRITES: Mapping[frozenset[str], tuple[Rewrite, ...]] = MappingProxyType(
 
 
 def _by_character(document: Document, change: Callable[[str], str]) -> Document:
-    """A note with each character mapped to one character, so that offsets stay."""
+    """A note with each character mapped to one character, so that offsets stay; what would become two stays."""
+
+    @cache
+    def one(character: str) -> str:
+        changed = change(character)
+        return changed if len(changed) == 1 else character
 
     def rewrite(text: str) -> str:
-        return "".join(map(change, text))
+        return "".join(map(one, text))
 
     pretokenized = document.pretokenized
     sentences = None if pretokenized is None else tuple(_rewritten(pretokenized, rewrite))
@@ -110,16 +115,6 @@ def _rewritten(sentences: Sequence[Sentence], rewrite: Callable[[str], str]) -> 
 
 
 @cache
-def _small(character: str) -> str:
-    return _one(character.lower(), character)
-
-
-@cache
-def _capital(character: str) -> str:
-    return _one(character.upper(), character)
-
-
-@cache
 def _bare(character: str) -> str:
     """A letter without its marks, if its Unicode decomposition is one letter followed by marks."""
     if "\u0300" <= character <= "\u036f":  # an accent by itself, after its letter
@@ -127,10 +122,6 @@ def _bare(character: str) -> str:
     parts = unicodedata.normalize("NFD", character)
     is_marked = len(parts) > 1 and parts[0].isalpha() and all(map(unicodedata.combining, parts[1:]))
     return parts[0] if is_marked else character
-
-
-def _one(changed: str, character: str) -> str:
-    return changed if len(changed) == 1 else character
 
 
 def with_other_values(document: Document, number: int) -> Document | None:

@@ -182,23 +182,13 @@ class Redactor:
         return replace(self, model=here.path.absolute(), model_sha256=model_digest(here))
 
     def keyed_columns(self) -> Columns:
-        """Return the columns with the secret, if some are shifted or hashed.
-
-        Raises:
-            SecretError: there is none.
-        """
-        dates = self.columns.dates
-        if not dates.changed:
+        """Return the columns with the secret, if some are shifted or hashed; without one, a `SecretError`."""
+        if not self.columns.dates.changed:
             return self.columns
-        keys = _read(self.keys, secret=True)
-        return replace(self.columns, dates=replace(dates, keys=keys))
+        return replace(self.columns, dates=replace(self.columns.dates, keys=_read(self.keys, secret=True)))
 
     def require_intact(self, text: str) -> None:
-        """Refuse a text in mojibake, unless the policy accepts it.
-
-        Raises:
-            EncodingError: it is in mojibake.
-        """
+        """Refuse a text in mojibake by an `EncodingError`, unless the policy accepts it."""
         if not self.policy.accept_damaged:
             require_no_mojibake(text)
 
@@ -326,7 +316,10 @@ class StartedRedactor:
 
     def _results(self, notes: Sequence[Note]) -> list[Result]:
         known = [note.known for note in notes]
-        documents = list(self.model.annotate_documents(map(self._document, notes), known=known))
+        for note in notes:
+            self.redactor.require_intact(note.text)
+        unmarked = (Document(note.id, note.text) for note in notes)
+        documents = list(self.model.annotate_documents(unmarked, known=known))
         rated: Iterable[Candidate | None] = repeat(None)
         if self.redactor.with_completeness:
             from crfdeid.review.sampling import candidates  # noqa: PLC0415
@@ -338,10 +331,6 @@ class StartedRedactor:
             )
             for (document, note), one in zip(zip(documents, notes, strict=True), rated, strict=False)
         ]
-
-    def _document(self, note: Note) -> Document:
-        self.redactor.require_intact(note.text)
-        return Document(note.id, note.text)
 
     def _result(self, document: Document, note: Note) -> NoteResult:
         found = Counter(span.label for span in document.spans)

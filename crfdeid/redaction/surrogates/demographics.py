@@ -14,6 +14,7 @@ from typing import NamedTuple
 import regex
 
 from crfdeid.redaction.surrogates.ages import Number, group_ages, read_numbers, words_around
+from crfdeid.redaction.surrogates.name_words import name_words
 from crfdeid.redaction.surrogates.words import (
     DEFAULT_LOCALE,
     casefold_accents,
@@ -25,17 +26,15 @@ from crfdeid.redaction.surrogates.words import (
 )
 
 _WORD = regex.compile(r"\p{L}[\p{L}\p{M}]*")
-_WITHIN_A_NAME = regex.compile(r"[\s'’.-]*(?:(?:de|del|la|las|los|y)\s+)*")
 _DIGIT = regex.compile(r"\p{N}")
 
 
 class DemographicWords(NamedTuple):
-    """Words of demographic values in a language.
+    """Words of demographic values in a language: fields of "demographics" of its packs, casefolded.
 
     Attributes:
-        sex, sex_letters, kin, age, between: casefolded words of closed lists.
-        occupations: casefolded occupations that many people have: no mayors or judges.
-        specifying: casefolded words that specify an occupation, and are none by themselves.
+        occupations: occupations that many people have: no mayors or judges.
+        specifying: words that specify an occupation, and are none by themselves.
         occupation_endings: endings of other forms of an occupation, each with that of the listed one.
     """
 
@@ -92,7 +91,7 @@ def preserve_kin(text: str, name: Callable[[str], str | None], locale: str = DEF
     if numbers is None:
         return None
     pieces = [number[:3] for number in numbers]
-    for start, stop in _unknown_words(text, numbers, words_of(locale)):
+    for start, stop in _unknown_words(text, numbers, locale):
         surrogate = name(text[start:stop])
         if surrogate is None or not text[start].isupper():
             return None
@@ -100,13 +99,15 @@ def preserve_kin(text: str, name: Callable[[str], str | None], locale: str = DEF
     return splice(text, sorted(pieces))
 
 
-def _unknown_words(text: str, numbers: Sequence[Number], listed: DemographicWords) -> list[tuple[int, int]]:
+def _unknown_words(text: str, numbers: Sequence[Number], locale: str) -> list[tuple[int, int]]:
     """Return the offsets of words in no list; adjacent ones, also with particles between, are united."""
+    listed, between = words_of(locale), "|".join(sorted(name_words(locale).particles))
+    within_a_name = regex.compile(rf"[\s'’.-]*(?:(?:{between})\s+)*")
     runs: list[tuple[int, int]] = []
     for match in words_around(text, numbers):
         if casefold_accents(match.group()) in listed.sex | listed.kin | listed.age | listed.between:
             continue
-        if runs and _WITHIN_A_NAME.fullmatch(text, runs[-1][1], match.start()):
+        if runs and within_a_name.fullmatch(text, runs[-1][1], match.start()):
             runs[-1] = runs[-1][0], match.end()
         else:
             runs.append(match.span())

@@ -491,3 +491,18 @@ def test_a_further_pack_changes_no_surrogates_of_english_notes(tmp_path: Path) -
     assert ran(folder=str(tmp_path)) == before
     (_, name) = ran("its own", folder=str(tmp_path))
     assert name.split()[0] in ("Zanna", "Zott", "Zquilla", "Zquillo")
+
+
+@pytest.mark.parametrize("locale", [pack.locale for pack in LANGUAGES.values()])
+def test_ranges_of_house_numbers_keep_their_length_in_all_languages(locale: str) -> None:
+    for number in range(30):
+        ours = Surrogates(note_key(SECRET, f"{number}", ""), locale)
+        first, last = re.search(r"(\d+) ?- ?(\d+)", ours.of("Quillstraat 12-15", "STREET")).groups()
+        assert int(last) - int(first) == 3
+        assert re.search(r"\d+-\d", ours.of("Quillstraat 5-1", "STREET"))  # a door: no negative number
+
+
+@pytest.mark.parametrize("locale", [pack.locale for pack in LANGUAGES.values()])
+def test_institutions_follow_the_towns_of_their_note_in_all_languages(locale: str) -> None:
+    ours = Surrogates(note_key(SECRET, "1", ""), locale, places=["Tawnstock"])
+    assert ours.of("Tawnstock", "CITY") in ours.of("Hospital Tawnstock Tejo", "HOSPITAL")
