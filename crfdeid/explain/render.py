@@ -27,6 +27,7 @@ from crfdeid.explain.data import (
 )
 
 _CellValue = str | int | float | None
+_WORD_COLUMNS = ("word", "place", "adds")
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>|#])")
 
 
@@ -185,7 +186,8 @@ def prediction_blocks(explanation: Explanation, *, top: int = 10, level: int = 1
         rows = tuple((rule.name, rule.label, rule.share, " ".join(rule.words)) for rule in explanation.rules)
         yield TableBlock("Rules that find it", ("rule", "type", "right in training", "finds"), rows)
     if explanation.occlusion:
-        yield _words("Occlusion: what the log-odds lose without the word", explanation.occlusion)
+        title = "Occlusion: what the log-odds lose without the word"
+        yield TableBlock(title, _WORD_COLUMNS, tuple(word_rows(explanation.occlusion)), frozenset({2}))
     if explanation.gradients is not None:
         yield _gradients(explanation.gradients)
     for member in explanation.members:
@@ -213,13 +215,11 @@ def sum_rows(crf: CrfSum, top: int) -> Iterator[tuple[_CellValue, ...]]:
     yield "the words after", "neighbours", None, None, crf.after
 
 
-def _words(title: str, terms: Sequence[WordTerm]) -> TableBlock:
-    return TableBlock(title, ("word", "place", "adds"), tuple(word_rows(terms)), frozenset({2}))
-
-
 def word_rows(terms: Iterable[WordTerm]) -> Iterator[tuple[_CellValue, ...]]:
     """The word of each term, its distance, and the value."""
-    return ((term.word, _distance(term.place), term.value) for term in terms)
+    for term in terms:
+        distance = "" if term.place is None else "the word" if term.place == 0 else f"{term.place:+d}"
+        yield term.word, distance, term.value
 
 
 def _gradients(gradients: Gradients) -> TableBlock:
@@ -230,11 +230,7 @@ def _gradients(gradients: Gradients) -> TableBlock:
         ("sum", "", gradients.total),
         ("log-odds", "", gradients.log_odds),
     )
-    return TableBlock("Integrated gradients on the words' vectors", ("word", "place", "adds"), rows, frozenset({2}))
-
-
-def _distance(distance: int | None) -> str:
-    return "" if distance is None else "the word" if distance == 0 else f"{distance:+d}"
+    return TableBlock("Integrated gradients on the words' vectors", _WORD_COLUMNS, rows, frozenset({2}))
 
 
 CONFIDENTIAL_WARNING = (
@@ -293,14 +289,13 @@ def _of_network(summary: NetworkSummary) -> Iterator[RenderBlock]:
     )
     yield TableBlock("How large the weights are", ("array", "shape", "norm", "typical weight"), rows)
     near: tuple[tuple[_CellValue, ...], ...] = tuple(
-        (item.word, "has no vector" if item.near is None else _listed(item.near)) for item in summary.words
+        (item.word, "has no vector")
+        if item.near is None
+        else (item.word, ", ".join(f"{word} ({cosine:.2f})" for word, cosine in item.near))
+        for item in summary.words
     )
     if near:
         yield TableBlock("Nearest words by the vectors it learned (cosine)", ("word", "nearest"), near)
-
-
-def _listed(near: tuple[tuple[str, float], ...]) -> str:
-    return ", ".join(f"{word} ({cosine:.2f})" for word, cosine in near)
 
 
 def _matrix(matrix: TagMatrix) -> TableBlock:
@@ -330,10 +325,8 @@ def decision_blocks(explanation: DocumentExplanation, name: str) -> Iterator[Ren
     text = explanation.document.text
     allowed = tuple((text[start:end], label, f"{start}–{end}") for start, end, label in explanation.allowed)
     if allowed:
-        yield TableBlock("Found by the model, and left because the site's list allows it", _COLUMNS, allowed)
-
-
-_COLUMNS = ("value", "type", "characters")
+        title = "Found by the model, and left because the site's list allows it"
+        yield TableBlock(title, ("value", "type", "characters"), allowed)
 
 
 def reason_text(decision: Decision, threshold: float | None = None) -> str:
