@@ -1,4 +1,7 @@
-"""The `crfdeid` command: one module per command or group; the chosen one alone is imported."""
+"""The `crfdeid` command: one module per command or group; the chosen one alone is imported.
+
+A command raises `UsageError` for its options and `DataError` for files; `run_command` prints either as one line.
+"""
 
 from __future__ import annotations
 

@@ -17,6 +17,7 @@ from crfdeid.errors import UsageError
 _MANY = 10_000
 _TRAINED = Mode("--train", lambda options: options.train is not None)
 _FINISHED = Mode("a MODEL, without --train", lambda options: options.train is None)
+_of_training = partial(Option, only=(_TRAINED,))
 
 
 def _copies(text: str) -> tuple[int, ...]:
@@ -32,30 +33,22 @@ def _copies(text: str) -> tuple[int, ...]:
     ),
     Option("--train", file_path, metavar="PATH", help="Annotated notes to train a model on, with canaries in them."),
     corpus_options.DEV.but(only=(_TRAINED,), help="Annotated notes for development; default: a tenth of --train."),
-    Option(
-        "--model",
-        listed=True,
-        only=(_TRAINED,),
-        metavar="NAMES",
-        help="Model to train, as of crfdeid train; default: hybrid.",
-    ),
+    _of_training("--model", listed=True, metavar="NAMES", help="Model to train, as of crfdeid train; default: hybrid."),
     shared.OUTPUT.but(required=False, only=(_TRAINED,), help="New folder for audit.json; the model is not kept."),
     Option("--members", file_path, only=(_FINISHED,), metavar="PATH", help="Annotated notes that MODEL learned from."),
     Option(
         "--others", file_path, only=(_FINISHED,), metavar="PATH", help="Annotated notes of the same kind, not seen."
     ),
-    Option(
+    _of_training(
         "--canaries",
         whole_number(8, _MANY),
-        only=(_TRAINED,),
         default=400,
         help="Number of names, each put into the training notes with probability 1/2.",
     ),
-    Option(
+    _of_training(
         "--repeats",
         _copies,
         listed=True,
-        only=(_TRAINED,),
         default="1,2,4,8",
         metavar="NUMBERS",
         help="Numbers of copies of a name, in as many notes.",

@@ -25,10 +25,10 @@ _CHECK = Mode("--check", lambda options: options.check)
 
 
 def _fractions(text: str) -> tuple[float, ...]:
-    found = tuple(fraction(part) for part in text.split(","))
-    if not 2 <= len(found) <= len(_PARTS) or abs(sum(found) - 1) > 1e-9:
+    fractions = tuple(fraction(part) for part in text.split(","))
+    if not 2 <= len(fractions) <= len(_PARTS) or abs(sum(fractions) - 1) > 1e-9:
         raise UsageError(f"'{text}' is not two or three fractions with the sum 1, such as .8,.1,.1")
-    return found
+    return fractions
 
 
 @command(
@@ -72,9 +72,10 @@ def run(options: SimpleNamespace) -> None:
     notes = read_annotated(options.notes, options, patient_column=options.patient_column)[: options.limit]
     if options.check:
         issues = check_annotations(notes)
-        found = json.dumps({"annotations": [issue.to_dict() for issue in issues]})
-        for line in [found] if options.json else describe_check(issues):
-            print(line)
+        if options.json:
+            print(json.dumps({"annotations": [issue.to_dict() for issue in issues]}))
+        else:
+            print("".join(f"{line}\n" for line in describe_check(issues)), end="")
     if options.output is not None:
         _write(notes, options)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("auto", *CORPUS_FORMATS)
 ANNOTATED = Argument("notes", file_path, help="Annotated notes, a file or a folder.")
+_rare = partial(Option, rare=True)
 FORMAT = choice(
     "--format",
     FORMATS,
@@ -27,10 +29,8 @@ FORMAT = choice(
     metavar="FORMAT",
     help=f"Format of annotated notes: {', '.join(CORPUS_FORMATS)}.",
 )
-PATIENT_COLUMN = Option(
-    "--patient-column",
-    rare=True,
-    help="Key of JSON notes with the patient; default: patient, else the first subfolder.",
+PATIENT_COLUMN = _rare(
+    "--patient-column", help="Key of JSON notes with the patient; default: patient, else the first subfolder."
 )
 TYPES = choice(
     "--types",
@@ -40,19 +40,11 @@ TYPES = choice(
 )
 DEV = Option("--dev", file_path, metavar="PATH", help="Annotated notes for development; default: a tenth of NOTES.")
 TEST = Option("--test", file_path, metavar="PATH", help="Annotated notes for the scores in the card alone.")
-PROFILE = Option(
-    "--profile",
-    profile_name,
-    rare=True,
-    default="default",
-    metavar="NAME",
-    help="Settings to start from: default, or a paper's.",
+PROFILE = _rare(
+    "--profile", profile_name, default="default", metavar="NAME", help="Settings to start from: default, or a paper's."
 )
-IGNORE_TYPES = Option(
-    "--ignore-types",
-    names,
-    rare=True,
-    help=f"Concept types to ignore, or none; default: {','.join(IGNORED_CONCEPT_TYPES)}.",
+IGNORE_TYPES = _rare(
+    "--ignore-types", names, help=f"Concept types to ignore, or none; default: {','.join(IGNORED_CONCEPT_TYPES)}."
 )
 
 

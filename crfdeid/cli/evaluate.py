@@ -153,19 +153,16 @@ def _remarks(
 ) -> Iterator[str]:
     """Remarks on properties of the data that affect scores and are no fault of the model."""
     from crfdeid.evaluation.challenges import span_types  # noqa: PLC0415
+    from crfdeid.label_schemes import approximate_types, types_without_answer  # noqa: PLC0415
 
     annotated = span_types(gold, {})
     reported = span_types([], predictions)
     if options.types == "all" and annotated and reported and annotated.isdisjoint(reported):
         remedy = ": give --types seven, or --types binary" if options.layer == "phi" else ""
         yield f"gold and predictions have no type in common{remedy}"
-    if "i2b2" in modes:
-        yield from _hipaa_remarks(annotated | reported)
-
-
-def _hipaa_remarks(labels: set[str]) -> Iterator[str]:
-    from crfdeid.label_schemes import approximate_types, types_without_answer  # noqa: PLC0415
-
+    if "i2b2" not in modes:
+        return
+    labels = annotated | reported
     unknown, approximate = types_without_answer(labels), approximate_types(labels)
     if unknown:
         yield f"no i2b2 scores over HIPAA's types: nothing says whether HIPAA names {shorten_list(map(repr, unknown))}"
@@ -177,13 +174,7 @@ def _hipaa_remarks(labels: set[str]) -> Iterator[str]:
 
 
 class TableRow(NamedTuple):
-    """A row of a mode's table.
-
-    Attributes:
-        name: its first cell.
-        cells: the others, of the measures; those at the end may be missing.
-        data: the same unrounded, by name, for a JSON file.
-    """
+    """A row of a mode's table: its first cell, those of measures, of which some may be missing, and data for JSON."""
 
     name: str
     cells: Sequence[str]
@@ -191,13 +182,7 @@ class TableRow(NamedTuple):
 
 
 def score_rows(mode: str, gold: Sequence[Document], predicted: Predictions) -> Iterator[TableRow]:
-    """The rows of a mode's table.
-
-    Args:
-        mode: one of `SCORE_MODES`.
-        gold: the annotated documents.
-        predicted: for each of them, by id, the predicted spans.
-    """
+    """The rows of the table of one of `SCORE_MODES`, from annotated documents and the predicted spans by their id."""
     from crfdeid import evaluation  # noqa: PLC0415
     from crfdeid.evaluation.evaluate import count_leaking_documents  # noqa: PLC0415
 

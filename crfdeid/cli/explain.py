@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,8 @@ _WEIGHTS = Mode("a model without a text", lambda options: not _has_text(options)
 _TOKEN = Mode("--token", lambda options: options.token is not None)
 _TOP = Mode("--token, or a model without a text", lambda options: not _has_text(options) or options.token is not None)
 _PLAIN = Mode("formats other than html", lambda options: _rendering(options) != "html")
+_of_token = partial(Option, only=(_TOKEN, _PLAIN), rare=True)
+_of_weights = partial(Option, only=(_WEIGHTS,), rare=True)
 
 
 def _rendering(options: SimpleNamespace) -> str:
@@ -64,61 +67,37 @@ def _rendering(options: SimpleNamespace) -> str:
         metavar="FORMAT",
         help=f"Format to write: {', '.join(_ENDINGS.values())}; default: by the name of --output, else text.",
     ),
-    Option("--tag", only=(_TOKEN, _PLAIN), rare=True, metavar="TAG", help="Tag to explain; default: the model's own."),
-    Option(
-        "--contrast-tag",
-        only=(_TOKEN, _PLAIN),
-        rare=True,
-        metavar="TAG",
-        help="Tag to compare with; default: the most probable tag of another type.",
+    _of_token("--tag", metavar="TAG", help="Tag to explain; default: the model's own."),
+    _of_token(
+        "--contrast-tag", metavar="TAG", help="Tag to compare with; default: the most probable tag of another type."
     ),
-    Option(
+    _of_token(
         "--replace",
         _replacement,
         multiple=True,
-        only=(_TOKEN, _PLAIN),
-        rare=True,
         metavar="N=WORD",
         help="Replacement of word N of the same sentence, N= for none, to see the effect.",
     ),
-    Option(
-        "--methods",
-        names,
-        only=(_TOKEN, _PLAIN),
-        rare=True,
-        help="Methods, from sum,occlusion,gradients; default: those of the model.",
-    ),
-    Option(
+    _of_token("--methods", names, help="Methods, from sum,occlusion,gradients; default: those of the model."),
+    _of_token(
         "--window",
         whole_number(0),
-        only=(_TOKEN, _PLAIN),
-        rare=True,
         default=5,
         help="Number of words on each side to hide from the model, one at a time.",
     ),
-    Option(
-        "--labels",
-        names,
-        only=(_WEIGHTS,),
-        rare=True,
-        default=(),
-        metavar="TYPES",
-        help="Types of PHI whose features are shown; default: all.",
+    _of_weights(
+        "--labels", names, default=(), metavar="TYPES", help="Types of PHI whose features are shown; default: all."
     ),
-    Option(
+    _of_weights(
         "--words",
         names,
-        only=(_WEIGHTS,),
-        rare=True,
         default=(),
         metavar="WORDS",
         help="Words whose nearest words a network shows; default: some frequent ones.",
     ),
-    Option(
+    _of_weights(
         "--dev",
         file_path,
-        only=(_WEIGHTS,),
-        rare=True,
         metavar="PATH",
         help="Annotated notes for development, for the effect of each kind of feature on the scores.",
     ),
@@ -159,8 +138,7 @@ def _text_of(options: SimpleNamespace) -> str | None:
 
     if options.note == shared.STDIN:
         return read_stdin(LONGEST_NOTE)
-    text: str | None = options.text if options.note is None else read_text(options.note)
-    return text
+    return options.text if options.note is None else read_text(options.note)
 
 
 def _model_names(folders: Sequence[str], models: Sequence[Deidentifier]) -> list[str]:
@@ -179,17 +157,17 @@ def _weights_output(options: SimpleNamespace, models: Mapping[str, Deidentifier]
 
     notes = () if options.dev is None else read_corpus(options.dev)
     sentences = [sentence for note in notes for sentence in note.sentences()]
-    found = [
+    learned = [
         explain_weights(model.tagger, types=options.labels, top=options.top, words=options.words, sentences=sentences)
         for model in models.values()
     ]
-    blocks = [block for contents in found for block in render.weight_blocks(contents)]
+    blocks = [block for contents in learned for block in render.weight_blocks(contents)]
     if kind == "html":
-        hashed = all(contents.hashed for contents in found)
+        hashed = all(contents.hashed for contents in learned)
         title = f"What {' and '.join(models)} learned"
         warning = render.HASHED_NOTICE if hashed else render.CONFIDENTIAL_WARNING
         return page.blocks_page(title, blocks, warning=warning)
-    return _plain(kind, models, found, blocks)
+    return _plain(kind, models, learned, blocks)
 
 
 def _decisions_output(options: SimpleNamespace, models: Mapping[str, Deidentifier], kind: str, text: str) -> str:
@@ -197,15 +175,16 @@ def _decisions_output(options: SimpleNamespace, models: Mapping[str, Deidentifie
     from crfdeid.explain import explain_document, page, render  # noqa: PLC0415
     from crfdeid.explain.prediction import ExplainRequest, explain_tokens  # noqa: PLC0415
 
-    found = [explain_document(model, text) for model in models.values()]
-    sentences = found[0].document.sentences()
+    decisions = [explain_document(model, text) for model in models.values()]
+    sentences = decisions[0].document.sentences()
     number = None if options.token is None else _token_number(sentences, options.token)
     if kind == "html":
-        views = [page.ModelView(*parts) for parts in zip(models, models.values(), found, strict=True)]
+        views = [page.ModelView(*parts) for parts in zip(models, models.values(), decisions, strict=True)]
         return page.text_page(views, warning=_TEXT_WARNING, chosen=number)
     if number is None:
-        hidden = [block for name, one in zip(models, found, strict=True) for block in render.decision_blocks(one, name)]
-        return _plain(kind, models, found, [*hidden, *_numbered(sentences)])
+        named = zip(models, decisions, strict=True)
+        blocks = [block for name, one in named for block in render.decision_blocks(one, name)]
+        return _plain(kind, models, decisions, [*blocks, *_numbered(sentences)])
     sentence, index = [(sentence, index) for sentence in sentences for index in range(len(sentence.tokens))][number]
     first = number - index
     for other, _ in options.replace:
@@ -240,10 +219,10 @@ def _token_number(sentences: Sequence[Sentence], token: str) -> int:
     return number
 
 
-def _plain(kind: str, models: Iterable[str], found: Iterable[Any], blocks: Sequence[RenderBlock]) -> str:
-    """The findings of each model as JSON, or their blocks as Markdown or text."""
+def _plain(kind: str, models: Iterable[str], explanations: Iterable[Any], blocks: Sequence[RenderBlock]) -> str:
+    """The explanation of each model as JSON, or their blocks as Markdown or text."""
     from crfdeid.explain import render  # noqa: PLC0415
 
     if kind == "json":
-        return render.explanation_json(dict(zip(models, found, strict=True))) + "\n"
+        return render.explanation_json(dict(zip(models, explanations, strict=True))) + "\n"
     return render.blocks_markdown(blocks) if kind == "markdown" else render.blocks_text(blocks) + "\n"

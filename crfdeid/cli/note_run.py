@@ -27,7 +27,7 @@ from crfdeid.redaction.redactor import Redactor
 from crfdeid.registry import saved_traits
 from crfdeid.secrets import Keys
 from crfdeid.serialization import ModelFolder
-from crfdeid.utils.files import decode_text, reserve_file, write_parts
+from crfdeid.utils.files import decode_text, reserve_file
 
 _COLUMN_OPTIONS = (
     *("text_column", "id_column", "patient_column"),
@@ -57,19 +57,7 @@ class RunPlan:
 
 
 def run_folder(options: SimpleNamespace, task: RunPlan) -> int:
-    """Process a file or folder of notes.
-
-    Args:
-        options: the command's.
-        task: the requested work.
-
-    Returns:
-        0, or 1 if a note failed.
-
-    Raises:
-        UsageError: the input or the output cannot be used.
-        DataError: there are no notes, the model cannot be loaded, or another run is writing to the output.
-    """
+    """Process a file or folder of notes; return 0, or 1 if a note failed."""
     if options.output is None:
         raise UsageError("--output is needed: name a new folder for the results")
     if not (isinstance(options.notes, Path) and isinstance(options.output, Path)):
@@ -79,11 +67,11 @@ def run_folder(options: SimpleNamespace, task: RunPlan) -> int:
     _require_places(options, task)
     began = time.monotonic()
     rename = renaming(task.keys) if options.rename_files else None
-    found = survey_input(options.notes, task.plan.targets, rename)
-    if not found.tables:
+    survey = survey_input(options.notes, task.plan.targets, rename)
+    if not survey.tables:
         _require_no_columns(options)
-    if found.unknown:
-        say(f"note: files left out because they do not end in {', '.join(NOTE_FORMATS)}: {found.unknown}")
+    if survey.unknown:
+        say(f"note: files left out because they do not end in {', '.join(NOTE_FORMATS)}: {survey.unknown}")
     require_no_dates(note_files(options.notes, rename), task.plan.columns)
     files = note_files(options.notes, rename)
     if options.limit is not None:
@@ -96,7 +84,7 @@ def run_folder(options: SimpleNamespace, task: RunPlan) -> int:
         failed += 1
         say(f"failed: {failure}")
 
-    card, likeness = read_profile(task.redactor)
+    card, drift = read_profile(task.redactor)
     with (
         _held_places(options, task),
         # Before the output, which a model that cannot be loaded leaves unmade. Rows are read in this process: a table
@@ -111,12 +99,8 @@ def run_folder(options: SimpleNamespace, task: RunPlan) -> int:
             withdrawn=options.withdrawn,
             on_withdrawn=lambda name: say(f"withdrawn: {shown_name(name)}"),
         ) as output,
-        make_bar(task.doing, found.size, unit="B", unit_scale=True) as shown,
+        make_bar(task.doing, survey.size, unit="B", unit_scale=True) as bar,
     ):
-
-        def advance(size: int) -> None:
-            shown.update(size - shown.n)
-
         for failure in output.failures():
             fail(failure)
         process_files(
@@ -125,11 +109,11 @@ def run_folder(options: SimpleNamespace, task: RunPlan) -> int:
             workers,
             output,
             on_failure=fail,
-            on_progress=advance,
-            on_result=lambda result: likeness.add(result.measures),
+            on_progress=lambda size: bar.update(size - bar.n),
+            on_result=lambda result: drift.add(result.measures),
             report_key=task.keys.report_key,
         )
-        shown.close()
+        bar.close()
         # Four digits of the secret are enough to tell it from another, and no business of the report's.
         asked = {name: value for name, value in task.settings.items() if name not in ("secret", "encryption_key")}
         asked |= {
@@ -138,7 +122,7 @@ def run_folder(options: SimpleNamespace, task: RunPlan) -> int:
             "jobs": options.jobs,
         }
         totals, seconds = RunTotals.of(output.accounted()), time.monotonic() - began
-        summary = run_summary(asked, task.redactor, card, totals, likeness.differences(), seconds)
+        summary = run_summary(asked, task.redactor, card, totals, drift.differences(), seconds)
         if task.sidecar is not None:
             from crfdeid.io.annotations import concat_sidecars  # noqa: PLC0415
 
@@ -170,9 +154,8 @@ class _First:
 def _held_places(options: SimpleNamespace, task: RunPlan) -> Iterator[None]:
     """Hold the files that are written at the end; another run that would write one of them is refused."""
     with ExitStack() as holding:
-        for file in (options.report, task.sidecar):
-            if file is not None:
-                holding.enter_context(reserve_file(file))
+        for file in filter(None, (options.report, task.sidecar)):
+            holding.enter_context(reserve_file(file))
         _require_places(options, task)  # again: a run that has just ended may have written them
         yield
 
@@ -221,39 +204,23 @@ def read_profile(redactor: Redactor) -> tuple[dict[str, Any] | None, DriftDetect
 
 
 def run_stdin(options: SimpleNamespace, redactor: Redactor, settings: Mapping[str, Any]) -> Document:
-    """Process one note from standard input as a patient with no other notes.
-
-    Args:
-        options: the command's.
-        redactor: the work on the note.
-        settings: settings that affect the result, for the summary.
-
-    Raises:
-        DataError: it is not UTF-8, or too long, or the model fails on it.
-    """
+    """Process one note from standard input as a patient with no other notes; the settings are for the summary."""
     text = read_stdin(options.max_chars or None)
     began = time.monotonic()
-    card, likeness = read_profile(redactor)
+    card, drift = read_profile(redactor)
     (result,) = redactor.start()([Note("stdin", text, None)])
     if isinstance(result, Failure):
         raise DataError(result.reason, path="standard input", offset=result.offset)
-    likeness.add(result.measures)
+    drift.add(result.measures)
     totals = RunTotals.of([NoteDone("", "", None, None, **result.counts)])
     seconds = time.monotonic() - began
-    summary = run_summary(settings, redactor, card, totals, likeness.differences(), seconds)
+    summary = run_summary(settings, redactor, card, totals, drift.differences(), seconds)
     say("\n".join(summary_lines(summary)))
     return result.document
 
 
 def read_stdin(longest: int | None) -> str:
-    """The note on standard input.
-
-    Args:
-        longest: the most characters that it may have; None for any number. A device that never ends is read no further.
-
-    Raises:
-        DataError: it is longer, not UTF-8, or cannot be read.
-    """
+    """The note on standard input, of at most so many characters: a device that never ends is read no further."""
     most = MAX_UTF8_BYTES * (longest or 0)
     try:
         content = sys.stdin.buffer.read(most + 1 if longest else -1)
@@ -279,18 +246,10 @@ def say(text: str) -> None:
 
 
 def require_concepts_file(options: SimpleNamespace, model: ModelFolder) -> None:
-    """Refuse to keep concepts that nothing finds, or where they cannot be written or read back.
-
-    Args:
-        options: the command's.
-        model: the model's folder.
-
-    Raises:
-        UsageError: they cannot be kept.
-    """
-    file = options.keep_concepts
+    """Refuse to keep concepts that nothing finds, or where they cannot be written or read back."""
     from crfdeid.io.annotations import SIDECAR_SUFFIX  # noqa: PLC0415
 
+    file = options.keep_concepts
     if CONCEPT not in saved_traits(model).layers:
         raise UsageError(f"--keep-concepts: {model} finds PHI alone: leave it out, or give a model that finds both")
     if file.suffix.lower() != SIDECAR_SUFFIX:
@@ -300,15 +259,3 @@ def require_concepts_file(options: SimpleNamespace, model: ModelFolder) -> None:
     if options.id_column is not None and options.id_column in options.drop_columns:
         raise UsageError(f"--keep-concepts names notes by the column {options.id_column}, which is to be dropped")
     require_place("--keep-concepts", file, apart_from=(), resume=options.resume)
-
-
-def write_concepts(file: Path, document: Document) -> None:
-    """Write the file for one note.
-
-    Raises:
-        DataError: it cannot be written.
-    """
-    from crfdeid.corpora.jsonl import to_line  # noqa: PLC0415
-    from crfdeid.io.annotations import concepts_only  # noqa: PLC0415
-
-    write_parts(file, [to_line(concepts_only(document))])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -88,11 +89,7 @@ RESUMED = Mode("--resume", lambda options: options.resume)
 
 
 def path_or_url(text: str) -> Path | str:
-    """A file or folder of this machine, or a URL as text, which only Spark reads and writes.
-
-    Raises:
-        UsageError: as of `file_path`; or a URL with a user and password, or with options.
-    """
+    """A file or folder of this machine, or a URL without password and options as text, for Spark alone."""
     _, scheme, rest = text.partition("://")
     if not scheme:
         return file_path(text)
@@ -102,6 +99,7 @@ def path_or_url(text: str) -> Path | str:
 
 
 # Options of `tag` and `redact`.
+_of_tables = partial(Option, only=(FILES,), section=TABLES)
 NOTE_OPTIONS = (
     MODEL,
     Argument(
@@ -127,28 +125,18 @@ NOTE_OPTIONS = (
     ),
     LIMIT.but(only=(FILES, LOCAL, Mode("a new run, without --resume", lambda options: not options.resume))),
     ID_COLUMN.but(only=(FILES,)),
-    Option(
+    _of_tables(
         "--patient-column",
-        section=TABLES,
-        only=(FILES,),
         help="Column with the patient of a note; default: the first subfolder, else a patient for each note.",
     ),
-    Option(
+    _of_tables(
         "--record-columns",
-        section=TABLES,
         listed=True,
-        only=(FILES,),
         metavar="NAMES",
         help="Columns with identifiers of the patient, hidden wherever they occur in the note, such as "
         "name,birth_date,mrn, or with their kind (name, date, number, text): born=date.",
     ),
-    Option(
-        "--record-file",
-        file_path,
-        section=TABLES,
-        only=(FILES,),
-        help="CSV file with --record-columns, and a column 'patient' or 'file'.",
-    ),
+    _of_tables("--record-file", file_path, help="CSV file with --record-columns, and a column 'patient' or 'file'."),
     NO_CONSISTENCY,
     ALLOW_MOJIBAKE,
     Option(
@@ -181,10 +169,7 @@ def require_outside(output: Path, sources: Mapping[str, Path | None], *, option:
     Args:
         output: path of the output.
         sources: paths of notes, by the arguments or options that name them; None for those without a value.
-        option: the option that names ``output``.
-
-    Raises:
-        UsageError: the output is in one of the folders.
+        option: the option that names the output.
     """
     for name, source in sources.items():
         if source is not None and source.is_dir() and output.resolve().is_relative_to(source.resolve()):
@@ -202,13 +187,7 @@ def require_new_folder(output: Path, sources: Mapping[str, Path | None]) -> None
 
 
 def require_new_file(output: Path, sources: Mapping[str, Path | None], *, suffix: str | None = None) -> None:
-    """Refuse an output file that exists, lies in a folder of notes, or has the wrong suffix.
-
-    Args:
-        output: the file.
-        sources: as of `require_outside`.
-        suffix: the suffix that it must have; None for any.
-    """
+    """Refuse an output file that exists, lies in a folder of notes, or has another suffix than ``suffix``."""
     require_outside(output, sources)
     if output.exists() or output.is_symlink():
         raise UsageError(f"--output: {output} is there already: name a new file, nothing is overwritten")
@@ -275,10 +254,6 @@ def read_redactor(
         folder: the model; None for that of the options.
         keys: secret and encryption key, or the files from which other processes read theirs; None for neither.
         fields: further fields of the redactor.
-
-    Raises:
-        UsageError: the options contradict each other.
-        DataError: a file that they name cannot be read.
     """
     from crfdeid.redaction.policy import Policy  # noqa: PLC0415
     from crfdeid.redaction.redactor import Redactor  # noqa: PLC0415

@@ -59,16 +59,15 @@ def make_bar(text: str, total: int | None, **settings: Any) -> tqdm[NoReturn]:
     """A bar to update; ``total`` is None if unknown. Silent without a terminal; ``settings`` are tqdm's."""
     from tqdm import tqdm  # noqa: PLC0415  Wrong options are answered without it.
 
-    shown = {"file": sys.stderr, "disable": not _terminal(), "leave": False, "dynamic_ncols": True, **settings}
+    shown = {"file": sys.stderr, "disable": not _is_terminal(), "leave": False, "dynamic_ncols": True, **settings}
     return tqdm(total=total, desc=text, **shown)
 
 
 @contextmanager
 def training_bar(text: str) -> Iterator[OnProgress]:
-    """Show the progress of one model's training: steps, dev F if known, and the time left.
+    """Show the progress of one model's training by a function to call for each step: steps, dev F, the time left.
 
-    On a terminal it is a bar, which appears with the first step; otherwise a line at most every half minute. The
-    returned function is called for each step.
+    On a terminal it is a bar, which appears with the first step; otherwise a line at most every half minute.
     """
     with ExitStack() as opened:
         bars: list[tqdm[NoReturn]] = []
@@ -85,10 +84,10 @@ def training_bar(text: str) -> Iterator[OnProgress]:
 
 
 def _training_bar(text: str, total: int) -> tqdm[NoReturn]:
-    if _terminal():
+    if _is_terminal():
         return make_bar(text, total)
     lines = "{desc}: step {n_fmt} of {total_fmt}, {elapsed}, {remaining} left{postfix}"
-    often = {"mininterval": LINE_EVERY, "maxinterval": LINE_EVERY, "delay": LINE_EVERY}
+    often = dict.fromkeys(("mininterval", "maxinterval", "delay"), LINE_EVERY)
     return make_bar(text, total, disable=False, file=_Lines(), bar_format=lines, **often)
 
 
@@ -102,5 +101,5 @@ class _Lines(io.StringIO):
         return len(text)
 
 
-def _terminal() -> bool:
+def _is_terminal() -> bool:
     return sys.stderr is not None and sys.stderr.isatty()

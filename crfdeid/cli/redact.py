@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -50,11 +51,7 @@ POLICY_OPTIONS = (
 
 
 def setting_of_spark(text: str) -> tuple[str, str]:
-    """The name and value of an option of Spark: "sep=;".
-
-    Raises:
-        UsageError: there is no name, or no "=".
-    """
+    """The name and value of an option of Spark: "sep=;"."""
     name, equals, value = text.partition("=")
     if not (name and equals):
         raise UsageError(f"'{name}' is not an option with a value, such as sep=;")
@@ -65,6 +62,7 @@ def _columns(name: str, help: str, *only: Mode) -> Option:
     return Option(name, names, section=TABLES, only=(shared.FILES, *only), default=(), help=help)
 
 
+_of_spark = partial(Option, only=(shared.SPARK,), rare=True)
 SPARK_OPTIONS = (
     Option(
         "--spark",
@@ -74,36 +72,23 @@ SPARK_OPTIONS = (
         help="Spark that reads, redacts and writes tables: spark://host:7077, yarn, sc://host (Connect) or local[8]; "
         "default: none. NOTES and --output may be URLs such as s3a://bucket/notes, or tables of its catalog.",
     ),
-    Option(
+    _of_spark(
         "--spark-format",
-        only=(shared.SPARK,),
-        rare=True,
         help="Format of NOTES: parquet, csv, json, text, delta, iceberg, orc, avro or another of Spark's; default: by "
         "the suffix.",
     ),
-    Option("--output-format", only=(shared.SPARK,), rare=True, help="Format of the results; default: that of NOTES."),
-    Option(
+    _of_spark("--output-format", help="Format of the results; default: that of NOTES."),
+    _of_spark(
         "--spark-option",
         setting_of_spark,
         multiple=True,
-        only=(shared.SPARK,),
-        rare=True,
         metavar="KEY=VALUE",
         help="Option of Spark's reader and writer, or a setting of its session (spark.KEY=VALUE).",
     ),
-    Option(
-        "--partition-by",
-        names,
-        only=(shared.SPARK,),
-        rare=True,
-        default=(),
-        help="Columns by whose values the results are in folders.",
-    ),
-    Option(
+    _of_spark("--partition-by", names, default=(), help="Columns by whose values the results are in folders."),
+    _of_spark(
         "--spark-batch",
         whole_number(1),
-        only=(shared.SPARK,),
-        rare=True,
         default=16_000_000,
         help="Largest number of characters that a worker gets at a time, except for one longer note.",
     ),
@@ -158,6 +143,8 @@ def run(options: SimpleNamespace) -> int:
         options, keys=keys, columns=columns, concepts=concepts, evidence=options.report is not None
     )
     if concepts:
+        from crfdeid.io import annotations  # noqa: PLC0415  It loads all formats of corpora.
+
         note_run.require_concepts_file(options, redactor.folder)
     settings = {
         "command": "redact",
@@ -171,16 +158,12 @@ def run(options: SimpleNamespace) -> int:
     if options.notes == shared.STDIN:
         document = note_run.run_stdin(options, redactor, settings)
         if concepts:
-            note_run.write_concepts(options.keep_concepts, document)
+            annotations.write_concepts(options.keep_concepts, document)
         note_run.write_stdout(document.text)
         return 0
     columns = redactor.keyed_columns()
     others = identifier_columns(note_files(options.notes), columns) if isinstance(options.notes, Path) else []
     warn_unredacted_columns(columns.known, columns.needed, others=others, remedy=_REMEDY)
-    plan = OutputPlan.of_same_names(columns)
-    if concepts:
-        from crfdeid.io.annotations import sidecar_plan  # noqa: PLC0415
-
-        plan = sidecar_plan(columns)
+    plan = annotations.sidecar_plan(columns) if concepts else OutputPlan.of_same_names(columns)
     task = note_run.RunPlan("redacting", redactor, keys, plan, settings, sidecar=options.keep_concepts)
     return note_run.run_folder(options, task)

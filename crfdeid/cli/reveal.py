@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 from crfdeid.cli import options as shared
 from crfdeid.cli.shell import Argument, Option, command, file_path
@@ -72,14 +71,14 @@ def run(options: SimpleNamespace) -> None:
     expected = None if options.check is None else _read_report(options.check)
     for path in unread_files(options.notes):
         print(f"left out, no file of notes: {shown_name(str(path.relative_to(options.notes)))}", file=sys.stderr)
-    found: _Tokens = {}
+    tokens: _Tokens = {}
 
     def fill(folder: Path) -> None:
-        found.update(_restore_files(options, key, folder))
-        _require_values(options.notes, found, expected)
+        tokens.update(_restore_files(options, key, folder))
+        _require_values(options.notes, tokens, expected)
 
     write_folder(options.output, fill)
-    print(f"reveal: {sum(found.values()):,} values in {len(found):,} notes", file=sys.stderr)
+    print(f"reveal: {sum(tokens.values()):,} values in {len(tokens):,} notes", file=sys.stderr)
 
 
 def _restore_files(options: SimpleNamespace, key: bytes, folder: Path) -> Iterator[tuple[tuple[str, int | None], int]]:
@@ -124,31 +123,30 @@ def _read_report(path: Path) -> _Tokens:
             failed[failure["file"]].append(failure["row"])
     for rows in failed.values():
         rows.sort()
-    tokens = {(note["file"], _row_of_result(note, failed)): note.get("tokens") or 0 for note in report["notes"]}
+    tokens = {}
+    for note in report["notes"]:
+        row = note.get("row")
+        result = None if row is None else row - bisect_left(failed[note["file"]], row)
+        tokens[note["file"], result] = note.get("tokens") or 0
     whole = len(tokens) == len(report["notes"]) and sum(tokens.values()) == report["summary"]["tokens"]
     if not whole or min(tokens.values(), default=0) < 0:
         raise FormatError(_NO_REPORT, path=path)
     return tokens
 
 
-def _row_of_result(note: dict[str, Any], failed: dict[str, list[int]]) -> int | None:
-    row: int | None = note.get("row")
-    return None if row is None else row - bisect_left(failed[note["file"]], row)
-
-
-def _require_values(path: Path, found: _Tokens, expected: _Tokens | None) -> None:
+def _require_values(path: Path, tokens: _Tokens, expected: _Tokens | None) -> None:
     """Refuse a path without notes or without values, and notes whose number of values is not that of the report."""
     from crfdeid.io.sources import NOTE_FORMATS  # noqa: PLC0415
 
-    if not found:
+    if not tokens:
         problem = f"holds no notes that end in {', '.join(NOTE_FORMATS)}: give what redact --operator encrypt wrote"
         raise EmptyInputError(problem, path=path)
     if expected is None:
-        if not any(found.values()):
+        if not any(tokens.values()):
             raise MismatchError(_NO_VALUE, path=path)
         return
-    for file, row in sorted(expected.keys() | found.keys(), key=lambda place: (place[0], place[1] or 0)):
-        wanted, there = expected.get((file, row)), found.get((file, row))
+    for file, row in sorted(expected.keys() | tokens.keys(), key=lambda note: (note[0], note[1] or 0)):
+        wanted, there = expected.get((file, row)), tokens.get((file, row))
         if wanted != there:
             where = "the note" if row is None else f"row {row}"
             counts = f"{where} is missing" if there is None else f"{where} has {there:,} encrypted values"

@@ -168,19 +168,7 @@ def run_page(options: SimpleNamespace) -> None:
 def write_page(
     path: Path, notes: Sequence[PageNote], side: PageText, *, tagger: Tagger | None = None, types: Iterable[str] = ()
 ) -> None:
-    """Write a page to a new file.
-
-    Args:
-        path: the file.
-        notes: the notes on it.
-        side: names of its two sides.
-        tagger: a model whose uncertain words are shown; None for none.
-        types: types to choose from for what was missed, beyond those in the notes.
-
-    Raises:
-        UsageError: the file exists.
-        DataError: it cannot be written.
-    """
+    """Write a page of notes with two sides to a new file, with the uncertain words of a model and types to choose."""
     from crfdeid.review.page import review_html, uncertain_tokens  # noqa: PLC0415
     from crfdeid.utils.files import write_files  # noqa: PLC0415
 
@@ -277,10 +265,10 @@ def _planned(path: Path, folder: Path, after: list[Document]) -> set[str]:
     from crfdeid.review.plan import SampledNote, read_plan, require_planned, require_unchanged  # noqa: PLC0415
 
     plan = read_plan(path)
-    found = [SampledNote(note.id, "", text_digest(note.text)) for note in after]
-    require_unchanged(plan, found, path=folder)
+    notes = [SampledNote(note.id, "", text_digest(note.text)) for note in after]
+    require_unchanged(plan, notes, path=folder)
     wanted = {note.id for note in plan.selected}
-    require_planned(plan, [note for note in found if note.id in wanted], path=path)
+    require_planned(plan, [note for note in notes if note.id in wanted], path=path)
     return wanted
 
 
@@ -379,8 +367,8 @@ def _of_reviews(options: SimpleNamespace) -> Certificate:
     counts = [one.count for one in reviewed]
     if plan is None:
         leaking, total = sum(bool(one.missed) for one in reviewed), options.corpus_size
-        found = certify(len(reviewed), leaking, recall=options.reviewer_recall, total=total, counts=counts)
-        return replace(found, compared=compared)
+        certificate = certify(len(reviewed), leaking, recall=options.reviewer_recall, total=total, counts=counts)
+        return replace(certificate, compared=compared)
     strata = strata_of(reviewed, plan, path=options.plan)
-    found = certify_strata(strata, recall=options.reviewer_recall, counts=counts)
-    return replace(found, digest=plan.digest, target=plan.target, compared=compared)
+    certificate = certify_strata(strata, recall=options.reviewer_recall, counts=counts)
+    return replace(certificate, digest=plan.digest, target=plan.target, compared=compared)

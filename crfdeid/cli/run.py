@@ -22,12 +22,7 @@ _ENDS = (KeyboardInterrupt, SystemExit)
 
 
 def run_command(work: Callable[[], int | None], *, interrupted: str, out_of_memory: str) -> int:
-    """Do a command's work; print an error as one line.
-
-    Args:
-        work: all of it, including imports and parsing of options; it returns the exit code, None for 0.
-        interrupted: remedy after Ctrl-C or SIGTERM, for the message.
-        out_of_memory: remedy if memory runs out, for the message.
+    """Do a command's work, including imports and parsing of options; print an error as one line, with a remedy.
 
     Returns:
         The exit code: 0, 1 for unreadable data or an error of the system, 2 for an invalid option, 130 after Ctrl-C,
@@ -96,11 +91,7 @@ def _outcome(work: Callable[[], int | None], out_of_memory: str) -> tuple[int, s
 
 
 def run_click(command: click.Command, name: str, arguments: Sequence[str]) -> int:
-    """Run a command of click without its handling of errors; return the exit code.
-
-    Raises:
-        UsageError: click refuses the command line; the message has no URL, which could hold a key.
-    """
+    """Run a command of click without its handling of errors; return the exit code."""
     import click  # noqa: PLC0415
 
     from crfdeid.errors import UsageError  # noqa: PLC0415
@@ -111,7 +102,7 @@ def run_click(command: click.Command, name: str, arguments: Sequence[str]) -> in
     except click.exceptions.Exit as done:
         return done.exit_code
     except click.UsageError as wrong:
-        message = re.sub(r"\S*://\S*", "(a URL)", " ".join(wrong.format_message().split()))
+        message = re.sub(r"\S*://\S*", "(a URL)", " ".join(wrong.format_message().split()))  # It may hold a key.
         raise UsageError(f"{message} (--help lists the options)") from None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from types import SimpleNamespace
 
 from crfdeid.cli import options as shared
@@ -12,6 +13,7 @@ from crfdeid.errors import OptionConflictError
 
 _SECRET = Mode("surrogates and hashes", lambda options: shared.operators_of(options).needs_secret)
 _FIRST_TEXT = "Seen by Dr. Quill on 3 May."
+_rare = partial(Option, rare=True)
 
 
 @command(
@@ -27,25 +29,20 @@ _FIRST_TEXT = "Seen by Dr. Quill on 3 May."
     Option("--certificate", file_path, help="Certificate chain for TLS, as PEM."),
     Option("--private-key", file_path, help="Private key of the certificate, as PEM."),
     flag("--behind-tls-proxy", rare=True, help="Accept an address without TLS, since a proxy before it has TLS."),
-    Option(
+    _rare(
         "--allowed-hosts",
         names,
-        rare=True,
         default=(),
         help="Names by which clients reach the service, besides its address and localhost.",
     ),
-    Option(
-        "--reveal-token-file",
-        file_path,
-        rare=True,
-        help="File with another token, for /deanonymize; default: no /deanonymize.",
+    _rare(
+        "--reveal-token-file", file_path, help="File with another token, for /deanonymize; default: no /deanonymize."
     ),
-    Option("--max-bytes", whole_number(1), rare=True, default=1_000_000, help="Size of a request."),
-    Option("--max-connections", whole_number(1), rare=True, default=100, help="Connections at a time."),
-    Option(
+    _rare("--max-bytes", whole_number(1), default=1_000_000, help="Size of a request."),
+    _rare("--max-connections", whole_number(1), default=100, help="Connections at a time."),
+    _rare(
         "--timeout",
         number_between(0.1, 86_400),
-        rare=True,
         default=60.0,
         metavar="SECONDS",
         help="Time for a request, at most a day.",

@@ -137,8 +137,8 @@ def run_encode(options: SimpleNamespace) -> None:
     written = write(notes, representation, options.output, key=key, seed=options.seed)
     for line in _encoding_summary(options, written, len(notes.documents)):
         print(line)
-    found = "this representation has not been attacked yet" if card is None else _attack_sentence(card)
-    print(f"{found}: run crfdeid share attack on these notes before you send them")
+    attacked = "this representation has not been attacked yet" if card is None else _attack_sentence(card)
+    print(f"{attacked}: run crfdeid share attack on these notes before you send them")
 
 
 def _encoding_summary(options: SimpleNamespace, written: Any, notes: int) -> Iterator[str]:
@@ -295,10 +295,10 @@ def _figures_of_card() -> Iterator[None]:
 def _attack_sentence(card: Mapping[str, Any]) -> str:
     """Describe the attack that a representation is trained against in one sentence."""
     with _figures_of_card():
-        found = card["same_sentence"]["fresh"]
+        right = card["same_sentence"]["fresh"]
         return (
-            f"its provider's attack was right about {_percent(_fraction(found))} % of pairs of sentences (at most "
-            f"{_percent(found['high'])} %, with 95 % confidence; chance is 50 %)"
+            f"its provider's attack was right about {_percent(_fraction(right))} % of pairs of sentences (at most "
+            f"{_percent(right['high'])} %, with 95 % confidence; chance is 50 %)"
         )
 
 
@@ -315,12 +315,12 @@ def _attack_rows(card: Mapping[str, Any]) -> Iterator[list[str]]:
         yield [text, *_cells(part["read"]), _percent(_fraction(part["by_frequency"]))]
 
 
-def _averaging(found: Mapping[str, Any], text: str) -> Iterator[list[str]]:
+def _averaging(attack: Mapping[str, Any], text: str) -> Iterator[list[str]]:
     rows = {
-        "noise off" if draws == "0" else f"the mean of {draws} draws": hits for draws, hits in found["draws"].items()
+        "noise off" if draws == "0" else f"the mean of {draws} draws": hits for draws, hits in attack["draws"].items()
     }
-    rows |= {f"{count} encodings published": hits for count, hits in found["published"].items() if count != "1"}
-    for how, hits in {**rows, "its casing known": found["same_casing"]}.items():
+    rows |= {f"{count} encodings published": hits for count, hits in attack["published"].items() if count != "1"}
+    for how, hits in {**rows, "its casing known": attack["same_casing"]}.items():
         yield [f"{text}: {how}", *_cells(hits["first"]), _percent(hits["chance"])]
 
 

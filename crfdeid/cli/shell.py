@@ -9,6 +9,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
@@ -27,11 +28,7 @@ _GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.DEFAULT_MAP)
 
 
 def file_path(text: str) -> Path:
-    """The name of a file or folder of this machine.
-
-    Raises:
-        UsageError: it is empty, a URL, or not UTF-8.
-    """
+    """The name of a file or folder of this machine, in UTF-8."""
     if not text:
         raise UsageError("an empty name: name a file or a folder")
     if "://" in text:
@@ -54,60 +51,35 @@ def whole_number(least: int, most: int = sys.maxsize) -> Callable[[str], int]:
     return count
 
 
-def positive_number(text: str) -> float:
-    """A number above 0.
+def _number(text: str, is_valid: Callable[[float], bool], what: str) -> float:
+    with suppress(ValueError):
+        if is_valid(value := float(text)):
+            return value
+    raise UsageError(f"'{text}' is not {what}")
 
-    Raises:
-        UsageError: it is not.
-    """
-    value = _number(text)
-    if not 0 < value < float("inf"):
-        raise UsageError(f"'{text}' is not a number above 0")
-    return value
+
+def positive_number(text: str) -> float:
+    """A number above 0."""
+    return _number(text, lambda value: 0 < value < float("inf"), "a number above 0")
 
 
 def number_between(least: float, most: float) -> Callable[[str], float]:
     """Parser of a number from ``least`` to ``most``."""
-
-    def number(text: str) -> float:
-        value = _number(text)
-        if not least <= value <= most:
-            raise UsageError(f"'{text}' is not a number from {least:,g} to {most:,g}")
-        return value
-
-    return number
-
-
-def _number(text: str) -> float:
-    """A number; NaN, which no option takes, for any other text."""
-    try:
-        return float(text)
-    except ValueError:
-        return float("nan")
+    what = f"a number from {least:,g} to {most:,g}"
+    return lambda text: _number(text, lambda value: least <= value <= most, what)
 
 
 def fraction(text: str) -> float:
-    """A number above 0, at most 1.
-
-    Raises:
-        UsageError: it is not.
-    """
-    value = positive_number(text)
-    if value > 1:
-        raise UsageError(f"'{text}' is not a fraction above 0, at most 1, such as 0.96")
-    return value
+    """A number above 0, at most 1."""
+    return _number(text, lambda value: 0 < value <= 1, "a fraction above 0, at most 1, such as 0.96")
 
 
 def names(text: str) -> tuple[str, ...]:
-    """Names, separated by commas.
-
-    Raises:
-        UsageError: one is empty.
-    """
-    found = tuple(name.strip() for name in text.split(","))
-    if not all(found):
+    """Names, separated by commas."""
+    listed = tuple(name.strip() for name in text.split(","))
+    if not all(listed):
         raise UsageError(f"'{text}' is not a list of names such as name,birth_date")
-    return found
+    return listed
 
 
 def json_value(text: str) -> Any:
@@ -120,11 +92,7 @@ def json_value(text: str) -> Any:
 
 
 def setting(text: str) -> tuple[str, Any]:
-    """The name of a setting and its value: "epochs=10".
-
-    Raises:
-        UsageError: there is no name, or no "=".
-    """
+    """The name of a setting and its value: "epochs=10"."""
     name, equals, value = text.partition("=")
     if not (name.isidentifier() and equals):
         raise UsageError(f"'{text}' is not a setting with a value, such as epochs=10")
@@ -283,8 +251,8 @@ def _option_value(path: Path, option: Option, value: Any) -> Any:
     ):
         kind = "true or false" if option.is_flag else f"a text or a number{', or a list of them' * many}"
         raise FormatError(f"{option.opts[0][2:]}: expected {kind}", path=path)
-    found = values if option.is_flag else [str(one) for one in values]
-    return found if many else found[0]
+    texts = values if option.is_flag else [str(one) for one in values]
+    return texts if many else texts[0]
 
 
 HELP = (
@@ -350,11 +318,7 @@ class Command(click.Command):
         )
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the command line.
-
-        Raises:
-            UsageError: an option with one value is given twice, of which click would keep the last.
-        """
+        """Parse the command line; refuse a second value of an option, of which click would keep the last."""
         _, _, order = self.make_parser(ctx).parse_args(args=list(args))
         for parameter, count in Counter(order).items():
             if count > 1 and isinstance(parameter, Option) and not (parameter.multiple or parameter in HELP):
@@ -362,11 +326,7 @@ class Command(click.Command):
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> int | None:
-        """Do the work of the command.
-
-        Raises:
-            UsageError: an option has no effect, or one is missing.
-        """
+        """Do the work of the command, unless an option has no effect, or one is missing."""
         if ctx.args:  # They may be words of a note: click's message would quote them.
             taken = " ".join(str(p.metavar) for p in self.params if isinstance(p, Argument)) or "none"
             raise UsageError(f"{len(ctx.args)} arguments too many: {ctx.command_path} takes {taken} (--help)")
@@ -384,10 +344,10 @@ class Command(click.Command):
 
                 require_set_once(_shown(parameter), ctx.params[str(parameter.name)])
         sources = [p for p in self.params if p.name in self.one_of]
-        found = [p for p in sources if p in given]
-        if len(found) > 1:
-            raise OptionConflictError(f"{' and '.join(map(_shown, found))} exclude each other: leave one out")
-        if sources and not found:
+        named = [p for p in sources if p in given]
+        if len(named) > 1:
+            raise OptionConflictError(f"{' and '.join(map(_shown, named))} exclude each other: leave one out")
+        if sources and not named:
             raise UsageError(f"needs one of {', '.join(map(_shown, sources))}")
         return self._timed(options)
 
@@ -472,9 +432,9 @@ class Commands(click.Group):
         if not isinstance(text, str):
             return Commands(cmd_name, self.package, text, module=cmd_name)
         function = f"run_{cmd_name}" if self.module else "run"
-        found: Command = getattr(import_module(f"{self.package}.{self.module or cmd_name}"), function)
-        found.help = f"{text}\n\n{found.details}"
-        return found
+        command: Command = getattr(import_module(f"{self.package}.{self.module or cmd_name}"), function)
+        command.help = f"{text}\n\n{command.details}"
+        return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the names and help texts, without importing the commands."""

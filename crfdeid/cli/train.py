@@ -234,14 +234,7 @@ def _model_and_settings(options: SimpleNamespace) -> tuple[str, dict[str, Any]]:
 
 
 def print_training(model: str, folder: Path, card: Mapping[str, Any], seconds: float) -> None:
-    """Print the card of a new model, and a summary on standard error: data, misses, path and digest of the model.
-
-    Args:
-        model: its name.
-        folder: the model's.
-        card: its card.
-        seconds: duration.
-    """
+    """Print the card of a new model, and a summary on standard error: data, misses, path and digest of the model."""
     from crfdeid.model_card.render import render_card  # noqa: PLC0415
 
     print(render_card(folder, card), flush=True)
@@ -261,10 +254,10 @@ def _summary(model: str, folder: Path, card: Mapping[str, Any], seconds: float) 
         size = f"{split['sentences']} sentences" if split["documents"] is None else f"{split['documents']} notes"
         yield f"{name}: {size}, {split['spans']} spans of PHI ({_by_type(split)}){concepts}"
     for name in (name for name in splits if name in card):
-        found = card[name]["consistent"]
-        binary, leaking = found["token_binary"]["micro"], found["leaking_documents"]
+        scores = card[name]["consistent"]
+        binary, leaking = scores["token_binary"]["micro"], scores["leaking_documents"]
         yield (
-            f"{name}: strict F {100 * found['entity_strict']['micro']['f1']:.2f}; "
+            f"{name}: strict F {100 * scores['entity_strict']['micro']['f1']:.2f}; "
             f"{binary['fn']} of {binary['tp'] + binary['fn']} PHI tokens missed, "
             f"in {leaking['count']} of {leaking['total']} notes"
         )

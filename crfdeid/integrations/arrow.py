@@ -10,7 +10,8 @@ from typing import Any
 
 from crfdeid.errors import DataError, OptionConflictError, UnknownNameError, UsageError, missing_extra
 from crfdeid.io.parquet import OtherColumns, errors_without_values, is_text, note_in_row, table_problem
-from crfdeid.io.records import Columns, Failure, Note, NoteFile, NoteResult, TableRows
+from crfdeid.io.records import Columns, Failure, Note, NoteFile, NoteResult
+from crfdeid.io.rows import TableRows
 from crfdeid.io.worker import Result, Worker
 from crfdeid.known_phi.patients import warn_unredacted_columns
 from crfdeid.redaction.policy import Policy

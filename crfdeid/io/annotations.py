@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from io import TextIOWrapper
 from pathlib import Path
+from typing import Any
 
 from crfdeid.corpora import CORPUS_FORMATS, doccano, formats_where, jsonl, label_studio
 from crfdeid.corpora.layers import select_layer
@@ -54,22 +55,20 @@ def tag_writer(
         format: one of `TABLE_FORMATS` for a file with several notes, a key of `TAG_ENDINGS` for one.
         layers: the annotation layers of the documents.
         model: name of the model, for formats that have a field for it.
-        for_test: leave out the model's spans, for notes that will be annotated as a test set.
+        for_test: leave out the model's spans.
     """
     if format == "jsonl":
         return LinesWriter(targets[0])
     texts = targets[:: len(TAG_ENDINGS[format])]
-    writers = [_layer_writer(text, format, model, for_test) for text in texts]
+    writers = [_layer_writer(text, format, model) for text in texts]
     return MultiWriter([LayerWriter(writer, layer, for_test) for writer, layer in zip(writers, layers, strict=True)])
 
 
-def _layer_writer(target: Path, format: str, model: str, for_test: bool) -> Writer:
+def _layer_writer(target: Path, format: str, model: str) -> Writer:
     if format == "doccano":
         return LinesWriter(target, doccano.to_line)
     if format == "label-studio":
         return TasksWriter(target, model)
-    if format == "transformers":
-        return _EntitiesWriter(target)
     return _NoteWriter(target, format)
 
 
@@ -101,27 +100,28 @@ def concepts_only(document: Document) -> Document:
     return replace(document, spans=(), phi_annotated=False)
 
 
+def write_concepts(file: Path, document: Document) -> None:
+    """Write the sidecar of a single redacted note."""
+    write_files({file: jsonl.to_line(concepts_only(document))})
+
+
 def concat_sidecars(parts: Iterable[Path], file: Path) -> None:
     """Join the sidecars of a run into one file, which appears whole or not at all.
 
     Raises:
         DataError: it cannot be written.
     """
-    write_parts(file, _sidecar_lines(parts))
 
+    def lines() -> Iterator[str]:
+        for part in parts:
+            with part.open(encoding="utf-8", newline="") as stream:
+                yield from stream
 
-def _sidecar_lines(parts: Iterable[Path]) -> Iterator[str]:
-    for part in parts:
-        with part.open(encoding="utf-8", newline="") as stream:
-            yield from stream
+    write_parts(file, lines())
 
 
 class MultiWriter:
-    """Writer of the same rows to several files.
-
-    Args:
-        writers: a writer for each.
-    """
+    """Writer of the same rows to several files, by a writer for each."""
 
     def __init__(self, writers: Sequence[Writer]) -> None:
         self._writers = writers
@@ -139,13 +139,7 @@ class MultiWriter:
 
 
 class LayerWriter:
-    """Writer of one annotation layer.
-
-    Args:
-        writer: writer of a format that holds one layer.
-        layer: the layer.
-        for_test: leave out the model's spans.
-    """
+    """Writer of one annotation layer; `for_test` leaves out the model's spans."""
 
     def __init__(self, writer: Writer, layer: str, for_test: bool) -> None:
         self._writer, self._layer, self._for_test = writer, layer, for_test
@@ -179,12 +173,7 @@ class LinesWriter:
 
 
 class TasksWriter:
-    """Writer of a list of Label Studio's tasks.
-
-    Args:
-        target: the file.
-        model: name of the model that found the PHI.
-    """
+    """Writer of a list of Label Studio's tasks, with the name of the model that found the PHI."""
 
     def __init__(self, target: Path, model: str) -> None:
         self._stream, self._model = TextIOWrapper(open_owner_file(target), "utf-8", newline=""), model
@@ -210,53 +199,36 @@ class _NoteWriter:
         self._target, self._format = target, format
 
     def write(self, row: Record, document: Document | None) -> None:
-        if document is None:
-            return
+        if document is not None:
+            write_files(self._contents(document, mark=row.passthrough.before))
+
+    def _contents(self, document: Document, *, mark: str) -> Mapping[Path, str | bytes]:
+        """The files of a document; the offsets of two formats count the byte-order mark of its file."""
+        if self._format == "transformers":
+            return {self._target: json.dumps(_entities(document, len(mark)), ensure_ascii=False) + "\n"}
         if self._format == "brat":
-            document = _with_mark(document, row.passthrough.before)
+            spans = tuple(Span(len(mark) + start, len(mark) + end, label) for start, end, label in document.spans)
+            document = Document(document.id, mark + document.text, spans)
         format = CORPUS_FORMATS[self._format]
         if format.by_note:
             # The writer makes the file's name from the id: below the folder, this is the name alone.
-            write_files(format.to_files([replace(document, id=self._target.stem)], self._target.parent))
-        else:
-            write_files(format.to_files([document], self._target))
+            return format.to_files([replace(document, id=self._target.stem)], self._target.parent)
+        return format.to_files([document], self._target)
 
     def close(self) -> None:
         """Do nothing: `write` has finished the file."""
 
 
-class _EntitiesWriter:
-    """Writer of a single document's spans, as transformers' pipelines return them.
-
-    A score is the lowest probability of being PHI among a span's tokens, and 1 where nothing was measured.
-    """
-
-    def __init__(self, target: Path) -> None:
-        self._target = target
-
-    def write(self, row: Record, document: Document | None) -> None:
-        if document is None:
-            return
-        mark = row.passthrough.before
-        scores = {span: found.as_json()["score"] for span, found in document.evidence.items()}
-        entities = [
-            {
-                "entity_group": span.label,
-                "score": 1.0 if scores.get(span) is None else scores[span],
-                "word": document.text[span.start : span.end],
-                "start": len(mark) + span.start,
-                "end": len(mark) + span.end,
-            }
-            for span in document.spans
-        ]
-        write_files({self._target: json.dumps(entities, ensure_ascii=False) + "\n"})
-
-    def close(self) -> None:
-        """Do nothing: `write` has finished the file."""
-
-
-def _with_mark(document: Document, mark: str) -> Document:
-    """The document with the byte-order mark of its file, which brat's offsets count."""
-    shift = len(mark)
-    spans = tuple(Span(start + shift, end + shift, label) for start, end, label in document.spans)
-    return Document(document.id, mark + document.text, spans)
+def _entities(document: Document, shift: int) -> list[dict[str, Any]]:
+    """The spans as transformers' pipelines return them; the score is 1 where nothing was measured."""
+    scores = {span: evidence.as_json()["score"] for span, evidence in document.evidence.items()}
+    return [
+        {
+            "entity_group": span.label,
+            "score": 1.0 if scores.get(span) is None else scores[span],
+            "word": document.text[span.start : span.end],
+            "start": shift + span.start,
+            "end": shift + span.end,
+        }
+        for span in document.spans
+    ]

@@ -11,11 +11,11 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import IO, Any
 
 from crfdeid.errors import FormatError, ReadError
-from crfdeid.io.records import Columns, Failure, Note, NoteFile, Record, TableRows, header_problem
+from crfdeid.io.records import Columns, Failure, Note, NoteFile, Record
+from crfdeid.io.rows import TableRows, header_problem
 from crfdeid.io.text import LineWriter, Passthrough
 from crfdeid.utils.files import BYTE_ORDER_MARK, open_file, refuse_utf16
 from crfdeid.utils.json import require_unique
@@ -24,11 +24,7 @@ _DELIMITERS = (",", ";", "\t", "|")
 
 
 def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
-    """Read the rows of a file. The header is row 0, without a note.
-
-    Raises:
-        DataError: the file cannot be read, lacks or repeats a column, or violates RFC 4180.
-    """
+    """Read the rows of a file. The header is row 0, without a note."""
     csv.field_size_limit(sys.maxsize)  # The limit of 131,072 characters is one for the whole process.
     lines = None
     try:
@@ -154,6 +150,4 @@ def _spell(text: str, *, delimiter: str, quoted: bool) -> str:
     return text
 
 
-def writer(file: NoteFile, target: Path, columns: Columns) -> LineWriter:
-    """Open a writer of the rows with new texts."""
-    return LineWriter(target)
+writer = LineWriter  # of this `FileFormat`

@@ -113,13 +113,6 @@ class DateColumns:
         them = "it" if len(names) == 1 else "them"
         return UsageError(f"{self._problem(*names)}: name {them} in {self.options}")
 
-    def refusal_of_names(self) -> UsageError:
-        """Error for files with dates in their names."""
-        return UsageError(
-            "names of files hold dates, which next to surrogates reveal the patient's shift: give --rename-files, or "
-            "rename the files"
-        )
-
     def failure(self, name: str) -> DataError:
         """Error for a row with a date in the clear."""
         return DataError(f"{self._problem(name)}: empty it, or name the column in {self.options}")
@@ -130,12 +123,7 @@ class DateColumns:
         return f"the {shown} dates, which next to surrogates reveal the patient's shift"
 
     def days(self, patient: str | None, text: str) -> int:
-        """Number of days by which whole dates of a note are shifted.
-
-        Args:
-            patient: the note's patient; None if unknown.
-            text: the note.
-        """
+        """Number of days by which whole dates of a note are shifted; arguments as of `new_value`."""
         return _shift(self._key(patient, text)).days
 
     def new_value(self, name: str, value: Any, patient: str | None, text: str) -> Any:
@@ -157,7 +145,7 @@ class DateColumns:
             raise FormatError(f"the column '{name}' holds neither text nor a number: drop it")
         written = str(value)
         if name in self.hash:  # One person has one hash: 12 and "12.0" are alike.
-            return hash_word(patient_name(written) or written, self._hash_key)
+            return hash_word(patient_name(written) or written, self._column_key)
         if is_placeholder(written):
             return value
         return type(value)(self._moved(name, written, patient, text))
@@ -176,9 +164,8 @@ class DateColumns:
                 raise UsageError(
                     f"the column '{name}' does not tell day from month: say which comes first (date order)"
                 )
-            found = mdy if self.date_order == "mdy" else dmy
-            if found is not None:
-                return found
+            if (moved := mdy if self.date_order == "mdy" else dmy) is not None:
+                return moved
         raise FormatError(f"the column '{name}' holds a value that is no date: correct it, or hash or drop the column")
 
     def _key(self, patient: str | None, text: str) -> bytes:
@@ -187,7 +174,7 @@ class DateColumns:
         return note_key(self.keys.require_secret("shifted columns"), patient, normal_form(text).text)
 
     @cached_property
-    def _hash_key(self) -> bytes:
+    def _column_key(self) -> bytes:
         return self.keys.columns
 
 
@@ -221,11 +208,11 @@ class DateGuard:
             if any(map(str.isdigit, name)) and date_in(_as_name(name)):
                 sure.append(name)
             for leaf in _leaves(value):
-                found = date_in(leaf)
-                if found == "sure":
+                sureness = date_in(leaf)
+                if sureness == "sure":
                     sure.append(name)
                 elif self._rows <= self._first and not is_placeholder(leaf):
-                    (self._possible if found else self._other).add(name)
+                    (self._possible if sureness else self._other).add(name)
         if sure and self._rows > self._first:
             raise self._dates.failure(sure[0])
         if sure:
@@ -305,8 +292,12 @@ def _date_in(text: str) -> Sureness | None:
     if len(plain.split()) > _MOST_WORDS:
         return None
     inside = (match.group().replace(",", "").replace("_", "-") for match in _IN_A_NAME.finditer(plain))
-    found = {_date_in(date) for date in inside if date != plain}
-    return "sure" if "sure" in found else "possible" if "possible" in found else None
+    return most_sure(_date_in(date) for date in inside if date != plain)
+
+
+def most_sure(some: Iterable[Sureness | None]) -> Sureness | None:
+    """The greatest certainty of some."""
+    return max(some, key=(None, "possible", "sure").index, default=None)
 
 
 def _sureness(text: str, date: WrittenDate) -> Sureness | None:

@@ -6,11 +6,11 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from crfdeid.errors import FormatError, ReadError
-from crfdeid.io.records import Columns, Failure, Note, NoteFile, Record, TableRows
+from crfdeid.io.records import Columns, Failure, Note, NoteFile, Record
+from crfdeid.io.rows import TableRows
 from crfdeid.io.text import LineWriter, Passthrough
 from crfdeid.utils.files import BYTE_ORDER_MARK, open_file, refuse_utf16
 from crfdeid.utils.json import DECODER, NOT_A_LINE, REPEATED_KEY, RepeatedKeyError
@@ -28,11 +28,7 @@ class _Member(NamedTuple):
 
 
 def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
-    """Read the lines of a file.
-
-    Raises:
-        DataError: the file cannot be read, is UTF-16, or has no key of a name to drop or change.
-    """
+    """Read the lines of a file."""
     position = 0
     unseen: set[str] | None = None
     try:
@@ -172,6 +168,4 @@ def _spelling(old: str) -> Callable[[Any], str]:
     return partial(json.dumps, ensure_ascii=old.isascii())
 
 
-def writer(file: NoteFile, target: Path, columns: Columns) -> LineWriter:
-    """Open a writer of the lines with new texts."""
-    return LineWriter(target)
+writer = LineWriter  # of this `FileFormat`

@@ -13,9 +13,17 @@ from typing import Any
 
 from crfdeid.documents import Document
 from crfdeid.errors import FormatError, UsageError, missing_extra
-from crfdeid.io.records import Columns, Failure, Note, NoteFile, Record, TableRows, header_problem
+from crfdeid.io.records import Columns, Failure, Note, NoteFile, Record
+from crfdeid.io.rows import TableRows, header_problem
 from crfdeid.utils.files import open_owner_file, require_file
 from crfdeid.utils.json import require_unique
+
+try:
+    import pyarrow as pa
+    from pyarrow import parquet as pq
+    from pyarrow import types
+except ModuleNotFoundError as error:  # as an error of options it ends the run, instead of failing each file
+    raise missing_extra(error) from None
 
 _ROWS = 256
 _BATCH_BYTES = 1 << 24
@@ -24,17 +32,7 @@ _BUFFER = 1 << 20
 
 
 def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
-    """Read the rows of a file; ``Record.passthrough`` is a record batch, the row's index and its changed values.
-
-    Raises:
-        DataError: the file is not Parquet, lacks or repeats a column, or has no text in the text column.
-        MissingExtraError: pyarrow is not installed.
-    """
-    try:
-        import pyarrow as pa  # noqa: PLC0415
-    except ModuleNotFoundError as error:  # as an error of options it ends the run, instead of failing each file
-        raise missing_extra(error) from None
-
+    """Read the rows of a file; ``Record.passthrough`` is a record batch, the row's index and its changed values."""
     try:
         with _open(file.path) as parquet:
             schema = parquet.schema_arrow
@@ -59,10 +57,8 @@ def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
 
 
 def _open(path: Path) -> Any:
-    from pyarrow.parquet import ParquetFile  # noqa: PLC0415
-
     require_file(path)
-    return ParquetFile(path, buffer_size=_BUFFER, pre_buffer=False)
+    return pq.ParquetFile(path, buffer_size=_BUFFER, pre_buffer=False)
 
 
 def _rows_at_once(metadata: Any) -> int:
@@ -96,25 +92,18 @@ def _field_names(kind: Any) -> Iterator[str]:
         yield from _field_names(field.type)
 
 
-def writer(file: NoteFile, target: Path, columns: Columns) -> ParquetWriter:
-    """Open a writer of the rows with new texts."""
-    return ParquetWriter(file.path, target, columns)
-
-
 class ParquetWriter:
-    """Writer of rows in groups of some 32 MB."""
+    """Writer of the rows of a file with new texts, in groups of some 32 MB."""
 
-    def __init__(self, source: Path, target: Path, columns: Columns) -> None:
-        from pyarrow.parquet import ParquetWriter as Arrow  # noqa: PLC0415
-
-        with _open(source) as parquet:
+    def __init__(self, file: NoteFile, target: Path, columns: Columns) -> None:
+        with _open(file.path) as parquet:
             schema = parquet.schema_arrow
         self._others = OtherColumns(schema, columns)
         self._schema = self._others.schema
         self._text = self._schema.get_field_index(columns.text)
         open_owner_file(target).close()
         with errors_without_values():
-            self._arrow = Arrow(target, self._schema)
+            self._arrow = pq.ParquetWriter(target, self._schema)
         self._batch: Any = None
         self._rows: list[int] = []
         self._texts: list[str | None] = []
@@ -145,8 +134,6 @@ class ParquetWriter:
 
     def _table(self) -> Any:
         """The added rows of the batch with their new texts."""
-        import pyarrow as pa  # noqa: PLC0415
-
         table = pa.Table.from_batches([self._batch]).select(self._others.indices)
         if len(self._rows) < len(table):
             table = table.take(pa.array(self._rows, pa.int64()))
@@ -157,8 +144,6 @@ class ParquetWriter:
         return table
 
     def _end_group(self) -> None:
-        import pyarrow as pa  # noqa: PLC0415
-
         if self._tables:
             with errors_without_values():
                 self._arrow.write_table(pa.concat_tables(self._tables))
@@ -175,27 +160,21 @@ class ParquetWriter:
             self._end_group()
 
 
+writer = ParquetWriter  # of this `FileFormat`
+
+
 def is_text(kind: Any) -> bool:
     """True for an Arrow type of text: string, large_string, string_view, or a dictionary of the first two.
 
     Arrow has dictionaries of string views, but makes none from new texts.
     """
-    from pyarrow import types  # noqa: PLC0415
-
     if types.is_dictionary(kind):
         return types.is_string(kind.value_type) or types.is_large_string(kind.value_type)
     return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
 
 
 def note_in_row(rows: TableRows, number: int, arrays: Mapping[str, Any], index: int) -> Note | Failure | None:
-    """Make the note of a row; None for a null text.
-
-    Args:
-        rows: the table's rows.
-        number: the row's number in the table, from 1.
-        arrays: the arrays of `Columns.read`, by name.
-        index: the row's index in the arrays.
-    """
+    """Make the note of a row, with its number in the table from 1, from the arrays of `Columns.read` at an index."""
     try:
         values = {name: array[index].as_py() for name, array in arrays.items()}
     except UnicodeDecodeError:
@@ -207,8 +186,6 @@ def note_in_row(rows: TableRows, number: int, arrays: Mapping[str, Any], index: 
 
 def _holds_dates(kind: Any) -> bool:
     """True for an Arrow type of dates or timestamps, also nested."""
-    from pyarrow import types  # noqa: PLC0415
-
     if types.is_dictionary(kind) or types.is_map(kind):
         inner = [kind.value_type] if types.is_dictionary(kind) else [kind.key_type, kind.item_type]
         return any(map(_holds_dates, inner))
@@ -233,9 +210,6 @@ class OtherColumns:
     """
 
     def __init__(self, schema: Any, columns: Columns) -> None:
-        import pyarrow as pa  # noqa: PLC0415
-        from pyarrow import types  # noqa: PLC0415
-
         clear = columns.in_the_clear(schema.names)
         refused = [name for name in clear if _holds_dates(schema.field(name).type)]
         if refused:
@@ -279,48 +253,34 @@ class OtherColumns:
             else:
                 days[name] = (value.value if value.is_valid else None, _units_a_day(kind))
         owner = rows.owner(note, patient, {**as_texts, **days})
-        found = rows.changed(note, as_texts, owner)
-        if isinstance(owner, Failure) or isinstance(found, Failure) or not days:
-            return found
+        new = rows.changed(as_texts, owner)
+        if isinstance(owner, Failure) or isinstance(new, Failure) or not days:
+            return new
         shift = self._columns.dates.days(*owner)
         moved = {name: None if number is None else number + shift * units for name, (number, units) in days.items()}
-        return {**found, **moved}
+        return {**new, **moved}
 
     def arrays(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """The arrays of the changed columns, from the results of `changed` for some rows; null where one has none."""
-        return {name: self._array(name, [row.get(name) for row in rows]) for name in self._changed}
-
-    def _array(self, name: str, values: Sequence[Any]) -> Any:
-        import pyarrow as pa  # noqa: PLC0415
-
-        kind = pa.string() if name in self._hashed else self._types[name]
-        if not _is_time(kind):
-            return pa.array(values, kind)
-        return pa.array(values, pa.int32() if kind.bit_width == 32 else pa.int64()).cast(kind)
+        arrays = {}
+        for name in self._changed:
+            values, kind = [row.get(name) for row in rows], pa.string() if name in self._hashed else self._types[name]
+            number = pa.int32() if kind.bit_width == 32 else pa.int64()
+            arrays[name] = pa.array(values, number).cast(kind) if _is_time(kind) else pa.array(values, kind)
+        return arrays
 
 
 def _can_hold_text(kind: Any) -> bool:
-    from pyarrow import types  # noqa: PLC0415
-
     is_bytes = types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind)
-    return bool(is_text(kind) or is_bytes or types.is_nested(kind) or types.is_dictionary(kind) or _is_number(kind))
-
-
-def _is_number(kind: Any) -> bool:
-    from pyarrow import types  # noqa: PLC0415
-
-    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))
+    is_number = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
+    return bool(is_text(kind) or is_bytes or types.is_nested(kind) or types.is_dictionary(kind) or is_number)
 
 
 def _is_time(kind: Any) -> bool:
-    from pyarrow import types  # noqa: PLC0415
-
     return bool(types.is_date(kind) or types.is_timestamp(kind))
 
 
 def _units_a_day(kind: Any) -> int:
-    from pyarrow import types  # noqa: PLC0415
-
     if types.is_date32(kind):
         return 1
     unit = "ms" if types.is_date64(kind) else kind.unit
@@ -334,8 +294,6 @@ def errors_without_values() -> Iterator[None]:
     Raises:
         FormatError: pyarrow refused to write.
     """
-    import pyarrow as pa  # noqa: PLC0415
-
     try:
         yield
     except pa.ArrowException as error:

@@ -73,11 +73,7 @@ def write_records(folder: Path, records: Iterable[RedactionRecord]) -> None:
 
 
 def state_folder(path: Path) -> Path | None:
-    """Return the hidden folder that belongs to redacted notes: in their folder or above it; None if there is none.
-
-    Args:
-        path: a file or folder of redacted notes.
-    """
+    """Return the hidden folder that belongs to redacted notes: in their folder or above it; None if there is none."""
     for folder in (path.resolve(), *path.resolve().parents):
         state = folder / STATE_FOLDER
         if (state / SETTINGS).is_file() or (state / REPLACED).is_file():
@@ -98,13 +94,13 @@ def read_records(path: Path, wanted: Collection[str]) -> RecordedFolder | None:
     state = state_folder(path)
     if state is None:
         return None
-    found: dict[str, dict[str, RedactionRecord]] = defaultdict(dict)
-    there = False
+    by_digest: dict[str, dict[str, RedactionRecord]] = defaultdict(dict)
+    has_records = False
     for record in _records(state):
-        there = True
+        has_records = True
         if record.redacted in wanted:
-            found[record.redacted][record.original] = record
-    return RecordedFolder(state.parent, dict(found)) if there else None
+            by_digest[record.redacted][record.original] = record
+    return RecordedFolder(state.parent, dict(by_digest)) if has_records else None
 
 
 def _records(state: Path) -> Iterator[RedactionRecord]:

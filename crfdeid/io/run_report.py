@@ -26,23 +26,14 @@ _MUCH = 1 / 3
 
 @dataclass
 class RunTotals:
-    """Counts of a run.
+    """Counts of a run: sums of the fields of `NoteCounts` over the notes with a result, and more.
 
     Attributes:
-        notes: notes with a result.
         without_phi: notes in which the model found nothing.
         failures: notes, files and folders without a result.
-        spans: spans of each type.
-        locales: notes with surrogates of each locale.
-        concepts: concepts of each type in the results.
-        left_out: concepts of each type that the results lack, since they overlap hidden text.
         unsearched: notes whose record has a value that hides nothing, by column and reason.
         first_unsearched: file and row of the first of these notes.
-        words: words of the notes with a result; 0 if nothing is to be hidden.
-        hidden_words: hidden words.
         drift_warnings: notes that, each by itself, differ from the development notes.
-        tokens: encrypted values in the results.
-        kept: spans of each type that stay.
     """
 
     notes: int = 0
@@ -106,23 +97,17 @@ def write_report(
 ) -> None:
     """Write the report as JSON: the summary, one line for each note, and one for each failure, without any text.
 
-    Args:
-        path: the file, which appears whole or not at all.
-        summary: data about the whole run.
-        entries: returns the journal's entries from the beginning, at each call.
-
-    Raises:
-        DataError: the file cannot be written.
+    ``entries`` returns the journal's entries from the beginning, at each call.
     """
-    write_parts(path, _report(summary, entries))
 
+    def parts() -> Iterator[str]:
+        yield f'{{"summary": {json.dumps(summary, ensure_ascii=False, indent=1)},\n"notes": ['
+        yield from _json_lines(_note(entry) for entry in entries() if isinstance(entry, NoteDone))
+        yield '],\n"failures": ['
+        yield from _json_lines(entry.failure._asdict() for entry in entries() if isinstance(entry, FailureEntry))
+        yield "]}\n"
 
-def _report(summary: Mapping[str, Any], entries: Callable[[], Iterable[NoteDone | FailureEntry]]) -> Iterator[str]:
-    yield f'{{"summary": {json.dumps(summary, ensure_ascii=False, indent=1)},\n"notes": ['
-    yield from _json_lines(_note(entry) for entry in entries() if isinstance(entry, NoteDone))
-    yield '],\n"failures": ['
-    yield from _json_lines(entry.failure._asdict() for entry in entries() if isinstance(entry, FailureEntry))
-    yield "]}\n"
+    write_parts(path, parts())
 
 
 def _json_lines(items: Iterable[Mapping[str, Any]]) -> Iterator[str]:
@@ -161,7 +146,7 @@ def run_summary(
 
     Args:
         command: the requested work.
-        redactor: what the notes were redacted with.
+        redactor: model and policy of the run.
         card: the model's, from `crfdeid.model_card.card.read_card`.
         totals: counts of the results.
         drift_warnings: differences between this run's notes and the training notes, in words.
@@ -189,17 +174,14 @@ def run_summary(
         "rules": not parts.isdisjoint({"rules", "hybrid"}),
         "threshold": None if sensitivity is None else threshold_in(card, sensitivity),
         "drift_warnings": list(drift_warnings),
-        "unsearched": list(_unsearched(totals)),
+        "unsearched": [
+            {"column": column, "why": why, "notes": notes, "file": file, "row": row}
+            for (column, why), notes in sorted(totals.unsearched.items())
+            for file, row in [totals.first_unsearched[column, why]]
+        ],
         "notes_with_drift": totals.drift_warnings,
         "seconds": round(seconds, 3),
     }
-
-
-def _unsearched(totals: RunTotals) -> Iterator[dict[str, Any]]:
-    """Columns of the record whose values hide nothing, or little: the reason, the number of notes, the first note."""
-    for (column, why), notes in sorted(totals.unsearched.items()):
-        file, row = totals.first_unsearched[column, why]
-        yield {"column": column, "why": why, "notes": notes, "file": file, "row": row}
 
 
 def summary_lines(account: Mapping[str, Any]) -> Iterator[str]:
@@ -227,46 +209,38 @@ def summary_lines(account: Mapping[str, Any]) -> Iterator[str]:
         locales = [f"{name} in {_count(notes, 'note')}" for name, notes in account["surrogate_locales"].items()]
         guessed = "; guessed from the text, --locale names another" if account["locale"] is None and locales else ""
         yield f"surrogates: {', '.join(locales) or 'none'}{guessed}"
+    yield from _warnings(account)
+
+
+def _warnings(account: Mapping[str, Any]) -> Iterator[str]:
     if account["notes"] >= _MANY and not account["spans"]:
         yield (
             f"warning: no PHI was found in any of {account['notes']:,} notes: are they of the language and kind that "
             "the model was trained on? Read some before you hand them on"
         )
     if account["notes_with_drift"] and account["notes"] > 1:  # of one note, the warning says how it differs
-        yield (
-            f"drift: {account['notes_with_drift']:,} of {_count(account['notes'], 'note')} "
-            "unlike the development notes, "
-            "each by itself: --report lists them"
-        )
-    yield from _unsearched_lines(account["unsearched"])
-    yield from _much_hidden(account)
-    unlike = account["drift_warnings"]
-    if unlike:
-        yield (
-            f"warning: these notes are unlike the training notes: {'; '.join(unlike)}. Expect more misses than the "
-            "model's card says: mark some of these notes and measure (crfdeid evaluate), or train on such notes"
-        )
-
-
-def _unsearched_lines(columns: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """A warning about values of the record that hide nothing, and a line for each column; or no line."""
-    if columns:
+        of_notes = f"{account['notes_with_drift']:,} of {_count(account['notes'], 'note')}"
+        yield f"drift: {of_notes} unlike the development notes, each by itself: --report lists them"
+    if account["unsearched"]:
         yield (
             "warning: placeholders in the patients' record hide nothing, and short values hide little (an identifier "
             "after a word such as MRN, a letter in its name): correct the record where it is wrong; --report lists them"
         )
-    for one in columns:
+    for one in account["unsearched"]:
         first = str(Failure("", one["file"], one["row"])).removesuffix(": ")
         yield f"  column '{one['column']}': {one['why']} in {_count(one['notes'], 'note')}, first in {first}"
-
-
-def _much_hidden(account: Mapping[str, Any]) -> Iterator[str]:
     words, hidden = account.get("words", 0), account.get("words_hidden", 0)
     if hidden > _MUCH * words:
         remedy = "" if account["threshold"] is None else "; with a lower --sensitivity, or none, less is hidden"
         yield (
             f"warning: {100 * hidden / words:.0f} % of the words were hidden ({hidden:,} of {words:,}): "
             f"read some results before you hand them on{remedy}"
+        )
+    unlike = account["drift_warnings"]
+    if unlike:
+        yield (
+            f"warning: these notes are unlike the training notes: {'; '.join(unlike)}. Expect more misses than the "
+            "model's card says: mark some of these notes and measure (crfdeid evaluate), or train on such notes"
         )
 
 

@@ -133,7 +133,7 @@ def process_files(
     output: OutputFolder,
     *,
     on_failure: Callable[[Failure], None],
-    on_progress: Callable[[int], None] = lambda size: None,
+    on_progress: Callable[[int], object] = lambda size: None,
     on_result: Callable[[NoteResult], None] = lambda result: None,
     report_key: bytes | None = None,
 ) -> None:

@@ -11,10 +11,10 @@ from dataclasses import replace
 from importlib import import_module
 from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 from crfdeid.errors import DataError, EmptyInputError, MismatchError, MissingExtraError, UnknownNameError, UsageError
-from crfdeid.io.date_columns import FIRST_ROWS, Sureness, date_in
+from crfdeid.io.date_columns import FIRST_ROWS, Sureness, date_in, most_sure
 from crfdeid.io.identifier_columns import IdentifierWatch
 from crfdeid.io.journal import STATE_FOLDER
 from crfdeid.io.records import Columns, Failure, FileFormat, Note, NoteFile, Record, Writer
@@ -48,35 +48,25 @@ class InputSurvey(NamedTuple):
 
 def note_format(file: NoteFile) -> FileFormat | None:
     """Format of a file, by its suffix; None for an unknown one."""
-    suffix = file.path.suffix.lower()
-    return _format(suffix) if suffix in NOTE_FORMATS else None
-
-
-def _format(suffix: str) -> FileFormat:
-    found: Any = import_module(NOTE_FORMATS[suffix])
-    return cast(FileFormat, found)
+    return _format(file) if file.path.suffix.lower() in NOTE_FORMATS else None
 
 
 def read_file(file: NoteFile, columns: Columns) -> Iterator[Record]:
-    """Read the rows of a file of notes.
-
-    Raises:
-        DataError: the file as a whole cannot be read.
-    """
-    return _format(file.path.suffix.lower()).read(file, columns)
+    """Read the rows of a file of notes by `FileFormat.read`."""
+    return _format(file).read(file, columns)
 
 
 def open_writer(file: NoteFile, target: Path, columns: Columns) -> Writer:
-    """Open a writer of the same file with other texts."""
-    return _format(file.path.suffix.lower()).writer(file, target, columns)
+    """Open a writer of the same file with other texts by `FileFormat.writer`."""
+    return _format(file).writer(file, target, columns)
+
+
+def _format(file: NoteFile) -> FileFormat:
+    return cast(FileFormat, import_module(NOTE_FORMATS[file.path.suffix.lower()]))
 
 
 def require_no_dates(files: Iterable[NoteFile | Failure], columns: Columns) -> None:
     """Check names of files and the first rows of tables for dates next to surrogates, before anything is written.
-
-    Args:
-        files: the input files.
-        columns: the columns with a meaning.
 
     Raises:
         UsageError: a table has a column of dates in the clear, or of dates that cannot be shifted; or the name of a
@@ -88,7 +78,8 @@ def require_no_dates(files: Iterable[NoteFile | Failure], columns: Columns) -> N
     for file in files:
         if not isinstance(file, NoteFile) or note_format(file) is None:
             continue
-        names.add(_date_in_name(file.result_name))
+        path = PurePosixPath(file.result_name).with_suffix("")  # "2031/03/14/note.txt" and its folders
+        names.add(most_sure(date_in("_".join(part.split())) for part in (str(path), *path.parts)))
         if "sure" in names:
             break
         if file.path.suffix.lower() in _TABLES:
@@ -102,32 +93,24 @@ def require_no_dates(files: Iterable[NoteFile | Failure], columns: Columns) -> N
             except UsageError as problem:
                 raise UsageError(f"{file.name}: {problem}") from None
     if "sure" in names or names == {"possible"}:
-        raise columns.dates.refusal_of_names()
-
-
-def _date_in_name(name: str) -> Sureness | None:
-    """Certainty that a file's name, one of its folders or its path holds a date: "2031/03/14/note.txt"."""
-    path = PurePosixPath(name).with_suffix("")
-    found = {date_in("_".join(part.split())) for part in (str(path), *path.parts)}
-    return "sure" if "sure" in found else "possible" if "possible" in found else None
+        what = "names of files hold dates, which next to surrogates reveal the patient's shift"
+        raise UsageError(f"{what}: give --rename-files, or rename the files")
 
 
 def identifier_columns(files: Iterable[NoteFile | Failure], columns: Columns) -> list[str]:
     """Return the columns that the results have unchanged and whose values look like identifiers.
 
-    Args:
-        files: the input files, of which the first rows of the first `_WATCHED_TABLES` tables are read.
-        columns: the columns with a meaning.
+    The first rows of the first `_WATCHED_TABLES` tables are read.
     """
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}  # in order
     tables = (file for file in files if isinstance(file, NoteFile) and file.path.suffix.lower() in _TABLES)
     for file in islice(tables, _WATCHED_TABLES):
         watch = IdentifierWatch()
         with suppress(DataError, UsageError):  # the run reports it
             for _ in islice(read_file(file, replace(columns, watch=watch.see)), FIRST_ROWS):
                 pass
-        found.update(dict.fromkeys(watch.names()))
-    return list(found)
+        names.update(dict.fromkeys(watch.names()))
+    return list(names)
 
 
 Rename = Callable[[str], str]
@@ -178,57 +161,45 @@ def note_files(root: Path, rename: Rename | None = None) -> Iterator[NoteFile | 
         root: the folder or file.
         rename: gives the results other names; None for the same names.
     """
-    if not root.is_dir():
-        found = _found(root, root)
-        if found is not None:
-            yield _renamed(found, rename)
-        return
     waiting = [root]  # A list instead of recursion, since folders may be nested to any depth.
     while waiting:
-        folder = waiting.pop()
+        path = waiting.pop()
+        entry = _entry(path, root, rename)
+        if entry is not None:
+            yield entry
+            continue
         try:
-            names = sorted(name for name in os.listdir(folder) if not name.startswith("."))  # noqa: PTH208  not Paths
+            names = sorted(name for name in os.listdir(path) if not name.startswith("."))  # noqa: PTH208  not Paths
         except OSError as error:
-            yield Failure(f"cannot be read: {error.strerror}", _shown(folder, root))
+            yield Failure(f"cannot be read: {error.strerror}", _shown(path, root))
             continue
         subfolders = []
-        for name in names:
-            path = folder / name
-            found = _found(path, root)
-            if found is None:
-                subfolders.append(path)
+        for below in (path / name for name in names):
+            entry = _entry(below, root, rename)
+            if entry is None:
+                subfolders.append(below)
             else:
-                yield _renamed(found, rename)
+                yield entry
         waiting += reversed(subfolders)
 
 
-def _found(path: Path, root: Path) -> NoteFile | Failure | None:
+def _entry(path: Path, root: Path, rename: Rename | None) -> NoteFile | Failure | None:
     """The file of a name in a folder, or its failure; None for a subfolder."""
     link = False
     try:
-        link = stat.S_ISLNK(path.lstat().st_mode)
-        mode = path.stat().st_mode
-    except OSError as error:
-        return Failure(_NO_TARGET if link else f"cannot be read: {error.strerror}", _shown(path, root))
-    if stat.S_ISREG(mode):
-        return _note_file(path, root)
-    if link:
-        return Failure(_NO_TARGET, _shown(path, root))
-    return None if stat.S_ISDIR(mode) else Failure(NO_FILE, _shown(path, root))
-
-
-def _renamed(file: NoteFile | Failure, rename: Rename | None) -> NoteFile | Failure:
-    return file._replace(renamed=rename(file.name)) if rename and isinstance(file, NoteFile) else file
-
-
-def _note_file(path: Path, root: Path) -> NoteFile | Failure:
-    try:
-        name, state = relative_name(path, root), path.stat()
+        link = path.is_symlink()
+        state = path.stat()
+        if stat.S_ISREG(state.st_mode):
+            name = relative_name(path, root)
+            renamed = None if rename is None else rename(name)
+            return NoteFile(path, name, state.st_size, state.st_mtime_ns, folder_patient(name), renamed)
     except DataError as problem:
         return Failure(problem.problem, _shown(path, root))
     except OSError as error:
-        return Failure(f"cannot be read: {error.strerror}", _shown(path, root))
-    return NoteFile(path, name, state.st_size, state.st_mtime_ns, folder_patient(name))
+        return Failure(_NO_TARGET if link else f"cannot be read: {error.strerror}", _shown(path, root))
+    if link and path != root:
+        return Failure(_NO_TARGET, _shown(path, root))
+    return None if stat.S_ISDIR(state.st_mode) else Failure(NO_FILE, _shown(path, root))
 
 
 def _shown(path: Path, root: Path) -> str:
@@ -255,13 +226,12 @@ def survey_input(root: Path, targets: Callable[[NoteFile], list[str]], rename: R
     size = unknown = known = tables = 0
     folder, taken = "", set[str]()
     for file in note_files(root, rename):
-        if isinstance(file, Failure):
-            known += 1
-            continue
-        if note_format(file) is None:
+        if isinstance(file, NoteFile) and note_format(file) is None:
             unknown += 1
             continue
         known += 1
+        if isinstance(file, Failure):
+            continue
         size += file.size
         tables += file.path.suffix.lower() in _TABLES
         if file.name.rpartition("/")[0] != folder:
@@ -280,9 +250,6 @@ def unread_files(path: Path) -> Iterator[Path]:
     """Yield the files of a folder of results that no reader of notes reads, hidden ones too.
 
     The run state is no part of the results, nor are the files that desktops leave behind.
-
-    Args:
-        path: the folder; a single file has no others.
     """
     for folder, subfolders, names in os.walk(path):
         here = Path(folder)
@@ -314,21 +281,17 @@ def read_all_notes(
             if skip_failures:
                 continue
             raise DataError(file.reason, path=root / file.file)
-        kind = note_format(file)
-        for record in () if kind is None else kind.read(file, columns):
-            if isinstance(record.content, Failure):
-                if skip_failures:
-                    continue
-                failure = record.content
-                line = failure.line or record.number
-                raise DataError(failure.reason, path=file.path, line=line, offset=failure.offset)
-            if record.content is None:
+        for record in () if note_format(file) is None else read_file(file, columns):
+            note = record.content
+            if note is None or (isinstance(note, Failure) and skip_failures):
                 continue
-            if record.content.id in seen:
+            if isinstance(note, Failure):
+                raise DataError(note.reason, path=file.path, line=note.line or record.number, offset=note.offset)
+            if note.id in seen:
                 problem = "the same id as a note before it: ids must be unique"
                 raise MismatchError(problem, path=file.path, line=record.number)
-            seen.add(record.content.id)
-            yield record.content
+            seen.add(note.id)
+            yield note
     if not seen:
         raise _no_notes(root)
 

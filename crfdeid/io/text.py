@@ -34,7 +34,7 @@ class Passthrough(NamedTuple):
 class LineWriter:
     """Writer of lines whose notes have new texts; everything else stays the same to the byte."""
 
-    def __init__(self, target: Path) -> None:
+    def __init__(self, file: NoteFile, target: Path, columns: Columns) -> None:
         self._stream = open_owner_file(target)
         self.close = self._stream.close
 
@@ -48,11 +48,7 @@ class LineWriter:
 
 
 def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
-    """Read the single note of a file.
-
-    Raises:
-        DataError: the file cannot be read, or is not UTF-8.
-    """
+    """Read the single note of a file."""
     if columns.longest is not None and file.size > MAX_UTF8_BYTES * columns.longest + len(BYTE_ORDER_MARK.encode()):
         yield Record(too_long_failure(columns.longest), None, file.size, None)  # Files of gigabytes are not read.
         return
@@ -65,6 +61,4 @@ def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
     yield Record(with_known_phi(note, file, columns), None, file.size, passthrough)
 
 
-def writer(file: NoteFile, target: Path, columns: Columns) -> LineWriter:
-    """Open a writer of the note's new text."""
-    return LineWriter(target)
+writer = LineWriter  # of this `FileFormat`

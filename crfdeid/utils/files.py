@@ -72,11 +72,7 @@ def require_file(path: Path) -> None:
 
 
 def read_text(path: Path, *, keep_mark: bool = False) -> str:
-    """Read a UTF-8 file, with its line ends unchanged.
-
-    Args:
-        path: the file.
-        keep_mark: keep a byte-order mark at the beginning, if offsets count it.
+    """Read a UTF-8 file, with its line ends unchanged; keep a byte-order mark if offsets count it.
 
     Raises:
         ReadError: the file cannot be read.
@@ -157,14 +153,13 @@ def read_sections(path: Path) -> dict[str, tuple[str, ...]]:
 
     ``== name`` opens a section, every other line is an entry; blank lines and those that start with "# " are skipped.
     """
-    found: dict[str, tuple[str, ...]] = {}
+    sections: dict[str, list[str]] = {}
     for line in read_text(path).splitlines():
         if line.startswith("== "):
-            name = line.removeprefix("== ").strip()
-            found.setdefault(name, ())
+            section = sections.setdefault(line.removeprefix("== ").strip(), [])
         elif line.strip() and not line.startswith("# "):
-            found[name] = (*found[name], line.rstrip())
-    return found
+            section.append(line.rstrip())
+    return {name: tuple(entries) for name, entries in sections.items()}
 
 
 def open_owner_file(path: Path) -> BinaryIO:
@@ -234,8 +229,7 @@ def take_lock(path: Path) -> int:
 def reserve_file(path: Path) -> Iterator[None]:
     """Reserve the name of a file that is written at the end of a run, so that no second run writes it too.
 
-    Args:
-        path: the file; ``.NAME.lock`` exists in its folder meanwhile.
+    The file ``.NAME.lock`` exists in its folder meanwhile.
 
     Raises:
         WriteError: another process has reserved it, or it cannot be written.
@@ -316,10 +310,6 @@ def bytes_writer(content: bytes) -> Write:
 
 def write_stream(path: Path, write: Write) -> None:
     """Write a file by a function; it appears whole or not at all. It and the folders made for it are its owner's alone.
-
-    Args:
-        path: the file.
-        write: writes into the open file.
 
     Raises:
         WriteError: it cannot be written.

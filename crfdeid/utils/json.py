@@ -69,11 +69,6 @@ def parse_json(text: str, *, path: Path | str, line: int | None = None, otherwis
 def require_unique(names: Sequence[str], *, path: Path | str, line: int | None = None) -> None:
     """Refuse a table in which two columns have the same name. Columns without a name do not count.
 
-    Args:
-        names: the names of the columns, in order.
-        path: the table's file.
-        line: the line of the names; None if they are not in a line.
-
     Raises:
         FormatError: two have. The message gives their numbers, as the first line of a table can be data.
     """

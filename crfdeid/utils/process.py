@@ -13,15 +13,13 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from threading import Lock, Thread, current_thread, main_thread
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 from threadpoolctl import threadpool_limits
 
 from crfdeid.errors import LimitError
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
-_Args = ParamSpec("_Args")
-_Value = TypeVar("_Value")
 
 # Parameters of glibc's mallopt: M_MMAP_THRESHOLD, M_TRIM_THRESHOLD and M_ARENA_MAX (malloc.h).
 _MALLOPT = {-3: 1 << 30, -1: (1 << 31) - 1, -8: 1}
@@ -33,20 +31,14 @@ _GC_THRESHOLD = 100_000
 _ONE_THREAD = {"PJRT_NPROC": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
-class _Processes:
-    """Pool of processes that `processes` makes."""
-
-    def __init__(self, executor: ProcessPoolExecutor) -> None:
-        self._executor = executor
-
-    def submit(self, work: Callable[_Args, _Value], *args: _Args.args, **options: _Args.kwargs) -> Future[_Value]:
-        """Call a function in one of the processes."""
+class _Executor(ProcessPoolExecutor):
+    def submit(self, work: Callable[..., Any], /, *args: Any, **options: Any) -> Future[Any]:
         with _signals_blocked():  # It may start a process.
-            return self._executor.submit(work, *args, **options)
+            return super().submit(work, *args, **options)
 
 
 @contextmanager
-def processes(jobs: int, start: Callable[..., object], *args: Any, ended: str) -> Iterator[_Processes]:
+def processes(jobs: int, start: Callable[..., object], *args: Any, ended: str) -> Iterator[ProcessPoolExecutor]:
     """Start processes, which end on leaving: after their work, or at once on an error.
 
     Ctrl-C does not reach them, and they end with the process that started them.
@@ -62,10 +54,10 @@ def processes(jobs: int, start: Callable[..., object], *args: Any, ended: str) -
     """
     others = set(multiprocessing.active_children())
     # Spawned, not forked: a fork of a process with JAX's threads can deadlock.
-    executor = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin, (start, args))
+    executor = _Executor(jobs, multiprocessing.get_context("spawn"), _begin, (start, args))
     results: Any = executor._result_queue
     try:
-        yield _Processes(executor)
+        yield executor
     except BaseException as problem:
         executor.shutdown(wait=False, cancel_futures=True)
         for process in set(multiprocessing.active_children()) - others:

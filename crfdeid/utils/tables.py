@@ -17,15 +17,7 @@ _MAX_DIGITS = 12  # more characters, notes or tokens than there are
 
 
 def read_table(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
-    """The rows of a table, each with its line, as the text of each of some columns.
-
-    Args:
-        path: the file; see `open_table`.
-        columns: names of the columns; others are ignored.
-
-    Raises:
-        DataError: as of `open_table`, or a column is missing.
-    """
+    """The rows of a table as of `open_table`, with the text of some columns alone, which must not be missing."""
     problem = f"a column is missing: the first line names the columns, {', '.join(columns)} among them"
     _, rows = open_table(path, set(columns).issubset, problem=problem)
     return ((line, {name: row[name] for name in columns}) for line, row in rows)

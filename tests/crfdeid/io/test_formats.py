@@ -439,6 +439,7 @@ def test_without_pyarrow_parquet_ends_the_run_with_the_extra(tmp_path: Path, mon
     path = tmp_path / "notes.parquet"
     path.write_bytes(b"PAR1")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.delitem(sys.modules, "crfdeid.io.parquet")
     with pytest.raises(MissingExtraError, match=r"crfdeid\[parquet\]"):
         rows_of(path)
 

@@ -127,7 +127,7 @@ def test_what_cannot_be_reached_is_listed_and_the_rest_is_done(tmp_path: Path) -
     assert written(tmp_path / "out") == {"fine.txt": b"[PATIENT:fine]"}
 
 
-@pytest.mark.parametrize("broken", ["crfdeid.io.records.TableRows.note", "crfdeid.io.jsonl.writer"])
+@pytest.mark.parametrize("broken", ["crfdeid.io.rows.TableRows.note", "crfdeid.io.jsonl.writer"])
 def test_an_unforeseen_error_fails_its_file_and_quotes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str
 ) -> None:
