@@ -296,8 +296,7 @@ def phi_probabilities(table: np.ndarray, tags: Sequence[str]) -> np.ndarray:
         tags: the tags of the columns.
     """
     columns = [k for k, tag in enumerate(tags) if tag != OUTSIDE]
-    sums: np.ndarray = table[:, columns].sum(axis=1, dtype=float)
-    return sums
+    return table[:, columns].sum(axis=1, dtype=float)
 
 
 def type_probabilities(table: np.ndarray, tags: Sequence[str]) -> tuple[list[str], np.ndarray, np.ndarray]:

@@ -30,6 +30,7 @@ _KATAKANA = r"[\p{Script=Katakana}ー]"
 _SYLLABIC = r"\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}"
 _UNSPACED = rf"\p{{Script=Han}}\p{{Script=Hiragana}}\p{{Script=Katakana}}ー{_SYLLABIC}"
 _HANGUL = r"\p{Script=Hangul}"
+_IS_SYLLABIC = regex.compile(f"[{_SYLLABIC}]")
 _IS_UNSPACED = regex.compile(f"[{_UNSPACED}]")
 _HEAVY = regex.compile(rf"[\p{{Script=Han}}{_HANGUL}]")
 # Tatweel, and the vowel marks of Hebrew and Arabic.
@@ -56,7 +57,7 @@ def caseless_words(value: str) -> list[str]:
     if value.isascii():
         return []
     words = [_HONORIFIC.sub("", canonical(word)) for word in _WORD.findall(normal_form(value).text)]
-    return [word for word in words if weight(word) >= (_LEAST_SYLLABIC if _is_syllabic(word) else _LEAST_WEIGHT)]
+    return [word for word in words if weight(word) >= (_LEAST_SYLLABIC if _IS_SYLLABIC.match(word) else _LEAST_WEIGHT)]
 
 
 def is_caseless(value: str) -> bool:
@@ -139,7 +140,3 @@ def _expression(value: str) -> str:
     inside, between = rf"(?:{LINE_GAP})?+", rf"(?:{LINE_GAP}|\s++)"
     spelt = [inside.join(f"{regex.escape(letter)}{_POINTS}*+" for letter in word) for word in value.split(" ")]
     return rf"{before}{between.join(spelt)}{after}(?![\p{{L}}\p{{M}}])"
-
-
-def _is_syllabic(word: str) -> bool:
-    return regex.match(f"[{_SYLLABIC}]", word) is not None

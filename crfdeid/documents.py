@@ -6,6 +6,7 @@ import hashlib
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, NamedTuple, TypeVar, final
 
 from crfdeid.errors import MismatchError, SpanError
@@ -189,27 +190,16 @@ class Document:
         object.__setattr__(self, "spans", tuple(sorted(self.spans)))
         further = _without_phi(self.layers, source=self.source)
         object.__setattr__(self, "layers", Layers({name: sorted(spans) for name, spans in further.items()}))
-        for spans in (self.spans, *self.layers.values()):
-            self._require_inside(spans)
+        every, length = [*self.spans, *chain.from_iterable(self.layers.values())], len(self.text)
+        for start, end, label in every:
+            if not 0 <= start < end <= length:
+                problem = f"the {label} span [{start}, {end}) is empty or outside the text of {length} characters"
+                raise SpanError(problem, path=self.source, offset=start)
         if self.evidence:
-            known = {
-                span: self.evidence[span]
-                for spans in (self.spans, *self.layers.values())
-                for span in spans
-                if span in self.evidence
-            }
+            known = {span: self.evidence[span] for span in every if span in self.evidence}
             object.__setattr__(self, "evidence", known)
         if self.spans and not self.phi_annotated:
             raise SpanError("PHI is marked, but the document is declared to have no PHI annotation", path=self.source)
-
-    def _require_inside(self, spans: Iterable[Span]) -> None:
-        for start, end, label in spans:
-            if not 0 <= start < end <= len(self.text):
-                raise SpanError(
-                    f"the {label} span [{start}, {end}) is empty or outside the text of {len(self.text)} characters",
-                    path=self.source,
-                    offset=start,
-                )
 
     @property
     def annotated(self) -> tuple[str, ...]:

@@ -129,14 +129,14 @@ def _relabelled(documents: Sequence[Document], table: Mapping[str, str | None], 
     unknown = [label for label, _ in counts.most_common() if label not in table]
     if unknown:
         raise UnknownNameError(f"the types {shorten_list(unknown)} {problem}")
-    return [_relabelled_document(document, table) for document in documents]
 
+    def relabelled(document: Document) -> Document:
+        labels = ((span, table[span.label]) for span in document.spans)
+        renamed = [(span, span._replace(label=label)) for span, label in labels if label is not None]
+        evidence = {new: document.evidence[old] for old, new in renamed if old in document.evidence}
+        return replace(document, spans=tuple(new for _, new in renamed), evidence=evidence)
 
-def _relabelled_document(document: Document, table: Mapping[str, str | None]) -> Document:
-    labels = ((span, table[span.label]) for span in document.spans)
-    renamed = [(span, span._replace(label=label)) for span, label in labels if label is not None]
-    evidence = {new: document.evidence[old] for old, new in renamed if old in document.evidence}
-    return replace(document, spans=tuple(new for _, new in renamed), evidence=evidence)
+    return list(map(relabelled, documents))
 
 
 def in_order(labels: Iterable[str], first: Sequence[str] = SEVEN) -> list[str]:

@@ -124,26 +124,20 @@ class Deidentifier:
         return document
 
     def annotate_all(self, texts: Iterable[str]) -> Iterator[Document]:
-        """Yield a document for each text, in order, with ids from "0".
+        """Yield each text as `annotate` returns it, in order, with ids from "0".
 
         Some 65,000 characters are read ahead, so memory does not grow with the number of texts.
-
-        Raises:
-            EncodingError, LimitError: as for `annotate`.
         """
         return self.annotate_documents(Document(str(number), text) for number, text in enumerate(texts))
 
     def annotate_documents(
         self, documents: Iterable[Document], *, known: Iterable[PatientIdentifiers | None] | None = None
     ) -> Iterator[Document]:
-        """Yield documents, in order, with the predicted spans in place of their own.
+        """Yield documents as `annotate` returns them, in order, with the predicted spans in place of their own.
 
         Args:
             documents: the notes.
             known: identifiers of the patient of each; None if nothing is known of any.
-
-        Raises:
-            EncodingError, LimitError: as for `annotate`.
         """
         pairs = zip(documents, known, strict=True) if known is not None else zip(documents, repeat(None))
         return (document for document in self._steps(pairs, BATCH_CHARACTERS) if document is not None)
@@ -153,10 +147,7 @@ class Deidentifier:
 
         Args:
             texts: the texts.
-            characters: how many are tagged in a step; a longer sentence is a step of its own.
-
-        Raises:
-            EncodingError, LimitError: as for `annotate`.
+            characters: number that is tagged in a step; a longer sentence is a step of its own.
         """
         documents = (Document(str(number), text) for number, text in enumerate(texts))
         return self._steps(zip(documents, repeat(None)), characters)
@@ -168,7 +159,9 @@ class Deidentifier:
         waiting: list[tuple[Document, PatientIdentifiers | None]] = []
         read = 0
         for number, (document, own) in enumerate(pairs, start=1):
-            _require_unicode(document, number)
+            if (offset := lone_surrogate(document.text)) is not None:
+                problem = "a lone surrogate, so this is no Unicode text: read the file with its right encoding"
+                raise EncodingError(problem, path=document.source or f"document {number}", offset=offset)
             waiting.append((document, own))
             read += max(len(document.text), _LEAST_COUNTED)
             if read >= BATCH_CHARACTERS:
@@ -200,7 +193,7 @@ class Deidentifier:
         for note, group in batch:
             for sentence in group:
                 spans = next(found)
-                note.found += spans
+                note.spans += spans
                 if spans and self.evidence:
                     marked.append((note, sentence, spans))
                 if tags:
@@ -232,13 +225,13 @@ class Deidentifier:
         """Set the PHI of a document whose sentences are all tagged."""
         predicted = replace(
             note.document,
-            spans=tuple(note.found),
+            spans=tuple(note.spans),
             phi_annotated=True,
             evidence=note.evidence,
             findings=tuple(note.findings),
         )
         note.document = self.complete(predicted, note.known, tokens=note.tokens)
-        note.found, note.findings, note.evidence, note.tokens = [], [], {}, TokenTable()  # frees their memory
+        note.spans, note.findings, note.evidence, note.tokens = [], [], {}, TokenTable()  # frees their memory
 
     def complete(
         self, document: Document, known: PatientIdentifiers | None = None, *, tokens: TokenTable | None = None
@@ -342,12 +335,9 @@ def load(
         key: the key of a private vocabulary (`vocabulary_key`); not needed for a readable one.
         sensitivity: share of the PHI tokens to find, such as 0.997; takes the highest threshold that finds it in the
             development notes. None for the most probable tags.
-        consistent: mark a value that is found once wherever it recurs in its note.
+        consistent: as of `Deidentifier`, and so are ``concepts``, ``evidence`` and ``members``.
         lists: lists of what to mark, and what not to mark, in addition to those saved with the model. What either
             denies is marked.
-        concepts: also mark concepts, if the model tags them.
-        evidence: give each span its source and score.
-        members: list what each member of a combined model marked, for the operator "keep" (`Deidentifier`).
 
     Raises:
         DataError: the folder has no model, or a damaged one.
@@ -369,13 +359,6 @@ def load(
     )
 
 
-def _require_unicode(document: Document, number: int) -> None:
-    offset = lone_surrogate(document.text)
-    if offset is not None:
-        problem = "a lone surrogate, so this is no Unicode text: read the file with its right encoding"
-        raise EncodingError(problem, path=document.source or f"document {number}", offset=offset)
-
-
 @dataclass(eq=False, slots=True)
 class _DocState:
     """State of a document while its sentences are tagged.
@@ -383,8 +366,7 @@ class _DocState:
     Attributes:
         document: the document, at the end with its PHI.
         known: identifiers of its patient.
-        found: the predicted PHI so far.
-        findings: PHI that members of a combined model marked so far.
+        spans: the predicted PHI so far; `findings` is that of each member of a combined model.
         evidence: sources and scores of the predicted PHI.
         concepts: the predicted concepts so far.
         tokens: the tokens so far, for consistency.
@@ -392,7 +374,7 @@ class _DocState:
 
     document: Document
     known: PatientIdentifiers | None
-    found: list[Span] = field(default_factory=list)
+    spans: list[Span] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     evidence: dict[Span, Evidence] = field(default_factory=dict)
     concepts: list[Span] = field(default_factory=list)

@@ -58,8 +58,7 @@ def tagger_class(name: str) -> type[Tagger]:
     """
     if name not in MODELS:
         raise UnknownNameError(f"unknown model '{name}': {suggestion(name, MODELS)}choose from {', '.join(MODELS)}")
-    found: type[Tagger] = import_string(MODELS[name])
-    return found
+    return import_string(MODELS[name])
 
 
 def create(
@@ -97,7 +96,7 @@ def create(
 
 
 def model_settings(name: str, *, profile: str = "default", overrides: Mapping[str, Any] | None = None) -> Any:
-    """Return the settings of a new tagger; arguments and errors as for `create`."""
+    """Return the settings of a tagger that `create` makes with these arguments."""
     cls = tagger_class(name)
     make: Any = cls.settings_class
     profile, changes = profile_name(profile), dict(overrides or {})
@@ -135,18 +134,13 @@ def _own_names(settings_class: Any) -> frozenset[str]:
 
 
 def select(name: str, overrides: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those of the settings that a model has; arguments and errors as for `setting_names`."""
+    """Return those of the settings that a model has, by `setting_names`."""
     known = setting_names(name, overrides)
     return {key: value for key, value in overrides.items() if key in known}
 
 
 def require_known(names: Iterable[str], known: Collection[str], *, of: str) -> None:
-    """Check that settings exist.
-
-    Args:
-        names: the settings' names.
-        known: the existing ones.
-        of: the model or models, for the message.
+    """Check that settings of a model, or of several, exist.
 
     Raises:
         UnknownNameError: one does not exist; the message has the nearest name and all existing ones.
@@ -175,17 +169,13 @@ def member_settings(settings: CombinedSettings) -> list[tuple[str, Any]]:
     shared = {key: value for key, value in settings.options.items() if key not in names}
     known = {name for part in names for name in setting_names(part, shared)}
     require_known(shared, known | _own_names(settings), of=" + ".join(names))
-    return [
-        (part, model_settings(part, profile=profile, overrides=select(part, shared) | _options_of(part, settings)))
-        for part, profile in settings.parts
-    ]
-
-
-def _options_of(part: str, settings: CombinedSettings) -> dict[str, Any]:
-    found = settings.options.get(part, {})
-    if not isinstance(found, Mapping):
-        raise SettingError(f"{part} is {found}: give settings of this model by their names")
-    return dict(found)
+    members = []
+    for part, profile in settings.parts:
+        own = settings.options.get(part, {})
+        if not isinstance(own, Mapping):
+            raise SettingError(f"{part} is {own}: give settings of this model by their names")
+        members.append((part, model_settings(part, profile=profile, overrides={**select(part, shared), **own})))
+    return members
 
 
 def load_tagger(folder: Path | str | ModelFolder, *, key: bytes | None = None) -> Tagger:
@@ -264,5 +254,4 @@ def load_for_finetuning(
         raise OptionConflictError(f"{fixed[0]} cannot be changed here: a {name} keeps the one it was trained with")
     tagger: Any = tagger_class(name)(dataclasses.replace(trained.settings, **changes), seed=seed)
     tagger.init_from(trained)
-    finetunable: Finetunable = tagger
-    return finetunable
+    return tagger

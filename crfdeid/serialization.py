@@ -35,7 +35,7 @@ from crfdeid.errors import (
     VersionError,
 )
 from crfdeid.secrets import hash_word
-from crfdeid.utils.files import Write, open_file, write_files, write_stream
+from crfdeid.utils.files import Write, file_digest, open_file, write_files, write_stream
 from crfdeid.utils.folders import LOCK_FILE
 from crfdeid.utils.json import RETRAIN, dump_with_checksum, read_with_checksum
 from crfdeid.validation import FOLDER_SETTINGS, shape_errors
@@ -128,18 +128,30 @@ class ModelFolder:
             ReadError: it cannot be read.
             IntegrityError: it is damaged, or of another model; or the folder holds a file that no checksum covers.
         """
-        file = self.description["weights"]["file"]
-        if file != Path(file).name:
+        declared = self.description["weights"]
+        path, problem = self.path / declared["file"], f"the model's weights are damaged, or another model's: {RETRAIN}"
+        if path.name != declared["file"]:
             raise _damaged_model(self.path)
         _require_only(self.path, self.description)
-        return _checked_weights(self.path, self.description, file)
+        try:
+            with open_file(path) as stream:
+                weights = MappedFile(stream.fileno(), 0, access=ACCESS_READ)
+        except OSError:
+            raise ReadError(f"the model's weights cannot be read: {RETRAIN}", path=path) from None
+        except DataError:
+            raise
+        except ValueError:  # an empty file cannot be mapped
+            raise IntegrityError(problem, path=path) from None
+        if (len(weights), hashlib.sha256(weights).hexdigest()) != (declared["bytes"], declared["sha256"]):
+            raise IntegrityError(problem, path=path)
+        return weights
 
     @cached_property
     def _contents(self) -> dict[str, dict[str, Any]]:
         return {}
 
     def read_json(self, name: str, what: str) -> dict[str, Any]:
-        """Return the content of a JSON file of the folder; arguments and errors as for `read_with_checksum`."""
+        """Return the content of a JSON file of the folder, as `read_with_checksum` reads it."""
         if name not in self._contents:
             self._contents[name] = read_with_checksum(self.path / name, what)
         return self._contents[name]
@@ -169,10 +181,7 @@ def read_settings(folder: Path, description: Mapping[str, Any], settings_class: 
 
 
 def verify(model: Path | ModelFolder) -> dict[str, Any]:
-    """Check a model's files against its description, without a key and without building the model.
-
-    Returns:
-        The description.
+    """Return a model's description after checking all files against it, without a key and without building the model.
 
     Raises:
         DataError: the folder has no model, or a damaged one.
@@ -196,10 +205,7 @@ def _require_only(folder: Path, description: Mapping[str, Any]) -> None:
 
 
 def update_metadata(folder: Path, **facts: Any) -> dict[str, Any]:
-    """Add fields to the description of a saved model, such as one that declares a further file.
-
-    Returns:
-        The new description.
+    """Add fields to the description of a saved model, such as one that declares a further file; return the new one.
 
     Raises:
         DataError: the folder has no model, or its description cannot be written.
@@ -229,32 +235,6 @@ class MappedFile(mmap):
     def seekable(self) -> bool:
         """Return True; `zipfile` asks, and Python's own class has this method from 3.13 on."""
         return True
-
-
-def _checked_weights(folder: Path, description: Mapping[str, Any], file: str) -> MappedFile:
-    """Map the file of weights into memory, after checking it against the description."""
-    path, problem = folder / file, f"the model's weights are damaged or belong to another model: {RETRAIN}"
-    try:
-        weights = _memory_mapped(path)
-    except OSError:
-        raise ReadError(f"the model's weights cannot be read: {RETRAIN}", path=path) from None
-    except DataError:
-        raise
-    except ValueError:  # an empty file cannot be mapped
-        raise IntegrityError(problem, path=path) from None
-    if _weights_entry(file, weights) != description["weights"]:
-        raise IntegrityError(problem, path=path)
-    return weights
-
-
-def _memory_mapped(path: Path) -> MappedFile:
-    """Map a file into memory."""
-    with open_file(path) as stream:
-        return MappedFile(stream.fileno(), 0, access=ACCESS_READ)
-
-
-def _weights_entry(file: str, weights: bytes | MappedFile) -> dict[str, Any]:
-    return {"file": file, "bytes": len(weights), "sha256": hashlib.sha256(weights).hexdigest()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,12 +286,13 @@ class ModelFiles:
         """
         if self.words_are == PUBLIC:
             key = None
-        write_stream(folder / self.file, weights)
+        path = folder / self.file
+        write_stream(path, weights)
         description = {
             "model": self.model,
             "schema": self.schema,
             "network": self.network,
-            "weights": _weights_entry(self.file, _memory_mapped(folder / self.file)),
+            "weights": {"file": self.file, "bytes": path.stat().st_size, "sha256": file_digest(path)},
             "vocabulary": self.words_are if key is None else HASHED,
             "key_check": None if key is None else hash_word(_KEY_CHECK, key),
             "versions": {name: version(name) for name in ("crfdeid", *self.libraries)},
@@ -404,7 +385,7 @@ class SavedModel:
             raise _damaged_model(self.folder) from None
 
     def settings(self, settings_class: Callable[..., _Settings]) -> _Settings:
-        """Return the model's settings; errors as for `read_settings`."""
+        """Return the model's settings by `read_settings`."""
         return read_settings(self.folder, self.description, settings_class)
 
     @property
@@ -419,12 +400,7 @@ class SavedModel:
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """The tags of the description.
-
-        Raises:
-            KeyError: there are none.
-            ValueError: they are something else.
-        """
+        """The tags of the description, read as damage if they are none."""
         return distinct_tags(self.description["tags"])
 
     def arrays(self) -> Mapping[str, np.ndarray]:
@@ -454,9 +430,8 @@ def _require_stored(file: MappedFile) -> None:
                 shape, _, kind = np.lib.format.read_array_header_1_0(array)
                 whole = array.tell() + math.prod(shape) * kind.itemsize
             size += part.file_size
-            if not (part.compress_type == zipfile.ZIP_STORED and kind.itemsize and whole == part.file_size):
-                raise ValueError("an array of another size than its bytes")
-            if size > len(file):
+            stored = part.compress_type == zipfile.ZIP_STORED and kind.itemsize and whole == part.file_size
+            if not stored or size > len(file):
                 raise ValueError("an array of another size than its bytes")
 
 
@@ -473,11 +448,7 @@ def distinct_names(value: Any) -> tuple[str, ...]:
 
 
 def distinct_tags(value: Any) -> tuple[str, ...]:
-    """Validate a list of distinct tags from JSON data.
-
-    Raises:
-        ValueError: it is something else.
-    """
+    """Validate a list of distinct tags as `distinct_names` does a list of names."""
     tags = distinct_names(value)
     if not all(map(is_tag, tags)):
         raise ValueError("not a list of tags")

@@ -80,22 +80,12 @@ def languages_to_learn(settings: Any, train: Iterable[LabelledSentence]) -> tupl
 
 
 def learnable(sentences: Iterable[LabelledSentence], layers: Collection[str] = (PHI,)) -> list[LabelledSentence]:
-    """Return the sentences that a model learns from: those with tokens, annotated in one of its layers.
-
-    Args:
-        sentences: annotated sentences.
-        layers: the layers of the model (`Traits.layers`).
-    """
+    """Return the sentences that a model with these layers learns from: those with tokens, annotated in one of them."""
     return [item for item in sentences if item.tags and not set(layers).isdisjoint(item.annotated)]
 
 
 def require_layers(model: str, layers: Collection[str], train: Iterable[LabelledSentence]) -> None:
-    """Check that training sentences are annotated in all layers of a model.
-
-    Args:
-        model: its name, for the message.
-        layers: its layers (`Traits.layers`).
-        train: the training sentences.
+    """Check that training sentences are annotated in all layers of a model (`Traits.layers`).
 
     Raises:
         EmptyInputError: no sentence is annotated in one of the layers.
@@ -330,13 +320,7 @@ class LayeredTagger(Tagger, VocabularyProbe, Protocol):
 def find_concepts(
     tagger: LayeredTagger, notes: Sequence[Sequence[Sentence]], phi: Sequence[Iterable[Span]]
 ) -> list[list[Span]]:
-    """Find the concepts of notes by a model that reads text in which PHI is masked.
-
-    Args:
-        tagger: a trained model.
-        notes: the sentences of each note.
-        phi: the PHI of each note.
-    """
+    """Find the concepts of notes, each given by its sentences and its PHI, by a model that reads masked text."""
     tags = [row for sentences, spans in zip(notes, phi, strict=True) for row in covering_tags(sentences, spans)]
     found = tagger.predict_layers([sentence for sentences in notes for sentence in sentences], phi=tags)
     rows = iter(found[CONCEPT])

@@ -98,13 +98,7 @@ class ThresholdCosts(NamedTuple):
 
     @classmethod
     def of(cls, thresholds: Sequence[float], probabilities: np.ndarray, is_phi: np.ndarray) -> ThresholdCosts:
-        """Count the costs of thresholds.
-
-        Args:
-            thresholds: tokens with at least this probability are hidden.
-            probabilities: of being PHI, for each token: [N].
-            is_phi: true for tokens of PHI: [N], bool.
-        """
+        """Count the costs of hiding tokens from each threshold on; arguments as of `operating_points`."""
         phi, others = np.sort(probabilities[is_phi]), np.sort(probabilities[~is_phi])
         missed, below = (ranked.searchsorted(thresholds).tolist() for ranked in (phi, others))
         return cls(len(is_phi), len(phi), missed, [len(others) - count for count in below])
@@ -159,13 +153,7 @@ def operating_points(
 
 
 def at_threshold(threshold: float, probabilities: np.ndarray, is_phi: np.ndarray) -> OperatingPoint:
-    """Apply a threshold, for instance one that was chosen on other notes.
-
-    Args:
-        threshold: tokens with at least this probability are hidden.
-        probabilities: of being PHI, for each token: [N].
-        is_phi: true for tokens of PHI: [N], bool.
-    """
+    """Apply a threshold, for instance one that was chosen on other notes; arguments as of `operating_points`."""
     return ThresholdCosts.of([threshold], probabilities, is_phi).point(0, threshold)
 
 
@@ -178,8 +166,8 @@ def threshold_curve(
     number of missed tokens, so that those that matter for high sensitivities stay.
 
     Args:
-        probabilities: of being PHI, for each token: [N].
-        is_phi: true for tokens of PHI: [N], bool.
+        probabilities: of being PHI, for each token, [N], and so is `is_phi`.
+        is_phi: true for tokens of PHI, bool.
         highest: the first threshold.
         points: the most thresholds.
 

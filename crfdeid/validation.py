@@ -133,11 +133,6 @@ def shape_errors(value: Any, shape: Any, path: str = "") -> Iterator[str]:
     missing and whose other names are ignored; ``{str: shape}`` for an object with any names; ``[shape]`` for a list;
     ``(shape, shape)`` for alternatives; ``str``, ``bool``, ``int``, ``float``, ``None`` or ``Any`` for a value.
 
-    Args:
-        value: JSON data.
-        shape: the shape.
-        path: the path of the value.
-
     Example:
         >>> list(shape_errors({"a": [1, "x"]}, {"a": [int], "b": str, "c?": str}))
         ['a.1 is not a whole number', 'b is missing']

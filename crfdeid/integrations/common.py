@@ -41,7 +41,7 @@ class IntegratedModel:
     files: Mapping[str, bytes] | None = None
 
     def __post_init__(self) -> None:
-        if not all(map(is_file_name, self.files or ())):
+        if not all(map(_is_file_name, self.files or ())):
             raise FormatError("a packed model with a file in another folder: it was not packed here")
 
     def require_sensitivity(self) -> None:
@@ -94,15 +94,10 @@ class IntegratedModel:
         return {"redactor": replace(self.redactor, model=""), "files": self.pack()}
 
 
-def is_file_name(name: str) -> bool:
-    """Return True for the name of a file in a folder, which any file system can have."""
-    return (
-        0 < len(name) <= 100
-        and name not in (".", "..")
-        and name.isascii()
-        and name.isprintable()
-        and set("/\\").isdisjoint(name)
-    )
+def _is_file_name(name: str) -> bool:
+    """True for a name that a file in a folder of any system can have."""
+    is_short = 0 < len(name) <= 100 and name not in (".", "..")
+    return is_short and name.isascii() and name.isprintable() and set("/\\").isdisjoint(name)
 
 
 # Kind of surrogate of a type (`crfdeid.label_schemes`) -> Presidio's entity. Other types keep their own names.

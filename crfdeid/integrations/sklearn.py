@@ -151,9 +151,8 @@ class SequenceTagger(BaseEstimator):
         return _array(self._trained().predict(self._sentences(X)))
 
     def predict_single(self, xseq: Any) -> list[str]:
-        """Return the tags of one sentence; errors as for `predict`."""
-        tags: list[str] = self.predict([xseq])[0]
-        return tags
+        """Return the tags of one sentence."""
+        return self.predict([xseq])[0]
 
     def predict_marginals(self, X: Iterable[Any]) -> np.ndarray:
         """Return the probability of each tag, by tag, for each token of each sentence: an array of lists of dicts."""
@@ -162,8 +161,7 @@ class SequenceTagger(BaseEstimator):
 
     def predict_marginals_single(self, xseq: Any) -> list[dict[str, float]]:
         """Return the probability of each tag, by tag, for each token of one sentence; errors as for `predict`."""
-        found: list[dict[str, float]] = self.predict_marginals([xseq])[0]
-        return found
+        return self.predict_marginals([xseq])[0]
 
     def score(self, X: Iterable[Any], y: Iterable[Sequence[str]]) -> float:
         """Return the micro-averaged F of entities, with strict matching of type and both boundaries."""

@@ -102,8 +102,7 @@ class PhiComponent:
         Args:
             examples: predicted documents, each with its gold one.
         """
-        found: dict[str, Any] = get_ner_prf(examples)
-        return found
+        return get_ner_prf(examples)
 
     def __call__(self, doc: Doc) -> Doc:
         """Mark the PHI of one document.
@@ -155,8 +154,7 @@ class PhiComponent:
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """Return the model's files as one MessagePack mapping."""
-        packed: bytes = srsly.msgpack_dumps(dict(self.model.pack()))
-        return packed
+        return srsly.msgpack_dumps(dict(self.model.pack()))
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> PhiComponent:
         """Take the model from `to_bytes`, after checking its checksums; nothing is unpickled.

@@ -164,4 +164,4 @@ def read_saved_lists(folder: Path | ModelFolder) -> CustomLists:
     raise DataError(f"not this model's {_LISTS_NAME}: {RETRAIN}", path=model.path / LISTS_FILE)
 
 
-_LISTS_NAME = "file of a site's lists"
+_LISTS_NAME = "file of custom lists"

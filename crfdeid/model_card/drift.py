@@ -26,7 +26,7 @@ import base64
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from statistics import fmean, pstdev
@@ -112,22 +112,22 @@ DriftProfile = Mapping[str, Any]
 """A profile of that shape."""
 
 
-def is_profile(part: DriftProfile) -> bool:
+def is_profile(profile: DriftProfile) -> bool:
     """True if the numbers, words and languages of a profile of the right shape can be those of notes."""
     try:
-        words = base64.b64decode(part["words"], validate=True)
+        words = base64.b64decode(profile["words"], validate=True)
     except ValueError:
         return False
-    rows = [part["mean"], part["deviation"], *part["types"].values()]
-    lengths = [len(NOTE_MEASURES)] * 2 + [2] * len(part["types"])
+    rows = [profile["mean"], profile["deviation"], *profile["types"].values()]
+    lengths = [len(NOTE_MEASURES)] * 2 + [2] * len(profile["types"])
     return (
         bool(words)
-        and all(_CODE.fullmatch(code) for code in part["languages"])  # A pack may be another machine's.
-        and 0 <= part["notes"] <= _MOST
+        and all(_CODE.fullmatch(code) for code in profile["languages"])  # A pack may be another machine's.
+        and 0 <= profile["notes"] <= _MOST
         and [len(row) for row in rows] == lengths
         and all(0 <= number <= _MOST for row in rows for number in row)
-        and all(mean > 0 for mean, _ in part["types"].values())
-        and max(part["mean"][NOTE_MEASURES.index(name)] for name in _LOGARITHMS) <= _LONGEST
+        and all(mean > 0 for mean, _ in profile["types"].values())
+        and max(profile["mean"][NOTE_MEASURES.index(name)] for name in _LOGARITHMS) <= _LONGEST
     )
 
 
@@ -142,27 +142,20 @@ class NoteReader:
     """
 
     def __init__(self, words: bytes, characters: str, languages: Sequence[str], key: bytes | None) -> None:
-        bits = 8 * len(words)
-
-        def is_known(word: str) -> bool:
-            bit = _bit_index(word, bits, key)
+        def look_up(word: str) -> bool:
+            bit = _bit_index(word, 8 * len(words), key)
             return bool(words[bit >> 3] >> (bit & 7) & 1)
 
         self.words, self.characters, self.languages = words, characters, (None, *languages)
-        cached = lru_cache(maxsize=_CACHED_WORDS)(is_known)
-
-        def look_up(word: str) -> bool:
-            return cached(word) if len(word) <= _LONGEST_CACHED else is_known(word)
-
-        self._is_known: Callable[[str], bool] = look_up
+        self._is_known, self._is_known_cached = look_up, lru_cache(maxsize=_CACHED_WORDS)(look_up)
         # A pack that is added later finds no note foreign that was none before.
         self._candidates = tuple(code for code in with_defaults(languages) if code in LANGUAGES)
         self._unusual = re.compile(f"[^\\s{re.escape(characters)}]")
 
     @classmethod
-    def of(cls, part: DriftProfile, key: bytes | None) -> NoteReader:
+    def of(cls, profile: DriftProfile, key: bytes | None) -> NoteReader:
         """The reader that belongs to a profile."""
-        return cls(base64.b64decode(part["words"]), part["characters"], part["languages"], key)
+        return cls(base64.b64decode(profile["words"]), profile["characters"], profile["languages"], key)
 
     @classmethod
     def learn(cls, texts: Iterable[str], key: bytes | None = None) -> NoteReader:
@@ -195,22 +188,20 @@ class NoteReader:
             table[bit >> 3] |= 1 << (bit & 7)
         return cls(bytes(table), "".join(sorted(c for c in usual if not c.isspace())), languages, key)
 
-    def measure(self, text: str, found: Mapping[str, int]) -> NoteMeasures | None:
-        """The measures of a note.
+    def measure(self, text: str, spans: Mapping[str, int]) -> NoteMeasures | None:
+        """The measures of a note; None where it has no words.
 
         Args:
             text: the note.
-            found: number of its predicted spans of each type.
-
-        Returns:
-            The measures; None where it has no words.
+            spans: number of its predicted spans of each type.
         """
         text = normal_form(text).text
         count = unknown = capitals = 0
         for match in _WORD.finditer(text):  # one by one: a list of all words takes many times the memory of a long note
             word = match[0]
             count += 1
-            unknown += not self._is_known(word.lower())
+            is_known = self._is_known_cached if len(word) <= _LONGEST_CACHED else self._is_known
+            unknown += not is_known(word.lower())
             capitals += word[0].isupper()
         if not count:
             return None
@@ -227,13 +218,13 @@ class NoteReader:
             unusual=sum(1 for _ in self._unusual.finditer(text)) / len(text),
             foreign=float(language_of(_first_words(text), self._candidates) not in self.languages),
             capitals=capitals / count,
-            found=1000 * sum(found.values()) / count,
+            found=1000 * sum(spans.values()) / count,
             length=math.log(count),
             fields=fields / lines,
             sentence=math.log(count / max(1, sentences)),
             line=math.log(characters / lines),
             longest=math.log(longest),
-            types={label: 100 * number / count for label, number in found.items()},
+            types={label: 100 * number / count for label, number in spans.items()},
         )
 
 
@@ -241,12 +232,12 @@ class DriftDetector:
     """Compares notes with a profile: add the measures of each, in any order, then ask how their means differ.
 
     Args:
-        part: the profile in the model's card; None where it has no card, so that nothing can be said.
+        profile: the profile in the model's card; None where it has no card, so that nothing can be said.
         raised: the threshold hides more than the model's most probable tags, so that numbers of spans say less.
     """
 
-    def __init__(self, part: DriftProfile | None, *, raised: bool = False) -> None:
-        self._part, self._raised = part, raised
+    def __init__(self, profile: DriftProfile | None, *, raised: bool = False) -> None:
+        self._profile, self._raised = profile, raised
         self._sums = [0.0] * len(NOTE_MEASURES)
         self._sums_of_types: Counter[str] = Counter()
         self._count = 0
@@ -265,63 +256,60 @@ class DriftDetector:
 
     def differences(self) -> list[str]:
         """The differences from the development notes, in words; none where the notes are like them."""
-        part = self._part
-        if part is None or not self._count or part["notes"] < _LEAST_PROFILED:
+        profile = self._profile
+        if profile is None or not self._count or profile["notes"] < _LEAST_PROFILED:
             return []
         means = [total / self._count for total in self._sums]
-        usual = dict(zip(NOTE_MEASURES, part["mean"], strict=True))
-        found = [
-            _MESSAGES[name].format(_shown(name, mean), _shown(name, usual[name]))
-            for name, mean in _different(part, means, self._count, raised=self._raised)
+        of_measures = [
+            _MESSAGES[name].format(_shown(name, mean), _shown(name, usual))
+            for name, mean, usual in _different(profile, means, self._count, raised=self._raised)
         ]
-        return found + self._differences_of_types(part)
+        return of_measures + self._differences_of_types(profile)
 
-    def _differences_of_types(self, part: DriftProfile) -> list[str]:
+    def _differences_of_types(self, profile: DriftProfile) -> list[str]:
         """The types that are more or less frequent, the largest difference first."""
-        scale = _standard_errors(self._count, part)
-        found = []
-        for label, (usual, deviation) in part["types"].items():
+        scale = _standard_errors(self._count, profile)
+        differences = []
+        for label, (usual, deviation) in profile["types"].items():
             mean = self._sums_of_types[label] / self._count
             excess = abs(mean - usual) - _SLACK_OF_FOUND * usual - scale * deviation
             if excess > 0 and not (self._raised and mean > usual):
-                found.append((excess / usual, f"{label} {mean:.1f} ({usual:.1f})"))
-        if not found:
+                differences.append((excess / usual, f"{label} {mean:.1f} ({usual:.1f})"))
+        if not differences:
             return []
-        found.sort(reverse=True)
-        more = f" and {len(found) - _MOST_TYPES_SAID} more types" if len(found) > _MOST_TYPES_SAID else ""
-        listed = ", ".join(text for _, text in found[:_MOST_TYPES_SAID])
-        return [f"per 100 words were found {listed}{more}"]
+        texts = [text for _, text in sorted(differences, reverse=True)]
+        more = f" and {len(texts) - _MOST_TYPES_SAID} more types" if len(texts) > _MOST_TYPES_SAID else ""
+        return [f"per 100 words were found {', '.join(texts[:_MOST_TYPES_SAID])}{more}"]
 
 
-def drift_measures(part: DriftProfile, measures: NoteMeasures | None, *, raised: bool = False) -> list[str]:
-    """Names, of `MEASURES`, of the measures by which one note is unlike the development notes.
+def drift_measures(profile: DriftProfile, measures: NoteMeasures | None, *, raised: bool = False) -> list[str]:
+    """Names, of `NOTE_MEASURES`, of the measures by which one note is unlike the development notes.
 
-    Args:
-        part: the profile.
-        measures: the note's; None for one without words.
-        raised: as of `DriftDetector`.
+    A note without words has no measures; ``raised`` is as of `DriftDetector`.
     """
-    if measures is None or part["notes"] < _LEAST_PROFILED:
+    if measures is None or profile["notes"] < _LEAST_PROFILED:
         return []
-    return [name for name, _ in _different(part, measures[:-1], 1, raised=raised)]
+    return [name for name, *_ in _different(profile, measures[:-1], 1, raised=raised)]
 
 
-def _different(part: DriftProfile, means: Sequence[float], count: int, *, raised: bool) -> Iterator[tuple[str, float]]:
-    """Each measure whose mean over some notes differs from that of the development notes, with the mean."""
-    scale = _standard_errors(count, part)
-    for name, mean, usual, deviation in zip(NOTE_MEASURES, means, part["mean"], part["deviation"], strict=True):
-        if name in part.get("left_out", ()):
+def _different(
+    profile: DriftProfile, means: Sequence[float], count: int, *, raised: bool
+) -> Iterator[tuple[str, float, float]]:
+    """Each measure whose mean over some notes differs from that of the development notes, with both means."""
+    scale, usual_means = _standard_errors(count, profile), profile["mean"]
+    for name, mean, usual, deviation in zip(NOTE_MEASURES, means, usual_means, profile["deviation"], strict=True):
+        if name in profile.get("left_out", ()):
             continue
         slack = _SLACK_OF_FOUND * usual if name == "found" else _SLACK[name]
         fewer, more = mean < usual, mean > usual
         expected = fewer if name in ("unknown", "unusual", "foreign") else more and raised and name == "found"
         if abs(mean - usual) > slack + scale * deviation and not expected:
-            yield name, mean
+            yield name, mean, usual
 
 
-def _standard_errors(count: int, part: DriftProfile) -> float:
+def _standard_errors(count: int, profile: DriftProfile) -> float:
     """The most standard deviations of notes between the mean of some notes and that of the development notes."""
-    return _STANDARD_ERRORS * math.sqrt(1 / count + 1 / part["notes"])
+    return _STANDARD_ERRORS * math.sqrt(1 / count + 1 / profile["notes"])
 
 
 _MESSAGES = {

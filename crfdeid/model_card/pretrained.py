@@ -7,7 +7,7 @@ import hashlib
 import logging
 import os
 import platform
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
@@ -15,17 +15,18 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crfdeid.documents import Document, Span
+from crfdeid.documents import Document
 from crfdeid.errors import DataError, NotFoundError
 from crfdeid.model_card.card import model_digest
 from crfdeid.registry import create
 from crfdeid.serialization import ModelFolder, open_model
 from crfdeid.tagger import OnProgress
+from crfdeid.utils.files import file_digest
 from crfdeid.utils.folders import make_cache_folder, write_folder
 from crfdeid.validation import suggestion
 
 if TYPE_CHECKING:
-    from crfdeid.corpora.splits import Corpus, Split
+    from crfdeid.corpora.splits import Corpus
 
 _SYNTHETIC = "synthetic"
 _RULES = "rules"
@@ -96,8 +97,8 @@ def validation_of(name: str, card: Mapping[str, Any] | None) -> str:
         return f"It has no card, and {_NOT_VALIDATED}."
     if card["corpus"]["format"] == _SYNTHETIC:
         return f"It {BUILT_IN_MODELS[_SYNTHETIC]} and {_NOT_VALIDATED}."
-    found = card["dev"]["consistent"]
-    recall, leaking = found["token_binary"]["micro"]["recall"], found["leaking_documents"]
+    scores = card["dev"]["consistent"]
+    recall, leaking = scores["token_binary"]["micro"]["recall"], scores["leaking_documents"]
     return (
         f"On its {leaking['total']:,} development notes it found {100 * recall:.2f} % of the PHI tokens, and "
         f"{leaking['count']:,} notes kept some; other notes can differ."
@@ -122,15 +123,8 @@ def build_fingerprint() -> str:
     """A digest of what decides about the model: code and data of the packages that make it, and versions of others."""
     root = Path(__file__).parents[2]
     paths = (path for package in _PACKAGES for path in (root / package).rglob("*") if path.suffix != ".pyc")
-    parts = [
-        platform.python_version(),
-        *(f"{library} {version(library)}" for library in _LIBRARIES),
-        *(
-            f"{path.relative_to(root)} {hashlib.sha256(path.read_bytes()).hexdigest()}"
-            for path in sorted(paths)
-            if path.is_file()
-        ),
-    ]
+    parts = [platform.python_version(), *(f"{library} {version(library)}" for library in _LIBRARIES)]
+    parts += (f"{path.relative_to(root)} {file_digest(path)}" for path in sorted(paths) if path.is_file())
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
@@ -144,7 +138,7 @@ def _is_intact(model: ModelFolder) -> bool:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Wait until no other process is here. The system lets go of the lock when a process ends, however it ends."""
+    """Wait until no other process is here. The system releases the lock when a process ends, also in a crash."""
     try:
         lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
@@ -173,18 +167,14 @@ MERGED_TYPES: Mapping[str, str] = {
 
 def builtin_corpus() -> Corpus:
     """Training and development texts: notes, messages, queries, forms, tables, and text from outside the clinic."""
-    from crfdeid.corpora.splits import Corpus  # noqa: PLC0415
+    from crfdeid.corpora.splits import Corpus, Split  # noqa: PLC0415
     from crfdeid.corpora.synthetic import generate_all_types  # noqa: PLC0415  Faker takes long to import.
 
     made = generate_all_types()
-    return Corpus("synthetic (all types)", "synthetic", "all", _joined(made.train), _joined(made.dev), None)
+    train, dev = (Split.of(map(_with_merged_types, part)) for part in (made.train, made.dev))
+    return Corpus("synthetic (all types)", "synthetic", "all", train, dev, None)
 
 
-def _joined(documents: Iterable[Document]) -> Split:
-    from crfdeid.corpora.splits import Split  # noqa: PLC0415
-
-    return Split.of(replace(document, spans=tuple(map(_renamed, document.spans))) for document in documents)
-
-
-def _renamed(span: Span) -> Span:
-    return span._replace(label=MERGED_TYPES.get(span.label, span.label))
+def _with_merged_types(document: Document) -> Document:
+    spans = (span._replace(label=MERGED_TYPES.get(span.label, span.label)) for span in document.spans)
+    return replace(document, spans=tuple(spans))

@@ -38,11 +38,11 @@ def _prf(counts: Mapping[str, Any]) -> list[Any]:
     return [*figures, counts["tp"] + counts["fn"], counts["tp"], counts["fn"]]
 
 
-def _use_table(found: Mapping[str, Any]) -> str:
+def _use_table(scores: Mapping[str, Any]) -> str:
     """PHI tokens found, whatever their type, and notes that would leak, with and without document consistency."""
     rows = []
     for name, text in (("alone", "the model alone"), ("consistent", "with document consistency, the default")):
-        micro, leaking = found[name]["token_binary"]["micro"], found[name]["leaking_documents"]
+        micro, leaking = scores[name]["token_binary"]["micro"], scores[name]["leaking_documents"]
         shares = (f"{100 * micro[measure]:.2f}" for measure in ("recall", "precision"))
         rows.append([text, *shares, micro["fn"], *_counted(leaking)])
     head = ["PHI tokens of any type", "sensitivity", "PPV", "missed tokens", "notes with a miss", "95 % interval"]
@@ -157,7 +157,7 @@ def _facts(model: ModelFolder, card: Mapping[str, Any] | None) -> str:
     ]
     lists = read_saved_lists(model)
     if lists:
-        rows.append(("Lists of its site", _lists(lists)))
+        rows.append(("Custom lists", _lists(lists)))
     if card is not None:
         corpus = card["corpus"]
         rows += [
@@ -209,13 +209,10 @@ def _layer_facts(card: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _lists(lists: CustomLists) -> str:
-    counts = (
-        (lists.deny, "always hidden"),
-        (lists.patterns, "found by a pattern"),
-        (lists.allow, "not hidden by themselves"),
+    return (
+        f"{len(lists.deny)} always hidden, {len(lists.patterns)} found by a pattern, {len(lists.allow)} not hidden by "
+        f"themselves; they are in {LISTS_FILE} in the clear; the figures here are without them"
     )
-    listed = ", ".join(f"{len(entries)} {what}" for entries, what in counts)
-    return f"{listed}; they stand in {LISTS_FILE} in the clear; the figures here are without them"
 
 
 _COPIES = {
@@ -234,24 +231,28 @@ _VOCABULARY = {
 }
 
 
-def _measured(found: Mapping[str, Any]) -> list[str]:
-    """Tables of one split: entities by type, tokens of any type, and leaks."""
-    used = found["consistent"]
-    concepts = [_CONCEPTS, _score_table(found["concepts"]["entity_strict"])] if "concepts" in found else []
-    leaks = [_LEAKS, _leak_table(used["leaks_by_type"])]
-    members = list(_members(found)) if "members" in found else []
-    return [_score_table(used["entity_strict"]), _use_table(found), *members, *leaks, *concepts]
+def _measured(scores: Mapping[str, Any]) -> Iterator[str]:
+    """Tables of one split: entities by type, tokens of any type, members of an ensemble, leaks and concepts."""
+    used = scores["consistent"]
+    yield _score_table(used["entity_strict"])
+    yield _use_table(scores)
+    if "members" in scores:
+        yield from _members(scores["members"], used)
+    yield _LEAKS
+    yield _leak_table(used["leaks_by_type"])
+    if "concepts" in scores:
+        yield _CONCEPTS
+        yield _score_table(scores["concepts"]["entity_strict"])
 
 
-def _members(found: Mapping[str, Any]) -> Iterator[str]:
+def _members(members: Sequence[Mapping[str, Any]], scores: Mapping[str, Any]) -> Iterator[str]:
     """The scores of an ensemble's members by themselves, and what the ensemble lacks."""
-    scores = found["consistent"]
     f1, missed = scores["entity_strict"]["micro"]["f1"], scores["token_binary"]["micro"]["fn"]
-    rows = [[one["model"], f"{100 * one['f1']:.2f}", one["missed"]] for one in found["members"]]
+    rows = [[one["model"], f"{100 * one['f1']:.2f}", one["missed"]] for one in members]
     rows.append(["all together", f"{100 * f1:.2f}", missed])
     yield markdown_table(["member by itself", "strict F", "missed tokens"], rows)
-    best = max(found["members"], key=lambda one: one["f1"])
-    fewest = min(found["members"], key=lambda one: one["missed"])
+    best = max(members, key=lambda one: one["f1"])
+    fewest = min(members, key=lambda one: one["missed"])
     if best["f1"] > f1:
         yield f"The ensemble lacks {100 * (best['f1'] - f1):.2f} of strict F to its member {best['model']}."
     if fewest["missed"] < missed:

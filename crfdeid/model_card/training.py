@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from crfdeid.augmentation import NO_COPIES, augment_corpus
 from crfdeid.consistency import make_consistent
 from crfdeid.corpora.layers import select_layer
 from crfdeid.corpora.splits import Corpus, Split
-from crfdeid.documents import CONCEPT, PHI, Document, LabelledSentence, Span
+from crfdeid.documents import CONCEPT, PHI, Document, Span
 from crfdeid.ensembles.ensemble import EnsembleTagger
 from crfdeid.errors import DataError, UsageError
 from crfdeid.evaluation.entities import score_entities
@@ -38,18 +38,15 @@ def _layer_facts(tagger: Tagger) -> dict[str, Any]:
 def concept_scores(tagger: Tagger, split: Split, phi: Mapping[str, Sequence[Span]]) -> dict[str, Any]:
     """Strict scores of the concepts that a model finds in the notes that have any annotated; nothing for PHI alone.
 
-    Args:
-        tagger: the trained model.
-        split: the notes.
-        phi: the hidden spans of each note, by its id.
+    ``phi`` has the hidden spans of each note, by its id.
     """
     if not isinstance(tagger, LayeredTagger):
         return {}
     part = split.annotated(CONCEPT)
     sentences = [[item.sentence for item in encoded.sentences] for encoded in part.encoded]
     spans = find_concepts(tagger, sentences, [phi[document.id] for document in part.documents])
-    found = {document.id: marked for document, marked in zip(part.documents, spans, strict=True)}
-    scores = score_entities([select_layer(document, CONCEPT) for document in part.documents], found, match="strict")
+    concepts = {document.id: marked for document, marked in zip(part.documents, spans, strict=True)}
+    scores = score_entities([select_layer(document, CONCEPT) for document in part.documents], concepts, match="strict")
     return {"concepts": {"entity_strict": scores.to_dict()}}
 
 
@@ -86,8 +83,8 @@ def train_model(
         The model's card (`crfdeid.model_card.card`).
 
     Raises:
-        UsageError: the folder is not empty, or cannot be exchanged for another; or a site's lists, which are saved in
-            the clear, with a private vocabulary.
+        UsageError: the folder is not empty, or cannot be exchanged for another; or custom lists, which are saved in the
+            clear, with a private vocabulary.
         DataError: no documents to train on or to choose thresholds on, the model cannot be written, or another process
             is writing it.
     """
@@ -96,7 +93,7 @@ def train_model(
     _require_annotated(tagger, splits)
     corpus = corpus.in_languages(languages_to_learn(tagger.settings, corpus.train.sentences))
     if lists is not None and key is not None:
-        raise UsageError("a site's lists would stand in the clear beside a private vocabulary: give them to redact")
+        raise UsageError("custom lists are saved in the clear, next to a private vocabulary: give them to redact")
 
     def fit() -> dict[str, Any]:
         tagger.fit(augment_corpus(corpus.train, augment).sentences, corpus.dev.sentences, on_progress=on_progress)
@@ -104,15 +101,11 @@ def train_model(
         card = {**make_card(tagger, corpus, key=key), "augment": copies}
         return card if base_model_sha256 is None else {**card, "base_model_sha256": base_model_sha256}
 
-    return write_model(tagger, fit, folder, key=key, lists=lists, overwrite=overwrite)
+    return _write_model(tagger, fit, folder, key=key, lists=lists, overwrite=overwrite)
 
 
 def require_phi(splits: Mapping[str, Split]) -> None:
-    """Refuse notes from which nothing can be learned or chosen.
-
-    Raises:
-        DataError: some hold no PHI.
-    """
+    """Refuse notes without PHI, from which nothing can be learned or chosen."""
     for name, split in splits.items():
         if not any(phi_tokens(document).any() for document in split.documents):
             raise DataError(f"the {_NOTES[name]} notes hold no PHI at all: give annotated notes")
@@ -134,7 +127,7 @@ def _require_annotated(tagger: Tagger, splits: Mapping[str, Split]) -> None:
                 )
 
 
-def write_model(
+def _write_model(
     tagger: Tagger,
     fit: Callable[[], dict[str, Any]],
     folder: Path,
@@ -143,22 +136,7 @@ def write_model(
     lists: CustomLists | None = None,
     overwrite: bool = False,
 ) -> dict[str, Any]:
-    """Train a model and write its folder, whole or not at all; the folder is known to be usable before the training.
-
-    Args:
-        tagger: the model.
-        fit: trains it; gives its card.
-        folder: as of `train_model`, and so are the others.
-        key: of its hashed vocabulary.
-        lists: lists that the model brings.
-        overwrite: replace a folder that is not empty.
-
-    Returns:
-        The model's card, with what ties it to the model.
-
-    Raises:
-        UsageError, DataError: as of `train_model`.
-    """
+    """Train a model by a function that returns its card, and write its folder, which is known to be usable before."""
     with whole_folder(folder) as partial:
         if not overwrite:
             require_new(folder)
@@ -183,8 +161,8 @@ def make_card(
     measured = {name: split for name, split in corpus.splits.items() if name != "train"}
     # A path can name people, a hospital or a project: only its last part is stored.
     name = corpus.name if corpus.is_synthetic else Path(corpus.name).resolve().name
-    found = {name: _predict(tagger, split) for name, split in measured.items()}
-    marked = _marked(corpus.dev, found["dev"]["consistent"])
+    predicted = {name: _predict(tagger, split) for name, split in measured.items()}
+    marked = _marked(corpus.dev, predicted["dev"]["consistent"])
     known = corpus.train.documents
     learned = type(tagger).traits(tagger.settings).is_trained and bool(known or reader) and not corpus.is_synthetic
     if reader is None and not known:
@@ -196,7 +174,7 @@ def make_card(
         **when,
         **_layer_facts(tagger),
         "corpus": {**corpus.statistics(), "name": name},
-        **{name: _measured(tagger, split, found[name]) for name, split in measured.items()},
+        **{name: _measured(tagger, split, predicted[name]) for name, split in measured.items()},
         "thresholds": card_thresholds(
             {name: token_probabilities(tagger, split.annotated(PHI).documents) for name, split in measured.items()}
         ),
@@ -214,16 +192,16 @@ def _predict(tagger: Tagger, split: Split) -> _Predictions:
     return {"alone": alone, "consistent": consistent}
 
 
-def _marked(split: Split, found: Mapping[str, Sequence[Span]]) -> list[Document]:
+def _marked(split: Split, predicted: Mapping[str, Sequence[Span]]) -> list[Document]:
     """The notes with the predicted spans as their PHI, also where PHI was not annotated."""
-    return [replace(one, spans=tuple(found[one.id]), phi_annotated=True) for one in split.documents]
+    return [replace(one, spans=tuple(predicted[one.id]), phi_annotated=True) for one in split.documents]
 
 
-def _measured(tagger: Tagger, split: Split, found: _Predictions) -> dict[str, Any]:
+def _measured(tagger: Tagger, split: Split, predicted: _Predictions) -> dict[str, Any]:
     """The scores in some notes: of PHI, each way of using the model, and of concepts where it finds them."""
     gold = split.annotated(PHI).documents
-    phi = {way: _scores(gold, {document.id: spans[document.id] for document in gold}) for way, spans in found.items()}
-    return {**phi, **concept_scores(tagger, split, found["consistent"]), **_member_scores(tagger, split)}
+    phi = {way: _scores(gold, {note.id: spans[note.id] for note in gold}) for way, spans in predicted.items()}
+    return {**phi, **concept_scores(tagger, split, predicted["consistent"]), **_member_scores(tagger, split)}
 
 
 def _member_scores(tagger: Tagger, split: Split) -> dict[str, Any]:
@@ -239,12 +217,12 @@ def _member_scores(tagger: Tagger, split: Split) -> dict[str, Any]:
     return {"members": rows}
 
 
-def _scores(gold: Sequence[Document], found: Mapping[str, Sequence[Span]]) -> dict[str, Any]:
-    scores = score_all(gold, found)
+def _scores(gold: Sequence[Document], predicted: Mapping[str, Sequence[Span]]) -> dict[str, Any]:
+    scores = score_all(gold, predicted)
     return {
         **{name: scores[name] for name in ("entity_strict", "token_binary")},
-        "leaks_by_type": {label: share.to_dict() for label, share in leaks_by_type(gold, found).items()},
-        "leaking_documents": Proportion(count_leaking_documents(gold, found), len(gold)).to_dict(),
+        "leaks_by_type": {label: share.to_dict() for label, share in leaks_by_type(gold, predicted).items()},
+        "leaking_documents": Proportion(count_leaking_documents(gold, predicted), len(gold)).to_dict(),
     }
 
 
@@ -254,32 +232,9 @@ _NOTICE = (
 )
 
 
-class _SharedFile(Protocol):
-    """A file of notes that were shared; `rnn.privacy.shared_file.SharedNotes` is one."""
-
-    @property
-    def sha256(self) -> str:
-        """The checksum of its content."""
-
-    def statistics(self) -> dict[str, Any]:
-        """Counts of sentences, tokens, spans and spans of each type."""
-
-
-class _SharedTagger(Tagger, Protocol):
-    """A model that learns from such files; `rnn.models.private.PrivateTagger` is one."""
-
-    def fit_shared(
-        self, shared: Sequence[Any], dev: Sequence[LabelledSentence], *, on_progress: OnProgress | None = None
-    ) -> None:
-        """Train from scratch."""
-
-    def known_words(self) -> Iterable[str]:
-        """The words that it has vectors for."""
-
-
 def train_on_shared(
-    tagger: _SharedTagger,
-    shared: Sequence[_SharedFile],
+    tagger: Any,
+    shared: Sequence[Any],
     corpus: Corpus,
     folder: Path,
     *,
@@ -289,11 +244,11 @@ def train_on_shared(
     """Train, measure and save a model of shared representations; inputs are validated before the training.
 
     Args:
-        tagger: an untrained model.
-        shared: the training data.
+        tagger: an untrained `rnn.models.private.PrivateTagger`.
+        shared: the training data, each an `rnn.privacy.shared_file.SharedNotes`.
         corpus: the notes with text, for development and test; none for training. Its name is that of the files.
-        folder: for the model.
-        lists: as of `crfdeid.model_card.training.train_model`, and so are the others.
+        folder: for the model, as of `train_model`, and so are the others.
+        lists: lists to save with the model.
         on_progress: called for each step of training.
 
     Returns:
@@ -311,10 +266,10 @@ def train_on_shared(
         card = make_card(tagger, replace(corpus, notices=(*corpus.notices, _NOTICE)), reader=known)
         return {**card, "corpus": _with_shared(card["corpus"], shared), "augment": NO_COPIES}
 
-    return write_model(tagger, fit, folder, lists=lists)
+    return _write_model(tagger, fit, folder, lists=lists)
 
 
-def _with_shared(corpus: dict[str, Any], shared: Sequence[_SharedFile]) -> dict[str, Any]:
+def _with_shared(corpus: dict[str, Any], shared: Sequence[Any]) -> dict[str, Any]:
     """The corpus part of a card, with shared files in place of training notes."""
     parts = [part.statistics() for part in shared]
     whole: dict[str, Any] = {name: sum(part[name] for part in parts) for name in ("sentences", "tokens", "spans")}

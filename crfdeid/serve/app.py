@@ -23,6 +23,7 @@ from crfdeid.known_phi.patients import patient_name
 from crfdeid.serve.service import Service
 from crfdeid.utils.html import render_page
 from crfdeid.utils.json import DECODER
+from crfdeid.validation import shape_errors
 
 try:
     from presidio_anonymizer import AnonymizerEngine, DeanonymizeEngine
@@ -52,31 +53,15 @@ _DEANONYMIZERS = ("decrypt", "deanonymize_keep")
 _MOST_DRAINED = 16  # times the limit, of a refused body
 _MOST_RESULTS = 5_000
 """Results of a request to Presidio's engine, whose time grows with their square."""
-
-
-_NOT_FOUND = "X-Unsupported-Entities"
-"""Header with the requested entities that the model does not find."""
 _LONGEST_HEADER = 2_000
 
 
-def _names(entities: Collection[str]) -> str:
-    """Entities in a header, sorted and percent-encoded; of very many, the first ones."""
+def _unsupported(entities: Collection[str]) -> dict[str, str]:
+    """Header with requested entities that the model does not find, percent-encoded; of very many, the first ones."""
     names = ", ".join(quote(entity, safe="") for entity in sorted(entities))
-    if len(names) <= _LONGEST_HEADER:
-        return names
-    return f"{names[:_LONGEST_HEADER].rpartition(', ')[0]}, ...".removeprefix(", ")
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _are_texts(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(one, str) for one in value)
-
-
-def _are_objects(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(one, dict) for one in value)
+    if len(names) > _LONGEST_HEADER:
+        names = f"{names[:_LONGEST_HEADER].rpartition(', ')[0]}, ...".removeprefix(", ")
+    return {"X-Unsupported-Entities": names} if entities else {}
 
 
 def _names_patient(value: Any) -> bool:
@@ -88,32 +73,25 @@ def _names_patient(value: Any) -> bool:
     return True
 
 
-def _is_text_or_texts(value: Any) -> bool:
-    return _is_text(value) or _are_texts(value)
-
-
-# The fields of each request, with the test of a value. A field of _REFUSED would change the result in Presidio: a
-# client's regular expressions could take all our time, and to ignore one could leave PHI.
-_ANALYZE: Mapping[str, Callable[[Any], bool]] = {
-    "text": _is_text_or_texts,
-    "language": _is_text,
-    "entities": _are_texts,
-    "correlation_id": _is_text,
+# The fields of each request, with the shape of a value (`crfdeid.validation.shape_errors`), or a test of it.
+_TEXTS, _OBJECTS, _OBJECT = [str], [{str: Any}], {str: Any}
+_ANALYZE = {
+    "text": (str, _TEXTS),
+    "language": str,
+    "entities": _TEXTS,
+    "correlation_id": str,
     "score_threshold": lambda value: type(value) in (int, float) and 0 <= value <= 1,
-    "return_decision_process": lambda value: isinstance(value, bool),
-    "allow_list": _are_texts,
+    "return_decision_process": bool,
+    "allow_list": _TEXTS,
     "allow_list_match": lambda value: value == "exact",
 }
+# They would change the result in Presidio: a client's regular expressions could take all our time, and to ignore one
+# could leave PHI.
 _REFUSED = ("ad_hoc_recognizers", "context", "regex_flags")
-_ANONYMIZE = {"text": _is_text, "analyzer_results": _are_objects, "anonymizers": lambda value: isinstance(value, dict)}
-_DEANONYMIZE = {
-    "text": _is_text,
-    "anonymizer_results": _are_objects,
-    "deanonymizers": lambda value: isinstance(value, dict),
-}
-_REDACT = {"text": _is_text_or_texts, "patient": _names_patient}
-_PREVIEW = {"text": _is_text}
-_EXPLAIN = {"text": _is_text, "offset": lambda value: type(value) is int}
+_ANONYMIZE = {"text": str, "analyzer_results": _OBJECTS, "anonymizers": _OBJECT}
+_DEANONYMIZE = {"text": str, "anonymizer_results": _OBJECTS, "deanonymizers": _OBJECT}
+_REDACT = {"text": (str, _TEXTS), "patient": _names_patient}
+_EXPLAIN = {"text": str, "offset": int}
 
 
 @dataclass(frozen=True)
@@ -139,13 +117,7 @@ class Access:
 
 @dataclass(frozen=True)
 class ModelFacts:
-    """What the page says of the model.
-
-    Args:
-        name: the built-in model's, or the folder's.
-        digest: its digest.
-        validation: what it was measured on, as one or two sentences.
-    """
+    """Name, digest and validation (a sentence or two on its scores) of the model, for the page."""
 
     name: str
     digest: str
@@ -153,30 +125,24 @@ class ModelFacts:
 
 
 def make_app(service: Service, access: Access, model: ModelFacts) -> Starlette:
-    """The application, for a server of ASGI.
-
-    Args:
-        service: the model and the policy.
-        access: who may ask for what.
-        model: what the page says of the model.
-    """
+    """The application, for a server of ASGI."""
     app = Starlette(routes=_Api(service, access, model).routes(), exception_handlers={HTTPException: _refusal})
     app.router.redirect_slashes = False  # A redirection would name the host of the request.
     return app
 
 
 async def _refusal(_: Request, refused: HTTPException) -> Response:
-    return _answer({"error": refused.detail}, refused.status_code, refused.headers)
+    return JSONResponse({"error": refused.detail}, refused.status_code, {**_HEADERS, **(refused.headers or {})})
 
 
-def _answer(content: Any, status: int = 200, more: Mapping[str, str] | None = None) -> Response:
-    return JSONResponse(content, status, {**_HEADERS, **(more or {})})
+def _answer(content: Any, status: int = 200) -> Response:
+    return JSONResponse(content, status, _HEADERS)
 
 
-def _answer_each(asked: str | list[str], results: Sequence[str], more: Mapping[str, str] | None = None) -> Response:
+def _answer_each(asked: str | list[str], results: Sequence[str], more: Mapping[str, str]) -> Response:
     """The answer to a text, or to a list of texts, from the JSON of each result; with more headers."""
     content = results[0] if isinstance(asked, str) else f"[{','.join(results)}]"
-    return Response(content, media_type="application/json", headers={**_HEADERS, **(more or {})})
+    return Response(content, media_type="application/json", headers={**_HEADERS, **more})
 
 
 def _as_json(content: Any) -> str:
@@ -184,7 +150,7 @@ def _as_json(content: Any) -> str:
 
 
 class _Api:
-    """The routes; arguments as of `make_app`."""
+    """The routes."""
 
     def __init__(self, service: Service, access: Access, model: ModelFacts) -> None:
         self.service, self.access = service, access
@@ -193,8 +159,8 @@ class _Api:
         self.page = render_page(page, "serve", needs_token=access.token is not None, model=model)
 
     def routes(self) -> list[Route]:
-        token = self.access.token
-        found = [
+        token, reveal = self.access.token, self.access.reveal_token
+        routes = [
             self._route("/", self.show_page, None, "GET"),
             self._route("/health", self.health, None, "GET"),
             self._route("/recognizers", self.recognizers, token, "GET"),
@@ -206,14 +172,12 @@ class _Api:
             self._route("/preview", self.preview, token),
             self._route("/explain", self.explain, token),
         ]
-        if self.access.reveal_token is None:
-            return found
-        reveal = self.access.reveal_token
-        return [
-            *found,
-            self._route("/deanonymizers", self.deanonymizers, reveal, "GET"),
-            self._route("/deanonymize", self.deanonymize, reveal),
-        ]
+        if reveal is not None:
+            routes += [
+                self._route("/deanonymizers", self.deanonymizers, reveal, "GET"),
+                self._route("/deanonymize", self.deanonymize, reveal),
+            ]
+        return routes
 
     def _route(self, path: str, handle: _Handler, token: bytes | None, method: str = "POST") -> Route:
         async def answer(request: Request) -> Response:
@@ -245,7 +209,7 @@ class _Api:
                 raise HTTPException(401, needed, {"WWW-Authenticate": "Bearer"})
 
     async def _fields(
-        self, request: Request, known: Mapping[str, Callable[[Any], bool]], refused: Collection[str] = ()
+        self, request: Request, known: Mapping[str, Any], refused: Collection[str] = ()
     ) -> dict[str, Any]:
         """The fields of a request's JSON object that have a value."""
         if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
@@ -271,7 +235,9 @@ class _Api:
         if not fields.keys() <= known.keys():
             raise HTTPException(400, f"an unknown field: there are {', '.join(known)}")
         for name, value in fields.items():
-            if not known[name](value):
+            expected = known[name]
+            is_test = callable(expected) and not isinstance(expected, type)
+            if not expected(value) if is_test else any(shape_errors(value, expected)):
                 raise HTTPException(400, f"{name} has no valid value")
         if "text" not in fields:
             raise HTTPException(400, "No text provided")
@@ -327,8 +293,8 @@ class _Api:
         def results(document: Document) -> str:
             return _as_json(self._results(document, wanted, asked))
 
-        found = await self._bounded(request, self.service.annotate(texts, finish=results))
-        return _answer_each(text, found, {_NOT_FOUND: _names(others)} if others else None)
+        answers = await self._bounded(request, self.service.annotate(texts, finish=results))
+        return _answer_each(text, answers, _unsupported(others))
 
     def _results(self, document: Document, wanted: set[str], asked: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Results as Presidio's analyzer writes them, by position."""
@@ -392,10 +358,10 @@ class _Api:
         text = asked["text"]
         texts = [text] if isinstance(text, str) else text
         work = self.service.redact(texts, patient=asked.get("patient"), finish=_redacted)
-        return _answer_each(text, await self._bounded(request, work))
+        return _answer_each(text, await self._bounded(request, work), {})
 
     async def preview(self, request: Request) -> Response:
-        asked = await self._fields(request, _PREVIEW)
+        asked = await self._fields(request, {"text": str})
         return _answer(await self._bounded(request, self.service.run(self.service.preview, asked["text"])))
 
     async def explain(self, request: Request) -> Response:

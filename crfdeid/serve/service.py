@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 from crfdeid.documents import Document, Evidence, merge, merge_evidence
 from crfdeid.errors import DataError, LimitError, SettingError, UsageError, panics_as_errors
@@ -20,9 +20,6 @@ from crfdeid.redaction.redact import redact
 from crfdeid.redaction.redactor import StartedRedactor
 from crfdeid.thresholds import threshold_in
 from crfdeid.utils.process import collecting_seldom
-
-_Args = ParamSpec("_Args")
-_Value = TypeVar("_Value")
 
 _SENSITIVITIES = (0.9, 0.95, 0.98, 0.99, 0.995, 0.997, 0.999)
 _LONGEST_TRIAL = 20_000
@@ -37,17 +34,11 @@ _LEAST_COUNTED = 64  # characters as which a shorter text counts
 
 @dataclass(eq=False, frozen=True)
 class _Request:
-    """A caller's texts.
-
-    Attributes:
-        texts: the texts.
-        finish: what is made of each annotated text.
-        answer: what is made of them all; done, if the caller is gone.
-    """
+    """A caller's texts."""
 
     texts: Sequence[str]
-    finish: Callable[[Document], Any]
-    answer: asyncio.Future[list[Any]]
+    finish: Callable[[Document], Any]  # makes the result of an annotated text
+    answer: asyncio.Future[list[Any]]  # the results; done, if the caller is gone
 
     @cached_property
     def characters(self) -> int:
@@ -61,12 +52,7 @@ class _Request:
 
 
 class _Batch:
-    """Requests whose texts are tagged together, step by step.
-
-    Args:
-        requests: the requests, of one size.
-        model: the pipeline.
-    """
+    """Requests of one size, whose texts are tagged together, step by step."""
 
     def __init__(self, requests: Sequence[_Request], model: Deidentifier) -> None:
         self.requests, self.size = requests, requests[0].size
@@ -105,10 +91,6 @@ class _Lane:
 
     A request interrupts those of a larger class of size. Of each class one batch has begun at most, so that the batches
     that have begun take no more memory than two of the largest.
-
-    Args:
-        model: the pipeline.
-        name: of the thread.
     """
 
     def __init__(self, model: Deidentifier, name: str) -> None:
@@ -190,10 +172,9 @@ class Service:
                 self._thresholds[sensitivity] = threshold_in(redactor.card, sensitivity)
         self._short, self._long = _Lane(self.model, "crfdeid-short"), _Lane(self.model, "crfdeid-long")
 
-    async def run(self, work: Callable[_Args, _Value], *args: _Args.args, **options: _Args.kwargs) -> _Value:
+    async def run(self, work: Callable[..., Any], *args: Any) -> Any:
         """Do other work, between that for long texts; a panic of a library is raised as `PanicError`."""
-        guarded = panics_as_errors()(work)
-        return await asyncio.wrap_future(self._long.thread.submit(guarded, *args, **options))
+        return await asyncio.wrap_future(self._long.thread.submit(panics_as_errors()(work), *args))
 
     async def annotate(self, texts: Sequence[str], *, finish: Callable[[Document], Any] = _whole) -> list[Any]:
         """Return texts as documents with their PHI; a text that fails does not fail those of other callers.
@@ -202,7 +183,7 @@ class Service:
 
         Args:
             texts: the texts.
-            finish: what to make of each document, on the thread that tagged it.
+            finish: makes the result of a document, on the thread that tagged it.
 
         Raises:
             EncodingError: a text is not Unicode, or in mojibake that the policy does not accept.
@@ -252,14 +233,8 @@ class Service:
 
     def _spans_at(self, threshold: float | None, text: str) -> list[list[Any]]:
         model = self.model
-        at = Deidentifier(
-            model.tagger,
-            threshold=threshold,
-            consistent=model.consistent,
-            lists=model.lists,
-            concepts=False,
-            members=False,
-        )
+        settings: dict[str, Any] = {"consistent": model.consistent, "lists": model.lists}
+        at = Deidentifier(model.tagger, threshold=threshold, concepts=False, members=False, **settings)
         document = at.annotate(text)
         evidence, spans = merge_evidence(document.spans, document.evidence), merge(document.spans)
         texts = [self._replacements(document, operator) for operator in ("label", "mask", "surrogate")]

@@ -221,7 +221,7 @@ def test_a_model_brings_the_lists_that_it_was_trained_with(
     assert train(tmp_path, "--lists", site) == 0
     assert main(["info", str(tmp_path / "trained")]) == 0
     said = capsys.readouterr().out
-    assert said.count("- Lists of its site: 1 always hidden, 0 found by a pattern, 0 not hidden by themselves") == 2
+    assert said.count("- Custom lists: 1 always hidden, 0 found by a pattern, 0 not hidden by themselves") == 2
     assert "Tawn" not in said
     (tmp_path / "a.txt").write_text("At Tawn List on 1/2/2031, Marsh House")
     more = tmp_path / "more.toml"
@@ -235,7 +235,7 @@ def test_lists_do_not_stand_in_the_clear_beside_a_private_vocabulary(
 ) -> None:
     monkeypatch.setenv("CRFDEID_SECRET", "0123456789abcdef")
     assert train(tmp_path, "--lists", site, "--private-vocabulary") == 2
-    assert "would stand in the clear beside a private vocabulary" in capsys.readouterr().err
+    assert "custom lists are saved in the clear" in capsys.readouterr().err
     assert not (tmp_path / "trained").exists()
 
 
