@@ -89,8 +89,9 @@ def options() -> list[click.Parameter]:
     own = options_of(
         JointArguments,
         without=["augment", "pseudonymise", "neighbours_from", "unlabelled_notes"],
-        sources={"default": (), "help": "Table 4: kinds of word vectors, separated by commas, or files of them; kinds"},
+        sources={"default": (), "help": "Table 4: word vectors, separated by commas: files, or kinds"},
         types={"default": "all"},
+        dev={"help": "documents to choose a network's best epoch on"},
         profile={"help": "settings that the models start from: default, or lange2020 in every model that has it"},
         share={"usual": f"all; without --train {SMALL_SHARE}"},
     )

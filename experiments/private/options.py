@@ -171,12 +171,13 @@ class PrivateArguments(CommonSettings):
 def options() -> list[click.Parameter]:
     """Options of the command."""
     embedding = f"{_EMBEDDING['default']}; with the paper's profile {_EMBEDDING['friedrich2019']}"
+    texts = "word vectors, separated by commas: files, or methods by which they are trained here"
     return options_of(
         PrivateArguments,
         without=["augment", "pseudonymise", "share", "neighbours_from", "unlabelled_notes"],
         profile={"help": f"amounts of training: default, which are small, or the paper's: {', '.join(SIZES)}"},
         seeds={"default": None, "usual": _usual(lambda sizes: [sizes.seeds])},
-        sources={"default": None, "known": tuple(RECIPES), "usual": embedding},
+        sources={"default": None, "help": texts, "known": tuple(RECIPES), "usual": embedding},
         dev={"help": "documents that end each part of the training"},
         test={"help": "documents to score and to attack"},
     )
