@@ -259,7 +259,7 @@ def run_cells(
     """
     follow = on_progress or (lambda cell, progress: None)
     jobs = min(jobs, len(groups))
-    if jobs == 1:
+    if jobs <= 1:  # none where all cells are stored
         for group in groups:
             yield from plan.fit(group, corpus, follow)
         return
