@@ -394,9 +394,5 @@ class Utf16:
         return point
 
     def span(self, start: int, end: int, label: str) -> Span:
-        """A span from offsets in UTF-16 code units.
-
-        Raises:
-            DataError: as of `points`.
-        """
+        """A span from offsets in UTF-16 code units."""
         return Span(self.points(start), self.points(end), label)

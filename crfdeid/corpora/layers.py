@@ -53,9 +53,6 @@ def read_concepts(path: Path, *, format: str = "auto", ignored_types: Iterable[s
 
     Returns:
         The documents, and the number of ignored spans.
-
-    Raises:
-        UsageError, DataError: as of `read_corpus`.
     """
     documents, ignored = concept_documents(read_corpus(path, format=format)), set(ignored_types)
     count = sum(span.label in ignored for document in documents for span in document.spans)

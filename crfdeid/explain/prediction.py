@@ -211,11 +211,7 @@ def explain_prediction(
 def explain_tokens(
     tagger: Tagger, sentence: Sentence, tokens: Sequence[int], wanted: ExplainRequest
 ) -> list[Explanation]:
-    """Explain several tokens of a sentence, as `explain_prediction` does, with shared computations.
-
-    Raises:
-        UsageError: see `explain_prediction`.
-    """
+    """Explain several tokens of a sentence, as `explain_prediction` does, with shared computations."""
     for token in (*tokens, *wanted.replacing):
         if not 0 <= token < len(sentence.tokens):
             raise SettingError(f"no token {token}: this sentence has {len(sentence.tokens)}, numbered from 0")
