@@ -22,9 +22,8 @@ from rnn.interpret import ExplainsWords
 from rnn.layers.dropout import WordDropout
 from rnn.network import SUBWORD_VECTORS, uniform
 from rnn.saving import SavedWords
-from rnn.settings import WindowSettings, WordSettings
-from rnn.training.schedules import BatchingSpec, Phase, Schedule, falling_rate
-from rnn.training.steps import per_sentence
+from rnn.settings import WordSettings
+from rnn.training.schedules import BatchingSpec, Phase
 from rnn.vocab import Vocabulary
 
 
@@ -161,21 +160,12 @@ class ReadsWords(ExplainsWords):
         return self.blank_processor().read(described, arrays, key)
 
     def tables(self, processor: Any, rngs: nnx.Rngs) -> dict[str, jax.Array]:
-        """Initial word vectors."""
-        return {"words": word_table(processor.vocabulary, self.settings, self.vectors, rngs.params())}
-
-
-def word_table(
-    vocabulary: Vocabulary, settings: WordSettings, vectors: WordVectors | None, key: jax.Array
-) -> jax.Array:
-    """Initial word vectors, [V, D]: pretrained ones where there are, random ones elsewhere."""
-    table = uniform(key, (len(vocabulary), settings.embedding_dim), settings.embedding_range)
-    return table if vectors is None else jnp.asarray(initial_table(vocabulary, vectors, table))
-
-
-def trains(settings: WordSettings) -> Callable[[str], bool]:
-    """Parameter name -> whether it is trained: all but frozen word vectors."""
-    return lambda name: not (settings.freeze_embeddings and name.startswith("tables.") and name.endswith("words"))
+        """Initial word vectors: pretrained ones where there are, random ones elsewhere."""
+        shape = (len(processor.vocabulary), self.settings.embedding_dim)
+        table = uniform(rngs.params(), shape, self.settings.embedding_range)
+        if self.vectors is not None:
+            table = jnp.asarray(initial_table(processor.vocabulary, self.vectors, table))
+        return {"words": table}
 
 
 def word_dropout(
@@ -190,15 +180,8 @@ def word_phase(
     name: str, settings: WordSettings, rows: Sequence[Row], updates: BatchingSpec, drop: Mapping[str, WordDropout]
 ) -> Phase:
     """One epoch on some rows, with word dropout (`word_dropout`), clipping and frozen vectors by the settings."""
-    return Phase(name, rows, updates, settings.lr, max_norm=settings.max_norm, drop=drop, trains=trains(settings))
 
+    def trains(parameter: str) -> bool:
+        return not (settings.freeze_embeddings and parameter.startswith("tables.") and parameter.endswith("words"))
 
-def window_processor(settings: WindowSettings) -> WordProcessor:
-    """Processor of context windows, without words."""
-    return WordProcessor(Vocabulary((), settings.fold_digits), {}, margin=settings.window // 2)
-
-
-def sentence_schedule(name: str, settings: WordSettings, processor: WordProcessor, rows: Sequence[Row]) -> Schedule:
-    """Train by one update a sentence, with word dropout; the epochs are all made."""
-    phase = word_phase(name, settings, rows, per_sentence(), word_dropout(processor, rows, settings))
-    return falling_rate(lambda epoch: phase, settings)
+    return Phase(name, rows, updates, settings.lr, max_norm=settings.max_norm, drop=drop, trains=trains)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import Any, ClassVar, final
 
 import jax
 import jax.numpy as jnp
@@ -24,8 +24,10 @@ from rnn.layers.softmax import SoftmaxScores
 from rnn.network import uniform
 from rnn.settings import WindowSettings, paper_settings
 from rnn.tagger import NetworkTagger
-from rnn.training.schedules import Schedule
-from rnn.words import ReadsWords, WordProcessor, sentence_schedule, window_processor
+from rnn.training.schedules import Schedule, falling_rate
+from rnn.training.steps import per_sentence
+from rnn.vocab import Vocabulary
+from rnn.words import ReadsWords, WordProcessor, word_dropout, word_phase
 
 
 def context_windows(vectors: jax.Array, width: int) -> jax.Array:
@@ -65,6 +67,29 @@ class WindowNetwork(nnx.Module):
     ) -> dict[str, SoftmaxScores]:
         """Scores before the softmax. The length is not needed: padding after a sentence does not change its scores."""
         return {PHI: SoftmaxScores(self(context_windows(vectors["words"], self.window), key))}
+
+
+class WindowTagger(ReadsWords, NetworkTagger):
+    """Tagger with a `WindowNetwork`; it is trained by one update a sentence, in all epochs."""
+
+    trains_together = True
+    settings: WindowSettings
+
+    def blank_processor(self) -> WordProcessor:
+        """Processor without words."""
+        return WordProcessor(Vocabulary((), self.settings.fold_digits), {}, margin=self.settings.window // 2)
+
+    def sizes(self, processor: WordProcessor) -> dict[str, Any]:
+        """Arguments of both networks."""
+        names = ("window", "hidden", "dropout", "init_range")
+        own = {name: getattr(self.settings, name) for name in names}
+        return {**own, "dim": self.settings.embedding_dim, "tags": len(processor.tags[PHI])}
+
+    def schedule(self, processor: WordProcessor, rows: Sequence[Row]) -> Schedule:
+        """One update a sentence, with word dropout."""
+        settings = self.settings
+        phase = word_phase(self.model, settings, rows, per_sentence(), word_dropout(processor, rows, settings))
+        return falling_rate(lambda epoch: phase, settings)
 
 
 def scan_unroll() -> int:
@@ -160,7 +185,7 @@ class ElmanSettings(WindowSettings):
 
 
 @final
-class ElmanTagger(ReadsWords, NetworkTagger):
+class ElmanTagger(WindowTagger):
     """Tagger with the Elman network.
 
     Example:
@@ -175,7 +200,6 @@ class ElmanTagger(ReadsWords, NetworkTagger):
 
     model = "elman"
     settings_class = ElmanSettings
-    trains_together = True
     settings: ElmanSettings
 
     @classmethod
@@ -184,27 +208,9 @@ class ElmanTagger(ReadsWords, NetworkTagger):
         paper = ElmanSettings(window=11, hidden=100, layers=1, **paper_settings("yadav2016", "windows"))
         return {"default": ElmanSettings(), "yadav2016": paper}
 
-    def blank_processor(self) -> WordProcessor:
-        """Processor without words."""
-        return window_processor(self.settings)
-
     def network(self, processor: WordProcessor, rngs: nnx.Rngs) -> Elman:
         """Create the network."""
-        settings = self.settings
-        return Elman(
-            window=settings.window,
-            dim=settings.embedding_dim,
-            hidden=settings.hidden,
-            tags=len(processor.tags[PHI]),
-            layers=settings.layers,
-            dropout=settings.dropout,
-            init_range=settings.init_range,
-            rngs=rngs,
-        )
-
-    def schedule(self, processor: WordProcessor, rows: Sequence[Row]) -> Schedule:
-        """One update a sentence; the epochs are all made."""
-        return sentence_schedule(self.model, self.settings, processor, rows)
+        return Elman(**self.sizes(processor), layers=self.settings.layers, rngs=rngs)
 
     def input_norms(self, network: Elman) -> Iterable[WeightNorm]:
         """Norms of the first layer's weights for each word of the window."""

@@ -12,18 +12,14 @@ import numpy as np
 from flax import nnx
 from jax import lax
 
-from crfdeid.documents import PHI
 from crfdeid.explain.data import TagMatrix, WeightNorm
 from features.tokens import Sentence
-from rnn.batching import Row
 from rnn.interpret import window_norms
 from rnn.layers.dropout import dropout_factors
-from rnn.models.elman import WindowNetwork, context_windows, scan_unroll
+from rnn.models.elman import WindowNetwork, WindowTagger, context_windows, scan_unroll
 from rnn.network import embedding_lookup, uniform
 from rnn.settings import WindowSettings, paper_settings
-from rnn.tagger import NetworkTagger
-from rnn.training.schedules import Schedule
-from rnn.words import ReadsWords, WordProcessor, sentence_schedule, window_processor
+from rnn.words import WordProcessor
 
 
 class Jordan(WindowNetwork):
@@ -96,12 +92,11 @@ class JordanSettings(WindowSettings):
 
 
 @final
-class JordanTagger(ReadsWords, NetworkTagger):
+class JordanTagger(WindowTagger):
     """Tagger with the Jordan network."""
 
     model = "jordan"
     settings_class = JordanSettings
-    trains_together = True
     settings: JordanSettings
 
     @classmethod
@@ -110,26 +105,9 @@ class JordanTagger(ReadsWords, NetworkTagger):
         paper = JordanSettings(window=9, hidden=150, **paper_settings("yadav2016", "windows"))
         return {"default": JordanSettings(), "yadav2016": paper}
 
-    def blank_processor(self) -> WordProcessor:
-        """Processor without words."""
-        return window_processor(self.settings)
-
     def network(self, processor: WordProcessor, rngs: nnx.Rngs) -> Jordan:
         """Create the network."""
-        settings = self.settings
-        return Jordan(
-            window=settings.window,
-            dim=settings.embedding_dim,
-            hidden=settings.hidden,
-            tags=len(processor.tags[PHI]),
-            dropout=settings.dropout,
-            init_range=settings.init_range,
-            rngs=rngs,
-        )
-
-    def schedule(self, processor: WordProcessor, rows: Sequence[Row]) -> Schedule:
-        """One update a sentence; the epochs are all made."""
-        return sentence_schedule(self.model, self.settings, processor, rows)
+        return Jordan(**self.sizes(processor), rngs=rngs)
 
     def input_norms(self, network: Jordan) -> Iterable[WeightNorm]:
         """Norms of the hidden layer's weights for each word of the window."""
