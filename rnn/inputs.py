@@ -68,16 +68,12 @@ class Characters:
         if found is None:
             if len(seen) >= _MOST_REMEMBERED:
                 seen.clear()
-            found = seen[word] = self._ids_of(word)
+            known: dict[str, int] = self._ids  # type: ignore[attr-defined]
+            half = self.most // 2
+            read = word if len(word) <= self.most else word[:half] + word[-half:]
+            found = seen[word] = np.zeros(self.most, np.int32)
+            found[: len(read)] = [known.get(character, UNKNOWN) for character in read]
         return found
-
-    def _ids_of(self, word: str) -> np.ndarray:
-        known: dict[str, int] = self._ids  # type: ignore[attr-defined]
-        half = self.most // 2
-        read = word if len(word) <= self.most else word[:half] + word[-half:]
-        ids = np.zeros(self.most, np.int32)
-        ids[: len(read)] = [known.get(character, UNKNOWN) for character in read]
-        return ids
 
     def rows(self, words: Sequence[str]) -> np.ndarray:
         """Ids of the characters of each word, [T, C]."""

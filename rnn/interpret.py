@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import jax
@@ -209,7 +210,8 @@ def near_words(vocabulary: Vocabulary, table: np.ndarray, words: Sequence[str], 
         words: the words to show neighbours of; empty for some frequent ones.
         count: neighbours of each word.
     """
-    unasked = [] if vocabulary.key is not None else _frequent(vocabulary)
+    frequent = (word for word in vocabulary.words if word.isalpha() and len(word) >= _SHORTEST)  # sorted by frequency
+    unasked = [] if vocabulary.key is not None else [*islice(frequent, _FREQUENT)]
     vectors = table[FIRST_WORD:].astype(np.float32)
     found = []
     for word in words or unasked:
@@ -222,11 +224,6 @@ def near_words(vocabulary: Vocabulary, table: np.ndarray, words: Sequence[str], 
         near = [(vocabulary.words[row], cosine) for row, cosine in pairs if row != number - FIRST_WORD]
         found.append(NearestWords(word, tuple(near[:count])))
     return tuple(found)
-
-
-def _frequent(vocabulary: Vocabulary) -> list[str]:
-    """Some frequent words: a vocabulary is sorted by frequency."""
-    return [word for word in vocabulary.words if word.isalpha() and len(word) >= _SHORTEST][:_FREQUENT]
 
 
 class ExplainsWords:

@@ -36,7 +36,9 @@ class Structure(NamedTuple):
         """Split a network into its structure and its parameters."""
         graph, state = nnx.split(network)
         leaves, tree = jax.tree_util.tree_flatten_with_path(state)
-        params = {f"network.{_dotted(path)}": leaf for path, leaf in leaves}
+        # Flax appends ".value" to the path of a parameter's array.
+        paths = [jax.tree_util.keystr(path, simple=True, separator=".").removesuffix(".value") for path, _ in leaves]
+        params = {f"network.{path}": leaf for path, (_, leaf) in zip(paths, leaves, strict=True)}
         return cls(graph, tree, tuple(params)), params
 
     def network(self, params: Mapping[str, Any]) -> Any:
@@ -66,11 +68,6 @@ class TrainedModel(NamedTuple):
 def with_tables(tables: Mapping[str, Any], params: Params) -> Params:
     """Add tables by name to the parameters of a network."""
     return {**{f"tables.{name}": table for name, table in tables.items()}, **params}
-
-
-def _dotted(path: Any) -> str:
-    # Flax appends ".value" to the path of a parameter's array.
-    return jax.tree_util.keystr(path, simple=True, separator=".").removesuffix(".value")
 
 
 PHI_TAG_IDS = "decided"

@@ -74,7 +74,13 @@ def read_fasttext(path: Path, *, limit: int) -> WordVectors:
     Raises:
         DataError: the file is damaged or cut off, or holds a classifier or rounded (quantised) vectors.
     """
-    layout = _checked_layout(path, limit)
+    try:
+        with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            layout = _layout(content, limit, path)
+    except DataError:
+        raise
+    except (struct.error, ValueError):
+        raise IntegrityError(_DAMAGED, path=path) from None
     rows = np.memmap(path, "<f4", "r", layout.offset, layout.shape)  # [words + buckets, D]
     buckets = rows[len(rows) - layout.buckets :]
     first: dict[str, int] = {}  # the first vector of a repeated word counts
@@ -86,7 +92,11 @@ def read_fasttext(path: Path, *, limit: int) -> WordVectors:
     if not (np.isfinite(table).all() and np.isfinite(buckets[:kept]).all()):
         raise IntegrityError(_NOT_FINITE, path=path)
     subwords = SubwordVectors(np.array(buckets, np.float32), layout.min_n, layout.max_n) if kept else None
-    return WordVectors(tuple(first), table, subwords, _notices(path, layout, kept))
+    notice = (
+        f"{path.name}: its n-grams have {layout.buckets:,} buckets, too many to store with a model; they are left out, "
+        "so words that it does not list have no vector."
+    )
+    return WordVectors(tuple(first), table, subwords, (notice,) if layout.max_n and not kept else ())
 
 
 def _mean(word: str, own: np.ndarray, buckets: np.ndarray, layout: _Layout) -> npt.NDArray[np.float32]:
@@ -97,32 +107,8 @@ def _mean(word: str, own: np.ndarray, buckets: np.ndarray, layout: _Layout) -> n
     return np.concatenate([own[None], buckets[parts]]).mean(axis=0)
 
 
-def _notices(path: Path, layout: _Layout, kept: int) -> tuple[str, ...]:
-    if kept or not layout.max_n:
-        return ()
-    return (
-        f"{path.name}: its n-grams have {layout.buckets:,} buckets, too many to store with a model; they are left out, "
-        "so words that it does not list have no vector.",
-    )
-
-
-def _checked_layout(path: Path, limit: int) -> _Layout:
-    try:
-        with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            return _layout(content, limit, path)
-    except (struct.error, ValueError) as error:
-        if isinstance(error, DataError):
-            raise
-        raise IntegrityError(_DAMAGED, path=path) from None
-
-
 def _layout(content: mmap.mmap, limit: int, path: Path) -> _Layout:
-    """Read a file up to its table, which must have the announced size and be complete.
-
-    Raises:
-        struct.error, ValueError: the file is cut off, or has no words.
-        FormatError: a classifier, or rounded vectors.
-    """
+    """Read a file up to its table, which must have the announced size and be complete."""
     dim, *_, buckets, min_n, max_n, _ = _SETTINGS.unpack_from(content)
     entries, count, labels, _, pruned = _WORDS.unpack_from(content, _SETTINGS.size)
     if entries < 1:
@@ -173,7 +159,9 @@ def read_vectors(path: Path, *, limit: int = 200_000) -> WordVectors:
         DataError: the file cannot be read, has another format, is damaged or cut off.
     """
     try:
-        head = _head(path)
+        require_file(path)
+        with _open(path) as stream:
+            head = stream.read(_HEAD_BYTES)
     except OSError as error:
         raise ReadError(f"cannot be read: {error.strerror or 'not a gzip file'}", path=path) from None
     except (EOFError, zlib.error):
@@ -183,10 +171,14 @@ def read_vectors(path: Path, *, limit: int = 200_000) -> WordVectors:
         return read_fasttext(path, limit=limit)
     if kind != "binary":
         _check_lines(path, dim, limit, header=kind == "text")
-    with _quiet():
-        loaded = _load(kind, path, limit)
-    if loaded is None:
-        raise IntegrityError(_DAMAGED, path=path)
+    from gensim.models import KeyedVectors  # noqa: PLC0415  a second to import
+
+    options: dict[str, Any] = {"binary": kind == "binary", "no_header": kind == "glove", "unicode_errors": "replace"}
+    try:
+        with _quiet():
+            loaded: Any = KeyedVectors.load_word2vec_format(str(path), limit=limit, **options)
+    except _FAILURES:
+        raise IntegrityError(_DAMAGED, path=path) from None
     words = tuple(word for word in loaded.index_to_key[:limit] if word is not None)  # None for a repeated word
     table = np.array(loaded.vectors[: len(words)], np.float32)
     if not np.isfinite(table).all():
@@ -194,27 +186,9 @@ def read_vectors(path: Path, *, limit: int = 200_000) -> WordVectors:
     return WordVectors(words, table)
 
 
-def _load(kind: str, path: Path, limit: int) -> Any:
-    """Read gensim's KeyedVectors; None if gensim fails."""
-    from gensim.models import KeyedVectors  # noqa: PLC0415  a second to import
-
-    try:
-        return KeyedVectors.load_word2vec_format(
-            str(path), binary=kind == "binary", no_header=kind == "glove", limit=limit, unicode_errors="replace"
-        )
-    except _FAILURES:
-        return None
-
-
 def _open(path: Path) -> BinaryIO:
     """Open a file as gensim does: gzip is recognised by the name."""
     return cast(BinaryIO, gzip.open(path) if path.suffix == ".gz" else path.open("rb"))
-
-
-def _head(path: Path) -> bytes:
-    require_file(path)
-    with _open(path) as stream:
-        return stream.read(_HEAD_BYTES)
 
 
 def _recognise(head: bytes, path: Path) -> tuple[str, int]:

@@ -218,12 +218,7 @@ class SubwordVectors:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Self:
-        """Restore vectors from `arrays`.
-
-        Raises:
-            KeyError: an array is missing.
-            ValueError: an array is invalid.
-        """
+        """Restore vectors from `arrays`."""
         min_n, max_n = map(int, arrays["lengths"])
         return cls(arrays["buckets"], min_n, max_n)
 
@@ -336,7 +331,8 @@ def cached(
         DataError: the folder cannot be made or written to.
     """
     libraries = ("crfdeid", *libraries)
-    digest = _digest([inputs, {library: version(library) for library in libraries}])
+    content = [inputs, {library: version(library) for library in libraries}]
+    digest = hashlib.sha256(json.dumps(content, sort_keys=True, default=dataclasses.asdict).encode()).hexdigest()
     path = cache_folder() / f"{name}-{digest}.npz"
     try:
         return WordVectors.load(path)
@@ -346,8 +342,3 @@ def cached(
     vectors = make()
     vectors.save(path)
     return vectors
-
-
-def _digest(inputs: Any) -> str:
-    content = json.dumps(inputs, sort_keys=True, default=dataclasses.asdict)
-    return hashlib.sha256(content.encode()).hexdigest()

@@ -55,9 +55,8 @@ _LAYER = re.compile(r"network\.encoder\.layers\.(\d+)\.")  # in the name of an a
 _SPECIAL = 2  # special pieces of a window, at its start and end
 _NEVER = -1e9  # score of an output that is another tag's; finite, so that its gradient is a number
 _STEP = 16  # windows are padded to multiples of it, or to the longest window: each length is compiled once
-_TOKENS = (
-    512  # padded tokens in a batch of windows: larger batches gain nothing on a CPU, and the last one is half empty
-)
+# Padded tokens in a batch of windows: larger batches gain nothing on a CPU, and the last one is half empty.
+_TOKENS = 512
 
 
 class Bert(nnx.Module):
@@ -296,12 +295,7 @@ class BertTagger(NetworkTagger):
         self._source()
 
     def _source(self) -> tuple[PretrainedEncoder, Head | None]:
-        """Encoder and, of a finished token classifier, its last layer.
-
-        Raises:
-            DataError: one cannot be read.
-            UsageError: there is none, or it reads less than a window.
-        """
+        """Encoder and, of a finished token classifier, its last layer."""
         settings, head = self.settings, None
         if settings.checkpoint:
             encoder, head = self._classifier()
@@ -397,7 +391,8 @@ class BertTagger(NetworkTagger):
     @property
     def padding(self) -> PaddingPolicy:
         """Padded lengths for windows, most of which have the full length."""
-        return PaddingPolicy(partial(_padded, longest=self.settings.window + _SPECIAL), _TOKENS)
+        longest = self.settings.window + _SPECIAL
+        return PaddingPolicy(lambda length: min(-(-length // _STEP) * _STEP, longest), _TOKENS)
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """Tag sentences, one tag a token, with the setting ``decoding``.
@@ -405,12 +400,8 @@ class BertTagger(NetworkTagger):
         "argmax" of a finished classifier takes the most probable label of a word, as the pipeline of transformers does.
         """
         processor = self.trained().processor
-        if self.settings.decoding == "argmax" and not self.settings.epochs and isinstance(processor, TextProcessor):
-            return self._most_probable_labels(processor, sentences)
-        return chosen_tags(self.marginals(sentences), self.tags, self.settings.decoding)
-
-    def _most_probable_labels(self, processor: TextProcessor, sentences: Sequence[Sentence]) -> list[list[str]]:
-        """Tags by the most probable label of each token."""
+        if self.settings.decoding != "argmax" or self.settings.epochs or not isinstance(processor, TextProcessor):
+            return chosen_tags(self.marginals(sentences), self.tags, self.settings.decoding)
         outputs, tags = processor.labels.outputs, processor.tags[PHI]
         network = nnx.eval_shape(
             lambda: Bert(processor.encoder, len(tags), rngs=nnx.Rngs(0), outputs=outputs, largest=True)
@@ -421,10 +412,4 @@ class BertTagger(NetworkTagger):
         return processor.most_probable_labels(rows, found, sentences)
 
     def _folder(self) -> Path:
-        """Folder of the pretrained encoder."""
         return Path(self.settings.encoder) if self.settings.encoder else small_encoder()
-
-
-def _padded(length: int, longest: int) -> int:
-    """Padded length of a window."""
-    return min(-(-length // _STEP) * _STEP, longest)

@@ -65,11 +65,10 @@ def lange2020_joint() -> dict[str, Any]:
 def joint_optimiser(learning_rate: float, *, name: str, concept_rate: float) -> optax.GradientTransformation:
     """Named optimiser with ``concept_rate`` times the learning rate for the part that tags concepts."""
     make = OPTIMISERS[name]
-    return optax.multi_transform({PHI: make(learning_rate), CONCEPT: make(learning_rate * concept_rate)}, _part_of_each)
-
-
-def _part_of_each(parameters: Mapping[str, Any]) -> dict[str, str]:
-    return {name: CONCEPT if name.startswith(_CONCEPT_PART) else PHI for name in parameters}
+    rates = {PHI: make(learning_rate), CONCEPT: make(learning_rate * concept_rate)}
+    return optax.multi_transform(
+        rates, lambda parameters: {name: CONCEPT if name.startswith(_CONCEPT_PART) else PHI for name in parameters}
+    )
 
 
 class TagsConcepts(ReadsInputs):

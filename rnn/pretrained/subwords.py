@@ -244,15 +244,9 @@ def notes_of(sentences: Sequence[Sentence]) -> list[Note]:
 
 
 def _merge(row: Row, probabilities: np.ndarray, first: int, merged: np.ndarray, best: np.ndarray, outside: int) -> None:
-    """Merge a window into the table of its note's words.
+    """Merge a window's probabilities, [L, K], into the table of its note's words from ``first`` on, [words, K].
 
-    Args:
-        row: the window.
-        probabilities: probabilities at its pieces, [L, K].
-        first: index in the note of the table's first word.
-        merged: the table, [words, K], changed in place.
-        best: worth of each row of the table, [words], changed in place.
-        outside: id of the tag O.
+    ``best`` is the worth of each row of the table, [words]; both change in place.
     """
     firsts = np.flatnonzero((row.words >= first) & (row.words < first + len(best)))
     own, words = probabilities[firsts], slice(row.words[firsts[0]] - first, row.words[firsts[-1]] + 1 - first)

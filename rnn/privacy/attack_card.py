@@ -158,11 +158,8 @@ def attack_vectors(
     targets = sample_targets(every, names, np.random.default_rng(seed))
     near = Neighbours.of({target.word for target in targets}, vectors, neighbours)
     words = sorted({target.word for target in every})
-    averaging = {}
-    for name, of, candidates in (
-        ("neighbours", "its neighbours", near.__getitem__),
-        ("names", "all names", lambda _: words),
-    ):
+    averaging, tried = {}, (("neighbours", "its neighbours", near.__getitem__), ("names", "all names", lambda _: words))
+    for name, of, candidates in tried:
         step = partial(on_step, f"averaging, among {of}")
         averaging[name] = invert_by_averaging(encoder, targets, candidates, settings, seed=seed, on_progress=step)
     on_step("decoder", 0, 1)
@@ -251,7 +248,10 @@ def attack_all(
         "known": _counts(known),
         "attacked": _counts(attacked),
         "effort": {"epochs": effort.epochs, "adversaries": effort.adversaries, "names": found.names, "seed": seed},
-        "same_sentence": {name: _best(outcomes) for name, outcomes in pairs.items()},
+        "same_sentence": {
+            name: {**best.share.to_dict(), "adversary": best.adversary}
+            for name, best in ((name, worst(outcomes)) for name, outcomes in pairs.items())
+        },
         "averaging": {name: _averaged(hits) for name, hits in found.averaging.items()},
         "linking": {"auc": found.linking.auc, "same": found.linking.same, "other": found.linking.other},
         "inversion": _read(found.inversion),
@@ -260,11 +260,6 @@ def attack_all(
 
 def _counts(sentences: Sequence[LabelledSentence]) -> dict[str, int]:
     return {"documents": len({item.document for item in sentences}), "sentences": len(sentences)}
-
-
-def _best(outcomes: Sequence[AttackOutcome]) -> dict[str, Any]:
-    best = worst(outcomes)
-    return {**best.share.to_dict(), "adversary": best.adversary}
 
 
 def _averaged(found: Averaging) -> dict[str, Any]:

@@ -118,7 +118,10 @@ class Neighbours:
         if place == 0:
             return word
         if place == 1:
-            return _other_digits(word, random)
+            drawn = word
+            while drawn == word:
+                drawn = _with_digits(word, random)
+            return drawn
         row = rows[place - 2]
         written = self._written(row, word)
         return _with_digits(written, random) if self.spellings[row] > 1 else written
@@ -195,11 +198,3 @@ def _spellings(word: str) -> int:
 
 def _with_digits(word: str, random: np.random.Generator) -> str:
     return _DIGIT.sub(lambda _: str(random.integers(10)), word)
-
-
-def _other_digits(word: str, random: np.random.Generator) -> str:
-    """Draw a word with other digits."""
-    drawn = word
-    while drawn == word:
-        drawn = _with_digits(word, random)
-    return drawn

@@ -111,15 +111,7 @@ def reverse_gradient(inputs: jax.Array, weight: float) -> jax.Array:
     return inputs
 
 
-def _reversal_forward(inputs: jax.Array, weight: float) -> tuple[jax.Array, None]:
-    return inputs, None
-
-
-def _reversal_backward(weight: float, _: None, gradient: jax.Array) -> tuple[jax.Array]:
-    return (-weight * gradient,)
-
-
-reverse_gradient.defvjp(_reversal_forward, _reversal_backward)
+reverse_gradient.defvjp(lambda inputs, weight: (inputs, None), lambda weight, _, gradient: (-weight * gradient,))
 
 
 @dataclass(frozen=True, eq=False)

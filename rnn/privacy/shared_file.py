@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -41,18 +41,6 @@ _MOST_NAMES_BYTES = 1 << 20
 _MOST_NAME = 200  # characters of a tag
 
 
-class _Kind(NamedTuple):
-    """Required type of an array in the file.
-
-    Attributes:
-        dtype: its type, little-endian.
-        axes: its number of axes.
-    """
-
-    dtype: str
-    axes: int
-
-
 class _InvalidArray(ValueError):
     """Invalid content of a file; its message holds no content and can be shown."""
 
@@ -71,46 +59,38 @@ def _arrays_checksum(arrays: Mapping[str, np.ndarray]) -> bytes:
     return whole.digest()
 
 
-def _read_arrays(content: bytes, kinds: Mapping[str, _Kind]) -> dict[str, np.ndarray]:
-    """Read the arrays of a file of `numpy.savez` without trust.
-
-    Args:
-        content: content of the file.
-        kinds: required arrays; others are refused.
-
-    Raises:
-        _InvalidArray: an array is missing, unexpected or invalid.
-        ValueError, RuntimeError, OSError, EOFError, zipfile.BadZipFile: the file is damaged or of another format.
-    """
+def _read_arrays(content: bytes) -> dict[str, np.ndarray]:
+    """Read the required arrays, and no others, of a file of `numpy.savez` without trust."""
     with zipfile.ZipFile(io.BytesIO(content)) as packed:
         members = packed.infolist()
-        _require(sorted(f"{name}.npy" for name in kinds) == sorted(m.filename for m in members), "other arrays")
+        _require(sorted(f"{name}.npy" for name in _KINDS) == sorted(m.filename for m in members), "other arrays")
         # `savez` does not compress, so no array can exceed the file, whatever its table of contents says.
         plain = all(m.compress_type == zipfile.ZIP_STORED and m.file_size == m.compress_size for m in members)
         _require(plain and sum(m.file_size for m in members) <= len(content), "compressed arrays")
-        return {name: _array(packed.read(f"{name}.npy"), kind) for name, kind in kinds.items()}
+        return {name: _array(packed.read(f"{name}.npy"), *kind) for name, kind in _KINDS.items()}
 
 
-def _array(content: bytes, kind: _Kind) -> np.ndarray:
+def _array(content: bytes, kind: str, axes: int) -> np.ndarray:
     """Read one array, whose header must be in NumPy's format and match the number of bytes."""
     header = _HEADER.match(content)
-    if header is None or header["dtype"].decode() != kind.dtype:
+    if header is None or header["dtype"].decode() != kind:
         raise _InvalidArray("an array of another kind")
     shape = tuple(int(size) for size in header["shape"].split(b",") if size.strip())
-    numbers, dtype = content[header.end() :], np.dtype(kind.dtype)
-    _require(len(shape) == kind.axes and math.prod(shape) * dtype.itemsize == len(numbers), "an array of another size")
+    numbers, dtype = content[header.end() :], np.dtype(kind)
+    _require(len(shape) == axes and math.prod(shape) * dtype.itemsize == len(numbers), "an array of another size")
     return np.frombuffer(numbers, dtype).reshape(shape)
 
 
+# Type, little-endian, and number of axes of each array.
 _KINDS = {
-    "vectors": _Kind("<f2", 2),
-    "lengths": _Kind("<i4", 1),
-    "casing": _Kind("|u1", 1),
-    "tags": _Kind("<u2", 1),
-    "tag_names": _Kind("|u1", 1),
-    "representation": _Kind("|u1", 1),
-    "from_system": _Kind("|u1", 1),
-    _CHECKSUM: _Kind("|u1", 1),
+    "vectors": ("<f2", 2),
+    "lengths": ("<i4", 1),
+    "casing": ("|u1", 1),
+    "tags": ("<u2", 1),
+    "tag_names": ("|u1", 1),
+    "representation": ("|u1", 1),
+    "from_system": ("|u1", 1),
+    _CHECKSUM: ("|u1", 1),
 }
 
 
@@ -209,7 +189,7 @@ class SharedNotes:
         except OSError as error:
             raise ReadError(f"cannot be read: {error.strerror}", path=path) from None
         try:
-            arrays = _read_arrays(content, _KINDS)
+            arrays = _read_arrays(content)
             checksum = arrays.pop(_CHECKSUM).tobytes()
             _require(checksum == _arrays_checksum(arrays), "its checksum is another")
             return cls(
@@ -237,7 +217,7 @@ class SharedNotes:
             "representation": np.frombuffer(bytes.fromhex(self.representation), np.uint8),
             "from_system": np.array([self.from_system], np.uint8),
         }
-        return {name: np.ascontiguousarray(array, _KINDS[name].dtype) for name, array in own.items()}
+        return {name: np.ascontiguousarray(array, _KINDS[name][0]) for name, array in own.items()}
 
 
 def read_shared(paths: Sequence[Path], representation: str) -> list[SharedNotes]:

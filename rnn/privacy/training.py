@@ -71,15 +71,7 @@ class PrivateNetwork(nnx.Module):
     def scores(
         self, vectors: Arrays, inputs: Arrays, length: jax.Array, key: jax.Array | None = None, *, dropout: bool = True
     ) -> dict[str, CrfScores]:
-        """Scores of a sentence by the tagger.
-
-        Args:
-            vectors: see `rnn.interfaces.Network.scores`, also for the next three.
-            inputs: inputs of the row.
-            length: number of real tokens.
-            key: source of noise and dropout; None for neither.
-            dropout: False for noise alone.
-        """
+        """Scores of a sentence by the tagger; see `rnn.interfaces.Network.scores`. Without dropout, noise alone."""
         noise_key, tagger_key = split_key(key, 2)
         encoded = self.encode(vectors["words"][None], inputs["words"] != PAD, noise_key)[0]
         return self.tagger.scores({"words": encoded}, inputs, length, tagger_key if dropout else None)
@@ -153,10 +145,8 @@ class PrivateLoss:
         noise_key, tagger_key = split_key(key, 2)
         encoded = network.encoded(words, inputs, noise_key)
         sentence = {**inputs, "words": inputs["words"][:, 0]}
-        scores = network.tagger.scores({"words": encoded[0]}, sentence, length, tagger_key if self.dropout else None)[
-            PHI
-        ]
-        lost = scores.loss(targets[PHI], length)
+        key = tagger_key if self.dropout else None
+        lost = network.tagger.scores({"words": encoded[0]}, sentence, length, key)[PHI].loss(targets[PHI], length)
         read = reverse_gradient(encoded, self.weight) if self.kind == REVERSED else encoded
         apart = losses(network.adversaries(read, words, length, shown), shown.sign, self.together)
         return lost + jnp.mean(apart) if self.kind == REVERSED else jnp.concatenate([lost[None], apart])
@@ -287,11 +277,9 @@ def updates(settings: PrivateSettings, epochs: int) -> BatchingSpec:
 def noise_rate_nadam(learning_rate: float, *, faster: float) -> optax.GradientTransformation:
     """Nadam with ``faster`` times the learning rate for the deviations of the noise."""
     steps = {"noise": optax.nadam(learning_rate * faster), "others": optax.nadam(learning_rate)}
-    return optax.multi_transform(steps, _noise_or_other)
-
-
-def _noise_or_other(parameters: Mapping[str, Any]) -> dict[str, str]:
-    return {name: "noise" if "_noise." in name else "others" for name in parameters}
+    return optax.multi_transform(
+        steps, lambda parameters: {name: "noise" if "_noise." in name else "others" for name in parameters}
+    )
 
 
 class Epoch(NamedTuple):
