@@ -73,6 +73,16 @@ def vocabulary_key(secret: bytes) -> bytes:
     return derive(secret, "vocabulary")
 
 
+def read_record_key(path: Path | None) -> bytes:
+    """Return the key of records of encoded notes (`rnn.privacy.release`), from a secret or else `user_secret`.
+
+    Raises:
+        SecretError: the secret is too short.
+        DataError: the secret cannot be read, or none can be made.
+    """
+    return derive(read_secret(path) if has_secret(path) else user_secret(), "encoded notes")
+
+
 def read_encryption_key(path: Path | None) -> bytes:
     """Read the key that encrypts values (`crfdeid.redaction.encryption`) from its file, as `read_secret` reads.
 

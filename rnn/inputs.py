@@ -295,7 +295,14 @@ class TokenInputs(nnx.Module):
     """
 
     def __init__(
-        self, *, dim: int, casing: bool, char_dim: int, char_filters: int, feature_dim: int, rngs: nnx.Rngs
+        self,
+        *,
+        dim: int,
+        casing: bool = True,
+        char_dim: int = 0,
+        char_filters: int = 0,
+        feature_dim: int = 0,
+        rngs: nnx.Rngs,
     ) -> None:
         self.dim, self.casing, self.char_filters, self.feature_dim = dim, casing, char_filters, feature_dim
         self.characters = CharacterCnn(char_dim, char_filters, rngs=rngs) if char_dim else None

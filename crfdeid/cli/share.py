@@ -17,7 +17,7 @@ from crfdeid.cli.pseudonymise import VECTORS
 from crfdeid.cli.shell import Argument, Option, command, file_path, setting
 from crfdeid.errors import IntegrityError
 from crfdeid.registry import import_string, model_settings, require_known
-from crfdeid.secrets import SECRET_VARIABLE
+from crfdeid.secrets import SECRET_VARIABLE, read_record_key
 from crfdeid.serialization import OPTIONAL_FILES
 from crfdeid.utils.json import RETRAIN
 from crfdeid.utils.tables import markdown_table
@@ -131,7 +131,7 @@ def run_encode(options: SimpleNamespace) -> None:
     one_thread()
     representation = load_representation(options.representation)
     card = import_string("rnn.privacy.attack_card:read_attack_card")(options.representation)
-    key = import_string("rnn.privacy.release:record_key")(options.secret_file)
+    key = read_record_key(options.secret_file)
     notes = Split.of(read_annotated(options.notes, options))
     write = import_string("rnn.privacy.release:write_shared")
     written = write(notes, representation, options.output, key=key, seed=options.seed)

@@ -92,13 +92,9 @@ def _concept_sentences(
     deid: Tagger,
     crossed: Mapping[int, Sequence[str]],
 ) -> list[LabelledSentence]:
-    """Training data of the model of concepts: the sentences with concepts, PHI masked.
+    """Training data of the model of concepts: the sentences with concepts, PHI masked in one of `_PHI_VIEWS`.
 
-    Args:
-        sentences: the sentences.
-        way: the text to learn from, one of `_PHI_VIEWS`.
-        deid: the model that predicts PHI.
-        crossed: PHI tags of sentences, by index, that other models predicted.
+    ``deid`` predicts PHI, but for the sentences whose PHI tags ``crossed`` has by index, from other models.
     """
     indices = [i for i, item in enumerate(sentences) if CONCEPT in item.annotated]
     if way == ORIGINAL:
@@ -121,15 +117,7 @@ class _CascadeTrainer:
     """Trainer of cascades that differ only in ``learns_from`` and ``reads``.
 
     They share the model of PHI, the models of PHI for the folds, and the model of concepts of each text. A model is
-    trained on first use.
-
-    Args:
-        settings: the settings of one of the cascades.
-        seed: the seed of all models.
-        train: the training sentences, none of them empty.
-        dev: the development sentences.
-        folder: the folder of checkpoints, from which an interrupted training continues; None: no checkpoints.
-            Checkpoints hold words of the training notes.
+    trained on first use. With a folder, it has a checkpoint there, which holds words of the training notes.
     """
 
     def __init__(

@@ -41,56 +41,28 @@ class BilstmCrf(nnx.Module):
     """Word vectors, casing, characters and features -> BiLSTM layers -> emissions of a CRF.
 
     Args:
-        dim: size of a word vector, D.
-        hidden: units of a layer in each direction, H.
-        layers: LSTM layers, L.
+        tokens: arguments of `TokenInputs`.
+        bilstm: arguments of `BiLstms`.
         tags: number of tags, K.
-        rngs: source of the initial weights.
-        casing: whether the one-hot casing class is among the inputs.
-        char_dim: size of a character's vector; 0 for no characters.
-        char_filters: filters over the characters.
-        feature_dim: size of the vector of a hand-made feature, which are summed over a token; 0 for none.
         context: words of the note before and after the sentence that the LSTMs read too.
-        input_dropout: see `BilstmCrfSettings`, also for the next two.
-        variational_dropout: of the LSTM layers.
-        output_dropout: before the CRF.
+        output_dropout: dropout rate of the last layer's states, before the CRF.
+        rngs: source of the initial weights.
     """
 
     def __init__(
         self,
+        tokens: Mapping[str, Any],
+        bilstm: Mapping[str, Any],
         *,
-        dim: int,
-        hidden: int,
-        layers: int,
         tags: int,
-        rngs: nnx.Rngs,
-        casing: bool = True,
-        char_dim: int = 0,
-        char_filters: int = 0,
-        feature_dim: int = 0,
         context: int = 0,
-        input_dropout: float = 0.0,
-        variational_dropout: float = 0.0,
         output_dropout: float = 0.0,
+        rngs: nnx.Rngs,
     ) -> None:
         self.context, self.output_dropout = context, output_dropout
-        self.tokens = TokenInputs(
-            dim=dim,
-            casing=casing,
-            char_dim=char_dim,
-            char_filters=char_filters,
-            feature_dim=feature_dim,
-            rngs=rngs,
-        )
-        self.bilstm = BiLstms(
-            self.tokens.size,
-            hidden,
-            layers=layers,
-            input_dropout=input_dropout,
-            variational_dropout=variational_dropout,
-            rngs=rngs,
-        )
-        self.crf = CrfOutput(2 * hidden, tags, rngs=rngs)
+        self.tokens = TokenInputs(**tokens, rngs=rngs)
+        self.bilstm = BiLstms(self.tokens.size, **bilstm, rngs=rngs)
+        self.crf = CrfOutput(2 * self.bilstm.hidden, tags, rngs=rngs)
 
     @property
     def tables(self) -> dict[str, str]:
@@ -216,8 +188,8 @@ def input_sizes(settings: BilstmCrfSettings, processor: TokenProcessor) -> dict[
 
 
 def bilstm_sizes(settings: Any) -> dict[str, Any]:
-    """Arguments of `BilstmCrf` for its layers, from settings with these names."""
-    names = ("hidden", "layers", "input_dropout", "variational_dropout", "output_dropout")
+    """Arguments of `BiLstms`, from settings with these names."""
+    names = ("hidden", "layers", "input_dropout", "variational_dropout")
     return {name: getattr(settings, name) for name in names}
 
 
@@ -345,10 +317,11 @@ class BilstmCrfTagger(ReadsInputs, NetworkTagger):
         """Create the network."""
         settings = self.settings
         return BilstmCrf(
-            **input_sizes(settings, processor),
-            **bilstm_sizes(settings),
+            input_sizes(settings, processor),
+            bilstm_sizes(settings),
             tags=len(processor.tags[PHI]),
             context=settings.context,
+            output_dropout=settings.output_dropout,
             rngs=rngs,
         )
 

@@ -58,41 +58,29 @@ class Multitask(nnx.Module):
 
     Args:
         tokens: arguments of `TokenInputs`.
-        hidden: units of an LSTM layer in each direction, H.
-        layers: LSTM layers.
-        input_dropout: see `rnn.models.bilstm_crf.BilstmCrfSettings`, also for the next two.
-        variational_dropout: of the LSTM layers.
-        output_dropout: before the outputs.
+        bilstm: arguments of `BiLstms`.
         task_hidden: units of each task's hidden layer.
         tags: number of tags of each annotation layer.
         context: words of the note before and after the sentence that the LSTMs read too.
+        output_dropout: dropout rate of the last layer's states.
         rngs: source of the initial weights.
     """
 
     def __init__(
         self,
         tokens: Mapping[str, Any],
+        bilstm: Mapping[str, Any],
         *,
-        hidden: int,
-        layers: int,
-        input_dropout: float = 0.0,
-        variational_dropout: float = 0.0,
-        output_dropout: float = 0.0,
         task_hidden: int,
         tags: Mapping[str, int],
         context: int,
+        output_dropout: float = 0.0,
         rngs: nnx.Rngs,
     ) -> None:
         self.context, self.output_dropout = context, output_dropout
         self.tokens = TokenInputs(**tokens, rngs=rngs)
-        self.bilstm = BiLstms(
-            self.tokens.size,
-            hidden,
-            layers=layers,
-            input_dropout=input_dropout,
-            variational_dropout=variational_dropout,
-            rngs=rngs,
-        )
+        self.bilstm = BiLstms(self.tokens.size, **bilstm, rngs=rngs)
+        hidden = self.bilstm.hidden
         self.phi = TaskOutput(2 * hidden, task_hidden, tags[PHI], rngs=rngs)
         self.concept = TaskOutput(2 * hidden, task_hidden, tags[CONCEPT], rngs=rngs)
 
@@ -149,10 +137,11 @@ class MultitaskTagger(TagsConcepts, NetworkTagger, LayeredTagger):
         settings = self.settings
         return Multitask(
             input_sizes(settings, processor),
-            **bilstm_sizes(settings),
+            bilstm_sizes(settings),
             task_hidden=settings.task_hidden,
             tags={layer: len(names) for layer, names in processor.tags.items()},
             context=settings.context,
+            output_dropout=settings.output_dropout,
             rngs=rngs,
         )
 

@@ -258,9 +258,9 @@ class PrivateTagger(NetworkTagger):
     def network(self, processor: PrivateProcessor, rngs: nnx.Rngs) -> PrivateBilstmCrf:
         """Create the network."""
         settings, tags = self.settings, len(processor.tags[PHI])
-        return PrivateBilstmCrf(
-            BilstmCrf(dim=processor.representation.size, tags=tags, **bilstm_sizes(settings), rngs=rngs)
-        )
+        tokens = {"dim": processor.representation.size}
+        dropout = settings.output_dropout
+        return PrivateBilstmCrf(BilstmCrf(tokens, bilstm_sizes(settings), tags=tags, output_dropout=dropout, rngs=rngs))
 
     def schedule(self, processor: PrivateProcessor, rows: Sequence[Row]) -> Schedule:
         """Train by minibatches of about one length, until F on dev stops rising."""

@@ -226,41 +226,28 @@ class ConceptPart(nnx.Module):
 
     Args:
         tokens: arguments of `TokenInputs`.
-        hidden: units of an LSTM layer in each direction, H.
-        layers: LSTM layers.
-        input_dropout: see `rnn.models.bilstm_crf.BilstmCrfSettings`, also for the next two.
-        variational_dropout: of the LSTM layers.
-        output_dropout: before the CRF.
+        bilstm: arguments of `BiLstms`.
         tags: number of concept tags.
         phi_tags: the PHI tags.
+        output_dropout: dropout rate of the last layer's states, before the CRF.
         rngs: source of the initial weights.
     """
 
     def __init__(
         self,
         tokens: Mapping[str, Any],
+        bilstm: Mapping[str, Any],
         *,
-        hidden: int,
-        layers: int,
-        input_dropout: float = 0.0,
-        variational_dropout: float = 0.0,
-        output_dropout: float = 0.0,
         tags: int,
         phi_tags: Sequence[str],
+        output_dropout: float = 0.0,
         rngs: nnx.Rngs,
     ) -> None:
         self.tokens = TokenInputs(**tokens, rngs=rngs)
         self.masked = MaskedEmbedding(phi_tags, self.tokens.size, rngs=rngs)
-        self.bilstm = BiLstms(
-            self.tokens.size,
-            hidden,
-            layers=layers,
-            input_dropout=input_dropout,
-            variational_dropout=variational_dropout,
-            rngs=rngs,
-        )
+        self.bilstm = BiLstms(self.tokens.size, **bilstm, rngs=rngs)
         self.output_dropout = output_dropout
-        self.crf = CrfOutput(2 * hidden, tags, rngs=rngs)
+        self.crf = CrfOutput(2 * self.bilstm.hidden, tags, rngs=rngs)
 
     def __call__(
         self, vectors: Arrays, inputs: Arrays, *, decided: jax.Array, soft: jax.Array, key: jax.Array | None = None
@@ -373,11 +360,12 @@ class StackedTagger(TagsConcepts, NetworkTagger, LayeredTagger):
     def network(self, processor: StackedProcessor, rngs: nnx.Rngs) -> Stacked:
         """Create the network."""
         settings = self.settings
-        sizes: dict[str, Any] = {**bilstm_sizes(settings), "rngs": rngs}
-        phi_tags, concept_tags = processor.tags[PHI], processor.tags[CONCEPT]
-        phi = BilstmCrf(**input_sizes(settings, processor.phi), **sizes, tags=len(phi_tags), context=settings.context)
+        bilstm, phi_tags = bilstm_sizes(settings), processor.tags[PHI]
+        more: dict[str, Any] = {"output_dropout": settings.output_dropout, "rngs": rngs}
+        tokens = input_sizes(settings, processor.phi)
+        phi = BilstmCrf(tokens, bilstm, tags=len(phi_tags), context=settings.context, **more)
         tokens = input_sizes(settings, processor.concept)
-        concept = ConceptPart(tokens, **sizes, tags=len(concept_tags), phi_tags=phi_tags)
+        concept = ConceptPart(tokens, bilstm, tags=len(processor.tags[CONCEPT]), phi_tags=phi_tags, **more)
         return Stacked(phi, concept, temperature=settings.temperature)
 
     def dropped(self, processor: StackedProcessor, rows: Sequence[Row]) -> Mapping[str, WordDropout]:

@@ -133,7 +133,8 @@ class Replaceable:
         found = []
         for number, item in enumerate(sentences):
             tokens = item.sentence.words
-            places = [place for place in phi_places(item) if len(others[tokens[place]])]
+            phi = (place for place, tag in enumerate(item.tags) if tag != OUTSIDE)
+            places = [place for place in phi if len(others[tokens[place]])]
             if places:
                 found.append((number, item, np.array(places), [others[tokens[place]] for place in places]))
         if not found:
@@ -166,11 +167,6 @@ def with_word(sentence: Sentence, place: int, word: str) -> Sentence:
     tokens = list(sentence.tokens)
     tokens[place] = tokens[place]._replace(text=word)
     return replace(sentence, tokens=tuple(tokens), note=(), note_start=0)
-
-
-def phi_places(item: LabelledSentence) -> list[int]:
-    """Indices of the PHI tokens of a sentence."""
-    return [place for place, tag in enumerate(item.tags) if tag != OUTSIDE]
 
 
 def _others(word: str, words: PairVocabulary) -> npt.NDArray[np.int32]:
@@ -265,12 +261,7 @@ class Adversaries(nnx.Module):
 
 
 def cosines(one: jax.Array, other: jax.Array) -> jax.Array:
-    """Cosine of each vector with its counterpart, [...]; 0 if either is zero.
-
-    Args:
-        one: [..., S].
-        other: [..., S].
-    """
+    """Cosine of each vector, [..., S], with its counterpart, [...]; 0 if either is zero."""
     squares = jnp.sum(one * one, axis=-1) * jnp.sum(other * other, axis=-1)
     some = squares > 0
     # `where` twice: the gradient of the unused branch must be finite too.

@@ -21,7 +21,7 @@ from crfdeid.bio import OUTSIDE
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import Document, LabelledSentence
 from crfdeid.errors import EmptyInputError, FormatError, MismatchError, OutputExistsError, WriteError
-from crfdeid.secrets import derive, has_secret, hash_word, read_secret, user_secret
+from crfdeid.secrets import hash_word
 from crfdeid.serialization import distinct_names
 from crfdeid.utils.files import make_owner_folder, write_files
 from crfdeid.utils.json import dump_with_checksum, read_with_checksum
@@ -44,23 +44,13 @@ _RESTORE = f"restore it from a backup. Without one: {_WITHOUT}"
 _ABOUT = "Keyed hashes of the notes that were encoded into this folder, so that none is encoded twice. Do not share it."
 
 
-def record_key(key_file: Path | None) -> bytes:
-    """Derive the key of ledgers from the secret in a file or in the environment, else from the user's stored secret.
-
-    Raises:
-        UsageError: the secret is too short.
-        DataError: the secret cannot be read, or none can be made.
-    """
-    return derive(read_secret(key_file) if has_secret(key_file) else user_secret(), "encoded notes")
-
-
 @dataclass(frozen=True)
 class Ledger:
     """Ledger of the notes and sentences that were encoded into a folder, as keyed hashes.
 
     Args:
         path: path of the ledger.
-        key: see `record_key`.
+        key: key of the ledger (`crfdeid.secrets.read_record_key`).
         notes: hash of each note.
         sentences: hash of each sentence.
     """
@@ -134,7 +124,7 @@ def release_ledger(folder: Path, documents: Sequence[Document], key: bytes) -> I
     Args:
         folder: the folder; created if missing.
         documents: the notes.
-        key: see `record_key`.
+        key: key of the ledger (`crfdeid.secrets.read_record_key`).
 
     Yields:
         The ledger. The caller adds the notes just before the file gets its name, so that no file exists without its
@@ -242,7 +232,7 @@ def write_shared(
         notes: the notes.
         representation: makes the vectors.
         path: the new file.
-        key: key of the ledger in the same folder (`record_key`).
+        key: key of the ledger in the same folder (`crfdeid.secrets.read_record_key`).
         seed: see `encode_notes`.
 
     Raises:

@@ -64,7 +64,9 @@ class PrivateNetwork(nnx.Module):
 
     def __init__(self, dim: int, tags: int, settings: PrivateSettings, rngs: nnx.Rngs) -> None:
         size = settings.size
-        self.tagger = BilstmCrf(dim=size, tags=tags, **bilstm_sizes(settings), rngs=rngs)  # drawn first
+        dropout = settings.output_dropout
+        tokens = {"dim": size}
+        self.tagger = BilstmCrf(tokens, bilstm_sizes(settings), tags=tags, output_dropout=dropout, rngs=rngs)  # first
         self.representation: Representation = new_representation(dim, settings, rngs)
         self.adversaries = Adversaries(dim=dim, size=size, hidden=settings.adversary, rngs=rngs)
 

@@ -36,8 +36,9 @@ PLACES = 8  # six tokens, padding included, and a word of context on either side
 def network():
     """A network with everything it can have, every parameter drawn at random."""
     whole = BilstmCrf(
-        dim=D, casing=True, char_dim=C, char_filters=F, feature_dim=2, hidden=H, layers=2, tags=K, context=CONTEXT,
-        input_dropout=0.5, variational_dropout=0.5, output_dropout=0.5, rngs=nnx.Rngs(0),
+        {"dim": D, "casing": True, "char_dim": C, "char_filters": F, "feature_dim": 2},
+        {"hidden": H, "layers": 2, "input_dropout": 0.5, "variational_dropout": 0.5},
+        tags=K, context=CONTEXT, output_dropout=0.5, rngs=nnx.Rngs(0),
     )  # fmt: skip
     random = np.random.default_rng(0)
     graph, state = nnx.split(whole)

@@ -29,8 +29,9 @@ def test_a_head_is_a_hidden_layer_with_relu_under_a_crf():
 
 def test_both_heads_read_the_same_states():
     net = Multitask(
-        {"dim": 3, "casing": False, "char_dim": 0, "char_filters": 0, "feature_dim": 0},
-        hidden=2, layers=1, task_hidden=4, tags={PHI: 3, CONCEPT: 2}, context=0, rngs=nnx.Rngs(0),
+        {"dim": 3, "casing": False},
+        {"hidden": 2, "layers": 1},
+        task_hidden=4, tags={PHI: 3, CONCEPT: 2}, context=0, rngs=nnx.Rngs(0),
     )  # fmt: skip
     vectors = {"words": jnp.asarray(np.random.default_rng(0).normal(size=(4, 3)), jnp.float32)}
     found = net.scores(vectors, {"words": jnp.array([7, 8, 9, 0])}, jnp.array(3))

@@ -42,7 +42,7 @@ def tagger() -> PrivateTagger:
 
 def test_its_scores_are_those_of_the_bilstm_over_vectors_and_casing() -> None:
     size, hidden, tags = 4, 3, 5
-    network = PrivateBilstmCrf(BilstmCrf(dim=size, hidden=hidden, layers=2, tags=tags, rngs=nnx.Rngs(0)))
+    network = PrivateBilstmCrf(BilstmCrf({"dim": size}, {"hidden": hidden, "layers": 2}, tags=tags, rngs=nnx.Rngs(0)))
     random = np.random.default_rng(0)
     given = random.normal(size=(7, size)).astype(np.float32)
     classes = random.integers(0, len(CASINGS), 7).astype(np.int32)

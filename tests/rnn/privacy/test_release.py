@@ -13,9 +13,9 @@ from tiny_sharing import tiny_notes
 from crfdeid.corpora.splits import Split
 from crfdeid.documents import Document
 from crfdeid.errors import FormatError, IntegrityError, MismatchError, OutputExistsError, SecretError, WriteError
-from crfdeid.secrets import SECRET_VARIABLE, user_secret
+from crfdeid.secrets import SECRET_VARIABLE, read_record_key, user_secret
 from crfdeid.utils.json import dump_with_checksum
-from rnn.privacy.release import RECORD, record_key, release_ledger
+from rnn.privacy.release import RECORD, release_ledger
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 
@@ -121,21 +121,21 @@ def test_two_at_a_time_are_refused(tmp_path: Path) -> None:
 def test_the_key_is_the_given_secrets_or_one_that_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.delenv(SECRET_VARIABLE, raising=False)
-    kept = record_key(None)
-    assert record_key(None) == kept
+    kept = read_record_key(None)
+    assert read_record_key(None) == kept
     path = tmp_path / "state" / "crfdeid" / "secret"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert [file.name for file in path.parent.iterdir()] == ["secret"]
     path.unlink()
-    assert record_key(None) != kept
+    assert read_record_key(None) != kept
     monkeypatch.setenv(SECRET_VARIABLE, "a secret of more than 16 bytes")
-    given = record_key(None)
+    given = read_record_key(None)
     (tmp_path / "secret").write_text("a secret of more than 16 bytes\n")
     (tmp_path / "secret").chmod(0o600)
-    assert record_key(tmp_path / "secret") == given
+    assert read_record_key(tmp_path / "secret") == given
     monkeypatch.setenv(SECRET_VARIABLE, "short")
     with pytest.raises(SecretError):
-        record_key(None)
+        read_record_key(None)
 
 
 def test_a_kept_secret_lies_in_the_home_folder_where_the_standard_names_none(
