@@ -32,7 +32,7 @@ from rnn.network import uniform
 from rnn.settings import WordSettings, paper_settings
 from rnn.tagger import NetworkTagger
 from rnn.training.minibatches import OPTIMISERS, optimiser, per_sentences
-from rnn.training.schedules import Phase, Schedule, falling_rate
+from rnn.training.schedules import Phase, Schedule, early_stopping, falling_rate
 from rnn.vocab import PAD, Vocabulary
 from rnn.words import ReadsWords, fit_words, word_dropout, word_phase
 
@@ -194,35 +194,11 @@ def bilstm_sizes(settings: Any) -> dict[str, Any]:
 
 
 def bilstm_schedule(settings: BilstmCrfSettings, phase_of: Callable[[int], Phase]) -> Schedule:
-    """One phase an epoch with a falling learning rate, until F on dev stops rising."""
+    """One phase an epoch with a falling or halved learning rate, until F on dev stops rising."""
     if settings.halve_after is None:
         return falling_rate(phase_of, settings, patience=settings.patience)
-    return reduce_lr_on_plateau(
-        phase_of, epochs=settings.epochs, rate=settings.lr, after=settings.halve_after, patience=settings.patience
-    )
-
-
-def reduce_lr_on_plateau(
-    phase_of: Callable[[int], Phase], *, epochs: int, rate: float, after: int, patience: int | None
-) -> Schedule:
-    """One phase an epoch, with a learning rate that is halved when F on dev has not risen for some epochs.
-
-    Args:
-        phase_of: epoch, from 0 -> phase; its learning rate is replaced.
-        epochs: largest number of epochs.
-        rate: initial learning rate.
-        after: epochs without a better F before each halving.
-        patience: see `rnn.training.schedules.early_stopping`.
-    """
-    best, since = -1.0, 0
-    for epoch in range(epochs):
-        measured = yield phase_of(epoch)._replace(rate=rate)
-        if measured.f1 is not None:
-            best, since = (measured.f1, 0) if measured.f1 > best else (best, since + 1)
-        if since and since % after == 0:
-            rate /= 2
-        if patience is not None and since >= patience:
-            return
+    plateau = {"patience": settings.patience, "halve_after": settings.halve_after}
+    return early_stopping(phase_of, epochs=settings.epochs, **plateau)
 
 
 class ReadsInputs(ReadsWords):

@@ -101,19 +101,25 @@ Schedule = Generator[Phase, EvalResult, None]
 """Generator of phases, which receives the measurement of each; training ends with it."""
 
 
-def early_stopping(phase_of: Callable[[int], Phase], *, epochs: int, patience: int | None) -> Schedule:
+def early_stopping(
+    phase_of: Callable[[int], Phase], *, epochs: int, patience: int | None, halve_after: int | None = None
+) -> Schedule:
     """One phase an epoch, until F on dev has not risen for ``patience`` epochs.
 
     Args:
         phase_of: epoch, from 0 -> phase.
         epochs: largest number of epochs.
         patience: epochs without a better F before training ends; None, or no dev sentences, for never.
+        halve_after: epochs without a better F before each halving of the phases' learning rate; None for no halving.
     """
-    best, since = -1.0, 0
+    best, since, factor = -1.0, 0, 1.0
     for epoch in range(epochs):
-        measured = yield phase_of(epoch)
+        phase = phase_of(epoch)
+        measured = yield phase if callable(phase.rate) else phase._replace(rate=factor * phase.rate)
         if measured.f1 is not None:
             best, since = (measured.f1, 0) if measured.f1 > best else (best, since + 1)
+        if halve_after is not None and since and since % halve_after == 0:
+            factor /= 2
         if patience is not None and since >= patience:
             return
 

@@ -60,15 +60,6 @@ class Target(NamedTuple):
         """Text of the token."""
         return self.sentence.tokens[self.place].text
 
-    def with_word(self, word: str) -> Sentence:
-        """Substitute another word for the token, and drop the note.
-
-        Example:
-            >>> Target(Sentence.from_words(["seen", "by", "Doe"]), 2, "DOCTOR").with_word("Roe").words
-            ('seen', 'by', 'Roe')
-        """
-        return with_word(self.sentence, self.place, word)
-
 
 def is_name(word: str) -> bool:
     """Count a token of PHI as a name if it has a letter.
@@ -238,7 +229,7 @@ def _by_distance(
     def nearest_first(means: npt.NDArray[np.float32], published: npt.NDArray[np.float32]) -> npt.NDArray[np.intp]:
         return np.argsort((((means - published[None]) / deviation) ** 2).sum(axis=(1, 2)), kind="stable")
 
-    sentences = [target.with_word(word) for word in words]
+    sentences = [with_word(target.sentence, target.place, word) for word in words]
     seen = encode([target.sentence] * max(settings.published), random)
     noiseless = encode(sentences, None)
     orders = {}

@@ -11,12 +11,12 @@ from crfdeid.errors import SettingError
 from crfdeid.evaluation.tokens import Proportion
 from features.sentences import split_sentences
 from features.tokens import Sentence
+from rnn.privacy.adversaries import with_word
 from rnn.privacy.attacks.encoders import noise_deviation
 from rnn.privacy.attacks.names import (
     AveragingSettings,
     Hits,
     Linking,
-    Target,
     invert_by_averaging,
     is_name,
     link,
@@ -44,7 +44,7 @@ def test_names_are_words_of_phi_with_a_letter() -> None:
 
 def test_a_word_is_put_in_place_and_the_note_is_left_out() -> None:
     sentence = split_sentences("Seen by Dr. Doe today.\nHome.")[0]
-    changed = Target(sentence, 4, "DOCTOR").with_word("Roe")
+    changed = with_word(sentence, 4, "Roe")
     assert changed.words == ("Seen", "by", "Dr", ".", "Roe", "today", ".")
     assert changed.note == () and changed.around(3) == ((), ())
     assert sentence.words[4] == "Doe"

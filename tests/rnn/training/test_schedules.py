@@ -10,7 +10,6 @@ from tiny_networks import SENTENCES, TAGS, letters, posteriors_by_hand, row_of, 
 from rnn import Elman
 from rnn.batching import make_batch
 from rnn.models.bert import warmup_linear_decay
-from rnn.models.bilstm_crf import reduce_lr_on_plateau
 from rnn.training.minibatches import optimiser, per_sentences, total_loss
 from rnn.training.schedules import EvalResult, Phase, early_stopping, nll_loss
 from rnn.training.steps import per_sentence
@@ -90,9 +89,8 @@ def test_patience_counts_epochs_without_a_better_f(scores, patience, epochs):
     ],
 )
 def test_the_rate_is_halved_when_f_does_not_rise(scores, rates):
-    schedule = reduce_lr_on_plateau(
-        lambda epoch: Phase("it", [], per_sentence(), 0.0), epochs=7, rate=1.0, after=2, patience=5
-    )
+    phase = Phase("it", [], per_sentence(), 1.0)
+    schedule = early_stopping(lambda epoch: phase, epochs=7, patience=5, halve_after=2)
     assert rates_of(schedule, scores) == rates
 
 
