@@ -30,10 +30,11 @@ from experiments.core.systems import Cell, System, make_tagger, plain_cells, tra
 from experiments.core.training import OnProgress, Run, choose_device, fit_cells
 from experiments.core.training import evaluate as evaluate_tagger
 from experiments.plots import comparison_plots
+from experiments.results.measurements import OVERALL
 from experiments.results.schema import Extras, Results
 from experiments.results.view import view
 from experiments.tables import Table, comparison_tables, corpus_table
-from experiments.tables.frames import OVERALL, percent, score_frame
+from experiments.tables.frames import percent, select
 
 DESCRIPTION = "Train models on the first notes of a corpus, and score each on the same documents."
 EXAMPLES = "example: python -m experiments.few_notes --notes 5,10"
@@ -104,10 +105,8 @@ def corpus_tables(results: Results) -> dict[str, Table]:
 
 def report(results: Results, *, published: bool) -> Report:
     seen = view(results)
-    frame = score_frame(seen)
-    f1 = (
-        frame[(frame["category"] == OVERALL) & (frame["measure"] == "f1")].groupby("system", sort=False)["value"].mean()
-    )
+    rows = select(seen["measurements"], "entity_strict", measure="f1", category=OVERALL)
+    f1 = rows.groupby("system", sort=False)["value"].mean()
     notes = {name: system["notes"] for name, system in results["systems"].items()}
     cells = pd.DataFrame({"Notes": notes, "F": f1.map(percent)})
     by_notes = Table("F by the number of notes", cells, data=cells)
