@@ -115,7 +115,7 @@ NOTE_OPTIONS = (
     TEXT_COLUMN.but(only=(FILES,)),
     SECRET_FILE.but(only=(SECRET,)),
     Option("--report", file_path, only=(FILES,), help="New JSON file for a report, note by note."),
-    flag("--resume", only=(FILES,), help="Continue where an interrupted run of the same command stopped."),
+    flag("--resume", only=(FILES, LOCAL), help="Continue where an interrupted run of the same command stopped."),
     Option(
         "--jobs",
         whole_number(1, MOST_JOBS),
@@ -209,16 +209,19 @@ def custom_lists(options: SimpleNamespace) -> CustomLists | None:
     return None if options.lists is None else read_lists(options.lists)
 
 
-def note_columns(options: SimpleNamespace) -> Columns:
-    """Columns of tables, with those of the patient's record."""
+def note_columns(options: SimpleNamespace, **fields: Any) -> Columns:
+    """Columns of tables, with those of the patient's record, and further ``fields`` of `Columns`."""
     from crfdeid.io.records import Columns  # noqa: PLC0415
-    from crfdeid.known_phi.patients import read_columns, read_patient_table  # noqa: PLC0415
+    from crfdeid.known_phi.patients import PatientFile, PatientTable, read_columns, read_patient_table  # noqa: PLC0415
 
     longest = options.max_chars or None
-    columns = Columns(options.text_column, options.id_column, options.patient_column, longest=longest)
+    columns = Columns(options.text_column, options.id_column, options.patient_column, longest=longest, **fields)
     known = () if options.record_columns is None else read_columns(options.record_columns)
     if options.record_file is not None:
-        return replace(columns, people=read_patient_table(options.record_file, known))
+        people: PatientTable | PatientFile = read_patient_table(options.record_file, known)
+        if getattr(options, "spark", None) is not None:  # The workers read it themselves.
+            people = PatientFile(options.record_file.resolve(), known, people.digest, people.key)
+        return replace(columns, people=people)
     if columns.text in {column.name for column in known}:
         raise UsageError(f"--record-columns: '{columns.text}' is the text of the notes")
     return replace(columns, known=known)

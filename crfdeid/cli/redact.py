@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -127,17 +126,13 @@ def run(options: SimpleNamespace) -> int:
     from crfdeid.known_phi.patients import warn_unredacted_columns  # noqa: PLC0415
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
+    dates = DateColumns(options.shift_columns, options.hash_columns, options.allow_columns)
+    columns = shared.note_columns(options, drop=options.drop_columns, dates=dates, raw_lines=RAW_LINES)
     if options.spark is not None:
         from crfdeid.cli import spark_run  # noqa: PLC0415
 
-        return spark_run.run(options)
+        return spark_run.run(options, columns)
     one_thread()
-    columns = replace(
-        shared.note_columns(options),
-        drop=options.drop_columns,
-        dates=DateColumns(options.shift_columns, options.hash_columns, options.allow_columns),
-        raw_lines=RAW_LINES,
-    )
     keys, concepts = shared.run_keys(options), options.keep_concepts is not None
     redactor = shared.read_redactor(
         options, keys=keys, columns=columns, concepts=concepts, evidence=options.report is not None

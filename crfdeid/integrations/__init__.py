@@ -5,5 +5,5 @@ common.py  model of a component that another library creates; Presidio's entitie
 presidio.py  CrfdeidRecognizer, for AnalyzerEngine
 sklearn.py   SequenceTagger, an estimator for scikit-learn
 spacy.py   the component "crfdeid" of pipelines
-spark/     redact: data frames of Spark; tables by its readers and writers
+spark.py     redact: data frames of Spark
 """

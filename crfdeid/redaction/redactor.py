@@ -168,7 +168,7 @@ class Redactor:
         return find_model(self.model) if self.find is None else open_model(self.find())
 
     def pinned(self) -> Redactor:
-        """Return the redactor for other processes: of a model at its absolute path, with its digest.
+        """Return the redactor for other processes: of a model at its absolute path, with its digest, computed once.
 
         A sensitivity that costs much causes a warning.
 
@@ -176,6 +176,8 @@ class Redactor:
             DataError: the model is missing or damaged.
             UsageError: its development notes do not support the sensitivity.
         """
+        if self.model_sha256 is not None:
+            return self
         here = find_model(self.model)
         if self.policy.sensitivity is not None:
             warn_of_low_ppv(read_card(here), self.policy.sensitivity)

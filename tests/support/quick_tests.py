@@ -15,7 +15,6 @@ QUICK = {
     "crfdeid.evaluation": "crfdeid/evaluation/test_entities.py",
     "crfdeid.explain": "crfdeid/explain/test_weights.py",
     "crfdeid.integrations": "crfdeid/integrations/test_arrow.py",
-    "crfdeid.integrations.spark": "crfdeid/integrations/spark/test_tables.py",
     "crfdeid.io": "crfdeid/io/test_sources.py",
     "crfdeid.known_phi": "crfdeid/known_phi/test_lists.py",
     "crfdeid.model_card": "crfdeid/model_card/test_card.py",

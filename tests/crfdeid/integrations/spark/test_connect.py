@@ -17,9 +17,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from crfdeid.cli import spark_run
+from crfdeid.cli.spark_run import session_of
 from crfdeid.errors import UsageError
-from crfdeid.integrations.spark import sessions
-from crfdeid.integrations.spark.sessions import started
 from crfdeid.secrets import SECRET_VARIABLE
 
 TOKEN = "a-token-of-the-tests"
@@ -36,13 +36,13 @@ def environment_of_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def refused(url: str) -> str:
-    with pytest.raises(UsageError) as problem, started(url, {}):
+    with pytest.raises(UsageError) as problem, session_of(url, {}):
         pass
     return str(problem.value)
 
 
 def test_a_server_that_is_not_there_is_said_to_be_so_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sessions, "_SECONDS", 0.2)
+    monkeypatch.setattr(spark_run, "_SECONDS", 0.2)
     with create_server(("localhost", 0)) as listening:
         port = listening.getsockname()[1]
     began = time.monotonic()
@@ -82,7 +82,8 @@ from pyspark.sql import SparkSession
 from crfdeid.cli import main
 from crfdeid.integrations.spark import redact
 folder, model = map(Path, sys.argv[1:])
-spark = SparkSession.builder.config("spark.ui.enabled", "false").remote("local[2]").getOrCreate()
+builder = SparkSession.builder.config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", "1")
+spark = builder.remote("local[1]").getOrCreate()
 options = ["--output", f"{folder}/out", "--report", f"{folder}/report.json", "--spark", "sc://localhost"]
 print("command", main(["redact", str(model), f"{folder}/in", *options]))
 notes = spark.readStream.schema("text string").parquet(f"{folder}/in")
