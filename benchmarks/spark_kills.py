@@ -4,13 +4,15 @@
 
 A small cluster on this machine redacts a table of invented notes, and every few seconds SIGKILL goes to a process of it
 that is drawn at random, from when a task is at work: a Python worker, an executor, or the driver with its Java process,
-after which the command is given again with ``--resume``. The rows of each output that was finished are compared with
-those of one machine, and all files that Spark wrote are searched for names of the notes.
+which must leave no results, and after which the command is given again. The rows of each output that was finished are
+compared with those of one machine; a note that fails must have no text. The secret and names of the notes are
+searched in all files that Spark wrote, in what it printed, and in its web pages and REST API while it runs.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
 import shutil
@@ -20,13 +22,20 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
+from socket import create_server
+from urllib.request import urlopen
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from crfdeid.corpora.synthetic import generate_notes
 
+SECRET = "a secret of the benchmark, long enough"
+LONG = 8  # Shorter names, such as Root, are in Spark's own settings.
+DAMAGED = 40  # Each such note is in mojibake, and fails.
 COMMAND = [sys.executable, "-c", "import sys; from crfdeid.cli import main; sys.exit(main())", "redact"]
 WHAT = {"worker": b"pyspark.daemon\0pyspark.worker", "executor": b"CoarseGrainedExecutorBackend"}  # PySpark's, or ours
 
@@ -37,31 +46,68 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         names = write_notes(folder / "notes.parquet", options.notes)
-        common = [*COMMAND, options.model, str(folder / "notes.parquet"), "--id-column", "id", "--operator", "numbered"]
-        subprocess.run([*common, "--output", str(folder / "one")], check=True, stderr=subprocess.DEVNULL)
-        expected = rows(folder / "one")
-        hidden = [name for name in names if name.encode() not in " ".join(text for _, text in expected).encode()]
-        kills: Counter[str] = Counter()
+        (folder / "secret").write_text(SECRET)
+        common = [*COMMAND, options.model, str(folder / "notes.parquet"), "--id-column", "id", "--secret-file"]
+        common += [str(folder / "secret"), "--operator", "surrogate", "--locale", "en_US"]
+        subprocess.run([*common, "--output", str(folder / "one")], check=False, stderr=subprocess.DEVNULL)
+        expected = sorted([*rows(folder / "one"), *((number, None) for number in range(0, options.notes, DAMAGED))])
+        shown = " ".join(str(text) for _, text in expected)
+        hidden = [SECRET.encode(), *(name.encode() for name in names if len(name) >= LONG and name not in shown)]
+        kills, searched = Counter[str](), Counter[str]()
         outputs = 0
         while kills.total() < options.kills:
             output, events = folder / "many", folder / "events"
             events.mkdir(exist_ok=True)
-            log = [f"spark.eventLog.{key}" for key in ("enabled=true", f"dir={events}", "compress=false")]
-            asked = [part for setting in log for part in ("--spark-option", setting)]
+            with create_server(("localhost", 0)) as server:
+                port = server.getsockname()[1]
+            settings = ("eventLog.enabled=true", f"eventLog.dir={events}", "eventLog.compress=false", "ui.enabled=true")
+            asked = [part for one in (*settings, f"ui.port={port}") for part in ("--spark-option", f"spark.{one}")]
             command = [*common, "--output", str(output), "--spark", options.master, *asked]
             runs = 0
-            while run(command, output, draw, kills, options):
+            while run(command, port, draw, kills, searched, hidden, options):
                 runs += 1
+                if (output / "_SUCCESS").exists() and rows(output) != expected:
+                    sys.exit(f"a driver that was killed left results that are not whole: {dict(kills)}")
+                shutil.rmtree(output, ignore_errors=True)
+                shutil.rmtree(folder / "many.errors", ignore_errors=True)
             outputs += 1
             if rows(output) != expected or not (output / "_SUCCESS").exists():
                 sys.exit(f"output {outputs} after {dict(kills)} does not have the rows of one machine")
             for file in (file for place in (output, events) for file in place.rglob("*") if file.is_file()):
-                content = b"" if file.suffix == ".parquet" else file.read_bytes()
-                if any(name.encode() in content for name in hidden):
-                    sys.exit(f"{file.name} holds a name of the notes")
-            print(f"output {outputs}: whole after {dict(kills)}, {runs} times resumed", flush=True)
+                require_hidden(file.name, b"" if file.suffix == ".parquet" else file.read_bytes(), hidden)
+                searched["files"] += 1
+            print(f"output {outputs}: whole after {dict(kills)}, {runs} times begun anew; {dict(searched)}", flush=True)
             shutil.rmtree(output)
+            shutil.rmtree(folder / "many.errors")
     print(f"{kills.total()} kills ({dict(kills)}), {outputs} outputs of {options.notes} notes: no row lost or doubled")
+    print(f"searched for the secret and {len(hidden) - 1} names: {dict(searched)}")
+
+
+def require_hidden(name: str, content: bytes, hidden: Sequence[bytes]) -> None:
+    """End where a secret or a name is to be read."""
+    if found := [word for word in hidden if word in content]:
+        sys.exit(f"{name} holds {'the secret' if SECRET.encode() in found else 'a name of the notes'}")
+
+
+def pages(port: int) -> Iterator[tuple[str, bytes]]:
+    """The web pages and the data of the REST API of a Spark that runs; fewer where it has ended meanwhile."""
+    with suppress(OSError):
+        for one in json.loads(urlopen(f"http://localhost:{port}/api/v1/applications", timeout=60).read()):
+            api = f"/api/v1/applications/{one['id']}"
+            data = (
+                "jobs",
+                "stages?details=true",
+                "allexecutors",
+                "environment",
+                "sql?details=true&planDescription=true",
+            )
+            numbers = range(4)  # of the first queries and stages
+            html = [f"/{name}/" for name in ("jobs", "stages", "SQL", "environment", "executors", "storage")]
+            html += [f"/SQL/execution/?id={number}" for number in numbers]
+            html += [f"/stages/stage/?id={number}&attempt={attempt}" for number in numbers for attempt in (0, 1)]
+            for page in (*(f"{api}/{name}" for name in data), *html):
+                with suppress(OSError):  # such as a stage that there is not yet
+                    yield page, urlopen(f"http://localhost:{port}{page}", timeout=60).read()
 
 
 def _options() -> argparse.Namespace:
@@ -79,39 +125,50 @@ def _options() -> argparse.Namespace:
 
 def write_notes(file: Path, count: int) -> list[str]:
     """Write invented notes in small groups of rows, so that there are many tasks; return their patients' names."""
-    documents = generate_notes(count, seed=1)
-    table = pa.table({"id": range(count), "text": [document.text for document in documents]})
+    documents = list(generate_notes(count, seed=1))
+    texts = [("Jos\u00c3\u00a9 " if n % DAMAGED == 0 else "") + one.text for n, one in enumerate(documents)]
+    table = pa.table({"id": range(count), "text": texts})
     pq.write_table(table, file, row_group_size=50)
     spans = [(document, span) for document in documents for span in document.spans if span.label == "PATIENT"]
     return sorted({document.text[span.start : span.end] for document, span in spans})
 
 
 def run(
-    command: list[str], output: Path, draw: random.Random, kills: Counter[str], options: argparse.Namespace
+    command: list[str],
+    port: int,
+    draw: random.Random,
+    kills: Counter[str],
+    searched: Counter[str],
+    hidden: Sequence[bytes],
+    options: argparse.Namespace,
 ) -> bool:
     """Run the command, and kill until it ends; whether it was the driver that was killed."""
-    resume = ["--resume"] if output.exists() else []
-    with subprocess.Popen([*command, *resume], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as driver:
-        said = driver.stderr
+    with tempfile.TemporaryFile() as said, subprocess.Popen(command, stdout=said, stderr=said) as driver:
         while driver.poll() is None and not processes(driver.pid, WHAT["worker"]):
-            time.sleep(0.1)
+            time.sleep(1)
         while driver.poll() is None:
             time.sleep(draw.uniform(0, 2 * options.pause))
+            for page, content in pages(port):
+                require_hidden(page, content, hidden)
+                searched["API" if "/api/" in page else page.split("?")[0]] += 1
             if kills.total() >= options.kills or driver.poll() is not None:
                 continue
             (whom,) = draw.choices(("driver", "executor", "worker"), (options.driver, options.executor, 1))
-            # Java would finish its job without the driver's Python, next to the run that resumes it.
+            # Java would finish its job without the driver's Python, next to the run that begins anew.
             everything = [driver.pid, *processes(driver.pid, b"java")]
             victims = everything if whom == "driver" else processes(driver.pid, WHAT[whom])
             for victim in victims if whom == "driver" else victims and [draw.choice(victims)]:
-                os.kill(victim, signal.SIGKILL)
+                with suppress(ProcessLookupError):
+                    os.kill(victim, signal.SIGKILL)
             if victims:
                 kills[whom] += 1
                 print(f"{kills.total()}: {whom}", flush=True)
             if victims and whom == "driver":
                 return True
-        if driver.returncode:
-            sys.exit(f"exit {driver.returncode}: {'' if said is None else said.read()[-2000:]}")
+        said.seek(0)
+        require_hidden("what Spark printed", output := said.read(), hidden)
+        if driver.returncode != 1:  # for the notes that fail
+            sys.exit(f"exit {driver.returncode}: {output.decode()[-2000:]}")
     return False
 
 
@@ -135,7 +192,7 @@ def processes(root: int, word: bytes) -> list[int]:
     return found
 
 
-def rows(folder: Path) -> list[tuple[int, str]]:
+def rows(folder: Path) -> list[tuple[int, str | None]]:
     """The ids and texts of an output, sorted; a row that is doubled is there twice."""
     files = [path for path in folder.rglob("*.parquet") if not any(part[0] in "._" for part in path.parts[1:])]
     return sorted((row["id"], row["text"]) for file in files for row in pq.read_table(file).to_pylist())
