@@ -129,7 +129,10 @@ class ModelFolder:
             IntegrityError: it is damaged, or of another model; or the folder holds a file that no checksum covers.
         """
         declared = self.description["weights"]
-        path, problem = self.path / declared["file"], f"the model's weights are damaged, or another model's: {RETRAIN}"
+        path, problem = (
+            self.path / declared["file"],
+            f"the model's weights are damaged or belong to another model: {RETRAIN}",
+        )
         if path.name != declared["file"]:
             raise _damaged_model(self.path)
         _require_only(self.path, self.description)

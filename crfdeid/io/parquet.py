@@ -265,8 +265,10 @@ class OtherColumns:
         arrays = {}
         for name in self._changed:
             values, kind = [row.get(name) for row in rows], pa.string() if name in self._hashed else self._types[name]
-            number = pa.int32() if kind.bit_width == 32 else pa.int64()
-            arrays[name] = pa.array(values, number).cast(kind) if _is_time(kind) else pa.array(values, kind)
+            if not _is_time(kind):
+                arrays[name] = pa.array(values, kind)
+            else:
+                arrays[name] = pa.array(values, pa.int32() if kind.bit_width == 32 else pa.int64()).cast(kind)
         return arrays
 
 
