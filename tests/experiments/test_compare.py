@@ -468,7 +468,7 @@ def test_two_commands_do_not_share_an_output_folder(
     assert "in use by another run" in capsys.readouterr().err
     # The other command begins while this one reads its corpus.
     monkeypatch.setattr("experiments.core.experiment.make_owner_folder", lambda folder: None)
-    monkeypatch.setattr("experiments.core.options.require_empty", lambda folder: None)
+    monkeypatch.setattr("experiments.core.settings.require_empty", lambda folder: None)
     assert main(argv) == 2
     assert str(out) in capsys.readouterr().err
     assert sorted(path.name for path in out.rglob("*")) == [".lock", "experiment.json"]
