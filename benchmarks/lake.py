@@ -311,7 +311,7 @@ def require_equal(args: argparse.Namespace, texts: Sequence[str], folder: Path) 
                 raise SystemExit(f"{form}: the row {row['id']} differs")
         errors = {row["id"]: row["phi_error_type"] for row in rows_of(folder / "many.errors", form)}
         reported = json.loads((folder / "one.json").read_text())["failures"]
-        classes = {rows[one["row"] - (2 if form == "csv" else 1)]["id"]: one["error"] for one in reported}
+        classes = {rows[(one["row"] or one["line"]) - 1]["id"]: one["error"] for one in reported}
         if sorted(row["id"] for row in found) != sorted(row["id"] for row in rows) or errors != failed:
             raise SystemExit(f"{form}: rows are missing or doubled, or the table of errors differs")
         if classes != failed:
