@@ -71,7 +71,7 @@ class RedactBatches:
         policy: detection and replacement of PHI.
         text_column: column of the notes, or several.
         patient_column: column of the patient, for surrogates; None for a separate patient for each note.
-        prefix: beginning of the names of the added columns, such as "phi_", where the input has a column "status".
+        prefix: beginning of the names of the added columns, such as ``phi_``, where the input has a column "status".
         check_dates: next to surrogates, fail rows with dates in columns of text, and not only refuse columns by type.
         options: the other options of `crfdeid.Redactor.of_table`: columns with a meaning, and files with keys.
 

@@ -56,7 +56,7 @@ def redact(
     Args:
         df: data frame of classic Spark or Spark Connect, 4.0 or later, of a table or of a stream.
         redactor: model, policy, columns, and the files of the keys on the workers; None for that of ``options``.
-        prefix: beginning of the names of the added columns, such as "phi_", where the frame has a column "status".
+        prefix: beginning of the names of the added columns, such as ``phi_``, where the frame has a column "status".
         model_on_workers: path of the same model on all workers, and then Spark sends none; None to send it. Streams of
             Spark Connect need it, since they run in a copy of the session that lacks files that were sent.
         with_counts: add the column `COUNTS`, for a run's report.
