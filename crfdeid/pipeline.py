@@ -9,7 +9,7 @@ from itertools import chain, repeat
 from pathlib import Path
 
 from crfdeid.bio import decode, phi_probabilities
-from crfdeid.consistency import make_consistent
+from crfdeid.consistency import TokenTable, make_consistent
 from crfdeid.documents import (
     CONCEPT,
     LIST,
@@ -38,7 +38,6 @@ from crfdeid.registry import load_tagger
 from crfdeid.serialization import ModelFolder
 from crfdeid.tagger import LayeredTagger, MemberTagger, RuleMatch, RuleMatcher, Tagger, find_concepts
 from crfdeid.thresholds import phi_spans, threshold_in
-from crfdeid.token_table import TokenTable
 from features.languages import DEFAULT_LANGUAGES, with_defaults
 from features.tokenizer import NormalText, normal_form
 from features.tokens import Sentence

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crfdeid.consistency import make_consistent
+from crfdeid.consistency import TokenTable, make_consistent
 from crfdeid.documents import LIST, Document, Finding, Span, positions_in, tokens_of
-from crfdeid.token_table import TokenTable
 from features.lexicons import fold_name
 from features.tokenizer import tokenize
 

@@ -68,7 +68,7 @@ def test_a_model_with_rules_executes_few_modules(name: str, tmp_path: Path) -> N
     options = [tmp_path / "model", tmp_path / "note.txt", "--output", tmp_path / "out"]
     arguments = [sys.executable, "-c", RUN, "", "redact", *options]
     done = subprocess.run([*map(str, arguments)], capture_output=True, text=True, check=True, timeout=300)
-    assert json.loads(done.stdout.splitlines()[-1])[1] <= 89
+    assert json.loads(done.stdout.splitlines()[-1])[1] <= 88
 
 
 def test_the_report_has_the_number_and_lowest_score_of_each_source(model: Path, tmp_path: Path) -> None:
