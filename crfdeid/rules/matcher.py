@@ -29,7 +29,7 @@ from crfdeid.rules.names import name_rules
 from crfdeid.rules.readings import Reading, hyphenated_lines, is_closed, may_cross, plain_reading, seam_at
 from crfdeid.rules.rule import Rule
 from crfdeid.rules.tables import pack_rules, shared_rules
-from features.languages import LANGUAGES
+from features.languages import LANGUAGES, LanguagePackError
 from features.lexicons import name_lists, word_set
 from features.patterns import lower_for_patterns
 from features.sentences import NoteTokens
@@ -234,7 +234,11 @@ class RuleSet:
     def _compile(self, rule: Rule) -> _Compiled:
         form = _expression(rule)
         small = not _CASE_SENSITIVE.search(form)
-        return _Compiled(rule, _pattern(form, small=small), small, rule.digits, self._prefilter.of_rules[rule.name], {})
+        try:
+            pattern = _pattern(form, small=small)
+        except re.error as problem:
+            raise LanguagePackError(f"{rule.language}.toml: the form of the rule '{rule.name}': {problem}") from None
+        return _Compiled(rule, pattern, small, rule.digits, self._prefilter.of_rules[rule.name], {})
 
     def _allowed(self, bits: int) -> Sequence[_Compiled]:
         """The rules that can match in a sentence with these bits."""

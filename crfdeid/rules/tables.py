@@ -82,6 +82,8 @@ def _function(name: str, words: NameWords | None) -> Callable[[str], Any]:
     if name.startswith("stdnum."):
         return checks.stdnum_check(name.removeprefix("stdnum."))
     found: Callable[[str], Any] = getattr(words if hasattr(words, name) else checks, name)
+    if not callable(found):
+        raise AttributeError(f"'{name}' is no check")
     return found
 
 

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from invented_language import PACK
 
-from crfdeid.rules.matcher import find_rules, make_rules
+from crfdeid.rules.matcher import find_rules, rules_for
 from features.languages import LANGUAGES, LanguagePackError
 from features.sentences import split_sentences
 
 USE = """
 import json
-from crfdeid.rules.matcher import find_rules, make_rules
+from crfdeid.rules.matcher import find_rules, make_rules, rules_for
 from crfdeid.rules.name_words import NameWords
 from features.languages import LANGUAGES
 from features.sentences import split_sentences
@@ -85,14 +85,23 @@ def test_a_pack_may_have_rules_of_its_own(tmp_path: Path) -> None:
         LANGUAGES.remove("zr")
 
 
-@pytest.mark.parametrize(("right", "wrong"), [("{NUMBER}", "{NONE}"), ("types", "kinds"), ("words", "check")])
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("{NUMBER}", "{NONE}"),
+        ("types", "kinds"),
+        ("words", "check"),
+        ("(?P<value>", "(?P<value>("),
+        ('words = "{WARD}"', 'check = "re"'),
+    ],
+)
 def test_a_wrong_rule_of_a_pack_is_an_error_of_the_pack(tmp_path: Path, right: str, wrong: str) -> None:
-    code = f"z{right[0]}".replace("{", "n")
+    code = f"z{right[0]}".translate(str.maketrans("{(", "nm"))
     (tmp_path / f"{code}.toml").write_text(PACK + RULES.replace(right, wrong), encoding="utf-8")
     LANGUAGES.add(tmp_path / f"{code}.toml")
     try:
         with pytest.raises(LanguagePackError, match=f"{code}.toml"):
-            make_rules((code,))
+            rules_for((code,))
     finally:
         LANGUAGES.remove(code)
 
