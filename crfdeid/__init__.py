@@ -15,6 +15,7 @@
     review/           samples, certificates, review pages   io/              notes in and out, in many files
     integrations/     data frames: Arrow, Spark             cli/             the `crfdeid` command
     audit/            what a model gives away               utils/           files, processes, HTML pages
+    markup/           notes that are no prose
 
 The names below are imported on first use, and their modules import neither a model's libraries nor JAX, so that the
 package is fast to import.

@@ -116,6 +116,10 @@ class EncodingError(DataError, code="encoding"):
     """Text that is not valid UTF-8, or is mojibake."""
 
 
+class MarkupError(DataError, code="markup"):
+    """A note in markup, such as RTF, that cannot be read as it is meant."""
+
+
 class SpanError(DataError, code="span"):
     """Offsets outside the text, overlapping spans, or annotations that do not fit the text."""
 

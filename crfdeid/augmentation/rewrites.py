@@ -146,7 +146,7 @@ def with_other_values(document: Document, number: int) -> Document | None:
         return None
     key = f"surrogates of training copy {number}".encode()  # not secret: the copies are never written
     try:
-        copy = redact(document, "surrogate", secret=key, patient=f"{document.id} {number}")
+        copy = redact(document, "surrogate", secret=key, patient=f"{document.id} {number}", markup="plain")
     except DataError:  # a language without surrogates
         return None
     return _joined(document, copy, random.Random(f"{document.id} {number}"))

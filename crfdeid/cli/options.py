@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from crfdeid.cli.shell import TABLES, Argument, Mode, Option, choice, file_path, flag, fraction, setting, whole_number
 from crfdeid.errors import UnknownNameError, UsageError
+from crfdeid.markup import MARKUP_CHOICES
 from crfdeid.secrets import SECRET_VARIABLE, KeyFiles, Keys, has_secret, read_vocabulary_key
 from crfdeid.validation import MOST_JOBS, MOST_SEED
 
@@ -43,6 +44,12 @@ LISTS = Option("--lists", file_path, help="TOML file: values always hidden and n
 NO_CONSISTENCY = flag("--no-consistency", rare=True, help="Mark a value only where the model finds it.")
 ALLOW_MOJIBAKE = flag(
     "--allow-mojibake", rare=True, help="Accept notes in mojibake (UTF-8 read as Latin-1, U+FFFD), which else fail."
+)
+MARKUP = choice(
+    "--markup",
+    MARKUP_CHOICES,
+    default="auto",
+    help="Notes in RTF, HTML or other markup: auto fails them, plain reads every note as prose.",
 )
 KEY_FILE = Option(
     "--key-file",
@@ -138,6 +145,7 @@ NOTE_OPTIONS = (
     ),
     _of_tables("--record-file", file_path, help="CSV file with --record-columns, and a column 'patient' or 'file'."),
     NO_CONSISTENCY,
+    MARKUP,
     ALLOW_MOJIBAKE,
     Option(
         "--max-chars",
@@ -269,6 +277,7 @@ def read_redactor(
         date_order=getattr(options, "date_order", None),
         accept_damaged=getattr(options, "allow_mojibake", False),
         lists=custom_lists(options),
+        markup=getattr(options, "markup", "auto"),
     )
     folder = folder or find_named(options.model)
     if not isinstance(keys, KeyFiles):

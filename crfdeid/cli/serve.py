@@ -48,6 +48,7 @@ _rare = partial(Option, rare=True)
         help="Time for a request, at most a day.",
     ),
     shared.NO_CONSISTENCY,
+    shared.MARKUP,
     shared.ALLOW_MOJIBAKE,
     shared.KEY_FILE,
     details="POST /redact uses the policy of the options; /analyze and /anonymize are Presidio's. Open the address in "

@@ -31,9 +31,9 @@ class CrfdeidRecognizer(LocalRecognizer):
     probability of being PHI among the tokens of a span, for a rule its precision, and 1.0 where nothing was measured.
 
     Presidio's registry drops the keys of a recogniser in a YAML file that are none of Presidio's: ``model``,
-    ``sensitivity``, ``consistent``, ``types`` and ``accept_damaged``. Set them in a subclass, and name that in the
-    file. The environment variable `MODEL_VARIABLE` names the model alone; without a model, the recogniser refuses to
-    start.
+    ``sensitivity``, ``consistent``, ``types``, ``accept_damaged`` and ``markup``. Set them in a subclass, and name that
+    in the file. The environment variable `MODEL_VARIABLE` names the model alone; without a model, the recogniser
+    refuses to start.
 
     Args:
         model: a model's folder, or a built-in model; "" takes it from `MODEL_VARIABLE`.
@@ -41,6 +41,7 @@ class CrfdeidRecognizer(LocalRecognizer):
         consistent: mark a value that is found once wherever it recurs in its text.
         types: Presidio's entities for types of PHI, in place of those of `presidio_type`.
         accept_damaged: accept texts in mojibake, with more misses; else they fail.
+        markup: "auto" fails texts in markup, such as RTF; "plain" reads them as prose.
         supported_entities: entities to report; None for all that the model's types map to.
         supported_language: language in which Presidio calls this recogniser.
         name: its name in results.
@@ -65,6 +66,7 @@ class CrfdeidRecognizer(LocalRecognizer):
         consistent: bool = True,
         types: Mapping[str, str] | None = None,
         accept_damaged: bool = False,
+        markup: str = "auto",
         supported_entities: Iterable[str] | None = None,
         supported_language: str = "en",
         name: str = "crfdeid",
@@ -73,7 +75,7 @@ class CrfdeidRecognizer(LocalRecognizer):
         chosen = str(model) or os.environ.get(MODEL_VARIABLE, "")
         if not chosen:
             raise NotFoundError(f"no model: give its folder, or set {MODEL_VARIABLE}")
-        policy = Policy(sensitivity=sensitivity, consistent=consistent, accept_damaged=accept_damaged)
+        policy = Policy(sensitivity=sensitivity, consistent=consistent, accept_damaged=accept_damaged, markup=markup)
         self._model = IntegratedModel(Redactor(chosen, policy, evidence=True))
         self._types = dict(types or {})
         known = self._model.deidentifier.types
@@ -101,8 +103,9 @@ class CrfdeidRecognizer(LocalRecognizer):
 
         Raises:
             EncodingError: the text has a lone surrogate, or is mojibake.
+            MarkupError: the text is in markup.
         """
-        self._model.redactor.require_intact(text)
+        self._model.redactor.require_prose(text)
         document = self._model.deidentifier.annotate(text)
         wanted = set(entities or self.supported_entities).intersection(self.supported_entities)
         found = [(span, self._entity(span.label)) for span in document.spans]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from crfdeid.documents import PHI, Document, Evidence, Span
-from crfdeid.errors import DataError, EncodingError, FormatError, MismatchError, UsageError, missing_extra
+from crfdeid.errors import DataError, EncodingError, FormatError, MarkupError, MismatchError, UsageError, missing_extra
 from crfdeid.integrations.common import IntegratedModel
 from crfdeid.label_schemes import BINARY
 from crfdeid.redaction import redact
@@ -37,7 +37,7 @@ _ErrorHandler = Callable[[str, Any, list[Doc], Exception], None]
 
 
 def make_component(
-    nlp: Language, name: str, model: str, sensitivity: float | None, consistent: bool, accept_damaged: bool
+    nlp: Language, name: str, model: str, sensitivity: float | None, consistent: bool, accept_damaged: bool, markup: str
 ) -> PhiComponent:
     """Create the component; spaCy calls this for ``nlp.add_pipe("crfdeid")``.
 
@@ -48,11 +48,12 @@ def make_component(
         sensitivity: share of PHI tokens to find; None for the most probable tags.
         consistent: mark a value that is found once wherever it recurs in its document.
         accept_damaged: accept documents in mojibake, with more misses; else they fail.
+        markup: "auto" fails documents in markup, such as RTF; "plain" reads them as prose.
 
     Raises:
         UsageError: an option is invalid, or the model's card does not support it.
     """
-    policy = Policy(sensitivity=sensitivity, consistent=consistent, accept_damaged=accept_damaged)
+    policy = Policy(sensitivity=sensitivity, consistent=consistent, accept_damaged=accept_damaged, markup=markup)
     found = IntegratedModel(Redactor(model, policy, concepts=True, evidence=True))
     found.require_sensitivity()
     return PhiComponent(found, name=name)
@@ -81,7 +82,7 @@ class PhiComponent:
         self._handle: _ErrorHandler = util.raise_error
 
     def set_error_handler(self, handler: _ErrorHandler) -> None:
-        """Set the function that `pipe` calls for a document in mojibake; spaCy calls this."""
+        """Set the function that `pipe` calls for a document in markup or mojibake; spaCy calls this."""
         self._handle = handler
 
     def get_error_handler(self) -> _ErrorHandler:
@@ -109,16 +110,17 @@ class PhiComponent:
 
         Raises:
             EncodingError: the document is in mojibake.
+            MarkupError: the document is in markup.
             NotFoundError: no model was named.
             DataError, UsageError: the model cannot be loaded, as for `crfdeid.load`.
         """
-        self.model.redactor.require_intact(doc.text)
+        self.model.redactor.require_prose(doc.text)
         return mark(doc, self.model.deidentifier.annotate(doc.text))
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 0) -> Iterator[Doc]:
         """Mark the PHI of many documents, of which some 65,000 characters are tagged together.
 
-        A document in mojibake fails as for `__call__`; an error handler of spaCy can leave it out instead.
+        A document in markup or mojibake fails as for `__call__`; an error handler of spaCy can leave it out instead.
 
         Args:
             stream: the documents.
@@ -129,8 +131,8 @@ class PhiComponent:
         def documents() -> Iterator[Document]:
             for doc in stream:
                 try:
-                    self.model.redactor.require_intact(doc.text)
-                except EncodingError as problem:
+                    self.model.redactor.require_prose(doc.text)
+                except (EncodingError, MarkupError) as problem:
                     self._handle(self.name, self, [doc], problem)
                     continue
                 waiting.append(doc)
@@ -233,7 +235,7 @@ def redacted_text(doc: Doc) -> str:
     if spans is None:
         problem = "a document whose PHI is not marked, or whose tokens or spans were changed after that"
         raise MismatchError(f"{problem}: put the component crfdeid last in its pipeline")
-    return redact(Document("", doc.text, tuple(spans))).text
+    return redact(Document("", doc.text, tuple(spans)), markup="plain").text  # It passed the component.
 
 
 def _exact_spans(doc: Doc, group: SpanGroup) -> list[Span] | None:
@@ -262,7 +264,7 @@ def _exact_spans(doc: Doc, group: SpanGroup) -> list[Span] | None:
 Language.factory(
     "crfdeid",
     assigns=["doc.spans", "doc.ents", "doc._.redacted"],
-    default_config={"model": "", "sensitivity": None, "consistent": True, "accept_damaged": False},
+    default_config={"model": "", "sensitivity": None, "consistent": True, "accept_damaged": False, "markup": "auto"},
     default_score_weights={"ents_f": 1.0, "ents_p": 0.0, "ents_r": 0.0, "ents_per_type": None},
     func=make_component,
 )

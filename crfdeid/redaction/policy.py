@@ -11,9 +11,10 @@ from typing import Any
 
 from crfdeid.errors import OptionConflictError, SettingError, UnknownNameError
 from crfdeid.known_phi.lists import CustomLists
+from crfdeid.markup import MARKUP_CHOICES
 from crfdeid.redaction.operators import OPERATORS, Operator
 from crfdeid.secrets import short_digest
-from crfdeid.validation import require_sensitivity
+from crfdeid.validation import require_choice, require_sensitivity
 
 SURROGATE_VERSION = 3
 """Version of surrogates: another one writes others for the same secret, so that it resumes no run of this one."""
@@ -186,10 +187,11 @@ class Policy(UsesOperators):
         date_order: the order of day and month for surrogates of ambiguous dates: "dmy" or "mdy"; None for the locale's.
         accept_damaged: accept notes in mojibake, with more misses; else they fail.
         lists: lists of what to mark, and what not to mark, in addition to the model's.
+        markup: treatment of notes in markup, such as RTF: "auto" fails them, "plain" reads them as prose.
 
     Raises:
         UnknownNameError: an unknown operator, order of dates or locale.
-        SettingError: a locale without enough names, or a sensitivity that is no fraction.
+        SettingError: a locale without enough names, a sensitivity that is no fraction, or an unknown markup.
         OptionConflictError: a locale or order of dates without surrogates.
 
     Example:
@@ -204,6 +206,7 @@ class Policy(UsesOperators):
     date_order: str | None = None
     accept_damaged: bool = False
     lists: CustomLists | None = None
+    markup: str = "auto"
 
     def __post_init__(self) -> None:
         if self.operators is not None:
@@ -211,6 +214,7 @@ class Policy(UsesOperators):
         if self.sensitivity is not None:
             require_sensitivity(self.sensitivity)
         check_date_order(self.date_order)
+        require_choice(self, "markup", MARKUP_CHOICES)
         if not self.invents:
             for what, value in (("locale", self.locale), ("date order", self.date_order)):
                 if value is not None:
@@ -241,6 +245,7 @@ class Policy(UsesOperators):
             "date_order": self.date_order,
             "accept_damaged": self.accept_damaged,
             "site": None if self.lists is None else short_digest(asdict(self.lists)),
+            **({} if self.markup == "auto" else {"markup": self.markup}),
             **({"surrogates": SURROGATE_VERSION} if self.invents else {}),
         }
 

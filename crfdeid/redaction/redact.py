@@ -25,6 +25,7 @@ from crfdeid.documents import (
 )
 from crfdeid.errors import DataError
 from crfdeid.label_schemes import surrogate_kind
+from crfdeid.markup import require_prose
 from crfdeid.redaction.operators import NoteContext, Operator
 from crfdeid.redaction.policy import Operators, check_date_order
 from crfdeid.redaction.record import RedactionRecord, ReplacedSpan
@@ -131,6 +132,7 @@ def redact(
     patient: str | float | None = None,
     locale: str | None = None,
     date_order: str | None = None,
+    markup: str = "auto",
     marked: bool = True,
 ) -> Document:
     """Replace the spans of a document; the text outside them does not change.
@@ -155,6 +157,7 @@ def redact(
         locale: language and country of surrogates, as Faker names them. None guesses the language from the text.
         date_order: order of ambiguous dates, "dmy" or "mdy", unless the note's other dates show it. None takes the
             locale's order.
+        markup: "auto" refuses a text in markup, such as RTF; "plain" takes it as it is.
         marked: return the spans of the replacements; for a long note they take twice its text's memory.
 
     Returns:
@@ -166,6 +169,7 @@ def redact(
         UnknownNameError: an unknown operator, order of dates or locale.
         SettingError: a locale without enough names.
         FormatError: a patient that is neither text nor a number.
+        MarkupError: the text is in markup.
         SecretError: surrogates or hashes without a secret; encryption without a key, or with the secret.
         MissingExtraError: encryption without the library.
         DataError: no locale, and a text in no clear language; encryption in a text with a character that marks tokens.
@@ -175,6 +179,7 @@ def redact(
         >>> redact(note).text, redact(note, {"DOCTOR": "mask"}).text
         ('Seen by Dr. [DOCTOR].', 'Seen by Dr. *****.')
     """
+    require_prose(document.text, markup)
     context = _context(secret, encryption_key, patient=patient, locale=locale, date_order=date_order)
     return redact_by(document, Operators.of(operators), context, marked=marked).document
 
@@ -185,13 +190,19 @@ def _context(secret: bytes | None = None, encryption_key: bytes | None = None, *
 
 
 def redact_recorded(
-    document: Document, operators: Operators | Mapping[str, str] | str = "label", *, marked: bool = True, **options: Any
+    document: Document,
+    operators: Operators | Mapping[str, str] | str = "label",
+    *,
+    markup: str = "auto",
+    marked: bool = True,
+    **options: Any,
 ) -> Recorded:
     """Replace the spans of a document as `redact` does, and record the replacements for a review.
 
     Args:
         document: as of `redact`.
         operators: as of `redact`.
+        markup: as of `redact`.
         marked: as of `redact`.
         options: the other options of `redact`.
 
@@ -203,6 +214,7 @@ def redact_recorded(
         >>> redact_recorded(note).record.spans
         (ReplacedSpan(start=12, end=17, label='DOCTOR', length=8),)
     """
+    require_prose(document.text, markup)
     done = redact_by(document, Operators.of(operators), _context(**options), marked=marked)
     return Recorded(done.document, done.record)
 

@@ -20,6 +20,7 @@ from crfdeid.io.date_columns import DateColumns
 from crfdeid.io.records import LONGEST_NOTE, RAW_LINES, Columns, Note, NoteResult, Sources
 from crfdeid.io.worker import Result, isolate_failures, require_no_mojibake
 from crfdeid.known_phi.patients import read_columns
+from crfdeid.markup import require_prose
 from crfdeid.model_card.card import model_digest, read_card
 from crfdeid.model_card.drift import DriftProfile, NoteReader, drift_measures
 from crfdeid.model_card.pretrained import find_model
@@ -189,8 +190,9 @@ class Redactor:
             return self.columns
         return replace(self.columns, dates=replace(self.columns.dates, keys=_read(self.keys, secret=True)))
 
-    def require_intact(self, text: str) -> None:
-        """Refuse a text in mojibake by an `EncodingError`, unless the policy accepts it."""
+    def require_prose(self, text: str) -> None:
+        """Refuse a text in markup by a `MarkupError`, and one in mojibake by an `EncodingError`, as the policy says."""
+        require_prose(text, self.policy.markup)
         if not self.policy.accept_damaged:
             require_no_mojibake(text)
 
@@ -299,9 +301,9 @@ class StartedRedactor:
             patient: its patient, as of `crfdeid.redact`.
 
         Raises:
-            DataError: the note is in mojibake, or fails otherwise.
+            DataError: the note is in markup or mojibake, or fails otherwise.
         """
-        self.redactor.require_intact(text)
+        self.redactor.require_prose(text)
         return self.hide(self.model.annotate(text), patient=patient).document
 
     def hide(self, document: Document, *, patient: str | float | None = None, marked: bool = True) -> Redaction:
@@ -319,7 +321,7 @@ class StartedRedactor:
     def _results(self, notes: Sequence[Note]) -> list[Result]:
         known = [note.known for note in notes]
         for note in notes:
-            self.redactor.require_intact(note.text)
+            self.redactor.require_prose(note.text)
         unmarked = (Document(note.id, note.text) for note in notes)
         documents = list(self.model.annotate_documents(unmarked, known=known))
         rated: Iterable[Candidate | None] = repeat(None)

@@ -187,10 +187,11 @@ class Service:
 
         Raises:
             EncodingError: a text is not Unicode, or in mojibake that the policy does not accept.
+            MarkupError: a text is in markup that the policy does not accept.
             LimitError: a pattern of the custom lists takes too long.
         """
         for text in texts:
-            self.redactor.redactor.require_intact(text)
+            self.redactor.redactor.require_prose(text)
         request = _Request(texts, finish, asyncio.get_running_loop().create_future())
         (self._short if request.characters <= _SHORT else self._long).add(request)
         return await request.answer
@@ -224,7 +225,7 @@ class Service:
         """
         if len(text) > _LONGEST_TRIAL:
             raise LimitError(f"more than {_LONGEST_TRIAL:,} characters: use /redact for longer notes")
-        self.redactor.redactor.require_intact(text)
+        self.redactor.redactor.require_prose(text)
         steps = [
             {"sensitivity": share, "spans": self._spans_at(limit, text)} for share, limit in self._thresholds.items()
         ]
@@ -243,7 +244,7 @@ class Service:
 
     def _replacements(self, document: Document, operator: str) -> list[str | None]:
         try:
-            done = redact(document, operator, secret=self._preview_secret, locale=self.policy.locale)
+            done = redact(document, operator, secret=self._preview_secret, locale=self.policy.locale, markup="plain")
         except DataError:  # no surrogates in this language
             return [None] * len(merge(document.spans))
         return [done.text[span.start : span.end] for span in done.spans]

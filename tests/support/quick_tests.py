@@ -17,6 +17,7 @@ QUICK = {
     "crfdeid.integrations": "crfdeid/integrations/test_arrow.py",
     "crfdeid.io": "crfdeid/io/test_sources.py",
     "crfdeid.known_phi": "crfdeid/known_phi/test_lists.py",
+    "crfdeid.markup": "crfdeid/markup/test_recognise.py",
     "crfdeid.model_card": "crfdeid/model_card/test_card.py",
     "crfdeid.redaction": "crfdeid/redaction/test_redact.py",
     "crfdeid.redaction.surrogates": "crfdeid/redaction/surrogates/test_generator.py",

@@ -70,6 +70,21 @@ def test_a_note_in_mojibake_fails_unless_it_is_accepted(
     assert written(tmp_path / "all")["a.txt"].decode() == redacted(model, damaged, operators="label")
 
 
+def test_a_note_in_markup_fails_unless_it_is_read_as_prose(
+    model: Path, notes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "<p>Patient <b>Qu</b>ill was seen on <i>3/4/2031</i>."
+    (notes / "a.txt").write_text(text)
+    (notes / "p1" / "rows.csv").write_text(f'text,n\n"{text}",1\nSeen by Dr. Quill,2\n')
+    assert run(model, notes, "--output", tmp_path / "out") == 1
+    found = written(tmp_path / "out")
+    assert set(found) == {"p1/b.txt", "p1/c.jsonl", "p1/rows.csv"} and b"ill" not in found["p1/rows.csv"]
+    failures = capsys.readouterr().err
+    assert "failed: a.txt: looks like HTML" in failures and "failed: p1/rows.csv, row 1: looks like HTML" in failures
+    assert run(model, notes, "--output", tmp_path / "all", "--markup", "plain") == 0
+    assert written(tmp_path / "all")["a.txt"].decode() == redacted(model, text, operators="label", markup="plain")
+
+
 @pytest.mark.parametrize("how", ["label", "numbered", "mask", "remove"])
 def test_a_folder_is_redacted_in_each_way(model: Path, notes: Path, tmp_path: Path, how: str) -> None:
     assert run(model, notes, "--output", tmp_path / "out", "--operator", how) == 0

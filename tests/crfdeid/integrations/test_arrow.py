@@ -77,6 +77,7 @@ def table(notes: list[str | None] = NOTES, kind: pa.DataType | None = None) -> p
         (Policy(), None, ["--operator", "label"]),
         (Policy("remove"), None, ["--operator", "remove"]),
         (Policy("numbered", accept_damaged=True), None, ["--operator", "numbered", "--allow-mojibake"]),
+        (Policy("mask", markup="plain"), None, ["--operator", "mask", "--markup", "plain"]),
         (Policy("surrogate", locale="en_GB"), None, ["--operator", "surrogate", "--locale", "en_GB"]),
         (
             Policy("surrogate", locale="en_US", date_order="dmy", consistent=False),

@@ -12,7 +12,7 @@ import pytest
 import crfdeid
 from crfdeid.corpora.synthetic import generate_notes
 from crfdeid.documents import Document
-from crfdeid.errors import EncodingError, NotFoundError, SettingError, UnknownNameError
+from crfdeid.errors import EncodingError, MarkupError, NotFoundError, SettingError, UnknownNameError
 from crfdeid.label_schemes import SEVEN
 
 pytest.importorskip("presidio_analyzer", reason="the extra presidio is not installed")
@@ -143,9 +143,18 @@ def test_a_type_that_the_model_lacks_is_refused(few_notes_model: Path) -> None:
         CrfdeidRecognizer(few_notes_model, types={"PATIENT": None})  # type: ignore[dict-item]
 
 
-@pytest.mark.parametrize("damaged", ["JosÃ© Quill", "Jos\ufffd Quill"])
-def test_a_damaged_text_fails_as_in_the_command(few_notes_model: Path, damaged: str) -> None:
-    with pytest.raises(EncodingError):
+@pytest.mark.parametrize(
+    ("damaged", "accepted"),
+    [
+        ("JosÃ© Quill", {"accept_damaged": True}),
+        ("Jos\ufffd Quill", {"accept_damaged": True}),
+        ("{\\rtf1 Jos\\'e9 Quill}", {"markup": "plain"}),
+    ],
+)
+def test_a_text_that_is_no_sound_prose_fails_as_in_the_command(
+    few_notes_model: Path, damaged: str, accepted: dict[str, Any]
+) -> None:
+    with pytest.raises((EncodingError, MarkupError)):
         engine(CrfdeidRecognizer(few_notes_model)).analyze(damaged, language="en")
-    accepting = engine(CrfdeidRecognizer(few_notes_model, accept_damaged=True))
+    accepting = engine(CrfdeidRecognizer(few_notes_model, **accepted))
     assert found(accepting.analyze(damaged, language="en")) == expected(crfdeid.load(few_notes_model).annotate(damaged))

@@ -33,7 +33,15 @@ import crfdeid
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.corpora.synthetic import generate_notes
 from crfdeid.documents import Document
-from crfdeid.errors import EncodingError, FormatError, OptionConflictError, SecretError, SettingError, UnknownNameError
+from crfdeid.errors import (
+    EncodingError,
+    FormatError,
+    MarkupError,
+    OptionConflictError,
+    SecretError,
+    SettingError,
+    UnknownNameError,
+)
 from crfdeid.integrations.common import presidio_type
 from crfdeid.model_card.card import model_digest, read_card
 from crfdeid.model_card.pretrained import validation_of
@@ -639,6 +647,15 @@ def test_a_lone_surrogate_is_refused_by_the_service(few_notes_model: Path) -> No
         asyncio.run(ask())
 
 
+@pytest.mark.parametrize("ask", ["annotate", "redact"])
+def test_a_note_in_markup_is_refused_by_the_service(few_notes_model: Path, ask: str) -> None:
+    async def answer() -> None:
+        await getattr(serving(crfdeid.load(few_notes_model)), ask)(["{\\rtf1 {\\b Jane} Quill}"])
+
+    with pytest.raises(MarkupError):
+        asyncio.run(answer())
+
+
 # The page to try a model, as its reader has it.
 
 
@@ -647,7 +664,7 @@ def in_chromium(test: Any) -> Any:
     return pytest.mark.browser(pytest.mark.skipif(chromium.COMMAND is None, reason="there is no Chromium here")(test))
 
 
-TRIED = f"🙂 Seen by Dr. {WORD}\non 3/14/72, <b onclick='x'>room</b>. Call 617-555-0142."
+TRIED = f"🙂 Seen by Dr. {WORD}\non 3/14/72, <b onclick='x'>room. Call 617-555-0142."
 VIEWS = {"wide": {}, "phone": {"width": 360, "height": 740}, "zoomed": {"width": 640, "height": 450, "scale": 2}}
 
 

@@ -21,6 +21,7 @@ from crfdeid.errors import (
     EncodingError,
     FormatError,
     IntegrityError,
+    MarkupError,
     MismatchError,
     NotFoundError,
     SettingError,
@@ -214,18 +215,27 @@ def test_without_a_model_nothing_is_returned() -> None:
         list(nlp.pipe(NOTES[:2]))
 
 
-@pytest.mark.parametrize("damaged", ["JosÃ© Quill", "Jos\ufffd Quill"])
-def test_a_damaged_document_fails_as_in_the_command(nlp: spacy.Language, few_notes_model: Path, damaged: str) -> None:
-    with pytest.raises(EncodingError):
+@pytest.mark.parametrize(
+    ("damaged", "accepted"),
+    [
+        ("JosÃ© Quill", {"accept_damaged": True}),
+        ("Jos\ufffd Quill", {"accept_damaged": True}),
+        ("{\\rtf1 Jos\\'e9 Quill}", {"markup": "plain"}),
+    ],
+)
+def test_a_document_that_is_no_sound_prose_fails_as_in_the_command(
+    nlp: spacy.Language, few_notes_model: Path, damaged: str, accepted: dict[str, Any]
+) -> None:
+    with pytest.raises((EncodingError, MarkupError)):
         nlp(damaged)
-    with pytest.raises(EncodingError):
+    with pytest.raises((EncodingError, MarkupError)):
         list(nlp.pipe([NOTES[0], damaged]))
     failed: list[str] = []
     nlp.set_error_handler(lambda name, component, docs, error: failed.extend(doc.text for doc in docs))
     assert [doc.text for doc in nlp.pipe([NOTES[0], damaged, NOTES[1]])] == NOTES[:2]
     assert failed == [damaged]
     accepting = spacy.blank("en")
-    accepting.add_pipe("crfdeid", config={"model": str(few_notes_model), "accept_damaged": True})
+    accepting.add_pipe("crfdeid", config={"model": str(few_notes_model), **accepted})
     assert found(accepting(damaged)) == expected(crfdeid.load(few_notes_model).annotate(damaged))
 
 

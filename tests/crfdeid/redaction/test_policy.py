@@ -23,6 +23,7 @@ DIFFERENT = [
     Policy("surrogate", locale="es_ES"),
     Policy("surrogate", date_order="mdy"),
     Policy(accept_damaged=True),
+    Policy(markup="plain"),
     Policy(lists=SITE),
     Policy(lists=CustomLists(allow=(Term("Tawn List"),))),
 ]

@@ -1,0 +1,128 @@
+"""Recognition of texts that are no prose, such as RTF: a model would miss the PHI that their codes split or spell."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from crfdeid.errors import MarkupError
+
+MARKUP_CHOICES = ("auto", "plain")
+"""Treatment of texts in markup: recognise it, or read every text as prose."""
+
+_TITLES = {
+    "rtf": "RTF",
+    "html": "HTML",
+    "cda": "C-CDA",
+    "xml": "XML",
+    "hl7": "HL7 v2",
+    "fhir": "FHIR JSON",
+    "pdf": "PDF",
+    "zip": "a zip file, such as DOCX",
+    "office": "a binary file of Office",
+    "base64": "a file in base64",
+}
+_PREFIX = re.compile(
+    r"""[\s\ufeff]*+(?:
+    (?P<rtf>\{\s*\\\*?\\?rtf)
+    |(?P<html><!doctype\s+html|<html\b)
+    |(?P<cda>(?:<\?xml[^>]*>\s*(?:<[?!][^>]*>\s*)*)?<(?:\w+:)?ClinicalDocument\b)
+    |(?P<xml><\?xml\b|<!doctype\b|<!\[CDATA\[)
+    |(?P<hl7>(?:MSH|FHS|BHS)(?:\||[^\w\s]{5}))
+    |(?P<fhir>[\[{][\[{\s]*"resourceType"\s*:)
+    |(?P<pdf>%PDF-)
+    |(?P<zip>PK\x03\x04)
+    |(?P<office>ÐÏ\x11à)
+    |(?P<base64>(?-i:UEsDB|JVBERi|e1xydG|0M8R4K|PGh0bW|PEhUTU|PCFET0NU|PCFkb2N0|PD94bW|PENsaW5pY2|TVNIf|eyJyZXNvdXJjZVR5cG)
+        [A-Za-z0-9+/]{16})
+    )""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_JSON = re.compile(r"\s*+[\[{]")
+_RESOURCE = re.compile(r'"resourceType"\s*:\s*"[A-Z]')
+# Codes that prose has no use for. A placeholder such as <DATE>, or "<5 mg", is none of them.
+_TAG = re.compile(
+    r"</[a-z][\w:.-]*\s*>"
+    r"|<(?:a|b|br|div|em|font|h[1-6]|hr|i|img|li|ol|p|pre|s|span|strong|sub|sup|table|tbody|td|th|tr|u|ul)(?:\s[^<>]*)?/?>"
+    r"|<[a-z][\w:.-]*\s+[\w:.-]+\s*=\s*[\"'][^<>]*>|<[a-z][\w:.-]*\s*/>|<!--|<!\[CDATA\[",
+    re.IGNORECASE,
+)
+_HTML_ELEMENT = re.compile(
+    r"</?(?:a|b|body|br|div|em|font|h[1-6]|hr|html|i|img|li|ol|p|pre|s|span|strong|sub|sup|table|td|th|tr|u|ul)\b",
+    re.IGNORECASE,
+)
+_CONTROL_WORD = re.compile(
+    r"\\(?:'[0-9a-f]{2}|u-?\d+|(?:pard?|plain|[bi]0?|ul(?:none)?|(?:f|fs|cf|highlight|lang|li|fi|ri|sa|sb|tx|af|itap)-?\d+"
+    r"|tab|line|cell|row|q[cjlr]|trowd|intbl|ltrch|rtlch|loch|hich|dbch|fldinst|fldrslt|page|sect|bullet"
+    r"|[lr](?:dbl)?quote|e[mn]dash)(?![a-z0-9]))"
+)
+_SEGMENT = re.compile(
+    r"(?:^|[\r\n])[\x0b]?(?:ADT|AL1|BHS|DG1|ERR|EVN|FHS|FT1|GT1|IN[123]|MRG|MSA|MSH|NK1|NTE|OB[RX]|ORC|PD1|PID|PR1|PV[12]"
+    r"|QR[DF]|RX[ADEO]|SCH|SPM|TXA|Z[A-Z0-9]{2})\|"
+)
+_LEAST_CODES = 2
+_CHARACTERS_PER_CODE = 1000
+
+
+class Markup(NamedTuple):
+    """Markup of a text.
+
+    Attributes:
+        name: its format, such as "rtf".
+        title: the format as people write it.
+    """
+
+    name: str
+    title: str
+
+
+def find_markup(text: str) -> Markup | None:
+    """Return the markup of a text; None for prose, which may have a few tags or "<5 mg".
+
+    A text is in markup if it begins like a file of such a format, or has two codes or more and one in 1,000 characters.
+    Without the characters of codes, nothing is counted.
+
+    Example:
+        >>> find_markup(r"{\\rtf1 {\\b Jane} Quill}")
+        Markup(name='rtf', title='RTF')
+        >>> find_markup("Seen by Dr. Quill <5 mg of it>") is None
+        True
+    """
+    name = _by_prefix(text) or _by_density(text)
+    return None if name is None else Markup(name, _TITLES[name])
+
+
+def _by_prefix(text: str) -> str | None:
+    found = _PREFIX.match(text)
+    if found is not None:
+        return found.lastgroup
+    return "fhir" if _JSON.match(text) and _RESOURCE.search(text) else None
+
+
+def _by_density(text: str) -> str | None:
+    if "<" in text and ">" in text and _is_dense(_TAG, text):
+        return "html" if _HTML_ELEMENT.search(text) else "xml"
+    if "\\" in text and _is_dense(_CONTROL_WORD, text):
+        return "rtf"
+    return "hl7" if "|" in text and _is_dense(_SEGMENT, text) else None
+
+
+def _is_dense(code: re.Pattern[str], text: str) -> bool:
+    count = sum(1 for _ in code.finditer(text))
+    return count >= max(_LEAST_CODES, len(text) / _CHARACTERS_PER_CODE)
+
+
+def require_prose(text: str, markup: str = "auto") -> None:
+    """Refuse a text in markup, unless every text is to be read as prose.
+
+    Args:
+        text: the text.
+        markup: one of `MARKUP_CHOICES`.
+
+    Raises:
+        MarkupError: the text is in markup. The message names the format.
+    """
+    found = None if markup == "plain" else find_markup(text)
+    if found is not None:
+        remedy = "give the text alone, or --markup plain to read the codes as prose and expect misses"
+        raise MarkupError(f"looks like {found.title}: {remedy}")
