@@ -69,7 +69,7 @@ setup(
         "crfdeid.serve": ["templates/*"],
         "experiments": ["py.typed", "templates/*"],
         "features": ["py.typed"],
-        "features.languages": ["*.toml"],
+        "features.languages": ["*.toml", "*.xz"],
         "rnn": ["py.typed", "*.toml"],
     },
     install_requires=[

@@ -7,7 +7,8 @@
 - `orthography`: `Shapes`, `Affixes`, `CapitalRun`
 - `patterns`: `Patterns`, expressions of known form such as dates and telephone numbers
 - `languages`: `LANGUAGES`, words of each language from data files (`Language`)
-- `lexicons`: `WordClasses`, `Gazetteers`: word lists and names of places
+- `lexicons`: `WordClasses`, `Gazetteers`: classes of words and names of places
+- `word_lists`: `WordLists`, large lists of names, common words and drugs
 - `pos`: `TextBlobTagger`, `NltkTagger`, `POS_BACKENDS`, `PosFeatures`
 - `extractor`: `FeatureSet`, the sets `PAPER_FEATURES`, `STRONG_FEATURES`, `SURFACE`; `feature_set`, `add_feature_set`,
   and `to_dicts`, features for sklearn-crfsuite
@@ -31,6 +32,7 @@ from features.pos import POS_BACKENDS, NltkTagger, PosFeatures, PosTag, PosTagge
 from features.sentences import split_sentences
 from features.tokenizer import Token, tokenize
 from features.tokens import Sentence
+from features.word_lists import WordLists
 
 __all__ = [
     "FEATURE_SETS",
@@ -60,6 +62,7 @@ __all__ = [
     "TextBlobTagger",
     "Token",
     "WordClasses",
+    "WordLists",
     "add_feature_set",
     "feature_set",
     "split_sentences",

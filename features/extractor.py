@@ -1,4 +1,4 @@
-"""Feature sets: several extractors as one, the named sets `PAPER_FEATURES`, `STRONG_FEATURES` and `SURFACE`, dicts."""
+"""Feature sets: several extractors as one, the named sets of `FEATURE_SETS`, dicts."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from features.orthography import Affixes, CapitalRun, Shapes
 from features.patterns import Patterns
 from features.pos import POS_BACKENDS, PosFeatures
 from features.tokens import Sentence
+from features.word_lists import WordLists
+
+_OF_LANGUAGES = (Patterns, WordClasses, Gazetteers, WordLists)
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,9 @@ class FeatureSet(Extractor):
     def with_languages(self, languages: tuple[str, ...]) -> FeatureSet:
         """The same set with the words of some languages."""
         extractors = (
-            replace(one, languages=languages) if isinstance(one, Patterns | WordClasses | Gazetteers) else one
+            replace(one, languages=languages)
+            if isinstance(one, Patterns | WordClasses | Gazetteers | WordLists)
+            else one
             for one in self.extractors
         )
         return replace(self, extractors=tuple(extractors))
@@ -122,7 +127,10 @@ SURFACE = FeatureSet(
     "form", (Shapes(), Affixes(), CapitalRun(), Patterns(), WordClasses(), Layout(), PrefixWords(), PosFeatures())
 )
 
-FEATURE_SETS = {"paper": PAPER_FEATURES, "strong": STRONG_FEATURES, "form": SURFACE}
+# For models that must find names which no training note has.
+LIST_FEATURES = FeatureSet("lists", (*STRONG_FEATURES.extractors, WordLists()))
+
+FEATURE_SETS = {"paper": PAPER_FEATURES, "strong": STRONG_FEATURES, "lists": LIST_FEATURES, "form": SURFACE}
 _BUILT_IN = tuple(FEATURE_SETS)
 
 
