@@ -62,6 +62,7 @@ setup(
         "crfdeid.audit": ["templates/*"],
         "crfdeid.augmentation": ["*.txt"],
         "crfdeid.corpora.synthetic": ["*.toml", "*.txt"],
+        "crfdeid.corpora.templates": ["english/*.txt", "spanish/*.txt", "tables/*"],
         "crfdeid.explain": ["templates/*"],
         "crfdeid.utils": ["*.css", "*.html"],
         "crfdeid.review": ["templates/*"],

@@ -1,7 +1,8 @@
 """Texts with their spans, joined from parts and rendered from templates.
 
 In a template, ``[a|b|c]`` picks one, ``{field}`` takes a value from the caller, ``{n:3-9}`` is a random number. Choices
-nest, and an option may be empty. Fields may be inside choices: only the fields of picked options are evaluated.
+nest, and an option may be empty. Fields may be inside choices: only the fields of picked options are evaluated. A
+backslash makes a bracket or a bar literal: ``\\[``, ``\\]``, ``\\|``.
 """
 
 from __future__ import annotations
@@ -76,9 +77,15 @@ def join_parts(parts: Iterable[MarkedText], separator: str = "") -> MarkedText:
     return MarkedText(separator.join(texts), phi, {name: tuple(spans) for name, spans in layers.items()})
 
 
-def wrap_part(piece: MarkedText, width: int) -> MarkedText:
-    """Break long lines at spaces, never inside a span; a space becomes a line end, so no offset moves."""
-    inside = {i for span in piece.marks for i in range(span.start, span.end)}
+def wrap_part(piece: MarkedText, width: int, *, inside_spans: bool = False) -> MarkedText:
+    """Break long lines at spaces; a space becomes a line end, so no offset moves.
+
+    Args:
+        piece: the text.
+        width: the most characters of a line.
+        inside_spans: break at spaces of spans too, as a printer does.
+    """
+    inside = set() if inside_spans else {i for span in piece.marks for i in range(span.start, span.end)}
     letters = list(piece.text)
     start = last_break = 0
     for i, letter in enumerate(piece.text):
@@ -92,7 +99,9 @@ def wrap_part(piece: MarkedText, width: int) -> MarkedText:
     return piece._replace(text="".join(letters))
 
 
-_INNER_CHOICE = regex.compile(r"\[([^\[\]]*)\]")
+_INNER_CHOICE = regex.compile(r"(?<!\\)\[((?:\\[\[\]|]|[^\[\]])*)(?<!\\)\]")
+_BAR = regex.compile(r"(?<!\\)\|")
+_ESCAPED = regex.compile(r"\\([\[\]|])")
 _FIELD = regex.compile(r"\{([^}]*)\}")
 _NUMBER = regex.compile(r"n:(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)")
 
@@ -117,7 +126,7 @@ def expand(template: str, rng: Random) -> str:
         ' pain'
     """
     while match := _INNER_CHOICE.search(template):
-        template = template[: match.start()] + rng.choice(match[1].split("|")) + template[match.end() :]
+        template = template[: match.start()] + rng.choice(_BAR.split(match[1])) + template[match.end() :]
     return template
 
 
@@ -133,7 +142,7 @@ def render(template: str, field: Callable[[str], FieldValue | MarkedText], rng: 
     pieces = []
     for i, part in enumerate(parts):
         if i % 2 == 0:
-            pieces.append(MarkedText(part))
+            pieces.append(MarkedText(_ESCAPED.sub(r"\1", part)))
             continue
         value = FieldValue(_number(part, rng)) if part.startswith("n:") else field(part)
         pieces.append(value if isinstance(value, MarkedText) else labelled(value.text, value.label))

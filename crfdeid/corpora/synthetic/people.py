@@ -23,6 +23,7 @@ from features.lexicons import ENGLISH_MONTHS, ENGLISH_WEEKDAYS, english_ordinal
 
 _LOCALES = tables("forms.toml")["locales"]
 MONTH_NAMES = tuple(map(str.capitalize, ENGLISH_MONTHS))
+WEEKDAY_NAMES = tuple(map(str.capitalize, ENGLISH_WEEKDAYS))
 
 
 class Person(NamedTuple):
@@ -73,9 +74,30 @@ def write_date(form: str, day: dt.date) -> str:
         >>> write_date("month_ordinal", dt.date(2031, 3, 2))
         'March 2nd'
     """
-    month, weekday = MONTH_NAMES[day.month - 1], ENGLISH_WEEKDAYS[day.weekday()].capitalize()
-    ending = english_ordinal(day.day)
-    return DATE_FORMS[form].format(d=day, month=month, low=month.lower(), nth=ending, weekday=weekday)
+    return format_date(DATE_FORMS[form], day, MONTH_NAMES, WEEKDAY_NAMES)
+
+
+def format_date(pattern: str, day: dt.date, months: Sequence[str], weekdays: Sequence[str], **others: dt.date) -> str:
+    """A date by a template of str.format, with the names of a language.
+
+    Args:
+        pattern: ``d`` is the date, ``month`` and ``weekday`` their names, ``low`` and ``up`` the month in small letters
+            and in capitals, ``nth`` the English ending of the day.
+        day: the date.
+        months: the names of the months.
+        weekdays: those of the days, Monday first.
+        others: further dates, by their names in the pattern.
+    """
+    month = months[day.month - 1]
+    return pattern.format(
+        d=day,
+        month=month,
+        low=month.lower(),
+        up=month.upper(),
+        nth=english_ordinal(day.day),
+        weekday=weekdays[day.weekday()],
+        **others,
+    )
 
 
 def typo(name: str, rng: Random) -> str:
@@ -176,7 +198,7 @@ def _fresh(words: Iterable[str]) -> list[str]:
 def _surnames(seed: int, rng: Random) -> list[str]:
     """Ambiguous names of our own, common ones from Faker in several languages, and invented ones."""
     ambiguous = sections("names.txt")["ambiguous surnames"]
-    return [*ambiguous, *_drawn("last_name", _LOCALES["surnames"], seed), *_fresh(_invented_words(rng, 250))]
+    return [*ambiguous, *_drawn("last_name", _LOCALES["surnames"], seed), *_fresh(invented_words(rng, 250))]
 
 
 def _given_names(seed: int, sex: Literal["female", "male"]) -> list[str]:
@@ -197,7 +219,7 @@ def _towns(rng: Random) -> list[str]:
     return [*names["odd towns"], *_fresh(made)]
 
 
-def _invented_words(rng: Random, count: int) -> Iterator[str]:
+def invented_words(rng: Random, count: int) -> Iterator[str]:
     """Words that no one has seen, such as "Chaberd" or "Tolk"."""
     starts, middles, ends = (sections("names.txt")[f"syllable {part}"] for part in ("starts", "middles", "ends"))
     for _ in range(count):

@@ -1,0 +1,300 @@
+"""The facts of one note, and the values of the slots that state them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from random import Random
+
+import regex
+
+from crfdeid.corpora.marked_text import FieldValue, MarkedText, render
+from crfdeid.corpora.synthetic.people import fill_pattern
+from crfdeid.corpora.templates.dates import Dates
+from crfdeid.corpora.templates.people import (
+    WORD_FORMS,
+    Character,
+    People,
+    login_parts,
+    sex_word,
+    write_name,
+)
+from crfdeid.corpora.templates.places import Address, Place, Places, write_place
+from crfdeid.corpora.templates.slots import PERSONS, PLACES, Slot, parse_list, parse_slot
+from crfdeid.corpora.templates.syntax import Template, TemplateSet
+from crfdeid.corpora.templates.tables import Tables, tables_of
+from crfdeid.documents import Span
+
+ORIGIN = "origin"
+"""The annotation layer of the origins of names."""
+UNSEEN_SHARE = 0.6
+"""Share of the names and places of dev and test notes that no training note has."""
+
+_ADULT_YEARS = 16
+_OLD_YEARS, _OLD_SHARE = 90, 0.25
+_STRAY_STREET = 0.3
+_MOST_TRIES = 8
+_PRIVATE_MAIL = 0.5
+
+
+class Note:
+    """Answers the slots of one note. A slot has the same value wherever the note names it, unless it is a new number.
+
+    Args:
+        templates: whose lists the slots may name.
+        template: the note's.
+        rng: the source of all choices.
+        origins: mark the origins of names too, as another annotation layer.
+    """
+
+    def __init__(self, templates: TemplateSet, template: Template, rng: Random, *, origins: bool = False) -> None:
+        self._tables, self._lists = tables_of(templates.language), templates.lists
+        self._template, self._rng, self._origins = template, rng, origins
+        country = self._country = template.country or self._tables.country
+        self.people = People(self._tables, template.split, country, rng, unseen_share=UNSEEN_SHARE)
+        self.places = Places(self._tables, template.split, country, self.people, rng, unseen_share=UNSEEN_SHARE)
+        self.dates = Dates(self._tables, country, rng)
+        self._years = _draw_age(template.ages, rng)
+        self._female = template.sex == "female" or (not template.sex and rng.random() < 0.5)
+        self._characters: dict[str, Character] = {}
+        self._institutions: dict[str, Place] = {}
+        self._addresses: dict[str, Address] = {}
+        self._kept: dict[str, str] = {}
+        self._used: dict[str, set[int]] = {}
+        self._born = self.dates.born(self._years)
+        self._answers = self._answer_table()
+
+    def __call__(self, text: str) -> MarkedText | FieldValue:
+        """The value of a slot or an entry of a list."""
+        slot = parse_slot(text)
+        if slot is None:
+            return self._entry(text)
+        if slot.base in PERSONS:
+            return self._person(slot)
+        if slot.base in PLACES:
+            return self._institution(slot)
+        return self._answers[slot.base](slot)
+
+    def _answer_table(self) -> Mapping[str, Callable[[Slot], MarkedText | FieldValue]]:
+        dates, places = self.dates, self.places
+        words = dict.fromkeys(("he", "He", "his", "His", "him"), self._pronoun)
+        return {
+            **words,
+            **dict.fromkeys(("phone", "mobile", "fax"), self._phone),
+            **dict.fromkeys(("pager", "extension"), lambda slot: self._number(slot.base, slot.base, "PHONE")),
+            "day": lambda slot: _as_date(dates.write(dates.day(slot.offset), slot.form), slot.form),
+            "range": lambda slot: dates.write_range(dates.day(slot.number), dates.day(slot.offset)),
+            "dob": lambda slot: _as_date(dates.write(self._born, slot.form), slot.form),
+            "holiday": lambda slot: _without_article(self._choice("holidays"), "DATE"),
+            "age": lambda slot: dates.age(self._years, slot.form),
+            "sex": self._sex,
+            "time": lambda slot: FieldValue(dates.time()),
+            "degree": lambda slot: FieldValue(self._choice("degrees")),
+            "town": lambda slot: self._place(slot, "CITY", places.town),
+            "country": lambda slot: self._place(slot, "COUNTRY", places.country),
+            "county": lambda slot: self._place(slot, "LOCATION-OTHER", places.county),
+            "region": self._region,
+            "zip": lambda slot: self._place(slot, "ZIP", places.zip),
+            "neighbourhood": lambda slot: self._place(slot, "CITY", places.neighbourhood),
+            "street": self._street,
+            "address": lambda slot: places.write_address(self._address("address"), slot.form),
+            "id": self._id,
+            "email": lambda slot: self._account("mail", self._anyone(), "EMAIL"),
+            "url": lambda slot: self._account("url", self._anyone(), "URL"),
+            "handle": lambda slot: self._account("handle", self._character("patient"), "USERNAME"),
+        }
+
+    def _choice(self, table: str, *keys: str) -> str:
+        return str(self._rng.choice(self._tables.of_country(table, self._country, *keys)))
+
+    # Lists
+
+    def _entry(self, text: str) -> MarkedText:
+        """An entry of a list, as long as possible one that the note does not have yet."""
+        slot = parse_list(text, self._lists)
+        if slot is None:
+            raise KeyError(text)
+        entries, used = self._lists[slot.base], self._used.setdefault(slot.base, set())
+        chosen = self._rng.randrange(len(entries))
+        for _ in range(_MOST_TRIES):
+            if chosen not in used:
+                break
+            chosen = self._rng.randrange(len(entries))
+        used.add(chosen)
+        piece = render(entries[chosen], self, self._rng)
+        if slot.form == "caps":
+            return piece.upper()
+        return piece._replace(text=piece.text[:1].upper() + piece.text[1:]) if slot.form else piece
+
+    # People
+
+    def _character(self, key: str) -> Character:
+        """Someone of the note, who is drawn at the first mention."""
+        if key not in self._characters or (key == "patient" and self._template.new_persons):
+            self._characters[key] = self._new_character(key)
+        return self._characters[key]
+
+    def _new_character(self, key: str) -> Character:
+        role, rng = key.rstrip("0123456789"), self._rng
+        is_child = self._years < _ADULT_YEARS
+        if key == "patient":
+            female = self._female if not self._template.new_persons else rng.random() < 0.5
+            return self.people.draw(female=female, years=self._years)
+        if role == "relative":
+            kin = _named_kin(self._tables, self._template).get(key, "")
+            return self.people.draw_relative(self._character("patient"), kin, is_child=is_child)
+        if role == "baby":
+            return self.people.draw_baby(self._character("patient"))
+        years = _draw_age(self._template.ages, rng) if role == "patient" else rng.randint(24, 67)
+        return self.people.draw(female=rng.random() < 0.5, years=years, doctor=role in ("doctor", "author"))
+
+    def _anyone(self) -> Character:
+        """Someone whom the note names already, or the patient."""
+        return self._rng.choice([*self._characters.values()] or [self._character("patient")])
+
+    def _person(self, slot: Slot) -> MarkedText | FieldValue:
+        character, form, label = self._character(slot.key), slot.form or "full", PERSONS[slot.base]
+        rng = self._rng
+        if form in WORD_FORMS or form == "age":
+            return self._about(character, form)
+        if form in ("dob", "phone", "email", "user"):
+            return self._of_person(slot, character)
+        for other, share in self._tables["names"]["variants"].get(label, {}).get(form, ()):
+            if rng.random() < share:
+                form = other
+        text = write_name(character, form, rng)
+        layers = {ORIGIN: (Span(0, len(text), character.origin),)} if self._origins else {}
+        return MarkedText(text, (Span(0, len(text), label),), layers)
+
+    def _about(self, character: Character, form: str) -> MarkedText | FieldValue:
+        """A word about someone that is no name."""
+        female = character.person.female
+        if form == "age":
+            return self.dates.age(character.years, "")
+        if form == "sex":
+            return FieldValue(sex_word(self._tables, character.years, self._rng, female=female))
+        words = {"title": character.title, "kin": character.kin or str(self._tables["kin"]["other"])}
+        return FieldValue(words.get(form) or str(self._tables["words"][form][female]))
+
+    def _of_person(self, slot: Slot, character: Character) -> FieldValue:
+        """A date of birth, number or account of someone."""
+        if slot.form == "dob":
+            born = self._born if slot.key == "patient" else self.dates.born(character.years)
+            return FieldValue(self._keep(f"{slot.key} dob", lambda: self.dates.write(born, "num")), "DATE")
+        if slot.form == "phone":
+            return FieldValue(self._keep(f"{slot.key} phone", lambda: self._pattern("mobile")), "PHONE")
+        kind, label = ("mail", "EMAIL") if slot.form == "email" else ("user", "USERNAME")
+        return self._account(kind, character, label, kept=slot.key)
+
+    def _pronoun(self, slot: Slot) -> FieldValue:
+        return FieldValue(str(self._tables["words"][slot.base][self._female]))
+
+    def _sex(self, slot: Slot) -> FieldValue:
+        if slot.form == "letter":
+            return FieldValue(str(self._tables["words"]["sex.letter"][self._female]))
+        return FieldValue(sex_word(self._tables, self._years, self._rng, female=self._female))
+
+    # Places
+
+    def _institution(self, slot: Slot) -> MarkedText | FieldValue:
+        if slot.key not in self._institutions:
+            self._institutions[slot.key] = self.places.institution(slot.base, slot.form)
+        place = self._institutions[slot.key]
+        if slot.form == "address":
+            return self.places.write_address(self._address(slot.key, place.town), "")
+        return _without_article(write_place(place, slot.form, self._rng), PLACES[slot.base])
+
+    def _address(self, key: str, town: str | None = None) -> Address:
+        if key not in self._addresses:
+            self._addresses[key] = self.places.address(town)
+        return self._addresses[key]
+
+    def _place(self, slot: Slot, label: str, draw: Callable[[], str]) -> MarkedText:
+        text = self._keep(slot.key, draw)
+        cased = {"caps": text.upper(), "lower": text.lower()}.get(slot.form, text)
+        return _without_article(cased, label)
+
+    def _region(self, slot: Slot) -> FieldValue:
+        code, name = self.places.other_region()
+        return FieldValue(code if slot.form == "code" else name.upper() if slot.form == "caps" else name, "STATE")
+
+    def _street(self, slot: Slot) -> FieldValue:
+        if slot.form == "name":
+            return FieldValue(self.places.road(), "STREET")
+        stray = self._rng.random() < _STRAY_STREET
+        text = self.places.street() if stray else self._keep("street", self.places.street)
+        return FieldValue(text.upper() if slot.form == "caps" else text, "STREET")
+
+    # Numbers and accounts
+
+    def _keep(self, key: str, draw: Callable[[], str]) -> str:
+        if key not in self._kept:
+            self._kept[key] = draw()
+        return self._kept[key]
+
+    def _pattern(self, table: str, *keys: str) -> str:
+        return fill_pattern(self._choice(table, *keys), self._rng)
+
+    def _number(self, key: str, table: str, label: str) -> FieldValue:
+        return FieldValue(self._pattern(table), label)
+
+    def _phone(self, slot: Slot) -> FieldValue:
+        table = "mobile" if slot.base == "mobile" else "phone"
+        text = self._keep(slot.key, lambda: self._pattern(table)) if slot.number else self._pattern(table)
+        return FieldValue(text, "FAX" if slot.base == "fax" else "PHONE")
+
+    def _id(self, slot: Slot) -> FieldValue:
+        types, kind = self._tables["id_types"], slot.form
+        is_kept = kind in types["kept"] and not self._template.new_persons
+        text = self._keep(f"id {kind}", lambda: self._pattern("ids", kind)) if is_kept else self._pattern("ids", kind)
+        return FieldValue(text, types.get(kind, types["other"]))
+
+    def _account(self, kind: str, owner: Character, label: str, kept: str = "") -> FieldValue:
+        """A login name, or an address of the net or of mail."""
+
+        def draw() -> str:
+            rng, accounts = self._rng, self._tables["accounts"]
+            odd = "".join(filter(str.isalpha, self.places.odd())).lower()
+            hosts = accounts["private_hosts" if rng.random() < _PRIVATE_MAIL else "work_hosts"]
+            host = rng.choice(hosts).format(odd=odd)
+            pattern = rng.choice(accounts[kind])
+            return str(pattern.format(**login_parts(owner.person), n=rng.randint(1, 99), odd=odd, host=host))
+
+        return FieldValue(self._keep(f"{kept} {kind}", draw) if kept else draw(), label)
+
+
+@cache
+def _named_kin(tables: Tables, template: Template) -> Mapping[str, str]:
+    """The kin of the relatives for whom a template has a word before or after a name: "son {relative2.first}"."""
+    words = "|".join(map(regex.escape, (*tables["kin"]["female"], *tables["kin"]["male"])))
+    before = regex.compile(rf"(?i)\b({words}),? [\"'(]?\{{(relative\d)\b(?!\.kin)")
+    after = regex.compile(rf"(?i)\{{(relative\d)(?:\.(?!kin)\w+)?\}},? [(\[]?({words})\b")
+    found: dict[str, str] = {}
+    for line in (line.text for section in template.sections for line in section.lines):
+        for match in before.finditer(line):
+            found.setdefault(match[2], match[1].lower())
+        for match in after.finditer(line):
+            found.setdefault(match[1], match[2].lower())
+    return found
+
+
+def _draw_age(ages: tuple[int, int], rng: Random) -> int:
+    """An age in a range; where the range allows it, a quarter are 90 or more."""
+    low, high = ages
+    return (
+        rng.randint(max(low, _OLD_YEARS), high)
+        if high > _OLD_YEARS and rng.random() < _OLD_SHARE
+        else rng.randint(low, high)
+    )
+
+
+def _as_date(text: str, form: str) -> MarkedText:
+    """A date as PHI; a day of the week by itself is none."""
+    return MarkedText(text) if form == "weekday" else _without_article(text, "DATE")
+
+
+def _without_article(text: str, label: str) -> MarkedText:
+    """A name of a place or day as PHI, without the small word before it ("the Tawn")."""
+    first, space, rest = text.partition(" ")
+    start = len(first) + 1 if space and rest and first.islower() and len(first) <= 3 else 0
+    return MarkedText(text, (Span(start, len(text), label),))
