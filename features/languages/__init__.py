@@ -184,8 +184,15 @@ class Language:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of what models read: all but `NOT_READ_BY_MODELS`. Line breaks inside a list do not count."""
-        read = {name: value for name, value in self.content.items() if name not in NOT_READ_BY_MODELS}
+        """SHA-256 of what models learn from. Line breaks inside a list do not count.
+
+        That is `READ_BY_FEATURES` in a pack of the library, whose rules belong to a version as its code does, and all
+        but `NOT_READ_BY_MODELS` in a pack of your own.
+        """
+        if Path(__file__).with_name(f"{self.code}.toml").exists():
+            read = {name: self.content[name] for name in READ_BY_FEATURES}
+        else:
+            read = {name: value for name, value in self.content.items() if name not in NOT_READ_BY_MODELS}
         text = json.dumps(read, ensure_ascii=False, sort_keys=True).replace("\\n", " ")
         return hashlib.sha256(" ".join(text.split()).encode()).hexdigest()
 
@@ -240,6 +247,8 @@ class Language:
         return _entries(self.content["places"]["towns"])
 
 
+READ_BY_FEATURES = ("function_words", "abbreviations", "months", "weekdays", "words", "names", "places")
+"""Parts of a pack that `features` reads."""
 NOT_READ_BY_MODELS = ("surrogates", "records", "copies")
 """Tables of a pack that change no model."""
 OWN_FOLDERS = "CRFDEID_LANGUAGES"

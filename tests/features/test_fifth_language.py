@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +123,14 @@ def test_another_pack_that_changed_is_a_warning(tmp_path: Path, caplog: pytest.L
     change(tmp_path, lambda fields: fields["packs"].update(en="0"))
     with pytest.raises(VersionError):
         load_tagger(tmp_path)
+
+
+def test_rules_of_the_librarys_packs_do_not_count() -> None:
+    english = LANGUAGES["en"]
+    same = {**english.content, "ages": {}, "rules": {}, "surrogates": {}}
+    assert replace(english, content=same).digest == english.digest
+    for part in ("words", "names", "places"):
+        assert replace(english, content={**english.content, part: {}}).digest != english.digest
 
 
 def test_a_pack_is_read_by_what_names_it_alone(quillish: Path) -> None:
