@@ -49,7 +49,7 @@ MARKUP = choice(
     "--markup",
     MARKUP_CHOICES,
     default="auto",
-    help="Notes in RTF, HTML or other markup: auto fails them, plain reads every note as prose.",
+    help="Format of all notes: auto recognises and redacts HTML, and fails RTF and other markup; plain is prose.",
 )
 KEY_FILE = Option(
     "--key-file",

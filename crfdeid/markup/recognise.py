@@ -7,9 +7,6 @@ from typing import NamedTuple
 
 from crfdeid.errors import MarkupError
 
-MARKUP_CHOICES = ("auto", "plain")
-"""Treatment of texts in markup: recognise it, or read every text as prose."""
-
 _TITLES = {
     "rtf": "RTF",
     "html": "HTML",
@@ -117,12 +114,17 @@ def require_prose(text: str, markup: str = "auto") -> None:
 
     Args:
         text: the text.
-        markup: one of `MARKUP_CHOICES`.
+        markup: "plain" for any text as prose.
 
     Raises:
         MarkupError: the text is in markup. The message names the format.
     """
     found = None if markup == "plain" else find_markup(text)
     if found is not None:
-        remedy = "give the text alone, or --markup plain to read the codes as prose and expect misses"
-        raise MarkupError(f"looks like {found.title}: {remedy}")
+        raise unread(found)
+
+
+def unread(markup: Markup) -> MarkupError:
+    """Return the error of a text whose markup is not read."""
+    remedy = "give the text alone, or --markup plain to read the codes as prose and expect misses"
+    return MarkupError(f"looks like {markup.title}: {remedy}")

@@ -187,7 +187,8 @@ class Policy(UsesOperators):
         date_order: the order of day and month for surrogates of ambiguous dates: "dmy" or "mdy"; None for the locale's.
         accept_damaged: accept notes in mojibake, with more misses; else they fail.
         lists: lists of what to mark, and what not to mark, in addition to the model's.
-        markup: treatment of notes in markup, such as RTF: "auto" fails them, "plain" reads them as prose.
+        markup: format of the notes (`crfdeid.markup.MARKUP_CHOICES`): "auto" recognises it, and fails what is not read;
+            "plain" is prose.
 
     Raises:
         UnknownNameError: an unknown operator, order of dates or locale.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,17 +13,19 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from crfdeid.documents import CONCEPT, Document, Span
+from crfdeid.documents import Document
 from crfdeid.errors import DataError, MismatchError, OptionConflictError, SecretError
 from crfdeid.io.date_columns import DateColumns
-from crfdeid.io.records import LONGEST_NOTE, RAW_LINES, Columns, Note, NoteResult, Sources
+from crfdeid.io.records import LONGEST_NOTE, RAW_LINES, Columns, Note, NoteResult
 from crfdeid.io.worker import Result, isolate_failures, require_no_mojibake
 from crfdeid.known_phi.patients import read_columns
-from crfdeid.markup import require_prose
+from crfdeid.markup import MarkupText, read_markup, require_prose
 from crfdeid.model_card.card import model_digest, read_card
 from crfdeid.model_card.drift import DriftProfile, NoteReader, drift_measures
 from crfdeid.model_card.pretrained import find_model
 from crfdeid.pipeline import Deidentifier, load
+from crfdeid.redaction.counts import count_concepts, count_sources, count_words
+from crfdeid.redaction.in_markup import split_at_blocks, write_redaction
 from crfdeid.redaction.operators import NoteContext
 from crfdeid.redaction.policy import Operators, Policy
 from crfdeid.redaction.redact import Redaction, redact_by
@@ -36,7 +37,6 @@ from crfdeid.utils.process import one_thread
 if TYPE_CHECKING:
     from crfdeid.review.sampling import Candidate
 
-_WORD = re.compile(r"\w++")
 # Models loaded at a time: a table has a column of notes or two, and a model takes 100 MB to 1 GB.
 _MODELS = 2
 _load_lock = Lock()
@@ -190,9 +190,24 @@ class Redactor:
             return self.columns
         return replace(self.columns, dates=replace(self.columns.dates, keys=_read(self.keys, secret=True)))
 
+    def read(self, text: str) -> MarkupText | None:
+        """Read a text that is to be redacted: in markup, or None for prose.
+
+        Raises:
+            DataError: it is in markup that is not read, or in mojibake, unless the policy accepts that.
+        """
+        if self.policy.operator_table is None or self.concepts:  # spans of the text as it is
+            self.require_prose(text)
+            return None
+        self._require_intact(text)
+        return read_markup(text, self.policy.markup)
+
     def require_prose(self, text: str) -> None:
-        """Refuse a text in markup by a `MarkupError`, and one in mojibake by an `EncodingError`, as the policy says."""
+        """Refuse a text as `read` does, and any text in markup: its spans would be those of its codes."""
         require_prose(text, self.policy.markup)
+        self._require_intact(text)
+
+    def _require_intact(self, text: str) -> None:
         if not self.policy.accept_damaged:
             require_no_mojibake(text)
 
@@ -303,8 +318,10 @@ class StartedRedactor:
         Raises:
             DataError: the note is in markup or mojibake, or fails otherwise.
         """
-        self.redactor.require_prose(text)
-        return self.hide(self.model.annotate(text), patient=patient).document
+        markup = self.redactor.read(text)
+        document = self.model.annotate(text if markup is None else markup.text)
+        done = self.hide(split_at_blocks(document, markup), patient=patient)
+        return done.document if markup is None else write_redaction(markup, done).document
 
     def hide(self, document: Document, *, patient: str | float | None = None, marked: bool = True) -> Redaction:
         """Replace the spans of a document by the policy; a policy of spans only writes labels.
@@ -320,10 +337,11 @@ class StartedRedactor:
 
     def _results(self, notes: Sequence[Note]) -> list[Result]:
         known = [note.known for note in notes]
-        for note in notes:
-            self.redactor.require_prose(note.text)
-        unmarked = (Document(note.id, note.text) for note in notes)
-        documents = list(self.model.annotate_documents(unmarked, known=known))
+        read = [self.redactor.read(note.text) for note in notes]
+        texts = (note.text if markup is None else markup.text for note, markup in zip(notes, read, strict=True))
+        unmarked = (Document(note.id, text) for note, text in zip(notes, texts, strict=True))
+        found = self.model.annotate_documents(unmarked, known=known)
+        documents = list(map(split_at_blocks, found, read))
         rated: Iterable[Candidate | None] = repeat(None)
         if self.redactor.with_completeness:
             from crfdeid.review.sampling import candidates  # noqa: PLC0415
@@ -331,22 +349,24 @@ class StartedRedactor:
             rated = candidates(documents, self.model.tagger, threshold=self.model.threshold)
         return [
             replace(
-                self._measured(self._result(document, note), note), p_no_miss=None if one is None else one.p_no_miss
+                self._measured(self._result(document, note, markup), document.text),
+                p_no_miss=None if one is None else one.p_no_miss,
             )
-            for (document, note), one in zip(zip(documents, notes, strict=True), rated, strict=False)
+            for (document, note, markup), one in zip(zip(documents, notes, read, strict=True), rated, strict=False)
         ]
 
-    def _result(self, document: Document, note: Note) -> NoteResult:
+    def _result(self, document: Document, note: Note, markup: MarkupText | None) -> NoteResult:
         found = Counter(span.label for span in document.spans)
-        concepts = _concepts(document) if self.redactor.concepts else None
-        sources = _sources(document) if self.redactor.evidence else None
+        concepts = count_concepts(document) if self.redactor.concepts else None
+        sources = count_sources(document) if self.redactor.evidence else None
         if self.redactor.policy.operator_table is None:
             return NoteResult(document, found=found, concepts=concepts, sources=sources)
         done = self.hide(document, patient=note.patient, marked=False)  # The results are texts.
-        words, hidden_words = _words(document, [part.span for part in done.parts if not part.operator.keeps])
-        remaining = None if concepts is None else _concepts(done.document)
+        words, hidden_words = count_words(document, [part.span for part in done.parts if not part.operator.keeps])
+        remaining = None if concepts is None else count_concepts(done.document)
+        written = done if markup is None else write_redaction(markup, done)
         return NoteResult(
-            done.document,
+            written.document,
             found=found,
             locale=done.locale,
             concepts=remaining,
@@ -356,41 +376,19 @@ class StartedRedactor:
             tokens=sum(part.operator.reversible for part in done.parts),
             kept=Counter(part.span.label for part in done.parts if part.operator.keeps),
             sources=sources,
-            record=done.record,
+            record=written.record,
         )
 
     @cached_property
     def _reader(self) -> NoteReader | None:
         return None if self._profile is None else NoteReader.of(self._profile, self.keys.vocabulary)
 
-    def _measured(self, result: NoteResult, note: Note) -> NoteResult:
+    def _measured(self, result: NoteResult, text: str) -> NoteResult:
         if self._reader is None or self._profile is None:
             return result
-        measures = self._reader.measure(note.text, result.found)
+        measures = self._reader.measure(text, result.found)
         raised = self.redactor.policy.sensitivity is not None
         return replace(result, measures=measures, drift_warnings=drift_measures(self._profile, measures, raised=raised))
-
-
-def _sources(document: Document) -> Sources:
-    scores: dict[str, list[float | None]] = {}
-    for evidence in (document.evidence[span] for span in document.spans if span in document.evidence):
-        scores.setdefault(evidence.source, []).append(evidence.as_json()["score"])
-    return {
-        source: {"spans": len(some), "lowest_score": min((x for x in some if x is not None), default=None)}
-        for source, some in sorted(scores.items())
-    }
-
-
-def _words(document: Document, hidden_spans: Sequence[Span]) -> tuple[int, int]:
-    """Numbers of words of a note: all, and the words that the replaced spans cover, at least in part."""
-    # Counted one by one: a list of all words takes many times the memory of a long note.
-    ranges = ((0, len(document.text)), *((span.start, span.end) for span in hidden_spans))
-    whole, *hidden = (sum(1 for _ in _WORD.finditer(document.text, *one)) for one in ranges)
-    return whole, sum(hidden)
-
-
-def _concepts(document: Document) -> Counter[str]:
-    return Counter(span.label for span in document.layer(CONCEPT))
 
 
 @lru_cache(maxsize=_MODELS)

@@ -73,16 +73,26 @@ def test_a_note_in_mojibake_fails_unless_it_is_accepted(
 def test_a_note_in_markup_fails_unless_it_is_read_as_prose(
     model: Path, notes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text = "<p>Patient <b>Qu</b>ill was seen on <i>3/4/2031</i>."
+    text = "%PDF-1.7 Patient Quill was seen on 3/4/2031."
     (notes / "a.txt").write_text(text)
     (notes / "p1" / "rows.csv").write_text(f'text,n\n"{text}",1\nSeen by Dr. Quill,2\n')
     assert run(model, notes, "--output", tmp_path / "out") == 1
     found = written(tmp_path / "out")
     assert set(found) == {"p1/b.txt", "p1/c.jsonl", "p1/rows.csv"} and b"ill" not in found["p1/rows.csv"]
     failures = capsys.readouterr().err
-    assert "failed: a.txt: looks like HTML" in failures and "failed: p1/rows.csv, row 1: looks like HTML" in failures
+    assert "failed: a.txt: looks like PDF" in failures and "failed: p1/rows.csv, row 1: looks like PDF" in failures
     assert run(model, notes, "--output", tmp_path / "all", "--markup", "plain") == 0
     assert written(tmp_path / "all")["a.txt"].decode() == redacted(model, text, operators="label", markup="plain")
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_notes_in_html_are_redacted_and_recorded(model: Path, tmp_path: Path, jobs: str) -> None:
+    text = "<p>Patient <b>Qu</b>ill was seen on <i>3/4/2031</i>. R&amp;D</p>"
+    (tmp_path / "rows.csv").write_text(f'text,n\n"{text}",1\nSeen by Dr. Quill & <5 others,2\n')
+    assert run(model, tmp_path / "rows.csv", "--output", tmp_path / "out", "--jobs", jobs) == 0
+    first = "<p>Patient <b>[PATIENT]</b> was seen on <i>[DATE]</i>. R&amp;D</p>"
+    expected = f"text,n\n{first},1\nSeen by Dr. [DOCTOR] & <5 others,2\n"
+    assert written(tmp_path / "out")["rows.csv"].decode() == expected.replace(first, f'"{first}"')
 
 
 @pytest.mark.parametrize("how", ["label", "numbered", "mask", "remove"])

@@ -1,0 +1,203 @@
+"""`MarkupText`: the visible text of a document in markup, with a map to its source, and the way back.
+
+A reader of a format adds pieces to a `BlockBuilder`: the body, in which runs that markup splits are joined, and side
+blocks such as attributes and comments. A model reads all of them as one text. A replacement goes into the first run of
+its span, and the other runs of the span lose their part of it. Everything else stays to the byte.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate, pairwise
+from typing import NamedTuple
+
+from crfdeid.documents import Span
+from crfdeid.errors import MarkupError
+
+BREAK = "\n\n"
+"""Text between two blocks."""
+Spell = Callable[[str], str]
+"""Gives the source of a text."""
+
+
+class Piece(NamedTuple):
+    """Run of visible text.
+
+    Attributes:
+        text: the text.
+        start: offset in the source of what stands for it; `start == end` for a break, which the source has not.
+        end: the offset after that.
+        spell: gives the source of another text in its place.
+        exact: each character stands for itself; otherwise the piece is replaced as a whole.
+    """
+
+    text: str
+    start: int
+    end: int
+    spell: Spell
+    exact: bool = False
+
+
+class Edit(NamedTuple):
+    """Change of the source: another text for a range, and the type of the PHI; "" for a part that was dropped."""
+
+    start: int
+    end: int
+    text: str
+    label: str
+
+
+@dataclass(frozen=True)
+class MarkupText:
+    """Visible text of a document in markup.
+
+    Args:
+        format: its format, such as "html".
+        source: the document.
+        pieces: the runs of its text, in the order of reading.
+        dropped: ranges of the source that cannot be read as text, such as images, and that no result has.
+        breaks: offsets in the text of the `BREAK` after each block but the last.
+    """
+
+    format: str
+    source: str
+    pieces: Sequence[Piece]
+    dropped: Sequence[Edit] = ()
+    breaks: Sequence[int] = ()
+
+    @cached_property
+    def text(self) -> str:
+        """The text that a model reads."""
+        return "".join(piece.text for piece in self.pieces)
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        return list(accumulate(len(piece.text) for piece in self.pieces))
+
+    def within_blocks(self, span: Span) -> Iterator[Span]:
+        """Yield the parts of a span in each block: a value does not go on from one block to another."""
+        start, end, label = span
+        inside = self.breaks[bisect_left(self.breaks, start) : bisect_left(self.breaks, end)]
+        for first, last in zip((start, *(at + len(BREAK) for at in inside)), (*inside, end), strict=True):
+            part = self.text[first:last]
+            if part.strip():
+                yield Span(first + len(part) - len(part.lstrip()), last - len(part) + len(part.rstrip()), label)
+
+    def edits(self, replacements: Iterable[tuple[Span, str]]) -> list[Edit]:
+        """Return the changes of the source, by position.
+
+        Args:
+            replacements: spans of `text`, each with the text in its place.
+
+        Raises:
+            MarkupError: two replacements change the same part of the source.
+        """
+        found = [*self.dropped]
+        for span, new in replacements:
+            if self.text[span.start : span.end] != new:
+                found += _joined(self._parts(span, new))
+        found.sort()
+        if any(before.end > after.start for before, after in pairwise(found)):
+            raise MarkupError("two values that one code of the markup spells: export the text alone")
+        return found
+
+    def _parts(self, span: Span, new: str) -> Iterator[tuple[Edit, Spell]]:
+        at = bisect_right(self._ends, span.start)
+        while at < len(self.pieces) and self._ends[at] - len(self.pieces[at].text) < span.end:
+            piece, first = self.pieces[at], self._ends[at] - len(self.pieces[at].text)
+            start, end = max(span.start - first, 0), min(span.end - first, len(piece.text))
+            at += 1
+            if piece.start == piece.end:
+                continue
+            if piece.exact:
+                yield Edit(piece.start + start, piece.start + end, new, span.label), piece.spell
+            else:
+                whole = piece.text[:start] + new + piece.text[end:]
+                yield Edit(piece.start, piece.end, whole, span.label), piece.spell
+            new = ""
+
+
+def _joined(parts: Iterable[tuple[Edit, Spell]]) -> Iterator[Edit]:
+    """Join edits of adjacent ranges, and spell their texts."""
+    waiting: list[tuple[Edit, Spell]] = []
+    for edit, spell in parts:
+        if waiting and waiting[-1][0].end == edit.start:
+            before, first = waiting[-1]
+            waiting[-1] = (Edit(before.start, edit.end, before.text + edit.text, edit.label), first)
+        else:
+            waiting.append((edit, spell))
+    for edit, spell in waiting:
+        yield edit._replace(text=spell(edit.text))
+
+
+class Written(NamedTuple):
+    """Redacted document in markup.
+
+    Attributes:
+        text: its source.
+        spans: the replacements in it.
+        edits: what was changed in the old source.
+    """
+
+    text: str
+    spans: tuple[Span, ...]
+    edits: list[Edit]
+
+
+def write(markup: MarkupText, replacements: Iterable[tuple[Span, str]]) -> Written:
+    """Write the source with other texts in place of spans of its visible text.
+
+    Args:
+        markup: the document.
+        replacements: as of `MarkupText.edits`.
+    """
+    edits, parts, spans, end, length = markup.edits(replacements), [], [], 0, 0
+    for edit in edits:
+        parts += [markup.source[end : edit.start], edit.text]
+        start = length + edit.start - end
+        end, length = edit.end, start + len(edit.text)
+        if edit.text and edit.label:
+            spans.append(Span(start, length, edit.label))
+    return Written("".join([*parts, markup.source[end:]]), tuple(spans), edits)
+
+
+@dataclass
+class BlockBuilder:
+    """Collects the pieces of a document.
+
+    Args:
+        format: its format.
+        source: the document.
+    """
+
+    format: str
+    source: str
+    body: list[Piece] = field(default_factory=list)
+    side: list[list[Piece]] = field(default_factory=list)
+    dropped: list[Edit] = field(default_factory=list)
+
+    def drop(self, start: int, end: int, text: str = "") -> None:
+        """Drop a range of the source, and write a text in its place."""
+        if self.source[start:end] != text:
+            self.dropped.append(Edit(start, end, text, ""))
+
+    def done(self) -> MarkupText:
+        """Return the document: the body, then the side blocks, each after a blank line."""
+        pieces: list[Piece] = []
+        breaks: list[int] = []
+        length = 0
+        for block in filter(None, (self.body, *self.side)):
+            if pieces:
+                breaks.append(length)
+                pieces.append(gap(BREAK, 0))
+            pieces += block
+            length = sum((len(piece.text) for piece in block), length + len(BREAK) * bool(breaks))
+        return MarkupText(self.format, self.source, pieces, sorted(self.dropped), breaks)
+
+
+def gap(text: str, at: int) -> Piece:
+    """Return a break between runs, which the source shows by markup alone."""
+    return Piece(text, at, at, str)

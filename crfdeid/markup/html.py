@@ -1,0 +1,175 @@
+"""Reader of HTML, pages and fragments: text, comments, styles, and the attributes that can hold text.
+
+Only what has the strict form of a tag, a comment or a character reference is markup; all else is text, which a model
+reads. A tokenizer of ours: Python's parser has no offsets of attributes, and in some versions its time grows with the
+square of a hostile text's length.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+
+from crfdeid.markup.blocks import BlockBuilder, MarkupText, Piece, Spell, gap
+
+_ATTRIBUTE = r"""\s++([A-Za-z_:@*][\w:.@-]*+)(?:\s*+=\s*+("[^"]*+"|'[^']*+'|[^\s"'<>`]++))?+"""
+_TAG = re.compile(rf"<(/?)([A-Za-z][\w:.-]*+)((?:{_ATTRIBUTE})*+)\s*+/?>")
+_ATTRIBUTES = re.compile(_ATTRIBUTE)
+_RUN = re.compile(
+    r"(?P<reference>&(?:\#[0-9]{1,7}|\#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});?)"
+    r"|(?P<space>[ \t\r\n\f]++)|(?:[^& \t\r\n\f]|\x20(?![ \t\r\n\f]))++|&"
+)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_INLINE = _words(
+    """
+    a abbr acronym b bdi bdo big center cite code data del dfn em font i ins kbd label mark nobr q rp rt ruby
+    s samp small span strike strong sub sup time tt u var wbr
+    """
+)
+_PRESENTATION = _words(
+    """
+    align bgcolor border cellpadding cellspacing charset class clear color cols colspan dir face height hspace
+    lang media rel rows rowspan rules scope shape size style target type valign vspace width xml:lang
+    """
+)
+# Without a value, only these are attributes: any other word after "<b" is text.
+_FLAGS = _words(
+    """
+    checked compact controls disabled hidden ismap loop multiple nohref noshade novalidate nowrap open
+    readonly required reversed selected
+    """
+)
+_BREAKS = {"td": "\t", "th": "\t"}
+_RAW = {name: re.compile(rf"</{name}\s*>", re.IGNORECASE) for name in ("script", "style", "textarea", "title")}
+_DOCTYPE = re.compile(
+    r'<!doctype\s+html(?:\s+PUBLIC\s+"-//W3C//[\w .-]+//EN"(?:\s+"http://www\.w3\.org/[\w/.-]+")?)?\s*>', re.IGNORECASE
+)
+_BLOCK_TAG = re.compile(r"<(?:/?(?:p|div|td|tr|li|h[1-6]|body)|br)\b[^<>]*>", re.IGNORECASE)
+
+
+def read_html(source: str) -> MarkupText:
+    """Read a page or a fragment.
+
+    Runs of text that inline elements split are joined. If there are elements of blocks, a line end is a space.
+
+    Example:
+        >>> read_html("<p>Jane Qu<b>ill</b>, 3&nbsp;May").text.strip()
+        'Jane Quill, 3\\xa0May'
+    """
+    reader = _Reader(source)
+    reader.read(0, len(source), reader.builder.body)
+    return reader.builder.done()
+
+
+def _escape(text: str) -> str:
+    return html.escape(text, quote=False)
+
+
+def _quoted(text: str) -> str:
+    return f'"{html.escape(text)}"'
+
+
+def _without_tags(text: str) -> str:
+    """Spell a text where nothing can be escaped, such as in a style."""
+    return text.replace("<", "(").replace(">", ")")
+
+
+class _Reader:
+    def __init__(self, source: str) -> None:
+        self.source, self.builder = source, BlockBuilder("html", source)
+        self._folds = _BLOCK_TAG.search(source) is not None
+        self._missing: set[tuple[str, int]] = set()  # ends that do not occur any more, so that none is searched twice
+
+    def read(self, at: int, stop: int, pieces: list[Piece]) -> None:
+        """Read a part of the source into a block."""
+        begin = at  # of the text that was not added yet
+        while (at := self.source.find("<", at, stop)) >= 0:
+            read = self._tag(at, stop, pieces, begin) if self.source[at + 1 : at + 2] not in ("!", "?") else None
+            read = read or self._declaration(at, stop, pieces, begin)
+            begin, at = (read, read) if read else (begin, at + 1)
+        self._text(begin, stop, pieces)
+
+    def _tag(self, at: int, stop: int, pieces: list[Piece], begin: int) -> int | None:
+        """Read a tag, and return its end; None if there is none."""
+        found = _TAG.match(self.source, at, stop)
+        if found is None:
+            return None
+        attributes = list(_ATTRIBUTES.finditer(self.source, found.start(3), found.end(3)))
+        if any(one[2] is None and one[1].lower() not in _FLAGS for one in attributes):
+            return None
+        self._text(begin, at, pieces)
+        name = found[2].lower()
+        if name not in _INLINE and ":" not in name:
+            pieces.append(gap(_BREAKS.get(name, "\n"), at))
+        for one in attributes:
+            if one[2] is not None:
+                self._attribute(one[1].lower(), *one.span(2))
+        return self._raw(name, found.end(), stop) if name in _RAW and not found[1] else found.end()
+
+    def _attribute(self, name: str, start: int, end: int) -> None:
+        quoted = self.source[start] in "\"'"
+        inner = (start + 1, end - 1) if quoted else (start, end)
+        value = html.unescape(self.source[slice(*inner)])
+        if value.strip().lower().startswith("data:"):
+            self.builder.drop(*inner, "data:,")
+        elif name not in _PRESENTATION and value.strip():
+            block: list[Piece] = []
+            if quoted:
+                self._text(*inner, block, spell=html.escape, folds=False)
+            else:
+                block.append(Piece(value, start, end, _quoted))
+            self.builder.side.append(block)
+
+    def _raw(self, name: str, start: int, stop: int) -> int:
+        """Read the content of an element that has no tags inside; scripts are dropped."""
+        found = _RAW[name].search(self.source, start, stop) if (name, stop) not in self._missing else None
+        if found is None:
+            self._missing.add((name, stop))
+            return start
+        end = found.start()
+        if name == "script":
+            self.builder.drop(start, end)
+        elif name == "style":
+            self.builder.side.append([Piece(self.source[start:end], start, end, _without_tags, exact=True)])
+        else:
+            block: list[Piece] = []
+            self._text(start, end, block)
+            self.builder.side.append(block)
+        return found.end()
+
+    def _declaration(self, at: int, stop: int, pieces: list[Piece], begin: int) -> int | None:
+        """Read a comment or a declaration as a block of its own, and return its end; None if there is none."""
+        for opening, closing in (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<!", ">"), ("<?", ">")):
+            if not self.source.startswith(opening, at):
+                continue
+            start = at + len(opening)
+            end = -1 if (closing, stop) in self._missing else self.source.find(closing, start, stop)
+            if end < 0:
+                self._missing.add((closing, stop))
+                return None
+            self._text(begin, at, pieces)
+            if opening == "<![CDATA[":  # The text of XHTML; browsers take it for a comment.
+                pieces.append(Piece(self.source[start:end], start, end, _without_tags, exact=True))
+            elif not _DOCTYPE.fullmatch(self.source, at, end + 1):
+                block: list[Piece] = []
+                (self.read if opening == "<!--" else self._text)(start, end, block)
+                self.builder.side.append(block)
+            return end + len(closing)
+        return None
+
+    def _text(
+        self, start: int, end: int, pieces: list[Piece], *, spell: Spell = _escape, folds: bool | None = None
+    ) -> None:
+        folds = self._folds if folds is None else folds
+        for run in _RUN.finditer(self.source, start, end):
+            text = run[0]
+            if run.lastgroup == "reference":
+                text = html.unescape(text)
+            elif run.lastgroup == "space" and folds:
+                text = " "
+            pieces.append(Piece(text, *run.span(), spell, exact=text == run[0]))
