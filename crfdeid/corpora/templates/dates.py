@@ -11,6 +11,7 @@ import regex
 from crfdeid.corpora.marked_text import MarkedText, join_parts, labelled
 from crfdeid.corpora.synthetic.people import format_date
 from crfdeid.corpora.templates.tables import Tables
+from crfdeid.documents import Span
 
 _LAST_DAY, _SPAN_DAYS = dt.date(2026, 6, 1), 9000
 _OFFSET = regex.compile(r"([+-]?\d+)([dwmy]?)")
@@ -19,7 +20,7 @@ _JITTER_DAYS = 9
 _HABIT_SHARE = 0.9
 """Share of a note's dates and times in its own form."""
 _JOINED_SHARE = 0.4
-_OLD_AGE = 90
+_OLD_AGE, _LONGEST_ARTICLE = 90, 3
 
 
 class Dates:
@@ -37,6 +38,7 @@ class Dates:
         self._days: dict[str, dt.date] = {}
         self._habits = {form: rng.choice(self._forms(form)) for form in ("num", "short")}
         self._months = rng.randint(2, 11)  # the age of infants
+        self._minute = int(rng.triangular(0, 1440, 600))
         self._time = rng.choice(tables.of_country("times", country))
 
     def day(self, offset: str) -> dt.date:
@@ -67,15 +69,16 @@ class Dates:
         first, last = min(first, last), max(first, last)
         if (first.year, first.month) == (last.year, last.month) and rng.random() < _JOINED_SHARE:
             pattern = rng.choice(self._tables.of_country("ranges", self._country, "joined"))
-            return labelled(self._format(pattern, last, a=first, b=last), "DATE")
+            return without_article(self._format(pattern, last, a=first, b=last), "DATE")
         one, between, other = rng.choice(self._tables.of_country("ranges", self._country, "apart"))
-        parts = (labelled(self.write(day, form), "DATE") for day, form in ((first, one), (last, other)))
+        parts = (without_article(self.write(day, form), "DATE") for day, form in ((first, one), (last, other)))
         return join_parts(parts, between)
 
     def time(self) -> str:
-        """A clock time."""
+        """A clock time, some time after the last one."""
         rng = self._rng
-        at = dt.time(min(23, int(rng.triangular(0, 24, 12))), rng.randrange(60))
+        self._minute = (self._minute + rng.choice((2, 4, 5, 9, 14, 21, 35, 50)) + rng.randint(0, 4)) % 1440
+        at = dt.time(*divmod(self._minute, 60))
         pattern = self._time if rng.random() < _HABIT_SHARE else rng.choice(self._times())
         ap = "AM" if at.hour < 12 else "PM"
         return str(pattern.format(t=at, h=at.hour % 12 or 12, ap=ap, low=ap.lower(), a=ap[0].lower()))
@@ -104,3 +107,10 @@ class Dates:
 
     def _format(self, pattern: str, day: dt.date, **days: dt.date) -> str:
         return format_date(pattern, day, self._tables["months"], self._tables["weekdays"], **days)
+
+
+def without_article(text: str, label: str) -> MarkedText:
+    """A day or place as PHI, without the small word before it ("the 4th of July")."""
+    first, space, rest = text.partition(" ")
+    start = len(first) + 1 if space and rest and first.islower() and len(first) <= _LONGEST_ARTICLE else 0
+    return MarkedText(text, (Span(start, len(text), label),))

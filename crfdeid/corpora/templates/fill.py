@@ -11,7 +11,7 @@ import regex
 
 from crfdeid.corpora.marked_text import MarkedText, expand, join_parts, render, wrap_part
 from crfdeid.corpora.synthetic.people import SplitName
-from crfdeid.corpora.templates.note import Note
+from crfdeid.corpora.templates.note import NO_STOP, Note
 from crfdeid.corpora.templates.syntax import Line, Section, Template, TemplateSet
 from crfdeid.corpora.templates.tables import tables_of
 from crfdeid.documents import Document
@@ -25,6 +25,7 @@ _ONE_RUN, _HEADINGS = 0.04, 0.2
 _CAPITALS, _SMALL, _SYSTEM_CASE = 0.03, 0.06, 0.85
 _SHORTEST_TO_THIN = 120  # characters of a line whose sentences may be dropped
 _FIELD = regex.compile(r"(\{[^{}]*\})")
+_BEFORE_MARK = regex.compile(r"\{(?!n:)([^{}]+)\}(?=[.,;])")
 _HEADING = regex.compile(r"(?m)^\p{Lu}[\p{L} /&'-]{1,28}:")
 
 
@@ -94,7 +95,7 @@ def _draft(template: Template, language: str, rng: Random) -> list[str]:
         if lines and chosen:
             lines += between
         lines += [_thinned(expand(line.text, rng), dropped, language, rng) for line in _without_repeats(chosen)]
-    return lines
+    return [_BEFORE_MARK.sub(rf"{{\1{NO_STOP}}}", line) for line in lines]
 
 
 def _without_repeats(lines: Sequence[Line]) -> Iterator[Line]:

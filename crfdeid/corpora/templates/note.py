@@ -9,8 +9,8 @@ from random import Random
 import regex
 
 from crfdeid.corpora.marked_text import FieldValue, MarkedText, render
-from crfdeid.corpora.synthetic.people import fill_pattern
-from crfdeid.corpora.templates.dates import Dates
+from crfdeid.corpora.synthetic.people import fill_pattern, strip_accents
+from crfdeid.corpora.templates.dates import Dates, without_article
 from crfdeid.corpora.templates.people import (
     WORD_FORMS,
     Character,
@@ -25,6 +25,8 @@ from crfdeid.corpora.templates.syntax import Template, TemplateSet
 from crfdeid.corpora.templates.tables import Tables, tables_of
 from crfdeid.documents import Span
 
+NO_STOP = "!"
+"""After the name of a list: without the full stop of its entry, since the template has a mark there."""
 ORIGIN = "origin"
 """The annotation layer of the origins of names."""
 UNSEEN_SHARE = 0.6
@@ -66,9 +68,11 @@ class Note:
 
     def __call__(self, text: str) -> MarkedText | FieldValue:
         """The value of a slot or an entry of a list."""
-        slot = parse_slot(text)
+        name = text.removesuffix(NO_STOP)
+        slot = parse_slot(name)
         if slot is None:
-            return self._entry(text)
+            entry = self._entry(name)
+            return entry if name == text else entry.without_full_stop()
         if slot.base in PERSONS:
             return self._person(slot)
         if slot.base in PLACES:
@@ -85,7 +89,7 @@ class Note:
             "day": lambda slot: _as_date(dates.write(dates.day(slot.offset), slot.form), slot.form),
             "range": lambda slot: dates.write_range(dates.day(slot.number), dates.day(slot.offset)),
             "dob": lambda slot: _as_date(dates.write(self._born, slot.form), slot.form),
-            "holiday": lambda slot: _without_article(self._choice("holidays"), "DATE"),
+            "holiday": lambda slot: without_article(self._choice("holidays"), "DATE"),
             "age": lambda slot: dates.age(self._years, slot.form),
             "sex": self._sex,
             "time": lambda slot: FieldValue(dates.time()),
@@ -139,14 +143,14 @@ class Note:
         is_child = self._years < _ADULT_YEARS
         if key == "patient":
             female = self._female if not self._template.new_persons else rng.random() < 0.5
-            return self.people.draw(female=female, years=self._years)
+            return self.people.draw("patient", female=female, years=self._years)
         if role == "relative":
             kin = _named_kin(self._tables, self._template).get(key, "")
             return self.people.draw_relative(self._character("patient"), kin, is_child=is_child)
         if role == "baby":
             return self.people.draw_baby(self._character("patient"))
         years = _draw_age(self._template.ages, rng) if role == "patient" else rng.randint(24, 67)
-        return self.people.draw(female=rng.random() < 0.5, years=years, doctor=role in ("doctor", "author"))
+        return self.people.draw(role, female=rng.random() < 0.5, years=years)
 
     def _anyone(self) -> Character:
         """Someone whom the note names already, or the patient."""
@@ -202,7 +206,7 @@ class Note:
         place = self._institutions[slot.key]
         if slot.form == "address":
             return self.places.write_address(self._address(slot.key, place.town), "")
-        return _without_article(write_place(place, slot.form, self._rng), PLACES[slot.base])
+        return without_article(write_place(place, slot.form, self._rng), PLACES[slot.base])
 
     def _address(self, key: str, town: str | None = None) -> Address:
         if key not in self._addresses:
@@ -212,7 +216,7 @@ class Note:
     def _place(self, slot: Slot, label: str, draw: Callable[[], str]) -> MarkedText:
         text = self._keep(slot.key, draw)
         cased = {"caps": text.upper(), "lower": text.lower()}.get(slot.form, text)
-        return _without_article(cased, label)
+        return without_article(cased, label)
 
     def _region(self, slot: Slot) -> FieldValue:
         code, name = self.places.other_region()
@@ -233,7 +237,9 @@ class Note:
         return self._kept[key]
 
     def _pattern(self, table: str, *keys: str) -> str:
-        return fill_pattern(self._choice(table, *keys), self._rng)
+        number = fill_pattern(self._choice(table, *keys), self._rng)
+        year = str(self.dates.today.year)
+        return number.replace("%Y", year).replace("%y", year[2:])
 
     def _number(self, key: str, table: str, label: str) -> FieldValue:
         return FieldValue(self._pattern(table), label)
@@ -254,9 +260,9 @@ class Note:
 
         def draw() -> str:
             rng, accounts = self._rng, self._tables["accounts"]
-            odd = "".join(filter(str.isalpha, self.places.odd())).lower()
-            hosts = accounts["private_hosts" if rng.random() < _PRIVATE_MAIL else "work_hosts"]
-            host = rng.choice(hosts).format(odd=odd)
+            odd = "".join(filter(str.isalpha, strip_accents(self.places.odd()))).lower()
+            hosts = "private_hosts" if rng.random() < _PRIVATE_MAIL else "work_hosts"
+            host = self._choice(hosts).format(odd=odd)
             pattern = rng.choice(accounts[kind])
             return str(pattern.format(**login_parts(owner.person), n=rng.randint(1, 99), odd=odd, host=host))
 
@@ -290,11 +296,4 @@ def _draw_age(ages: tuple[int, int], rng: Random) -> int:
 
 def _as_date(text: str, form: str) -> MarkedText:
     """A date as PHI; a day of the week by itself is none."""
-    return MarkedText(text) if form == "weekday" else _without_article(text, "DATE")
-
-
-def _without_article(text: str, label: str) -> MarkedText:
-    """A name of a place or day as PHI, without the small word before it ("the Tawn")."""
-    first, space, rest = text.partition(" ")
-    start = len(first) + 1 if space and rest and first.islower() and len(first) <= 3 else 0
-    return MarkedText(text, (Span(start, len(text), label),))
+    return MarkedText(text) if form == "weekday" else without_article(text, "DATE")

@@ -15,8 +15,8 @@ from crfdeid.corpora.templates.tables import Origin, Tables, free_nicknames, ori
 _PARTICLE = regex.compile(r"^(?:\p{Ll}[\p{L}'’]*[ '’-])+")
 _NOT_A_LETTER = regex.compile(r"[^a-z]")
 _CHILD_YEARS, _INFANT_YEARS = 16, 1
-_SAME_FAMILY, _SAME_ORIGIN, _MIXED, _ACCENTS, _TYPOS = 0.5, 0.7, 0.12, 0.5, 0.012
-_SECOND_FAMILY_NAME = 0.2
+_SAME_FAMILY, _SAME_ORIGIN, _MIXED, _TYPOS = 0.5, 0.7, 0.12, 0.012
+_SECOND_FAMILY_NAME, _OLD_NAMES = 0.2, 0.6
 _USUAL_NICKNAME = 0.8
 _SHORTENED = 0.5
 
@@ -128,9 +128,9 @@ class People:
         self._shares = [origin.share for origin in self._origins.values()]
         self._plans: Mapping[str, Any] = tables["names"]
 
-    def draw(self, *, female: bool, years: int, doctor: bool = False) -> Character:
-        """Someone new."""
-        return self._character(self._origin(), female=female, years=years, doctor=doctor)
+    def draw(self, role: str, *, female: bool, years: int) -> Character:
+        """Someone new: "patient", "doctor" or another role."""
+        return self._character(self._origin(), role, female=female, years=years)
 
     def draw_relative(self, patient: Character, kin: str, *, is_child: bool) -> Character:
         """Someone close to the patient, half of them with the same family name.
@@ -144,20 +144,22 @@ class People:
         female = kin in words["female"] if kin in (*words["female"], *words["male"]) else rng.random() < 0.5
         origin = patient.origin if rng.random() < _SAME_ORIGIN else self._origin()
         years = rng.randint(24, 58) if is_child else rng.randint(22, 84)
-        found = self._character(origin, female=female, years=years)
+        found = self._character(origin, "relative", female=female, years=years)
         if rng.random() < _SAME_FAMILY:
             found = _with_family_of(found, patient)
         return replace(found, kin=kin or self._kin(patient, female=female, is_child=is_child))
 
     def draw_baby(self, patient: Character) -> Character:
         """A child with the patient's family name."""
-        found = self._character(patient.origin, female=self._rng.random() < 0.5, years=0)
+        found = self._character(patient.origin, "baby", female=self._rng.random() < 0.5, years=0)
         return _with_family_of(found, patient)
 
-    def family_name(self) -> str:
-        """A family name without spaces, for a street or a hospital."""
+    def family_name(self, *, founder: bool = False) -> str:
+        """A family name without spaces, for a street or a hospital; of a founder, one that is old in the country."""
         while True:
-            name = self._draw(self._origins[self._origin()], "family")
+            old = founder or self._rng.random() < _OLD_NAMES
+            origin = self._rng.choice(self._plans["founders"]) if old else self._origin()
+            name = self._draw(self._origins[origin], "family")
             if name.isalpha() and len(name) > 2:
                 return name[0].upper() + name[1:]
 
@@ -171,24 +173,24 @@ class People:
     def _draw(self, origin: Origin, kind: str) -> str:
         return getattr(origin, kind).draw(self._rng, self._unseen_share).strip()
 
-    def _character(self, origin: str, *, female: bool, years: int, doctor: bool = False) -> Character:
+    def _character(self, origin: str, role: str, *, female: bool, years: int) -> Character:
         rng, names = self._rng, self._origins[origin]
         given = names
         if rng.random() < _MIXED:
             given = self._origins[rng.choice(self._plans["home"])]
         sex = "female" if female else "male"
         first, middle = self._draw(given, sex), self._draw(given, sex)
-        last, called = self._family(origin)
+        last, called = self._family(origin, role)
         parts = (first, middle, last, called)
-        if rng.random() < self._plans.get("accents_lost", _ACCENTS):
+        if rng.random() < self._plans["accents_lost"]:
             parts = (strip_accents(first), strip_accents(middle), strip_accents(last), strip_accents(called))
         first, middle, last, called = parts
         person = Person(first, middle, last, female)
-        title = self._title(female=female, doctor=doctor)
+        title = self._title(female=female, doctor=role in ("doctor", "author"))
         maiden = self._draw(names, "family")
         return Character(person, called, origin, self._nick(first), maiden, title, "", years)
 
-    def _family(self, origin: str) -> tuple[str, str]:
+    def _family(self, origin: str, role: str) -> tuple[str, str]:
         """A family name, and the part of it that a note uses alone."""
         rng, plans = self._rng, self._plans
         name, second = (self._draw(self._origins[origin], "family") for _ in range(2))
@@ -196,7 +198,8 @@ class People:
             origin in plans["second_family_names"] and rng.random() < _SECOND_FAMILY_NAME
         ):
             both = f"{name} {second}"
-            return both, both if rng.random() < plans.get("both_share", 0.3) else name
+            shares = plans["both_share"]
+            return both, both if rng.random() < shares.get(role, shares["other"]) else name
         if rng.random() < plans["hyphen_share"] and name.isalpha() and second.isalpha():
             name = f"{name}-{second}"
         return name, name
@@ -219,7 +222,11 @@ class People:
         kin = self._tables["kin"]
         words = kin[f"{'child' if is_child else 'adult'}_{'female' if female else 'male'}"]
         refused = kin["not_for_female" if patient.person.female else "not_for_male"]
-        word = self._rng.choice([word for word in words if word not in refused])
+        years = patient.years
+        fitting = [
+            word for word in words if kin["least_years"].get(word, 0) <= years <= kin["most_years"].get(word, 120)
+        ]
+        word = self._rng.choice([word for word in fitting if word not in refused])
         for country in self._tables.kin_of(self._country):
             word = self._tables["kin_spelling"].get(country, {}).get(word, word)
         return str(word)

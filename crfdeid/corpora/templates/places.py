@@ -16,15 +16,17 @@ from crfdeid.corpora.templates.tables import Tables
 _CAPITAL = regex.compile(r"\b\p{Lu}|\b\d+")
 _LONG, _SHORT, _ABBREVIATED = 0.8, 0.7, 0.75
 _ORGANISATION = "organisation"
+_ABBREVIATED_KINDS = ("hospital", "clinic", "facility")
 
 
 class Place(NamedTuple):
-    """An institution: its names and its town."""
+    """An institution: its names, its town, and whether notes abbreviate it unasked."""
 
     long: str
     short: str
     abbr: str
     town: str
+    is_abbreviated: bool
 
 
 class Address(NamedTuple):
@@ -130,7 +132,7 @@ class Places:
         long, _, short = text.partition(" | ")
         capitals = "".join(_CAPITAL.findall(long))
         abbr = capitals if len(capitals) > 1 else long[:3].upper()
-        return Place(long, short or long, abbr, drawn.get("town") or self.town())
+        return Place(long, short or long, abbr, drawn.get("town") or self.town(), kind in _ABBREVIATED_KINDS)
 
     def _named(self, name: str) -> str:
         """The name of a word list of the country, or of the next one like it."""
@@ -149,6 +151,7 @@ class Places:
             "town2": self.town,
             "surname": self._people.family_name,
             "surname2": self._people.family_name,
+            "founder": lambda: self._people.family_name(founder=True),
             "first": self._people.given_name,
             "county": self.county,
             "road": self.road,
@@ -176,4 +179,4 @@ def write_place(place: Place, form: str, rng: Random) -> str:
         return place.short.lower()
     if rng.random() < _LONG or form == "full":
         return place.long
-    return place.short if rng.random() < _SHORT else place.abbr
+    return place.short if rng.random() < _SHORT or not place.is_abbreviated else place.abbr

@@ -192,7 +192,7 @@ def _lists(sources: Sequence[str], kind: str) -> list[str]:
     for source in sources:
         names = _faker_names(source, kind) if _LOCALE.fullmatch(source) else _own_names(source, kind)
         found |= dict.fromkeys(name for name in names if _LATIN_NAME.fullmatch(name) and name not in common)
-    return list(found)
+    return [name.title() if name.isupper() else name for name in found]
 
 
 def _faker_names(locale: str, kind: str) -> Sequence[str]:
@@ -228,4 +228,4 @@ def free_nicknames(language: str) -> Sequence[str]:
 
 
 def _entries(lines: Sequence[str]) -> list[str]:
-    return [entry.strip() for line in lines for entry in line.split(",") if entry.strip()]
+    return [entry.strip() for entry in " ".join(lines).split(",") if entry.strip()]
