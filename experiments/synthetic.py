@@ -1,4 +1,4 @@
-"""Print notes of the synthetic corpus with their PHI marked, and its counts; write the corpus to files."""
+"""Print notes of the synthetic corpus, or of templates, with their PHI marked, and counts; write them to files."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from crfdeid.cli.shell import choice, file_path, flag, whole_number
 from crfdeid.corpora import write_corpus
 from crfdeid.corpora.layers import select_layer
 from crfdeid.corpora.synthetic import PROFILES, Splits, generate, generate_all_types, generate_concepts
+from crfdeid.corpora.synthetic.people import SPLIT_NAMES
+from crfdeid.corpora.templates import LANGUAGES, TemplateSet, built_in_templates, fill, read_templates
 from crfdeid.documents import CONCEPT, PHI, Document
-from crfdeid.errors import UnknownNameError
+from crfdeid.errors import OptionConflictError, UnknownNameError
 from crfdeid.registry import profile_name
 from crfdeid.utils.folders import require_new
 from crfdeid.validation import MOST_SEED
@@ -41,9 +43,10 @@ def counts_table(corpus: Splits) -> str:
     """The number of notes and of spans of each type in each split, as a Markdown table."""
     lines = ["| | " + " | ".join(corpus._fields) + " |", "| --- " * (len(corpus) + 1) + "|"]
     lines.append("| notes | " + " | ".join(str(len(part)) for part in corpus) + " |")
-    for layer in corpus.train[0].annotated:
+    first = next((document for part in corpus for document in part), None)
+    for layer in first.annotated if first else ():
         by_split = [Counter(span.label for document in part for span in document.layer(layer)) for part in corpus]
-        for label in sorted(by_split[0]):
+        for label in sorted({label for found in by_split for label in found}):
             lines.append(f"| {label} | " + " | ".join(str(found[label]) for found in by_split) + " |")
         name = "all spans" if layer == PHI else f"all {layer}s"
         lines.append(f"| {name} | " + " | ".join(str(found.total()) for found in by_split) + " |")
@@ -89,6 +92,26 @@ _PARAMS = (
         "2014's",
     ),
     Option(
+        "--templates",
+        file_path,
+        metavar="[english|spanish|DIR]",
+        help="whole notes from the templates of a language, or of a folder, with the types of i2b2 2014; a template "
+        "names its split",
+    ),
+    Option(
+        "--fillings",
+        whole_number(1),
+        default=1,
+        metavar="N",
+        help="with --templates: how many notes of each template (default: 1)",
+    ),
+    choice(
+        "--language",
+        LANGUAGES,
+        default=LANGUAGES[0],
+        help=f"with --templates DIR: the language of its names, dates and places (default: {LANGUAGES[0]})",
+    ),
+    Option(
         "--seed", whole_number(0, MOST_SEED), default=0, metavar="N", help="seed of every choice in it (default: 0)"
     ),
     Option(
@@ -121,15 +144,29 @@ def _show(options: SimpleNamespace) -> None:
 
 
 def _corpus(options: SimpleNamespace) -> Splits:
+    if options.templates is not None:
+        if options.concepts:
+            raise OptionConflictError("templates have no concepts: leave --concepts out")
+        templates = _templates(options.templates, options.language)
+        fillings, seed = options.fillings, options.seed
+        train, dev, test = (list(fill(templates, split=split, fillings=fillings, seed=seed)) for split in SPLIT_NAMES)
+        return Splits(train, dev, test)
     if options.concepts:
         return generate_concepts(options.profile, seed=options.seed, fine=options.types == "all")
     make = generate_all_types if options.types == "all" else generate
     return make(options.profile, seed=options.seed)
 
 
+def _templates(source: Path, language: str) -> TemplateSet:
+    """The templates of a language, or of a folder."""
+    return built_in_templates(str(source)) if str(source) in LANGUAGES else read_templates(source, language=language)
+
+
 def _write(corpus: Splits, folder: Path) -> None:
     """Write the notes; with concepts, a folder for each layer."""
     for name, documents in corpus._asdict().items():
+        if not documents:  # a split that no template of a folder names
+            continue
         layered = CONCEPT in documents[0].annotated
         for layer, part in ((PHI, "phi"), (CONCEPT, "concepts")) if layered else ((PHI, ""),):
             write_corpus([select_layer(document, layer) for document in documents], folder / part / name, format="brat")

@@ -124,6 +124,7 @@ def fill_pattern(pattern: str, rng: Random) -> str:
 
 
 SplitName = Literal["train", "dev", "test"]
+SPLIT_NAMES: tuple[SplitName, ...] = ("train", "dev", "test")
 
 # How much of every list each split owns, in twentieths.
 _SHARES: Mapping[SplitName, int] = {"train": 13, "dev": 2, "test": 5}

@@ -14,7 +14,7 @@ from crfdeid.corpora.synthetic.people import SplitName
 from crfdeid.corpora.templates.note import NO_STOP, Note
 from crfdeid.corpora.templates.syntax import Line, Section, Template, TemplateSet
 from crfdeid.corpora.templates.tables import tables_of
-from crfdeid.documents import Document
+from crfdeid.documents import Document, Span
 
 # Shares of notes, sections, lines and words that vary; fractions.
 _SECTION_DROPPED, _LINE_KEPT = 0.4, 0.5
@@ -24,7 +24,7 @@ _WRAPPED, _WRAP_WIDTHS, _WRAPPED_IN_SPANS = 0.25, (60, 72, 76, 80, 90), 0.5
 _ONE_RUN, _HEADINGS = 0.04, 0.2
 _CAPITALS, _SMALL, _SYSTEM_CASE = 0.03, 0.06, 0.85
 _SHORTEST_TO_THIN = 120  # characters of a line whose sentences may be dropped
-_FIELD = regex.compile(r"(\{[^{}]*\})")
+_NAMES = ("PATIENT", "DOCTOR")
 _BEFORE_MARK = regex.compile(r"\{(?!n:)([^{}]+)\}(?=[.,;])")
 _HEADING = regex.compile(r"(?m)^\p{Lu}[\p{L} /&'-]{1,28}:")
 
@@ -81,8 +81,20 @@ def fill_one(
     note = Note(templates, template, rng, origins=origins)
     lines = _abbreviated(_draft(template, templates.language, rng), templates.language, rng)
     piece = join_parts((_tidy(render(line, note, rng)) for line in lines), "\n")
-    piece = _in_case(_laid_out(_tidy(piece), rng), template.case, rng)
+    piece = _in_case(_laid_out(_tidy(_with_whole_names(piece)), rng), template.case, rng)
     return Document(f"{template.name}-{filling}", piece.text, piece.spans, layers=piece.layers)
+
+
+def _with_whole_names(piece: MarkedText) -> MarkedText:
+    """With the words of a name that two slots gave ("{patient.nick} {patient.last}") as one span."""
+    spans: list[Span] = []
+    for span in piece.spans:
+        last = spans[-1] if spans else None
+        if last and last.label == span.label in _NAMES and piece.text[last.end : span.start] == " ":
+            spans[-1] = last._replace(end=span.end)
+        else:
+            spans.append(span)
+    return piece._replace(spans=tuple(spans))
 
 
 def _draft(template: Template, language: str, rng: Random) -> list[str]:
@@ -142,13 +154,17 @@ def _abbreviated(lines: Sequence[str], language: str, rng: Random) -> list[str]:
     if rng.random() >= _ABBREVIATED_NOTES:
         return list(lines)
     text = "\n".join(lines)
-    for pattern, spellings in tables_of(language)["spellings"].items():
+    for pattern, spellings in _spellings(language):
         if rng.random() < _ABBREVIATED_WORDS:
-            word = rng.choice(spellings)
-            parts = _FIELD.split(text)
-            parts[::2] = [regex.sub(pattern, word, part) for part in parts[::2]]
-            text = "".join(parts)
+            text = pattern.sub(rng.choice(spellings), text)
     return text.split("\n")
+
+
+@cache
+def _spellings(language: str) -> Sequence[tuple[Any, Sequence[str]]]:
+    """Words outside slots, and other spellings of them."""
+    table = tables_of(language)["spellings"]
+    return [(regex.compile(rf"\{{[^{{}}]*\}}(*SKIP)(*FAIL)|{word}"), others) for word, others in table.items()]
 
 
 def _tidy(piece: MarkedText) -> MarkedText:

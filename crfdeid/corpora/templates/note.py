@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable, Mapping
 from functools import cache
 from random import Random
+from typing import Any
 
 import regex
 
@@ -57,13 +59,14 @@ class Note:
         self.places = Places(self._tables, template.split, country, self.people, rng, unseen_share=UNSEEN_SHARE)
         self.dates = Dates(self._tables, country, rng)
         self._years = _draw_age(template.ages, rng)
-        self._female = template.sex == "female" or (not template.sex and rng.random() < 0.5)
+        self._follows = template.new_persons or not _names_one_patient(template)
+        self._subject = ""
         self._characters: dict[str, Character] = {}
         self._institutions: dict[str, Place] = {}
         self._addresses: dict[str, Address] = {}
         self._kept: dict[str, str] = {}
         self._used: dict[str, set[int]] = {}
-        self._born = self.dates.born(self._years)
+        self._births: dict[Character, dt.date] = {}
         self._answers = self._answer_table()
 
     def __call__(self, text: str) -> MarkedText | FieldValue:
@@ -88,9 +91,9 @@ class Note:
             **dict.fromkeys(("pager", "extension"), lambda slot: self._number(slot.base, slot.base, "PHONE")),
             "day": lambda slot: _as_date(dates.write(dates.day(slot.offset), slot.form), slot.form),
             "range": lambda slot: dates.write_range(dates.day(slot.number), dates.day(slot.offset)),
-            "dob": lambda slot: _as_date(dates.write(self._born, slot.form), slot.form),
+            "dob": lambda slot: _as_date(dates.write(self._birth(self._patient), slot.form), slot.form),
             "holiday": lambda slot: without_article(self._choice("holidays"), "DATE"),
-            "age": lambda slot: dates.age(self._years, slot.form),
+            "age": lambda slot: dates.age(self._patient.years, slot.form),
             "sex": self._sex,
             "time": lambda slot: FieldValue(dates.time()),
             "degree": lambda slot: FieldValue(self._choice("degrees")),
@@ -105,7 +108,7 @@ class Note:
             "id": self._id,
             "email": lambda slot: self._account("mail", self._anyone(), "EMAIL"),
             "url": lambda slot: self._account("url", self._anyone(), "URL"),
-            "handle": lambda slot: self._account("handle", self._character("patient"), "USERNAME"),
+            "handle": lambda slot: self._account("handle", self._patient, "USERNAME"),
         }
 
     def _choice(self, table: str, *keys: str) -> str:
@@ -132,6 +135,11 @@ class Note:
 
     # People
 
+    @property
+    def _patient(self) -> Character:
+        """The patient; in lists of patients, the one whom the note named last."""
+        return self._characters.get(self._subject) or self._character("patient")
+
     def _character(self, key: str) -> Character:
         """Someone of the note, who is drawn at the first mention."""
         if key not in self._characters or (key == "patient" and self._template.new_persons):
@@ -139,25 +147,34 @@ class Note:
         return self._characters[key]
 
     def _new_character(self, key: str) -> Character:
-        role, rng = key.rstrip("0123456789"), self._rng
-        is_child = self._years < _ADULT_YEARS
-        if key == "patient":
-            female = self._female if not self._template.new_persons else rng.random() < 0.5
-            return self.people.draw("patient", female=female, years=self._years)
+        role, rng, template = key.rstrip("0123456789"), self._rng, self._template
+        female = rng.random() < 0.5
+        if role == "patient":
+            female = template.sex == "female" or (not template.sex and female)
+            years = self._years if key == "patient" and not template.new_persons else _draw_age(template.ages, rng)
+            return self.people.draw("patient", female=female, years=years)
         if role == "relative":
-            kin = _named_kin(self._tables, self._template).get(key, "")
-            return self.people.draw_relative(self._character("patient"), kin, is_child=is_child)
+            kin = _named_kin(self._tables, template).get(key, "")
+            is_child = self._years < _ADULT_YEARS
+            return self.people.draw_relative(self._patient, kin, is_child=is_child)
         if role == "baby":
-            return self.people.draw_baby(self._character("patient"))
-        years = _draw_age(self._template.ages, rng) if role == "patient" else rng.randint(24, 67)
-        return self.people.draw(role, female=rng.random() < 0.5, years=years)
+            return self.people.draw_baby(self._patient)
+        return self.people.draw(role, female=female, years=rng.randint(24, 67))
+
+    def _birth(self, character: Character) -> dt.date:
+        """The date of birth of someone."""
+        if character not in self._births:
+            self._births[character] = self.dates.born(character.years)
+        return self._births[character]
 
     def _anyone(self) -> Character:
         """Someone whom the note names already, or the patient."""
-        return self._rng.choice([*self._characters.values()] or [self._character("patient")])
+        return self._rng.choice([*self._characters.values()] or [self._patient])
 
     def _person(self, slot: Slot) -> MarkedText | FieldValue:
         character, form, label = self._character(slot.key), slot.form or "full", PERSONS[slot.base]
+        if slot.base == "patient" and self._follows:
+            self._subject = slot.key
         rng = self._rng
         if form in WORD_FORMS or form == "age":
             return self._about(character, form)
@@ -183,20 +200,20 @@ class Note:
     def _of_person(self, slot: Slot, character: Character) -> FieldValue:
         """A date of birth, number or account of someone."""
         if slot.form == "dob":
-            born = self._born if slot.key == "patient" else self.dates.born(character.years)
-            return FieldValue(self._keep(f"{slot.key} dob", lambda: self.dates.write(born, "num")), "DATE")
+            return FieldValue(self.dates.write(self._birth(character), ""), "DATE")
         if slot.form == "phone":
             return FieldValue(self._keep(f"{slot.key} phone", lambda: self._pattern("mobile")), "PHONE")
         kind, label = ("mail", "EMAIL") if slot.form == "email" else ("user", "USERNAME")
         return self._account(kind, character, label, kept=slot.key)
 
     def _pronoun(self, slot: Slot) -> FieldValue:
-        return FieldValue(str(self._tables["words"][slot.base][self._female]))
+        return FieldValue(str(self._tables["words"][slot.base][self._patient.person.female]))
 
     def _sex(self, slot: Slot) -> FieldValue:
+        patient = self._patient
         if slot.form == "letter":
-            return FieldValue(str(self._tables["words"]["sex.letter"][self._female]))
-        return FieldValue(sex_word(self._tables, self._years, self._rng, female=self._female))
+            return FieldValue(str(self._tables["words"]["sex.letter"][patient.person.female]))
+        return FieldValue(sex_word(self._tables, patient.years, self._rng, female=patient.person.female))
 
     # Places
 
@@ -251,8 +268,11 @@ class Note:
 
     def _id(self, slot: Slot) -> FieldValue:
         types, kind = self._tables["id_types"], slot.form
-        is_kept = kind in types["kept"] and not self._template.new_persons
-        text = self._keep(f"id {kind}", lambda: self._pattern("ids", kind)) if is_kept else self._pattern("ids", kind)
+        if kind in types["kept"]:
+            owner = self._patient.person if self._follows else ""
+            text = self._keep(f"id {kind} {owner}", lambda: self._pattern("ids", kind))
+        else:
+            text = self._pattern("ids", kind)
         return FieldValue(text, types.get(kind, types["other"]))
 
     def _account(self, kind: str, owner: Character, label: str, kept: str = "") -> FieldValue:
@@ -270,11 +290,18 @@ class Note:
 
 
 @cache
+def _kin_patterns(tables: Tables) -> tuple[Any, Any]:
+    """Words of kin before and after a relative's name."""
+    words = "|".join(map(regex.escape, (*tables["kin"]["female"], *tables["kin"]["male"])))
+    before = rf"(?i)\b({words}),? [\"'(]?\{{(relative\d)\b(?!\.kin)"
+    after = rf"(?i)\{{(relative\d)(?:\.(?!kin)\w+)?\}},? [(\[]?({words})\b"
+    return regex.compile(before), regex.compile(after)
+
+
+@cache
 def _named_kin(tables: Tables, template: Template) -> Mapping[str, str]:
     """The kin of the relatives for whom a template has a word before or after a name: "son {relative2.first}"."""
-    words = "|".join(map(regex.escape, (*tables["kin"]["female"], *tables["kin"]["male"])))
-    before = regex.compile(rf"(?i)\b({words}),? [\"'(]?\{{(relative\d)\b(?!\.kin)")
-    after = regex.compile(rf"(?i)\{{(relative\d)(?:\.(?!kin)\w+)?\}},? [(\[]?({words})\b")
+    before, after = _kin_patterns(tables)
     found: dict[str, str] = {}
     for line in (line.text for section in template.sections for line in section.lines):
         for match in before.finditer(line):
@@ -282,6 +309,12 @@ def _named_kin(tables: Tables, template: Template) -> Mapping[str, str]:
         for match in after.finditer(line):
             found.setdefault(match[1], match[2].lower())
     return found
+
+
+@cache
+def _names_one_patient(template: Template) -> bool:
+    """Whether a template names ``{patient}``, not only several ones by number."""
+    return any(regex.search(r"\{patient[.}]", line.text) for part in template.sections for line in part.lines)
 
 
 def _draw_age(ages: tuple[int, int], rng: Random) -> int:

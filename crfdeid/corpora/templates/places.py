@@ -14,7 +14,8 @@ from crfdeid.corpora.templates.people import People
 from crfdeid.corpora.templates.tables import Tables
 
 _CAPITAL = regex.compile(r"\b\p{Lu}|\b\d+")
-_LONG, _SHORT, _ABBREVIATED = 0.8, 0.7, 0.75
+_LONG, _SHORT, _ABBREVIATED, _AT_HOME = 0.8, 0.7, 0.75, 0.6
+_SHORTEST_UNASKED = 3  # letters of an abbreviation
 _ORGANISATION = "organisation"
 _ABBREVIATED_KINDS = ("hospital", "clinic", "facility")
 
@@ -92,8 +93,9 @@ class Places:
         return self._word(self._named("neighbourhoods"))
 
     def country(self) -> str:
-        """A country."""
-        return self._word("countries")
+        """A country; where notes of the language have a field for it, mostly the note's own."""
+        home = self._tables["home"].get(self._country)
+        return str(home) if home and self._rng.random() < _AT_HOME else self._word("countries")
 
     def odd(self) -> str:
         """A word of the names of hospitals and houses."""
@@ -132,7 +134,8 @@ class Places:
         long, _, short = text.partition(" | ")
         capitals = "".join(_CAPITAL.findall(long))
         abbr = capitals if len(capitals) > 1 else long[:3].upper()
-        return Place(long, short or long, abbr, drawn.get("town") or self.town(), kind in _ABBREVIATED_KINDS)
+        is_abbreviated = kind in _ABBREVIATED_KINDS and len(abbr) >= _SHORTEST_UNASKED
+        return Place(long, short or long, abbr, drawn.get("town") or self.town(), is_abbreviated)
 
     def _named(self, name: str) -> str:
         """The name of a word list of the country, or of the next one like it."""
@@ -164,7 +167,7 @@ class Places:
             return FieldValue(drawn[key])
 
         pattern = self._rng.choice(self._tables.patterns(name, self._country))
-        return render(pattern, field, self._rng).text
+        return render(pattern, field, self._rng).text.strip()
 
 
 def write_place(place: Place, form: str, rng: Random) -> str:
