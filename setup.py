@@ -64,6 +64,7 @@ setup(
         "crfdeid.corpora.synthetic": ["*.toml", "*.txt"],
         "crfdeid.corpora.templates": ["english/*.txt", "spanish/*.txt", "tables/*"],
         "crfdeid.explain": ["templates/*"],
+        "crfdeid.markup": ["*.toml"],
         "crfdeid.utils": ["*.css", "*.html"],
         "crfdeid.review": ["templates/*"],
         "crfdeid.rules": ["*.txt", "*.toml"],

@@ -49,7 +49,7 @@ MARKUP = choice(
     "--markup",
     MARKUP_CHOICES,
     default="auto",
-    help="Format of all notes: auto recognises and redacts HTML, and fails RTF and other markup; plain is prose.",
+    help="Format of all notes: auto redacts HTML and RTF, and fails other markup; plain is prose.",
 )
 KEY_FILE = Option(
     "--key-file",

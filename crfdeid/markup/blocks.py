@@ -7,10 +7,12 @@ its span, and the other runs of the span lose their part of it. Everything else 
 
 from __future__ import annotations
 
+import tomllib
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib.resources import files
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
@@ -201,3 +203,9 @@ class BlockBuilder:
 def gap(text: str, at: int) -> Piece:
     """Return a break between runs, which the source shows by markup alone."""
     return Piece(text, at, at, str)
+
+
+def word_sets(format: str) -> Mapping[str, frozenset[str]]:
+    """Return the sets of words of a format, from ``words.toml``."""
+    table = tomllib.loads((files(__package__) / "words.toml").read_text("utf-8"))[format]
+    return {name: frozenset(words.split() if isinstance(words, str) else words) for name, words in table.items()}

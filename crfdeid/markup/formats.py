@@ -7,7 +7,7 @@ from importlib import import_module
 from crfdeid.markup.blocks import MarkupText
 from crfdeid.markup.recognise import find_markup, unread
 
-READERS = {"html": "crfdeid.markup.html:read_html"}
+READERS = {"html": "crfdeid.markup.html:read_html", "rtf": "crfdeid.markup.rtf:read_rtf"}
 """Format -> its reader, a function from the source to `MarkupText`."""
 MARKUP_CHOICES = ("auto", "plain", *READERS)
 """Treatment of texts: recognise markup, read every text as prose, or read every text as one format."""

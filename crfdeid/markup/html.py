@@ -10,7 +10,7 @@ from __future__ import annotations
 import html
 import re
 
-from crfdeid.markup.blocks import BlockBuilder, MarkupText, Piece, Spell, gap
+from crfdeid.markup.blocks import BlockBuilder, MarkupText, Piece, Spell, gap, word_sets
 
 _ATTRIBUTE = r"""\s++([A-Za-z_:@*][\w:.@-]*+)(?:\s*+=\s*+("[^"]*+"|'[^']*+'|[^\s"'<>`]++))?+"""
 _TAG = re.compile(rf"<(/?)([A-Za-z][\w:.-]*+)((?:{_ATTRIBUTE})*+)\s*+/?>")
@@ -19,31 +19,7 @@ _RUN = re.compile(
     r"(?P<reference>&(?:\#[0-9]{1,7}|\#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});?)"
     r"|(?P<space>[ \t\r\n\f]++)|(?:[^& \t\r\n\f]|\x20(?![ \t\r\n\f]))++|&"
 )
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_INLINE = _words(
-    """
-    a abbr acronym b bdi bdo big center cite code data del dfn em font i ins kbd label mark nobr q rp rt ruby
-    s samp small span strike strong sub sup time tt u var wbr
-    """
-)
-_PRESENTATION = _words(
-    """
-    align bgcolor border cellpadding cellspacing charset class clear color cols colspan dir face height hspace
-    lang media rel rows rowspan rules scope shape size style target type valign vspace width xml:lang
-    """
-)
-# Without a value, only these are attributes: any other word after "<b" is text.
-_FLAGS = _words(
-    """
-    checked compact controls disabled hidden ismap loop multiple nohref noshade novalidate nowrap open
-    readonly required reversed selected
-    """
-)
+_WORDS = word_sets("html")
 _BREAKS = {"td": "\t", "th": "\t"}
 _RAW = {name: re.compile(rf"</{name}\s*>", re.IGNORECASE) for name in ("script", "style", "textarea", "title")}
 _DOCTYPE = re.compile(
@@ -100,11 +76,11 @@ class _Reader:
         if found is None:
             return None
         attributes = list(_ATTRIBUTES.finditer(self.source, found.start(3), found.end(3)))
-        if any(one[2] is None and one[1].lower() not in _FLAGS for one in attributes):
+        if any(one[2] is None and one[1].lower() not in _WORDS["flags"] for one in attributes):
             return None
         self._text(begin, at, pieces)
         name = found[2].lower()
-        if name not in _INLINE and ":" not in name:
+        if name not in _WORDS["inline"] and ":" not in name:
             pieces.append(gap(_BREAKS.get(name, "\n"), at))
         for one in attributes:
             if one[2] is not None:
@@ -117,7 +93,7 @@ class _Reader:
         value = html.unescape(self.source[slice(*inner)])
         if value.strip().lower().startswith("data:"):
             self.builder.drop(*inner, "data:,")
-        elif name not in _PRESENTATION and value.strip():
+        elif name not in _WORDS["presentation"] and value.strip():
             block: list[Piece] = []
             if quoted:
                 self._text(*inner, block, spell=html.escape, folds=False)

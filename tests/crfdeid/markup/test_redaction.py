@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 import crfdeid
 from crfdeid.documents import Span
+from crfdeid.errors import MarkupError
 from crfdeid.io.records import Failure, Note, NoteResult
 from crfdeid.known_phi.identifiers import PatientIdentifiers
-from crfdeid.markup import read_markup, write
+from crfdeid.markup import MarkupText, read_markup, write
 from crfdeid.redaction.redactor import StartedRedactor
 from crfdeid.secrets import Keys
 
@@ -26,8 +27,8 @@ FIRST, LAST = (
     ("vone", "dith", "mick", "pell", "sano", "rith"),
 )
 NAMES = [first + last for first, last in product(FIRST, LAST)]
-FRAMES = {"html": "<html><body>{}</body></html>"}
-PLACES = {"html": places.HTML}
+FRAMES = {"html": "<html><body>{}</body></html>", "rtf": r"{{\rtf1\ansi\ansicpg1252\deff0 {}\par}}"}
+PLACES = {"html": places.HTML, "rtf": places.RTF}
 Spelling = Callable[[str], str]
 
 
@@ -55,7 +56,38 @@ def commented(name: str) -> str:
     return f"{name[:3]}<!-- x -->{name[3:]}"
 
 
-SPELLINGS: dict[str, list[Spelling]] = {"html": [decimal, hexadecimal, bold, deep, commented]}
+def in_bytes(name: str) -> str:
+    return "".join(f"\\'{ord(c):02x}" for c in name)
+
+
+def unicode(name: str) -> str:
+    return "".join(f"\\u{ord(c)}?" for c in name)
+
+
+def without_fallback(name: str) -> str:
+    return r"{\uc0 " + "".join(f"\\u{ord(c)} " for c in name) + "}"
+
+
+def strong(name: str) -> str:
+    return rf"{name[:3]}{{\b {name[3:]}}}"
+
+
+def glued(name: str) -> str:
+    return rf"\b\'{ord(name[0]):02x}\b0 {name[1:]}"
+
+
+def wrapped(name: str) -> str:
+    return f"{name[:3]}\r\n{name[3:]}"
+
+
+def hyphenated(name: str) -> str:
+    return rf"{name[:3]}\-{name[3:]}"
+
+
+SPELLINGS: dict[str, list[Spelling]] = {
+    "html": [decimal, hexadecimal, bold, deep, commented],
+    "rtf": [in_bytes, unicode, without_fallback, strong, glued, wrapped, hyphenated],
+}
 
 
 @pytest.fixture(scope="module")
@@ -183,3 +215,82 @@ def test_the_time_of_a_hostile_text_grows_with_its_length_alone(format: str, par
     reading = read_markup(source, format)
     assert reading is not None and write(reading, []).text == source
     assert process_time() - begin < 3
+
+
+RTF_PARTS = [
+    r"\b",
+    r"\b0 ",
+    r"\par ",
+    r"\'e9",
+    r"\u233?",
+    r"\u-10180?\u-8704?",
+    r"\uc0 ",
+    r"\uc2 ",
+    "{",
+    "}",
+    r"{\*\note ",
+    r"\~",
+]
+RTF_PARTS += [
+    r"\-",
+    "\\\\",
+    r"\{",
+    "\r\n",
+    r"{\info{\author ",
+    r"\f1",
+    " ",
+    "ab",
+    "1",
+    "-",
+    "Quill",
+    "é",
+    r"{\pict ",
+    r"\tab",
+]
+
+
+def read(source: str) -> MarkupText | None:
+    """The reading; None for halves of characters, which are refused."""
+    try:
+        return read_markup(source, "rtf")
+    except MarkupError:
+        return None
+
+
+@given(st.lists(st.sampled_from(RTF_PARTS) | st.text(max_size=3), max_size=40).map("".join))
+def test_rtf_without_findings_stays_to_the_character(source: str) -> None:
+    reading = read(source)
+    assert reading is None or reading.dropped or write(reading, []).text == source
+
+
+@given(
+    st.lists(st.sampled_from(RTF_PARTS), max_size=20).map("".join), st.sampled_from(["[X]", "Muñoz", "9", "", "{\\😀"])
+)
+@example(r"ab", "Hart")
+@example(r"\b", "")
+def test_rtf_shows_the_replacement_and_all_else(after: str, new: str) -> None:
+    for name in (r"\b\'4aane Qu{\i\'69}ll", r"{\b Jane} Qu\r\nill", r"\b\u74?ane\tab Quill", r"\i\emdash Jane Quill"):
+        reading = read(rf"{{\rtf1 Dr. {name.replace(chr(92) + 'r' + chr(92) + 'n', chr(13) + chr(10))}{after}")
+        if reading is None:
+            continue
+        start, end = reading.text.index("ane") - 1, reading.text.index("ill") + 3
+        written = write(reading, [(Span(start, end, "PATIENT"), new)])
+        again = read(written.text)
+        assert again is not None
+        expected = reading.text[:start] + new + reading.text[end:]
+        assert "".join(again.text.split()) == "".join(expected.split())
+
+
+def test_bytes_of_rtf_are_read_by_their_code_page_and_font() -> None:
+    fonts = r"{\fonttbl{\f0\fcharset0 Arial;}{\f1\fcharset204 Arial Cyr;}{\f2\fcharset128 Gothic;}}"
+    body = r"Mu\'f1oz {\f1\'c8\'e2\'e0\'ed} {\f2\'8e\'52\'93\'63} \u23665?\u30000\'3f \plain\'e9"
+    reading = read(rf"{{\rtf1\ansi\ansicpg1252\deff0{fonts}{body}}}")
+    assert reading is not None and reading.text.startswith("Muñoz Иван 山田 山田 é")
+    for damaged in (
+        r"{\rtf1 \u-10180?x}",
+        r"{\rtf1\ansicpg932 \'8e x}",
+        r"{\rtf1\ansicpg12345 \'8e}",
+        r"{\rtf1\bin5 ab}",
+    ):
+        with pytest.raises(MarkupError):
+            read_markup(damaged, "rtf")
