@@ -168,7 +168,8 @@ def _owners(language: str) -> Mapping[str, SplitName]:
     """The split of every name, without accents and in small letters."""
     keys = sorted({_key(name) for lists in _names(language).values() for part in lists[:3] for name in part})
     dealt = deal(keys, Random(_DEAL_SEED))
-    return {key: split for split, some in dealt.items() for key in some}
+    # `deal` rounds: a last name may be left over.
+    return {**dict.fromkeys(keys, "train"), **{key: split for split, some in dealt.items() for key in some}}
 
 
 @cache
