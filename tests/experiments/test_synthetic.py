@@ -6,6 +6,7 @@ from crfdeid.corpora import read_corpus
 from crfdeid.corpora.layers import ConceptPaths
 from crfdeid.corpora.splits import read_splits
 from crfdeid.corpora.synthetic import generate, generate_concepts
+from crfdeid.corpora.templates import fill, read_templates
 from experiments.synthetic import main
 
 
@@ -47,3 +48,24 @@ def test_texts_of_all_types_are_counted_and_shown(capsys):
     texts, counts = capsys.readouterr().out.split("\n| | train", 1)
     assert texts.count("===== train-") == 14
     assert "\n| MEDICALRECORD | " in counts
+
+
+def test_templates_of_a_folder_are_filled_and_written(tmp_path, capsys):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "calls.txt").write_text(
+        "== call | kind=phone\n{patient.last} called on {day}.", encoding="utf-8"
+    )
+    command = ["--templates", str(tmp_path / "mine"), "--fillings", "3", "--seed", "2", "--notes", "3"]
+    assert main([*command, "--output", str(tmp_path / "notes")]) == 0
+    out = capsys.readouterr().out
+    assert out.count("|PATIENT] ") == 3
+    assert "| notes | 3 | 0 | 0 |" in out
+    templates = read_templates(tmp_path / "mine")
+    assert read_corpus(tmp_path / "notes" / "train") == list(fill(templates, fillings=3, seed=2))
+    assert main([*command, "--concepts"]) == 2
+    assert main(["--templates", str(tmp_path / "none")]) == 1
+
+
+def test_templates_of_a_language_are_counted_by_split(capsys):
+    assert main(["--templates", "spanish"]) == 0
+    assert "| PATIENT | " in capsys.readouterr().out

@@ -25,6 +25,7 @@ _ONE_RUN, _HEADINGS = 0.04, 0.2
 _CAPITALS, _SMALL, _SYSTEM_CASE = 0.03, 0.06, 0.85
 _SHORTEST_TO_THIN = 120  # characters of a line whose sentences may be dropped
 _NAMES = ("PATIENT", "DOCTOR")
+_SPACE_BEFORE_MARK = regex.compile(r"(?<=[\p{L}\p{N})}\]]) +(?=[.,](?:\s|$))")
 _BEFORE_MARK = regex.compile(r"\{(?!n:)([^{}]+)\}(?=[.,;])")
 _HEADING = regex.compile(r"(?m)^\p{Lu}[\p{L} /&'-]{1,28}:")
 
@@ -106,7 +107,8 @@ def _draft(template: Template, language: str, rng: Random) -> list[str]:
         chosen = [line for line in section.lines if not line.optional or rng.random() < _LINE_KEPT]
         if lines and chosen:
             lines += between
-        lines += [_thinned(expand(line.text, rng), dropped, language, rng) for line in _without_repeats(chosen)]
+        expanded = (_SPACE_BEFORE_MARK.sub("", expand(line.text, rng)) for line in _without_repeats(chosen))
+        lines += [_thinned(line, dropped, language, rng) for line in expanded]
     return [_BEFORE_MARK.sub(rf"{{\1{NO_STOP}}}", line) for line in lines]
 
 
