@@ -10,6 +10,7 @@ QUICK = {
     "crfdeid.cli": "crfdeid/cli/test_evaluate.py",
     "crfdeid.corpora": "crfdeid/corpora/test_conll.py",
     "crfdeid.corpora.synthetic": "crfdeid/corpora/synthetic/test_concepts.py",
+    "crfdeid.corpora.templates": "crfdeid/corpora/templates/test_syntax.py",
     "crfdeid.crf": "crfdeid/crf/test_tagger.py",
     "crfdeid.ensembles": "crfdeid/ensembles/test_ensembles.py",
     "crfdeid.evaluation": "crfdeid/evaluation/test_entities.py",
