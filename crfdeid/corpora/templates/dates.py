@@ -19,7 +19,7 @@ _UNIT_DAYS = {"": 1, "d": 1, "w": 7, "m": 30.4, "y": 365.25}
 _JITTER_DAYS = 9
 _HABIT_SHARE = 0.9
 """Share of a note's dates and times in its own form."""
-_JOINED_SHARE = 0.4
+_JOINED_SHARE, _HOLIDAY_MONTHS = 0.4, 3
 _OLD_AGE, _LONGEST_ARTICLE = 90, 3
 
 
@@ -73,6 +73,12 @@ class Dates:
         one, between, other = rng.choice(self._tables.of_country("ranges", self._country, "apart"))
         parts = (without_article(self.write(day, form), "DATE") for day, form in ((first, one), (last, other)))
         return join_parts(parts, between)
+
+    def holiday(self) -> MarkedText:
+        """A holiday of the months around the note."""
+        months = self._tables.of_country("holidays", self._country)
+        near = [name for i in range(-_HOLIDAY_MONTHS, _HOLIDAY_MONTHS) for name in months[(self.today.month + i) % 12]]
+        return without_article(self._rng.choice(near), "DATE")
 
     def time(self) -> str:
         """A clock time, some time after the last one."""

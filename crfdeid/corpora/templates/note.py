@@ -22,7 +22,7 @@ from crfdeid.corpora.templates.people import (
     write_name,
 )
 from crfdeid.corpora.templates.places import Address, Place, Places, write_place
-from crfdeid.corpora.templates.slots import PERSONS, PLACES, Slot, parse_list, parse_slot
+from crfdeid.corpora.templates.slots import ORGANISATIONS, PERSONS, PLACES, Slot, parse_list, parse_slot
 from crfdeid.corpora.templates.syntax import Template, TemplateSet
 from crfdeid.corpora.templates.tables import Tables, tables_of
 from crfdeid.documents import Span
@@ -92,7 +92,7 @@ class Note:
             "day": lambda slot: _as_date(dates.write(dates.day(slot.offset), slot.form), slot.form),
             "range": lambda slot: dates.write_range(dates.day(slot.number), dates.day(slot.offset)),
             "dob": lambda slot: _as_date(dates.write(self._birth(self._patient), slot.form), slot.form),
-            "holiday": lambda slot: without_article(self._choice("holidays"), "DATE"),
+            "holiday": lambda slot: dates.holiday(),
             "age": lambda slot: dates.age(self._patient.years, slot.form),
             "sex": self._sex,
             "time": lambda slot: FieldValue(dates.time()),
@@ -218,12 +218,19 @@ class Note:
     # Places
 
     def _institution(self, slot: Slot) -> MarkedText | FieldValue:
-        if slot.key not in self._institutions:
-            self._institutions[slot.key] = self.places.institution(slot.base, slot.form)
-        place = self._institutions[slot.key]
+        place = self._institutions.get(self._place_key(slot))
+        if place is None:
+            place = self.places.institution(slot.base, slot.form)
+            self._institutions[self._place_key(slot)] = place
         if slot.form == "address":
             return self.places.write_address(self._address(slot.key, place.town), "")
         return without_article(write_place(place, slot.form, self._rng), PLACES[slot.base])
+
+    def _place_key(self, slot: Slot) -> str:
+        """The institution of a slot: each kind of organisation has numbers of its own."""
+        if slot.form in ORGANISATIONS:
+            return f"{slot.key}.{slot.form}"
+        return next((key for key in self._institutions if key.partition(".")[0] == slot.key), slot.key)
 
     def _address(self, key: str, town: str | None = None) -> Address:
         if key not in self._addresses:

@@ -22,12 +22,15 @@ PLACES: Mapping[str, str] = {
 }
 """The type of each kind of institution."""
 
-_ORGANISATIONS = (
-    "ems law lab charity utility daycare shelter housing dme funeral transport jail store police court insurer"
+ORGANISATIONS = (
+    *("ems", "law", "lab", "charity", "utility", "daycare", "shelter", "housing", "dme"),
+    *("funeral", "transport", "jail", "store", "police", "court", "insurer"),
 )
+"""Kinds of organisations, ``{organisation1.KIND}``."""
+
 _FORMS: Mapping[str, str] = {
     **dict.fromkeys(PERSONS, " ".join((*FORMS, *WORD_FORMS, "email user dob age phone"))),
-    **dict.fromkeys(PLACES, f"full short abbr caps address lower {_ORGANISATIONS}"),
+    **dict.fromkeys(PLACES, " ".join(("full short abbr caps address lower", *ORGANISATIONS))),
     "day": "num short text textshort month_year year month weekday stamp iso",
     "dob": "num short text textshort month_year year month weekday stamp iso",
     "town": "caps lower",

@@ -211,6 +211,19 @@ def test_every_form_of_a_name_and_every_number_can_be_written(filled):
             assert len(note.spans) == len(FORMS) + len(ID_KINDS)
 
 
+def test_kinds_of_organisations_have_numbers_of_their_own(filled):
+    for note in filled("{organisation1.lab}\n{organisation1.ems}\n{organisation1.lab}", count=20):
+        lab, ambulance, same = marked(note, "ORGANIZATION")
+        assert lab == same != ambulance
+
+
+def test_holidays_are_near_the_date_of_the_note(filled):
+    for note in filled("{holiday} {day.iso}", head="kind=phone | country=us", count=60):
+        holiday, today = marked(note, "DATE")
+        if holiday.lower().startswith("christmas"):
+            assert today[5:7] in {"09", "10", "11", "12", "01", "02", "03"}
+
+
 def test_addresses_are_marked_part_by_part(filled):
     for note in filled("{address}", count=20):
         assert {"STREET", "CITY"} <= {span.label for span in note.spans} <= {"STREET", "CITY", "STATE", "ZIP"}
