@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from crfdeid.cli.shell import TABLES, Argument, Mode, Option, choice, file_path, flag, fraction, setting, whole_number
 from crfdeid.errors import UnknownNameError, UsageError
-from crfdeid.markup import MARKUP_CHOICES
+from crfdeid.markup import MARKUP_CHOICES, STRUCTURED_CHOICES
 from crfdeid.secrets import SECRET_VARIABLE, KeyFiles, Keys, has_secret, read_vocabulary_key
 from crfdeid.validation import MOST_JOBS, MOST_SEED
 
@@ -49,7 +49,14 @@ MARKUP = choice(
     "--markup",
     MARKUP_CHOICES,
     default="auto",
-    help="Format of all notes: auto redacts HTML and RTF, and fails other markup; plain is prose.",
+    help="Format of all notes: auto redacts HTML, RTF and HL7 v2, and fails other markup; plain is prose.",
+)
+STRUCTURED = choice(
+    "--structured",
+    STRUCTURED_CHOICES,
+    default="refuse",
+    rare=True,
+    help="Fields of HL7 that name the patient and are no text: refuse the note, keep them, or blank them.",
 )
 KEY_FILE = Option(
     "--key-file",
@@ -112,7 +119,7 @@ NOTE_OPTIONS = (
     Argument(
         "notes",
         path_or_url,
-        help="Notes: a file (text, JSON Lines, CSV or Parquet), a folder of them, or - for standard input.",
+        help="Notes: a file (text, HTML, RTF, HL7, JSON Lines, CSV, Parquet), a folder, or - for standard input.",
     ),
     OUTPUT.but(
         parse=path_or_url, required=False, only=(FILES,), help="New folder for the results; none for standard input."
@@ -278,6 +285,7 @@ def read_redactor(
         accept_damaged=getattr(options, "allow_mojibake", False),
         lists=custom_lists(options),
         markup=getattr(options, "markup", "auto"),
+        structured=getattr(options, "structured", "refuse"),
     )
     folder = folder or find_named(options.model)
     if not isinstance(keys, KeyFiles):

@@ -98,6 +98,7 @@ SPARK_OPTIONS = (
 @command(
     *shared.NOTE_OPTIONS,
     *POLICY_OPTIONS,
+    shared.STRUCTURED,
     _columns("--drop-columns", "Columns or keys to leave out, such as name,birth_date."),
     _columns("--shift-columns", "Columns of dates to shift as the dates of the note's patient.", _SURROGATES),
     _columns("--hash-columns", "Columns to replace by keyed hashes, equal for equal values."),

@@ -126,12 +126,21 @@ class NoteFile(NamedTuple):
 
 
 class Note(NamedTuple):
-    """A note, its id, its patient (None if unknown) and known PHI of the patient."""
+    """A note.
+
+    Attributes:
+        id: its id.
+        text: its text.
+        patient: its patient; None if unknown.
+        known: known PHI of the patient.
+        markup: its format, by the name of its file; None to recognise it.
+    """
 
     id: str
     text: str
     patient: str | None
     known: PatientIdentifiers | None = None
+    markup: str | None = None
 
 
 SOURCES = {str: {"spans": int, "lowest_score": (float, None)}}

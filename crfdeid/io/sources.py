@@ -19,12 +19,14 @@ from crfdeid.io.identifier_columns import IdentifierWatch
 from crfdeid.io.journal import STATE_FOLDER
 from crfdeid.io.records import Columns, Failure, FileFormat, Note, NoteFile, Record, Writer
 from crfdeid.known_phi.patients import folder_patient
+from crfdeid.markup import MARKUP_SUFFIXES
 from crfdeid.secrets import Keys, hash_word
 from crfdeid.serialization import DESKTOP_FILES
 from crfdeid.utils.files import NO_FILE, relative_name
 
 NOTE_FORMATS = {
     ".txt": "crfdeid.io.text",
+    **dict.fromkeys(MARKUP_SUFFIXES, "crfdeid.io.text"),
     ".jsonl": "crfdeid.io.jsonl",
     ".ndjson": "crfdeid.io.jsonl",
     ".csv": "crfdeid.io.csv",
@@ -33,7 +35,9 @@ NOTE_FORMATS = {
 }
 """Suffix -> module of the format, a `FileFormat` that is imported on use."""
 _KEYED = re.compile(r"(?:[0-9a-f]{32}/)*[0-9a-f]{32}(?:\.[^./]*)?")
-_TABLES = NOTE_FORMATS.keys() - {".txt"}
+TEXT_SUFFIXES = frozenset(suffix for suffix, module in NOTE_FORMATS.items() if module == "crfdeid.io.text")
+"""Suffixes of files that are one note."""
+_TABLES = NOTE_FORMATS.keys() - TEXT_SUFFIXES
 _WATCHED_TABLES = 100
 _NO_TARGET = "a link that leads to no file: put the file in its place"
 

@@ -1,4 +1,4 @@
-"""Text files of notes: a ``.txt`` file is one note. Lines of text formats, of which all but the note stays unchanged.
+"""Text files of notes: a file is one note, in prose or markup. Lines of text formats, of which all but the note stays.
 
 A byte-order mark is passed on, and is not part of the note.
 """
@@ -12,6 +12,7 @@ from typing import NamedTuple
 from crfdeid.documents import Document
 from crfdeid.errors import FormatError
 from crfdeid.io.records import MAX_UTF8_BYTES, Columns, Note, NoteFile, Record, too_long_failure, with_known_phi
+from crfdeid.markup import MARKUP_SUFFIXES
 from crfdeid.utils.files import BYTE_ORDER_MARK, open_owner_file, read_text
 
 
@@ -56,7 +57,12 @@ def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
     text = whole.removeprefix(BYTE_ORDER_MARK)
     if columns.known:
         raise FormatError("a text file has no columns with known PHI: give --record-file", path=file.path)
-    note = Note(file.result_name.removesuffix(file.path.suffix), text, file.patient)
+    note = Note(
+        file.result_name.removesuffix(file.path.suffix),
+        text,
+        file.patient,
+        markup=MARKUP_SUFFIXES.get(file.path.suffix.lower()),
+    )
     passthrough = Passthrough(whole[: len(whole) - len(text)], text)
     yield Record(with_known_phi(note, file, columns), None, file.size, passthrough)
 

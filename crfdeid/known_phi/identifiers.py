@@ -11,7 +11,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import accumulate, permutations
 from typing import Any, NamedTuple
@@ -110,6 +110,14 @@ class PatientIdentifiers:
                 found[kind].append(text)
         names, dates, numbers, texts = (tuple(found[kind]) for kind in IDENTIFIER_KINDS)
         return cls(names, dates, numbers, texts)
+
+    def joined(self, *others: PatientIdentifiers) -> PatientIdentifiers:
+        """Return these identifiers and others."""
+        together = (self, *others)
+        known = PatientIdentifiers.of(
+            (kind, value) for one in together for kind in IDENTIFIER_KINDS for value in getattr(one, f"{kind}s")
+        )
+        return replace(known, unsearched=tuple(dict.fromkeys(why for one in together for why in one.unsearched)))
 
     def find(
         self, text: str, labels: Mapping[str, str] | None = None, languages: tuple[str, ...] = DEFAULT_LANGUAGES

@@ -293,11 +293,4 @@ def read_patient_table(path: Path, columns: Sequence[PatientColumn] = ()) -> Pat
             found.setdefault(owner, []).append(row_identifiers(named, [row[column.name] for column in named]))
     if not found:
         raise EmptyInputError("a header without lines: add one for each patient", path=path)
-    return PatientTable(key, {owner: _united(lines) for owner, lines in found.items()})
-
-
-def _united(lines: Sequence[PatientIdentifiers]) -> PatientIdentifiers:
-    known = PatientIdentifiers.of(
-        (kind, value) for known in lines for kind in IDENTIFIER_KINDS for value in getattr(known, f"{kind}s")
-    )
-    return replace(known, unsearched=tuple(dict.fromkeys(one for known in lines for one in known.unsearched)))
+    return PatientTable(key, {owner: lines[0].joined(*lines[1:]) for owner, lines in found.items()})

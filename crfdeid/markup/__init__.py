@@ -3,11 +3,23 @@
 recognise.py   the format of a text that is no prose, by its first characters or the density of its codes
 formats.py     one table of the formats that are read, and `read_markup`
 blocks.py      the visible text of a document, with a map to its source, and the way back
-html.py        a reader: source -> `MarkupText`
+html.py, rtf.py, hl7.py   readers: source -> `MarkupText`
+words.toml     elements, attributes, destinations and fields that the readers treat in one way
 """
 
 from crfdeid.markup.blocks import MarkupText, Written, write
-from crfdeid.markup.formats import MARKUP_CHOICES, read_markup
+from crfdeid.markup.formats import MARKUP_CHOICES, MARKUP_SUFFIXES, STRUCTURED_CHOICES, read_markup
 from crfdeid.markup.recognise import Markup, find_markup, require_prose
 
-__all__ = ["MARKUP_CHOICES", "Markup", "MarkupText", "Written", "find_markup", "read_markup", "require_prose", "write"]
+__all__ = [
+    "MARKUP_CHOICES",
+    "MARKUP_SUFFIXES",
+    "STRUCTURED_CHOICES",
+    "Markup",
+    "MarkupText",
+    "Written",
+    "find_markup",
+    "read_markup",
+    "require_prose",
+    "write",
+]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.resources import files
 from itertools import accumulate, pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from crfdeid.documents import Span
 from crfdeid.errors import MarkupError
@@ -53,6 +53,23 @@ class Edit(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Structured:
+    """Structured part of a document, which is no text for a model.
+
+    Args:
+        patient: id of the patient; None without one, or with several.
+        identifiers: kinds (`crfdeid.known_phi.IDENTIFIER_KINDS`) and values that its narrative must not show.
+        fields: names of the fields that name the patient, such as "PID-5".
+        blank: edits that empty these fields, and those that name others.
+    """
+
+    patient: str | None = None
+    identifiers: tuple[tuple[str, str], ...] = ()
+    fields: tuple[str, ...] = ()
+    blank: tuple[Edit, ...] = ()
+
+
+@dataclass(frozen=True)
 class MarkupText:
     """Visible text of a document in markup.
 
@@ -62,6 +79,7 @@ class MarkupText:
         pieces: the runs of its text, in the order of reading.
         dropped: ranges of the source that cannot be read as text, such as images, and that no result has.
         breaks: offsets in the text of the `BREAK` after each block but the last.
+        structured: its structured part, which is not read.
     """
 
     format: str
@@ -69,6 +87,7 @@ class MarkupText:
     pieces: Sequence[Piece]
     dropped: Sequence[Edit] = ()
     breaks: Sequence[int] = ()
+    structured: Structured = Structured()
 
     @cached_property
     def text(self) -> str:
@@ -180,6 +199,7 @@ class BlockBuilder:
     body: list[Piece] = field(default_factory=list)
     side: list[list[Piece]] = field(default_factory=list)
     dropped: list[Edit] = field(default_factory=list)
+    structured: Structured = Structured()
 
     def drop(self, start: int, end: int, text: str = "") -> None:
         """Drop a range of the source, and write a text in its place."""
@@ -197,7 +217,7 @@ class BlockBuilder:
                 pieces.append(gap(BREAK, 0))
             pieces += block
             length = sum((len(piece.text) for piece in block), length + len(BREAK) * bool(breaks))
-        return MarkupText(self.format, self.source, pieces, sorted(self.dropped), breaks)
+        return MarkupText(self.format, self.source, pieces, sorted(self.dropped), breaks, self.structured)
 
 
 def gap(text: str, at: int) -> Piece:
@@ -207,5 +227,11 @@ def gap(text: str, at: int) -> Piece:
 
 def word_sets(format: str) -> Mapping[str, frozenset[str]]:
     """Return the sets of words of a format, from ``words.toml``."""
-    table = tomllib.loads((files(__package__) / "words.toml").read_text("utf-8"))[format]
-    return {name: frozenset(words.split() if isinstance(words, str) else words) for name, words in table.items()}
+    table = read_words(format).items()
+    return {name: frozenset(words.split() if isinstance(words, str) else words) for name, words in table}
+
+
+def read_words(table: str) -> Mapping[str, Any]:
+    """Return a table of ``words.toml``."""
+    found: Mapping[str, Any] = tomllib.loads((files(__package__) / "words.toml").read_text("utf-8"))[table]
+    return found

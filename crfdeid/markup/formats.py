@@ -7,10 +7,15 @@ from importlib import import_module
 from crfdeid.markup.blocks import MarkupText
 from crfdeid.markup.recognise import find_markup, unread
 
-READERS = {"html": "crfdeid.markup.html:read_html", "rtf": "crfdeid.markup.rtf:read_rtf"}
+READERS = {name: f"crfdeid.markup.{name}:read_{name}" for name in ("html", "rtf", "hl7")}
 """Format -> its reader, a function from the source to `MarkupText`."""
+MARKUP_SUFFIXES = {".html": "html", ".htm": "html", ".rtf": "rtf", ".hl7": "hl7"}
+"""Suffix of a file -> its format."""
 MARKUP_CHOICES = ("auto", "plain", *READERS)
 """Treatment of texts: recognise markup, read every text as prose, or read every text as one format."""
+
+STRUCTURED_CHOICES = ("refuse", "keep", "blank")
+"""Treatment of fields that name the patient and are no text for a model."""
 
 
 def read_markup(text: str, markup: str = "auto") -> MarkupText | None:

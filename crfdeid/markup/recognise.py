@@ -114,12 +114,14 @@ def require_prose(text: str, markup: str = "auto") -> None:
 
     Args:
         text: the text.
-        markup: "plain" for any text as prose.
+        markup: "auto" to recognise markup; "plain" for any text as prose; or the format that the text has.
 
     Raises:
         MarkupError: the text is in markup. The message names the format.
     """
-    found = None if markup == "plain" else find_markup(text)
+    if markup == "plain":
+        return
+    found = find_markup(text) if markup == "auto" else Markup(markup, _TITLES[markup])
     if found is not None:
         raise unread(found)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from crfdeid.errors import OptionConflictError, SettingError, UnknownNameError
 from crfdeid.known_phi.lists import CustomLists
-from crfdeid.markup import MARKUP_CHOICES
+from crfdeid.markup import MARKUP_CHOICES, STRUCTURED_CHOICES
 from crfdeid.redaction.operators import OPERATORS, Operator
 from crfdeid.secrets import short_digest
 from crfdeid.validation import require_choice, require_sensitivity
@@ -189,10 +189,12 @@ class Policy(UsesOperators):
         lists: lists of what to mark, and what not to mark, in addition to the model's.
         markup: format of the notes (`crfdeid.markup.MARKUP_CHOICES`): "auto" recognises it, and fails what is not read;
             "plain" is prose.
+        structured: their fields that name the patient and are no text: "refuse" the note, "keep" or "blank" them.
 
     Raises:
         UnknownNameError: an unknown operator, order of dates or locale.
-        SettingError: a locale without enough names, a sensitivity that is no fraction, or an unknown markup.
+        SettingError: a locale without enough names, a sensitivity that is no fraction, or an unknown markup or
+            treatment of structured fields.
         OptionConflictError: a locale or order of dates without surrogates.
 
     Example:
@@ -208,6 +210,7 @@ class Policy(UsesOperators):
     accept_damaged: bool = False
     lists: CustomLists | None = None
     markup: str = "auto"
+    structured: str = "refuse"
 
     def __post_init__(self) -> None:
         if self.operators is not None:
@@ -216,6 +219,7 @@ class Policy(UsesOperators):
             require_sensitivity(self.sensitivity)
         check_date_order(self.date_order)
         require_choice(self, "markup", MARKUP_CHOICES)
+        require_choice(self, "structured", STRUCTURED_CHOICES)
         if not self.invents:
             for what, value in (("locale", self.locale), ("date order", self.date_order)):
                 if value is not None:
@@ -247,6 +251,7 @@ class Policy(UsesOperators):
             "accept_damaged": self.accept_damaged,
             "site": None if self.lists is None else short_digest(asdict(self.lists)),
             **({} if self.markup == "auto" else {"markup": self.markup}),
+            **({} if self.structured == "refuse" else {"structured": self.structured}),
             **({"surrogates": SURROGATE_VERSION} if self.invents else {}),
         }
 

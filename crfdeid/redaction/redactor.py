@@ -19,13 +19,13 @@ from crfdeid.io.date_columns import DateColumns
 from crfdeid.io.records import LONGEST_NOTE, RAW_LINES, Columns, Note, NoteResult
 from crfdeid.io.worker import Result, isolate_failures, require_no_mojibake
 from crfdeid.known_phi.patients import read_columns
-from crfdeid.markup import MarkupText, read_markup, require_prose
+from crfdeid.markup import require_prose
 from crfdeid.model_card.card import model_digest, read_card
 from crfdeid.model_card.drift import DriftProfile, NoteReader, drift_measures
 from crfdeid.model_card.pretrained import find_model
 from crfdeid.pipeline import Deidentifier, load
 from crfdeid.redaction.counts import count_concepts, count_sources, count_words
-from crfdeid.redaction.in_markup import split_at_blocks, write_redaction
+from crfdeid.redaction.in_markup import ReadNote, markup_of, read_note, split_at_blocks, write_redaction
 from crfdeid.redaction.operators import NoteContext
 from crfdeid.redaction.policy import Operators, Policy
 from crfdeid.redaction.redact import Redaction, redact_by
@@ -190,20 +190,20 @@ class Redactor:
             return self.columns
         return replace(self.columns, dates=replace(self.columns.dates, keys=_read(self.keys, secret=True)))
 
-    def read(self, text: str) -> MarkupText | None:
-        """Read a text that is to be redacted: in markup, or None for prose.
+    def read(self, note: Note) -> ReadNote:
+        """Read a note that is to be redacted.
 
         Raises:
             DataError: it is in markup that is not read, or in mojibake, unless the policy accepts that.
         """
-        if self.policy.operator_table is None or self.concepts:  # spans of the text as it is
-            self.require_prose(text)
-            return None
-        self._require_intact(text)
-        return read_markup(text, self.policy.markup)
+        spans_only = self.policy.operator_table is None or self.concepts
+        if spans_only:  # They would be those of the codes.
+            require_prose(note.text, markup_of(note, self.policy))
+        self._require_intact(note.text)
+        return ReadNote(note, None) if spans_only else read_note(note, self.policy)
 
     def require_prose(self, text: str) -> None:
-        """Refuse a text as `read` does, and any text in markup: its spans would be those of its codes."""
+        """Refuse a text as `read` does, and any text in markup."""
         require_prose(text, self.policy.markup)
         self._require_intact(text)
 
@@ -318,9 +318,9 @@ class StartedRedactor:
         Raises:
             DataError: the note is in markup or mojibake, or fails otherwise.
         """
-        markup = self.redactor.read(text)
-        document = self.model.annotate(text if markup is None else markup.text)
-        done = self.hide(split_at_blocks(document, markup), patient=patient)
+        note, markup = self.redactor.read(Note("", text, None))
+        document = self.model.annotate(note.text, known=note.known)
+        done = self.hide(split_at_blocks(document, markup), patient=note.patient if patient is None else patient)
         return done.document if markup is None else write_redaction(markup, done).document
 
     def hide(self, document: Document, *, patient: str | float | None = None, marked: bool = True) -> Redaction:
@@ -336,12 +336,10 @@ class StartedRedactor:
         return redact_by(document, policy.operator_table or Operators(), context, marked=marked)
 
     def _results(self, notes: Sequence[Note]) -> list[Result]:
-        known = [note.known for note in notes]
-        read = [self.redactor.read(note.text) for note in notes]
-        texts = (note.text if markup is None else markup.text for note, markup in zip(notes, read, strict=True))
-        unmarked = (Document(note.id, text) for note, text in zip(notes, texts, strict=True))
-        found = self.model.annotate_documents(unmarked, known=known)
-        documents = list(map(split_at_blocks, found, read))
+        read = [self.redactor.read(note) for note in notes]
+        unmarked = (Document(note.id, note.text) for note, _ in read)
+        found = self.model.annotate_documents(unmarked, known=[note.known for note, _ in read])
+        documents = [split_at_blocks(document, one.markup) for document, one in zip(found, read, strict=True)]
         rated: Iterable[Candidate | None] = repeat(None)
         if self.redactor.with_completeness:
             from crfdeid.review.sampling import candidates  # noqa: PLC0415
@@ -349,22 +347,22 @@ class StartedRedactor:
             rated = candidates(documents, self.model.tagger, threshold=self.model.threshold)
         return [
             replace(
-                self._measured(self._result(document, note, markup), document.text),
+                self._measured(self._result(document, note), document.text),
                 p_no_miss=None if one is None else one.p_no_miss,
             )
-            for (document, note, markup), one in zip(zip(documents, notes, read, strict=True), rated, strict=False)
+            for (document, note), one in zip(zip(documents, read, strict=True), rated, strict=False)
         ]
 
-    def _result(self, document: Document, note: Note, markup: MarkupText | None) -> NoteResult:
+    def _result(self, document: Document, read: ReadNote) -> NoteResult:
         found = Counter(span.label for span in document.spans)
         concepts = count_concepts(document) if self.redactor.concepts else None
         sources = count_sources(document) if self.redactor.evidence else None
         if self.redactor.policy.operator_table is None:
             return NoteResult(document, found=found, concepts=concepts, sources=sources)
-        done = self.hide(document, patient=note.patient, marked=False)  # The results are texts.
+        done = self.hide(document, patient=read.note.patient, marked=False)  # The results are texts.
         words, hidden_words = count_words(document, [part.span for part in done.parts if not part.operator.keeps])
         remaining = None if concepts is None else count_concepts(done.document)
-        written = done if markup is None else write_redaction(markup, done)
+        written = done if read.markup is None else write_redaction(read.markup, done)
         return NoteResult(
             written.document,
             found=found,

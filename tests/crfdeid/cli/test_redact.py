@@ -85,6 +85,27 @@ def test_a_note_in_markup_fails_unless_it_is_read_as_prose(
     assert written(tmp_path / "all")["a.txt"].decode() == redacted(model, text, operators="label", markup="plain")
 
 
+def test_files_in_markup_are_read_by_their_names(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "a.html").write_bytes(b"Patient Qu<b>ill</b>, R&amp;D\r\n")
+    (notes / "b.RTF").write_bytes(rb"{\rtf1 Patient Qu{\b ill}, 1 \'80\par}" + b"\r\n\0")
+    (notes / "c.hl7").write_bytes(b"\x0bMSH|^~\\&|LAB\rPID|1||48\rOBX|1|TX|||Patient Quill\r\x1c\r")
+    assert run(model, notes, "--output", tmp_path / "out") == 1
+    assert "failed: c.hl7: PID-3 name the patient: give --structured" in capsys.readouterr().err
+    assert run(model, notes, "--output", tmp_path / "kept", "--structured", "keep") == 0
+    assert written(tmp_path / "kept") == {
+        "a.html": b"Patient [PATIENT]<b></b>, R&amp;D\r\n",
+        "b.RTF": rb"{\rtf1 Patient [PATIENT]{\b }, 1 \'80\par}" + b"\r\n\0",
+        "c.hl7": b"\x0bMSH|^~\\&|LAB\rPID|1||48\rOBX|1|TX|||Patient [PATIENT]\r\x1c\r",
+    }
+    tagged = ["tag", str(model), str(notes), "--output", str(tmp_path / "tags")]
+    assert main(tagged) == 1 and "failed: a.html: looks like HTML" in capsys.readouterr().err
+    assert main([*tagged[:-1], str(tmp_path / "plain"), "--markup", "plain"]) == 0
+
+
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_notes_in_html_are_redacted_and_recorded(model: Path, tmp_path: Path, jobs: str) -> None:
     text = "<p>Patient <b>Qu</b>ill was seen on <i>3/4/2031</i>. R&amp;D</p>"

@@ -1,7 +1,7 @@
 """Places of a document in which a value can be, by format: templates with NAME for a value, and the rest of a document.
 
 HTML: the elements and attributes of HTML 4, HTML 5 and of Word's export, comments and declarations. RTF: the
-destinations of version 1.9.1 of its specification.
+destinations of version 1.9.1 of its specification. HL7: the fields of version 2.5.1 with text, persons or identifiers.
 """
 
 HTML = {
@@ -90,4 +90,43 @@ RTF = {
     "picture": r"{\pict{\*\picprop{\sp{\sn pibName}{\sv NAME}}}\pngblip 0102}",
     "object": r"{\object{\*\objclass NAME}{\*\objdata 0102}{\result x}}",
     "user data": r"{\*\datastore NAME}",
+}
+
+HL7 = {
+    "text": "OBX|1|TX|10^Note||Seen: NAME, today||||||F",
+    "formatted text": r"OBX|1|FT|10^Note||first\.br\NAME\.br\last||||||F",
+    "string": "OBX|1|ST|10^Note||NAME||||||F",
+    "second repetition": "OBX|1|TX|10^Note||first~NAME||||||F",
+    "coded": "OBX|1|CWE|10^Note||5^NAME^L||||||F",
+    "no type": "OBX|1||10^Note||NAME||||||F",
+    "person": "OBX|1|XPN|10^Note||NAME^Jane||||||F",
+    "address": "OBX|1|XAD|10^Note||NAME St^^Tawn||||||F",
+    "note": "NTE|1|L|NAME",
+    "diagnosis": "DG1|1||5^x^I10|NAME",
+    "procedure": "PR1|1||5^x|NAME",
+    "reaction": "AL1|1|DA|5^x|SV|NAME",
+    "clinical information": "OBR|1||7|11^CT|||||||||NAME",
+    "reason": "OBR|1||7|11^CT|||||||||||||||||||||||||||5^NAME",
+    "observer": "OBX|1|TX|10^Note||x||||||F|||||12^NAME",
+    "order's provider": "OBR|1||7|11^CT||||||||||||12^NAME^Orla",
+    "order": "ORC|RE|||||||||12^NAME||12^NAME",
+    "attending": "PV1|1|I|||||12^NAME^Orla",
+    "operator": "EVN|A01|2031|||12^NAME",
+    "author": "TXA|1|CN|||||||12^NAME",
+    "role": "ROL|1|AD|AT|12^NAME",
+    "name": "PID|1||48||NAME^Jane",
+    "number": "PID|1||NAME",
+    "alias": "PID|1||48||Quill||||NAME^Jane",
+    "mother": "PID|1||48||Quill|NAME",
+    "street": "PID|1||48||Quill||||||NAME St^^Tawn",
+    "mail": "PID|1||48||Quill||||||||^NET^Internet^NAME@example.org",
+    "relative": "NK1|1|NAME^Abe|SPO",
+    "guarantor": "GT1|1||NAME^Abe",
+    "insured": "IN1|1|||||||||||||||NAME^Abe",
+    "merged": "MRG|7|||||||NAME",
+    "physician": "PD1||||12^NAME",
+    "own segment": "ZPD|1|NAME",
+    "unknown segment": "FAM|1|NAME",
+    "document": "OBX|1|ED|10^Note||^TEXT^XML^Base64^NAME",
+    "no segment": "by NAME",
 }
