@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from random import Random
 from typing import Any
@@ -148,7 +148,8 @@ class Note:
 
     def _new_character(self, key: str) -> Character:
         role, rng, template = key.rstrip("0123456789"), self._rng, self._template
-        female = rng.random() < 0.5
+        drawn = rng.random() < 0.5
+        female = _named_sex(self._tables, template).get(key, drawn)
         if role == "patient":
             female = template.sex == "female" or (not template.sex and female)
             years = self._years if key == "patient" and not template.new_persons else _draw_age(template.ages, rng)
@@ -297,18 +298,17 @@ class Note:
 
 
 @cache
-def _kin_patterns(tables: Tables) -> tuple[Any, Any]:
-    """Words of kin before and after a relative's name."""
-    words = "|".join(map(regex.escape, (*tables["kin"]["female"], *tables["kin"]["male"])))
-    before = rf"(?i)\b({words}),? [\"'(]?\{{(relative\d)\b(?!\.kin)"
-    after = rf"(?i)\{{(relative\d)(?:\.(?!kin)\w+)?\}},? [(\[]?({words})\b"
+def _word_patterns(words: tuple[str, ...], slots: str) -> tuple[Any, Any]:
+    """Some words before and after the name of someone."""
+    choice = "|".join(map(regex.escape, words))
+    before = rf"(?i)\b({choice})[.,:]? [\"'(]?\{{({slots})\b(?!\.kin)"
+    after = rf"(?i)\{{({slots})(?:\.(?!kin)\w+)?\}},? [(\[]?({choice})\b(?!/)"
     return regex.compile(before), regex.compile(after)
 
 
-@cache
-def _named_kin(tables: Tables, template: Template) -> Mapping[str, str]:
-    """The kin of the relatives for whom a template has a word before or after a name: "son {relative2.first}"."""
-    before, after = _kin_patterns(tables)
+def _named(template: Template, words: Mapping[str, Sequence[str]], slots: str) -> Mapping[str, str]:
+    """The word that a template has before or after a name, by slot."""
+    before, after = _word_patterns((*words["female"], *words["male"]), slots)
     found: dict[str, str] = {}
     for line in (line.text for section in template.sections for line in section.lines):
         for match in before.finditer(line):
@@ -316,6 +316,21 @@ def _named_kin(tables: Tables, template: Template) -> Mapping[str, str]:
         for match in after.finditer(line):
             found.setdefault(match[1], match[2].lower())
     return found
+
+
+@cache
+def _named_kin(tables: Tables, template: Template) -> Mapping[str, str]:
+    """The kin of the relatives for whom a template has a word before or after a name: "son {relative2.first}"."""
+    return _named(template, tables["kin"], r"relative\d")
+
+
+@cache
+def _named_sex(tables: Tables, template: Template) -> Mapping[str, bool]:
+    """Whether people are women, whom a template gives a title or an occupation of one sex: "Sra. {other1.last}"."""
+    words = tables["titles_of_sex"]
+    female = {word.lower() for word in words["female"]}
+    found = _named(template, words, r"(?:doctor|staff|other)\d|author")
+    return {slot: word in female for slot, word in found.items()}
 
 
 @cache

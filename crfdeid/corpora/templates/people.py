@@ -145,9 +145,11 @@ class People:
         origin = patient.origin if rng.random() < _SAME_ORIGIN else self._origin()
         years = rng.randint(24, 58) if is_child else rng.randint(22, 84)
         found = self._character(origin, "relative", female=female, years=years)
-        if rng.random() < _SAME_FAMILY:
+        is_family = rng.random() < _SAME_FAMILY
+        word = kin or self._kin(patient, female=female, is_child=is_child)
+        if is_family and word not in self._tables["kin"]["other_family"]:
             found = _with_family_of(found, patient)
-        return replace(found, kin=kin or self._kin(patient, female=female, is_child=is_child))
+        return replace(found, kin=word)
 
     def draw_baby(self, patient: Character) -> Character:
         """A child with the patient's family name."""

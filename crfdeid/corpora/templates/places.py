@@ -15,7 +15,7 @@ from crfdeid.corpora.templates.tables import Tables
 
 _CAPITAL = regex.compile(r"\b\p{Lu}|\b\d+")
 _LONG, _SHORT, _ABBREVIATED, _AT_HOME = 0.8, 0.7, 0.75, 0.6
-_SHORTEST_UNASKED = 3  # letters of an abbreviation
+_SHORTEST = 3  # letters of an abbreviation
 _ORGANISATION = "organisation"
 _ABBREVIATED_KINDS = ("hospital", "clinic", "facility")
 
@@ -134,7 +134,7 @@ class Places:
         long, _, short = text.partition(" | ")
         capitals = "".join(_CAPITAL.findall(long))
         abbr = capitals if len(capitals) > 1 else long[:3].upper()
-        is_abbreviated = kind in _ABBREVIATED_KINDS and len(abbr) >= _SHORTEST_UNASKED
+        is_abbreviated = kind in _ABBREVIATED_KINDS and len(abbr) >= _SHORTEST
         return Place(long, short or long, abbr, drawn.get("town") or self.town(), is_abbreviated)
 
     def _named(self, name: str) -> str:
@@ -175,7 +175,7 @@ def write_place(place: Place, form: str, rng: Random) -> str:
     if form == "short":
         return place.short
     if form == "abbr":
-        return place.abbr if rng.random() < _ABBREVIATED else place.short
+        return place.abbr if rng.random() < _ABBREVIATED and len(place.abbr) >= _SHORTEST else place.short
     if form == "caps":
         return place.long.upper()
     if form == "lower":
