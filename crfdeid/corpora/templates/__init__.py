@@ -5,7 +5,7 @@ syntax.py   reads folders of templates (docs/reference/synthetic-corpus.md descr
 slots.py    the slots of templates
 note.py     facts of one note, and the values of its slots
 people.py   names and forms of people; places.py  towns, hospitals, employers; dates.py  dates, times, ages
-tables.py   facts of a language, by country: tables/*.toml and *.txt
+tables.py   facts of a language, by country: languages/*.toml and *.txt
 
 english/ and spanish/ hold the templates and their lists.
 """

@@ -59,17 +59,24 @@ class Tables:
 
     Args:
         language: one of `LANGUAGES`.
+
+    Attributes:
+        language: the same.
+        country: the country of notes that name none.
+        countries: all countries.
+        lists: lists for templates, besides those of the language's folder.
     """
 
     def __init__(self, language: str) -> None:
         self.language = language
-        self._tables = read_toml(_FOLDER / "tables" / f"{language}.toml")
+        self._tables = read_toml(_FOLDER / "languages" / f"{language}.toml")
         self.country: str = self._tables["country"]
         self.countries = frozenset((self.country, *self._tables["like"]))
-        self._sections = read_sections(_FOLDER / "tables" / f"{language}_places.txt")
-        shared = {name: text_pools()[name] for name in self._tables["shared_lists"]}
-        self.lists: Mapping[str, tuple[str, ...]] = shared
+        self._sections = read_sections(_FOLDER / "languages" / f"{language}_places.txt")
+        pools = text_pools()
+        self.lists: Mapping[str, tuple[str, ...]] = {name: pools[name] for name in self._tables["shared_lists"]}
         self._words = {name: tuple(_entries(lines)) for name, lines in self._sections.items()}
+        self._words |= {name: pools[name] for name in self._tables["shared_places"]}
 
     def __getitem__(self, table: str) -> Any:
         return self._tables[table]
@@ -112,7 +119,7 @@ class Tables:
 
     def words(self, name: str) -> Sequence[str]:
         """The entries of a word list of places."""
-        return self.lists[name] if name in self.lists else self._words[name]
+        return self._words[name]
 
     def word_pool(self, name: str, split: SplitName) -> Pool:
         """The entries of a word list of places that a split may draw from."""
@@ -219,7 +226,7 @@ def _own_names(section: str, kind: str) -> Sequence[str]:
 
 @cache
 def _name_sections() -> Mapping[str, tuple[str, ...]]:
-    found = read_sections(_FOLDER / "tables" / "names.txt")
+    found = read_sections(_FOLDER / "languages" / "names.txt")
     return {name: tuple(_entries(lines)) for name, lines in found.items()}
 
 
