@@ -20,7 +20,8 @@ _JITTER_DAYS = 9
 _HABIT_SHARE = 0.9
 """Share of a note's dates and times in its own form."""
 _JOINED_SHARE, _HOLIDAY_MONTHS = 0.4, 3
-_OLD_AGE, _LONGEST_ARTICLE = 90, 3
+_OLD_AGE = 90
+_ARTICLES = frozenset(("the", "el", "la", "los", "las"))
 
 
 class Dates:
@@ -118,5 +119,5 @@ class Dates:
 def without_article(text: str, label: str) -> MarkedText:
     """A day or place as PHI, without the small word before it ("the 4th of July")."""
     first, space, rest = text.partition(" ")
-    start = len(first) + 1 if space and rest and first.islower() and len(first) <= _LONGEST_ARTICLE else 0
+    start = len(first) + 1 if space and rest and first in _ARTICLES else 0
     return MarkedText(text, (Span(start, len(text), label),))

@@ -224,6 +224,19 @@ def test_holidays_are_near_the_date_of_the_note(filled):
             assert today[5:7] in {"09", "10", "11", "12", "01", "02", "03"}
 
 
+def test_the_span_of_a_month_is_whole_and_that_of_a_holiday_has_no_article(filled):
+    for note in filled("{day.month_year}", head="kind=phone | country=es", language="spanish", count=60):
+        assert marked(note, "DATE") == [note.text]
+    for note in filled("{holiday}", head="kind=phone | country=es", language="spanish", count=60):
+        assert not marked(note, "DATE")[0].lower().startswith(("el ", "la "))
+
+
+def test_a_title_settles_the_sex_of_a_doctor(filled):
+    template = "Visto por la Dra. {doctor1.full}. {doctor1.he}"
+    for note in filled(template, head="kind=phone | country=es", language="spanish", count=40):
+        assert note.text.lower().endswith("ella")
+
+
 def test_addresses_are_marked_part_by_part(filled):
     for note in filled("{address}", count=20):
         assert {"STREET", "CITY"} <= {span.label for span in note.spans} <= {"STREET", "CITY", "STATE", "ZIP"}
