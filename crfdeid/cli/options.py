@@ -49,14 +49,14 @@ MARKUP = choice(
     "--markup",
     MARKUP_CHOICES,
     default="auto",
-    help="Format of all notes: auto redacts HTML, RTF and HL7 v2, and fails other markup; plain is prose.",
+    help="Format of all notes: auto redacts HTML, RTF, HL7 v2 and FHIR, and fails other markup; plain is prose.",
 )
 STRUCTURED = choice(
     "--structured",
     STRUCTURED_CHOICES,
     default="refuse",
     rare=True,
-    help="Fields of HL7 that name the patient and are no text: refuse the note, keep them, or blank them.",
+    help="Fields of HL7 and FHIR that name the patient and are no text: refuse the note, keep them, or blank them.",
 )
 KEY_FILE = Option(
     "--key-file",

@@ -3,7 +3,7 @@
 recognise.py   the format of a text that is no prose, by its first characters or the density of its codes
 formats.py     one table of the formats that are read, and `read_markup`
 blocks.py      the visible text of a document, with a map to its source, and the way back
-html.py, rtf.py, hl7.py   readers: source -> `MarkupText`
+html.py, rtf.py, hl7.py, fhir.py   readers: source -> `MarkupText`
 words.toml     elements, attributes, destinations and fields that the readers treat in one way
 """
 

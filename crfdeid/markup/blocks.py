@@ -11,7 +11,7 @@ import tomllib
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.resources import files
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
@@ -223,6 +223,52 @@ class BlockBuilder:
 def gap(text: str, at: int) -> Piece:
     """Return a break between runs, which the source shows by markup alone."""
     return Piece(text, at, at, str)
+
+
+def project(outer: Sequence[Piece], inner: MarkupText) -> tuple[list[Piece], list[Edit]]:
+    """Return the pieces and dropped parts of markup that is spelled in other markup, with offsets of the outer source.
+
+    Args:
+        outer: the runs that spell the source of the inner markup.
+        inner: the markup in them.
+    """
+    ends = list(accumulate(len(piece.text) for piece in outer))
+
+    def at(offset: int) -> tuple[Piece, int]:
+        """The outer run of a character, and the character's number in it."""
+        index = min(bisect_right(ends, offset), len(outer) - 1)
+        return outer[index], offset - ends[index] + len(outer[index].text)
+
+    def source_range(start: int, end: int) -> tuple[int, int]:
+        (first, skipped), (last, taken) = at(start), at(max(start, end - 1))
+        begin = first.start + skipped if first.exact else first.start
+        return begin, last.start + taken + 1 if last.exact else last.end
+
+    pieces: list[Piece] = []
+    for piece in inner.pieces:
+        if piece.start == piece.end:
+            pieces.append(gap(piece.text, at(piece.start)[0].start if outer else 0))
+            continue
+        start = piece.start
+        while start < piece.end:
+            run, skipped = at(start)
+            end = min(piece.end, start - skipped + len(run.text)) if piece.exact else piece.end
+            text = piece.text[start - piece.start : end - piece.start] if piece.exact else piece.text
+            spell = partial(_spelled_twice, outer=run.spell, inner=piece.spell)
+            if run.start == run.end:
+                pieces.append(gap(text, run.start))
+            else:
+                pieces.append(Piece(text, *source_range(start, end), spell, piece.exact and run.exact))
+            start = end
+    dropped = [
+        Edit(*source_range(edit.start, edit.end), at(edit.start)[0].spell(edit.text), edit.label)
+        for edit in inner.dropped
+    ]
+    return pieces, dropped
+
+
+def _spelled_twice(text: str, *, outer: Spell, inner: Spell) -> str:
+    return outer(inner(text))
 
 
 def word_sets(format: str) -> Mapping[str, frozenset[str]]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from crfdeid.markup.blocks import MarkupText
+from crfdeid.errors import MarkupError
+from crfdeid.markup.blocks import BlockBuilder, MarkupText, Piece, project
 from crfdeid.markup.recognise import find_markup, unread
 
-READERS = {name: f"crfdeid.markup.{name}:read_{name}" for name in ("html", "rtf", "hl7")}
+READERS = {name: f"crfdeid.markup.{name}:read_{name}" for name in ("html", "rtf", "hl7", "fhir")}
 """Format -> its reader, a function from the source to `MarkupText`."""
 MARKUP_SUFFIXES = {".html": "html", ".htm": "html", ".rtf": "rtf", ".hl7": "hl7"}
 """Suffix of a file -> its format."""
@@ -40,3 +41,22 @@ def read_markup(text: str, markup: str = "auto") -> MarkupText | None:
     module, _, name = READERS[markup].partition(":")
     reading: MarkupText = getattr(import_module(module), name)(text)
     return reading
+
+
+def add_block(builder: BlockBuilder, pieces: list[Piece], markup: str = "auto") -> None:
+    """Add a text that may be in markup itself, such as RTF in a field of HL7, to the blocks of a document.
+
+    Args:
+        builder: the document's blocks.
+        pieces: the runs of the text.
+        markup: as of `read_markup`.
+
+    Raises:
+        MarkupError: as of `read_markup`, or the text is a message.
+    """
+    inner = read_markup("".join(piece.text for piece in pieces), markup)
+    if inner is not None and inner.format in ("fhir", "hl7"):
+        raise MarkupError("a message in a field of another: redact it alone", offset=pieces[0].start)
+    found, dropped = (pieces, []) if inner is None else project(pieces, inner)
+    builder.side.append(found)
+    builder.dropped += dropped

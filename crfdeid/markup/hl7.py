@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from crfdeid.errors import MarkupError
 from crfdeid.markup.blocks import BlockBuilder, Edit, MarkupText, Piece, Structured, gap, read_words, word_sets
+from crfdeid.markup.formats import add_block
 
 _TYPES = word_sets("hl7")
 _FIELDS = {
@@ -89,7 +90,7 @@ def read_hl7(source: str) -> MarkupText:
     for segment in _segments(source):
         found.add(segment)
         for number in _text_fields(segment):
-            builder.side.append(list(_pieces(segment.value(number), segment.starts[number], segment.marks)))
+            add_block(builder, list(_pieces(segment.value(number), segment.starts[number], segment.marks)))
     builder.structured = found.done()
     return builder.done()
 

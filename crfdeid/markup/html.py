@@ -93,7 +93,7 @@ class _Reader:
         value = html.unescape(self.source[slice(*inner)])
         if value.strip().lower().startswith("data:"):
             self.builder.drop(*inner, "data:,")
-        elif name not in _WORDS["presentation"] and value.strip():
+        elif value.strip() and name not in _WORDS["presentation"] and not name.startswith("xmlns"):
             block: list[Piece] = []
             if quoted:
                 self._text(*inner, block, spell=html.escape, folds=False)

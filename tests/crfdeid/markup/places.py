@@ -2,6 +2,7 @@
 
 HTML: the elements and attributes of HTML 4, HTML 5 and of Word's export, comments and declarations. RTF: the
 destinations of version 1.9.1 of its specification. HL7: the fields of version 2.5.1 with text, persons or identifiers.
+FHIR: the data types of R4 in JSON, and the elements of a patient.
 """
 
 HTML = {
@@ -130,3 +131,51 @@ HL7 = {
     "document": "OBX|1|ED|10^Note||^TEXT^XML^Base64^NAME",
     "no segment": "by NAME",
 }
+
+FHIR = {
+    "narrative": '{"text": {"status": "generated", "div": "<div><p>NAME</p></div>"}}',
+    "attribute in the narrative": '{"text": {"div": "<div title=\\"NAME\\">x</div>"}}',
+    "note": '{"note": [{"text": "NAME"}]}',
+    "author of a note": '{"note": [{"authorString": "NAME", "text": "x"}]}',
+    "conclusion": '{"conclusion": "NAME"}',
+    "description": '{"description": "NAME"}',
+    "string": '{"valueString": "NAME"}',
+    "markdown": '{"valueMarkdown": "**NAME**"}',
+    "markup in a string": '{"valueString": "{\\\\rtf1 {\\\\b NAME}\\\\par}"}',
+    "tags in a string": '{"valueString": "<p>x</p><p>NAME</p>"}',
+    "concept": '{"code": {"text": "NAME", "coding": [{"system": "http://loinc.org", "code": "1"}]}}',
+    "display of a code": '{"code": {"coding": [{"display": "NAME"}]}}',
+    "reference": '{"subject": {"reference": "Patient/1", "display": "NAME"}}',
+    "identifier of a reference": '{"subject": {"identifier": {"value": "NAME"}}}',
+    "own identifier": '{"identifier": [{"value": "NAME"}]}',
+    "accession": '{"accessionIdentifier": {"value": "NAME"}}',
+    "extension": '{"extension": [{"url": "http://x.org/y", "valueString": "NAME"}]}',
+    "extension of a value": '{"status": "final", "_status": {"extension": [{"url": "x", "valueString": "NAME"}]}}',
+    "contained": '{"contained": [{"resourceType": "Observation", "valueString": "NAME"}]}',
+    "contained practitioner": '{"contained": [{"resourceType": "Practitioner", "name": [{"family": "NAME"}]}]}',
+    "contained patient": '{"contained": [{"resourceType": "Patient", "name": [{"text": "NAME"}]}]}',
+    "section": '{"section": [{"title": "NAME", "text": {"div": "<div>x</div>"}}]}',
+    "answer": '{"item": [{"linkId": "1", "text": "who?", "answer": [{"valueString": "NAME"}]}]}',
+    "component": '{"component": [{"valueString": "NAME"}]}',
+    "quantity": '{"valueQuantity": {"value": 1, "unit": "mg", "comparator": "<"}, "comment": "NAME"}',
+    "title of an attachment": '{"content": [{"attachment": {"title": "NAME", "url": "Binary/1"}}]}',
+    "data of an attachment": '{"presentedForm": [{"contentType": "text/plain", "data": "NAME"}]}',
+    "a time with a name": '{"effectiveDateTime": "NAME"}',
+    "unknown key": '{"ward": "NAME"}',
+    "deep": '{"a": {"b": [[{"c": ["NAME"]}]]}}',
+}
+FHIR_PATIENT = {
+    "family": '"name": [{"family": "NAME"}]',
+    "given": '"name": [{"given": ["NAME"]}]',
+    "period of a name": '"name": [{"prefix": ["NAME"], "period": {"start": "2031"}}]',
+    "identifier": '"identifier": [{"system": "urn:x", "value": "NAME"}]',
+    "telecom": '"telecom": [{"value": "NAME@example.org"}]',
+    "address": '"address": [{"line": ["NAME St"], "city": "NAME"}]',
+    "contact": '"contact": [{"name": {"family": "NAME"}}]',
+    "photo": '"photo": [{"title": "NAME"}]',
+    "narrative of the patient": '"text": {"div": "<div>NAME</div>"}',
+    "extension of the patient": '"extension": [{"url": "x", "valueString": "NAME"}]',
+    "marital status": '"maritalStatus": {"text": "NAME"}',
+}
+FHIR |= {place: f'{{"contained": [{{"resourceType": "Patient", {field}}}]}}' for place, field in FHIR_PATIENT.items()}
+FHIR = {place: text.replace("{", '{"resourceType": "Observation", ', 1) for place, text in FHIR.items()}

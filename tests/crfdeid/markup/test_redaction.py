@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import html
+import json
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import product
 from time import process_time
 from urllib.parse import unquote
@@ -29,8 +31,9 @@ FIRST, LAST = (
 NAMES = [first + last for first, last in product(FIRST, LAST)]
 FRAMES = {"html": "<html><body>{}</body></html>", "rtf": r"{{\rtf1\ansi\ansicpg1252\deff0 {}\par}}"}
 FRAMES["hl7"] = "MSH|^~\\&|LAB|WARD|||20310304||ORU^R01|1|P|2.5.1\r{}\r"
-PLACES = {"html": places.HTML, "rtf": places.RTF, "hl7": places.HL7}
-REFUSED = {"document", "no segment"}
+PLACES = {"html": places.HTML, "rtf": places.RTF, "hl7": places.HL7, "fhir": places.FHIR}
+FRAMES["fhir"] = "{}"
+REFUSED = {"document", "no segment", "data of an attachment"}
 Spelling = Callable[[str], str]
 
 
@@ -90,12 +93,17 @@ def escaped(name: str) -> str:
     return f"{name[:3]}\\X{name[3:].encode().hex()}\\"
 
 
+def in_json(name: str) -> str:
+    return "".join(f"\\u{ord(c):04x}" for c in name)
+
+
 def highlighted(name: str) -> str:
     return f"{name[:3]}\\H\\{name[3:]}\\N\\"
 
 
 SPELLINGS: dict[str, list[Spelling]] = {
     "hl7": [escaped, highlighted],
+    "fhir": [in_json],
     "html": [decimal, hexadecimal, bold, deep, commented],
     "rtf": [in_bytes, unicode, without_fallback, strong, glued, wrapped, hyphenated],
 }
@@ -137,7 +145,8 @@ def test_names_in_all_places_at_once_survive_nowhere(rules: StartedRedactor, for
     alone = {place for place in PLACES[format] if place.startswith("unclosed")} | REFUSED
     closed = {place: text for place, text in PLACES[format].items() if place not in alone}
     templates = zip(NAMES, closed.values(), strict=False)
-    body = "\n".join(template.replace("NAME", name) for name, template in templates)
+    joint = "\n" if format == "fhir" else "\r\n"
+    body = joint.join(template.replace("NAME", name) for name, template in templates)
     found = redacted(rules, FRAMES[format].format(body), *NAMES)
     assert found is not None and not any(name in form for name in NAMES for form in forms(format, found))
 
@@ -145,8 +154,10 @@ def test_names_in_all_places_at_once_survive_nowhere(rules: StartedRedactor, for
 @pytest.mark.parametrize("spell", [pytest.param((f, s), id=s.__name__) for f, some in SPELLINGS.items() for s in some])
 def test_a_name_is_found_in_every_spelling(rules: StartedRedactor, spell: tuple[str, Spelling]) -> None:
     format, spelled = spell
-    before = "NTE|1||" if format == "hl7" else ""
-    source = FRAMES[format].format(f"{before}Seen: {spelled('Quelmick')}, by the ward; again: {spelled('QUELMICK')}")
+    before, after = {"hl7": ("NTE|1||", ""), "fhir": ('{"resourceType": "Basic", "x": "', '"}')}.get(format, ("", ""))
+    source = FRAMES[format].format(
+        f"{before}Seen: {spelled('Quelmick')}, by the ward; again: {spelled('QUELMICK')}{after}"
+    )
     found = redacted(rules, source, "Quelmick")
     assert found is not None and "[PATIENT]" in found
     assert not any("quelmick" in form.lower() for form in forms(format, found))
@@ -216,7 +227,14 @@ HOSTILE = {
         "<![CDATA[",
         "&#1",
         "<a " + "b=c " * 50,
-        "<div>",
+    ],
+    "rtf": ["{", "}", "\\", "{\\*", "\\u1", "\\'e9", "{\\info", "\\b", "{\\*\\x a", "\\uc9\\u1", "{\\pict"],
+    "hl7": ["|", "~", "\\", "MSH|", "PID|", "OBX|1|TX|||a\r", "NTE|1||\\H\\"],
+    "fhir": [
+        '{"resourceType": "Basic", "x": "\\u00e9"}\n',
+        '{"resourceType": "Basic", "x": "<b><!--<p>"}\n',
+        '{"a":',
+        '"',
     ],
 }
 
@@ -225,8 +243,9 @@ HOSTILE = {
 def test_the_time_of_a_hostile_text_grows_with_its_length_alone(format: str, part: str) -> None:
     begin = process_time()
     source = part * (200_000 // len(part))
-    reading = read_markup(source, format)
-    assert reading is not None and write(reading, []).text == source
+    with suppress(MarkupError):
+        reading = read_markup(source, format)
+        assert reading is not None and (reading.dropped or write(reading, []).text == source)
     assert process_time() - begin < 3
 
 
@@ -347,3 +366,41 @@ def test_hl7_without_findings_stays_and_shows_replacements(marks: str, text: str
         written = write(reading, [(Span(0, 4, "PATIENT"), new)])
         again = read_markup(written.text, "hl7")
         assert again is not None and again.text == new + reading.text[4:]
+
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.text(max_size=8)
+    | st.sampled_from(["<p>a</p><p>Quill</p>", "2031-03"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["text", "div", "x", "note"]), inner),
+    max_leaves=8,
+)
+
+
+@given(VALUES, st.booleans(), st.sampled_from([None, 1]))
+def test_fhir_without_findings_stays_and_shows_replacements(value: object, ascii: bool, indent: int | None) -> None:
+    document = {"resourceType": "Basic", "first": 'Jane <b>Qu</b>ill</p> "é"', "rest": value}
+    source = json.dumps(document, ensure_ascii=ascii, indent=indent)
+    reading = read_markup(source, "fhir")
+    assert reading is not None and write(reading, []).text == source
+    start = reading.text.index("Jane")
+    written = write(reading, [(Span(start, start + 10, "PATIENT"), '[a "b" \\\\ <é>]')])
+    first = '[a "b" \\\\ &lt;é&gt;]<b></b></p> "é"'
+    assert json.loads(written.text) == {**document, "first": first}
+
+
+def test_documents_of_fhir_that_are_no_json_are_refused() -> None:
+    for source in ('{"resourceType": "Basic"', '{"resourceType": "Basic", "a": "1", "a": "2"}', "[" * 100_000, "{}{}"):
+        with pytest.raises(MarkupError):
+            read_markup(source, "fhir")
+
+
+def test_markup_in_a_field_of_hl7_is_read() -> None:
+    source = MESSAGE.format(r"{{\E\rtf1 Jane Qu{{\E\b ill}}\E\par}}~x")
+    reading = read_markup(source, "hl7")
+    assert reading is not None and reading.text.startswith("Jane Quill")
+    written = write(reading, [(Span(0, 10, "PATIENT"), "[é|]")])
+    again = read_markup(written.text, "hl7")
+    assert again is not None and again.text.startswith("[é|]\n") and write(reading, []).text == source
