@@ -117,7 +117,7 @@ class Dates:
 
 
 def without_article(text: str, label: str) -> MarkedText:
-    """A day or place as PHI, without the small word before it ("the 4th of July")."""
+    """A day or place as PHI, without the small word before it ("the Fourth of July"), but with "4th"."""
     first, space, rest = text.partition(" ")
     start = len(first) + 1 if space and rest and first in _ARTICLES else 0
     return MarkedText(text, (Span(start, len(text), label),))

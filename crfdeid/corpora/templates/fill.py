@@ -27,6 +27,7 @@ _SHORTEST_TO_THIN = 120  # characters of a line whose sentences may be dropped
 _NAMES = ("PATIENT", "DOCTOR")
 _SPACE_BEFORE_MARK = regex.compile(r"(?<=[\p{L}\p{N})}\]]) +(?=[.,](?:\s|$))")
 _BEFORE_MARK = regex.compile(r"\{(?!n:)([^{}]+)\}(?=[.,;])")
+_WORD = regex.compile(r"\p{L}[\p{L}\']*")
 _HEADING = regex.compile(r"(?m)^\p{Lu}[\p{L} /&'-]{1,28}:")
 
 
@@ -187,8 +188,13 @@ def _laid_out(piece: MarkedText, rng: Random) -> MarkedText:
     return piece
 
 
+def _in_title_case(text: str) -> str:
+    """The words with a capital each: "Patient's Name"."""
+    return str(_WORD.sub(lambda found: found[0].capitalize(), text))
+
+
 def _with_headings(piece: MarkedText, rng: Random) -> MarkedText:
-    change = rng.choice((str.upper, str.lower, str.title))
+    change = rng.choice((str.upper, str.lower, _in_title_case))
     marked = {i for span in piece.marks for i in range(span.start, span.end)}
 
     def heading(found: Any) -> str:

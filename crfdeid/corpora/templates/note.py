@@ -147,6 +147,17 @@ class Note:
         return self._characters[key]
 
     def _new_character(self, key: str) -> Character:
+        """Someone new, as far as possible with names that no one else of the note has."""
+        is_kin = key.startswith(("relative", "baby"))
+        others = [other for name, other in self._characters.items() if name != key]
+        for _ in range(_MOST_TRIES):
+            found = self._drawn_character(key)
+            names = {found.person.first} if is_kin else {found.person.first, found.called}
+            if not any(names & {other.person.first, other.called} for other in others):
+                break
+        return found
+
+    def _drawn_character(self, key: str) -> Character:
         role, rng, template = key.rstrip("0123456789"), self._rng, self._template
         drawn = rng.random() < 0.5
         female = _named_sex(self._tables, template).get(key, drawn)
@@ -184,7 +195,7 @@ class Note:
         for other, share in self._tables["names"]["variants"].get(label, {}).get(form, ()):
             if rng.random() < share:
                 form = other
-        text = write_name(character, form, rng)
+        text = write_name(character, form, rng, not_initials=self._tables["names"]["not_initials"])
         layers = {ORIGIN: (Span(0, len(text), character.origin),)} if self._origins else {}
         return MarkedText(text, (Span(0, len(text), label),), layers)
 
@@ -302,7 +313,7 @@ def _word_patterns(words: tuple[str, ...], slots: str) -> tuple[Any, Any]:
     """Some words before and after the name of someone."""
     choice = "|".join(map(regex.escape, words))
     before = rf"(?i)\b({choice})[.,:]? [\"'(]?\{{({slots})\b(?!\.kin)"
-    after = rf"(?i)\{{({slots})(?:\.(?!kin)\w+)?\}},? [(\[]?({choice})\b(?!/)"
+    after = rf"(?i)\{{({slots})(?:\.(?!kin)\w+)?\}},? [(\[]*({choice})\b(?!/)"
     return regex.compile(before), regex.compile(after)
 
 

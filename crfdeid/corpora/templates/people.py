@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
@@ -80,6 +80,7 @@ _FORMS: Mapping[str, Callable[[Person], str]] = {
     "last_lower": lambda p: p.last.lower(),
     "spelled": lambda p: "-".join(p.last.replace(" ", "").upper()),
 }
+_INITIALS = ("initials", "letters", "letters_lower")
 _OF_CHARACTER: Mapping[str, Callable[[Character], str]] = {"nick": lambda c: c.nick, "maiden": lambda c: c.maiden}
 FORMS = frozenset((*_FORMS, *_OF_CHARACTER, "typo"))
 """Forms of a name that are PHI."""
@@ -87,8 +88,8 @@ WORD_FORMS = ("title", "kin", "sex", "he", "He", "his", "His", "him")
 """Forms of a person that are none."""
 
 
-def write_name(character: Character, form: str, rng: Random) -> str:
-    """A name in one of `FORMS`."""
+def write_name(character: Character, form: str, rng: Random, *, not_initials: Collection[str] = ()) -> str:
+    """A name in one of `FORMS`; no initials that notes use as an abbreviation ("MD")."""
     if form in _OF_CHARACTER:
         return _OF_CHARACTER[form](character)
     person = character.person
@@ -96,7 +97,10 @@ def write_name(character: Character, form: str, rng: Random) -> str:
         person = person._replace(last=character.called)
     if form == "typo":
         return _slip(person.last, rng)
-    text = (rng.choice(_DRAWN[form]) if form in _DRAWN else _FORMS[form])(person)
+    texts = [write(person) for write in _DRAWN.get(form) or (_FORMS[form],)]
+    if form in _INITIALS:
+        texts = [text for text in texts if text.replace(".", "").upper() not in not_initials]
+    text = rng.choice(texts) if texts else _dotted(person, middle=True)
     return _slip(text, rng) if form in ("first", "last", "full") and rng.random() < _TYPOS else text
 
 

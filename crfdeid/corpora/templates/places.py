@@ -111,7 +111,14 @@ class Places:
 
     def address(self, town: str | None = None) -> Address:
         """A new address."""
-        return Address(self.street(), town or self.town(), self.region, self.zip())
+        return Address(self._postal_street(), town or self.town(), self.region, self.zip())
+
+    def _postal_street(self) -> str:
+        """Where mail arrives: a street, or a box."""
+        try:
+            return self._from("postal", {})
+        except KeyError:
+            return self.street()
 
     def write_address(self, address: Address, form: str) -> MarkedText:
         """An address in one line, or with the form "lines" in several."""
@@ -158,6 +165,7 @@ class Places:
             "first": self._people.given_name,
             "county": self.county,
             "road": self.road,
+            "street": self.street,
             "region": lambda: self.region[1],
         }
 
