@@ -81,11 +81,17 @@ class _Reader:
         self._text(begin, at, pieces)
         name = found[2].lower()
         if name not in _WORDS["inline"] and ":" not in name:
-            pieces.append(gap(_BREAKS.get(name, "\n"), at))
+            self._break(name, at, pieces)
         for one in attributes:
             if one[2] is not None:
                 self._attribute(one[1].lower(), *one.span(2))
         return self._raw(name, found.end(), stop) if name in _RAW and not found[1] else found.end()
+
+    def _break(self, name: str, at: int, pieces: list[Piece]) -> None:
+        """End a line or a cell; elements without text between them, such as two paragraphs, end one line."""
+        is_ended = not pieces or pieces[-1].start == pieces[-1].end
+        if name == "br" or not is_ended:
+            pieces.append(gap(_BREAKS.get(name, "\n"), at))
 
     def _attribute(self, name: str, start: int, end: int) -> None:
         quoted = self.source[start] in "\"'"
@@ -147,5 +153,7 @@ class _Reader:
             if run.lastgroup == "reference":
                 text = html.unescape(text)
             elif run.lastgroup == "space" and folds:
+                if not pieces or pieces[-1].start == pieces[-1].end:
+                    continue  # White space at the beginning of a line is not shown.
                 text = " "
             pieces.append(Piece(text, *run.span(), spell, exact=text == run[0]))
