@@ -32,8 +32,9 @@ epoch and the defaults, so expect lower scores on new notes. A figure with ± is
 several seeds.
 
 - **F**: strict entity F of the model alone, types and boundaries exact, in per cent, with a 95 % bootstrap interval
-  over notes. Macro F is the mean over types. "No worse" names the models from which the best one's F does not differ
-  significantly (approximate randomisation, Holm-adjusted p above 0.05).
+  over notes. Macro F is the mean over types. "Not shown to differ" names the models from which the best one's F does
+  not differ significantly (approximate randomisation, Holm-adjusted p above 0.05), each with the best one's lead in
+  points and its 95 % bootstrap interval. They need not be equally good: look at the interval.
 - **Redaction**: `crfdeid redact`, with document consistency. Recall and precision of PHI tokens whatever their type;
   notes in which a PHI token remains; notes without PHI in which something was redacted; bytes changed outside of
   redacted spans; different outputs among three runs, with one process and two, and note by note.
@@ -113,7 +114,7 @@ def _corpus(name: str, result: Mapping[str, Any], published: _Cells) -> Iterator
 
 
 def _significance(result: Mapping[str, Any]) -> Iterator[str]:
-    """A sentence: the model with the highest F, and the models that it does not differ from."""
+    """A sentence: the model with the highest F, and the models that are not shown to differ from it, with its lead."""
     scored = {model: cells for model, cells in _by_model(result).items() if "scores" in cells[0]}
     if len(scored) < 2:
         return
@@ -121,8 +122,18 @@ def _significance(result: Mapping[str, Any]) -> Iterator[str]:
     best = max(means, key=lambda model: means[model])
     tested = result["significance"]
     pairs = [pair for pair in tested["pairs"] if best in (pair["a"], pair["b"]) and pair["p_holm"] > tested["level"]]
-    equal = [pair["b"] if pair["a"] == best else pair["a"] for pair in pairs]
-    yield f"Highest F: {best}; no worse: {', '.join(equal) or 'none'}\n"
+    others = "; ".join(_lead(best, pair) for pair in pairs)
+    yield f"Highest F: {best}. Not shown to differ (Holm): {others or 'none'}\n"
+
+
+def _lead(best: str, pair: Mapping[str, Any]) -> str:
+    """The other model of a pair, with the best one's lead in points and its interval."""
+    if pair["b"] == best:
+        other, ends = pair["a"], (pair["difference"], pair["low"], pair["high"])
+    else:
+        other, ends = pair["b"], (-pair["difference"], -pair["high"], -pair["low"])
+    lead, low, high = (f"{100 * end:+.2f}" for end in ends)
+    return f"{other} {lead} [{low}, {high}]"
 
 
 def _by_model(result: Mapping[str, Any]) -> dict[str, list[Mapping[str, Any]]]:

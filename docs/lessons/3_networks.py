@@ -12,9 +12,11 @@
 # - **Objectives:** compute the forward pass and the training of Elman's and Jordan's networks; say what each one
 #   remembers.
 # - **Difficulty:** hard.
-# - **Time:** 25 minutes to read and run, 40 for the exercises.
+# - **Time:** 25 minutes to read and run, 60 for the exercises.
 
 # %%
+from itertools import product
+
 import jax
 import jax.numpy as jnp
 import matplotlib.pyplot as plt
@@ -343,3 +345,45 @@ def check_3(answer):
 
 
 exercise(check_3, words_seen)
+
+# %% [markdown]
+# ### Exercise 4: tags that continue nothing
+#
+# A softmax looks at one token at a time. It may give I-DOCTOR after O: the name then begins nowhere, and a scorer
+# counts a wrong entity. Write a function that gives the most probable sequence in which every I-X continues an X, from
+# the log-probabilities of the tags, [T, K]. The check tries all sequences.
+#
+# Then put it into `predict` of `elman_minimal.py`, which takes the best tag of each token. How much precision did the
+# network lose without it? The library's networks have it, as `decoding="valid"`.
+#
+# <details><summary>Hint 1</summary>Lesson 2 has the algorithm: for each tag, the best score of all sequences that end
+# there. Leave out the steps that are not allowed.</details>
+#
+# <details><summary>Hint 2</summary>I-X may follow B-X and I-X alone. It may not be first either.</details>
+
+
+# %%
+def best_valid(logs, tags):
+    raise NotImplementedError
+
+
+def check_4(answer):
+    tags = ["O", "B-DATE", "I-DATE", "B-ID", "I-ID"]
+
+    def continues(before, tag):
+        return not tag.startswith("I-") or before[2:] == tag[2:]
+
+    drawn = np.random.default_rng(4)
+    for _ in range(20):
+        logs = np.log(drawn.dirichlet(np.ones(len(tags)), size=4))
+        every = (
+            (sum(logs[t, tags.index(tag)] for t, tag in enumerate(sequence)), sequence)
+            for sequence in product(tags, repeat=len(logs))
+            if all(map(continues, ("O", *sequence), sequence))
+        )
+        expected = list(max(every)[1])
+        found = list(answer(logs, tags))
+        assert found == expected, f"the most probable valid sequence is {expected}, not {found}"
+
+
+exercise(check_4, best_valid)

@@ -3,7 +3,8 @@
     python docs/lessons/elman_minimal.py
 
 The library's network, `rnn/models/elman.py`, has the same equations and the same losses; it adds dropout, word dropout,
-deeper layers, several notes at once on a GPU, and updates that touch only the word vectors of a sentence.
+deeper layers, several notes at once on a GPU, valid sequences of tags (exercise 4 of lesson 3), and updates that touch
+only the word vectors of a sentence.
 """
 
 from __future__ import annotations

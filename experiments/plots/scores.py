@@ -116,28 +116,33 @@ def _patches(style: Mapping[str, Look]) -> list[Patch]:
 
 
 def embedding_plot(view: View) -> Figure:
-    """Overall F of each embedding, one line a network; dots for the seeds."""
+    """Overall F of each embedding, one mark a network with its spread; dots for the seeds."""
     frame = select(view["measurements"], "entity_strict", measure="f1", category=OVERALL)
     names = list(view["embeddings"])
-    networks: dict[str, dict[str, pd.Series]] = {}
+    networks: dict[str, dict[str, str]] = {}
     for system, found in view["systems"].items():
         if found["embedding"] is not None:
-            networks.setdefault(found["model"], {})[found["embedding"]] = frame[frame["system"] == system]["value"]
+            networks.setdefault(found["model"], {})[found["embedding"]] = system
+    means = {(system, OVERALL): mean for system, mean in frame.groupby("system")["value"].mean().items()}
+    spread = _spread(view, means)
     figure, [panel] = canvas(3.2, width=6.5)
-    for number, (model, values) in enumerate(networks.items()):
+    for number, (model, systems) in enumerate(networks.items()):
         look = model_look(view, model)
-        positions = [names.index(name) + 0.16 * (number - (len(networks) - 1) / 2) for name in values]
-        means = [found.mean() for found in values.values()]
-        panel.plot(positions, means, color=look.colour, marker=look.marker, markersize=8, linewidth=1, label=model)
-        for position, found in zip(positions, values.values(), strict=True):
+        positions = [names.index(name) + 0.16 * (number - (len(networks) - 1) / 2) for name in systems]
+        own = [means[system, OVERALL] for system in systems.values()]
+        panel.plot(positions, own, color=look.colour, marker=look.marker, markersize=8, linestyle="none", label=model)
+        for position, system in zip(positions, systems.values(), strict=True):
+            found = frame[frame["system"] == system]["value"]
             panel.scatter([position + 0.06] * len(found), found, s=10, color=look.colour)
+            if spread.ends:
+                panel.vlines(position, *spread.ends[system, OVERALL], color=look.colour, linewidth=1.2)
     panel.set_xticks(range(len(names)), [f"{name}\n{view['embeddings'][name]['dim']}" for name in names])
     panel.set_xlim(-0.5, len(names) - 0.5)
     panel.set_xlabel("embedding, and its dimension")
     panel.set_ylabel("overall F (%)")
     panel.yaxis.set_major_formatter(PercentFormatter(xmax=1, symbol=""))
-    caption = f"Strict entity F on the {view['dataset']['test']} split; large: mean over seeds, small: one seed."
-    caption += " The axis does not begin at 0."
+    caption = f"Strict entity F on the {view['dataset']['test']} split; large: mean over seeds, small: one seed"
+    caption += f"{spread.meaning} The axis does not begin at 0."
     return finish(figure, "F by embedding", caption, panel.get_legend_handles_labels()[0])
 
 
@@ -252,10 +257,11 @@ def confusion_plot(view: View, system: str) -> Figure:
     longest = CHARACTER * max(map(len, frame.columns))
     cell = longest + 0.1 if longest < _WIDEST_CELL else _NARROW_CELL
     is_upright = cell == _NARROW_CELL
-    figure, [panel] = canvas(0.5 + 0.36 * size + is_upright * longest, width=max(6.5, longest + 0.6 + cell * size))
+    figure, [panel] = canvas(0.5 + 0.36 * size + is_upright * longest, width=max(7.5, longest + 1.6 + cell * size))
     mean = run_counts(view)[system] > 1
-    # Square roots, so that the few confusions are visible next to the many hits.
-    heat_map(panel, frame.map(lambda value: count(value, mean=mean) if value else ""), np.sqrt(shares))
+    image = heat_map(panel, frame.map(lambda value: count(value, mean=mean) if value else ""), shares)
+    bar = figure.colorbar(image, ax=panel, format=PercentFormatter(xmax=1, symbol="", decimals=0), fraction=0.05)
+    bar.set_label("share of the row (%)")
     panel.tick_params(axis="x", rotation=90 if is_upright else 0)
     panel.axhline(size - 2.5, color=INK, linewidth=0.8)
     panel.axvline(size - 2.5, color=INK, linewidth=0.8)

@@ -22,6 +22,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from numpy.typing import NDArray
 
@@ -183,8 +184,8 @@ def entitled(figure: Figure, first: str) -> Figure:
     return figure
 
 
-def heat_map(panel: Axes, texts: pd.DataFrame, shades: NDArray[np.float64]) -> None:
-    """A grid of texts, each on a shade, with the names of its columns above it.
+def heat_map(panel: Axes, texts: pd.DataFrame, shades: NDArray[np.float64]) -> AxesImage:
+    """A grid of texts, each on a shade, with the names of its columns above it; returns the shades, for a colour bar.
 
     Args:
         panel: the axes to draw on.
@@ -192,7 +193,7 @@ def heat_map(panel: Axes, texts: pd.DataFrame, shades: NDArray[np.float64]) -> N
         shades: of each cell, from 0 (light) to 1 (dark).
     """
     colours = _SHADES(shades)
-    panel.imshow(colours, aspect="auto")
+    image = panel.imshow(shades, cmap=_SHADES, vmin=0, vmax=1, aspect="auto")
     for (row, column), text in np.ndenumerate(texts.to_numpy()):
         if text:
             colour = readable_on(colours[row, column].tolist())
@@ -201,6 +202,7 @@ def heat_map(panel: Axes, texts: pd.DataFrame, shades: NDArray[np.float64]) -> N
     panel.set_yticks(range(texts.shape[0]), texts.index)
     panel.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
     panel.grid(visible=False)
+    return image
 
 
 def readable_on(colour: Sequence[float]) -> str:

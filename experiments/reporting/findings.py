@@ -171,9 +171,10 @@ def _lead(significance: Mapping[str, Any], best: Standing, others: Sequence[Stan
 
 
 def _against_papers(view: View, standings: Sequence[Standing]) -> Iterator[str]:
-    """Sentences on the papers' orders: of models, each with its best embedding, and of each model's embeddings."""
-    about = view["systems"]
-    best = {about[standing.system]["model"]: standing for standing in reversed(standings)}
+    """Sentences on the papers' orders: of models, each with its best embedding on dev, and of a model's embeddings."""
+    about, on_dev = view["systems"], _means(view, "dev", "f1")
+    chosen = sorted(standings, key=lambda standing: on_dev.get(standing.system, 0.0))
+    best = {about[standing.system]["model"]: standing for standing in chosen}
     with_embedding = {
         (about[standing.system]["model"], about[standing.system]["embedding"]): standing for standing in standings
     }

@@ -77,6 +77,9 @@ def score_table(view: View) -> Table:
     if (view["comparison"] or {}).get("pairs"):
         notes.append(f"F marked with {MARK} differs from that of {first}: {name_of_test(view)}.")
     cells = pivot(texts, [*types, OVERALL, MACRO], _side_by_side(view))
+    gold = view["dataset"]["splits"][view["dataset"]["test"]]["spans_by_type"]
+    if without := [label for label in types if not gold.get(label)]:
+        notes.append(f"Without gold here, so that any prediction is a false alarm and F is 0: {', '.join(without)}.")
     notes += (*run_notes(view), *score_notes(view))
     return Table("Scores by category (recall, precision, F in %)", cells, tuple(notes), rows, group=3)
 

@@ -17,6 +17,10 @@ from experiments.results.view import View
 from experiments.tables.frames import HIPAA_TOKENS
 
 MARK = "*"
+_SHARED = (
+    "Seeds share splits, rewritten copies, pseudonyms, trained word vectors, and the order of batches by length: "
+    "whole new experiments would vary more."
+)
 
 
 @dataclass(frozen=True)
@@ -88,7 +92,7 @@ def run_notes(view: View, what: str = "Mean ± standard deviation of") -> tuple[
         f"{system} ran {'once' if runs == 1 else f'{runs} times'}" for system, runs in counts.items() if runs < most
     ]
     once = f"; a model that uses no seed runs once: {', '.join(fewer)}" if fewer else ""
-    return (f"{what} {most} seeds{once}.",)
+    return (f"{what} {most} seeds{once}.", _SHARED)
 
 
 def name_of_test(view: View) -> str:

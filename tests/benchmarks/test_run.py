@@ -85,15 +85,29 @@ def _cell(model: str, seed: int, tp: int) -> dict[str, object]:
     }
 
 
-def test_a_page_has_means_over_seeds_and_the_models_that_are_no_worse() -> None:
+def test_a_page_has_means_over_seeds_and_the_best_model() -> None:
     cells = [_cell("elman", 0, 40), _cell("elman", 1, 20), _cell("crf", 0, 40), _cell("rules", 0, 0)]
     cells.append({"model": "bert", "seed": 0, "commit": "c", "date": "2026-01-01", "failed": "no encoder"})
     result = results_of({"types": "seven"}, cells)
     machine = {"processor": "P", "python": "3"}
     page = render_page({"mine": json.loads(json.dumps({"command": "c", "machine": machine, "versions": {}, **result}))})
     assert "| elman | 100.00 ± 0.00 | 75.00 ± 35.36 | 83.33 ± 23.57 |" in page
-    assert "Highest F: crf; no worse: none" in page
+    assert "Highest F: crf. Not shown to differ (Holm): none\n" in page
     assert "no encoder" in page
     assert "| mine | 83.33 ± 23.57 | 100.00 | 0.00 |" in with_table(
         "<!-- benchmarks -->\n<!-- end of benchmarks -->", {"mine": result}
     )
+
+
+@pytest.mark.parametrize("best_is_first", [True, False])
+def test_a_model_that_is_not_shown_to_differ_has_the_lead_of_the_best_with_its_interval(best_is_first: bool) -> None:
+    result = results_of({}, [_cell("crf", 0, 40), _cell("jordan", 0, 20)])
+    if not best_is_first:
+        result = results_of({}, [_cell("jordan", 0, 20), _cell("crf", 0, 40)])
+    [pair] = result["significance"]["pairs"]
+    ends = (0.0177, -0.002, 0.03)
+    difference, low, high = (-ends[0], -ends[2], -ends[1]) if best_is_first else ends
+    pair |= {"difference": difference, "low": low, "high": high, "p": 0.0078, "p_holm": 0.0546}
+    result |= {"command": "c", "machine": {"processor": "P", "python": "3"}}
+    said = "Highest F: crf. Not shown to differ (Holm): jordan +1.77 [-0.20, +3.00]\n"
+    assert said in render_page({"mine": result})

@@ -15,6 +15,7 @@ import matplotlib as mpl
 import matplotlib.colors
 import numpy as np
 import pytest
+from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.figure import Figure
 from PIL import Image
 from samples import GOLD, SYSTEMS, TYPES, as_view, rich_view
@@ -124,7 +125,12 @@ def test_embeddings_show_each_seed_and_the_mean(view: dict[str, Any], figures: d
     assert [line.get_label() for line in axes.lines] == ["elman", "jordan"]
     expected = [statistics.mean(strict_f1(view, f"jordan-{name}", "Overall")) for name in ("random", "rnnlm", "cbow")]
     assert axes.lines[1].get_ydata() == pytest.approx(expected)
-    seeds = sorted(dot for found in axes.collections for dot in found.get_offsets()[:, 1])
+    assert {line.get_linestyle() for line in axes.lines} == {"None"}  # the kinds have no order
+    intervals = [found.get_segments()[0][:, 1] for found in axes.collections if isinstance(found, LineCollection)]
+    ends = [view["comparison"]["intervals"][system]["Overall"] for system in SYSTEMS[1:]]
+    assert np.array(intervals) == pytest.approx(np.array([[found["low"], found["high"]] for found in ends]))
+    dots = (found for found in axes.collections if isinstance(found, PathCollection))
+    seeds = sorted(dot for found in dots for dot in found.get_offsets()[:, 1])
     assert seeds == pytest.approx(sorted(f for s in SYSTEMS[1:] for f in strict_f1(view, s, "Overall")))
     assert [label.get_text() for label in axes.get_xticklabels()] == ["random\n100", "rnnlm\n80", "cbow\n300"]
 
@@ -195,13 +201,17 @@ def test_a_system_without_errors_is_drawn() -> None:
 
 
 def test_the_confusion_matrix_writes_every_count_that_is_not_0(figures: dict[str, Figure]) -> None:
-    [axes] = figures["confusions-crf"].axes
+    axes, bar = figures["confusions-crf"].axes
     cells = {tuple(text.get_position()): text.get_text() for text in axes.texts}
     names = [*TYPES, "Boundary"]
     assert [label.get_text() for label in axes.get_xticklabels()] == [*names, "Missed"]
     assert [label.get_text() for label in axes.get_yticklabels()] == [*names, "Spurious"]
     for row, label in enumerate(TYPES):
         assert sum(int(text) for (_, y), text in cells.items() if y == row) == GOLD[label]
+        shades = axes.images[0].get_array()[row]
+        counts = [int(cells.get((column, row), 0)) for column in range(len(shades))]
+        assert np.array(shades) == pytest.approx(np.array(counts) / GOLD[label])
+    assert bar.get_ylabel() == "share of the row (%)" and bar.get_ylim() == (0, 1)
     assert "0" not in cells.values()
 
 
