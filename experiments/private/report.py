@@ -35,9 +35,8 @@ ACCURACIES = {
 _NOTES = (
     "Fresh: the highest accuracy of adversaries trained from scratch on the frozen representation, over T1, T2, their "
     "average, seeds and numbers of epochs; under 50 % counts as its mirror image. 50 % is chance.",
-    "With vectors set to 0 and symmetric pairs nobody can be right more often than by chance (of the paper's one-sided "
-    "pairs an odd word tells); with the noise off the adversary must be, above 75 %, or it is too weak for its 50 % to "
-    "mean anything.",
+    "With vectors set to 0 no adversary can be right more often than by chance; with the noise off it must be, above "
+    "75 %, or it is too weak for its 50 % to mean anything.",
 )
 
 _SCALE = "For a scale: non-private, the attacks on the word vectors themselves; pseudonyms, on those of pseudonyms."

@@ -5,8 +5,9 @@ pairs. An adversary reads the representation of the first and the words, or anot
 
     real: (x, x), (x', x')        fake: (x, x'), (x', x)
 
-The paper has the pairs (x, x) and (x, x') alone. Then x' occurs in fake pairs alone, so that an odd word betrays them
-without the representation. With all four, a guess from one side alone is right half of the time.
+The authors' code has the pairs (x, x) and (x', x) alone: words as they were, and in fake pairs the representation of
+the copy. Then x' occurs in fake pairs alone, so that an odd representation betrays them without the words. With all
+four, a guess from one side alone is right half of the time. By a representation of zeros it is so in both schemes.
 
 A token's first neighbour, the token itself, never replaces it: the fake pair would be a real one.
 
@@ -44,7 +45,7 @@ TASKS = ("T1", "T2")
 LOG_2 = float(np.log(2.0))
 """Loss of an adversary that guesses at random."""
 
-PAIR_KINDS = {"symmetric": ((0, 0), (1, 1), (0, 1), (1, 0)), "one-sided": ((0, 0), (0, 1))}
+PAIR_KINDS = {"symmetric": ((0, 0), (1, 1), (0, 1), (1, 0)), "one-sided": ((0, 0), (1, 0))}
 """Pairs of a quadruple by scheme (`PrivateSettings.pairs`), 0 for x and 1 for x', half of them real.
 
 The first sentence has its representation read, the second its words or its representation. Real pairs are of the same.

@@ -14,6 +14,7 @@ from rnn.settings import paper_settings
 PAIRS = ("symmetric", "one-sided")
 LOSSES = ("each", "average")
 PROCEDURES = ("three-part", "dann")
+TAGGING_LOSSES = ("sum", "mean")
 _FEWEST = 5
 
 
@@ -26,11 +27,13 @@ class PrivateSettings:
         size: size of a token's representation, of both directions together; even.
         deviation: initial standard deviation of the noise; that of the word vectors is 1.
         adversary: units of an adversary's LSTM in each direction.
-        pairs: "symmetric" for pairs in which a replaced word gives no hint by itself, "one-sided" for the paper's, with
-            replaced words in fake pairs alone (`rnn.privacy.adversaries`).
+        pairs: "symmetric" for pairs in which one side gives no hint by itself, "one-sided" for the paper's, with
+            original words alone, and the representation of the copy in fake pairs (`rnn.privacy.adversaries`).
         losses: "each" for the mean of both adversaries' losses, "average" for the loss of their mean probability
             (friedrich2019).
         procedure: "three-part", or "dann" for all parts at once with a reversed gradient.
+        tagging_loss: "sum" for the tagger's loss of a whole sentence, "mean" for its mean over tokens, as in
+            friedrich2019; weight and max_norm are relative to it.
         weight: weight of the adversaries' loss in the representation's, lambda.
         hidden: units of an LSTM layer of the tagger in each direction.
         layers: LSTM layers of the tagger.
@@ -60,6 +63,7 @@ class PrivateSettings:
     pairs: str = "symmetric"
     losses: str = "each"
     procedure: str = "three-part"
+    tagging_loss: str = "sum"
     weight: float = 10.0
     hidden: int = 128
     layers: int = 1
@@ -88,6 +92,7 @@ class PrivateSettings:
         require_choice(self, "pairs", PAIRS)
         require_choice(self, "losses", LOSSES)
         require_choice(self, "procedure", PROCEDURES)
+        require_choice(self, "tagging_loss", TAGGING_LOSSES)
         require_neighbours(self.neighbours)
         for epochs in self.attack_epochs or (0,):
             require_number(
@@ -111,11 +116,11 @@ def require_neighbours(count: int) -> None:
 def profiles() -> Mapping[str, PrivateSettings]:
     """Settings by profile name: "default", and "friedrich2019", the paper's.
 
-    The default starts with much noise, changes it slowly, and weighs the adversaries' loss more than the paper does.
-    With little noise that changes fast, the adversaries won; a weight of 40 cost three points of F.
+    The default starts with much noise and changes it slowly. Its weight is of the same order as the paper's: it is
+    relative to the loss of a whole sentence, the paper's to the mean over tokens.
 
     The paper gives neither the adversaries' size (300 in its authors' code), nor learning rates, nor the initial noise,
-    nor the number of epochs.
+    nor the number of epochs. That the loss is a mean over tokens is from its authors' code.
     """
     paper = PrivateSettings(**paper_settings("friedrich2019", "representation"))
     return {"default": PrivateSettings(), "friedrich2019": paper}

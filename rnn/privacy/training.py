@@ -107,8 +107,8 @@ TAGGING, ADVERSARIES, CONFUSION, REVERSED = "tagging", "adversaries", "confusion
 class PrivateLoss:
     """Loss of a row in nats. Hashable: JAX compiles once for equal ones.
 
-    With l_deid, the negative log-likelihood of a sentence's tags under the CRF over its representation, and l_adv, the
-    loss of the adversaries on a quadruple, the kinds are
+    With l_deid, the negative log-likelihood of a sentence's tags under the CRF over its representation, or its mean
+    over tokens, and l_adv, the loss of the adversaries on a quadruple, the kinds are
 
         "tagging"      l_deid
         "adversaries"  l_adv
@@ -120,6 +120,7 @@ class PrivateLoss:
         kind: the loss.
         pairs: the pair scheme (`PrivateSettings.pairs`).
         together: combination of the adversaries' losses (`PrivateSettings.losses`).
+        tagging: scale of l_deid (`PrivateSettings.tagging_loss`).
         weight: factor of the reversed gradient, lambda.
         dropout: whether the tagger has dropout; False for held-out rows.
     """
@@ -127,6 +128,7 @@ class PrivateLoss:
     kind: str
     pairs: str
     together: str
+    tagging: str = "sum"
     weight: float = 0.0
     dropout: bool = True
 
@@ -136,7 +138,7 @@ class PrivateLoss:
         """Compute the loss of a sentence or a quadruple."""
         if inputs["words"].ndim == 1:
             scores: CrfScores = network.scores(vectors, inputs, length, key, dropout=self.dropout)[PHI]
-            lost = scores.loss(targets[PHI], length)
+            lost = self._scaled(scores.loss(targets[PHI], length), length)
             if self.kind != CONFUSION:
                 return lost
             return jnp.concatenate([lost[None], jnp.full(len(TASKS) if self.together == "each" else 1, LOG_2)])
@@ -148,10 +150,15 @@ class PrivateLoss:
         encoded = network.encoded(words, inputs, noise_key)
         sentence = {**inputs, "words": inputs["words"][:, 0]}
         key = tagger_key if self.dropout else None
-        lost = network.tagger.scores({"words": encoded[0]}, sentence, length, key)[PHI].loss(targets[PHI], length)
+        scores = network.tagger.scores({"words": encoded[0]}, sentence, length, key)[PHI]
+        lost = self._scaled(scores.loss(targets[PHI], length), length)
         read = reverse_gradient(encoded, self.weight) if self.kind == REVERSED else encoded
         apart = losses(network.adversaries(read, words, length, shown), shown.sign, self.together)
         return lost + jnp.mean(apart) if self.kind == REVERSED else jnp.concatenate([lost[None], apart])
+
+    def _scaled(self, lost: jax.Array, length: jax.Array) -> jax.Array:
+        """The tagger's loss of a sentence, or its mean over tokens; a row of padding has length 0."""
+        return lost / jnp.maximum(length, 1) if self.tagging == "mean" else lost
 
 
 @dataclass(frozen=True)
@@ -240,7 +247,7 @@ def phases(
         measured = EvalResult(None, None)
         for name in names:
             kind, parts = PHASES[name]
-            loss = PrivateLoss(kind, settings.pairs, settings.losses, settings.weight)
+            loss = PrivateLoss(kind, settings.pairs, settings.losses, settings.tagging_loss, settings.weight)
             measured = yield Phase(
                 name,
                 train.of(kind, random),
@@ -289,7 +296,7 @@ class Epoch(NamedTuple):
 
     Attributes:
         phase: name of the phase.
-        loss: mean training loss a sentence, in nats.
+        loss: mean training loss a row, in nats; the tagger's part is scaled by `PrivateSettings.tagging_loss`.
         held_out: loss on held-out sentences afterwards, with noise.
         input_deviation: mean standard deviation of the noise of the inputs; that of word vectors is 1.
         output_deviation: mean standard deviation of the noise of the outputs, which are between -1 and 1.

@@ -1,7 +1,7 @@
 """The attack that a private representation is trained against, on the frozen one: is a pair of the same sentence?
 
 Chance is an accuracy of one half. The result is valid with two controls (`rnn.privacy.attacks.encoders`): with a
-representation of zeros (`ZeroBaseline`) and symmetric pairs (`rnn.privacy.adversaries`) no adversary can beat chance,
+representation of zeros (`ZeroBaseline`) no adversary can beat chance (`rnn.privacy.adversaries`),
 and without noise, before adversarial training (`NoiselessBaseline` of the representation after P1), the same
 adversaries must be far better.
 

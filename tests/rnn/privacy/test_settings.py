@@ -47,3 +47,4 @@ def test_the_papers_profile_is_the_papers():
         "average",
     )
     assert (paper.hidden, paper.layers, paper.adversary, paper.batch) == (128, 2, 300, 32)
+    assert (paper.tagging_loss, paper.max_norm) == ("mean", 1.0)

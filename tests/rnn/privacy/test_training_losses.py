@@ -62,8 +62,8 @@ def loss_of(loss, vectors, inputs, key=None):
     )
 
 
-def loss(kind, together="each", weight=0.0):
-    return PrivateLoss(kind, "symmetric", together, weight, dropout=False)
+def loss(kind, together="each", weight=0.0, tagging="sum"):
+    return PrivateLoss(kind, "symmetric", together, tagging, weight, dropout=False)
 
 
 @jax.jit  # once for all tests: what they have in common is compiled once
@@ -79,7 +79,11 @@ def parts(params):
     tagging = loss_of(loss(TAGGING), VECTORS[:, 0], PLAIN)(params)
     combined = {how: loss_of(loss(CONFUSION, how), VECTORS, INPUTS)(params) for how in ("each", "average")}
     without_a_pair = loss_of(loss(CONFUSION), VECTORS[:, 0], PLAIN)(params)
-    return noisy, lost, said, tagging, combined, without_a_pair
+    scaled = [
+        loss_of(loss(kind, tagging="mean"), *row)(params)
+        for kind, row in ((TAGGING, (VECTORS[:, 0], PLAIN)), (CONFUSION, (VECTORS, INPUTS)))
+    ]
+    return noisy, lost, said, tagging, combined, without_a_pair, scaled
 
 
 class Made(NamedTuple):
@@ -91,6 +95,7 @@ class Made(NamedTuple):
     tagging: Any
     combined: Any
     without_a_pair: Any
+    scaled: Any
 
 
 @pytest.fixture(scope="module")
@@ -144,6 +149,14 @@ def test_the_combined_loss_is_equation_2(made, together):
 def test_of_a_sentence_without_a_pair_it_is_the_taggers_loss(made):
     np.testing.assert_allclose(made.without_a_pair, [made.lost, LOG_2, LOG_2], rtol=1e-5)
     np.testing.assert_allclose(ConfusionObjective(3.0)(made.without_a_pair), made.lost, rtol=1e-5)
+
+
+def test_the_mean_over_tokens_scales_the_taggers_loss_alone(made):
+    """So that the adversaries weigh as many times more as a sentence has tokens."""
+    tagging, combined = made.scaled
+    np.testing.assert_allclose(tagging, made.lost / LENGTH, rtol=1e-5)
+    apart = losses(made.said, SHOWN.sign, "each")
+    np.testing.assert_allclose(combined, [made.lost / LENGTH, *apart], rtol=1e-5)
 
 
 def test_the_bars_of_equation_2_are_of_mean_losses():
