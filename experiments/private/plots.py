@@ -42,12 +42,12 @@ def pseudonyms_plot(systems: pd.DataFrame) -> Figure:
 
 
 def representations_plot(systems: pd.DataFrame) -> Figure:
-    """Figure 5: F of taggers over representations, and the worst fresh adversary, against the number of neighbours."""
+    """Figure 5: F of taggers over representations, and the best fresh adversary, against the number of neighbours."""
     figure, [left, right] = canvas(3.4, columns=2)
     lines = _lines(left, systems, ("representation", "dann"), _score(systems))
     _lines(right, systems, ("representation", "dann"), "fresh accuracy")
     _label(left, _score_name(systems), systems, ("representation", "dann"))
-    _label(right, "Accuracy of the worst fresh adversary (%)", systems, ("representation", "dann"))
+    _label(right, "Accuracy of the best fresh adversary (%)", systems, ("representation", "dann"))
     right.axhline(0.5, color="#777777", linestyle="--", linewidth=1)
     caption = "Left: F. Right: how often adversaries from scratch were right on held-out documents; dashed: chance."
     return finish(figure, "Representations by the number of neighbours", caption, lines)

@@ -83,27 +83,24 @@ def attack_sentences(
 
     Returns:
         Results of "fresh" adversaries; "continued" ones, which the encoder was trained with; the controls "zeroed" (a
-        representation of zeros) and "no_noise". With zeros and symmetric pairs, training has no effect, so one epoch is
-        enough.
+        representation of zeros) and "no_noise", with as many fresh adversaries and epochs.
 
     Raises:
         EmptyInputError: there is no PHI token that could be replaced.
     """
-    once = replace(settings, attack_seeds=1)
-    blind = replace(once, attack_epochs=(1,)) if settings.pairs == "symmetric" else once
-    tried: dict[str, tuple[SentenceEncoder, PrivateSettings, Any]] = {
-        "fresh": (encoder, settings, None),
-        "zeroed": (ZeroBaseline(encoder.size), blind, None),
+    tried: dict[str, tuple[SentenceEncoder, Any]] = {
+        "fresh": (encoder, None),
+        "zeroed": (ZeroBaseline(encoder.size), None),
     }
     if noisy is not None:
-        tried["no_noise"] = (NoiselessBaseline(noisy), once, None)
+        tried["no_noise"] = (NoiselessBaseline(noisy), None)
     if adversaries is not None:
-        tried["continued"] = (encoder, once, adversaries)
+        tried["continued"] = (encoder, adversaries)
     found = {}
-    for name, (attacked_encoder, effort, trained) in tried.items():
+    for name, (attacked_encoder, trained) in tried.items():
         step = partial(on_step, f"pairs of sentences, {name.replace('_', ' ')}")
         found[name] = attack_pairs(
-            attacked_encoder, known, attacked, vectors, effort, seed=seed, known=trained, on_progress=step
+            attacked_encoder, known, attacked, vectors, settings, seed=seed, known=trained, on_progress=step
         )
     return found
 

@@ -20,6 +20,7 @@ from typing import ClassVar
 import jax
 import jax.numpy as jnp
 import numpy as np
+import numpy.typing as npt
 from flax import nnx
 
 from crfdeid.documents import LabelledSentence
@@ -63,43 +64,65 @@ class AttackNetwork(nnx.Module):
 class AttackOutcome:
     """Accuracy of an adversary on pairs from documents outside its training set.
 
+    One half of the pairs chooses among adversaries, the other scores the chosen one, so that its interval holds
+    whatever the number of adversaries.
+
     Args:
         seed: its seed.
         epochs: training epochs on the frozen representation.
         adversary: "T1", "T2", or "average" for the mean of their probabilities.
-        correct: number of pairs classified right.
-        total: number of pairs, one a sentence.
+        choice: pairs classified right of those that choose.
+        correct: number of scored pairs classified right.
+        total: number of scored pairs, one a sentence.
     """
 
     seed: int
     epochs: int
     adversary: str
+    choice: Proportion
     correct: int
     total: int
 
     @property
     def share(self) -> Proportion:
-        """Share of pairs classified right, or wrong if that is more, with Wilson's interval.
-
-        An adversary below chance can be inverted.
-        """
-        return Proportion(max(self.correct, self.total - self.correct), self.total)
+        """Share of scored pairs classified right, or wrong for an adversary below chance on the pairs that choose."""
+        inverted = 2 * self.choice.count < self.choice.total
+        return Proportion(self.total - self.correct if inverted else self.correct, self.total)
 
     @property
     def accuracy(self) -> float:
-        """The share as a fraction of one half or more."""
+        """The share as a fraction."""
         return self.share.fraction
 
 
 def worst(outcomes: Iterable[AttackOutcome]) -> AttackOutcome:
-    """Return the most accurate adversary, the first of equals.
+    """Return the adversary that is the most accurate on the pairs that choose, the first of equals.
 
     Example:
-        >>> some = [AttackOutcome(seed, 20, "T1", correct, 100) for seed, correct in enumerate((52, 41, 55))]
-        >>> worst(some).seed
-        1
+        >>> right = enumerate(((52, 60), (41, 45), (55, 50)))
+        >>> some = [AttackOutcome(seed, 20, "T1", Proportion(a, 100), b, 100) for seed, (a, b) in right]
+        >>> worst(some).seed, worst(some).accuracy
+        (1, 0.55)
     """
-    return max(outcomes, key=lambda outcome: outcome.accuracy)
+    return max(outcomes, key=lambda outcome: abs(outcome.choice.fraction - 0.5))
+
+
+def scored_half(documents: Sequence[str], random: np.random.Generator) -> npt.NDArray[np.bool_]:
+    """Divide sentences into those whose pairs choose an adversary, the first half of a random order of documents, and
+    those whose pairs score it.
+
+    Args:
+        documents: the document of each sentence, [N].
+        random: source of the order.
+
+    Returns:
+        True for sentences that score, [N]; one more where N is odd.
+    """
+    _, numbers = np.unique(np.array(documents), return_inverse=True)
+    order = np.argsort(random.permutation(len(documents))[numbers], kind="stable")
+    scored = np.ones(len(documents), bool)
+    scored[order[: len(documents) // 2]] = False
+    return scored
 
 
 @dataclass(frozen=True)
@@ -110,6 +133,7 @@ class _PairAttack:
     words: PairVocabulary
     train: Replaceable
     held_out: Replaceable
+    scored: npt.NDArray[np.bool_]  # of the held-out sentences
     settings: PrivateSettings
 
     def run(self, seed: int, known: Params | None, on_epoch: Callable[[int], None]) -> list[AttackOutcome]:
@@ -129,7 +153,10 @@ class _PairAttack:
             epoch = next(epochs)
             if epoch in settings.attack_epochs:
                 right = self._correct(structure, params, tried, chosen)
-                found.extend(AttackOutcome(seed, epoch, name, n, len(tried)) for name, n in right.items())
+                for name, hits in right.items():
+                    choosing, scoring = hits[~self.scored], hits[self.scored]
+                    choice = Proportion(int(choosing.sum()), choosing.size)
+                    found.append(AttackOutcome(seed, epoch, name, choice, int(scoring.sum()), scoring.size))
             on_epoch(epoch)
 
         train(start_training(structure, params, self._schedule(random), seed=seed, epochs=last, watch=watch))
@@ -166,19 +193,22 @@ class _PairAttack:
             for i, one in enumerate(drawn)
         ]
 
-    def _correct(self, structure: Structure, params: Params, rows: Sequence[Row], chosen: np.ndarray) -> dict[str, int]:
-        """Count the pairs that each adversary, and their average, classifies right."""
+    def _correct(
+        self, structure: Structure, params: Params, rows: Sequence[Row], chosen: np.ndarray
+    ) -> dict[str, npt.NDArray[np.bool_]]:
+        """Find the pairs that each adversary, and their average, classifies right, [N]."""
         sign = PairIndex.of(self.settings.pairs).sign > 0
         numbered = [row._replace(targets={"number": np.full(row.length, i)}) for i, row in enumerate(rows)]
-        counts = dict.fromkeys((*TASKS, AVERAGE), 0)
+        right = {name: np.zeros(len(rows), bool) for name in (*TASKS, AVERAGE)}
         for batch in even_batches(numbered, buckets=4, cost=20_000):
             logits = np.asarray(_batch_logits(structure, params, batch._replace(targets={}), self.settings.pairs))
             for row in np.flatnonzero(batch.lengths):
-                kind = chosen[batch.targets["number"][row, 0]]
+                number = batch.targets["number"][row, 0]
+                kind = chosen[number]
                 probable = 1 / (1 + np.exp(-logits[row, kind].astype(float)))
-                for name, probability in zip(counts, (*probable, probable.mean()), strict=True):
-                    counts[name] += int((probability > 0.5) == sign[kind])
-        return counts
+                for name, probability in zip(right, (*probable, probable.mean()), strict=True):
+                    right[name][number] = (probability > 0.5) == sign[kind]
+        return right
 
 
 @partial(jax.jit, static_argnames=("structure", "pairs"))
@@ -210,7 +240,7 @@ def attack_pairs(
     """Train adversaries on encoded sentences, and test them on others.
 
     Each adversary is trained by its own loss on pairs that are drawn and encoded anew for every epoch, and tested on
-    one pair of each held-out sentence with PHI. The test selects nothing.
+    one pair of each held-out sentence with PHI, half of which choose among adversaries (`worst`).
 
     Args:
         encoder: the attacked encoder.
@@ -232,7 +262,9 @@ def attack_pairs(
     keep_compiled()
     keep_freed_memory()
     words = PairVocabulary.of([*train, *held_out], vectors, settings.neighbours)
-    attack = _PairAttack(encoder, words, Replaceable.of(train, words), Replaceable.of(held_out, words), settings)
+    tried = Replaceable.of(held_out, words)
+    scored = scored_half([item.document for item in tried.sentences], np.random.default_rng(seed))
+    attack = _PairAttack(encoder, words, Replaceable.of(train, words), tried, scored, settings)
     runs, last = settings.attack_seeds if known is None else 1, max(settings.attack_epochs)
     found: list[AttackOutcome] = []
 

@@ -13,6 +13,7 @@ from tiny_sharing import NAMES, PUBLIC_WORDS, tiny_notes, tiny_representation
 from crfdeid import write_corpus
 from crfdeid.cli import main
 from crfdeid.errors import DataError, IntegrityError
+from crfdeid.evaluation.tokens import Proportion
 from rnn.privacy.attack_card import CARD, read_attack_card, save_card
 from rnn.privacy.attacks.same_sentence import AttackOutcome
 from rnn.privacy.representation import RepresentationModel
@@ -49,7 +50,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         return TrainedRepresentation(model, model, {"adversaries": None}, (epoch,))
 
     def attack_pairs(*_: Any, **__: Any) -> list[AttackOutcome]:
-        return [AttackOutcome(0, 1, "T1", 26, 50)]
+        return [AttackOutcome(0, 1, "T1", Proportion(26, 50), 26, 50)]
 
     monkeypatch.setattr("rnn.privacy.attack_card.train_representation", train_representation)
     monkeypatch.setattr("rnn.privacy.attack_card.attack_pairs", attack_pairs)

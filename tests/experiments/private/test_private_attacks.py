@@ -8,6 +8,7 @@ from samples import values_of
 
 from crfdeid.corpora.splits import Corpus, Split
 from crfdeid.documents import Document, Span
+from crfdeid.evaluation.tokens import Proportion
 from experiments.core.systems import Cell, System
 from experiments.private import experiment
 from experiments.private.learning import Learned, Recipe
@@ -60,16 +61,18 @@ def test_pseudonyms_are_attacked_with_the_neighbours_of_table_2_alone() -> None:
     assert attacked("alone", ("part", 0)) == []
 
 
-def test_the_worst_adversary_counts_and_each_kinds_worst_stands_beside() -> None:
+def test_the_adversary_that_other_pairs_choose_counts_and_each_kinds_and_the_mean_stand_beside() -> None:
     outcomes = [
-        AttackOutcome(seed, epochs, adversary, correct, 100)
-        for seed, epochs, adversary, correct in (
-            (0, 20, "T1", 52), (1, 20, "T1", 38), (0, 20, "T2", 55), (0, 50, "T2", 60),
+        AttackOutcome(seed, epochs, adversary, Proportion(choice, 100), correct, 100)
+        for seed, epochs, adversary, choice, correct in (
+            (0, 20, "T1", 99, 52), (1, 20, "T1", 0, 38), (0, 20, "T2", 60, 55), (0, 50, "T2", 70, 60),
+            (0, 20, "average", 50, 90), (0, 50, "average", 50, 40), (1, 50, "average", 50, 54),
         )
     ]  # fmt: skip
     found = values_of(experiment.worst_of("fresh", outcomes), "fresh")
     assert (found["Overall", "accuracy"], found["Overall", "pairs"]) == (0.62, 100)
+    assert found["Overall", "mean"] == pytest.approx(0.47)  # after the last epoch, whatever is above or below chance
     kinds = {category: value for (category, measure), value in found.items() if category != "Overall"}
-    assert kinds == {"T1 20": 0.62, "T2 20": 0.55, "T2 50": 0.60}
+    assert kinds == {"T1 20": 0.62, "T2 20": 0.55, "T2 50": 0.60, "average 20": 0.90, "average 50": 0.40}
     assert found["Overall", "low"] == pytest.approx(0.522, abs=0.001)  # Wilson's, of 62 of 100
     assert found["Overall", "high"] == pytest.approx(0.709, abs=0.001)

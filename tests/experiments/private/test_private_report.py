@@ -72,7 +72,7 @@ def test_the_attacks_on_what_hospitals_pool_stand_beside_its_scores() -> None:
     assert "both hospitals publish" in table.notes[-1]
     assert any("For a scale" in note for note in tables_of(results)["attacks"].notes)
     assert not any("For a scale" in note for note in table.notes)
-    set_attack(results, "pooled-representations", "fresh", low=0.9, high=0.95, pairs=300)
+    set_attack(results, "pooled-representations", "fresh", accuracy=0.92, pairs=300)
     assert any(line.startswith("pooled-rep") and "leaks" in line for line in findings(results))
     assert any("300 pairs only" in caution for caution in cautions(results))
 
@@ -115,11 +115,11 @@ def test_sentences_say_what_hides_what_leaks_and_what_cannot_be_told() -> None:
     assert hidden["dann-cbow-100"].endswith("the representation leaks.")
     weak = "representation-cbow-100"
     set_attack(results, weak, "no_noise", accuracy=0.6)
-    set_attack(results, weak, "fresh", low=0.501, high=0.551)
+    set_attack(results, weak, "fresh", accuracy=0.545, pairs=9_000)
     assert any(line.startswith("representation") and "leaks" in line for line in findings(results))
-    set_attack(results, weak, "fresh", low=0.5)
+    set_attack(results, weak, "fresh", accuracy=0.53, pairs=800)
     assert any("too few pairs to tell" in line for line in findings(results))
-    set_attack(results, weak, "fresh", high=0.55)
+    set_attack(results, weak, "fresh", accuracy=0.52, pairs=2_400)
     assert any("60.0 %, so it is too weak to tell" in sentence for sentence in findings(results))
     assert any("pooled-representations against alone-hospital-a" in sentence for sentence in said)
 

@@ -6,30 +6,44 @@ import numpy as np
 import pytest
 import tiny_private as tiny
 
+from crfdeid.evaluation.tokens import Proportion
 from rnn.embeddings.lookup import Lookup
 from rnn.privacy.attacks.encoders import NoiselessBaseline, ZeroBaseline
 from rnn.privacy.attacks.same_sentence import (
     AVERAGE,
     AttackOutcome,
     attack_pairs,
+    scored_half,
     worst,
 )
 
 pytestmark = pytest.mark.usefixtures("quickly_compiled")
 
 
-def outcome(correct, total=100):
-    return AttackOutcome(0, 20, "T1", correct, total)
+def outcome(correct, total=100, *, choice=80):
+    return AttackOutcome(0, 20, "T1", Proportion(choice, 100), correct, total)
 
 
-@pytest.mark.parametrize(("correct", "accuracy"), [(50, 0.5), (80, 0.8), (20, 0.8), (0, 1.0)])
-def test_who_is_wrong_more_often_than_a_coin_is_asked_for_the_opposite(correct, accuracy):
-    assert outcome(correct).accuracy == accuracy
+@pytest.mark.parametrize(
+    ("choice", "correct", "accuracy"), [(50, 50, 0.5), (80, 80, 0.8), (20, 20, 0.8), (80, 20, 0.2), (20, 80, 0.2)]
+)
+def test_who_is_wrong_more_often_than_a_coin_on_other_pairs_is_asked_for_the_opposite(choice, correct, accuracy):
+    assert outcome(correct, choice=choice).accuracy == accuracy
 
 
-def test_the_worst_is_the_one_that_knows_most_in_either_direction():
-    some = [outcome(correct) for correct in (52, 44, 55)]
-    assert worst(some).correct == 44
+def test_the_worst_is_the_one_that_knows_most_in_either_direction_on_other_pairs():
+    some = [outcome(correct, choice=choice) for choice, correct in ((52, 99), (44, 45), (55, 1))]
+    assert worst(some).correct == 45
+
+
+def test_documents_are_halved_and_no_choice_is_made_on_a_scored_sentence():
+    documents = [str(n // 3) for n in range(31)]
+    scored = scored_half(documents, np.random.default_rng(0))
+    assert (int(scored.sum()), len(scored)) == (16, 31)
+    by_document = {name: {bool(scored[i]) for i in range(31) if documents[i] == name} for name in documents}
+    assert sum(len(sides) == 2 for sides in by_document.values()) <= 1  # at the border
+    assert scored.tolist() != scored_half(documents, np.random.default_rng(1)).tolist()
+    assert scored_half(["1"], np.random.default_rng(0)).tolist() == [True]
 
 
 def test_the_interval_is_wilsons():
@@ -97,7 +111,7 @@ def test_every_adversary_is_tried_on_one_pair_of_each_held_out_sentence(in_the_o
     assert [(one.adversary, one.epochs) for one in in_the_open] == [
         (name, epochs) for epochs in (1, 80) for name in ("T1", "T2", AVERAGE)
     ]
-    assert {(one.total, one.seed) for one in in_the_open} == {(24, 3)}
+    assert {(one.choice.total, one.total, one.seed) for one in in_the_open} == {(12, 12, 3)}
 
 
 @pytest.mark.slow
