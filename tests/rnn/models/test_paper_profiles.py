@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import fields
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -78,3 +79,21 @@ def test_the_representation_of_friedrich2019_has_its_printed_settings(monkeypatc
     (paper,) = filter(None, given)
     assert {name: paper[name] for name in printed} == printed
     assert set(paper) == {field.name for field in fields(settings_class)}
+
+
+PAGE = Path(__file__).parents[3] / "docs" / "explanation" / "papers.md"
+DESCRIBED = {"yadav2016": "elman", "friedrich2019": "", "lange2020": "multitask", "johnson2020": "bert"}
+"""Paper -> the model whose profiles its table on the page describes; "" for the representation."""
+
+
+@pytest.mark.parametrize("paper", DESCRIBED)
+def test_the_page_has_the_settings_of_profile_and_default(paper: str) -> None:
+    section = PAGE.read_text(encoding="utf-8").partition(f"## {paper}\n")[2].partition("\n## ")[0]
+    rows = [line.strip("|").split("|") for line in section.splitlines() if line.startswith("|`")]
+    assert len(rows) >= 4
+    cls: Any = tagger_class(DESCRIBED[paper]) if DESCRIBED[paper] else representation
+    profiles = cls.profiles()
+    for name, *_, own, usual in rows:
+        for cell, profile in ((own, paper), (usual, "default")):
+            value = str(getattr(profiles[profile], name.strip("`")))
+            assert cell.removeprefix("\N{NOT EQUAL TO} ").split("`")[1] == value, f"{name} of {profile}"
