@@ -123,7 +123,7 @@ def embedding_plot(view: View) -> Figure:
     for system, found in view["systems"].items():
         if found["embedding"] is not None:
             networks.setdefault(found["model"], {})[found["embedding"]] = system
-    means = {(system, OVERALL): mean for system, mean in frame.groupby("system")["value"].mean().items()}
+    means = {(str(system), OVERALL): mean for system, mean in frame.groupby("system")["value"].mean().items()}
     spread = _spread(view, means)
     figure, [panel] = canvas(3.2, width=6.5)
     for number, (model, systems) in enumerate(networks.items()):
