@@ -47,7 +47,7 @@ from features.pos import PosUnavailable
 from features.tokens import Sentence
 
 # Incremented when feature strings or files change: a model must not see features that it was not trained on.
-_FORMAT_VERSION = 4
+_FORMAT_VERSION = 5
 _FILES = ModelFiles("crf", _FORMAT_VERSION, "weights.npz", ("python-crfsuite", "sklearn-crfsuite", "numpy"))
 _WORD_HEADS = tuple(f"{kind}[{place}]=" for kind in ("w", "lower") for place in range(-3, 4))  # of `ContextWords`
 # Sentences whose features are in memory together. The number decides the last digit of a marginal, by the order of the
@@ -101,6 +101,7 @@ class CrfTagger(Tagger):
             all_possible_states=True,
             all_possible_transitions=True,
             num_memories=3,
+            min_weight=0.0,
         )
         return {"default": CrfSettings(), "yadav2016": paper}
 

@@ -19,6 +19,7 @@ from tempfile import TemporaryFile, gettempdir
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from crfdeid.documents import LabelledSentence
 from crfdeid.errors import WriteError
@@ -57,6 +58,8 @@ class CrfSettings:
         all_possible_states: also weigh pairs of feature and tag that do not occur in training.
         all_possible_transitions: also weigh pairs of tags that do not occur in training.
         num_memories: gradients that L-BFGS stores, 16 bytes per weight each.
+        min_weight: least size of a weight; training drops smaller ones and rounds the others to half precision, for a
+            model of a few megabytes. 0 for all weights, unrounded.
         language: codes of the notes' languages, joined by "+", for lexicon features; "auto" for those of the training
             notes.
 
@@ -74,12 +77,13 @@ class CrfSettings:
     all_possible_states: bool = False
     all_possible_transitions: bool = True
     num_memories: int = 6
+    min_weight: float = 0.0
     language: str = AUTO
 
     def __post_init__(self) -> None:
         require_choice(self, "features", FEATURE_SETS)
         require_choice(self, "pos", POS_BACKENDS)
-        for name in ("c1", "c2"):
+        for name in ("c1", "c2", "min_weight"):
             require_number(name, getattr(self, name), "a number of 0 or more", lambda v: v >= 0)
         require_counts(self, "max_iterations", "num_memories", most=_MOST)
         require_counts(self, "min_documents")
@@ -109,7 +113,7 @@ def train_weights(
     from sklearn_crfsuite import CRF  # noqa: PLC0415  Imports scikit-learn, which only training needs.
 
     options = dataclasses.asdict(settings)
-    for name in ("features", "pos", "min_documents", "language"):
+    for name in ("features", "pos", "min_documents", "min_weight", "language"):
         del options[name]
     # CRFsuite writes to a named file, with words of the notes. A file without a directory entry, opened through its
     # descriptor, is gone after any end of the training, crashes included.
@@ -124,10 +128,11 @@ def train_weights(
         crf.fit(_rows(labelled, features, settings.min_documents), (item.tags for item in labelled))
         file.seek(0)
         try:
-            return read_crfsuite_model(file.read())
+            weights = read_crfsuite_model(file.read())
         except (OSError, ValueError, struct.error):
             problem = "CRFsuite could not write its model: make room there, or set TMPDIR to a folder with room"
             raise WriteError(problem, path=gettempdir()) from None
+    return weights.without_small(settings.min_weight) if settings.min_weight else weights
 
 
 def _rows(labelled: Sequence[LabelledSentence], features: Extractor, least: int) -> Iterator[Any]:
@@ -201,16 +206,22 @@ class CrfWeights(NamedTuple):
             ValueError: the arrays do not fit together.
             KeyError: an array is missing.
         """
-        content, ends = arrays["names"].tobytes(), arrays["ends"]
-        state, transitions = arrays["state"], arrays["transitions"]
-        if ends.ndim != 1 or ends.dtype != np.int64 or (np.diff(ends, prepend=0) < 0).any():
-            raise ValueError("the ends of the names are not ascending")
-        if int(ends[-1]) != len(content) if len(ends) else content:
+        content, lengths, counts = arrays["names"].tobytes(), arrays["lengths"], arrays["counts"]
+        columns, values, transitions = arrays["columns"], arrays["values"], arrays["transitions"]
+        if any(one.ndim != 1 or one.dtype.kind != "u" for one in (lengths, counts, columns)):
+            raise ValueError("lengths, counts or columns are no numbers of 0 or more")
+        ends = np.cumsum(lengths, dtype=np.int64).tolist()
+        if (ends[-1] if ends else 0) != len(content):
             raise ValueError("the names are truncated")
-        names = [content[start:end].decode() for start, end in itertools.pairwise([0, *ends.tolist()])]
-        if not tags or (state.shape, transitions.shape) != ((len(names), len(tags)), (len(tags), len(tags))):
+        names = [content[start:end].decode() for start, end in itertools.pairwise([0, *ends])]
+        found = (len(names), int(counts.sum()), len(columns), transitions.shape)
+        if found != (len(counts), len(values), len(values), (len(tags), len(tags))) or columns.max(initial=0) >= len(
+            tags
+        ):
             raise ValueError("the arrays do not fit together")
-        state, transitions = state.astype(float), transitions.astype(float)
+        state = np.zeros((len(names), len(tags)))
+        state[np.repeat(np.arange(len(names)), counts), columns] = values
+        transitions = transitions.astype(float)
         if not (np.isfinite(state).all() and np.isfinite(transitions).all()):
             raise ValueError("weights that are not finite")
         return cls(tuple(map(str, tags)), tuple(names), state, transitions, key)
@@ -230,12 +241,30 @@ class CrfWeights(NamedTuple):
         # Hashes are sorted: the order of the features would reveal which were seen first.
         order = np.arange(len(names)) if unchanged else np.argsort(names)
         encoded = [names[i].encode() for i in order]
+        state = self.state[order]
+        rows, columns = state.nonzero()
+        values = state[rows, columns]
+        halves = values.astype(np.float16)
         return {
             "names": np.frombuffer(b"".join(encoded), np.uint8),
-            "ends": np.cumsum([len(name) for name in encoded], dtype=np.int64),
-            "state": self.state[order],
+            "lengths": _smallest([len(name) for name in encoded]),
+            "counts": _smallest(np.bincount(rows, minlength=len(names))),
+            "columns": _smallest(columns),
+            "values": halves if (halves == values).all() else values,
             "transitions": self.transitions,
         }
+
+    def without_small(self, least: float) -> CrfWeights:
+        """The same without weights below a size, and the others rounded to half precision."""
+        state = np.where(np.abs(self.state) < least, 0, self.state).astype(np.float16).astype(float)
+        kept = np.flatnonzero(state.any(axis=1))
+        return self._replace(names=tuple(self.names[row] for row in kept), state=state[kept])
+
+
+def _smallest(numbers: ArrayLike) -> np.ndarray:
+    """Numbers of 0 or more in as few bytes each as the largest needs."""
+    array = np.asarray(numbers, np.int64)
+    return array.astype(np.min_scalar_type(array.max(initial=0)))
 
 
 def read_crfsuite_model(content: bytes) -> CrfWeights:

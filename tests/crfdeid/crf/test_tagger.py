@@ -398,6 +398,21 @@ def test_a_damaged_or_foreign_model_is_refused(damage, tmp_path: Path) -> None:
         CrfTagger.load(tmp_path)
 
 
+def test_small_weights_are_dropped_and_the_others_halves(tmp_path: Path) -> None:
+    whole, small = (fitted(CrfSettings(max_iterations=20, min_weight=least)) for least in (0.0, 0.05))
+    weights = dict(zip(whole.learned.names, whole.learned.state, strict=True))
+    expected = {name: np.where(np.abs(row) < 0.05, 0, np.float16(row)) for name, row in weights.items()}
+    assert small.learned.names == tuple(name for name, row in expected.items() if row.any()) != whole.learned.names
+    np.testing.assert_array_equal(small.learned.state, [expected[name] for name in small.learned.names])
+    for number, tagger in enumerate((whole, small)):
+        tagger.save(tmp_path / str(number))
+        loaded = CrfTagger.load(tmp_path / str(number))
+        np.testing.assert_array_equal(loaded.learned.state, tagger.learned.state)
+        assert loaded.learned.names == tagger.learned.names
+    kinds = [np.load(tmp_path / name / "weights.npz")["values"].dtype for name in "01"]
+    assert kinds == [np.float64, np.float16]
+
+
 def replace_weights(folder: Path, weights: bytes) -> None:
     """Put other weights into a saved model, with the right checksum."""
     (folder / "weights.npz").write_bytes(weights)
@@ -421,20 +436,25 @@ def change_array(name: str, change: Callable[[np.ndarray], np.ndarray]) -> Calla
     [
         lambda folder: replace_weights(folder, b"not a model at all" * 10),
         lambda folder: replace_weights(folder, b""),
-        change_array("state", lambda a: a[1:]),
-        change_array("state", lambda a: a[:, 1:]),
-        change_array("state", lambda a: a * np.nan),
-        change_array("state", lambda a: np.array([["x"] * a.shape[1]] * len(a))),
-        change_array("state", lambda a: np.array([{}], object)),  # pickled, which must never be read
+        change_array("values", lambda a: a[1:]),
+        change_array("values", lambda a: a * np.nan),
+        change_array("values", lambda a: np.array(["x"] * len(a))),
+        change_array("values", lambda a: np.array([{}], object)),  # pickled, which must never be read
+        change_array("columns", lambda a: a[1:]),
+        change_array("columns", lambda a: a + 200),
+        change_array("columns", lambda a: a.astype(float)),
+        change_array("counts", lambda a: a[1:]),
+        change_array("counts", lambda a: a + 1),
+        change_array("counts", lambda a: -a.astype(int)),
         change_array("transitions", lambda a: a[1:]),
         change_array("transitions", lambda a: a / 0.0),
         change_array("names", lambda a: a[:-1]),
         change_array("names", lambda a: a | 0x80),
-        change_array("ends", lambda a: a[:-1]),
-        change_array("ends", lambda a: a + 1),
-        change_array("ends", lambda a: a[::-1].copy()),
-        change_array("ends", lambda a: a.reshape(1, -1)),
-        change_array("ends", lambda a: np.float64(3)),
+        change_array("lengths", lambda a: a[:-1]),
+        change_array("lengths", lambda a: a + 1),
+        change_array("lengths", lambda a: a.astype(float)),
+        change_array("lengths", lambda a: a.reshape(1, -1)),
+        change_array("lengths", lambda a: np.float64(3)),
         damage_description(tags=["O"]),
         damage_description(tags=None),
         damage_description(tags=3),
