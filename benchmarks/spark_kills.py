@@ -4,9 +4,10 @@
 
 A small cluster on this machine redacts a table of invented notes, and every few seconds SIGKILL goes to a process of it
 that is drawn at random, from when a task is at work: a Python worker, an executor, or the driver with its Java process,
-which must leave no results, and after which the command is given again. The rows of each output that was finished are
-compared with those of one machine; a note that fails must have no text. The secret and names of the notes are
-searched in all files that Spark wrote, in what it printed, and in its web pages and REST API while it runs.
+which must leave no results, and after which the command is given again, as after a job that Spark gives up. The rows of
+each output that was finished are compared with those of one machine; a note that fails must have no text. The secret
+and names of the notes are searched in all files that Spark wrote, in what it printed, and in its web pages and REST API
+while it runs.
 """
 
 from __future__ import annotations
@@ -66,13 +67,13 @@ def main() -> None:
             runs = 0
             while run(command, port, draw, kills, searched, hidden, options):
                 runs += 1
-                if (output / "_SUCCESS").exists() and rows(output) != expected:
-                    sys.exit(f"a driver that was killed left results that are not whole: {dict(kills)}")
+                if (output / "_SUCCESS").exists() and (problem := difference(rows(output), expected)):
+                    sys.exit(f"a driver that was killed left results that are not whole, {dict(kills)}: {problem}")
                 shutil.rmtree(output, ignore_errors=True)
                 shutil.rmtree(folder / "many.errors", ignore_errors=True)
             outputs += 1
-            if rows(output) != expected or not (output / "_SUCCESS").exists():
-                sys.exit(f"output {outputs} after {dict(kills)} does not have the rows of one machine")
+            if (problem := difference(rows(output), expected)) or not (output / "_SUCCESS").exists():
+                sys.exit(f"output {outputs} after {dict(kills)} does not have the rows of one machine: {problem}")
             for file in (file for place in (output, events) for file in place.rglob("*") if file.is_file()):
                 require_hidden(file.name, b"" if file.suffix == ".parquet" else file.read_bytes(), hidden)
                 searched["files"] += 1
@@ -81,6 +82,14 @@ def main() -> None:
             shutil.rmtree(folder / "many.errors")
     print(f"{kills.total()} kills ({dict(kills)}), {outputs} outputs of {options.notes} notes: no row lost or doubled")
     print(f"searched for the secret and {len(hidden) - 1} names: {dict(searched)}")
+
+
+def difference(found: Sequence[tuple[int, str | None]], expected: Sequence[tuple[int, str | None]]) -> str:
+    """How many rows differ, and the first of their ids; "" for none."""
+    more, fewer = Counter(found) - Counter(expected), Counter(expected) - Counter(found)
+    ids = sorted({number for number, _ in (*more, *fewer)})
+    empty = sum(text is None for _, text in more)
+    return f"{more.total()} rows too many, {empty} of them empty, {fewer.total()} too few: {ids[:9]}" if ids else ""
 
 
 def require_hidden(name: str, content: bytes, hidden: Sequence[bytes]) -> None:
@@ -142,7 +151,7 @@ def run(
     hidden: Sequence[bytes],
     options: argparse.Namespace,
 ) -> bool:
-    """Run the command, and kill until it ends; whether it was the driver that was killed."""
+    """Run the command, and kill until it ends; whether it must be given again."""
     with tempfile.TemporaryFile() as said, subprocess.Popen(command, stdout=said, stderr=said) as driver:
         while driver.poll() is None and not processes(driver.pid, WHAT["worker"]):
             time.sleep(1)
@@ -169,6 +178,9 @@ def run(
         require_hidden("what Spark printed", output := said.read(), hidden)
         if driver.returncode != 1:  # for the notes that fail
             sys.exit(f"exit {driver.returncode}: {output.decode()[-2000:]}")
+        if b"Spark gave up" in output:  # One task was killed as often as Spark tries it.
+            print("Spark gave up", flush=True)
+            return True
     return False
 
 
