@@ -37,7 +37,8 @@ from crfdeid.model_card.pretrained import find_model
 from crfdeid.registry import load_tagger
 from crfdeid.serialization import ModelFolder
 from crfdeid.tagger import LayeredTagger, MemberTagger, RuleMatch, RuleMatcher, Tagger, find_concepts
-from crfdeid.thresholds import phi_spans, threshold_in
+from crfdeid.thresholds import chosen_sensitivity, phi_spans, threshold_in
+from crfdeid.validation import Sensitivity
 from features.languages import DEFAULT_LANGUAGES, with_defaults
 from features.tokenizer import NormalText, normal_form
 from features.tokens import Sentence
@@ -317,7 +318,7 @@ def load(
     model: Path | str | ModelFolder,
     *,
     key: bytes | None = None,
-    sensitivity: float | None = None,
+    sensitivity: Sensitivity = None,
     consistent: bool = True,
     lists: CustomLists | None = None,
     concepts: bool = True,
@@ -333,7 +334,8 @@ def load(
             are not read again.
         key: the key of a private vocabulary (`vocabulary_key`); not needed for a readable one.
         sensitivity: share of the PHI tokens to find, such as 0.997; takes the highest threshold that finds it in the
-            development notes. None for the most probable tags.
+            development notes. "none" for the most probable tags, None for the model's default, which only built-in
+            models have.
         consistent: as of `Deidentifier`, and so are ``concepts``, ``evidence`` and ``members``.
         lists: lists of what to mark, and what not to mark, in addition to those saved with the model. What either
             denies is marked.
@@ -344,7 +346,8 @@ def load(
     """
     folder = find_model(model)
     card = read_card(folder)  # also where no threshold is needed, so that a damaged folder is always refused
-    threshold = None if sensitivity is None else threshold_in(card, sensitivity)
+    share = chosen_sensitivity(card, sensitivity)
+    threshold = None if share is None else threshold_in(card, share)
     lists = read_saved_lists(folder).joined(lists or CustomLists())
     tagger = load_tagger(folder, key=key)
     return Deidentifier(

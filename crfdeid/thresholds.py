@@ -21,7 +21,7 @@ import logging
 import math
 from collections.abc import Mapping, Sequence
 from operator import ge, gt, le
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from crfdeid.bio import OUTSIDE, phi_probabilities, type_probabilities
 from crfdeid.documents import Span, in_characters, merge
 from crfdeid.errors import DataError, SettingError, UsageError
 from crfdeid.label_schemes import BINARY
-from crfdeid.validation import require_sensitivity
+from crfdeid.validation import MOST_PROBABLE, Sensitivity, require_sensitivity
 from features.tokens import Sentence
 
 if TYPE_CHECKING:
@@ -244,6 +244,18 @@ def thresholds_problem(thresholds: Mapping[str, Any]) -> str | None:
         if not (falls and rises and len(missed) == len(wrong) == len(curve)):
             return "thresholds has counts that do not follow its curve"
     return "thresholds.dev finds not all PHI" if thresholds["dev"]["missed"][-1] else None
+
+
+def chosen_sensitivity(card: Mapping[str, Any] | None, asked: Sensitivity) -> float | None:
+    """The sensitivity that is asked for, or the default of the model; None for the most probable tags.
+
+    Args:
+        card: the model's, from `crfdeid.model_card.card.read_card`. Built-in models have a default.
+        asked: a fraction, "none", or None for the default.
+    """
+    if asked is None:
+        return None if card is None else card.get("sensitivity")
+    return None if asked == MOST_PROBABLE else cast("float", asked)
 
 
 def threshold_in(card: Mapping[str, Any] | None, sensitivity: float) -> float:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
 from types import NoneType
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from crfdeid.errors import SettingError
 from features.languages import AUTO, LANGUAGES
@@ -83,6 +83,12 @@ def require_shares(settings: object, *names: str) -> None:
     """Check that settings are numbers from 0 to below 1."""
     for name in names:
         require_number(name, getattr(settings, name), "a number from 0 to below 1", lambda v: 0 <= v < 1)
+
+
+MOST_PROBABLE = "none"
+"""In place of a sensitivity: no threshold, the most probable tags."""
+Sensitivity = float | Literal["none"] | None
+"""Share of PHI tokens to find, `MOST_PROBABLE`, or None for the model's default."""
 
 
 def require_sensitivity(value: object) -> None:

@@ -197,7 +197,7 @@ def read_profile(redactor: Redactor) -> tuple[dict[str, Any] | None, DriftDetect
     from crfdeid.model_card.card import read_card  # noqa: PLC0415
     from crfdeid.thresholds import warn_of_low_ppv  # noqa: PLC0415
 
-    card, sensitivity = read_card(redactor.folder), redactor.policy.sensitivity
+    card, sensitivity = read_card(redactor.folder), redactor.sensitivity
     if sensitivity is not None:
         warn_of_low_ppv(card, sensitivity)
     return card, DriftDetector(None if card is None else card["drift_profile"], raised=sensitivity is not None)

@@ -9,11 +9,22 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from crfdeid.cli.shell import TABLES, Argument, Mode, Option, choice, file_path, flag, fraction, setting, whole_number
+from crfdeid.cli.shell import (
+    TABLES,
+    Argument,
+    Mode,
+    Option,
+    choice,
+    file_path,
+    flag,
+    fraction,
+    setting,
+    whole_number,
+)
 from crfdeid.errors import UnknownNameError, UsageError
 from crfdeid.markup import MARKUP_CHOICES, STRUCTURED_CHOICES
 from crfdeid.secrets import SECRET_VARIABLE, KeyFiles, Keys, has_secret, read_vocabulary_key
-from crfdeid.validation import MOST_JOBS, MOST_SEED
+from crfdeid.validation import MOST_JOBS, MOST_PROBABLE, MOST_SEED
 
 if TYPE_CHECKING:
     from crfdeid.io.records import Columns
@@ -26,7 +37,8 @@ if TYPE_CHECKING:
 
 STDIN = Path("-")
 MODEL = Argument(
-    "model", help="Folder of a model, or a built-in model, never validated on real notes: synthetic or rules."
+    "model",
+    help="Folder of a model, or a built-in one, never validated on real notes: english, spanish, synthetic or rules.",
 )
 SEED = Option("--seed", whole_number(0, MOST_SEED), default=0, help="Random seed.")
 OUTPUT = Option("--output", file_path, required=True, metavar="PATH", help="New file or folder for the result.")
@@ -37,8 +49,10 @@ SET = Option("--set", setting, multiple=True, help="Setting that differs from th
 # Use of a model.
 SENSITIVITY = Option(
     "--sensitivity",
-    fraction,
-    help="Sensitivity on the development notes that the threshold reaches, such as 0.997; default: no threshold.",
+    lambda text: MOST_PROBABLE if text == MOST_PROBABLE else fraction(text),
+    metavar="FRACTION",
+    help="Sensitivity on the development notes that the threshold reaches, such as 0.997; none: no threshold; default: "
+    "the model's.",
 )
 LISTS = Option("--lists", file_path, help="TOML file: values always hidden and never, of a site.")
 NO_CONSISTENCY = flag("--no-consistency", rare=True, help="Mark a value only where the model finds it.")

@@ -52,7 +52,7 @@ class IntegratedModel:
             UsageError: the card does not support the sensitivity.
         """
         model, sensitivity = self.redactor.model, self.redactor.policy.sensitivity
-        if sensitivity is not None and (model in BUILT_IN_MODELS or (model and Path(str(model)).is_dir())):
+        if isinstance(sensitivity, float) and (model in BUILT_IN_MODELS or (model and Path(str(model)).is_dir())):
             threshold_in(read_card(find_model(model)), sensitivity)
 
     @cached_property

@@ -12,6 +12,7 @@ from crfdeid.errors import NotFoundError, SettingError, UnknownNameError, missin
 from crfdeid.integrations.common import IntegratedModel, presidio_score, presidio_type
 from crfdeid.redaction.policy import Policy
 from crfdeid.redaction.redactor import Redactor
+from crfdeid.validation import Sensitivity
 
 try:
     from presidio_analyzer import AnalysisExplanation, LocalRecognizer, RecognizerResult
@@ -37,7 +38,7 @@ class CrfdeidRecognizer(LocalRecognizer):
 
     Args:
         model: a model's folder, or a built-in model; "" takes it from `MODEL_VARIABLE`.
-        sensitivity: share of PHI tokens to find; None for the most probable tags.
+        sensitivity: share of PHI tokens to find, or "none", as of `crfdeid.Policy`.
         consistent: mark a value that is found once wherever it recurs in its text.
         types: Presidio's entities for types of PHI, in place of those of `presidio_type`.
         accept_damaged: accept texts in mojibake, with more misses; else they fail.
@@ -62,7 +63,7 @@ class CrfdeidRecognizer(LocalRecognizer):
         self,
         model: str | Path = "",
         *,
-        sensitivity: float | None = None,
+        sensitivity: Sensitivity = None,
         consistent: bool = True,
         types: Mapping[str, str] | None = None,
         accept_damaged: bool = False,

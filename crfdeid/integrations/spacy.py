@@ -20,6 +20,7 @@ from crfdeid.redaction.policy import Policy
 from crfdeid.redaction.redactor import Redactor
 from crfdeid.utils.files import write_files
 from crfdeid.utils.folders import write_folder
+from crfdeid.validation import Sensitivity
 
 try:
     import srsly
@@ -37,7 +38,7 @@ _ErrorHandler = Callable[[str, Any, list[Doc], Exception], None]
 
 
 def make_component(
-    nlp: Language, name: str, model: str, sensitivity: float | None, consistent: bool, accept_damaged: bool, markup: str
+    nlp: Language, name: str, model: str, sensitivity: Sensitivity, consistent: bool, accept_damaged: bool, markup: str
 ) -> PhiComponent:
     """Create the component; spaCy calls this for ``nlp.add_pipe("crfdeid")``.
 
@@ -45,7 +46,7 @@ def make_component(
         nlp: the pipeline.
         name: the component's name in it.
         model: a model's folder, or a built-in model. A pipeline that was saved has its model in its own folder.
-        sensitivity: share of PHI tokens to find; None for the most probable tags.
+        sensitivity: share of PHI tokens to find, or "none", as of `crfdeid.Policy`.
         consistent: mark a value that is found once wherever it recurs in its document.
         accept_damaged: accept documents in mojibake, with more misses; else they fail.
         markup: "auto" fails documents in markup, such as RTF; "plain" reads them as prose.

@@ -153,7 +153,7 @@ def run_summary(
         seconds: duration of this run; a resumed run counts its own time alone.
     """
     description = redactor.folder.description
-    settings, sensitivity = description["settings"], redactor.policy.sensitivity
+    settings, sensitivity = description["settings"], redactor.sensitivity
     redacts = redactor.policy.operators is not None
     parts = {description["model"], settings.get("deid"), *settings.get("members", ())}
     return {
@@ -172,6 +172,7 @@ def run_summary(
         "model_folder": str(redactor.folder),
         "model_kind": description["model"],
         "rules": not parts.isdisjoint({"rules", "hybrid"}),
+        "sensitivity": sensitivity,
         "threshold": None if sensitivity is None else threshold_in(card, sensitivity),
         "drift_warnings": list(drift_warnings),
         "unsearched": [

@@ -59,6 +59,7 @@ _CARD = {
     "dev": _MEASURED,
     "test?": _MEASURED,
     "thresholds": THRESHOLDS,
+    "sensitivity?": float,  # the default, of built-in models
     "drift_profile": DRIFT_PROFILE,
     "model_sha256": str,
 }

@@ -62,6 +62,7 @@ def train_model(
     key: bytes | None = None,
     lists: CustomLists | None = None,
     base_model_sha256: str | None = None,
+    sensitivity: float | None = None,
     overwrite: bool = False,
     on_progress: OnProgress | None = None,
 ) -> dict[str, Any]:
@@ -76,6 +77,7 @@ def train_model(
         key: of a hashed vocabulary; None for a readable one.
         lists: lists to save with the model; the figures on its card are without them.
         base_model_sha256: the digest of the finetuned model (`crfdeid.registry`); None for a new model.
+        sensitivity: the model's default; None for the most probable tags.
         overwrite: replace a folder that is not empty.
         on_progress: called for each step of training.
 
@@ -99,7 +101,8 @@ def train_model(
         tagger.fit(augment_corpus(corpus.train, augment).sentences, corpus.dev.sentences, on_progress=on_progress)
         copies = augment if corpus.train.documents else NO_COPIES
         card = {**make_card(tagger, corpus, key=key), "augment": copies}
-        return card if base_model_sha256 is None else {**card, "base_model_sha256": base_model_sha256}
+        further = {"base_model_sha256": base_model_sha256, "sensitivity": sensitivity}
+        return card | {name: value for name, value in further.items() if value is not None}
 
     return _write_model(tagger, fit, folder, key=key, lists=lists, overwrite=overwrite)
 

@@ -14,7 +14,7 @@ from crfdeid.known_phi.lists import CustomLists
 from crfdeid.markup import MARKUP_CHOICES, STRUCTURED_CHOICES
 from crfdeid.redaction.operators import OPERATORS, Operator
 from crfdeid.secrets import short_digest
-from crfdeid.validation import require_choice, require_sensitivity
+from crfdeid.validation import MOST_PROBABLE, Sensitivity, require_choice, require_sensitivity
 
 SURROGATE_VERSION = 3
 """Version of surrogates: another one writes others for the same secret, so that it resumes no run of this one."""
@@ -181,7 +181,8 @@ class Policy(UsesOperators):
         operators: the operators that replace PHI, as of `crfdeid.redact`: one name for all types, a mapping of types
             to names, or `crfdeid.redaction.Operators`. None returns the spans only.
         sensitivity: share of the PHI tokens to find, such as 0.997, which takes the threshold that finds it in the
-            development notes; None for the most probable tags.
+            development notes; "none" for the most probable tags; None for the model's default, which only built-in
+            models have.
         consistent: mark a value that is found once wherever it recurs in its note.
         locale: the locale of surrogates, as Faker names it; None to guess it from each note.
         date_order: the order of day and month for surrogates of ambiguous dates: "dmy" or "mdy"; None for the locale's.
@@ -203,7 +204,7 @@ class Policy(UsesOperators):
     """
 
     operators: Operators | Mapping[str, str] | str | None = "label"
-    sensitivity: float | None = None
+    sensitivity: Sensitivity = None
     consistent: bool = True
     locale: str | None = None
     date_order: str | None = None
@@ -215,7 +216,7 @@ class Policy(UsesOperators):
     def __post_init__(self) -> None:
         if self.operators is not None:
             object.__setattr__(self, "operators", Operators.of(self.operators))
-        if self.sensitivity is not None:
+        if self.sensitivity not in (None, MOST_PROBABLE):
             require_sensitivity(self.sensitivity)
         check_date_order(self.date_order)
         require_choice(self, "markup", MARKUP_CHOICES)

@@ -31,7 +31,7 @@ from crfdeid.redaction.policy import Operators, Policy
 from crfdeid.redaction.redact import Redaction, redact_by
 from crfdeid.secrets import KeyFiles, Keys
 from crfdeid.serialization import ModelFolder, has_private_vocabulary, open_model
-from crfdeid.thresholds import warn_of_low_ppv
+from crfdeid.thresholds import chosen_sensitivity, warn_of_low_ppv
 from crfdeid.utils.process import one_thread
 
 if TYPE_CHECKING:
@@ -168,6 +168,11 @@ class Redactor:
         """The model's folder in this process; a built-in model is made at first use."""
         return find_model(self.model) if self.find is None else open_model(self.find())
 
+    @cached_property
+    def sensitivity(self) -> float | None:
+        """The sensitivity of the policy, or the model's default; None for the most probable tags."""
+        return chosen_sensitivity(read_card(self.folder), self.policy.sensitivity)
+
     def pinned(self) -> Redactor:
         """Return the redactor for other processes: of a model at its absolute path, with its digest, computed once.
 
@@ -180,8 +185,9 @@ class Redactor:
         if self.model_sha256 is not None:
             return self
         here = find_model(self.model)
-        if self.policy.sensitivity is not None:
-            warn_of_low_ppv(read_card(here), self.policy.sensitivity)
+        card = read_card(here)
+        if (sensitivity := chosen_sensitivity(card, self.policy.sensitivity)) is not None:
+            warn_of_low_ppv(card, sensitivity)
         return replace(self, model=here.path.absolute(), model_sha256=model_digest(here))
 
     def keyed_columns(self) -> Columns:
@@ -385,7 +391,7 @@ class StartedRedactor:
         if self._reader is None or self._profile is None:
             return result
         measures = self._reader.measure(text, result.found)
-        raised = self.redactor.policy.sensitivity is not None
+        raised = self.redactor.sensitivity is not None
         return replace(result, measures=measures, drift_warnings=drift_measures(self._profile, measures, raised=raised))
 
 

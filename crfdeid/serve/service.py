@@ -167,7 +167,7 @@ class Service:
         self.redactor, self.model, self.policy = redactor, redactor.model, redactor.redactor.policy
         self._preview_secret = redactor.keys.secret or secrets.token_bytes(32)
         self._thresholds: dict[float | None, float | None] = {None: None}
-        for sensitivity in sorted({*_SENSITIVITIES, self.policy.sensitivity or _SENSITIVITIES[0]}):
+        for sensitivity in sorted({*_SENSITIVITIES, redactor.redactor.sensitivity or _SENSITIVITIES[0]}):
             with suppress(UsageError):  # not supported by the development notes, or no card
                 self._thresholds[sensitivity] = threshold_in(redactor.card, sensitivity)
         self._short, self._long = _Lane(self.model, "crfdeid-short"), _Lane(self.model, "crfdeid-long")
@@ -216,7 +216,7 @@ class Service:
         """The PHI of a text at each sensitivity, with several replacements, for the page.
 
         Returns:
-            "words": [start, end] each; "sensitivity": that of the policy; "steps": "sensitivity", null for the most
+            "words": [start, end] each; "sensitivity": the one in use; "steps": "sensitivity", null for the most
             probable tags, and "spans": [start, end, type, source, score, label, mask, surrogate] each. The surrogate is
             null if the text's language is not clear.
 
@@ -230,7 +230,7 @@ class Service:
             {"sensitivity": share, "spans": self._spans_at(limit, text)} for share, limit in self._thresholds.items()
         ]
         words = [[token.start, token.end] for sentence in Document("", text).sentences() for token in sentence.tokens]
-        return {"words": words, "sensitivity": self.policy.sensitivity, "steps": steps}
+        return {"words": words, "sensitivity": self.redactor.redactor.sensitivity, "steps": steps}
 
     def _spans_at(self, threshold: float | None, text: str) -> list[list[Any]]:
         model = self.model
