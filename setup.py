@@ -58,7 +58,7 @@ setup(
     },
     packages=find_packages(include=["crfdeid*", "features*", "rnn*", "experiments*"]),
     package_data={
-        "crfdeid": ["py.typed", "*.txt"],
+        "crfdeid": ["py.typed", "*.txt", "models/*/*"],
         "crfdeid.audit": ["templates/*"],
         "crfdeid.augmentation": ["*.txt"],
         "crfdeid.corpora.synthetic": ["*.toml", "*.txt"],

@@ -114,7 +114,7 @@ SPARK_OPTIONS = (
     details="Text outside the spans is not changed. A note that fails has no output.",
     examples=(
         "crfdeid redact model/ notes/ --output clean/",
-        "crfdeid redact synthetic notes.csv --output clean/ --text-column note --operator numbered",
+        "crfdeid redact english notes.csv --output clean/ --text-column note --operator numbered",
     ),
 )
 def run(options: SimpleNamespace) -> int:

@@ -1,4 +1,4 @@
-"""The built-in models, made at their first use and cached: one of the synthetic corpus, and the rules alone."""
+"""The built-in models: two that ship with the library, one of the synthetic corpus that is trained, and the rules."""
 
 from __future__ import annotations
 
@@ -28,13 +28,18 @@ from crfdeid.validation import suggestion
 if TYPE_CHECKING:
     from crfdeid.corpora.splits import Corpus
 
+_ENGLISH, _SPANISH = "english", "spanish"
 _SYNTHETIC = "synthetic"
 _RULES = "rules"
 BUILT_IN_MODELS = {
+    _ENGLISH: "learned from invented notes alone",
+    _SPANISH: "learned from case reports (MEDDOCAN) and invented notes",
     _SYNTHETIC: "learned from invented notes alone",
     _RULES: "finds numbers, dates and names after titles, hardly any other names,",
 }
 """The built-in models by name, each with what a user must know of it."""
+_SHIPPED = Path(__file__).parents[1] / "models"
+"""Folder of the models that `experiments.builtin` made."""
 _NOT_VALIDATED = "has not been validated on real notes: expect it to miss PHI"
 # Libraries of its corpus and its training, on which the model depends as on this package's own files.
 _LIBRARIES = ("Faker", "numpy", "python-crfsuite", "python-stdnum", "regex", "scipy", "sklearn-crfsuite")
@@ -48,12 +53,13 @@ _log = logging.getLogger(__name__)
 def find_model(name: Path | str | ModelFolder, *, on_progress: OnProgress | None = None) -> ModelFolder:
     """The folder of a model, by the one rule that all commands and `crfdeid.load` have.
 
-    The texts of `BUILT_IN_MODELS` are always the built-in models. "synthetic" was trained on the synthetic corpus, with
-    the rules; "rules" are the rules that need no training notes. A folder of such a name is "./synthetic", or a `Path`.
+    The texts of `BUILT_IN_MODELS` are always the built-in models. "english" and "spanish" ship with the library;
+    "synthetic" is a small model of the synthetic corpus, with the rules; "rules" are the rules that need no training
+    notes. A folder of such a name is "./english", or a `Path`.
 
-    Neither was validated on real notes, and a warning of the logger "crfdeid" says so each time. They are made at first
-    use, "synthetic" in a minute or two, and kept in the cache; each version of code, data and libraries has its own
-    folder. One that is damaged is made anew. Where several processes need one at once, one makes it and the others
+    None was validated on real notes, and a warning of the logger "crfdeid" says so each time. The last two are made at
+    first use, "synthetic" in a minute or two, and kept in the cache; each version of code, data and libraries has its
+    own folder. One that is damaged is made anew. Where several processes need one at once, one makes it and the others
     wait.
 
     Args:
@@ -73,6 +79,8 @@ def find_model(name: Path | str | ModelFolder, *, on_progress: OnProgress | None
         return open_model(name)
     advice = "train one on notes of your own (crfdeid train)"
     _log.warning("the model '%s' %s and %s; %s", name, BUILT_IN_MODELS[name], _NOT_VALIDATED, advice)
+    if name in (_ENGLISH, _SPANISH):
+        return open_model(_SHIPPED / name)
     folder = make_cache_folder() / f"model-{name}-{build_fingerprint()[:16]}"
     model = open_model(folder)
     if not _is_intact(model):
@@ -171,10 +179,11 @@ def builtin_corpus() -> Corpus:
     from crfdeid.corpora.synthetic import generate_all_types  # noqa: PLC0415  Faker takes long to import.
 
     made = generate_all_types()
-    train, dev = (Split.of(map(_with_merged_types, part)) for part in (made.train, made.dev))
+    train, dev = (Split.of(map(with_merged_types, part)) for part in (made.train, made.dev))
     return Corpus("synthetic (all types)", "synthetic", "all", train, dev, None)
 
 
-def _with_merged_types(document: Document) -> Document:
+def with_merged_types(document: Document) -> Document:
+    """The document with the types of the built-in models."""
     spans = (span._replace(label=MERGED_TYPES.get(span.label, span.label)) for span in document.spans)
     return replace(document, spans=tuple(spans))
