@@ -14,7 +14,7 @@ CLASSES = [one for one in vars(errors).values() if isinstance(one, type) and iss
 
 def test_every_class_has_its_own_code() -> None:
     codes = [one.code for one in CLASSES]
-    assert len(set(codes)) == len(codes) == 20
+    assert len(set(codes)) == len(codes) == 21
 
 
 @pytest.mark.parametrize("kind", [one for one in CLASSES if issubclass(one, DataError)])
