@@ -91,8 +91,11 @@ class _ConjunctionRows:
     """
 
     def __init__(self, conjunctions: Sequence[Conjunction], rows: Mapping[str, int]) -> None:
+        named = _by_head([head for kind in conjunctions for _, head in kind.heads], rows)
         self._known = [
-            _ConjunctionTable.of(kind, offset, head, rows) for kind in conjunctions for offset, head in kind.heads
+            _ConjunctionTable.of(kind, offset, head, named[head])
+            for kind in conjunctions
+            for offset, head in kind.heads
         ]
         self._of_words = [(known.kind.value, part) for known in self._known for part in known.words]
         self._values = dict.fromkeys(value for value, _ in self._of_words)
@@ -148,15 +151,10 @@ class _ConjunctionTable(NamedTuple):
     rows: np.ndarray
 
     @classmethod
-    def of(cls, kind: Conjunction, offset: int, head: str, rows: Mapping[str, int]) -> _ConjunctionTable:
-        """Collect the features of a conjunction that begin with one of its heads."""
+    def of(cls, kind: Conjunction, offset: int, head: str, named: Sequence[tuple[str, int]]) -> _ConjunctionTable:
+        """Collect the features of a conjunction that begin with one of its heads, from their names and rows."""
         count = kind.size + (kind.opening is not None)
-        found = [
-            (parts, row)
-            for name, row in rows.items()
-            if name.startswith(head)
-            for parts in _splits(name[len(head) :], kind.joint, count)
-        ]
+        found = [(parts, row) for name, row in named for parts in _splits(name[len(head) :], kind.joint, count)]
         numbers = [
             {text: i for i, text in enumerate(dict.fromkeys(parts[k] for parts, _ in found))} for k in range(count)
         ]
@@ -192,6 +190,17 @@ class _ConjunctionTable(NamedTuple):
         return rows
 
 
+def _by_head(heads: Sequence[str], rows: Mapping[str, int]) -> Mapping[str, Sequence[tuple[str, int]]]:
+    """For each head, the names that begin with it and their rows; each name is looked at once."""
+    found: dict[str, list[tuple[str, int]]] = {head: [] for head in heads}
+    lengths, begins = sorted({len(head) for head in heads}), tuple(heads)
+    for name in (name for name in rows if name.startswith(begins)):
+        for head in (name[:length] for length in lengths):
+            if head in found:
+                found[head].append((name, rows[name]))
+    return found
+
+
 def _pairs(before: np.ndarray, column: np.ndarray, numbers: Mapping[str, int]) -> np.ndarray:
     """One number for each pair of a prefix and a part, [N]."""
     return before * len(numbers) + column
@@ -200,6 +209,9 @@ def _pairs(before: np.ndarray, column: np.ndarray, numbers: Mapping[str, int]) -
 def _splits(text: str, joint: str, count: int) -> Iterator[tuple[str, ...]]:
     """Each way to split a text into ``count`` parts at its joints; mostly one, since parts seldom contain the joint."""
     pieces = text.split(joint)
+    if len(pieces) == count:
+        yield tuple(pieces)
+        return
     for cuts in combinations(range(1, len(pieces)), count - 1):
         yield tuple(joint.join(pieces[a:b]) for a, b in pairwise([0, *cuts, len(pieces)]))
 
