@@ -391,7 +391,7 @@ class StartedRedactor:
         if self._reader is None or self._profile is None:
             return result
         measures = self._reader.measure(text, result.found)
-        raised = self.redactor.sensitivity is not None
+        raised = chosen_sensitivity(self.card, self.redactor.policy.sensitivity) is not None
         return replace(result, measures=measures, drift_warnings=drift_measures(self._profile, measures, raised=raised))
 
 

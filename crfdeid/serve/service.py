@@ -18,7 +18,7 @@ from crfdeid.explain.page import word_data
 from crfdeid.pipeline import Deidentifier
 from crfdeid.redaction.redact import redact
 from crfdeid.redaction.redactor import StartedRedactor
-from crfdeid.thresholds import threshold_in
+from crfdeid.thresholds import chosen_sensitivity, threshold_in
 from crfdeid.utils.process import collecting_seldom
 
 _SENSITIVITIES = (0.9, 0.95, 0.98, 0.99, 0.995, 0.997, 0.999)
@@ -167,7 +167,8 @@ class Service:
         self.redactor, self.model, self.policy = redactor, redactor.model, redactor.redactor.policy
         self._preview_secret = redactor.keys.secret or secrets.token_bytes(32)
         self._thresholds: dict[float | None, float | None] = {None: None}
-        for sensitivity in sorted({*_SENSITIVITIES, redactor.redactor.sensitivity or _SENSITIVITIES[0]}):
+        self._sensitivity = chosen_sensitivity(redactor.card, self.policy.sensitivity)
+        for sensitivity in sorted({*_SENSITIVITIES, self._sensitivity or _SENSITIVITIES[0]}):
             with suppress(UsageError):  # not supported by the development notes, or no card
                 self._thresholds[sensitivity] = threshold_in(redactor.card, sensitivity)
         self._short, self._long = _Lane(self.model, "crfdeid-short"), _Lane(self.model, "crfdeid-long")
@@ -230,7 +231,7 @@ class Service:
             {"sensitivity": share, "spans": self._spans_at(limit, text)} for share, limit in self._thresholds.items()
         ]
         words = [[token.start, token.end] for sentence in Document("", text).sentences() for token in sentence.tokens]
-        return {"words": words, "sensitivity": self.redactor.redactor.sensitivity, "steps": steps}
+        return {"words": words, "sensitivity": self._sensitivity, "steps": steps}
 
     def _spans_at(self, threshold: float | None, text: str) -> list[list[Any]]:
         model = self.model
