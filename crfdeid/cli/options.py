@@ -63,6 +63,7 @@ MARKUP = choice(
     "--markup",
     MARKUP_CHOICES,
     default="auto",
+    rare=True,
     help="Format of all notes: auto redacts HTML, RTF, HL7 v2 and FHIR, and fails other markup; plain is prose.",
 )
 STRUCTURED = choice(

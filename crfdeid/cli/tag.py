@@ -70,7 +70,7 @@ def run(options: SimpleNamespace) -> int:
 
     def targets(file: NoteFile) -> list[str]:
         if form not in annotations.TABLE_FORMATS and file.path.suffix.lower() not in TEXT_SUFFIXES:
-            raise UsageError(f"--output-format {form} is for text files: write {file.name} as jsonl")
+            raise UsageError(f"--output-format {form} is for .txt files and other text: write {file.name} as jsonl")
         return annotations.target_names(file, form, layers)
 
     def writer(_: NoteFile, paths: Sequence[Path]) -> Writer:

@@ -131,8 +131,8 @@ def test_nothing_is_changed_outside_the_spans(how: str) -> None:
     for number in NUMBERS:
         given = document(number)
         options = {"secret": SECRET, "patient": f"p{number % 7}", "locale": "en_US"} if how == "surrogate" else {}
-        result = redact(given, how, **options)
-        assert redact(given, how, **options) == result, number
+        result = redact(given, how, markup="plain", **options)
+        assert redact(given, how, markup="plain", **options) == result, number
         result.text.encode("utf-8")
         left = gaps(given.text, given.spans)
         if how == "remove":
@@ -151,7 +151,7 @@ def test_labels_hide_every_span() -> None:
     pattern = re.compile(r"(?:\[(?:" + "|".join(LABELS) + r")\])+")
     for number in NUMBERS:
         given = document(number)
-        result = redact(given, "label")
+        result = redact(given, "label", markup="plain")
         for span in result.spans:
             assert pattern.fullmatch(result.text[span.start : span.end]), number
 
@@ -169,10 +169,10 @@ def test_the_command_gives_what_the_library_gives(folder: Path, model: Deidentif
     given = [document(number) for number in NUMBERS]
     lines = [json.dumps({"id": one.id, "text": one.text}, ensure_ascii=n % 2 == 0) for n, one in enumerate(given)]
     (tmp_path / "in.jsonl").write_text("".join(line + "\n" for line in lines), "utf-8", newline="")
-    options = [folder, tmp_path / "in.jsonl", "--output", tmp_path / "out"]
+    options = [folder, tmp_path / "in.jsonl", "--output", tmp_path / "out", "--markup", "plain"]
     assert main(["redact", *map(str, options)]) == 0
     found = [json.loads(line) for line in written(tmp_path / "out")["in.jsonl"].decode().split("\n") if line]
-    expected = [redact(model.annotate(one.text)).text for one in given]
+    expected = [redact(model.annotate(one.text), markup="plain").text for one in given]
     assert found == [{"id": one.id, "text": text} for one, text in zip(given, expected, strict=True)]
 
 
@@ -197,7 +197,7 @@ def test_a_very_long_text_is_redacted_whole() -> None:
     text = (piece * (5_000_000 // len(piece) + 1))[:5_000_000]
     starts = sorted(random.sample(range(len(text) - 40), 50_000))
     given = Document("long", text, tuple(Span(start, start + random.randint(1, 40), "ID") for start in starts))
-    result = redact(given, "label")
+    result = redact(given, "label", markup="plain")
     assert gaps(result.text, result.spans) == gaps(text, given.spans)
 
 
