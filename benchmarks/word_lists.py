@@ -1,4 +1,4 @@
-"""Make the word lists of `features.word_lists` from packages with a free licence.
+"""Make the word lists of `features.lexicons.WordLists` from packages with a free licence.
 
     pip install names==0.3.0 drug-named-entity-recognition==2.0.9
     python benchmarks/word_lists.py

@@ -7,8 +7,7 @@
 - `orthography`: `Shapes`, `Affixes`, `CapitalRun`
 - `patterns`: `Patterns`, expressions of known form such as dates and telephone numbers
 - `languages`: `LANGUAGES`, words of each language from data files (`Language`)
-- `lexicons`: `WordClasses`, `Gazetteers`: classes of words and names of places
-- `word_lists`: `WordLists`, large lists of names, common words and drugs
+- `lexicons`: `WordClasses`, `Gazetteers`, `WordLists`: classes of words, names of places, large lists of words
 - `pos`: `TextBlobTagger`, `NltkTagger`, `POS_BACKENDS`, `PosFeatures`
 - `extractor`: `FeatureSet`, the sets `PAPER_FEATURES`, `STRONG_FEATURES`, `SURFACE`; `feature_set`, `add_feature_set`,
   and `to_dicts`, features for sklearn-crfsuite
@@ -25,14 +24,13 @@ from features.extractor import (
     feature_set,
     to_dicts,
 )
-from features.lexicons import Gazetteers, WordClasses
+from features.lexicons import Gazetteers, WordClasses, WordLists
 from features.orthography import Affixes, CapitalRun, Shapes
 from features.patterns import Patterns
 from features.pos import POS_BACKENDS, NltkTagger, PosFeatures, PosTag, PosTagger, PosUnavailable, TextBlobTagger
 from features.sentences import split_sentences
 from features.tokenizer import Token, tokenize
 from features.tokens import Sentence
-from features.word_lists import WordLists
 
 __all__ = [
     "FEATURE_SETS",

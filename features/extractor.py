@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 
 from features.columns import Column, Conjunction, Extractor, SentenceBatch, WordColumn
 from features.context import ContextWords, FarWords, Layout, NGrams, PrefixWords, SentencePosition
-from features.lexicons import Gazetteers, WordClasses
+from features.lexicons import Gazetteers, WordClasses, WordLists
 from features.orthography import Affixes, CapitalRun, Shapes
 from features.patterns import Patterns
 from features.pos import POS_BACKENDS, PosFeatures
 from features.tokens import Sentence
-from features.word_lists import WordLists
 
 _OF_LANGUAGES = (Patterns, WordClasses, Gazetteers, WordLists)
 
@@ -72,10 +71,7 @@ class FeatureSet(Extractor):
     def with_languages(self, languages: tuple[str, ...]) -> FeatureSet:
         """The same set with the words of some languages."""
         extractors = (
-            replace(one, languages=languages)
-            if isinstance(one, Patterns | WordClasses | Gazetteers | WordLists)
-            else one
-            for one in self.extractors
+            replace(one, languages=languages) if isinstance(one, _OF_LANGUAGES) else one for one in self.extractors
         )
         return replace(self, extractors=tuple(extractors))
 

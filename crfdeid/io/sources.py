@@ -15,7 +15,6 @@ from typing import NamedTuple, cast
 
 from crfdeid.errors import DataError, EmptyInputError, MismatchError, MissingExtraError, UnknownNameError, UsageError
 from crfdeid.io.date_columns import FIRST_ROWS, Sureness, date_in, most_sure
-from crfdeid.io.identifier_columns import IdentifierWatch
 from crfdeid.io.journal import STATE_FOLDER
 from crfdeid.io.records import Columns, Failure, FileFormat, Note, NoteFile, Record, Writer
 from crfdeid.known_phi.patients import folder_patient
@@ -106,6 +105,8 @@ def identifier_columns(files: Iterable[NoteFile | Failure], columns: Columns) ->
 
     The first rows of the first `_WATCHED_TABLES` tables are read.
     """
+    from crfdeid.io.identifier_columns import IdentifierWatch  # noqa: PLC0415  Tables alone have columns.
+
     names: dict[str, None] = {}  # in order
     tables = (file for file in files if isinstance(file, NoteFile) and file.path.suffix.lower() in _TABLES)
     for file in islice(tables, _WATCHED_TABLES):

@@ -30,7 +30,6 @@ from crfdeid.known_phi.folding import fold_to_alnum
 from crfdeid.known_phi.identifiers import IDENTIFIER_KINDS, PatientIdentifiers, cell_text, whole_number
 from crfdeid.known_phi.names import is_placeholder, unsearched_reason
 from crfdeid.secrets import short_digest
-from crfdeid.utils.tables import open_table
 from features.languages import LANGUAGES
 from features.tokenizer import normal_form
 
@@ -277,6 +276,8 @@ def read_patient_table(path: Path, columns: Sequence[PatientColumn] = ()) -> Pat
         DataError: the file or a line is invalid. The message names the line and contains no value.
         SettingError: the kind of a column does not follow from its name.
     """
+    from crfdeid.utils.tables import open_table  # noqa: PLC0415  Few runs have such a file.
+
     problem = "the header needs a column 'patient' or 'file', and not both"
     header, rows = open_table(path, lambda names: len(_TABLE_KEYS.intersection(names)) == 1, problem=problem)
     (key,) = _TABLE_KEYS.intersection(header)

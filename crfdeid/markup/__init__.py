@@ -1,25 +1,28 @@
 """Notes in markup: RTF, HTML, HL7 and others are recognised, and never redacted as prose by accident.
 
-recognise.py   the format of a text that is no prose, by its first characters or the density of its codes
-formats.py     one table of the formats that are read, and `read_markup`
+recognise.py   one table of the formats that are read; the format of a text, by its first characters or the density of
+               its codes; `read_markup`
 blocks.py      the visible text of a document, with a map to its source, and the way back
 html.py, rtf.py, hl7.py, fhir.py   readers: source -> `MarkupText`
 words.toml     elements, attributes, destinations and fields that the readers treat in one way
 """
 
-from crfdeid.markup.blocks import MarkupText, Written, write
-from crfdeid.markup.formats import MARKUP_CHOICES, MARKUP_SUFFIXES, STRUCTURED_CHOICES, read_markup
-from crfdeid.markup.recognise import Markup, find_markup, require_prose
+from crfdeid.markup.recognise import (
+    MARKUP_CHOICES,
+    MARKUP_SUFFIXES,
+    STRUCTURED_CHOICES,
+    Markup,
+    find_markup,
+    read_markup,
+    require_prose,
+)
 
 __all__ = [
     "MARKUP_CHOICES",
     "MARKUP_SUFFIXES",
     "STRUCTURED_CHOICES",
     "Markup",
-    "MarkupText",
-    "Written",
     "find_markup",
     "read_markup",
     "require_prose",
-    "write",
 ]

@@ -15,8 +15,17 @@ from functools import lru_cache, partial
 from typing import NamedTuple
 
 from crfdeid.errors import MarkupError
-from crfdeid.markup.blocks import BlockBuilder, Edit, MarkupText, Piece, Structured, gap, read_words, word_sets
-from crfdeid.markup.formats import add_block
+from crfdeid.markup.blocks import (
+    BlockBuilder,
+    Edit,
+    MarkupText,
+    Piece,
+    Structured,
+    add_block,
+    gap,
+    read_words,
+    word_sets,
+)
 
 _TYPES = word_sets("hl7")
 _FIELDS = {

@@ -1,11 +1,28 @@
-"""Recognition of texts that are no prose, such as RTF: a model would miss the PHI that their codes split or spell."""
+"""Formats of notes in markup: one table of those that are read, and recognition of texts that are no prose.
+
+A model would miss PHI that codes split or spell. Prose needs this module alone; readers are imported on use.
+"""
 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
 
 from crfdeid.errors import MarkupError
+
+if TYPE_CHECKING:
+    from crfdeid.markup.blocks import MarkupText
+
+READERS = {name: f"crfdeid.markup.{name}:read_{name}" for name in ("html", "rtf", "hl7", "fhir")}
+"""Format -> its reader, a function from the source to `MarkupText`."""
+MARKUP_SUFFIXES = {".html": "html", ".htm": "html", ".rtf": "rtf", ".hl7": "hl7"}
+"""Suffix of a file -> its format."""
+MARKUP_CHOICES = ("auto", "plain", *READERS)
+"""Treatment of texts: recognise markup, read every text as prose, or read every text as one format."""
+
+STRUCTURED_CHOICES = ("refuse", "keep", "blank")
+"""Treatment of fields that name the patient and are no text for a model."""
 
 _TITLES = {
     "rtf": "RTF",
@@ -130,3 +147,27 @@ def unread(markup: Markup) -> MarkupError:
     """Return the error of a text whose markup is not read."""
     remedy = "give the text alone, or --markup plain to read the codes as prose and expect misses"
     return MarkupError(f"looks like {markup.title}: {remedy}")
+
+
+def read_markup(text: str, markup: str = "auto") -> MarkupText | None:
+    """Read a text in markup; None for prose.
+
+    Args:
+        text: the text.
+        markup: one of `MARKUP_CHOICES`.
+
+    Raises:
+        MarkupError: the text is in a format that is not read, or violates its format.
+    """
+    if markup == "plain":
+        return None
+    if markup == "auto":
+        found = find_markup(text)
+        if found is None:
+            return None
+        if found.name not in READERS:
+            raise unread(found)
+        markup = found.name
+    module, _, name = READERS[markup].partition(":")
+    reading: MarkupText = getattr(import_module(module), name)(text)
+    return reading

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
-from typing import NamedTuple
 
 from crfdeid.documents import Document, text_digest
 from crfdeid.errors import FormatError, MarkupError, shorten_list
 from crfdeid.io.records import Note
 from crfdeid.known_phi.identifiers import PatientIdentifiers
 from crfdeid.known_phi.patients import patient_name
-from crfdeid.markup import MarkupText, read_markup, write
+from crfdeid.markup import read_markup
+from crfdeid.markup.blocks import MarkupText, write
 from crfdeid.redaction.policy import Policy
 from crfdeid.redaction.record import RedactionRecord, ReplacedSpan
 from crfdeid.redaction.redact import Recorded, Redaction
@@ -21,32 +21,12 @@ _DROPPED = "UNREAD"
 """Type of a part that cannot be read, such as an image."""
 
 
-class ReadNote(NamedTuple):
-    """A note for a model.
-
-    Attributes:
-        note: the note with its visible text, and with the identifiers of its structured part.
-        markup: the map to its source; None for prose.
-    """
-
-    note: Note
-    markup: MarkupText | None
-
-
-def markup_of(note: Note, policy: Policy) -> str:
-    """Return the format of a note, as of `crfdeid.markup.read_markup`: that of its file, else the policy's."""
-    return policy.markup if policy.markup == "plain" else note.markup or policy.markup
-
-
-def read_note(note: Note, policy: Policy) -> ReadNote:
-    """Read a note in markup, and treat its structured part as a policy says.
+def readable_note(note: Note, markup: MarkupText, policy: Policy) -> tuple[Note, MarkupText]:
+    """Return a note with its visible text and the identifiers of its structured part, treated as a policy says.
 
     Raises:
-        MarkupError: the note cannot be read, or has fields that name the patient and are to be refused.
+        MarkupError: the note has fields that name the patient and are to be refused.
     """
-    markup = read_markup(note.text, markup_of(note, policy))
-    if markup is None:
-        return ReadNote(note, None)
     own = markup.structured
     if own.fields and policy.structured == "refuse":
         fields = shorten_list(own.fields)
@@ -56,7 +36,7 @@ def read_note(note: Note, policy: Policy) -> ReadNote:
     known = [*filter(None, [note.known, _identifiers(own.identifiers)])]
     joined = known[0].joined(*known[1:]) if known else None
     patient = patient_name(own.patient) if note.patient is None else note.patient
-    return ReadNote(note._replace(text=markup.text, known=joined, patient=patient), markup)
+    return note._replace(text=markup.text, known=joined, patient=patient), markup
 
 
 def _identifiers(pairs: Iterable[tuple[str, str]]) -> PatientIdentifiers | None:
@@ -69,9 +49,9 @@ def _identifiers(pairs: Iterable[tuple[str, str]]) -> PatientIdentifiers | None:
     return PatientIdentifiers.of(valid) if valid else None
 
 
-def split_at_blocks(document: Document, markup: MarkupText | None) -> Document:
+def split_at_blocks(document: Document, markup: MarkupText) -> Document:
     """Split the spans of a document's visible text that go from one block to another, such as to a comment."""
-    if markup is None or not markup.breaks:
+    if not markup.breaks:
         return document
     spans = {span: tuple(markup.within_blocks(span)) for span in document.spans}
     return replace(

@@ -16,25 +16,33 @@ from typing import TYPE_CHECKING, Any
 from crfdeid.documents import Document
 from crfdeid.errors import DataError, MismatchError, OptionConflictError, SecretError
 from crfdeid.io.date_columns import DateColumns
-from crfdeid.io.records import LONGEST_NOTE, RAW_LINES, Columns, Note, NoteResult
+from crfdeid.io.records import (
+    LONGEST_NOTE,
+    RAW_LINES,
+    Columns,
+    Note,
+    NoteResult,
+    count_concepts,
+    count_sources,
+    count_words,
+)
 from crfdeid.io.worker import Result, isolate_failures, require_no_mojibake
 from crfdeid.known_phi.patients import read_columns
-from crfdeid.markup import require_prose
+from crfdeid.markup import read_markup, require_prose
 from crfdeid.model_card.card import model_digest, read_card
 from crfdeid.model_card.drift import DriftProfile, NoteReader, drift_measures
 from crfdeid.model_card.pretrained import find_model
 from crfdeid.pipeline import Deidentifier, load
-from crfdeid.redaction.counts import count_concepts, count_sources, count_words
-from crfdeid.redaction.in_markup import ReadNote, markup_of, read_note, split_at_blocks, write_redaction
 from crfdeid.redaction.operators import NoteContext
 from crfdeid.redaction.policy import Operators, Policy
-from crfdeid.redaction.redact import Redaction, redact_by
+from crfdeid.redaction.redact import Recorded, Redaction, redact_by
 from crfdeid.secrets import KeyFiles, Keys
 from crfdeid.serialization import ModelFolder, has_private_vocabulary, open_model
 from crfdeid.thresholds import chosen_sensitivity, warn_of_low_ppv
 from crfdeid.utils.process import one_thread
 
 if TYPE_CHECKING:
+    from crfdeid.markup.blocks import MarkupText
     from crfdeid.review.sampling import Candidate
 
 # Models loaded at a time: a table has a column of notes or two, and a model takes 100 MB to 1 GB.
@@ -196,17 +204,24 @@ class Redactor:
             return self.columns
         return replace(self.columns, dates=replace(self.columns.dates, keys=_read(self.keys, secret=True)))
 
-    def read(self, note: Note) -> ReadNote:
-        """Read a note that is to be redacted.
+    def read(self, note: Note) -> tuple[Note, MarkupText | None]:
+        """Return a note as a model reads it, and for a note in markup the map to its source.
 
         Raises:
             DataError: it is in markup that is not read, or in mojibake, unless the policy accepts that.
         """
-        spans_only = self.policy.operator_table is None or self.concepts
+        policy = self.policy
+        form = policy.markup if policy.markup == "plain" else note.markup or policy.markup
+        spans_only = policy.operator_table is None or self.concepts
         if spans_only:  # They would be those of the codes.
-            require_prose(note.text, markup_of(note, self.policy))
+            require_prose(note.text, form)
         self._require_intact(note.text)
-        return ReadNote(note, None) if spans_only else read_note(note, self.policy)
+        markup = None if spans_only else read_markup(note.text, form)
+        if markup is None:
+            return note, None
+        from crfdeid.redaction.in_markup import readable_note  # noqa: PLC0415  Few notes are in markup.
+
+        return readable_note(note, markup, policy)
 
     def require_prose(self, text: str) -> None:
         """Refuse a text as `read` does, and any text in markup."""
@@ -326,8 +341,8 @@ class StartedRedactor:
         """
         note, markup = self.redactor.read(Note("", text, None))
         document = self.model.annotate(note.text, known=note.known)
-        done = self.hide(split_at_blocks(document, markup), patient=note.patient if patient is None else patient)
-        return done.document if markup is None else write_redaction(markup, done).document
+        done = self.hide(_in_blocks(document, markup), patient=note.patient if patient is None else patient)
+        return _in_source(done, markup).document
 
     def hide(self, document: Document, *, patient: str | float | None = None, marked: bool = True) -> Redaction:
         """Replace the spans of a document by the policy; a policy of spans only writes labels.
@@ -345,7 +360,7 @@ class StartedRedactor:
         read = [self.redactor.read(note) for note in notes]
         unmarked = (Document(note.id, note.text) for note, _ in read)
         found = self.model.annotate_documents(unmarked, known=[note.known for note, _ in read])
-        documents = [split_at_blocks(document, one.markup) for document, one in zip(found, read, strict=True)]
+        documents = [_in_blocks(document, markup) for document, (_, markup) in zip(found, read, strict=True)]
         rated: Iterable[Candidate | None] = repeat(None)
         if self.redactor.with_completeness:
             from crfdeid.review.sampling import candidates  # noqa: PLC0415
@@ -353,22 +368,22 @@ class StartedRedactor:
             rated = candidates(documents, self.model.tagger, threshold=self.model.threshold)
         return [
             replace(
-                self._measured(self._result(document, note), document.text),
+                self._measured(self._result(document, *one_read), document.text),
                 p_no_miss=None if one is None else one.p_no_miss,
             )
-            for (document, note), one in zip(zip(documents, read, strict=True), rated, strict=False)
+            for (document, one_read), one in zip(zip(documents, read, strict=True), rated, strict=False)
         ]
 
-    def _result(self, document: Document, read: ReadNote) -> NoteResult:
+    def _result(self, document: Document, note: Note, markup: MarkupText | None) -> NoteResult:
         found = Counter(span.label for span in document.spans)
         concepts = count_concepts(document) if self.redactor.concepts else None
         sources = count_sources(document) if self.redactor.evidence else None
         if self.redactor.policy.operator_table is None:
             return NoteResult(document, found=found, concepts=concepts, sources=sources)
-        done = self.hide(document, patient=read.note.patient, marked=False)  # The results are texts.
+        done = self.hide(document, patient=note.patient, marked=False)  # The results are texts.
         words, hidden_words = count_words(document, [part.span for part in done.parts if not part.operator.keeps])
         remaining = None if concepts is None else count_concepts(done.document)
-        written = done if read.markup is None else write_redaction(read.markup, done)
+        written = _in_source(done, markup)
         return NoteResult(
             written.document,
             found=found,
@@ -393,6 +408,24 @@ class StartedRedactor:
         measures = self._reader.measure(text, result.found)
         raised = chosen_sensitivity(self.card, self.redactor.policy.sensitivity) is not None
         return replace(result, measures=measures, drift_warnings=drift_measures(self._profile, measures, raised=raised))
+
+
+def _in_blocks(document: Document, markup: MarkupText | None) -> Document:
+    """Return a document whose spans end where the blocks of its markup do."""
+    if markup is None:
+        return document
+    from crfdeid.redaction.in_markup import split_at_blocks  # noqa: PLC0415
+
+    return split_at_blocks(document, markup)
+
+
+def _in_source(done: Redaction, markup: MarkupText | None) -> Redaction | Recorded:
+    """Return a redaction as it is, or for a note in markup that of its source."""
+    if markup is None:
+        return done
+    from crfdeid.redaction.in_markup import write_redaction  # noqa: PLC0415
+
+    return write_redaction(markup, done)
 
 
 @lru_cache(maxsize=_MODELS)

@@ -8,8 +8,7 @@ from faker.providers.person.yo_NG import Provider as Yoruba
 
 from features import FEATURE_SETS, Sentence, WordLists
 from features.languages import DEFAULT_LANGUAGES
-from features.lexicons import fold_word
-from features.word_lists import lists_of
+from features.lexicons import fold_word, lists_of
 
 
 @pytest.mark.parametrize(

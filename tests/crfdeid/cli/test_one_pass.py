@@ -55,7 +55,7 @@ def test_a_command_opens_each_file_of_the_model_once_and_few_modules(command: st
     done = subprocess.run([*map(str, arguments)], capture_output=True, text=True, check=True, timeout=300)
     opened, modules = json.loads(done.stdout.splitlines()[-1])
     assert Counter(opened) == dict.fromkeys(("model.json", "weights.npz", "card.json", "site.json"), 1)
-    assert modules <= 81 or command == "tag"  # which also needs the corpus formats
+    assert modules <= 80 or command == "tag"  # which also needs the corpus formats
 
 
 @pytest.mark.parametrize("name", ["rules", "hybrid"])
@@ -68,7 +68,7 @@ def test_a_model_with_rules_executes_few_modules(name: str, tmp_path: Path) -> N
     options = [tmp_path / "model", tmp_path / "note.txt", "--output", tmp_path / "out"]
     arguments = [sys.executable, "-c", RUN, "", "redact", *options]
     done = subprocess.run([*map(str, arguments)], capture_output=True, text=True, check=True, timeout=300)
-    assert json.loads(done.stdout.splitlines()[-1])[1] <= 95
+    assert json.loads(done.stdout.splitlines()[-1])[1] <= 88
 
 
 def test_the_report_has_the_number_and_lowest_score_of_each_source(model: Path, tmp_path: Path) -> None:

@@ -20,7 +20,8 @@ from crfdeid.documents import Span
 from crfdeid.errors import MarkupError
 from crfdeid.io.records import Failure, Note, NoteResult
 from crfdeid.known_phi.identifiers import PatientIdentifiers
-from crfdeid.markup import MarkupText, read_markup, write
+from crfdeid.markup import read_markup
+from crfdeid.markup.blocks import MarkupText, write
 from crfdeid.redaction.redactor import StartedRedactor
 from crfdeid.secrets import Keys
 
