@@ -105,11 +105,11 @@ def identifier_columns(files: Iterable[NoteFile | Failure], columns: Columns) ->
 
     The first rows of the first `_WATCHED_TABLES` tables are read.
     """
-    from crfdeid.io.identifier_columns import IdentifierWatch  # noqa: PLC0415  Tables alone have columns.
-
     names: dict[str, None] = {}  # in order
     tables = (file for file in files if isinstance(file, NoteFile) and file.path.suffix.lower() in _TABLES)
     for file in islice(tables, _WATCHED_TABLES):
+        from crfdeid.io.identifier_columns import IdentifierWatch  # noqa: PLC0415  Tables alone have columns.
+
         watch = IdentifierWatch()
         with suppress(DataError, UsageError):  # the run reports it
             for _ in islice(read_file(file, replace(columns, watch=watch.see)), FIRST_ROWS):

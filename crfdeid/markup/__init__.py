@@ -4,6 +4,7 @@ recognise.py   one table of the formats that are read; the format of a text, by 
                its codes; `read_markup`
 blocks.py      the visible text of a document, with a map to its source, and the way back
 html.py, rtf.py, hl7.py, fhir.py   readers: source -> `MarkupText`
+nested.py      markup in a field of a message
 words.toml     elements, attributes, destinations and fields that the readers treat in one way
 """
 

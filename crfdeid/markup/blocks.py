@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 
 from crfdeid.documents import Span
 from crfdeid.errors import MarkupError
-from crfdeid.markup.recognise import read_markup
 
 BREAK = "\n\n"
 """Text between two blocks."""
@@ -270,25 +269,6 @@ def project(outer: Sequence[Piece], inner: MarkupText) -> tuple[list[Piece], lis
 
 def _spelled_twice(text: str, *, outer: Spell, inner: Spell) -> str:
     return outer(inner(text))
-
-
-def add_block(builder: BlockBuilder, pieces: list[Piece], markup: str = "auto") -> None:
-    """Add a text that may be in markup itself, such as RTF in a field of HL7, to the blocks of a document.
-
-    Args:
-        builder: the document's blocks.
-        pieces: the runs of the text.
-        markup: as of `read_markup`.
-
-    Raises:
-        MarkupError: as of `read_markup`, or the text is a message.
-    """
-    inner = read_markup("".join(piece.text for piece in pieces), markup)
-    if inner is not None and inner.format in ("fhir", "hl7"):
-        raise MarkupError("a message in a field of another: redact it alone", offset=pieces[0].start)
-    found, dropped = (pieces, []) if inner is None else project(pieces, inner)
-    builder.side.append(found)
-    builder.dropped += dropped
 
 
 def word_sets(format: str) -> Mapping[str, frozenset[str]]:

@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from crfdeid.errors import MarkupError
-from crfdeid.markup.blocks import BlockBuilder, Edit, MarkupText, Piece, Structured, add_block, word_sets
+from crfdeid.markup.blocks import BlockBuilder, Edit, MarkupText, Piece, Structured, word_sets
+from crfdeid.markup.nested import add_block
 from crfdeid.utils.json import DECODER
 
 _WORDS = word_sets("fhir")

@@ -21,11 +21,11 @@ from crfdeid.markup.blocks import (
     MarkupText,
     Piece,
     Structured,
-    add_block,
     gap,
     read_words,
     word_sets,
 )
+from crfdeid.markup.nested import add_block
 
 _TYPES = word_sets("hl7")
 _FIELDS = {
