@@ -73,6 +73,7 @@ def institution_words(locale: str) -> InstitutionWords:
     kept |= {*map(casefold_accents, names.titles | names.particles)}
     entries = partial(surrogate_entries, locale, "institutions")
     before, after = entries("initials_before"), entries("initials_after")
+    larger = pack.entries("surrogates", "institutions", "larger")
     return InstitutionWords(
         kept,
         name_forms(pack.code, "institutions"),
@@ -85,8 +86,8 @@ def institution_words(locale: str) -> InstitutionWords:
         if before or after
         else None,
         pack.entries("surrogates", "institutions", "generic"),
-        folded_in(locale, "institutions", "demonyms"),
-        pack.entries("surrogates", "institutions", "larger"),
+        folded_in(locale, "institutions", "demonyms") if larger else frozenset(),  # "Navarro" is a name elsewhere
+        larger,
         folded_in(locale, "institutions", "before_first_names"),
         tuple(forms_of_month[0] for forms_of_month in pack.months),
         folded_in(locale, "places", "articles") or pack.function_words.union(pack.particles),

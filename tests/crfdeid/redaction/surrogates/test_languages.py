@@ -262,6 +262,14 @@ def test_institutions_keep_their_kind(locale: str, text: str, form: str, secret:
     assert regex.fullmatch(form, found)
 
 
+@pytest.mark.parametrize("locale", [pack.locale for pack in LANGUAGES.values()])
+@pytest.mark.parametrize("name", ["Navarro", "Gallego", "Johnson Navarro"])
+def test_an_adjective_of_a_spanish_region_is_a_family_name_elsewhere(locale: str, name: str) -> None:
+    text = f"{name} Hospital" if locale.startswith("en") else f"Hospital {name}"
+    (found,) = new_values(f"{{HOSPITAL:{text}}}", locale)
+    assert found != text and set(name.split()).isdisjoint(found.split())
+
+
 KINDS = {
     "en_US": "Dialysis/Imaging/Hospice/Rehab/Urgent Care/Pharmacy/Surgery Center/Nursing Home/Home Health"
     "/Behavioral Health/Assisted Living/Skilled Nursing Facility/Eye Clinic/Sleep Lab/Pediatrics/Physical Therapy"
