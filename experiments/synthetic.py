@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from importlib.metadata import version
 from pathlib import Path
+from string import Template
 from types import SimpleNamespace
 
 from crfdeid.cli.run import run_click, run_command
@@ -21,6 +24,7 @@ from crfdeid.registry import profile_name
 from crfdeid.utils.folders import require_new
 from crfdeid.validation import MOST_SEED
 from experiments.core.options import Command, Option
+from features.languages import LANGUAGES as LANGUAGE_PACKS
 
 
 def marked(document: Document) -> str:
@@ -51,6 +55,38 @@ def counts_table(corpus: Splits) -> str:
         name = "all spans" if layer == PHI else f"all {layer}s"
         lines.append(f"| {name} | " + " | ".join(str(found.total()) for found in by_split) + " |")
     return "\n".join(lines)
+
+
+def data_card(corpus: Splits, options: SimpleNamespace) -> str:
+    """A data card of the notes, with the metadata that Hugging Face reads: content, origin, splits, limits, licence.
+
+    Args:
+        corpus: the notes.
+        options: of the command that made them.
+    """
+    command, language, kinds = [], "en", ""
+    for param in _PARAMS:
+        value = getattr(options, param.name)
+        if param.name not in ("notes", "output") and value not in (None, False, param.default):
+            command += [param.opts[0], *([] if param.is_flag else [str(value)])]
+    splits = "At least 60 % of the names and places of dev and test notes are in no training note."
+    if options.templates is not None:
+        templates = _templates(options.templates, options.language)
+        language = next(code for code, pack in LANGUAGE_PACKS.items() if pack.name.lower() == templates.language)
+        found = Counter(template.kind for template in templates.templates)
+        kinds = (
+            f"Kinds of notes, with their templates: {', '.join(f'{kind} {n}' for kind, n in sorted(found.items()))}."
+        )
+        splits = "A template belongs to one split. Most names of dev and test notes are in no training note."
+    card = Template(Path(__file__).with_name("templates").joinpath("data_card.md").read_text(encoding="utf-8"))
+    return card.substitute(
+        language=language,
+        counts=counts_table(corpus),
+        kinds=kinds,
+        command=shlex.join(command),
+        version=version("crfdeid"),
+        splits=splits,
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -125,8 +161,8 @@ _PARAMS = (
         "--output",
         file_path,
         metavar="DIR",
-        help="new folder for the notes in brat's format, as train/, dev/ and test/; with --concepts these are in phi/, "
-        "and again in concepts/ with the concepts marked",
+        help="new folder for a data card, and the notes in brat's format, as train/, dev/ and test/; with --concepts "
+        "these are in phi/, and again in concepts/ with the concepts marked",
     ),
 )
 
@@ -141,6 +177,7 @@ def _show(options: SimpleNamespace) -> None:
     print(counts_table(corpus))
     if options.output is not None:
         _write(corpus, options.output)
+        (options.output / "README.md").write_text(data_card(corpus, options), encoding="utf-8")
 
 
 def _corpus(options: SimpleNamespace) -> Splits:

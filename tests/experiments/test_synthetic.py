@@ -1,5 +1,8 @@
 """Printing notes of the synthetic corpus."""
 
+import re
+import shlex
+
 import pytest
 
 from crfdeid.corpora import read_corpus
@@ -27,6 +30,10 @@ def test_the_corpus_is_written_as_brat(tmp_path, capsys):
     assert main(["--seed", "7", "--output", str(tmp_path / "notes")]) == 0
     written = {name: read_corpus(tmp_path / "notes" / name) for name in ("train", "dev", "test")}
     assert written == {name: list(part) for name, part in generate("default", seed=7)._asdict().items()}
+    again = re.search(r"`python -m experiments.synthetic (.+?)`", (tmp_path / "notes" / "README.md").read_text())[1]
+    assert main([*shlex.split(again), "--output", str(tmp_path / "again")]) == 0
+    files = {path.relative_to(tmp_path / "notes") for path in (tmp_path / "notes").rglob("*.*")}
+    assert all((tmp_path / "again" / one).read_bytes() == (tmp_path / "notes" / one).read_bytes() for one in files)
     assert main(["--output", str(tmp_path / "notes")]) == 2
     assert "not an empty folder" in capsys.readouterr().err
 
@@ -60,6 +67,8 @@ def test_templates_of_a_folder_are_filled_and_written(tmp_path, capsys):
     out = capsys.readouterr().out
     assert out.count("|PATIENT] ") == 3
     assert "| notes | 3 | 0 | 0 |" in out
+    card = (tmp_path / "notes" / "README.md").read_text(encoding="utf-8")
+    assert "language: en\n" in card and "phone 1." in card and "| notes | 3 | 0 | 0 |" in card and "$" not in card
     templates = read_templates(tmp_path / "mine")
     assert read_corpus(tmp_path / "notes" / "train") == list(fill(templates, fillings=3, seed=2))
     assert main([*command, "--concepts"]) == 2
