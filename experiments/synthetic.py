@@ -130,7 +130,7 @@ _PARAMS = (
     Option(
         "--templates",
         file_path,
-        metavar="[english|spanish|DIR]",
+        metavar=f"[{'|'.join(LANGUAGES)}|DIR]",
         help="whole notes from the templates of a language, or of a folder, with the types of i2b2 2014; a template "
         "names its split",
     ),

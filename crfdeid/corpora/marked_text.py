@@ -8,7 +8,8 @@ backslash makes a bracket or a bar literal: ``\\[``, ``\\]``, ``\\|``.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import accumulate
 from random import Random
 from types import MappingProxyType
 from typing import NamedTuple
@@ -45,6 +46,20 @@ class MarkedText(NamedTuple):
         end = len(self.text) - 1
         inside = any(span.end > end for span in self.marks)
         return self if inside or not self.text.endswith(".") else self._replace(text=self.text[:-1])
+
+    def with_letters(self, letters: Sequence[str]) -> MarkedText:
+        """The same with other text for each of its letters, of any length; spans move along.
+
+        Example:
+            >>> MarkedText("Fr. Groß", (Span(4, 8, "PATIENT"),)).with_letters([*"Fr. Gro", "ss"]).spans
+            (Span(start=4, end=9, label='PATIENT'),)
+        """
+        offsets = [0, *accumulate(map(len, letters))]
+        phi, *others = (
+            tuple(Span(offsets[start], offsets[end], label) for start, end, label in marks)
+            for marks in (self.spans, *self.layers.values())
+        )
+        return MarkedText("".join(letters), phi, dict(zip(self.layers, others, strict=True)))
 
     def upper(self) -> MarkedText:
         """The same in capitals. Surrogates hold no letter whose capital has another length ("ß"): offsets stay."""

@@ -104,7 +104,7 @@ class Dates:
             return str(words["above_hundred"].format(self._age_words(rest)) if rest else words["hundred"])
         tens, ones = divmod(years, 10)
         ten = words["tens"][str(10 * tens)]
-        return f"{ten}{words['joint']}{words['small'][ones]}" if ones else str(ten)
+        return str(words["joined"].format(tens=ten, ones=words["small"][ones]) if ones else ten)
 
     def _forms(self, form: str) -> Sequence[str]:
         return list(self._tables.of_country("dates", self._country, form))

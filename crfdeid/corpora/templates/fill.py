@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from random import Random
 from typing import Any
@@ -22,6 +22,7 @@ _SENTENCES_DROPPED = (0.0, 0.0, 0.0, 0.1, 0.2)
 _ABBREVIATED_NOTES, _ABBREVIATED_WORDS = 0.35, 0.4
 _WRAPPED, _WRAP_WIDTHS, _WRAPPED_IN_SPANS = 0.25, (60, 72, 76, 80, 90), 0.5
 _ONE_RUN, _HEADINGS = 0.04, 0.2
+_WITHOUT_LETTERS = 0.08
 _CAPITALS, _SMALL, _SYSTEM_CASE = 0.03, 0.06, 0.85
 _SHORTEST_TO_THIN = 120  # characters of a line whose sentences may be dropped
 _NAMES = ("PATIENT", "DOCTOR")
@@ -83,7 +84,8 @@ def fill_one(
     note = Note(templates, template, rng, origins=origins)
     lines = _abbreviated(_draft(template, templates.language, rng), templates.language, rng)
     piece = join_parts((_tidy(render(line, note, rng)) for line in lines), "\n")
-    piece = _in_case(_laid_out(_tidy(_with_whole_names(piece)), rng), template.case, rng)
+    piece = _spelled(_with_whole_names(piece), template.case, tables_of(templates.language)["letters"], rng)
+    piece = _in_case(_laid_out(_tidy(piece), rng), template.case, rng)
     return Document(f"{template.name}-{filling}", piece.text, piece.spans, layers=piece.layers)
 
 
@@ -168,6 +170,20 @@ def _spellings(language: str) -> Sequence[tuple[Any, Sequence[str]]]:
     """Words outside slots, and other spellings of them."""
     table = tables_of(language)["spellings"]
     return [(regex.compile(rf"\{{[^{{}}]*\}}(*SKIP)(*FAIL)|{word}"), others) for word, others in table.items()]
+
+
+def _spelled(piece: MarkedText, case: str, letters: Mapping[str, str], rng: Random) -> MarkedText:
+    """The note with one full stop where a date ends a sentence ("am 3.2."), some without the letters of the language.
+
+    Capitals always: "ß" has none of its own.
+    """
+    text = [*piece.text]
+    for span in piece.spans:
+        if span.label == "DATE" and piece.text[span.end - 1 : span.end + 1] == "..":
+            text[span.end] = ""
+    if letters and (case == "upper" or rng.random() < _WITHOUT_LETTERS):
+        text = [letters.get(letter, letter) for letter in text]
+    return piece.with_letters(text)
 
 
 def _tidy(piece: MarkedText) -> MarkedText:

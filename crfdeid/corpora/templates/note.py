@@ -11,13 +11,14 @@ from typing import Any
 import regex
 
 from crfdeid.corpora.marked_text import FieldValue, MarkedText, render
-from crfdeid.corpora.synthetic.people import fill_pattern, strip_accents
+from crfdeid.corpora.synthetic.people import fill_pattern
 from crfdeid.corpora.templates.dates import Dates, without_article
 from crfdeid.corpora.templates.people import (
     WORD_FORMS,
     Character,
     People,
     login_parts,
+    plain,
     sex_word,
     write_name,
 )
@@ -223,6 +224,8 @@ class Note:
 
     def _sex(self, slot: Slot) -> FieldValue:
         patient = self._patient
+        if slot.number or slot.offset:
+            return FieldValue((slot.number, slot.offset)[patient.person.female])
         if slot.form == "letter":
             return FieldValue(str(self._tables["words"]["sex.letter"][patient.person.female]))
         return FieldValue(sex_word(self._tables, patient.years, self._rng, female=patient.person.female))
@@ -299,11 +302,12 @@ class Note:
 
         def draw() -> str:
             rng, accounts = self._rng, self._tables["accounts"]
-            odd = "".join(filter(str.isalpha, strip_accents(self.places.odd()))).lower()
+            letters = self._tables["letters"]
+            odd = "".join(filter(str.isalpha, plain(self.places.odd(), letters))).lower()
             hosts = "private_hosts" if rng.random() < _PRIVATE_MAIL else "work_hosts"
             host = self._choice(hosts).format(odd=odd)
             pattern = rng.choice(accounts[kind])
-            return str(pattern.format(**login_parts(owner.person), n=rng.randint(1, 99), odd=odd, host=host))
+            return str(pattern.format(**login_parts(owner.person, letters), n=rng.randint(1, 99), odd=odd, host=host))
 
         return FieldValue(self._keep(f"{kept} {kind}", draw) if kept else draw(), label)
 
@@ -319,13 +323,14 @@ def _word_patterns(words: tuple[str, ...], slots: str) -> tuple[Any, Any]:
 
 def _named(template: Template, words: Mapping[str, Sequence[str]], slots: str) -> Mapping[str, str]:
     """The word that a template has before or after a name, by slot."""
-    before, after = _word_patterns((*words["female"], *words["male"]), slots)
+    known = {word.lower(): word for word in (*words["female"], *words["male"])}
+    before, after = _word_patterns(tuple(known.values()), slots)
     found: dict[str, str] = {}
     for line in (line.text for section in template.sections for line in section.lines):
         for match in before.finditer(line):
-            found.setdefault(match[2], match[1].lower())
+            found.setdefault(match[2], known[match[1].lower()])
         for match in after.finditer(line):
-            found.setdefault(match[1], match[2].lower())
+            found.setdefault(match[1], known[match[2].lower()])
     return found
 
 
@@ -339,9 +344,8 @@ def _named_kin(tables: Tables, template: Template) -> Mapping[str, str]:
 def _named_sex(tables: Tables, template: Template) -> Mapping[str, bool]:
     """Whether people are women, whom a template gives a title or an occupation of one sex: "Sra. {other1.last}"."""
     words = tables["titles_of_sex"]
-    female = {word.lower() for word in words["female"]}
     found = _named(template, words, r"(?:doctor|staff|other)\d|author")
-    return {slot: word in female for slot, word in found.items()}
+    return {slot: word in words["female"] for slot, word in found.items()}
 
 
 @cache

@@ -55,6 +55,11 @@ def _dotted(person: Person, *, middle: bool) -> str:
     return f"{person.first[0]}.{person.middle[0] + '.' if middle else ''}{_initial(person.last)}."
 
 
+def _german_genitive(name: str) -> str:
+    """The name as an owner: "Müllers", and after a sibilant "Fuchs'"."""
+    return name + ("'" if name.endswith(("s", "ß", "x", "z")) else "s")
+
+
 # Forms with several spellings, of which each use draws one.
 _DRAWN: Mapping[str, Sequence[Callable[[Person], str]]] = {
     "initials": (
@@ -74,6 +79,8 @@ _FORMS: Mapping[str, Callable[[Person], str]] = {
     "letters": lambda p: f"{p.first[0]}{p.middle[0]}{_initial(p.last)}".upper(),
     "letters_lower": lambda p: f"{p.first[0]}{_initial(p.last)}".lower(),
     "short": lambda p: f"{p.first} {_initial(p.last)}.",
+    "first_genitive": lambda p: _german_genitive(p.first),
+    "last_genitive": lambda p: _german_genitive(p.last),
     "last_caps": lambda p: p.last.upper(),
     "first_caps": lambda p: p.first.upper(),
     "first_lower": lambda p: p.first.lower(),
@@ -93,7 +100,7 @@ def write_name(character: Character, form: str, rng: Random, *, not_initials: Co
     if form in _OF_CHARACTER:
         return _OF_CHARACTER[form](character)
     person = character.person
-    if form in ("last", "typo", "last_caps", "last_lower"):
+    if form in ("last", "typo", "last_caps", "last_lower", "last_genitive"):
         person = person._replace(last=character.called)
     if form == "typo":
         return _slip(person.last, rng)
@@ -108,9 +115,15 @@ def _slip(name: str, rng: Random) -> str:
     return typo(name, rng) if len(name) > 3 else name
 
 
-def login_parts(person: Person) -> dict[str, str]:
-    """The parts of login names and addresses: first and last name in small letters without accents, and initials."""
-    first, last = (_NOT_A_LETTER.sub("", strip_accents(name).lower()) or "x" for name in (person.first, person.last))
+def plain(text: str, letters: Mapping[str, str]) -> str:
+    """The text in the letters of English: by a table of a language ("ü" as "ue"), then without accents."""
+    return strip_accents("".join(letters.get(letter, letter) for letter in text))
+
+
+def login_parts(person: Person, letters: Mapping[str, str]) -> dict[str, str]:
+    """The parts of login names and addresses: first and last name in small letters of English, and initials."""
+    names = (plain(name, letters).lower() for name in (person.first, person.last))
+    first, last = (_NOT_A_LETTER.sub("", name) or "x" for name in names)
     return {"f": first, "l": last, "fi": first[0], "li": last[0]}
 
 
@@ -187,10 +200,9 @@ class People:
         sex = "female" if female else "male"
         first, middle = self._draw(given, sex), self._draw(given, sex)
         last, called = self._family(origin, role)
-        parts = (first, middle, last, called)
         if rng.random() < self._plans["accents_lost"]:
-            parts = (strip_accents(first), strip_accents(middle), strip_accents(last), strip_accents(called))
-        first, middle, last, called = parts
+            letters = self._tables["letters"]
+            first, middle, last, called = (plain(name, letters) for name in (first, middle, last, called))
         person = Person(first, middle, last, female)
         title = self._title(female=female, doctor=role in ("doctor", "author"))
         maiden = self._draw(names, "family")

@@ -31,7 +31,7 @@ ORGANISATIONS = (
 _FORMS: Mapping[str, str] = {
     **dict.fromkeys(PERSONS, " ".join((*FORMS, *WORD_FORMS, "email user dob age phone"))),
     **dict.fromkeys(PLACES, " ".join(("full short abbr caps address lower", *ORGANISATIONS))),
-    "day": "num short text textshort month_year year month weekday stamp iso",
+    "day": "num short text textshort month_year year month weekday week stamp iso",
     "dob": "num short text textshort month_year year month weekday stamp iso",
     "town": "caps lower",
     "country": "caps lower",
@@ -58,6 +58,7 @@ ID_KINDS = frozenset(_ID_KINDS.split())
 """Kinds of numbers, ``{id.KIND}``."""
 
 _SLOT = regex.compile(r"(?P<base>[A-Za-z]+?)(?P<number>\d*)(?P<offset>[+-]\d+[dwmy]?)?(?:\.(?P<form>\w+))?")
+_BY_SEX = regex.compile(r"sex:(?P<number>[^/{}]*)/(?P<offset>[^/{}]*)")
 _RANGE = regex.compile(r"range:(?P<number>[+-]?\d+[dwmy]?),(?P<offset>[+-]?\d+[dwmy]?)")
 _NUMBER = regex.compile(r"n:\d+(\.\d+)?-\d+(\.\d+)?")
 _LIST = regex.compile(r"(?P<base>[^{}]+?)(?:\.(?P<form>caps|Cap))?")
@@ -68,8 +69,9 @@ class Slot(NamedTuple):
 
     Attributes:
         base: its kind: "doctor"; of a list, its name.
-        number: "1"; of a range, the first offset.
-        offset: of a day, from the note's date: "-3", "+2w"; of a range, the second one.
+        number: "1"; of a range, the first offset; of a choice by sex, the word for a man.
+        offset: of a day, from the note's date: "-3", "+2w"; of a range, the second one; of a choice by sex, the word for
+            a woman.
         form: "last", or "".
     """
 
@@ -94,6 +96,8 @@ def parse_slot(text: str) -> Slot | None:
     """
     if found := _RANGE.fullmatch(text):
         return Slot("range", found["number"], found["offset"])
+    if found := _BY_SEX.fullmatch(text):
+        return Slot("sex", found["number"], found["offset"])
     if _NUMBER.fullmatch(text):
         return Slot("n")
     found = _SLOT.fullmatch(text)

@@ -98,7 +98,10 @@ class TemplateSet:
 
 @cache
 def built_in_templates(language: str) -> TemplateSet:
-    """The templates of the library: "english" or "spanish".
+    """The templates of the library.
+
+    Args:
+        language: one of `crfdeid.corpora.templates.tables.LANGUAGES`.
 
     Raises:
         UnknownNameError: no such language.

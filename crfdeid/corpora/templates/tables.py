@@ -17,7 +17,7 @@ from crfdeid.errors import UnknownNameError
 from crfdeid.utils.files import read_sections, read_toml
 
 _FOLDER = Path(__file__).parent
-LANGUAGES = ("english", "spanish")
+LANGUAGES = ("english", "spanish", "german")
 _LOCALE = regex.compile(r"[a-z]{2}(_[A-Z]{2})?")
 _LATIN_NAME = regex.compile(r"[\p{Latin}'’ .-]{2,30}")
 _DEAL_SEED = "names of templates"
