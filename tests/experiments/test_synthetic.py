@@ -75,6 +75,7 @@ def test_templates_of_a_folder_are_filled_and_written(tmp_path, capsys):
     assert main(["--templates", str(tmp_path / "none")]) == 1
 
 
-def test_templates_of_a_language_are_counted_by_split(capsys):
-    assert main(["--templates", "spanish"]) == 0
+@pytest.mark.parametrize("language", ["spanish", "german"])
+def test_templates_of_a_language_are_counted_by_split(language, capsys):
+    assert main(["--templates", language]) == 0
     assert "| PATIENT | " in capsys.readouterr().out

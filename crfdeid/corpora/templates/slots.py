@@ -70,8 +70,7 @@ class Slot(NamedTuple):
     Attributes:
         base: its kind: "doctor"; of a list, its name.
         number: "1"; of a range, the first offset; of a choice by sex, the word for a man.
-        offset: of a day, from the note's date: "-3", "+2w"; of a range, the second one; of a choice by sex, the word for
-            a woman.
+        offset: of a day, from the note's date: "-3", "+2w"; of a range, the second one; of a choice, that for a woman.
         form: "last", or "".
     """
 

@@ -154,8 +154,9 @@ def test_ages_of_90_and_more_are_phi_in_figures_and_words(filled):
         assert 90 <= int(figure) <= 104
         assert words.lower().startswith(("ninety", "one hundred"))
     assert not any(marked(note, "AGE") for note in filled("a {age}-year-old, {age.words}", head="kind=x | age=0-89"))
-    (note,) = filled("{age.words}", head="kind=x | age=93-93 | case=lower", count=1, language="spanish")
-    assert note.text.lower() == "noventa y tres"
+    for language, words in (("spanish", "noventa y tres"), ("german", "dreiundneunzig")):
+        (note,) = filled("{age.words}", head="kind=x | age=93-93 | case=lower", count=1, language=language)
+        assert note.text.lower() == words
 
 
 def test_dates_count_from_the_note_in_the_order_of_the_country(filled):
@@ -235,10 +236,42 @@ def test_the_span_of_a_month_is_whole_and_that_of_a_holiday_has_no_article(fille
         assert not marked(note, "DATE")[0].lower().startswith(("el ", "la "))
 
 
-def test_a_title_settles_the_sex_of_a_doctor(filled):
-    template = "Visto por la Dra. {doctor1.full}. {doctor1.he}"
-    for note in filled(template, head="kind=phone | country=es", language="spanish", count=40):
-        assert note.text.lower().endswith("ella")
+@pytest.mark.parametrize(
+    ("language", "before", "she"), [("spanish", "Visto por la Dra.", "ella"), ("german", "Konsil Frau Dr.", "sie")]
+)
+def test_a_title_settles_the_sex_of_a_doctor(language, before, she, filled):
+    for note in filled(f"{before} {{doctor1.full}}. {{doctor1.he}}", language=language, count=40):
+        assert note.text.lower().endswith(she)
+
+
+def test_a_slot_chooses_a_word_by_the_sex_of_the_patient(filled):
+    texts = {note.text.lower() for note in filled("{sex:Der/Die} Lehrer{sex:/in}, {he}", language="german")}
+    assert texts == {"der lehrer, er", "die lehrerin, sie"}
+
+
+def test_kin_keep_the_capital_of_their_language(filled):
+    texts = {
+        note.text for note in filled("Tochter {relative1.first}: {relative1.kin} {relative1.he}", language="german")
+    }
+    assert {text.rpartition(": ")[2] for text in texts} <= {"Tochter sie", "tochter sie", "TOCHTER SIE"}
+    assert any(text.endswith("Tochter sie") for text in texts)
+
+
+def test_a_date_at_the_end_of_a_sentence_has_one_full_stop(filled):
+    notes = filled("Kontrolle am {day.short}. Dann {day.short}, gut.", language="german", count=60)
+    assert not any(".." in note.text for note in notes)
+    assert any(note.text[note.spans[0].end - 1] == "." for note in notes)
+    assert any(note.text[note.spans[0].end] == "." for note in notes)
+
+
+def test_notes_in_capitals_spell_letters_that_have_none_with_others(filled):
+    notes = filled("Straße {patient.last} Öl {day}", head="kind=phone | case=upper", language="german", count=40)
+    capitals = [note for note in notes if note.text.isupper()]
+    assert len(capitals) > 20
+    for note in capitals:
+        check(note)
+        assert note.text.startswith("STRASSE ")
+        assert " OEL " in note.text
 
 
 def test_addresses_are_marked_part_by_part(filled):
@@ -257,10 +290,12 @@ def test_copies_in_other_spellings_and_layouts_keep_the_spans():
 
 
 LITERAL_PHI = {
-    "a name after a title": regex.compile(r"\b(?:Dr|Mr|Mrs|Ms|Dra|Sra|Dña)\.? (?!Juez)\p{Lu}\p{Ll}+"),
+    "a name after a title": regex.compile(
+        r"\b(?:Dr|Mr|Mrs|Ms|Dra|Sra|Dña|Frau|Herrn?)\.? (?!Juez|Koll|Dr|Prof)\p{Lu}\p{Ll}+"
+    ),
     "a long number": regex.compile(r"\d{6}"),
     "a telephone number": regex.compile(r"\b\d{3}[-. ]\d{3}[-. ]\d{4}\b"),
-    "a date": regex.compile(r"\b(?:19[3-9]|20[0-3])\d[-/]\d|\b\d{1,2}/\d{1,2}/(?:19|20)\d\d\b"),
+    "a date": regex.compile(r"\b(?:19[3-9]|20[0-3])\d[-/]\d|\b\d{1,2}([/.])\d{1,2}\1(?:19|20)\d\d\b"),
 }
 
 
@@ -308,6 +343,12 @@ def test_initials_spell_no_abbreviation_of_notes():
     }
     assert {text.replace(".", "") for text in texts} == {"MOD"}
     assert {write_name(someone, "letters", Random(0))} == {"MOD"}
+
+
+@pytest.mark.parametrize(("last", "genitive"), [("Müller", "Müllers"), ("Fuchs", "Fuchs'"), ("Groß", "Groß'")])
+def test_the_genitive_of_a_german_name(last, genitive):
+    someone = Character(Person("Jo", "Kai", last, True), last, "german", "", "", "", "", 40)
+    assert write_name(someone, "last_genitive", Random(0)) == genitive
 
 
 def test_people_of_a_note_have_different_names(filled):
