@@ -80,7 +80,7 @@ RECIPES = {
         10,
         {**_SMALL, "max_iterations": 70, "language": "de"},
         0.97,
-        notices=("Experimental: learned from 51 templates of invented notes alone, and measured on no other notes.",),
+        notices=("Experimental: learned from invented notes alone, and measured on no others.",),
         augment="layout",
     ),
 }

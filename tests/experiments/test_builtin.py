@@ -55,7 +55,7 @@ def test_a_shipped_model_finds_names_and_leaves_eponyms(name: str, note: str) ->
     assert "Babinski" in redacted  # by the most probable tags; the default may hide it
 
 
-@pytest.mark.parametrize("name", RECIPES.keys() & BUILT_IN_MODELS.keys())
+@pytest.mark.parametrize("name", sorted(RECIPES.keys() & BUILT_IN_MODELS.keys()))
 def test_a_shipped_model_is_small_and_whole(name: str) -> None:
     folder = find_model(name)
     assert sum(file.stat().st_size for file in folder.path.iterdir()) <= MOST_BYTES
