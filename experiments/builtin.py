@@ -60,7 +60,7 @@ class Recipe:
 _SMALL = {"max_iterations": 60, "min_freq": 2, "min_weight": 0.05, "keep_untried": True}
 RECIPES = {
     "english": Recipe(
-        "invented English notes", 8, {**_SMALL, "features": "lists", "language": "en"}, 0.985, further="synthetic"
+        "invented English notes", 6, {**_SMALL, "features": "lists", "language": "en"}, 0.985, further="synthetic"
     ),
     "spanish": Recipe(
         "MEDDOCAN, and invented Spanish notes",
