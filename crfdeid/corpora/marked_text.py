@@ -114,6 +114,27 @@ def wrap_part(piece: MarkedText, width: int, *, inside_spans: bool = False) -> M
     return piece._replace(text="".join(letters))
 
 
+def substitute(piece: MarkedText, pattern: regex.Pattern[str], replacement: str) -> MarkedText:
+    """Replace the matches of a pattern; spans move along.
+
+    A span that begins inside a match begins after its replacement.
+
+    Args:
+        piece: the text.
+        pattern: no match is empty.
+        replacement: a template of `regex.Match.expand`.
+
+    Example:
+        >>> piece = substitute(MarkedText("de Amiens", (Span(3, 9, "CITY"),)), regex.compile("de (?=A)"), "d'")
+        >>> piece.text, piece.spans
+        ("d'Amiens", (Span(start=2, end=8, label='CITY'),))
+    """
+    letters = [*piece.text]
+    for match in pattern.finditer(piece.text):
+        letters[match.start() : match.end()] = [match.expand(replacement), *[""] * (len(match[0]) - 1)]
+    return piece.with_letters(letters)
+
+
 _INNER_CHOICE = regex.compile(r"(?<!\\)\[((?:\\[\[\]|]|[^\[\]])*)(?<!\\)\]")
 _BAR = regex.compile(r"(?<!\\)\|")
 _ESCAPED = regex.compile(r"\\([\[\]|])")

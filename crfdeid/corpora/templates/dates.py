@@ -21,7 +21,7 @@ _HABIT_SHARE = 0.9
 """Share of a note's dates and times in its own form."""
 _JOINED_SHARE, _HOLIDAY_MONTHS = 0.4, 3
 _OLD_AGE = 90
-_ARTICLES = frozenset(("the", "el", "la", "los", "las"))
+_ARTICLE = regex.compile(r"(?:the|el|la|los|las|le|les) (?=\S)|l['’](?=\p{L})")
 
 
 class Dates:
@@ -118,6 +118,5 @@ class Dates:
 
 def without_article(text: str, label: str) -> MarkedText:
     """A day or place as PHI, without the small word before it ("the Fourth of July"), but with "4th"."""
-    first, space, rest = text.partition(" ")
-    start = len(first) + 1 if space and rest and first in _ARTICLES else 0
-    return MarkedText(text, (Span(start, len(text), label),))
+    article = _ARTICLE.match(text)
+    return MarkedText(text, (Span(article.end() if article else 0, len(text), label),))

@@ -9,7 +9,7 @@ from typing import Any
 
 import regex
 
-from crfdeid.corpora.marked_text import MarkedText, expand, join_parts, render, wrap_part
+from crfdeid.corpora.marked_text import MarkedText, expand, join_parts, render, substitute, wrap_part
 from crfdeid.corpora.synthetic.people import SplitName
 from crfdeid.corpora.templates.note import NO_STOP, Note
 from crfdeid.corpora.templates.syntax import Line, Section, Template, TemplateSet
@@ -83,8 +83,11 @@ def fill_one(
     rng = Random(f"{seed} {templates.language} {template.name} {filling}")
     note = Note(templates, template, rng, origins=origins)
     lines = _abbreviated(_draft(template, templates.language, rng), templates.language, rng)
-    piece = join_parts((_tidy(render(line, note, rng)) for line in lines), "\n")
-    piece = _spelled(_with_whole_names(piece), template.case, tables_of(templates.language)["letters"], rng)
+    piece = _with_whole_names(join_parts((_tidy(render(line, note, rng)) for line in lines), "\n"))
+    tables = tables_of(templates.language)
+    for before, after in tables.joins:
+        piece = substitute(piece, before, after)
+    piece = _spelled(piece, template.case, tables["letters"], rng)
     piece = _in_case(_laid_out(_tidy(piece), rng), template.case, rng)
     return Document(f"{template.name}-{filling}", piece.text, piece.spans, layers=piece.layers)
 

@@ -316,7 +316,7 @@ class Note:
 def _word_patterns(words: tuple[str, ...], slots: str) -> tuple[Any, Any]:
     """Some words before and after the name of someone."""
     choice = "|".join(map(regex.escape, words))
-    before = rf"(?i)\b({choice})[.,:]? [\"'(]?\{{({slots})\b(?!\.kin)"
+    before = rf"(?i)\b({choice}) ?[.,:]? [\"'(]?\{{({slots})\b(?!\.kin)"
     after = rf"(?i)\{{({slots})(?:\.(?!kin)\w+)?\}},? [(\[]*({choice})\b(?!/)"
     return regex.compile(before), regex.compile(after)
 

@@ -88,7 +88,11 @@ _FORMS: Mapping[str, Callable[[Person], str]] = {
     "spelled": lambda p: "-".join(p.last.replace(" ", "").upper()),
 }
 _INITIALS = ("initials", "letters", "letters_lower")
-_OF_CHARACTER: Mapping[str, Callable[[Character], str]] = {"nick": lambda c: c.nick, "maiden": lambda c: c.maiden}
+_OF_CHARACTER: Mapping[str, Callable[[Character], str]] = {
+    "nick": lambda c: c.nick,
+    "maiden": lambda c: c.maiden,
+    "maiden_caps": lambda c: c.maiden.upper(),
+}
 FORMS = frozenset((*_FORMS, *_OF_CHARACTER, "typo"))
 """Forms of a name that are PHI."""
 WORD_FORMS = ("title", "kin", "sex", "he", "He", "his", "His", "him")

@@ -17,7 +17,7 @@ from crfdeid.errors import UnknownNameError
 from crfdeid.utils.files import read_sections, read_toml
 
 _FOLDER = Path(__file__).parent
-LANGUAGES = ("english", "spanish", "german")
+LANGUAGES = ("english", "spanish", "german", "french")
 _LOCALE = regex.compile(r"[a-z]{2}(_[A-Z]{2})?")
 _LATIN_NAME = regex.compile(r"[\p{Latin}'’ .-]{2,30}")
 _DEAL_SEED = "names of templates"
@@ -65,6 +65,7 @@ class Tables:
         country: the country of notes that name none.
         countries: all countries.
         lists: lists for templates, besides those of the language's folder.
+        joins: patterns of words that change before a value ("de Amiens"), and what notes write instead ("d'Amiens").
     """
 
     def __init__(self, language: str) -> None:
@@ -74,6 +75,7 @@ class Tables:
         self.countries = frozenset((self.country, *self._tables["like"]))
         self._sections = read_sections(_FOLDER / "languages" / f"{language}_places.txt")
         pools = text_pools()
+        self.joins = [(regex.compile(before), after) for before, after in self._tables.get("joins", {}).items()]
         self.lists: Mapping[str, tuple[str, ...]] = {name: pools[name] for name in self._tables["shared_lists"]}
         self._words = {name: tuple(_entries(lines)) for name, lines in self._sections.items()}
         self._words |= {name: pools[name] for name in self._tables["shared_places"]}
