@@ -62,7 +62,7 @@ setup(
         "crfdeid.audit": ["templates/*"],
         "crfdeid.augmentation": ["*.txt"],
         "crfdeid.corpora.synthetic": ["*.toml", "*.txt"],
-        "crfdeid.corpora.templates": ["english/*.txt", "spanish/*.txt", "german/*.txt", "languages/*"],
+        "crfdeid.corpora.templates": ["english/*.txt", "spanish/*.txt", "german/*.txt", "french/*.txt", "languages/*"],
         "crfdeid.explain": ["templates/*"],
         "crfdeid.markup": ["*.toml"],
         "crfdeid.utils": ["*.css", "*.html"],

@@ -75,7 +75,7 @@ def test_templates_of_a_folder_are_filled_and_written(tmp_path, capsys):
     assert main(["--templates", str(tmp_path / "none")]) == 1
 
 
-@pytest.mark.parametrize("language", ["spanish", "german"])
+@pytest.mark.parametrize("language", ["spanish", "german", "french"])
 def test_templates_of_a_language_are_counted_by_split(language, capsys):
     assert main(["--templates", language]) == 0
     assert "| PATIENT | " in capsys.readouterr().out

@@ -7,7 +7,7 @@ note.py     facts of one note, and the values of its slots
 people.py   names and forms of people; places.py  towns, hospitals, employers; dates.py  dates, times, ages
 tables.py   facts of a language, by country: languages/*.toml and *.txt
 
-english/, spanish/ and german/ hold the templates and their lists.
+english/, spanish/, german/ and french/ hold the templates and their lists.
 """
 
 from crfdeid.corpora.templates.fill import fill, fill_one

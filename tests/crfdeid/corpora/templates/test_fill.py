@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crfdeid.augmentation import LayoutRewriter, in_capitals
-from crfdeid.corpora.synthetic.people import Person
+from crfdeid.corpora.synthetic.people import Person, strip_accents
 from crfdeid.corpora.templates import LANGUAGES, ORIGIN, built_in_templates, fill, fill_one, read_templates
 from crfdeid.corpora.templates.dates import without_article
 from crfdeid.corpora.templates.people import FORMS, Character, write_name
@@ -154,7 +154,11 @@ def test_ages_of_90_and_more_are_phi_in_figures_and_words(filled):
         assert 90 <= int(figure) <= 104
         assert words.lower().startswith(("ninety", "one hundred"))
     assert not any(marked(note, "AGE") for note in filled("a {age}-year-old, {age.words}", head="kind=x | age=0-89"))
-    for language, words in (("spanish", "noventa y tres"), ("german", "dreiundneunzig")):
+    for language, words in (
+        ("spanish", "noventa y tres"),
+        ("german", "dreiundneunzig"),
+        ("french", "quatre-vingt-treize"),
+    ):
         (note,) = filled("{age.words}", head="kind=x | age=93-93 | case=lower", count=1, language=language)
         assert note.text.lower() == words
 
@@ -229,15 +233,50 @@ def test_holidays_are_near_the_date_of_the_note(filled):
             assert today[5:7] in {"09", "10", "11", "12", "01", "02", "03"}
 
 
-def test_the_span_of_a_month_is_whole_and_that_of_a_holiday_has_no_article(filled):
-    for note in filled("{day.month_year}", head="kind=phone | country=es", language="spanish", count=60):
+@pytest.mark.parametrize("language", ["spanish", "french"])
+def test_the_span_of_a_month_is_whole_and_that_of_a_holiday_has_no_article(language, filled):
+    for note in filled("{day.month_year}", language=language, count=60):
         assert marked(note, "DATE") == [note.text]
-    for note in filled("{holiday}", head="kind=phone | country=es", language="spanish", count=60):
-        assert not marked(note, "DATE")[0].lower().startswith(("el ", "la "))
+    for note in filled("{holiday}", language=language, count=60):
+        assert not marked(note, "DATE")[0].lower().startswith(("el ", "la ", "le ", "l'"))
 
 
 @pytest.mark.parametrize(
-    ("language", "before", "she"), [("spanish", "Visto por la Dra.", "ella"), ("german", "Konsil Frau Dr.", "sie")]
+    ("slot", "label", "value", "written"),
+    [
+        ("de {town1}", "CITY", "[aeiouéèêœ].*", "d'"),
+        ("de {town1}", "CITY", "(havre|mans|puy|creusot).*", "du "),
+        ("de {town1}", "CITY", "(lyon|reims|vannes|brest|toul|dax|nancy|roubaix|bayonne|gap|pau|tours).*", "de "),
+        ("à {hospital1.full}", "HOSPITAL", "(chu|ch) .*", "au "),
+        ("à {hospital1.full}", "HOSPITAL", "hôpital .*", "à l'"),
+        ("à {hospital1.full}", "HOSPITAL", "(poly)?clinique .*", "à la "),
+    ],
+)
+def test_words_join_the_value_after_them(slot, label, value, written, filled):
+    found = [
+        (note, name)
+        for note in filled(f"Venu {slot}.", language="french", count=300)
+        for name in marked(note, label)
+        if regex.fullmatch(value, name.lower())
+    ]
+    assert found
+    for note, name in found:
+        assert strip_accents(note.text.lower()) == strip_accents(f"venu {written}{name.lower()}.")
+
+
+def test_the_possessive_agrees_with_the_kin_after_it(filled):
+    texts = {note.text.lower() for note in filled("Avec sa {relative1.kin}.", language="french", count=200)}
+    assert {"avec son fils.", "avec son amie.", "avec sa fille."} <= texts
+    assert not texts & {"avec sa mari.", "avec sa fils.", "avec sa épouse.", "avec sa amie."}
+
+
+@pytest.mark.parametrize(
+    ("language", "before", "she"),
+    [
+        ("spanish", "Visto por la Dra.", "ella"),
+        ("german", "Konsil Frau Dr.", "sie"),
+        ("french", "Sage-femme :", "elle"),
+    ],
 )
 def test_a_title_settles_the_sex_of_a_doctor(language, before, she, filled):
     for note in filled(f"{before} {{doctor1.full}}. {{doctor1.he}}", language=language, count=40):
@@ -291,7 +330,7 @@ def test_copies_in_other_spellings_and_layouts_keep_the_spans():
 
 LITERAL_PHI = {
     "a name after a title": regex.compile(
-        r"\b(?:Dr|Mr|Mrs|Ms|Dra|Sra|Dña|Frau|Herrn?)\.? (?!Juez|Koll|Dr|Prof)\p{Lu}\p{Ll}+"
+        r"\b(?:Dr|Dre|Mr|Mme|Mlle|Mrs|Ms|Dra|Sra|Dña|Frau|Herrn?)\.? (?!Juez|Koll|Dr|Prof)\p{Lu}\p{Ll}+"
     ),
     "a long number": regex.compile(r"\d{6}"),
     "a telephone number": regex.compile(r"\b\d{3}[-. ]\d{3}[-. ]\d{4}\b"),
