@@ -11,14 +11,11 @@ import html
 import re
 
 from crfdeid.markup.blocks import BlockBuilder, MarkupText, Piece, Spell, gap, word_sets
+from crfdeid.markup.runs import add_runs, escape
 
 _ATTRIBUTE = r"""\s++([A-Za-z_:@*][\w:.@-]*+)(?:\s*+=\s*+("[^"]*+"|'[^']*+'|[^\s"'<>`]++))?+"""
 _TAG = re.compile(rf"<(/?)([A-Za-z][\w:.-]*+)((?:{_ATTRIBUTE})*+)\s*+/?>")
 _ATTRIBUTES = re.compile(_ATTRIBUTE)
-_RUN = re.compile(
-    r"(?P<reference>&(?:\#[0-9]{1,7}|\#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});?)"
-    r"|(?P<space>[ \t\r\n\f]++)|(?:[^& \t\r\n\f]|\x20(?![ \t\r\n\f]))++|&"
-)
 _WORDS = word_sets("html")
 _BREAKS = {"td": "\t", "th": "\t"}
 _RAW = {name: re.compile(rf"</{name}\s*>", re.IGNORECASE) for name in ("script", "style", "textarea", "title")}
@@ -40,10 +37,6 @@ def read_html(source: str) -> MarkupText:
     reader = _Reader(source)
     reader.read(0, len(source), reader.builder.body)
     return reader.builder.done()
-
-
-def _escape(text: str) -> str:
-    return html.escape(text, quote=False)
 
 
 def _quoted(text: str) -> str:
@@ -145,15 +138,6 @@ class _Reader:
         return None
 
     def _text(
-        self, start: int, end: int, pieces: list[Piece], *, spell: Spell = _escape, folds: bool | None = None
+        self, start: int, end: int, pieces: list[Piece], *, spell: Spell = escape, folds: bool | None = None
     ) -> None:
-        folds = self._folds if folds is None else folds
-        for run in _RUN.finditer(self.source, start, end):
-            text = run[0]
-            if run.lastgroup == "reference":
-                text = html.unescape(text)
-            elif run.lastgroup == "space" and folds:
-                if not pieces or pieces[-1].start == pieces[-1].end:
-                    continue  # White space at the beginning of a line is not shown.
-                text = " "
-            pieces.append(Piece(text, *run.span(), spell, exact=text == run[0]))
+        add_runs(pieces, self.source, start, end, spell=spell, folds=self._folds if folds is None else folds)

@@ -19,7 +19,7 @@ def add_block(builder: BlockBuilder, pieces: list[Piece], markup: str = "auto") 
         MarkupError: as of `read_markup`, or the text is a message.
     """
     inner = read_markup("".join(piece.text for piece in pieces), markup)
-    if inner is not None and inner.format in ("fhir", "hl7"):
+    if inner is not None and inner.format in ("cda", "fhir", "hl7"):
         raise MarkupError("a message in a field of another: redact it alone", offset=pieces[0].start)
     found, dropped = (pieces, []) if inner is None else project(pieces, inner)
     builder.side.append(found)

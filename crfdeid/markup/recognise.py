@@ -14,9 +14,9 @@ from crfdeid.errors import MarkupError
 if TYPE_CHECKING:
     from crfdeid.markup.blocks import MarkupText
 
-READERS = {name: f"crfdeid.markup.{name}:read_{name}" for name in ("html", "rtf", "hl7", "fhir")}
+READERS = {name: f"crfdeid.markup.{name}:read_{name}" for name in ("html", "rtf", "hl7", "fhir", "cda")}
 """Format -> its reader, a function from the source to `MarkupText`."""
-MARKUP_SUFFIXES = {".html": "html", ".htm": "html", ".rtf": "rtf", ".hl7": "hl7"}
+MARKUP_SUFFIXES = {".html": "html", ".htm": "html", ".rtf": "rtf", ".hl7": "hl7", ".xml": "cda"}
 """Suffix of a file -> its format."""
 MARKUP_CHOICES = ("auto", "plain", *READERS)
 """Treatment of texts: recognise markup, read every text as prose, or read every text as one format."""

@@ -1,7 +1,8 @@
 """Places of a C-CDA document in which a value can be: templates with NAME for a value, children of `ClinicalDocument`.
 
 From the schema of CDA R2 (header, narrative block, clinical statements) and the C-CDA 2.1 templates of its header.
-"""  # ruff: noqa: E501  a template is one line
+"""
+# ruff: noqa: E501
 
 _SECTION = "<component><structuredBody><component><section>{}</section></component></structuredBody></component>"
 _NARRATIVE = {

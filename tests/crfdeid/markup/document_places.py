@@ -2,7 +2,8 @@
 
 DOCX: parts and elements of ECMA-376, parts 1 (WordprocessingML, DrawingML, relationships) and 2 (packages), and the
 namespaces that Word adds. Each place is a part and XML in it; "" is the package itself. PDF: ISO 32000-1.
-"""  # ruff: noqa: E501  a template is one line
+"""
+# ruff: noqa: E501
 
 BODY = "word/document.xml"
 _RUN = "<w:r><w:t>{}</w:t></w:r>"

@@ -10,6 +10,7 @@ from itertools import product
 from time import process_time
 from urllib.parse import unquote
 
+import cda_places
 import places
 import pytest
 from hypothesis import example, given
@@ -33,8 +34,9 @@ NAMES = [first + last for first, last in product(FIRST, LAST)]
 FRAMES = {"html": "<html><body>{}</body></html>", "rtf": r"{{\rtf1\ansi\ansicpg1252\deff0 {}\par}}"}
 FRAMES["hl7"] = "MSH|^~\\&|LAB|WARD|||20310304||ORU^R01|1|P|2.5.1\r{}\r"
 PLACES = {"html": places.HTML, "rtf": places.RTF, "hl7": places.HL7, "fhir": places.FHIR}
-FRAMES["fhir"] = "{}"
-REFUSED = {"document", "no segment", "data of an attachment"}
+PLACES["cda"] = cda_places.CDA
+FRAMES |= {"fhir": "{}", "cda": cda_places.FRAME}
+REFUSED = {"document", "no segment", "data of an attachment", "base64", "a document inside"}
 Spelling = Callable[[str], str]
 
 
