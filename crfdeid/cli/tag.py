@@ -43,7 +43,7 @@ def run(options: SimpleNamespace) -> int:
     from crfdeid.io import annotations  # noqa: PLC0415
     from crfdeid.io.records import NoteFile, Writer  # noqa: PLC0415
     from crfdeid.io.runner import OutputPlan  # noqa: PLC0415
-    from crfdeid.io.sources import TEXT_SUFFIXES  # noqa: PLC0415
+    from crfdeid.io.sources import NOTE_SUFFIXES  # noqa: PLC0415
     from crfdeid.registry import saved_traits  # noqa: PLC0415
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
@@ -69,7 +69,7 @@ def run(options: SimpleNamespace) -> int:
         return 0
 
     def targets(file: NoteFile) -> list[str]:
-        if form not in annotations.TABLE_FORMATS and file.path.suffix.lower() not in TEXT_SUFFIXES:
+        if form not in annotations.TABLE_FORMATS and file.path.suffix.lower() not in NOTE_SUFFIXES:
             raise UsageError(f"--output-format {form} is for .txt files and other text: write {file.name} as jsonl")
         return annotations.target_names(file, form, layers)
 

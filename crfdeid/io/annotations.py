@@ -85,7 +85,7 @@ def sidecar_plan(columns: Columns) -> OutputPlan:
         concepts = LinesWriter(sidecar, lambda document: jsonl.to_line(concepts_only(document)))
         return MultiWriter([sources.open_writer(file, text, columns), concepts])
 
-    return OutputPlan(lambda file: [file.result_name, sidecar_name(file)], writer, columns)
+    return OutputPlan(lambda file: [sources.target_name(file), sidecar_name(file)], writer, columns)
 
 
 def concepts_only(document: Document) -> Document:

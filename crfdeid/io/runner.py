@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 from crfdeid.errors import UsageError, panics_as_errors
 from crfdeid.io.output import OutputFolder
 from crfdeid.io.records import Columns, Failure, Note, NoteFile, NoteResult, Record, Writer
-from crfdeid.io.sources import note_format, open_writer, read_file
+from crfdeid.io.sources import note_format, open_writer, read_file, target_name
 from crfdeid.io.worker import Result, Worker, WorkerTask
 from crfdeid.known_phi.patients import SimilarPatients
 from crfdeid.pipeline import BATCH_CHARACTERS
@@ -122,8 +122,8 @@ class OutputPlan:
 
     @classmethod
     def of_same_names(cls, columns: Columns) -> OutputPlan:
-        """Plan with one output of the same name and format for each input file."""
-        return cls(lambda file: [file.result_name], lambda file, paths: open_writer(file, paths[0], columns), columns)
+        """Plan with one output of the same name for each input file, in its format or that of its results."""
+        return cls(lambda file: [target_name(file)], lambda file, paths: open_writer(file, paths[0], columns), columns)
 
 
 def process_files(

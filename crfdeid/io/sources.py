@@ -18,7 +18,7 @@ from crfdeid.io.date_columns import FIRST_ROWS, Sureness, date_in, most_sure
 from crfdeid.io.journal import STATE_FOLDER
 from crfdeid.io.records import Columns, Failure, FileFormat, Note, NoteFile, Record, Writer
 from crfdeid.known_phi.patients import folder_patient
-from crfdeid.markup import MARKUP_SUFFIXES
+from crfdeid.markup import BINARY_SUFFIXES, MARKUP_SUFFIXES, result_suffix
 from crfdeid.secrets import Keys, hash_word
 from crfdeid.serialization import DESKTOP_FILES
 from crfdeid.utils.files import NO_FILE, relative_name
@@ -26,6 +26,7 @@ from crfdeid.utils.files import NO_FILE, relative_name
 NOTE_FORMATS = {
     ".txt": "crfdeid.io.text",
     **dict.fromkeys(MARKUP_SUFFIXES, "crfdeid.io.text"),
+    **dict.fromkeys(BINARY_SUFFIXES, "crfdeid.io.documents"),
     ".jsonl": "crfdeid.io.jsonl",
     ".ndjson": "crfdeid.io.jsonl",
     ".csv": "crfdeid.io.csv",
@@ -34,9 +35,9 @@ NOTE_FORMATS = {
 }
 """Suffix -> module of the format, a `FileFormat` that is imported on use."""
 _KEYED = re.compile(r"(?:[0-9a-f]{32}/)*[0-9a-f]{32}(?:\.[^./]*)?")
-TEXT_SUFFIXES = frozenset(suffix for suffix, module in NOTE_FORMATS.items() if module == "crfdeid.io.text")
+NOTE_SUFFIXES = frozenset((".txt", *MARKUP_SUFFIXES, *BINARY_SUFFIXES))
 """Suffixes of files that are one note."""
-_TABLES = NOTE_FORMATS.keys() - TEXT_SUFFIXES
+_TABLES = NOTE_FORMATS.keys() - NOTE_SUFFIXES
 _WATCHED_TABLES = 100
 _NO_TARGET = "a link that leads to no file: put the file in its place"
 
@@ -62,6 +63,12 @@ def read_file(file: NoteFile, columns: Columns) -> Iterator[Record]:
 def open_writer(file: NoteFile, target: Path, columns: Columns) -> Writer:
     """Open a writer of the same file with other texts by `FileFormat.writer`."""
     return _format(file).writer(file, target, columns)
+
+
+def target_name(file: NoteFile) -> str:
+    """Name of a file's redacted results below the output folder."""
+    suffix = file.path.suffix
+    return file.result_name.removesuffix(suffix) + result_suffix(suffix)
 
 
 def _format(file: NoteFile) -> FileFormat:

@@ -16,7 +16,7 @@ from crfdeid.errors import MarkupError
 from crfdeid.markup.blocks import BlockBuilder, Edit, MarkupText, Piece, Structured, gap, word_sets
 from crfdeid.markup.nested import add_block
 from crfdeid.markup.runs import add_runs, escape
-from crfdeid.markup.xml import Attribute, Token, require_xml, spell_cdata, spell_comment, tokens
+from crfdeid.markup.xml import Attribute, Token, require_xml, spell_attribute, spell_cdata, spell_comment, tokens
 
 _WORDS = word_sets("cda")
 _NUMBER = re.compile(r"[-+]?[0-9][0-9.,:TZ+-]{0,40}")
@@ -162,16 +162,12 @@ class _Reader:
                 self.found.value(element, value, Edit(one.start, one.end, "", ""), name)
         elif name not in _WORDS["kept"] and not is_time:
             block: list[Piece] = []
-            add_runs(block, self.source, one.start, one.end, spell=_spell_attribute)
+            add_runs(block, self.source, one.start, one.end, spell=spell_attribute)
             self.attributes.append(block)
 
 
 def _is_declaration(source: str, token: Token) -> bool:
     return source.startswith(("<?xml ", "<?xml-stylesheet "), token.start)
-
-
-def _spell_attribute(text: str) -> str:
-    return escape(text).replace('"', "&quot;").replace("'", "&#39;")
 
 
 @dataclass

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from crfdeid.errors import MarkupError
 
@@ -17,7 +17,13 @@ if TYPE_CHECKING:
 READERS = {name: f"crfdeid.markup.{name}:read_{name}" for name in ("html", "rtf", "hl7", "fhir", "cda")}
 """Format -> its reader, a function from the source to `MarkupText`."""
 MARKUP_SUFFIXES = {".html": "html", ".htm": "html", ".rtf": "rtf", ".hl7": "hl7", ".xml": "cda"}
-"""Suffix of a file -> its format."""
+"""Suffix of a file of text -> its format."""
+BINARY_READERS = {"docx": "crfdeid.markup.docx:read_docx", "pdf": "crfdeid.markup.pdf:read_pdf"}
+"""Format of binary files -> its reader, a function from the text of a file (`unpack`) to `MarkupText`."""
+BINARY_SUFFIXES = {".docx": "docx", ".pdf": "pdf"}
+"""Suffix of a binary file -> its format."""
+_PACKAGES = {"docx": "crfdeid.markup.package", "pdf": "crfdeid.markup.pdf"}
+_RESULTS = {"pdf": ".txt"}
 MARKUP_CHOICES = ("auto", "plain", *READERS)
 """Treatment of texts: recognise markup, read every text as prose, or read every text as one format."""
 
@@ -28,6 +34,7 @@ _TITLES = {
     "rtf": "RTF",
     "html": "HTML",
     "cda": "C-CDA",
+    "docx": "DOCX",
     "xml": "XML",
     "hl7": "HL7 v2",
     "fhir": "FHIR JSON",
@@ -154,7 +161,7 @@ def read_markup(text: str, markup: str = "auto") -> MarkupText | None:
 
     Args:
         text: the text.
-        markup: one of `MARKUP_CHOICES`.
+        markup: one of `MARKUP_CHOICES`, or the binary format of a file whose text it is.
 
     Raises:
         MarkupError: the text is in a format that is not read, or violates its format.
@@ -168,6 +175,45 @@ def read_markup(text: str, markup: str = "auto") -> MarkupText | None:
         if found.name not in READERS:
             raise unread(found)
         markup = found.name
-    module, _, name = READERS[markup].partition(":")
+    module, _, name = {**READERS, **BINARY_READERS}[markup].partition(":")
     reading: MarkupText = getattr(import_module(module), name)(text)
     return reading
+
+
+def unpack(stream: BinaryIO, format: str) -> str:
+    """Return the text of a binary file, which the reader of its format reads.
+
+    Args:
+        stream: the file, open to read and to seek.
+        format: a key of `BINARY_READERS`.
+
+    Raises:
+        DataError: it violates its format, is encrypted, or is above a limit.
+    """
+    text: str = import_module(_PACKAGES[format]).unpack(stream)
+    return text
+
+
+def pack(stream: BinaryIO, format: str, text: str, target: BinaryIO) -> None:
+    """Write a binary file with another text.
+
+    Args:
+        stream: the file, open to read and to seek.
+        format: a key of `BINARY_READERS`.
+        text: the redacted text of `unpack`.
+        target: the file to write.
+
+    Raises:
+        DataError: as of `unpack`, or the text is not that of the file.
+    """
+    import_module(_PACKAGES[format]).pack(stream, text, target)
+
+
+def result_suffix(suffix: str) -> str:
+    """Return the suffix of the result of a file: that of PDF is text.
+
+    Example:
+        >>> result_suffix(".PDF"), result_suffix(".docx")
+        ('.txt', '.docx')
+    """
+    return _RESULTS.get(BINARY_SUFFIXES.get(suffix.lower(), ""), suffix)

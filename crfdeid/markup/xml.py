@@ -119,6 +119,11 @@ def _attributes(source: str, start: int, end: int) -> Iterator[Attribute]:
         yield Attribute(found[1], html.unescape(found[group]), *found.span(group), found.start())
 
 
+def spell_attribute(text: str) -> str:
+    """Spell a text in an attribute, between quotes of either kind."""
+    return html.escape(text)
+
+
 def spell_cdata(text: str) -> str:
     """Spell a text in a CDATA section."""
     return text.replace("]]>", "]]]]><![CDATA[>")

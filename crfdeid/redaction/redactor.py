@@ -28,7 +28,7 @@ from crfdeid.io.records import (
 )
 from crfdeid.io.worker import Result, isolate_failures, require_no_mojibake
 from crfdeid.known_phi.patients import read_columns
-from crfdeid.markup import read_markup, require_prose
+from crfdeid.markup import BINARY_READERS, read_markup, require_prose
 from crfdeid.model_card.card import model_digest, read_card
 from crfdeid.model_card.drift import DriftProfile, NoteReader, drift_measures
 from crfdeid.model_card.pretrained import find_model
@@ -211,7 +211,8 @@ class Redactor:
             DataError: it is in markup that is not read, or in mojibake, unless the policy accepts that.
         """
         policy = self.policy
-        form = policy.markup if policy.markup == "plain" else note.markup or policy.markup
+        is_plain = policy.markup == "plain" and note.markup not in BINARY_READERS
+        form = "plain" if is_plain else note.markup or policy.markup
         spans_only = policy.operator_table is None or self.concepts
         if spans_only:  # They would be those of the codes.
             require_prose(note.text, form)
