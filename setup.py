@@ -13,6 +13,7 @@ EXTRAS = {
     "experiments": [*_RNN, *_POS, "pandas>=2.2", "matplotlib>=3.9"],
     "crypto": ["cryptography>=44"],
     "parquet": _PARQUET,
+    "documents": ["pypdf>=7"],
     "pos": _POS,
     "encoders": [*_RNN, "safetensors>=0.4", "tokenizers>=0.20"],
     "sklearn": ["scikit-learn>=1.6"],
@@ -90,10 +91,10 @@ setup(
     ],
     extras_require={
         **EXTRAS,
-        "all": requirements("rnn", "experiments", "crypto", "parquet", "encoders", "spark"),
+        "all": requirements("rnn", "experiments", "crypto", "parquet", "documents", "encoders", "spark"),
         "gpu": [*EXTRAS["rnn"], "jax[cuda12]>=0.10"],
         "test": [
-            *requirements("rnn", "experiments", "crypto", "parquet", "encoders"),
+            *requirements("rnn", "experiments", "crypto", "parquet", "documents", "encoders"),
             "pytest>=8",
             "pytest-xdist>=3.6",
             "hypothesis>=6.100",

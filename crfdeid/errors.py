@@ -30,6 +30,7 @@ _EXTRAS = {
     "cryptography": "crypto",
     "presidio_analyzer": "presidio",
     "pyarrow": "parquet",
+    "pypdf": "documents",
 }
 
 

@@ -16,6 +16,7 @@ EXTRAS = (
     "matplotlib",
     "pandas",
     "pyarrow",
+    "pypdf",
     "pyspark",
     "presidio_anonymizer",
     "starlette",

@@ -64,14 +64,16 @@ MARKUP = choice(
     MARKUP_CHOICES,
     default="auto",
     rare=True,
-    help="Format of all notes: auto redacts HTML, RTF, HL7 v2 and FHIR, and fails other markup; plain is prose.",
+    help="Format of all notes: auto redacts HTML, RTF, HL7 v2, FHIR and C-CDA, and fails other markup; plain is prose. "
+    "DOCX and PDF files are read as such.",
 )
 STRUCTURED = choice(
     "--structured",
     STRUCTURED_CHOICES,
     default="refuse",
     rare=True,
-    help="Fields of HL7 and FHIR that name the patient and are no text: refuse the note, keep them, or blank them.",
+    help="Fields of HL7, FHIR, C-CDA and DOCX that name the patient and are no text, and pictures of DOCX: refuse the "
+    "note, keep them, or blank them.",
 )
 KEY_FILE = Option(
     "--key-file",

@@ -195,7 +195,7 @@ class _PartReader:
         elif self.part.name.startswith("docProps/") and name in _WORDS["people"]:
             self.found.identifiers.update(dict.fromkeys(own_identifiers(name, value)))
             self.found.add(f"{self.part.name}: {name}", Edit(start, end, "", ""))
-        elif not (self.part.name.startswith("docProps/") and name in _WORDS["numbers"] and _CODE.fullmatch(value)):
+        elif not (self.part.name == "docProps/app.xml" and (_CODE.fullmatch(value) or _is_generic(value))):
             block = self.instruction if name == "instrText" else self.block
             if token.kind == "cdata":
                 block.append(Piece(value, start, end, spell_cdata, exact=True))
@@ -228,10 +228,16 @@ class _PartReader:
             return is_own and token.value("TargetMode") != "External"
         if name in _WORDS["kept"] or name.startswith("rsid") or token.name in _WORDS["plain"] or value in _FONTS:
             return True
-        if all(word.lower() in _WORDS["words"] for word in _WORD.findall(value)) and _WORD.search(value):
-            return value.isascii()
+        if _is_generic(value):
+            return True
         is_text = name in _WORDS["texts"] or (name == "val" and token.name in _WORDS["strings"])
         return not is_text and _CODE.fullmatch(value) is not None
+
+
+def _is_generic(value: str) -> bool:
+    """True for a name that Office gives, such as "Heading 2" or "Normal.dotm"."""
+    words = _WORD.findall(value)
+    return value.isascii() and bool(words) and all(word.lower() in _WORDS["words"] for word in words)
 
 
 def _add_target(block: list[Piece], source: str, start: int, end: int) -> None:

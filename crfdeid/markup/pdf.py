@@ -9,6 +9,7 @@ Reference: ISO 32000-1 (PDF 1.7), sections 7 (syntax), 9 (text) and 14.3 (metada
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from logging import CRITICAL, getLogger
@@ -25,9 +26,18 @@ _AFTER_NAME, _AFTER_VALUE = "\x1f", "\x1e"
 _PROPERTY = re.compile(r"([^\x1e\x1f]*+)\x1f([^\x1e\x1f]*+)\x1e")
 _PROPERTIES = re.compile(rf"(?:{_PROPERTY.pattern})*+")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f]")
-_SHOWS = (b"Tj", b"TJ", b"'", b'"')
+_SHOWS = (b"Tj", b"TJ", b"'", b'"', b"Do", b"INLINE IMAGE")
+"""Operators that show text or a picture."""
 _BETWEEN_PAGES = "\n\f"
-_MOST_PAGES, _MOST_CHARACTERS, _MOST_OPERATIONS, _MOST_CONTENT = 10_000, 20_000_000, 1_000_000, 8_000_000
+_MOST_PAGES, _MOST_CHARACTERS, _MOST_FORMS = 10_000, 20_000_000, 1_000
+_BOUNDS = {
+    **dict.fromkeys(
+        (f"{name}_maximum_output_length" for name in ("array_based_stream", "lzw", "run_length", "zlib")), 16_000_000
+    ),
+    "stream_parsing_work_maximum_count": 1_000_000,
+    "xform_maximum_invocations_per_extraction": _MOST_FORMS,
+}
+"""Settings of pypdf: bytes of an unpacked stream, and parts of what a page draws."""
 _DAMAGED = "a PDF file that is damaged, or beyond bounds of pypdf: export its text"
 
 
@@ -86,18 +96,14 @@ def pack(stream: BinaryIO, text: str, target: BinaryIO) -> None:
 def _reading(stream: BinaryIO) -> Iterator[PdfReader]:
     """Open a file with bounds, and without log messages, which can quote it."""
     try:
-        from pypdf import Configuration, PdfReader  # noqa: PLC0415
-    except ModuleNotFoundError:
-        raise MarkupError("PDF needs pypdf: pip install 'crfdeid[documents]', or export its text") from None
+        from pypdf import PdfReader, apply_configuration  # noqa: PLC0415
+    except ImportError:  # none, or an old one
+        raise MarkupError("PDF needs pypdf 7: pip install 'crfdeid[documents]', or export its text") from None
     log = getLogger("pypdf")
     level = log.level
     log.setLevel(CRITICAL + 1)
-    bounds = dict.fromkeys(
-        ("array_based_stream_maximum_output_length", "lzw_maximum_output_length", "run_length_maximum_output_length"),
-        _MOST_CONTENT,
-    )
     try:
-        with Configuration.overwrite(zlib_maximum_output_length=_MOST_CONTENT, **bounds):
+        with apply_configuration(**_BOUNDS):
             yield PdfReader(stream)
     except (DataError, MemoryError):
         raise
@@ -117,23 +123,17 @@ def _page_text(page: PageObject, number: int) -> str:
     """The text of a page.
 
     Raises:
-        MarkupError: it shows an image, or text that cannot be read, and no text.
+        MarkupError: it shows a picture, or letters of unknown meaning, and no text.
+        LimitError: it draws too much.
     """
-    operations = shown = 0
+    counts: Counter[bytes] = Counter()
 
     def count(operator: bytes, *_: Any) -> None:
-        nonlocal operations, shown
-        operations += 1
-        shown += operator in _SHOWS
-        if operations > _MOST_OPERATIONS:  # A form inside a form, and so on, can multiply them.
-            raise LimitError(f"page {number} of a PDF file draws too much: export its text")
+        counts[operator] += 1
 
-    contents = page.get_contents()
-    if contents is not None and len(contents.get_data()) > _MOST_CONTENT:
-        raise LimitError(f"page {number} of a PDF file draws too much: export its text")
     text = _CONTROLS.sub(" ", page.extract_text(visitor_operand_before=count))
-    if not text.strip() and (shown or len(page.images)):
-        raise MarkupError(
-            f"page {number} of a PDF file has an image, or letters of unknown meaning, and no text: run OCR"
-        )
+    if counts[b"Do"] >= _MOST_FORMS:  # pypdf leaves out further ones.
+        raise LimitError(f"page {number} of a PDF file draws too much: export its text")
+    if not text.strip() and any(counts[operator] for operator in _SHOWS):
+        raise MarkupError(f"page {number} of a PDF file has an image, or unknown letters, and no text: run OCR on it")
     return text

@@ -15,10 +15,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import cda_places
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from docx_files import BODY, docx, members
 from notes_samples import crfdeid, tiny_model, written
+from pdf_files import pdf, shown
 
 from crfdeid.cli import main
 from crfdeid.model_card.card import model_digest
@@ -737,3 +740,41 @@ def test_columns_of_notes_without_tables_are_refused(
     (tmp_path / "in" / "a.txt").write_text(NOTE)
     assert run(model, tmp_path / "in", "--output", tmp_path / "out", *options) == 2
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_documents_are_redacted_in_their_format_and_pdf_as_text(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], jobs: str
+) -> None:
+    pytest.importorskip("pypdf", reason="the extra documents is not installed")
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    body = "<w:p><w:r><w:t>Patient Qu</w:t></w:r><w:r><w:t>ill</w:t></w:r></w:p>"
+    (notes / "a.DOCX").write_bytes(docx({BODY: body}))
+    (notes / "b.pdf").write_bytes(pdf([shown("Patient Quill was seen on 3/4/2031.")]))
+    (notes / "c.xml").write_text(cda_places.FRAME.format("<title>Patient Quill</title>"))
+    (notes / "d.docx").write_bytes(b"PK\x03\x04")
+    (notes / "e.pdf").write_bytes(pdf([b"/X Do"]))
+    (notes / "f.xml").write_text("<note>Quill</note>")
+    assert run(model, notes, "--output", tmp_path / "out", "--jobs", jobs) == 1
+    failures = [line for line in capsys.readouterr().err.splitlines() if line.startswith("failed: ")]
+    assert [line.split(":")[1].strip() for line in failures] == ["d.docx", "e.pdf", "f.xml"]
+    found = written(tmp_path / "out")
+    assert set(found) == {"a.DOCX", "b.txt", "c.xml"}
+    assert members(found["a.DOCX"])[BODY].endswith(
+        b"<w:t>Patient [PATIENT]</w:t></w:r><w:r><w:t></w:t></w:r></w:p></w:body></w:document>"
+    )
+    assert found["b.txt"].decode() == "Patient [PATIENT] was seen on [DATE]."
+    assert found["c.xml"].decode() == cda_places.FRAME.format("<title>Patient [PATIENT]</title>")
+    assert run(model, notes, "--output", tmp_path / "plain", "--markup", "plain") == 1
+    assert written(tmp_path / "plain")["b.txt"] == found["b.txt"]
+    tagged = ["tag", str(model), str(notes / "a.DOCX"), "--output", str(tmp_path / "tags")]
+    assert main(tagged) == 1 and "failed: a.DOCX: looks like DOCX" in capsys.readouterr().err
+
+
+def test_a_pdf_and_a_text_of_one_name_are_refused(
+    model: Path, notes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (notes / "a.pdf").write_bytes(pdf([shown("Quill")]))
+    assert run(model, notes, "--output", tmp_path / "out") == 2
+    assert "two files would be written to a.txt" in capsys.readouterr().err and not (tmp_path / "out").exists()

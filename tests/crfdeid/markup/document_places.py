@@ -5,7 +5,8 @@ namespaces that Word adds. Each place is a part and XML in it; "" is the package
 """
 # ruff: noqa: E501
 
-BODY = "word/document.xml"
+from docx_files import BODY
+
 _RUN = "<w:r><w:t>{}</w:t></w:r>"
 _BY = 'w:id="7" w:author="NAME" w:date="2031-03-04T09:00:00Z"'
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import io
 import resource
 import zipfile
-from collections.abc import Mapping
 from itertools import product
 from xml.sax.saxutils import escape
 
 import document_places as places
 import pytest
+from docx_files import BODY, PARTS, docx, members, part
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,40 +29,7 @@ NAMES = [
         ("Zar", "Quel", "Taw", "Mor", "Vel"), ("vo", "di", "mi", "pe"), ("ne", "th", "ck", "ll", "sano", "rith")
     )
 ]
-PREFIXES = ("w", "w15", "v", "o", "a", "m", "mc", "wp", "pic", "c", "dgm", "cp", "dc", "dcterms", "vt")
-DECLARED = " ".join(f'xmlns:{prefix}="urn:{prefix}"' for prefix in PREFIXES)
 REFUSED = {"name of a part", "unknown part", "signature"}
-PARTS = {
-    "[Content_Types].xml": '<Types><Default Extension="xml" ContentType="application/xml"/></Types>',
-    "_rels/.rels": '<Relationships><Relationship Id="rId1" Type="http://x/officeDocument" Target="word/document.xml"/>'
-    "</Relationships>",
-    places.BODY: "<w:p><w:r><w:t>Na 140</w:t></w:r></w:p>",
-}
-
-
-def part(name: str, content: str) -> str:
-    """A part with a root that declares all prefixes."""
-    if not name.endswith((".xml", ".rels")):
-        return content
-    root = f"<w:document {DECLARED}><w:body>{content}</w:body></w:document>" if name == places.BODY else content
-    if root is content and content.startswith("<"):
-        head, _, rest = content.partition(">")
-        slash = "/" * head.endswith("/")
-        root = f"{head.removesuffix('/')} {DECLARED}{slash}>{rest}"
-    return f'<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n{root}'
-
-
-def docx(parts: Mapping[str, str]) -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as package:
-        for name, content in {**PARTS, **parts}.items():
-            package.writestr(name, part(name, content))
-    return stream.getvalue()
-
-
-def members(content: bytes) -> dict[str, bytes]:
-    with zipfile.ZipFile(io.BytesIO(content)) as package:
-        return {name: package.read(name) for name in package.namelist()}
 
 
 @pytest.fixture(scope="module")
@@ -99,10 +66,10 @@ def test_a_planted_name_survives_nowhere(rules: StartedRedactor, place: str) -> 
 
 
 def test_names_in_all_places_of_a_body_survive_nowhere(rules: StartedRedactor) -> None:
-    texts = [text for name, text in places.DOCX.values() if name == places.BODY]
+    texts = [text for name, text in places.DOCX.values() if name == BODY]
     names = NAMES[: len(texts)]
     body = "".join(text.replace("NAME", name) for text, name in zip(texts, names, strict=True))
-    found = redacted(rules, docx({places.BODY: body}), *names)
+    found = redacted(rules, docx({BODY: body}), *names)
     assert found is not None
     assert not any(name.encode() in content for name in names for content in members(found).values())
 
@@ -131,9 +98,9 @@ def test_a_name_in_several_runs_is_one_name(rules: StartedRedactor) -> None:
         "<w:p><w:r><w:t>Quel</w:t></w:r><w:del><w:r><w:delText>x</w:delText></w:r></w:del><w:r><w:t>mick</w:t></w:r></w:p>",
         '<w:p><w:r><w:instrText>AUTHOR "Quel</w:instrText></w:r><w:r><w:instrText>mick"</w:instrText></w:r></w:p>',
     ):
-        found = redacted(rules, docx({places.BODY: body}), "Quelmick")
+        found = redacted(rules, docx({BODY: body}), "Quelmick")
         assert found is not None
-        assert b"[PATIENT]" in members(found)[places.BODY] and b"mi" not in members(found)[places.BODY]
+        assert b"[PATIENT]" in members(found)[BODY] and b"mi" not in members(found)[BODY]
 
 
 def test_a_link_is_decoded_and_stays_valid(rules: StartedRedactor) -> None:
@@ -153,7 +120,7 @@ def test_revisions_are_accepted() -> None:
         f"<w:p><w:pPr><w:pPrChange {by}><w:pPr><w:jc w:val='left'/></w:pPr></w:pPrChange></w:pPr>"
         f"<w:del {by}><w:r><w:delText>old</w:delText></w:r></w:del><w:ins {by}><w:r><w:t>new</w:t></w:r></w:ins></w:p>"
     )
-    reading = read_markup(unpack(io.BytesIO(docx({places.BODY: body})), "docx"), "docx")
+    reading = read_markup(unpack(io.BytesIO(docx({BODY: body})), "docx"), "docx")
     assert reading is not None and reading.text.strip() == "new"
     assert "<w:p><w:pPr></w:pPr><w:r><w:t>new</w:t></w:r></w:p>" in write(reading, []).text
 
@@ -163,7 +130,7 @@ PROPERTIES = {
     "docProps/custom.xml": '<Properties><property pid="2" name="Patient no."><vt:lpwstr>48-2213-7</vt:lpwstr>'
     "</property></Properties>",
     "word/media/image1.png": "a scan",
-    places.BODY: "<w:p><w:r><w:t>Orla Marsh saw 4822137</w:t></w:r></w:p>",
+    BODY: "<w:p><w:r><w:t>Orla Marsh saw 4822137</w:t></w:r></w:p>",
 }
 
 
@@ -175,10 +142,10 @@ def test_authors_own_properties_and_pictures_are_structured() -> None:
     assert all(name in failed.reason for name in ("core.xml: creator", "custom.xml: property", "word/media/image1.png"))
     kept = redacted(crfdeid.Redactor("rules", crfdeid.Policy(structured="keep")).start(), source)
     assert kept is not None
-    assert {name: content for name, content in members(kept).items() if name != places.BODY} == {
-        name: content for name, content in members(source).items() if name != places.BODY
+    assert {name: content for name, content in members(kept).items() if name != BODY} == {
+        name: content for name, content in members(source).items() if name != BODY
     }
-    assert b"[PATIENT] saw [" in members(kept)[places.BODY] and b"4822137" not in members(kept)[places.BODY]
+    assert b"[PATIENT] saw [" in members(kept)[BODY] and b"4822137" not in members(kept)[BODY]
     blank = redacted(crfdeid.Redactor("rules", crfdeid.Policy(structured="blank")).start(), source)
     assert blank is not None and b"PNG" in members(blank)["word/media/image1.png"]
     assert b"<dc:creator></dc:creator>" in members(blank)["docProps/core.xml"]
@@ -198,7 +165,7 @@ RUNS = st.one_of(
 @given(st.lists(RUNS, max_size=10).map("".join), st.sampled_from(["[X]", "a<b>&\"'", "Muñoz", ""]))
 def test_docx_without_findings_keeps_its_parts_and_shows_replacements(runs: str, new: str) -> None:
     body = f"<w:p><w:r><w:t>Jane Qu</w:t></w:r><w:r><w:t>ill</w:t></w:r></w:p><w:p>{runs}</w:p>"
-    source = docx({places.BODY: body})
+    source = docx({BODY: body})
     text = unpack(io.BytesIO(source), "docx")
     reading, target = read_markup(text, "docx"), io.BytesIO()
     assert reading is not None and write(reading, []).text == text
@@ -235,8 +202,8 @@ BODY_OF = {
     "another encoding": '<?xml version="1.0" encoding="UTF-16"?><x/>',
 }
 HOSTILE = {
-    **{case: zipped(**{places.BODY: body}) for case, body in BODY_OF.items()},
-    "latin": zipped(**{places.BODY: b"<x>Quelmick\xe9</x>"}),
+    **{case: zipped(**{BODY: body}) for case, body in BODY_OF.items()},
+    "latin": zipped(**{BODY: b"<x>Quelmick\xe9</x>"}),
     "truncated": WHOLE[: len(WHOLE) // 2],
     "no zip": b"PK\x03\x04" + b"x" * 100,
     "empty": b"",
@@ -244,8 +211,8 @@ HOSTILE = {
     "encrypted": encrypted(),
     "no document": zipped(**{"a.xml": "<x/>"}),
     "workbook": zipped(**{"xl/workbook.xml": "<x/>"}),
-    "a path above": zipped(**{places.BODY: "<x/>", "../../etc/passwd": "x"}),
-    "many parts": zipped(**{places.BODY: "<x/>"}, **{f"word/header{number}.xml": "<x/>" for number in range(5_001)}),
+    "a path above": zipped(**{BODY: "<x/>", "../../etc/passwd": "x"}),
+    "many parts": zipped(**{BODY: "<x/>"}, **{f"word/header{number}.xml": "<x/>" for number in range(5_001)}),
 }
 
 
@@ -259,7 +226,7 @@ def test_hostile_packages_are_refused(case: str) -> None:
 def test_bombs_are_not_unpacked() -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     zeros = io.BytesIO()
-    with zipfile.ZipFile(zeros, "w", zipfile.ZIP_DEFLATED) as package, package.open(places.BODY, "w") as stream:
+    with zipfile.ZipFile(zeros, "w", zipfile.ZIP_DEFLATED) as package, package.open(BODY, "w") as stream:
         for _ in range(600):
             stream.write(bytes(1_000_000))
     with pytest.raises(MarkupError):
@@ -278,7 +245,7 @@ def test_bombs_are_not_unpacked() -> None:
 def test_depth_is_no_harm(part_of_body: str) -> None:
     names = part_of_body.replace("<", " ").replace(">", " ").split()
     body = part_of_body * 50_000 + "Quill" + "".join(f"</{name}>" for name in reversed(names)) * 50_000
-    text = unpack(io.BytesIO(docx({places.BODY: body})), "docx")
+    text = unpack(io.BytesIO(docx({BODY: body})), "docx")
     reading = read_markup(text, "docx")
     assert reading is not None and (reading.dropped or write(reading, []).text == text)
 
