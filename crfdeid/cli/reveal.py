@@ -84,7 +84,7 @@ def run(options: SimpleNamespace) -> None:
 def _restore_files(options: SimpleNamespace, key: bytes, folder: Path) -> Iterator[tuple[tuple[str, int | None], int]]:
     """Write each file with its values; yield the file and row of each note, and its number of values."""
     from crfdeid.io.records import Columns, Failure  # noqa: PLC0415
-    from crfdeid.io.sources import note_files, note_format, open_writer, read_file  # noqa: PLC0415
+    from crfdeid.io.sources import note_files, note_format, open_writer, read_file, target_name  # noqa: PLC0415
     from crfdeid.redaction.encryption import reveal as restore  # noqa: PLC0415
     from crfdeid.utils.files import make_owner_folder  # noqa: PLC0415
 
@@ -92,7 +92,7 @@ def _restore_files(options: SimpleNamespace, key: bytes, folder: Path) -> Iterat
     for file in note_files(options.notes):
         if isinstance(file, Failure):
             raise DataError(file.reason, path=file.file)
-        if note_format(file) is None:
+        if note_format(file) is None or target_name(file) != file.name:  # PDF is no result.
             continue
         target = folder / file.name
         make_owner_folder(target.parent)
@@ -110,6 +110,7 @@ def _restore_files(options: SimpleNamespace, key: bytes, folder: Path) -> Iterat
 
 def _read_report(path: Path) -> _Tokens:
     """Numbers of encrypted values by file and row of the results, which lack the rows that failed."""
+    from crfdeid.markup import result_name  # noqa: PLC0415
     from crfdeid.utils.files import read_text  # noqa: PLC0415
     from crfdeid.utils.json import parse_json  # noqa: PLC0415
     from crfdeid.validation import shape_errors  # noqa: PLC0415
@@ -127,7 +128,7 @@ def _read_report(path: Path) -> _Tokens:
     for note in report["notes"]:
         row = note.get("row")
         result = None if row is None else row - bisect_left(failed[note["file"]], row)
-        tokens[note["file"], result] = note.get("tokens") or 0
+        tokens[result_name(note["file"]), result] = note.get("tokens") or 0
     whole = len(tokens) == len(report["notes"]) and sum(tokens.values()) == report["summary"]["tokens"]
     if not whole or min(tokens.values(), default=0) < 0:
         raise FormatError(_NO_REPORT, path=path)

@@ -18,7 +18,7 @@ from crfdeid.io.date_columns import FIRST_ROWS, Sureness, date_in, most_sure
 from crfdeid.io.journal import STATE_FOLDER
 from crfdeid.io.records import Columns, Failure, FileFormat, Note, NoteFile, Record, Writer
 from crfdeid.known_phi.patients import folder_patient
-from crfdeid.markup import BINARY_SUFFIXES, MARKUP_SUFFIXES, result_suffix
+from crfdeid.markup import BINARY_SUFFIXES, MARKUP_SUFFIXES, result_name
 from crfdeid.secrets import Keys, hash_word
 from crfdeid.serialization import DESKTOP_FILES
 from crfdeid.utils.files import NO_FILE, relative_name
@@ -67,8 +67,7 @@ def open_writer(file: NoteFile, target: Path, columns: Columns) -> Writer:
 
 def target_name(file: NoteFile) -> str:
     """Name of a file's redacted results below the output folder."""
-    suffix = file.path.suffix
-    return file.result_name.removesuffix(suffix) + result_suffix(suffix)
+    return result_name(file.result_name)
 
 
 def _format(file: NoteFile) -> FileFormat:
@@ -268,7 +267,7 @@ def unread_files(path: Path) -> Iterator[Path]:
         subfolders[:] = sorted(name for name in subfolders if not (here == path and name == STATE_FOLDER))
         for name in sorted(set(names) - DESKTOP_FILES):
             hidden = any(part.startswith(".") for part in (here / name).relative_to(path).parts)
-            if hidden or Path(name).suffix.lower() not in NOTE_FORMATS:
+            if hidden or Path(name).suffix.lower() not in NOTE_FORMATS or result_name(name) != name:
                 yield here / name
 
 

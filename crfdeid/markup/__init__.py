@@ -21,7 +21,7 @@ from crfdeid.markup.recognise import (
     pack,
     read_markup,
     require_prose,
-    result_suffix,
+    result_name,
     unpack,
 )
 
@@ -36,6 +36,6 @@ __all__ = [
     "pack",
     "read_markup",
     "require_prose",
-    "result_suffix",
+    "result_name",
     "unpack",
 ]

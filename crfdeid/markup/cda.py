@@ -16,7 +16,7 @@ from crfdeid.errors import MarkupError
 from crfdeid.markup.blocks import BlockBuilder, Edit, MarkupText, Piece, Structured, gap, word_sets
 from crfdeid.markup.nested import add_block
 from crfdeid.markup.runs import add_runs, escape
-from crfdeid.markup.xml import Attribute, Token, require_xml, spell_attribute, spell_cdata, spell_comment, tokens
+from crfdeid.markup.xml import Attribute, Token, add_remark, require_xml, spell_attribute, spell_cdata, tokens
 
 _WORDS = word_sets("cda")
 _NUMBER = re.compile(r"[-+]?[0-9][0-9.,:TZ+-]{0,40}")
@@ -78,9 +78,8 @@ class _Reader:
                 self._close(token)
             elif token.kind in ("text", "cdata"):
                 self._text(token)
-            elif token.kind in ("comment", "instruction") and not _is_declaration(self.source, token):
-                start, end = token.inner
-                self.builder.side.append([Piece(self.source[start:end], start, end, spell_comment, exact=True)])
+            elif token.kind in ("comment", "instruction"):
+                add_remark(self.builder, token)
         self.builder.side += self.attributes
         self.builder.structured = self.found.done()
         return self.builder.done()
@@ -164,10 +163,6 @@ class _Reader:
             block: list[Piece] = []
             add_runs(block, self.source, one.start, one.end, spell=spell_attribute)
             self.attributes.append(block)
-
-
-def _is_declaration(source: str, token: Token) -> bool:
-    return source.startswith(("<?xml ", "<?xml-stylesheet "), token.start)
 
 
 @dataclass

@@ -17,7 +17,7 @@ from crfdeid.errors import MarkupError
 from crfdeid.markup.blocks import BlockBuilder, Edit, MarkupText, Piece, Structured, gap, word_sets
 from crfdeid.markup.package import Part, is_known, parts
 from crfdeid.markup.runs import add_runs, escape
-from crfdeid.markup.xml import Attribute, Token, require_xml, spell_attribute, spell_cdata, spell_comment, tokens
+from crfdeid.markup.xml import Attribute, Token, add_remark, require_xml, spell_attribute, spell_cdata, tokens
 
 _WORDS = word_sets("docx")
 _FONTS = word_sets("rtf")["names"] | _WORDS["fonts"]
@@ -113,8 +113,8 @@ class _PartReader:
                 self._close(token)
             elif token.kind in ("text", "cdata"):
                 self._text(token)
-            elif token.kind in ("comment", "instruction") and not self.source.startswith("<?xml ", token.start):
-                self._side().append(Piece(self.source[slice(*token.inner)], *token.inner, spell_comment, exact=True))
+            elif token.kind in ("comment", "instruction") and self.dropped is None:
+                add_remark(self.builder, token)
         self._end_field()
         return self.attributes
 
@@ -133,7 +133,7 @@ class _PartReader:
         if name in _WORDS["deleted"] or (name in _WORDS["moments"] and self.part.name.startswith("docProps/")):
             self.dropped = len(self.stack), token.start
             return
-        if name in _WORDS["inserted"] and above not in _WORDS["text"]:
+        if name in _WORDS["inserted"]:
             self.builder.drop(token.start, token.end)
             return
         if name == "property" and self.part.name == "docProps/custom.xml":

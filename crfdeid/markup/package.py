@@ -10,13 +10,13 @@ Reference: ECMA-376, part 2 (Open Packaging Conventions), fifth edition.
 from __future__ import annotations
 
 import re
-import zipfile
+import struct
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from shutil import copyfileobj
 from typing import BinaryIO, NamedTuple
-from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from crfdeid.errors import DataError, EncodingError, MarkupError
 from crfdeid.markup.blocks import word_sets
@@ -28,6 +28,8 @@ _AFTER_NAME, _AFTER_PART = "\x1f", "\x1e"
 BINARY = "binary"
 """Text in place of a binary part."""
 _MOST_PARTS, _MOST_XML, _MOST_BYTES = 5_000, 24_000_000, 512_000_000
+# Errors of zipfile, also by headers that lie.
+_DAMAGES = (BadZipFile, zlib.error, struct.error, ArithmeticError, EOFError, LookupError, RuntimeError, ValueError)
 _TIME = (1980, 1, 1, 0, 0, 0)
 _NAME = re.compile(
     rf"/?(?:(?:{'|'.join(_WORDS['folders'])}|\.\.)/)*(?:(?:{'|'.join(_WORDS['stems'])}|[0-9a-f]{{16,64}})[0-9]{{0,6}}"
@@ -128,9 +130,9 @@ def _opened(stream: BinaryIO) -> Iterator[ZipFile]:
     try:
         with ZipFile(stream) as package:
             yield package
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError, RuntimeError) as problem:
-        if isinstance(problem, DataError):
-            raise
+    except DataError:
+        raise
+    except _DAMAGES:
         raise MarkupError("a DOCX file that is damaged or encrypted: save it again, without a password") from None
 
 

@@ -30,7 +30,7 @@ _SHOWS = (b"Tj", b"TJ", b"'", b'"', b"Do", b"INLINE IMAGE")
 """Operators that show text or a picture."""
 _BETWEEN_PAGES = "\n\f"
 _MOST_PAGES, _MOST_CHARACTERS, _MOST_FORMS = 10_000, 20_000_000, 1_000
-_BOUNDS = {
+_BOUNDS: dict[str, Any] = {
     **dict.fromkeys(
         (f"{name}_maximum_output_length" for name in ("array_based_stream", "lzw", "run_length", "zlib")), 16_000_000
     ),

@@ -209,11 +209,12 @@ def pack(stream: BinaryIO, format: str, text: str, target: BinaryIO) -> None:
     import_module(_PACKAGES[format]).pack(stream, text, target)
 
 
-def result_suffix(suffix: str) -> str:
-    """Return the suffix of the result of a file: that of PDF is text.
+def result_name(name: str) -> str:
+    """Return the name of the result of a file: that of PDF is text.
 
     Example:
-        >>> result_suffix(".PDF"), result_suffix(".docx")
-        ('.txt', '.docx')
+        >>> result_name("ward/a.PDF"), result_name("a.docx")
+        ('ward/a.txt', 'a.docx')
     """
-    return _RESULTS.get(BINARY_SUFFIXES.get(suffix.lower(), ""), suffix)
+    stem, _, suffix = name.rpartition(".")
+    return stem + _RESULTS.get(BINARY_SUFFIXES.get(f".{suffix.lower()}", ""), f".{suffix}") if stem else name

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from xml.parsers import expat
 
 from crfdeid.errors import MarkupError
+from crfdeid.markup.blocks import BlockBuilder, Piece
 
 _TOKEN = re.compile(
     r"<!--(?P<comment>.*?)-->|<!\[CDATA\[(?P<cdata>.*?)\]\]>|<\?(?P<instruction>.*?)\?>"
@@ -24,6 +25,10 @@ _TOKEN = re.compile(
 )
 _ATTRIBUTE = re.compile(r"\s*+([^\s=]++)\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)')")
 _ENCODING = re.compile(r"<\?xml[^>]*?\bencoding\s*=\s*[\"']([^\"']*)")
+_DECLARATION = re.compile(
+    r"<\?xml(?:\s[^?]*|-stylesheet(?:\s+type=\"text/xsl\"|\s+href=\"(?:C-?)?CDA\.xsl\")*\s*)\?>", re.IGNORECASE
+)
+_INSTRUCTIONS = ("mso-application", "xml-stylesheet")
 
 
 class Attribute(NamedTuple):
@@ -129,6 +134,20 @@ def spell_cdata(text: str) -> str:
     return text.replace("]]>", "]]]]><![CDATA[>")
 
 
-def spell_comment(text: str) -> str:
+def add_remark(builder: BlockBuilder, token: Token) -> None:
+    """Add a comment, or the data of an instruction, as a block; drop an instruction whose name is not a known one."""
+    start, end = token.inner
+    if token.kind == "instruction":
+        if _DECLARATION.fullmatch(builder.source, token.start, token.end):
+            return
+        name = builder.source[start:end].split(maxsplit=1)[0]
+        if name not in _INSTRUCTIONS:
+            builder.drop(token.start, token.end)
+            return
+        start += len(name)
+    builder.side.append([Piece(builder.source[start:end], start, end, _spell_comment, exact=True)])
+
+
+def _spell_comment(text: str) -> str:
     """Spell a text in a comment or an instruction, which cannot hold all characters."""
     return text.replace("--", "- ").replace("?>", "? ")

@@ -184,7 +184,8 @@ NAMES = [
     (("a.txt", "20310314.txt"), False),
     (("20310314.txt", "20310315_2.txt"), True),
     (("48221370.txt",), False),
-    (("a.txt", "2031-03-14.pdf"), False),
+    (("a.txt", "2031-03-14.png"), False),
+    (("a.txt", "2031-03-14.pdf"), True),
 ]
 
 

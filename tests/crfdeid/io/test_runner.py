@@ -39,7 +39,7 @@ def mixed_folder(folder: Path) -> Path:
     (folder / "ward" / "rows.jsonl").write_text('{"text": "Dr Quill", "n": 1.0}\n')
     pq.write_table(pa.table({"text": ["Quill", None]}), folder / "rows.parquet")
     (folder / ".hidden.txt").write_text("Quill")
-    (folder / "scan.pdf").write_text("Quill")
+    (folder / "scan.png").write_text("Quill")
     return folder
 
 

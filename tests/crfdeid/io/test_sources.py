@@ -47,7 +47,7 @@ def test_one_file_is_nobodys_folder(tmp_path: Path) -> None:
 
 
 def test_the_survey_counts_what_there_is(tmp_path: Path) -> None:
-    touch(tmp_path, "a.txt", "b/c.PARQUET", "b/d.pdf", "README")
+    touch(tmp_path, "a.txt", "b/c.PARQUET", "b/d.png", "README")
     assert survey_input(tmp_path, names_of) == (2, 2, 1)
 
 
@@ -56,8 +56,8 @@ def test_nothing_to_do_is_an_error(tmp_path: Path) -> None:
         survey_input(tmp_path / "nowhere", names_of)
     with pytest.raises(EmptyInputError):
         survey_input(tmp_path, names_of)
-    touch(tmp_path, "a.pdf")
-    for path in (tmp_path, tmp_path / "a.pdf"):
+    touch(tmp_path, "a.png")
+    for path in (tmp_path, tmp_path / "a.png"):
         with pytest.raises(EmptyInputError, match=re.escape(str(path))):
             survey_input(path, names_of)
 
