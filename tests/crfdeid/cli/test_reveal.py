@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from commands import error_of
+from pdf_files import pdf, shown
 
 from crfdeid.cli import main
 from crfdeid.errors import EmptyInputError, FormatError, MismatchError, UnknownNameError
@@ -200,3 +201,13 @@ def test_what_is_no_report_is_refused(content: str, box: Path) -> None:
 def test_the_report_of_a_run_without_encryption_is_refused(box: Path) -> None:
     assert main(["redact", "rules", "notes/a.txt", "--output", "out", "--report", "r.json"]) == 0
     assert type(error_of(*reveal("--check", "r.json"))) is FormatError
+
+
+def test_the_text_of_a_pdf_is_restored_with_its_report(box: Path) -> None:
+    pytest.importorskip("pypdf", reason="the extra documents is not installed")
+    (box / "one").mkdir()
+    (box / "one/b.pdf").write_bytes(pdf([shown("Seen by Dr. Quill.")]))
+    assert main(["redact", "rules", "one", "--output", "out", "--operator", "encrypt", *KEY, "--report", "r.json"]) == 0
+    assert "Quill" not in (box / "out/b.txt").read_text()
+    assert main(reveal("--check", "r.json", source="out")) == 0
+    assert (box / "back/b.txt").read_text() == "Seen by Dr. Quill."
