@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from crfdeid.explain.weights import explain_weights
     from crfdeid.label_schemes import SEVEN, TYPE_MAPPINGS, map_types
     from crfdeid.pipeline import Deidentifier, load
+    from crfdeid.redaction.in_bytes import redact_bytes
     from crfdeid.redaction.policy import Policy
     from crfdeid.redaction.redact import redact
     from crfdeid.redaction.redactor import Redactor
@@ -61,6 +62,7 @@ __all__ = [
     "read_corpus",
     "recognise",
     "redact",
+    "redact_bytes",
     "write_corpus",
 ]
 
@@ -75,6 +77,7 @@ _HOMES = {
     "crfdeid.explain.prediction": ("explain_document", "explain_prediction"),
     "crfdeid.label_schemes": ("SEVEN", "TYPE_MAPPINGS", "map_types"),
     "crfdeid.registry": ("MODELS", "create", "load_tagger"),
+    "crfdeid.redaction.in_bytes": ("redact_bytes",),
     "crfdeid.redaction.policy": ("Policy",),
     "crfdeid.redaction.redact": ("redact",),
     "crfdeid.redaction.redactor": ("Redactor",),

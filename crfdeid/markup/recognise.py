@@ -9,7 +9,7 @@ import re
 from importlib import import_module
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
-from crfdeid.errors import MarkupError
+from crfdeid.errors import MarkupError, SettingError
 
 if TYPE_CHECKING:
     from crfdeid.markup.blocks import MarkupText
@@ -24,6 +24,14 @@ BINARY_SUFFIXES = {".docx": "docx", ".pdf": "pdf"}
 """Suffix of a binary file -> its format."""
 _PACKAGES = {"docx": "crfdeid.markup.package", "pdf": "crfdeid.markup.pdf"}
 _RESULTS = {"pdf": ".txt"}
+MEDIA_TYPES = {
+    **dict.fromkeys(("text/html", "application/xhtml+xml"), "html"),
+    **dict.fromkeys(("text/rtf", "application/rtf"), "rtf"),
+    **dict.fromkeys(("application/hl7-v2", "application/hl7-v2+er7", "x-application/hl7-v2+er7"), "hl7"),
+    **dict.fromkeys(("application/fhir+json", "application/fhir+ndjson"), "fhir"),
+    "text/plain": "auto",
+}
+"""Media type -> format of its documents."""
 MARKUP_CHOICES = ("auto", "plain", *READERS)
 """Treatment of texts: recognise markup, read every text as prose, or read every text as one format."""
 
@@ -131,6 +139,23 @@ def _by_density(text: str) -> str | None:
 def _is_dense(code: re.Pattern[str], text: str) -> bool:
     count = sum(1 for _ in code.finditer(text))
     return count >= max(_LEAST_CODES, len(text) / _CHARACTERS_PER_CODE)
+
+
+def note_markup(name: str) -> str | None:
+    """Return the format of a note by its name or media type, in any case; None for that of the policy ("auto").
+
+    Raises:
+        SettingError: an unknown name, which the message does not quote.
+
+    Example:
+        >>> note_markup("RTF"), note_markup("text/html"), note_markup("auto")
+        ('rtf', 'html', None)
+    """
+    low = name.strip().lower()
+    found = MEDIA_TYPES.get(low, low)
+    if found not in MARKUP_CHOICES:
+        raise SettingError(f"an unknown format of notes: choose from {', '.join(MARKUP_CHOICES)}, or a media type")
+    return None if found == "auto" else found
 
 
 def require_prose(text: str, markup: str = "auto") -> None:

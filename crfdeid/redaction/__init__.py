@@ -4,6 +4,7 @@ operators.py   one table of operators: what each writes, needs and can do
 policy.py      `Operators` of types of PHI, and `Policy`: settings of finding and replacing PHI, with a short name
 redactor.py    `Redactor`: model, policy, keys and columns, for command, Arrow, Spark and service
 redact.py      `redact`: documents and spans -> text       encryption.py  values as tokens, and back
+in_bytes.py    `redact_bytes`: a whole document          in_markup.py   replacements in the source of markup
 record.py      what was replaced, for a review: offsets, types, lengths, digests
 surrogates/    invented values of the same form, the same for the same value
 """

@@ -28,7 +28,7 @@ from crfdeid.io.records import (
 )
 from crfdeid.io.worker import Result, isolate_failures, require_no_mojibake
 from crfdeid.known_phi.patients import read_columns
-from crfdeid.markup import BINARY_READERS, read_markup, require_prose
+from crfdeid.markup import BINARY_READERS, note_markup, read_markup, require_prose
 from crfdeid.model_card.card import model_digest, read_card
 from crfdeid.model_card.drift import DriftProfile, NoteReader, drift_measures
 from crfdeid.model_card.pretrained import find_model
@@ -330,18 +330,32 @@ class StartedRedactor:
         """Return one result per note, in order; a note that fails does not fail the others."""
         return isolate_failures(self._results)(notes)
 
-    def redact(self, text: str, *, patient: str | float | None = None) -> Document:
+    def redact(self, text: str, *, patient: str | float | None = None, markup: str = "auto") -> Document:
         """Return a text redacted by the policy, with the replacements as spans.
 
         Args:
             text: a note.
             patient: its patient, as of `crfdeid.redact`.
+            markup: its format, as of `crfdeid.markup.note_markup`.
 
         Raises:
-            DataError: the note is in markup or mojibake, or fails otherwise.
+            DataError: the note is in markup that is not read, or in mojibake, or fails otherwise.
+            SettingError: an unknown format.
         """
-        note, markup = self.redactor.read(Note("", text, None))
-        document = self.model.annotate(note.text, known=note.known)
+        read = self.redactor.read(Note("", text, None, markup=note_markup(markup)))
+        return self.hide_in(self.model.annotate(read[0].text, known=read[0].known), read, patient=patient)
+
+    def hide_in(
+        self, document: Document, read: tuple[Note, MarkupText | None], *, patient: str | float | None = None
+    ) -> Document:
+        """Return the source of a note with the PHI of its text replaced by the policy, with the replacements as spans.
+
+        Args:
+            document: the text of the note, with the model's PHI.
+            read: the note, as of `Redactor.read`.
+            patient: its patient, as of `crfdeid.redact`; None for that which the note names, if it does.
+        """
+        note, markup = read
         done = self.hide(_in_blocks(document, markup), patient=note.patient if patient is None else patient)
         return _in_source(done, markup).document
 
