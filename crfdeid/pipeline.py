@@ -142,15 +142,18 @@ class Deidentifier:
         pairs = zip(documents, known, strict=True) if known is not None else zip(documents, repeat(None))
         return (document for document in self._steps(pairs, BATCH_CHARACTERS) if document is not None)
 
-    def annotate_in_steps(self, texts: Iterable[str], *, characters: int) -> Iterator[Document | None]:
+    def annotate_in_steps(
+        self, texts: Iterable[str], *, characters: int, known: Iterable[PatientIdentifiers | None] = repeat(None)
+    ) -> Iterator[Document | None]:
         """Yield as `annotate_all` does, and None after some characters, so that other work can be done between.
 
         Args:
             texts: the texts.
             characters: number that is tagged in a step; a longer sentence is a step of its own.
+            known: identifiers of the patient of each text; by default, nothing is known of any.
         """
         documents = (Document(str(number), text) for number, text in enumerate(texts))
-        return self._steps(zip(documents, repeat(None)), characters)
+        return self._steps(zip(documents, known, strict=False), characters)
 
     def _steps(
         self, pairs: Iterable[tuple[Document, PatientIdentifiers | None]], characters: int

@@ -49,9 +49,11 @@ _rare = partial(Option, rare=True)
     ),
     shared.NO_CONSISTENCY,
     shared.MARKUP,
+    shared.STRUCTURED,
     shared.ALLOW_MOJIBAKE,
     shared.KEY_FILE,
-    details="POST /redact uses the policy of the options; /analyze and /anonymize are Presidio's. Open the address in "
+    details="POST /redact uses the policy of the options, and answers a document, such as text/html or "
+    "application/fhir+json, in its own type; /analyze and /anonymize are Presidio's. Open the address in "
     "a browser to try the model. SIGTERM and Ctrl-C end the service after the requests that it took.",
     examples=(
         "crfdeid serve model/ --port 3000",

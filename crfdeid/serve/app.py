@@ -10,17 +10,21 @@ import asyncio
 import hmac
 import json
 import logging
+import re
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, TypeVar
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from crfdeid.documents import Document, Evidence, Span
 from crfdeid.errors import DataError, UsageError, missing_extra, raised_at
 from crfdeid.integrations.common import presidio_score, presidio_type
 from crfdeid.known_phi.patients import patient_name
+from crfdeid.markup import MARKUP_SUFFIXES, MEDIA_TYPES, note_markup
+from crfdeid.redaction.in_bytes import decode_document, encode_document
 from crfdeid.serve.service import Service
+from crfdeid.utils.files import BYTE_ORDER_MARK
 from crfdeid.utils.html import render_page
 from crfdeid.utils.json import DECODER
 from crfdeid.validation import shape_errors
@@ -42,6 +46,9 @@ _Handler = Callable[[Request], Awaitable[Response]]
 _log = logging.getLogger(__name__)
 
 _NAME = "crfdeid"
+_JSON = "application/json"
+# Python has codecs whose time grows with the square of a text's length.
+_CHARSET = re.compile(r"utf-?8|utf-16[bl]e|(us-)?ascii|iso-8859-[0-9]{1,2}|windows-125[0-8]")
 _HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "frame-ancestors 'none'",
@@ -142,7 +149,7 @@ def _answer(content: Any, status: int = 200) -> Response:
 def _answer_each(asked: str | list[str], results: Sequence[str], more: Mapping[str, str]) -> Response:
     """The answer to a text, or to a list of texts, from the JSON of each result; with more headers."""
     content = results[0] if isinstance(asked, str) else f"[{','.join(results)}]"
-    return Response(content, media_type="application/json", headers={**_HEADERS, **more})
+    return Response(content, media_type=_JSON, headers={**_HEADERS, **more})
 
 
 def _as_json(content: Any) -> str:
@@ -156,7 +163,9 @@ class _Api:
         self.service, self.access = service, access
         self.entities = {label: presidio_type(label) for label in service.model.types}
         page = files("crfdeid.serve") / "templates"
-        self.page = render_page(page, "serve", needs_token=access.token is not None, model=model)
+        self.page = render_page(
+            page, "serve", needs_token=access.token is not None, model=model, suffixes=",".join(MARKUP_SUFFIXES)
+        )
 
     def routes(self) -> list[Route]:
         token, reveal = self.access.token, self.access.reveal_token
@@ -195,11 +204,7 @@ class _Api:
         return Route(path, answer, methods=[method])
 
     def _admit(self, request: Request, token: bytes | None) -> None:
-        try:
-            host = urlsplit(f"//{request.headers.get('host', '')}").hostname
-        except ValueError:
-            host = None
-        if host not in self.access.hosts:
+        if not self._is_own_host(f"//{request.headers.get('host', '')}"):
             raise HTTPException(421, "another host: name it with --allowed-hosts")
         if token is not None:
             kind, _, given = request.headers.get("authorization", "").partition(" ")
@@ -208,19 +213,20 @@ class _Api:
                 needed = "a token is needed: Authorization: Bearer TOKEN"
                 raise HTTPException(401, needed, {"WWW-Authenticate": "Bearer"})
 
+    def _is_own_host(self, url: str) -> bool:
+        """True for a URL of this service."""
+        try:
+            return urlsplit(url).hostname in self.access.hosts
+        except ValueError:
+            return False
+
     async def _fields(
         self, request: Request, known: Mapping[str, Any], refused: Collection[str] = ()
     ) -> dict[str, Any]:
         """The fields of a request's JSON object that have a value."""
-        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-            raise HTTPException(415, "Content-Type is not application/json")
-        if request.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
-            raise HTTPException(415, "Content-Encoding is not supported: send the request without compression")
-        self._require_small(int(request.headers.get("content-length", "0")))  # The server has read it as a number.
-        body = bytearray()
-        async for part in request.stream():
-            body += part
-            self._require_small(len(body))
+        if _media_type(request)[0] != _JSON:
+            raise HTTPException(415, f"Content-Type is not {_JSON}")
+        body = await self._body(request)
         try:
             fields = DECODER.decode(body.decode("utf-8"))
             json.dumps(fields, ensure_ascii=False).encode()  # refuses lone surrogates
@@ -242,6 +248,17 @@ class _Api:
         if "text" not in fields:
             raise HTTPException(400, "No text provided")
         return fields
+
+    async def _body(self, request: Request) -> bytes:
+        """The bytes of a request."""
+        if request.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
+            raise HTTPException(415, "Content-Encoding is not supported: send the request without compression")
+        self._require_small(int(request.headers.get("content-length", "0")))  # The server has read it as a number.
+        body = bytearray()
+        async for part in request.stream():
+            body += part
+            self._require_small(len(body))
+        return bytes(body)
 
     def _require_small(self, size: int) -> None:
         """Refuse a larger body; the rest of a very large one is not read, but its client may then miss the answer."""
@@ -351,14 +368,35 @@ class _Api:
         except (InvalidParamError, AttributeError, KeyError, TypeError, ValueError):
             # Its message may quote a parameter.
             raise HTTPException(422, "offsets outside the text, or an operator without a valid parameter") from None
-        return Response(content, media_type="application/json", headers=_HEADERS)
+        return Response(content, media_type=_JSON, headers=_HEADERS)
 
     async def redact(self, request: Request) -> Response:
+        if _media_type(request)[0] != _JSON:
+            return await self._redact_document(request)
         asked = await self._fields(request, _REDACT)
         text = asked["text"]
         texts = [text] if isinstance(text, str) else text
         work = self.service.redact(texts, patient=asked.get("patient"), finish=_redacted)
         return _answer_each(text, await self._bounded(request, work), {})
+
+    async def _redact_document(self, request: Request) -> Response:
+        """Answer a document of a known type with one of the same type and encoding."""
+        kind, charset = _media_type(request)
+        if kind not in MEDIA_TYPES:
+            raise HTTPException(415, f"Content-Type is none of {', '.join((_JSON, *MEDIA_TYPES))}")
+        if charset is not None and not _CHARSET.fullmatch(charset):
+            raise HTTPException(415, "charset is not supported: convert the document to UTF-8")
+        if not self._is_own_host(request.headers.get("origin", f"//{request.headers['host']}")):
+            raise HTTPException(403, "a request from a page of another host")  # A form can send text/plain.
+        patient = unquote(request.headers.get("x-patient", "")) or None
+        if (text := decode_document(await self._body(request), charset or "utf-8")) == "":
+            raise HTTPException(400, "No text provided")
+        body = text.removeprefix(BYTE_ORDER_MARK)
+        work = self.service.redact([body], patient=patient, markup=note_markup(kind), finish=lambda done: done.text)
+        (redacted,) = await self._bounded(request, work)
+        content = encode_document(text[: len(text) - len(body)] + redacted, charset or "utf-8")
+        headers = {**_HEADERS, "Content-Security-Policy": f"{_HEADERS['Content-Security-Policy']}; sandbox"}
+        return Response(content, media_type=f"{kind}; charset={charset}" if charset else kind, headers=headers)
 
     async def preview(self, request: Request) -> Response:
         asked = await self._fields(request, {"text": str})
@@ -386,6 +424,13 @@ class _Api:
         finally:
             task.cancel()
             gone.cancel()
+
+
+def _media_type(request: Request) -> tuple[str, str | None]:
+    """Media type of a request in lower case, and its charset; None without one."""
+    kind, *parameters = request.headers.get("content-type", "").lower().split(";")
+    values = (one.partition("=")[2].strip(' "') for one in parameters if one.partition("=")[0].strip() == "charset")
+    return kind.strip(), next(values, None)
 
 
 def _require_operators(operators: Mapping[str, Any], field: str, known: Collection[str]) -> None:

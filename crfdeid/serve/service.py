@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,7 +15,10 @@ from typing import Any
 from crfdeid.documents import Document, Evidence, merge, merge_evidence
 from crfdeid.errors import DataError, LimitError, SettingError, UsageError, panics_as_errors
 from crfdeid.explain.page import word_data
+from crfdeid.io.records import Note
+from crfdeid.markup.blocks import MarkupText
 from crfdeid.pipeline import Deidentifier
+from crfdeid.redaction.in_markup import split_at_blocks
 from crfdeid.redaction.redact import redact
 from crfdeid.redaction.redactor import StartedRedactor
 from crfdeid.thresholds import chosen_sensitivity, threshold_in
@@ -32,18 +35,22 @@ _TURN = 0.1  # seconds after which another request is asked for
 _LEAST_COUNTED = 64  # characters as which a shorter text counts
 
 
+_Read = tuple[Note, MarkupText | None]
+"""Note as a model reads it, as of `Redactor.read`."""
+
+
 @dataclass(eq=False, frozen=True)
 class _Request:
-    """A caller's texts."""
+    """A caller's notes."""
 
-    texts: Sequence[str]
-    finish: Callable[[Document], Any]  # makes the result of an annotated text
+    notes: Sequence[_Read]
+    finish: Callable[[Document, _Read], Any]  # makes the result of an annotated text
     answer: asyncio.Future[list[Any]]  # the results; done, if the caller is gone
 
     @cached_property
     def characters(self) -> int:
         """The size of the texts."""
-        return sum(max(len(text), _LEAST_COUNTED) for text in self.texts)
+        return _characters(note.text for note, _ in self.notes)
 
     @property
     def size(self) -> int:
@@ -60,11 +67,12 @@ class _Batch:
         self._steps = self._work(model)
 
     def _work(self, model: Deidentifier) -> Iterator[None]:
-        finish = [request.finish for request in self.requests for _ in request.texts]
-        texts = (text for request in self.requests for text in request.texts)
-        for document in model.annotate_in_steps(texts, characters=_STEP):
+        notes = [(request.finish, read) for request in self.requests for read in request.notes]
+        texts, known = (note.text for _, (note, _) in notes), (note.known for _, (note, _) in notes)
+        for document in model.annotate_in_steps(texts, characters=_STEP, known=known):
             if document is not None:
-                self._finished.append(finish[len(self._finished)](document))
+                finish, read = notes[len(self._finished)]
+                self._finished.append(finish(document, read))
             yield
 
     def advance(self) -> bool:
@@ -81,7 +89,7 @@ class _Batch:
         """Give each caller the results of its texts."""
         results = iter(self._finished)
         for request in self.requests:
-            own = [next(results) for _ in request.texts]
+            own = [next(results) for _ in request.notes]
             if not request.answer.done():
                 request.answer.set_result(own)
 
@@ -153,6 +161,10 @@ def _whole(document: Document) -> Document:
     return document
 
 
+def _characters(texts: Iterable[str]) -> int:
+    return sum(max(len(text), _LEAST_COUNTED) for text in texts)
+
+
 class Service:
     """A model and a policy for concurrent callers.
 
@@ -193,51 +205,72 @@ class Service:
         """
         for text in texts:
             self.redactor.redactor.require_prose(text)
-        request = _Request(texts, finish, asyncio.get_running_loop().create_future())
-        (self._short if request.characters <= _SHORT else self._long).add(request)
-        return await request.answer
+        notes = [(Note("", text, None), None) for text in texts]
+        return await self._answer(notes, lambda document, _: finish(document))
 
     async def redact(
-        self, texts: Sequence[str], *, patient: str | float | None = None, finish: Callable[[Document], Any] = _whole
+        self,
+        texts: Sequence[str],
+        *,
+        patient: str | float | None = None,
+        markup: str | None = None,
+        finish: Callable[[Document], Any] = _whole,
     ) -> list[Any]:
         """Return texts redacted by the policy, with the replacements as spans.
 
         Args:
             texts: the texts.
-            patient: their patient, for surrogates, as of `crfdeid.redact`; None for a separate patient for each.
+            patient: their patient, for surrogates, as of `crfdeid.redact`; None for that which a text in markup names,
+                or a separate patient for each.
+            markup: their format; None for that of the policy.
             finish: as for `annotate`, of each redacted document.
+
+        Raises:
+            EncodingError, MarkupError, LimitError: as for `annotate`.
         """
 
-        def work(document: Document) -> Any:
-            return finish(self.redactor.hide(document, patient=patient).document)
+        def work(document: Document, read: _Read) -> Any:
+            return finish(self.redactor.hide_in(document, read, patient=patient))
 
-        return await self.annotate(texts, finish=work)
+        def read() -> list[_Read]:
+            return [self.redactor.redactor.read(Note("", text, None, markup=markup)) for text in texts]
+
+        return await self._answer(read() if _characters(texts) <= _SHORT else await self.run(read), work)
+
+    async def _answer(self, notes: Sequence[_Read], finish: Callable[[Document, _Read], Any]) -> list[Any]:
+        request = _Request(notes, finish, asyncio.get_running_loop().create_future())
+        (self._short if request.characters <= _SHORT else self._long).add(request)
+        return await request.answer
 
     def preview(self, text: str) -> dict[str, Any]:
-        """The PHI of a text at each sensitivity, with several replacements, for the page.
+        """Return the PHI of a text at each sensitivity, with several replacements, for the page.
 
         Returns:
-            "words": [start, end] each; "sensitivity": the one in use; "steps": "sensitivity", null for the most
+            "text": the text, or the visible text of markup; "words": [start, end] each; "sensitivity": the one in use; "steps": "sensitivity", null for the most
             probable tags, and "spans": [start, end, type, source, score, label, mask, surrogate] each. The surrogate is
             null if the text's language is not clear.
 
         Raises:
+            EncodingError, MarkupError: as for `redact`.
             LimitError: the text is too long.
         """
+        read = self.redactor.redactor.read(Note("", text, None))
+        text = read[0].text
         if len(text) > _LONGEST_TRIAL:
             raise LimitError(f"more than {_LONGEST_TRIAL:,} characters: use /redact for longer notes")
-        self.redactor.redactor.require_prose(text)
         steps = [
-            {"sensitivity": share, "spans": self._spans_at(limit, text)} for share, limit in self._thresholds.items()
+            {"sensitivity": share, "spans": self._spans_at(limit, *read)} for share, limit in self._thresholds.items()
         ]
         words = [[token.start, token.end] for sentence in Document("", text).sentences() for token in sentence.tokens]
-        return {"words": words, "sensitivity": self._sensitivity, "steps": steps}
+        return {"text": text, "words": words, "sensitivity": self._sensitivity, "steps": steps}
 
-    def _spans_at(self, threshold: float | None, text: str) -> list[list[Any]]:
+    def _spans_at(self, threshold: float | None, note: Note, markup: MarkupText | None) -> list[list[Any]]:
         model = self.model
         settings: dict[str, Any] = {"consistent": model.consistent, "lists": model.lists}
         at = Deidentifier(model.tagger, threshold=threshold, concepts=False, members=False, **settings)
-        document = at.annotate(text)
+        document = at.annotate(note.text, known=note.known)
+        if markup is not None:
+            document = split_at_blocks(document, markup)
         evidence, spans = merge_evidence(document.spans, document.evidence), merge(document.spans)
         texts = [self._replacements(document, operator) for operator in ("label", "mask", "surrogate")]
         sources = (evidence.get(span, Evidence("")).as_json().values() for span in spans)

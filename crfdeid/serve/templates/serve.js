@@ -42,10 +42,9 @@
   async function find() {
     if (busy) return;
     busy = true; // a disabled button would lose the focus
-    text = byId("note").value;
     tell("The model reads the note …");
     try {
-      found = await ask("preview", { text });
+      found = await ask("preview", { text: byId("note").value });
     } catch (problem) {
       byId("result").hidden = true;
       tell(`Not done: ${problem.message}`, true);
@@ -53,6 +52,7 @@
     } finally {
       busy = false;
     }
+    text = found.text; // of markup, such as RTF, that which is visible
     characters = Array.from(text);
     asked += 1;
     chosen = null;

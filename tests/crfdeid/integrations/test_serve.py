@@ -168,6 +168,8 @@ def test_surrogates_are_those_of_python(guarded: Server, few_notes_model: Path, 
             )
             asked = {"text": document.text, "patient": patient}
             assert guarded.ask("/redact", asked, headers=authorization)[1]["text"] == made.text
+            headers = {**authorization, "Content-Type": "text/plain", **({"X-Patient": patient} if patient else {})}
+            assert guarded.ask("/redact", document.text.encode(), headers=headers) == (200, made.text)
 
 
 def test_requests_name_the_patients_that_python_names(
@@ -344,8 +346,10 @@ def test_a_field_that_is_not_honoured_is_named(server: Server, name: str) -> Non
 
 def test_other_types_hosts_and_methods_are_refused(server: Server) -> None:
     body = json.dumps({"text": NOTE})
-    for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=a", ""):
+    for kind in ("application/x-www-form-urlencoded", "multipart/form-data; boundary=a", "application/xml", ""):
         assert server.ask("/redact", body, headers={"Content-Type": kind})[0] == 415
+    for path in ("/analyze", "/anonymize", "/preview", "/explain"):
+        assert server.ask(path, body, headers={"Content-Type": "text/plain"})[0] == 415
     assert server.ask("/redact", body, headers={"Content-Type": "application/json; charset=utf-8"})[0] == 200
     for encoding, status in (("gzip", 415), ("br", 415), ("identity", 200)):
         headers = {"Content-Type": "application/json", "Content-Encoding": encoding}
@@ -357,6 +361,68 @@ def test_other_types_hosts_and_methods_are_refused(server: Server) -> None:
     assert server.ask("/redact", method="GET")[0] == 405
     assert server.ask("/redact", {"text": NOTE}, method="OPTIONS", headers={"Origin": "http://evil.example"})[0] == 405
     assert server.ask("/redact/", {"text": NOTE})[0] == 404
+
+
+MARKUP = {
+    "text/html": f"<p title='{WORD}'>Seen by Dr. Zara<b>thustrova</b>, Münster</p>\r\n",
+    "application/rtf": rf"{{\rtf1 Seen by Dr. {WORD[:4]}{{\b {WORD[4:]}}}\par}}",
+    "x-application/hl7-v2+er7": f"MSH|^~\\&|LAB\rOBX|1|TX|||Seen by Dr. {WORD}\r",
+    "application/fhir+json": json.dumps({"resourceType": "Basic", "note": [{"text": f"Seen by Dr. {WORD}"}]}),
+    "text/plain": f"Seen by Dr. {WORD} in Münster.\n",
+}
+
+
+@pytest.mark.parametrize("kind", MARKUP)
+@pytest.mark.parametrize("charset", ["", "; charset=utf-8", '; x=1; Charset="ISO-8859-1"'])
+def test_a_document_is_answered_in_its_type_and_encoding(
+    server: Server, few_notes_model: Path, kind: str, charset: str
+) -> None:
+    encoding = "iso-8859-1" if "ISO" in charset else "utf-8"
+    body = MARKUP[kind].encode(encoding)
+    expected = crfdeid.redact_bytes(body, few_notes_model, encoding=encoding, markup=kind)
+    with contextlib.closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)) as connection:
+        connection.request("POST", "/redact", body, {"Content-Type": kind.upper() + charset, "X-Patient": "Jos%C3%A9"})
+        answer = connection.getresponse()
+        assert (answer.status, answer.read()) == (200, expected) and WORD.encode() not in expected
+    assert (answer.headers.get_content_type(), answer.headers.get_content_charset("utf-8")) == (kind, encoding)
+    assert "sandbox" in answer.headers["Content-Security-Policy"]
+    if not charset and kind != "text/plain":  # in JSON, the same document
+        assert server.ask("/redact", {"text": MARKUP[kind]})[1]["text"].encode() == expected
+        assert server.ask("/analyze", {"text": MARKUP[kind], "language": "en"})[1]["code"] == "markup"
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "status"),
+    [
+        ({"Content-Type": "text/html; charset=punycode"}, b"a", 415),
+        ({"Content-Type": "text/html; charset=iso-8859-12"}, b"a", 400),
+        ({"Content-Type": "text/html", "Content-Encoding": "gzip"}, b"a", 415),
+        ({"Content-Type": "text/html"}, b"", 400),
+        ({"Content-Type": "text/html"}, b"x" * 2_000_000, 413),
+        ({"Content-Type": "text/html"}, f"Señor {WORD}".encode("latin-1"), 400),
+        ({"Content-Type": "text/html; charset=us-ascii"}, f"Señor {WORD}".encode(), 400),
+        ({"Content-Type": "text/plain", "Origin": "http://evil.example"}, b"a", 403),
+        ({"Content-Type": "text/plain", "Origin": "null"}, b"a", 403),
+        ({"Content-Type": "text/plain", "Origin": "http://[::1"}, b"a", 403),
+        ({"Content-Type": "application/fhir+json"}, f'{{"resourceType": "{WORD}"'.encode(), 400),
+        ({"Content-Type": "application/hl7-v2"}, f"MSH|^~\\&|LAB\rPID|1||7||{WORD}".encode(), 400),
+        ({"Content-Type": "text/plain"}, b"%PDF-1.7 " + WORD.encode(), 400),
+        ({"Content-Type": "text/plain"}, b"%PDF-1.7 \xff" + WORD.encode(), 400),
+    ],
+)
+def test_a_bad_document_has_the_status_of_its_fault(
+    server: Server, headers: dict[str, str], body: bytes, status: int
+) -> None:
+    found, answer = server.ask("/redact", body, headers=headers)
+    assert found == status
+    assert WORD not in json.dumps(answer) and answer.keys() <= {"error", "code"}
+
+
+def test_the_page_shows_the_text_of_markup(server: Server) -> None:
+    status, found = server.ask("/preview", {"text": MARKUP["text/html"]})
+    assert status == 200 and f"Seen by Dr. {WORD}, Münster" in found["text"]
+    spans = {found["text"][start:end] for step in found["steps"] for start, end, *_ in step["spans"]}
+    assert any(WORD in value for value in spans)
 
 
 def test_slow_requests_are_cut_and_the_others_are_answered(guarded: Server) -> None:
@@ -647,10 +713,10 @@ def test_a_lone_surrogate_is_refused_by_the_service(few_notes_model: Path) -> No
         asyncio.run(ask())
 
 
-@pytest.mark.parametrize("ask", ["annotate", "redact"])
-def test_a_note_in_markup_is_refused_by_the_service(few_notes_model: Path, ask: str) -> None:
+@pytest.mark.parametrize(("ask", "text"), [("annotate", "{\\rtf1 {\\b Jane} Quill}"), ("redact", "%PDF-1.7")])
+def test_a_note_in_markup_is_refused_by_the_service(few_notes_model: Path, ask: str, text: str) -> None:
     async def answer() -> None:
-        await getattr(serving(crfdeid.load(few_notes_model)), ask)(["{\\rtf1 {\\b Jane} Quill}"])
+        await getattr(serving(crfdeid.load(few_notes_model)), ask)([text])
 
     with pytest.raises(MarkupError):
         asyncio.run(answer())
