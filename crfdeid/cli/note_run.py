@@ -30,7 +30,7 @@ from crfdeid.serialization import ModelFolder
 from crfdeid.utils.files import decode_text, reserve_file
 
 _COLUMN_OPTIONS = (
-    *("text_column", "id_column", "patient_column"),
+    *("text_column", "id_column", "patient_column", "markup_column"),
     *("drop_columns", "shift_columns", "hash_columns", "allow_columns"),
 )
 

@@ -116,6 +116,7 @@ SPARK = Mode("--spark", lambda options: options.spark is not None)
 SECRET = Mode(
     "surrogates, hashes, --rename-files and --report", lambda options: secret_needed(options) or options.report
 )
+OWN_COLUMNS = Mode("tables without --table", lambda options: options.table is None)
 RESUMED = Mode("--resume", lambda options: options.resume)
 
 
@@ -126,6 +127,14 @@ def path_or_url(text: str) -> Path | str:
         return file_path(text)
     if "?" in rest or ":" in rest.partition("/")[0].rpartition("@")[0]:
         raise UsageError("a URL without password and '?' is needed: credentials belong into Spark's settings")
+    return text
+
+
+def table_layout(text: str) -> str:
+    """Name of a layout of tables."""
+    from crfdeid.io.table_layouts import find_layout  # noqa: PLC0415
+
+    find_layout(text)
     return text
 
 
@@ -143,7 +152,7 @@ NOTE_OPTIONS = (
     ),
     SENSITIVITY,
     LISTS,
-    TEXT_COLUMN.but(only=(FILES,)),
+    TEXT_COLUMN.but(only=(FILES, OWN_COLUMNS)),
     SECRET_FILE.but(only=(SECRET,)),
     Option("--report", file_path, only=(FILES,), help="New JSON file for a report, note by note."),
     flag("--resume", only=(FILES, LOCAL), help="Continue where an interrupted run of the same command stopped."),
@@ -155,10 +164,23 @@ NOTE_OPTIONS = (
         help="Number of processes, each with the model in memory.",
     ),
     LIMIT.but(only=(FILES, LOCAL, Mode("a new run, without --resume", lambda options: not options.resume))),
-    ID_COLUMN.but(only=(FILES,)),
+    ID_COLUMN.but(only=(FILES, OWN_COLUMNS)),
     _of_tables(
         "--patient-column",
+        only=(FILES, OWN_COLUMNS),
         help="Column with the patient of a note; default: the first subfolder, else a patient for each note.",
+    ),
+    _of_tables(
+        "--table",
+        table_layout,
+        rare=True,
+        metavar="NAME",
+        help="Layout that sets the columns of text, id and patient: omop (table NOTE) or mimic.",
+    ),
+    _of_tables(
+        "--markup-column",
+        rare=True,
+        help="Column with the format of a note, such as rtf or text/html; default: --markup.",
     ),
     _of_tables(
         "--record-columns",
@@ -247,7 +269,17 @@ def note_columns(options: SimpleNamespace, **fields: Any) -> Columns:
     from crfdeid.known_phi.patients import PatientFile, PatientTable, read_columns, read_patient_table  # noqa: PLC0415
 
     longest = options.max_chars or None
-    columns = Columns(options.text_column, options.id_column, options.patient_column, longest=longest, **fields)
+    names = (options.text_column, options.id_column, options.patient_column)
+    if options.table is not None and isinstance(options.notes, Path) and getattr(options, "spark", None) is None:
+        from crfdeid.io.table_layouts import columns_of_notes  # noqa: PLC0415
+
+        names = columns_of_notes(options.table, options.notes)
+    columns = Columns(
+        *names,
+        markup=options.markup_column,
+        longest=longest,
+        **fields,
+    )
     known = () if options.record_columns is None else read_columns(options.record_columns)
     if options.record_file is not None:
         people: PatientTable | PatientFile = read_patient_table(options.record_file, known)
@@ -339,7 +371,7 @@ def run_settings(options: SimpleNamespace, redactor: Redactor, keys: Keys) -> di
 
     from crfdeid.model_card.card import model_digest  # noqa: PLC0415
 
-    plain = ("rename_files", "text_column", "id_column", "patient_column", "max_chars", "limit")
+    tables = ("text_column", "id_column", "patient_column", "markup_column", "table")
     columns = redactor.columns
     return {
         "crfdeid": version("crfdeid"),
@@ -347,7 +379,7 @@ def run_settings(options: SimpleNamespace, redactor: Redactor, keys: Keys) -> di
         **keys.fingerprints,
         "model": model_digest(redactor.folder),
         **redactor.policy.settings(),
-        **{name: getattr(options, name) for name in plain},
+        **{name: getattr(options, name) for name in ("rename_files", *tables, "max_chars", "limit")},
         "record_columns": [list(column) for column in columns.known],
         "record_file": None if columns.people is None else columns.people.digest,
     }

@@ -24,6 +24,7 @@ from crfdeid.integrations.spark import COUNTS, redact
 from crfdeid.io.date_columns import FIRST_ROWS, DateGuard
 from crfdeid.io.records import RAW_LINES, Columns
 from crfdeid.io.run_report import RunTotals, run_summary, summary_lines
+from crfdeid.io.table_layouts import layout_columns
 from crfdeid.model_card.drift import NoteMeasures
 from crfdeid.redaction.redactor import Redactor
 from crfdeid.secrets import KeyFiles
@@ -75,7 +76,7 @@ def run(options: SimpleNamespace, columns: Columns) -> int:
     redactor, began = shared.read_redactor(options, keys=keys, columns=columns).pinned(), time.monotonic()
     with session_of(options.spark, settings) as spark:
         spark.conf.set("spark.sql.execution.arrow.maxBytesPerBatch", options.spark_batch)
-        found = _redact(spark, source, target, redactor, options.partition_by)
+        found = _redact(spark, source, target, redactor, options)
     totals = RunTotals(failures=found["failures"])
     card, drift = read_profile(redactor)
     for text in found["counts"]:
@@ -213,7 +214,7 @@ def _quoted(name: str) -> str:
 
 
 def _redact(
-    spark: SparkSession, source: Table, target: Table, redactor: Redactor, partition_by: tuple[str, ...]
+    spark: SparkSession, source: Table, target: Table, redactor: Redactor, options: SimpleNamespace
 ) -> Mapping[str, Any]:
     """Redact a table into another, and the errors of its rows into a third; return the sums that `observe` names."""
     from pyspark.sql import Observation  # noqa: PLC0415
@@ -221,6 +222,10 @@ def _redact(
 
     columns = redactor.columns
     notes = source.read_texts(spark, columns.text) if source.format == "text" else source.read(spark)
+    if options.table is not None:
+        text, id, patient = layout_columns(options.table, notes.columns)
+        columns = replace(columns, text=text, id=id, patient=patient)
+        redactor = replace(redactor, columns=columns)
     clear, guard = columns.in_the_clear(notes.columns), DateGuard(columns.dates)
     for row in notes.select(*map(_quoted, clear)).head(FIRST_ROWS) if clear else ():
         guard.see(zip(clear, row, strict=True))
@@ -237,7 +242,7 @@ def _redact(
         F.collect_set(_PREFIX + "policy").alias("policies"),
         F.collect_list(_PREFIX + COUNTS).alias("counts"),
     ).drop(_PREFIX + COUNTS)
-    target.write(done, *partition_by)
+    target.write(done, *options.partition_by)
     if seen.get["failures"]:
         shown = [_quoted(name) for name in (columns.id or "id",) if name in done.columns]
         errors = target.read(spark).where(failed)

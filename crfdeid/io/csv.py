@@ -91,6 +91,19 @@ class _Lines:
         return raw
 
 
+def column_names(file: NoteFile) -> Sequence[str]:
+    """Read the header, with the delimiter that gives the most columns."""
+    try:
+        with open_file(file.path) as stream:
+            refuse_utf16(stream.peek(1024), file.path)
+            headers = [next(csv.reader(_Lines(stream), delimiter=delimiter), []) for delimiter in _DELIMITERS]
+    except csv.Error:
+        raise FormatError("no CSV with a header: see RFC 4180", path=file.path, line=1) from None
+    except OSError as error:
+        raise ReadError(f"cannot be read: {error.strerror}", path=file.path) from None
+    return max(headers, key=len)
+
+
 def _read_header(stream: IO[bytes], file: NoteFile, columns: Columns) -> tuple[str, Sequence[str]]:
     """The delimiter, and the names of the columns."""
     for delimiter in _DELIMITERS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -47,6 +47,19 @@ def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
     if unseen:
         problem = f"no line has a key '{min(unseen)}' to drop, shift or hash: correct its name"
         raise FormatError(problem, path=file.path)
+
+
+def column_names(file: NoteFile) -> Sequence[str]:
+    """Read the keys of the first line with an object."""
+    try:
+        with open_file(file.path) as stream:
+            for line in stream:
+                members = _members(line.decode("utf-8", errors="replace").removeprefix(BYTE_ORDER_MARK))
+                if not isinstance(members, Failure):
+                    return list(members)
+    except OSError as error:
+        raise ReadError(f"cannot be read: {error.strerror}", path=file.path) from None
+    return ()
 
 
 def _read_line(

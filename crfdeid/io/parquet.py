@@ -25,6 +25,7 @@ try:
 except ModuleNotFoundError as error:  # as an error of options it ends the run, instead of failing each file
     raise missing_extra(error) from None
 
+_UNREADABLE = "no Parquet file that can be read: write it again"
 _ROWS = 256
 _BATCH_BYTES = 1 << 24
 _GROUP_BYTES = 1 << 25
@@ -53,7 +54,17 @@ def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
                     yield Record(content, number, file.size * number // total, (batch, index, changed))
             rows.end()
     except (OSError, pa.ArrowException):
-        raise FormatError("no Parquet file that can be read: write it again", path=file.path) from None
+        raise FormatError(_UNREADABLE, path=file.path) from None
+
+
+def column_names(file: NoteFile) -> Sequence[str]:
+    """Read the names of the columns."""
+    try:
+        with _open(file.path) as parquet:
+            names: list[str] = parquet.schema_arrow.names
+            return names
+    except (OSError, pa.ArrowException):
+        raise FormatError(_UNREADABLE, path=file.path) from None
 
 
 def _open(path: Path) -> Any:

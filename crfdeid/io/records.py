@@ -41,6 +41,7 @@ class Columns:
         longest: most characters of a text; a longer one fails. None for no limit.
         watch: called with the name and value of each column that the results have unchanged; None for no call.
         other_texts: further columns of notes.
+        markup: column of the notes' formats (`crfdeid.markup.note_markup`); an empty one is that of the policy.
         raw_lines: columns of whole raw lines, such as `RAW_LINES`, refused unless they are dropped, changed or allowed.
     """
 
@@ -55,6 +56,7 @@ class Columns:
     longest: int | None = None
     watch: Callable[[str, Any], None] | None = None
     other_texts: tuple[str, ...] = ()
+    markup: str | None = None
     raw_lines: tuple[str, ...] = ()
 
     @property
@@ -65,7 +67,7 @@ class Columns:
     @property
     def read(self) -> tuple[str, ...]:
         """Columns from which notes are made."""
-        named = (*self.texts, self.id, self.patient, *(column.name for column in self.known))
+        named = (*self.texts, self.id, self.patient, self.markup, *(column.name for column in self.known))
         return tuple(name for name in named if name is not None)
 
     @property
@@ -135,7 +137,7 @@ class Note(NamedTuple):
         text: its text.
         patient: its patient; None if unknown.
         known: known PHI of the patient.
-        markup: its format, by the name of its file; None to recognise it.
+        markup: its format, by the name of its file or a column; None for that of the policy.
     """
 
     id: str
@@ -306,6 +308,9 @@ class FileFormat(Protocol):
         Raises:
             DataError: the file as a whole cannot be read, violates its format, or lacks or repeats a column.
         """
+
+    def column_names(self, file: NoteFile) -> Sequence[str]:
+        """Read the names of the columns; formats of tables alone have this function."""
 
     def writer(self, file: NoteFile, target: Path, columns: Columns) -> Writer:
         """Open a writer of the same file with other texts to ``target``."""

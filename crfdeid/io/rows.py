@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from crfdeid.documents import lone_surrogate
-from crfdeid.errors import DataError
+from crfdeid.errors import DataError, SettingError
 from crfdeid.io.date_columns import FIRST_ROWS, DateGuard
 from crfdeid.io.records import Columns, Failure, Note, NoteFile, with_known_phi
 from crfdeid.known_phi.patients import patient_name
+from crfdeid.markup import note_markup
 
 _ID_OR_PATIENT = "the {} column holds neither text nor a number, or a lone surrogate: correct it"
 
@@ -84,10 +85,13 @@ class TableRows:
         try:
             named = _id(id if columns.id is None else values.get(columns.id))
             patient = self._patient(values.get(columns.patient) if columns.patient is not None else None)
+            markup = None if columns.markup is None else _markup(values.get(columns.markup))
+        except SettingError as problem:
+            return Failure(f"the column '{columns.markup}' holds {problem}")
         except ValueError:
             return Failure(_ID_OR_PATIENT.format("id or patient"))
         name = named or f"{self._file.result_name}:{number}"
-        note = _no_unicode(text) or Note(name, text, patient)
+        note = _no_unicode(text) or Note(name, text, patient, markup=markup)
         return with_known_phi(note, self._file, columns, [values[column.name] for column in columns.known])
 
     def guarded(self, note: Note | Failure | None, clear: Iterable[tuple[str, Any]]) -> Note | Failure | None:
@@ -140,6 +144,13 @@ class TableRows:
             UsageError: one may hold dates.
         """
         self._guard.end()
+
+
+def _markup(value: Any) -> str | None:
+    """The format that a value names; None for null, NaN or an empty text."""
+    if value is None or value == "" or value != value:  # noqa: PLR0124  NaN differs from itself.
+        return None
+    return note_markup(str(value))
 
 
 def _no_unicode(text: str) -> Failure | None:

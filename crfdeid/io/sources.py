@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
@@ -58,6 +58,15 @@ def note_format(file: NoteFile) -> FileFormat | None:
 def read_file(file: NoteFile, columns: Columns) -> Iterator[Record]:
     """Read the rows of a file of notes by `FileFormat.read`."""
     return _format(file).read(file, columns)
+
+
+def column_names(file: NoteFile) -> Sequence[str]:
+    """Return the names of a table's columns, or of the keys of its first line; none for another file.
+
+    Raises:
+        DataError: it cannot be read.
+    """
+    return _format(file).column_names(file) if file.path.suffix.lower() in _TABLES else ()
 
 
 def open_writer(file: NoteFile, target: Path, columns: Columns) -> Writer:

@@ -109,6 +109,7 @@ class Redactor:
         hash_columns: Sequence[str] = (),
         allow_columns: Sequence[str] = (),
         raw_columns: Sequence[str] = (),
+        markup_column: str | None = None,
         longest_note: int | None = LONGEST_NOTE,
         find: Callable[[], Path | str] | None = None,
         secret_file: Path | str | None = None,
@@ -131,6 +132,8 @@ class Redactor:
             hash_columns: columns whose values are replaced by keyed hashes, as text.
             allow_columns: columns of dates or of raw lines that may stay unchanged.
             raw_columns: columns of whole raw lines, to be refused likewise, in addition to `RAW_LINES`.
+            markup_column: column of the notes' formats, such as "rtf" or "text/html", in place of the policy's; a row
+                with another value fails.
             longest_note: most characters of a note; a longer one fails as `NoteTooLong`, so that it cannot exhaust a
                 worker's memory. None for no limit; by default 10 million, with which a worker with a CRF stays below
                 1 GiB.
@@ -154,6 +157,7 @@ class Redactor:
             texts[0],
             other_texts=texts[1:],
             patient=patient_column,
+            markup=markup_column,
             known=() if known is None else read_columns(known),
             drop=tuple(drop_columns),
             dates=DateColumns(
@@ -165,7 +169,7 @@ class Redactor:
             longest=longest_note,
             raw_lines=(*RAW_LINES, *raw_columns),
         )
-        used = {patient_column, *(column.name for column in columns.known)}
+        used = {patient_column, markup_column, *(column.name for column in columns.known)}
         if text := next((text for text in texts if text in used), None):
             raise OptionConflictError(f"'{text}' is the text of the notes: it can have no other use")
         files = (None if path is None else Path(path) for path in (secret_file, encryption_key_file, key_file))

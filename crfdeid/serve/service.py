@@ -246,9 +246,9 @@ class Service:
         """Return the PHI of a text at each sensitivity, with several replacements, for the page.
 
         Returns:
-            "text": the text, or the visible text of markup; "words": [start, end] each; "sensitivity": the one in use; "steps": "sensitivity", null for the most
-            probable tags, and "spans": [start, end, type, source, score, label, mask, surrogate] each. The surrogate is
-            null if the text's language is not clear.
+            "text": the text, or the visible text of markup; "words": [start, end] each; "sensitivity": the one in use;
+            "steps": "sensitivity", null for the most probable tags, and "spans": [start, end, type, source, score,
+            label, mask, surrogate] each. The surrogate is null if the text's language is not clear.
 
         Raises:
             EncodingError, MarkupError: as for `redact`.

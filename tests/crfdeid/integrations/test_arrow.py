@@ -212,6 +212,41 @@ def test_batches_are_read_as_they_are_needed(model: Path, monkeypatch: pytest.Mo
     assert taken == [0, 1, 2]
 
 
+MARKED = [
+    (r"Dr. Qu{\b ill} at 5\~mg", "rtf"),
+    ("Dr. Qu<b>ill</b> 5 mg", "text/html"),
+    ("Dr. Qu<b>ill</b>, <i>5 mg</i>", None),
+    ("Dr. Quill", "auto"),
+    ("Dr. Quill", "TEXT/PLAIN"),
+    ("Dr. Quill", "Marsh"),
+    ("Dr. Quill", ""),
+    (None, "Marsh"),
+]
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.dictionary(pa.int8(), pa.string())])
+def test_a_column_names_the_format_of_each_row(kind: pa.DataType, tmp_path: Path) -> None:
+    notes, formats = zip(*MARKED, strict=True)
+    rows = pa.table({"note": notes, "kind": pa.array(formats, kind)})
+    found = RedactBatches("rules", Policy(), "note", markup_column="kind")(rows)
+    assert found["status"].to_pylist() == [DONE] * 5 + [FAILED, DONE, NULL]
+    assert found["error_type"].to_pylist() == [None] * 5 + ["DataError", None, None]
+    assert not any("ill" in text for text in found["note"].to_pylist() if text)
+    assert found["note"].to_pylist()[:2] == [r"Dr. [DOCTOR]{\b } at 5\~mg", "Dr. [DOCTOR]<b></b> 5 mg"]
+    assert found["kind"].equals(rows["kind"])
+    pq.write_table(rows, tmp_path / "notes.parquet")
+    options = ["--output", str(tmp_path / "out"), "--text-column", "note", "--markup-column", "kind"]
+    assert main(["redact", "rules", str(tmp_path / "notes.parquet"), *options]) == 1
+    expected = pq.read_table(tmp_path / "out" / "notes.parquet")
+    assert found.filter(pc.not_equal(found["status"], FAILED)).select(expected.column_names).equals(expected)
+    plain = RedactBatches("rules", Policy(markup="plain"), "note", markup_column="kind")(rows)
+    alone = RedactBatches("rules", Policy(markup="plain"), "note")(rows)
+    assert plain["note"].to_pylist()[:5] == alone["note"].to_pylist()[:5]
+    for options_of_table in ({"markup_column": "note"}, {"markup_column": "none"}):
+        with pytest.raises(UsageError):
+            RedactBatches("rules", Policy(), "note", **options_of_table)(rows)
+
+
 def test_empty_batches_and_columns_without_a_text(model: Path) -> None:
     redact = RedactBatches(model, Policy(), "note")
     (batch,) = table().to_batches()

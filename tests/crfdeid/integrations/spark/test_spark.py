@@ -529,6 +529,21 @@ def test_no_part_of_a_broken_line_is_in_the_results(spark: Any, model: Path, suf
     assert not [word for word in (b"Zann", b"Tawn") for one in written(Path("many")).values() if word in one]
 
 
+def test_a_layout_and_a_column_of_formats_do_what_they_do_on_one_machine(spark: Any) -> None:
+    notes = {"NOTE_TEXT": ["Dr. Qu<b>ill</b>", r"{\rtf1 Dr. Qu{\b ill}}", "Dr. Quill", "Dr. Quill"]}
+    notes |= {"note_id": ["1", "2", "3", "4"], "person_id": ["a", "a", "b", None]}
+    notes |= {"kind": ["text/html", None, "plain", "Marsh"]}
+    pq.write_table(pa.table(notes), "notes.parquet")
+    options = ["redact", "rules", "notes.parquet", "--table", "omop", "--markup-column", "kind"]
+    assert main([*options, "--output", "one"]) == main([*options, "--output", "many", "--spark", "local[2]"]) == 1
+    one, many = pq.read_table("one/notes.parquet").to_pylist(), pq.read_table("many").to_pylist()
+    done = [{name: row[name] for name in notes} for row in many if row["phi_status"] == "done"]
+    assert sorted(done, key=lambda row: row["note_id"]) == one and len(one) == 3
+    assert pq.read_table("many.errors").to_pylist() == [
+        {"note_id": "4", "phi_error_type": "DataError", "phi_error_offset": None}
+    ]
+
+
 def test_tables_of_the_catalog_and_folders_by_value(spark: Any, model: Path) -> None:
     rows = [row for n, row in enumerate(ROWS) if n not in FAILED]
     spark.createDataFrame(pa.Table.from_pylist(rows)).write.saveAsTable("ward_notes")
