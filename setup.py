@@ -11,6 +11,7 @@ _POS = ["nltk>=3.9", "textblob>=0.19"]
 EXTRAS = {
     "rnn": _RNN,
     "experiments": [*_RNN, *_POS, "pandas>=2.2", "matplotlib>=3.9"],
+    "zstd": ['backports.zstd>=1.0; python_version < "3.14"'],
     "crypto": ["cryptography>=44"],
     "parquet": _PARQUET,
     "documents": ["pypdf>=7"],

@@ -27,6 +27,7 @@ _EXTRAS = {
     **dict.fromkeys(("py4j", "pyspark"), "spark"),
     **dict.fromkeys(("spacy", "srsly"), "spacy"),
     **dict.fromkeys(("presidio_anonymizer", "starlette", "uvicorn"), "serve"),
+    "backports": "zstd",
     "cryptography": "crypto",
     "presidio_analyzer": "presidio",
     "pyarrow": "parquet",

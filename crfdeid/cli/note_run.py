@@ -21,13 +21,21 @@ from crfdeid.io.output import OutputFolder
 from crfdeid.io.records import MAX_UTF8_BYTES, Columns, Failure, Note, NoteFile, Record, shown_name, too_long_failure
 from crfdeid.io.run_report import RunTotals, run_summary, summary_lines, write_report
 from crfdeid.io.runner import OutputPlan, process_files, start_workers
-from crfdeid.io.sources import NOTE_FORMATS, note_files, read_file, renaming, require_no_dates, survey_input
+from crfdeid.io.sources import (
+    NOTE_ENDINGS,
+    NOTE_FORMATS,
+    note_files,
+    read_file,
+    renaming,
+    require_no_dates,
+    survey_input,
+)
 from crfdeid.model_card.drift import DriftDetector
 from crfdeid.redaction.redactor import Redactor
 from crfdeid.registry import saved_traits
 from crfdeid.secrets import Keys
 from crfdeid.serialization import ModelFolder
-from crfdeid.utils.files import decode_text, reserve_file
+from crfdeid.utils.files import decode_text, reserve_file, split_suffix
 
 _COLUMN_OPTIONS = (
     *("text_column", "id_column", "patient_column", "markup_column"),
@@ -62,7 +70,7 @@ def run_folder(options: SimpleNamespace, task: RunPlan) -> int:
         raise UsageError("--output is needed: name a new folder for the results")
     if not (isinstance(options.notes, Path) and isinstance(options.output, Path)):
         raise UsageError("a URL needs --spark: name paths for NOTES and --output")
-    if options.output.suffix.lower() in NOTE_FORMATS:
+    if split_suffix(options.output.name)[1].lower() in NOTE_FORMATS:
         raise UsageError(f"--output: {options.output} is the name of a file: name a folder, files keep their names")
     _require_places(options, task)
     began = time.monotonic()
@@ -71,7 +79,7 @@ def run_folder(options: SimpleNamespace, task: RunPlan) -> int:
     if not survey.tables:
         _require_no_columns(options)
     if survey.unknown:
-        say(f"note: files left out because they do not end in {', '.join(NOTE_FORMATS)}: {survey.unknown}")
+        say(f"note: files left out because they do not end in {NOTE_ENDINGS}: {survey.unknown}")
     require_no_dates(note_files(options.notes, rename), task.plan.columns)
     files = note_files(options.notes, rename)
     if options.limit is not None:

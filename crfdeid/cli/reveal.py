@@ -137,10 +137,10 @@ def _read_report(path: Path) -> _Tokens:
 
 def _require_values(path: Path, tokens: _Tokens, expected: _Tokens | None) -> None:
     """Refuse a path without notes or without values, and notes whose number of values is not that of the report."""
-    from crfdeid.io.sources import NOTE_FORMATS  # noqa: PLC0415
+    from crfdeid.io.sources import NOTE_ENDINGS  # noqa: PLC0415
 
     if not tokens:
-        problem = f"holds no notes that end in {', '.join(NOTE_FORMATS)}: give what redact --operator encrypt wrote"
+        problem = f"holds no notes that end in {NOTE_ENDINGS}: give what redact --operator encrypt wrote"
         raise EmptyInputError(problem, path=path)
     if expected is None:
         if not any(tokens.values()):

@@ -69,7 +69,7 @@ def run(options: SimpleNamespace) -> int:
         return 0
 
     def targets(file: NoteFile) -> list[str]:
-        if form not in annotations.TABLE_FORMATS and file.path.suffix.lower() not in NOTE_SUFFIXES:
+        if form not in annotations.TABLE_FORMATS and file.suffix not in NOTE_SUFFIXES:
             raise UsageError(f"--output-format {form} is for .txt files and other text: write {file.name} as jsonl")
         return annotations.target_names(file, form, layers)
 

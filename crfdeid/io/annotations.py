@@ -25,7 +25,7 @@ from crfdeid.io import sources
 from crfdeid.io.journal import SIDECARS
 from crfdeid.io.records import Columns, NoteFile, Record, Writer
 from crfdeid.io.runner import OutputPlan
-from crfdeid.utils.files import open_owner_file, write_files, write_parts
+from crfdeid.utils.files import open_owner_file, split_suffix, write_files, write_parts
 
 # Format -> endings of the outputs for an input file, the one with the text first.
 TAG_ENDINGS = {name: CORPUS_FORMATS[name].endings for name in formats_where(lambda format: format.tagged)}
@@ -39,7 +39,7 @@ SIDECAR_SUFFIX = ".jsonl"
 
 def target_names(file: NoteFile, format: str, layers: Sequence[str] = (PHI,)) -> list[str]:
     """Names of the outputs for an input file, layer by layer."""
-    stem = file.result_name.removesuffix(file.path.suffix)
+    stem = split_suffix(file.result_name)[0]
     separate = format not in _LAYERED and len(layers) > 1
     stems = [f"{_LAYER_FOLDERS[layer]}/{stem}" for layer in layers] if separate else [stem]
     return [stem + ending for stem in stems for ending in TAG_ENDINGS[format]]

@@ -13,13 +13,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import IO, Any
 
-from crfdeid.errors import FormatError, ReadError
+from crfdeid.errors import FormatError, LimitError, ReadError
 from crfdeid.io.records import Columns, Failure, Note, NoteFile, Record
 from crfdeid.io.rows import TableRows, header_problem
-from crfdeid.io.text import LineWriter, Passthrough
-from crfdeid.utils.files import BYTE_ORDER_MARK, open_file, refuse_utf16
+from crfdeid.io.text import LineWriter, Passthrough, open_notes
+from crfdeid.utils.files import BYTE_ORDER_MARK, MOST_OF_A_LINE, refuse_utf16
 from crfdeid.utils.json import require_unique
 
+_LINE_OVERHEAD = 64
+"""Bytes that a line takes in memory, however short it is."""
 _DELIMITERS = (",", ";", "\t", "|")
 
 
@@ -28,12 +30,12 @@ def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
     csv.field_size_limit(sys.maxsize)  # The limit of 131,072 characters is one for the whole process.
     lines = None
     try:
-        with open_file(file.path) as stream:
+        with open_notes(file) as stream:
             refuse_utf16(stream.peek(1024), file.path)
             delimiter, header = _read_header(stream, file, columns)
             rows, dropped = TableRows(file, columns), frozenset(map(header.index, columns.drop))
             text = header.index(columns.text)
-            lines = _Lines(stream)
+            lines = _Lines(stream, file)
             for number, fields in enumerate(csv.reader(lines, delimiter=delimiter, strict=True)):
                 raw = lines.take()
                 passthrough, content = Passthrough(raw), None
@@ -62,10 +64,12 @@ class _Lines:
     Bytes that are not UTF-8 become lone surrogates, so that the other rows can still be read.
     """
 
-    def __init__(self, stream: IO[bytes]) -> None:
+    def __init__(self, stream: IO[bytes], file: NoteFile) -> None:
         stream.seek(0)
-        self._stream = stream
+        self._stream, self._path = stream, file.path
+        self._most = MOST_OF_A_LINE if file.compression else sys.maxsize
         self._taken: list[str] = []
+        self._size = 0  # of the current record in memory
         self.position = self._number = 0
 
     def __iter__(self) -> _Lines:
@@ -76,6 +80,10 @@ class _Lines:
         text = line.decode("utf-8", errors="surrogateescape")
         self._taken.append(text)
         self.position += len(line)
+        self._size += len(line) + _LINE_OVERHEAD
+        if self._size > self._most:
+            problem = f"a row of more than {MOST_OF_A_LINE >> 20} MiB when unpacked: unpack the file first"
+            raise LimitError(problem, path=self._path, line=self.row_line)
         self._number += 1
         return text.removeprefix(BYTE_ORDER_MARK) if self._number == 1 else text
 
@@ -88,15 +96,16 @@ class _Lines:
         """The current record as spelled in the file; the next line begins another."""
         raw = "".join(self._taken)
         self._taken.clear()
+        self._size = 0
         return raw
 
 
 def column_names(file: NoteFile) -> Sequence[str]:
     """Read the header, with the delimiter that gives the most columns."""
     try:
-        with open_file(file.path) as stream:
+        with open_notes(file) as stream:
             refuse_utf16(stream.peek(1024), file.path)
-            headers = [next(csv.reader(_Lines(stream), delimiter=delimiter), []) for delimiter in _DELIMITERS]
+            headers = [next(csv.reader(_Lines(stream, file), delimiter=delimiter), []) for delimiter in _DELIMITERS]
     except csv.Error:
         raise FormatError("no CSV with a header: see RFC 4180", path=file.path, line=1) from None
     except OSError as error:
@@ -107,7 +116,7 @@ def column_names(file: NoteFile) -> Sequence[str]:
 def _read_header(stream: IO[bytes], file: NoteFile, columns: Columns) -> tuple[str, Sequence[str]]:
     """The delimiter, and the names of the columns."""
     for delimiter in _DELIMITERS:
-        header = next(csv.reader(_Lines(stream), delimiter=delimiter), [])
+        header = next(csv.reader(_Lines(stream, file), delimiter=delimiter), [])
         if columns.text in header:
             if problem := header_problem(header, columns):
                 raise FormatError(problem, path=file.path)

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from crfdeid.errors import FormatError, ReadError
 from crfdeid.io.records import Columns, Failure, Note, NoteFile, Record
 from crfdeid.io.rows import TableRows
-from crfdeid.io.text import LineWriter, Passthrough
-from crfdeid.utils.files import BYTE_ORDER_MARK, open_file, refuse_utf16
+from crfdeid.io.text import LineWriter, Passthrough, open_notes
+from crfdeid.utils.files import BYTE_ORDER_MARK, refuse_utf16
 from crfdeid.utils.json import DECODER, NOT_A_LINE, REPEATED_KEY, RepeatedKeyError
 
 _SPACE = re.compile(r"[ \t\r\n]*+")
@@ -33,7 +33,7 @@ def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
     unseen: set[str] | None = None
     try:
         rows = TableRows(file, columns)
-        with open_file(file.path) as stream:
+        with open_notes(file) as stream:
             refuse_utf16(stream.peek(1024), file.path)
             for number, line in enumerate(stream, start=1):
                 position += len(line)
@@ -52,7 +52,7 @@ def read(file: NoteFile, columns: Columns) -> Iterator[Record]:
 def column_names(file: NoteFile) -> Sequence[str]:
     """Read the keys of the first line with an object."""
     try:
-        with open_file(file.path) as stream:
+        with open_notes(file) as stream:
             for line in stream:
                 members = _members(line.decode("utf-8", errors="replace").removeprefix(BYTE_ORDER_MARK))
                 if not isinstance(members, Failure):

@@ -16,6 +16,7 @@ from crfdeid.known_phi.identifiers import PatientIdentifiers
 from crfdeid.known_phi.patients import PatientColumn, PatientFile, PatientTable, row_identifiers
 from crfdeid.model_card.drift import NoteMeasures
 from crfdeid.redaction.record import RedactionRecord
+from crfdeid.utils.files import COMPRESSIONS, split_suffix
 
 LONGEST_NOTE = 10_000_000
 """Default limit on the characters of a note; with a CRF, a worker then stays below 1 GiB."""
@@ -122,6 +123,16 @@ class NoteFile(NamedTuple):
     time: int
     patient: str | None = None
     renamed: str | None = None
+
+    @property
+    def suffix(self) -> str:
+        """Suffix that names its format, and its compression if it has one, in lower case."""
+        return split_suffix(self.path.name)[1].lower()
+
+    @property
+    def compression(self) -> str:
+        """Suffix of its compression; "" for none."""
+        return next((one for one in COMPRESSIONS if self.suffix.endswith(one)), "")
 
     @property
     def result_name(self) -> str:

@@ -169,7 +169,7 @@ def process_files(
                     target.write(file, item, result)
                     if isinstance(result, NoteResult):
                         on_result(result)
-                    on_progress(done + item.position)
+                    on_progress(done + min(item.position, file.size))  # A compressed file has more bytes than its size.
 
 
 def _events(

@@ -21,9 +21,9 @@ from crfdeid.known_phi.patients import folder_patient
 from crfdeid.markup import BINARY_SUFFIXES, MARKUP_SUFFIXES, result_name
 from crfdeid.secrets import Keys, hash_word
 from crfdeid.serialization import DESKTOP_FILES
-from crfdeid.utils.files import NO_FILE, relative_name
+from crfdeid.utils.files import COMPRESSIONS, NO_FILE, relative_name, split_suffix
 
-NOTE_FORMATS = {
+_FORMATS = {
     ".txt": "crfdeid.io.text",
     **dict.fromkeys(MARKUP_SUFFIXES, "crfdeid.io.text"),
     **dict.fromkeys(BINARY_SUFFIXES, "crfdeid.io.documents"),
@@ -33,9 +33,19 @@ NOTE_FORMATS = {
     ".tsv": "crfdeid.io.csv",
     ".parquet": "crfdeid.io.parquet",
 }
+_PACKED = ("crfdeid.io.text", "crfdeid.io.jsonl", "crfdeid.io.csv")  # Formats whose files can be compressed.
+NOTE_FORMATS = {
+    suffix + compression: module
+    for compression in ("", *COMPRESSIONS)
+    for suffix, module in _FORMATS.items()
+    if not compression or module in _PACKED
+}
 """Suffix -> module of the format, a `FileFormat` that is imported on use."""
-_KEYED = re.compile(r"(?:[0-9a-f]{32}/)*[0-9a-f]{32}(?:\.[^./]*)?")
-NOTE_SUFFIXES = frozenset((".txt", *MARKUP_SUFFIXES, *BINARY_SUFFIXES))
+NOTE_ENDINGS = f"{', '.join(_FORMATS)}; or, of a text format, in {' or '.join(COMPRESSIONS)}"
+"""These suffixes, for messages."""
+_KEYED = re.compile(r"(?:[0-9a-f]{32}/)*[0-9a-f]{32}(?:\.[^./]*){0,2}")
+_WHOLE = ("crfdeid.io.text", "crfdeid.io.documents")
+NOTE_SUFFIXES = frozenset(suffix for suffix, module in NOTE_FORMATS.items() if module in _WHOLE)
 """Suffixes of files that are one note."""
 _TABLES = NOTE_FORMATS.keys() - NOTE_SUFFIXES
 _WATCHED_TABLES = 100
@@ -52,7 +62,7 @@ class InputSurvey(NamedTuple):
 
 def note_format(file: NoteFile) -> FileFormat | None:
     """Format of a file, by its suffix; None for an unknown one."""
-    return _format(file) if file.path.suffix.lower() in NOTE_FORMATS else None
+    return _format(file) if file.suffix in NOTE_FORMATS else None
 
 
 def read_file(file: NoteFile, columns: Columns) -> Iterator[Record]:
@@ -66,7 +76,7 @@ def column_names(file: NoteFile) -> Sequence[str]:
     Raises:
         DataError: it cannot be read.
     """
-    return _format(file).column_names(file) if file.path.suffix.lower() in _TABLES else ()
+    return _format(file).column_names(file) if file.suffix in _TABLES else ()
 
 
 def open_writer(file: NoteFile, target: Path, columns: Columns) -> Writer:
@@ -80,7 +90,7 @@ def target_name(file: NoteFile) -> str:
 
 
 def _format(file: NoteFile) -> FileFormat:
-    return cast(FileFormat, import_module(NOTE_FORMATS[file.path.suffix.lower()]))
+    return cast(FileFormat, import_module(NOTE_FORMATS[file.suffix]))
 
 
 def require_no_dates(files: Iterable[NoteFile | Failure], columns: Columns) -> None:
@@ -96,11 +106,11 @@ def require_no_dates(files: Iterable[NoteFile | Failure], columns: Columns) -> N
     for file in files:
         if not isinstance(file, NoteFile) or note_format(file) is None:
             continue
-        path = PurePosixPath(file.result_name).with_suffix("")  # "2031/03/14/note.txt" and its folders
+        path = PurePosixPath(split_suffix(file.result_name)[0])  # "2031/03/14/note.txt" and its folders
         names.add(most_sure(date_in("_".join(part.split())) for part in (str(path), *path.parts)))
         if "sure" in names:
             break
-        if file.path.suffix.lower() in _TABLES:
+        if file.suffix in _TABLES:
             try:
                 for _ in islice(read_file(file, columns), FIRST_ROWS + 1):
                     pass
@@ -121,7 +131,7 @@ def identifier_columns(files: Iterable[NoteFile | Failure], columns: Columns) ->
     The first rows of the first `_WATCHED_TABLES` tables are read.
     """
     names: dict[str, None] = {}  # in order
-    tables = (file for file in files if isinstance(file, NoteFile) and file.path.suffix.lower() in _TABLES)
+    tables = (file for file in files if isinstance(file, NoteFile) and file.suffix in _TABLES)
     for file in islice(tables, _WATCHED_TABLES):
         from crfdeid.io.identifier_columns import IdentifierWatch  # noqa: PLC0415  Tables alone have columns.
 
@@ -155,7 +165,7 @@ def keyed_names(key: bytes) -> Rename:
     def rename(name: str) -> str:
         parts = name.split("/")
         paths = ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]
-        return "/".join(hash_word(path, key) for path in paths) + PurePosixPath(name).suffix
+        return "/".join(hash_word(path, key) for path in paths) + split_suffix(name)[1]
 
     return rename
 
@@ -253,7 +263,7 @@ def survey_input(root: Path, targets: Callable[[NoteFile], list[str]], rename: R
         if isinstance(file, Failure):
             continue
         size += file.size
-        tables += file.path.suffix.lower() in _TABLES
+        tables += file.suffix in _TABLES
         if file.name.rpartition("/")[0] != folder:
             folder = file.name.rpartition("/")[0]
             taken.clear()
@@ -276,7 +286,7 @@ def unread_files(path: Path) -> Iterator[Path]:
         subfolders[:] = sorted(name for name in subfolders if not (here == path and name == STATE_FOLDER))
         for name in sorted(set(names) - DESKTOP_FILES):
             hidden = any(part.startswith(".") for part in (here / name).relative_to(path).parts)
-            if hidden or Path(name).suffix.lower() not in NOTE_FORMATS or result_name(name) != name:
+            if hidden or split_suffix(name)[1].lower() not in NOTE_FORMATS or result_name(name) != name:
                 yield here / name
 
 
@@ -317,4 +327,4 @@ def read_all_notes(
 
 
 def _no_notes(root: Path) -> EmptyInputError:
-    return EmptyInputError(f"holds no notes: expected files that end in {', '.join(NOTE_FORMATS)}", path=str(root))
+    return EmptyInputError(f"holds no notes: expected files that end in {NOTE_ENDINGS}", path=str(root))

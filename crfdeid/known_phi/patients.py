@@ -30,6 +30,7 @@ from crfdeid.known_phi.folding import fold_to_alnum
 from crfdeid.known_phi.identifiers import IDENTIFIER_KINDS, PatientIdentifiers, cell_text, whole_number
 from crfdeid.known_phi.names import is_placeholder, unsearched_reason
 from crfdeid.secrets import short_digest
+from crfdeid.utils.files import split_suffix
 from features.languages import LANGUAGES
 from features.tokenizer import normal_form
 
@@ -222,7 +223,7 @@ class PatientTable:
         """
         if self.key == "patient":
             return self.known.get(patient_name(patient) or "")
-        return self.known.get(file, self.known.get(file.removesuffix(Path(file).suffix)))
+        return self.known.get(file, self.known.get(split_suffix(file)[0]))
 
     @property
     def digest(self) -> str:

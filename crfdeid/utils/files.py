@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from io import BufferedReader
 from itertools import takewhile
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, Literal, TextIO
 
 from crfdeid.errors import EncodingError, FormatError, ReadError, WriteError
@@ -29,9 +29,27 @@ BYTE_ORDER_MARK = "\ufeff"
 NO_FILE = "a pipe, socket or device: give a file"
 """Message for a path that is neither a file nor a folder."""
 _TOML_POSITION = re.compile(r"\(at line (\d+), column (\d+)\)")
+COMPRESSIONS = (".gz", ".zst")
+"""Suffixes of compressed files."""
+MOST_OF_A_LINE = 1 << 26
+"""Bytes of the longest line or row of a compressed file, when it is unpacked."""
 TEMPORARY = ".writing-"  # prefix of files that are not complete
 Write = Callable[[BinaryIO], object]
 """Function that writes the content of an open file."""
+
+
+def split_suffix(name: str) -> tuple[str, str]:
+    """Return a file's name or path in two parts: the stem, and the suffix, with that of its compression.
+
+    Example:
+        >>> split_suffix("ward 3/notes.csv.gz"), split_suffix("notes.old.csv")
+        (('ward 3/notes', '.csv.gz'), ('notes.old', '.csv'))
+    """
+    path = PurePosixPath(name)
+    suffix = path.suffix
+    if suffix.lower() in COMPRESSIONS:
+        suffix = PurePosixPath(path.stem).suffix + suffix
+    return name.removesuffix(suffix), suffix
 
 
 def open_file(path: Path) -> BufferedReader:
