@@ -189,6 +189,8 @@ _JSON_NOTE = {
     "tokens?": int,
     "kept?": {str: int},
     "sources?": (SOURCES, None),
+    "base64?": [[int]],
+    "kept_fields?": [str],
     "record?": (RECORD_SHAPE, None),
 }
 _DEFAULTS = vars(NoteDone("", "", None, None, found={}))

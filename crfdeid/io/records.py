@@ -204,6 +204,8 @@ class NoteCounts:
         tokens: number of encrypted values in the result.
         kept: number of spans of each type that stay, for their operator is "keep".
         sources: number and lowest score of the spans of each source; None if not requested.
+        base64: start and end in the note of each long block of base64 that the result has.
+        kept_fields: fields that are no text and name the patient, and that stay.
     """
 
     found: Mapping[str, int]
@@ -216,6 +218,8 @@ class NoteCounts:
     tokens: int = 0
     kept: Mapping[str, int] = field(default_factory=dict)
     sources: Sources | None = None
+    base64: Sequence[Sequence[int]] = ()
+    kept_fields: Sequence[str] = ()
 
     @property
     def counts(self) -> dict[str, Any]:

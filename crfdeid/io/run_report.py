@@ -34,6 +34,8 @@ class RunTotals:
         unsearched: notes whose record has a value that hides nothing, by column and reason.
         first_unsearched: file and row of the first of these notes.
         drift_warnings: notes that, each by itself, differ from the development notes.
+        base64: blocks of base64 in the results.
+        kept_fields: notes in which a field that names the patient stays, by field.
     """
 
     notes: int = 0
@@ -50,6 +52,8 @@ class RunTotals:
     drift_warnings: int = 0
     tokens: int = 0
     kept: Counter[str] = field(default_factory=Counter)
+    base64: int = 0
+    kept_fields: Counter[str] = field(default_factory=Counter)
 
     @classmethod
     def of(cls, entries: Iterable[NoteDone | FailureEntry]) -> RunTotals:
@@ -78,6 +82,8 @@ class RunTotals:
         self.drift_warnings += bool(note.drift_warnings)
         self.tokens += note.tokens
         self.kept.update(note.kept)
+        self.base64 += len(note.base64)
+        self.kept_fields.update(note.kept_fields)
 
     def to_json(self) -> dict[str, Any]:
         """The counts that `add` makes, as JSON data for `merge`."""
@@ -130,6 +136,8 @@ def _note(done: NoteDone) -> dict[str, Any]:
         "drift_warnings": done.drift_warnings or None,
         "tokens": done.tokens or None,
         "kept": done.kept or None,
+        "base64": done.base64 or None,
+        "kept_fields": done.kept_fields or None,
     }
     return {name: value for name, value in fields.items() if value is not None}
 
@@ -167,6 +175,8 @@ def run_summary(
         **({"words": totals.words, "words_hidden": totals.hidden_words} if redacts else {}),
         **({"tokens": totals.tokens} if redactor.policy.reversible else {}),
         **({"kept": dict(sorted(totals.kept.items()))} if redactor.policy.keeps else {}),
+        **({"base64": totals.base64} if totals.base64 else {}),
+        **({"kept_fields": dict(sorted(totals.kept_fields.items()))} if redactor.policy.structured == "keep" else {}),
         "surrogates": redactor.policy.invents,
         "surrogate_locales": dict(sorted(totals.locales.items())),
         "model_folder": str(redactor.folder),
@@ -206,6 +216,8 @@ def summary_lines(account: Mapping[str, Any]) -> Iterator[str]:
         yield f"encrypted: {_count(account['tokens'], 'value')}"
     if "kept" in account:
         yield f"kept: {_counts(account['kept'])}"
+    if "kept_fields" in account:
+        yield f"fields that name the patient, kept by --structured keep, in notes: {_counts(account['kept_fields'])}"
     if account.get("surrogates"):
         locales = [f"{name} in {_count(notes, 'note')}" for name, notes in account["surrogate_locales"].items()]
         guessed = "; guessed from the text, --locale names another" if account["locale"] is None and locales else ""
@@ -222,6 +234,9 @@ def _warnings(account: Mapping[str, Any]) -> Iterator[str]:
     if account["notes_with_drift"] and account["notes"] > 1:  # of one note, the warning says how it differs
         of_notes = f"{account['notes_with_drift']:,} of {_count(account['notes'], 'note')}"
         yield f"drift: {of_notes} unlike the development notes, each by itself: --report lists them"
+    if account.get("base64"):
+        blocks = _count(account["base64"], "long block")
+        yield f"warning: {blocks} of base64 in the results, which was not searched: --report has the offsets"
     if account["unsearched"]:
         yield (
             "warning: placeholders in the patients' record hide nothing, and short values hide little (an identifier "

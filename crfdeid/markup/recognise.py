@@ -89,6 +89,11 @@ _SEGMENT = re.compile(
     r"(?:^|[\r\n])[\x0b]?(?:ADT|AL1|BHS|DG1|ERR|EVN|FHS|FT1|GT1|IN[123]|MRG|MSA|MSH|NK1|NTE|OB[RX]|ORC|PD1|PID|PR1|PV[12]"
     r"|QR[DF]|RX[ADEO]|SCH|SPM|TXA|Z[A-Z0-9]{2})\|"
 )
+# Lines of base64; one that ends in "=" can be short.
+_BASE64 = re.compile(
+    r"(?<![\w+/-])[A-Za-z0-9+/_-]{60,}+(?:\r?\n[A-Za-z0-9+/_-]{60,}+)*+(?:(?:\r?\n[A-Za-z0-9+/_-]++)?={1,2})?"
+)
+_LEAST_BASE64 = 240
 _LEAST_CODES = 2
 _CHARACTERS_PER_CODE = 1000
 
@@ -156,6 +161,22 @@ def note_markup(name: str) -> str | None:
     if found not in MARKUP_CHOICES:
         raise SettingError(f"an unknown format of notes: choose from {', '.join(MARKUP_CHOICES)}, or a media type")
     return None if found == "auto" else found
+
+
+def find_base64(text: str) -> list[tuple[int, int]]:
+    """Return start and end of each long block of base64, such as a document in a field, that no model can read.
+
+    Example:
+        >>> find_base64("Scan: " + "aGVsbG8gd29y" * 30 + " Seen by Dr. Quill.")
+        [(6, 366)]
+    """
+    blocks = (found.span() for found in _BASE64.finditer(text) if len(found[0]) >= _LEAST_BASE64)
+    return [block for block in blocks if _is_mixed(text[slice(*block)])]
+
+
+def _is_mixed(text: str) -> bool:
+    """True for a text with capitals, small letters and digits, as no line of "_" and no sequence of DNA is."""
+    return all(re.search(kind, text) for kind in ("[A-Z]", "[a-z]", "[0-9]"))
 
 
 def require_prose(text: str, markup: str = "auto") -> None:

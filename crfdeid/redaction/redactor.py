@@ -28,7 +28,7 @@ from crfdeid.io.records import (
 )
 from crfdeid.io.worker import Result, isolate_failures, require_no_mojibake
 from crfdeid.known_phi.patients import read_columns
-from crfdeid.markup import BINARY_READERS, note_markup, read_markup, require_prose
+from crfdeid.markup import BINARY_READERS, find_base64, note_markup, read_markup, require_prose
 from crfdeid.model_card.card import model_digest, read_card
 from crfdeid.model_card.drift import DriftProfile, NoteReader, drift_measures
 from crfdeid.model_card.pretrained import find_model
@@ -414,6 +414,8 @@ class StartedRedactor:
             tokens=sum(part.operator.reversible for part in done.parts),
             kept=Counter(part.span.label for part in done.parts if part.operator.keeps),
             sources=sources,
+            base64=_unread_blocks(note.text, markup),
+            kept_fields=markup.structured.fields if markup and self.redactor.policy.structured == "keep" else (),
             record=written.record,
         )
 
@@ -436,6 +438,14 @@ def _in_blocks(document: Document, markup: MarkupText | None) -> Document:
     from crfdeid.redaction.in_markup import split_at_blocks  # noqa: PLC0415
 
     return split_at_blocks(document, markup)
+
+
+def _unread_blocks(text: str, markup: MarkupText | None) -> list[tuple[int, int]]:
+    """Return the blocks of base64 in the source of a note that its result has too."""
+    if markup is None:
+        return find_base64(text)
+    blocks = find_base64(markup.source)
+    return [block for block in blocks if not any(one.start <= block[0] < one.end for one in markup.dropped)]
 
 
 def _in_source(done: Redaction, markup: MarkupText | None) -> Redaction | Recorded:

@@ -10,6 +10,7 @@ import signal
 import stat
 import subprocess
 import time
+from base64 import b64encode
 from io import BytesIO
 from pathlib import Path
 from types import SimpleNamespace
@@ -59,6 +60,28 @@ def run(*arguments: str | Path) -> int:
 def test_the_model_finds_what_these_tests_hide(model: Path) -> None:
     found = redacted(model, NOTE, operators="label")
     assert found == "Patient [PATIENT] was seen on [DATE].\r\nAttending: Dr. [DOCTOR], call [PHONE].\n"
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_what_stays_unread_is_in_the_report_and_in_the_summary(
+    jobs: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    block, notes = b64encode(b"Jane Quill, " * 40).decode() + "9", tmp_path / "notes"
+    notes.mkdir()
+    (notes / "a.txt").write_text(f"Seen by Dr. Quill. {block} Well.")
+    (notes / "b.html").write_text(f"<img src='data:image/png;base64,{block}'><p>Well.</p><p>{block}</p>")
+    (notes / "c.hl7").write_text("MSH|^~\\&|LAB\rPID|1||48||Quill^Jane\rNTE|1||Well.\r", newline="")
+    common = ("rules", notes, "--structured", "keep", "--jobs", jobs, "--output", tmp_path / "out")
+    assert run(*common, "--report", tmp_path / "report.json") == 0
+    said, report = capsys.readouterr().err, json.loads((tmp_path / "report.json").read_text())
+    a, b, c = report["notes"]
+    assert a["base64"] == [[19, 19 + len(block)]]
+    assert len(b["base64"]) == 1 and (notes / "b.html").read_text()[slice(*b["base64"][0])] == block
+    assert c["kept_fields"] == ["PID-3", "PID-5"] and "kept_fields" not in a and "base64" not in c
+    assert report["summary"]["base64"] == 2 and report["summary"]["structured"] == "keep"
+    assert report["summary"]["kept_fields"] == {"PID-3": 1, "PID-5": 1}
+    assert "2 long blocks of base64" in said and "PID-3 1, PID-5 1" in said
+    assert block[:20] not in json.dumps(report) + said
 
 
 def test_a_note_in_mojibake_fails_unless_it_is_accepted(

@@ -14,7 +14,7 @@ from notes_samples import tiny_model
 import crfdeid
 from crfdeid.errors import MarkupError, SettingError
 from crfdeid.io.records import Failure, Note, NoteResult
-from crfdeid.markup import MARKUP_CHOICES, find_markup
+from crfdeid.markup import MARKUP_CHOICES, find_base64, find_markup
 
 NOTE = "Jane Quill was seen by Dr. Marsh on 3/4/2031."
 IN_MARKUP = {
@@ -113,3 +113,27 @@ def test_every_call_in_python_refuses_markup_unless_the_policy_reads_it_as_prose
 def test_the_policy_of_before_keeps_its_name() -> None:
     assert crfdeid.Policy(sensitivity=0.997).name == "label-70491180"
     assert crfdeid.Policy(markup="plain").name != crfdeid.Policy().name
+
+
+BLOCK = base64.b64encode(bytes(range(256)) * 2).decode()
+WRAPPED = base64.encodebytes(bytes(range(256)) * 2).decode().replace("\n", "\r\n").rstrip()
+
+
+@pytest.mark.parametrize("block", [BLOCK, WRAPPED, base64.urlsafe_b64encode(bytes(range(256))).decode()])
+def test_a_long_block_of_base64_is_found(block: str) -> None:
+    text = f"{NOTE} Scan: {block}\n\n{NOTE}\n{block}"
+    assert [text[start:end] for start, end in find_base64(text)] == [block, block]
+
+
+@pytest.mark.parametrize(
+    "text", [NOTE * 99, BLOCK[:200], "ACGT" * 99, "_" * 500, "a1" * 300, "http://a.b/" + "x/" * 300]
+)
+def test_other_text_is_no_base64(text: str) -> None:
+    assert find_base64(text) == []
+
+
+@pytest.mark.parametrize("part", ["A", "aB1/", "aB1\n", "aB1" * 25 + "\n", "=", "-", "a "])
+def test_time_of_the_search_for_base64_grows_with_the_length_alone(part: str) -> None:
+    begin = process_time()
+    find_base64(part * (1_000_000 // len(part)))
+    assert process_time() - begin < 2
