@@ -29,6 +29,9 @@ MEDIA_TYPES = {
     **dict.fromkeys(("text/rtf", "application/rtf"), "rtf"),
     **dict.fromkeys(("application/hl7-v2", "application/hl7-v2+er7", "x-application/hl7-v2+er7"), "hl7"),
     **dict.fromkeys(("application/fhir+json", "application/fhir+ndjson"), "fhir"),
+    **dict.fromkeys(("application/xml", "text/xml"), "cda"),
+    "application/pdf": "pdf",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
     "text/plain": "auto",
 }
 """Media type -> format of its documents."""
@@ -147,7 +150,7 @@ def _is_dense(code: re.Pattern[str], text: str) -> bool:
 
 
 def note_markup(name: str) -> str | None:
-    """Return the format of a note by its name or media type, in any case; None for that of the policy ("auto").
+    """Return the format of a text by its name or media type, in any case; None for that of the policy ("auto").
 
     Raises:
         SettingError: an unknown name, which the message does not quote.

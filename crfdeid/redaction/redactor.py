@@ -28,7 +28,7 @@ from crfdeid.io.records import (
 )
 from crfdeid.io.worker import Result, isolate_failures, require_no_mojibake
 from crfdeid.known_phi.patients import read_columns
-from crfdeid.markup import BINARY_READERS, find_base64, note_markup, read_markup, require_prose
+from crfdeid.markup import BINARY_READERS, find_base64, read_markup, require_prose
 from crfdeid.model_card.card import model_digest, read_card
 from crfdeid.model_card.drift import DriftProfile, NoteReader, drift_measures
 from crfdeid.model_card.pretrained import find_model
@@ -334,19 +334,21 @@ class StartedRedactor:
         """Return one result per note, in order; a note that fails does not fail the others."""
         return isolate_failures(self._results)(notes)
 
-    def redact(self, text: str, *, patient: str | float | None = None, markup: str = "auto") -> Document:
+    def redact(self, text: str, *, patient: str | float | None = None) -> Document:
         """Return a text redacted by the policy, with the replacements as spans.
 
         Args:
             text: a note.
             patient: its patient, as of `crfdeid.redact`.
-            markup: its format, as of `crfdeid.markup.note_markup`.
 
         Raises:
             DataError: the note is in markup that is not read, or in mojibake, or fails otherwise.
-            SettingError: an unknown format.
         """
-        read = self.redactor.read(Note("", text, None, markup=note_markup(markup)))
+        return self.redact_note(Note("", text, None), patient=patient)
+
+    def redact_note(self, note: Note, *, patient: str | float | None = None) -> Document:
+        """Return a note redacted by the policy, as `redact` does."""
+        read = self.redactor.read(note)
         return self.hide_in(self.model.annotate(read[0].text, known=read[0].known), read, patient=patient)
 
     def hide_in(

@@ -13,6 +13,7 @@ import logging
 import re
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.resources import files
 from typing import Any, TypeVar
 from urllib.parse import quote, unquote, urlsplit
@@ -21,10 +22,9 @@ from crfdeid.documents import Document, Evidence, Span
 from crfdeid.errors import DataError, UsageError, missing_extra, raised_at
 from crfdeid.integrations.common import presidio_score, presidio_type
 from crfdeid.known_phi.patients import patient_name
-from crfdeid.markup import MARKUP_SUFFIXES, MEDIA_TYPES, note_markup
-from crfdeid.redaction.in_bytes import decode_document, encode_document
+from crfdeid.markup import MARKUP_SUFFIXES, MEDIA_TYPES
+from crfdeid.redaction.in_bytes import OpenedDocument, open_document
 from crfdeid.serve.service import Service
-from crfdeid.utils.files import BYTE_ORDER_MARK
 from crfdeid.utils.html import render_page
 from crfdeid.utils.json import DECODER
 from crfdeid.validation import shape_errors
@@ -389,13 +389,20 @@ class _Api:
         if not self._is_own_host(request.headers.get("origin", f"//{request.headers['host']}")):
             raise HTTPException(403, "a request from a page of another host")  # A form can send text/plain.
         patient = unquote(request.headers.get("x-patient", "")) or None
-        if (text := decode_document(await self._body(request), charset or "utf-8")) == "":
+        if not (body := await self._body(request)):
             raise HTTPException(400, "No text provided")
-        body = text.removeprefix(BYTE_ORDER_MARK)
-        work = self.service.redact([body], patient=patient, markup=note_markup(kind), finish=lambda done: done.text)
-        (redacted,) = await self._bounded(request, work)
-        content = encode_document(text[: len(text) - len(body)] + redacted, charset or "utf-8")
+        opening = partial(open_document, body, markup=kind, encoding=charset or "utf-8")
+
+        async def work() -> bytes:
+            document: OpenedDocument = await self.service.run(opening)
+            asked = {"patient": patient, "markup": document.markup, "finish": lambda done: done.text}
+            (redacted,) = await self.service.redact([document.text], **asked)
+            return await self.service.run(document.write, redacted)
+
+        content = await self._bounded(request, work())
         headers = {**_HEADERS, "Content-Security-Policy": f"{_HEADERS['Content-Security-Policy']}; sandbox"}
+        if kind == "application/pdf":  # Its text alone is answered.
+            kind, charset = "text/plain", "utf-8"
         return Response(content, media_type=f"{kind}; charset={charset}" if charset else kind, headers=headers)
 
     async def preview(self, request: Request) -> Response:

@@ -24,6 +24,7 @@ import numpy as np
 import pytest
 from chromium import Browser, Page
 from commands import error_of
+from docx_files import BODY, docx, members
 from hypothesis import given
 from hypothesis import strategies as st
 from patient_cases import NOBODY, TWELVE
@@ -43,6 +44,7 @@ from crfdeid.errors import (
     UnknownNameError,
 )
 from crfdeid.integrations.common import presidio_type
+from crfdeid.markup import MEDIA_TYPES
 from crfdeid.model_card.card import model_digest, read_card
 from crfdeid.model_card.pretrained import validation_of
 from crfdeid.model_card.training import train_model
@@ -346,7 +348,7 @@ def test_a_field_that_is_not_honoured_is_named(server: Server, name: str) -> Non
 
 def test_other_types_hosts_and_methods_are_refused(server: Server) -> None:
     body = json.dumps({"text": NOTE})
-    for kind in ("application/x-www-form-urlencoded", "multipart/form-data; boundary=a", "application/xml", ""):
+    for kind in ("application/x-www-form-urlencoded", "multipart/form-data; boundary=a", "image/png", ""):
         assert server.ask("/redact", body, headers={"Content-Type": kind})[0] == 415
     for path in ("/analyze", "/anonymize", "/preview", "/explain"):
         assert server.ask(path, body, headers={"Content-Type": "text/plain"})[0] == 415
@@ -391,6 +393,17 @@ def test_a_document_is_answered_in_its_type_and_encoding(
         assert server.ask("/analyze", {"text": MARKUP[kind], "language": "en"})[1]["code"] == "markup"
 
 
+def test_a_docx_file_is_answered_as_one(server: Server, few_notes_model: Path) -> None:
+    kind = next(one for one, form in MEDIA_TYPES.items() if form == "docx")
+    body = docx({BODY: f"<w:p><w:r><w:t>Seen by Dr. {WORD[:4]}</w:t></w:r><w:r><w:t>{WORD[4:]}</w:t></w:r></w:p>"})
+    with contextlib.closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)) as connection:
+        connection.request("POST", "/redact", body, {"Content-Type": kind})
+        answer = connection.getresponse()
+        assert (answer.status, answer.headers.get_content_type()) == (200, kind)
+        found = answer.read()
+    assert found == crfdeid.redact_bytes(body, few_notes_model) and WORD[4:].encode() not in members(found)[BODY]
+
+
 @pytest.mark.parametrize(
     ("headers", "body", "status"),
     [
@@ -407,6 +420,7 @@ def test_a_document_is_answered_in_its_type_and_encoding(
         ({"Content-Type": "application/fhir+json"}, f'{{"resourceType": "{WORD}"'.encode(), 400),
         ({"Content-Type": "application/hl7-v2"}, f"MSH|^~\\&|LAB\rPID|1||7||{WORD}".encode(), 400),
         ({"Content-Type": "text/plain"}, b"%PDF-1.7 " + WORD.encode(), 400),
+        ({"Content-Type": "application/pdf"}, WORD.encode(), 400),
         ({"Content-Type": "text/plain"}, b"%PDF-1.7 \xff" + WORD.encode(), 400),
     ],
 )

@@ -8,11 +8,14 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
+from docx_files import BODY, docx, members
 from hypothesis import given
 from hypothesis import strategies as st
+from pdf_files import pdf, shown
 
 import crfdeid
 from crfdeid.errors import EncodingError, MarkupError, OptionConflictError, SettingError
+from crfdeid.markup import MEDIA_TYPES
 from crfdeid.redaction.redactor import StartedRedactor
 from crfdeid.secrets import KeyFiles, Keys
 
@@ -60,6 +63,21 @@ def test_a_model_is_named_or_given_with_its_policy(tmp_path: Path) -> None:
         for keys in (Keys(b"a secret of the tests"), KeyFiles(secret))
     )
     assert one == other != b"Dr. Quill"
+
+
+@pytest.mark.parametrize("markup", ["auto", "docx", next(one for one, form in MEDIA_TYPES.items() if form == "docx")])
+def test_a_docx_file_keeps_its_format(rules: StartedRedactor, markup: str) -> None:
+    source = docx({BODY: "<w:p><w:r><w:t>Dr. Qu</w:t></w:r><w:r><w:t>ill, 5 mg</w:t></w:r></w:p>"})
+    found = members(crfdeid.redact_bytes(source, rules, markup=markup))
+    assert found.keys() == members(source).keys()
+    assert b"<w:t>Dr. [DOCTOR]</w:t></w:r><w:r><w:t>, 5 mg</w:t>" in found[BODY]
+
+
+@pytest.mark.parametrize("markup", ["auto", "pdf", "application/pdf"])
+def test_a_pdf_file_becomes_its_text(rules: StartedRedactor, markup: str) -> None:
+    pytest.importorskip("pypdf", reason="the extra documents is not installed")
+    source = pdf([shown("Dr. Quill, 5 mg")])
+    assert crfdeid.redact_bytes(source, rules, markup=markup).strip() == b"Dr. [DOCTOR], 5 mg"
 
 
 def zipped() -> bytes:
