@@ -1,4 +1,4 @@
-"""Pages of the reference that come from the code: command line, settings, types, API."""
+"""Pages of the reference that come from the code: command line, settings, types, formats of notes, API."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from sphinx.ext.autodoc.mock import mock
 
 from crfdeid.cli import COMMANDS
 from crfdeid.cli.shell import GLOBAL, Argument, Commands, Option
+from crfdeid.io.table_layouts import LAYOUTS
 from crfdeid.label_schemes import HIPAA, NO_SURROGATE, SURROGATE_KINDS, TO_GROUP, TO_SEVEN, types_in
+from crfdeid.markup import BINARY_READERS, BINARY_SUFFIXES, MARKUP_SUFFIXES, MEDIA_TYPES, result_suffix
+from crfdeid.markup.recognise import READERS
 from crfdeid.registry import MODELS, tagger_class
 from crfdeid.tagger import CombinedSettings
 from experiments import EXPERIMENTS
@@ -84,6 +87,7 @@ def write_pages(*_: object) -> None:
         "command-line.md": "\n".join(command_line()),
         "settings.md": "\n".join(settings()),
         "types.md": "\n".join(phi_types()),
+        "note-formats.md": "\n".join(note_formats()),
         **api(),
     }
     for name, text in pages.items():
@@ -200,6 +204,27 @@ learns nor hides it. A corpus with a type for which the table has no answer (?) 
                 for label in types_in(corpus)
             ),
         )
+
+
+def note_formats() -> Iterator[str]:
+    """The page of formats of notes and layouts of tables, from their tables."""
+    yield "# Formats of notes\n"
+    yield "Notes that are [no plain text](../how-to/markup.md). `--markup` and `markup=` take these names, but for"
+    yield "those of binary files, which are read by their suffix.\n"
+    suffixes = {**MARKUP_SUFFIXES, **BINARY_SUFFIXES}
+    rows = []
+    for name in (*READERS, *BINARY_READERS):
+        own = [suffix for suffix, form in suffixes.items() if form == name]
+        types = [f"`{media}`" for media, form in MEDIA_TYPES.items() if form == name]
+        results = ", ".join(dict.fromkeys(f"`{result_suffix(suffix)}`" for suffix in own))
+        rows.append((f"`{name}`", ", ".join(f"`{one}`" for one in own), results, ", ".join(types)))
+    yield from table(("format", "files", "results", "media types"), rows)
+    yield "## Layouts of tables\n"
+    yield "`--table NAME` takes these columns, in capitals or not:\n"
+    columns = (
+        (f"`{name}`", *(" or ".join(f"`{one}`" for one in some) for some in own)) for name, own in LAYOUTS.items()
+    )
+    yield from table(("layout", "text", "id", "patient"), columns)
 
 
 def api() -> dict[str, str]:

@@ -145,7 +145,8 @@ NOTE_OPTIONS = (
     Argument(
         "notes",
         path_or_url,
-        help="Notes: a file (text, HTML, RTF, HL7, JSON Lines, CSV, Parquet), a folder, or - for standard input.",
+        help="Notes: a file (text, HTML, RTF, DOCX, PDF, HL7, C-CDA, JSON Lines, CSV, Parquet; text also as .gz or "
+        ".zst), a folder, or - for standard input.",
     ),
     OUTPUT.but(
         parse=path_or_url, required=False, only=(FILES,), help="New folder for the results; none for standard input."

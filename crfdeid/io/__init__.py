@@ -6,4 +6,5 @@ worker.py    workers, and their refusal of mojibake  date_columns.py  columns of
 runner.py    process_files, in several processes     annotations.py   formats of `crfdeid tag`, sidecars
 output.py    lock, staging, resume of a run          run_report.py    totals of a run, and its report
 journal.py   notes and files that a run finished     replacements.py  records of replacements, next to the notes
+table_layouts.py   columns of standard tables        documents.py     DOCX and PDF
 """

@@ -35,7 +35,7 @@ def pack(stream: BinaryIO, compression: str) -> BinaryIO:
         packed: Any = gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0)
     else:
         packed = _zstd().ZstdFile(stream, "wb")
-    return packed  # type: ignore[no-any-return]
+    return packed
 
 
 def _zstd() -> Any:
