@@ -395,9 +395,8 @@ class _Api:
 
         async def work() -> bytes:
             document: OpenedDocument = await self.service.run(opening)
-            asked = {"patient": patient, "markup": document.markup, "finish": lambda done: done.text}
-            (redacted,) = await self.service.redact([document.text], **asked)
-            return await self.service.run(document.write, redacted)
+            (redacted,) = await self.service.redact([document.text], patient=patient, markup=document.markup)
+            return await self.service.run(document.write, redacted.text)
 
         content = await self._bounded(request, work())
         headers = {**_HEADERS, "Content-Security-Policy": f"{_HEADERS['Content-Security-Policy']}; sandbox"}
