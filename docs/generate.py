@@ -18,7 +18,7 @@ from crfdeid.cli import COMMANDS
 from crfdeid.cli.shell import GLOBAL, Argument, Commands, Option
 from crfdeid.io.table_layouts import LAYOUTS
 from crfdeid.label_schemes import HIPAA, NO_SURROGATE, SURROGATE_KINDS, TO_GROUP, TO_SEVEN, types_in
-from crfdeid.markup import BINARY_READERS, BINARY_SUFFIXES, MARKUP_SUFFIXES, MEDIA_TYPES, result_suffix
+from crfdeid.markup import BINARY_READERS, BINARY_SUFFIXES, MARKUP_SUFFIXES, MEDIA_TYPES, result_name
 from crfdeid.markup.recognise import READERS
 from crfdeid.registry import MODELS, tagger_class
 from crfdeid.tagger import CombinedSettings
@@ -216,7 +216,7 @@ def note_formats() -> Iterator[str]:
     for name in (*READERS, *BINARY_READERS):
         own = [suffix for suffix, form in suffixes.items() if form == name]
         types = [f"`{media}`" for media, form in MEDIA_TYPES.items() if form == name]
-        results = ", ".join(dict.fromkeys(f"`{result_suffix(suffix)}`" for suffix in own))
+        results = ", ".join(f"`{result_name(f'note{suffix}').removeprefix('note')}`" for suffix in own)
         rows.append((f"`{name}`", ", ".join(f"`{one}`" for one in own), results, ", ".join(types)))
     yield from table(("format", "files", "results", "media types"), rows)
     yield "## Layouts of tables\n"
