@@ -92,10 +92,10 @@ setup(
     ],
     extras_require={
         **EXTRAS,
-        "all": requirements("rnn", "experiments", "crypto", "parquet", "documents", "encoders", "spark"),
+        "all": requirements("rnn", "experiments", "crypto", "parquet", "documents", "zstd", "encoders", "spark"),
         "gpu": [*EXTRAS["rnn"], "jax[cuda12]>=0.10"],
         "test": [
-            *requirements("rnn", "experiments", "crypto", "parquet", "documents", "encoders"),
+            *requirements("rnn", "experiments", "crypto", "parquet", "documents", "zstd", "encoders"),
             "pytest>=8",
             "pytest-xdist>=3.6",
             "hypothesis>=6.100",
