@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from crfdeid.redaction.policy import Policy
     from crfdeid.redaction.redact import redact
     from crfdeid.redaction.redactor import Redactor
+    from crfdeid.redaction.round_trip import restore
     from crfdeid.registry import MODELS, create, load_tagger
 
 __all__ = [
@@ -63,6 +64,7 @@ __all__ = [
     "recognise",
     "redact",
     "redact_bytes",
+    "restore",
     "write_corpus",
 ]
 
@@ -81,6 +83,7 @@ _HOMES = {
     "crfdeid.redaction.policy": ("Policy",),
     "crfdeid.redaction.redact": ("redact",),
     "crfdeid.redaction.redactor": ("Redactor",),
+    "crfdeid.redaction.round_trip": ("restore",),
 }
 
 

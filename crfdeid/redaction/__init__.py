@@ -5,6 +5,7 @@ policy.py      `Operators` of types of PHI, and `Policy`: settings of finding an
 redactor.py    `Redactor`: model, policy, keys and columns, for command, Arrow, Spark and service
 redact.py      `redact`: documents and spans -> text       encryption.py  values as tokens, and back
 in_bytes.py    `redact_bytes`: a whole document          in_markup.py   replacements in the source of markup
+numbering.py   numbers of persons and values            round_trip.py  numbered tokens with a map, and back
 record.py      what was replaced, for a review: offsets, types, lengths, digests
 surrogates/    invented values of the same form, the same for the same value
 """
@@ -13,5 +14,15 @@ from crfdeid.redaction.operators import OPERATORS
 from crfdeid.redaction.policy import Operators, parse_operators
 from crfdeid.redaction.record import RedactionRecord
 from crfdeid.redaction.redact import redact, redact_recorded
+from crfdeid.redaction.round_trip import Restored, restore
 
-__all__ = ["OPERATORS", "Operators", "RedactionRecord", "parse_operators", "redact", "redact_recorded"]
+__all__ = [
+    "OPERATORS",
+    "Operators",
+    "RedactionRecord",
+    "Restored",
+    "parse_operators",
+    "redact",
+    "redact_recorded",
+    "restore",
+]

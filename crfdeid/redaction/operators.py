@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from crfdeid.documents import Document, Span
 from crfdeid.known_phi.folding import fully_decoded
-from crfdeid.known_phi.names import PersonClusterer, parse_name
 from crfdeid.label_schemes import TO_SEVEN, surrogate_kind
+from crfdeid.redaction.numbering import Numbering
 from crfdeid.redaction.values import continuing, span_values
 from crfdeid.secrets import Keys, hash_value
 from features.tokenizer import normal_form
 
+if TYPE_CHECKING:
+    from crfdeid.redaction.round_trip import TokenMap
+
 _ASTERISK = "*"
-_NAMES = ("PATIENT", "DOCTOR")
 _OF_AGES = ("age", "kin")
 
 
@@ -27,12 +30,14 @@ class NoteContext:
         patient: the note's patient, as of `crfdeid.redact`.
         locale: language and country of surrogates; None for a note that has none.
         date_order: order of ambiguous dates; None for the locale's.
+        tokens: the map that numbered tokens are of; None for numbers of the note alone.
     """
 
     keys: Keys = field(default_factory=Keys)
     patient: str | float | None = None
     locale: str | None = None
     date_order: str | None = None
+    tokens: TokenMap | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -71,18 +76,12 @@ def _masks(document: Document, spans: Sequence[Span], context: NoteContext) -> l
 
 
 def _numbered(document: Document, spans: Sequence[Span], context: NoteContext) -> list[str]:
-    people: dict[str, PersonClusterer] = {}
-    values: dict[str, dict[str, int]] = {}
-    found = []
-    for (_, _, label), text in zip(spans, span_values(document.text, spans), strict=True):
-        name = parse_name(text) if TO_SEVEN.get(label) in _NAMES else None
-        if name is not None:
-            number = people.setdefault(label, PersonClusterer()).number(name)
-        else:
-            known = values.setdefault(label, {})
-            number = known.setdefault("".join(filter(str.isalnum, text)).casefold() or text, len(known) + 1)
-        found.append(f"[{label}-{number}]")
-    return found
+    values = span_values(document.text, spans)
+    if context.tokens is not None:
+        written = (document.text[start:end] for start, end, _ in spans)
+        return list(map(context.tokens.token, (span.label for span in spans), written, values))
+    numbers = Numbering()
+    return [f"[{span.label}-{numbers.number(span.label, value)}]" for span, value in zip(spans, values, strict=True)]
 
 
 def _surrogates(document: Document, spans: Sequence[Span], context: NoteContext) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from io import StringIO
@@ -23,15 +23,18 @@ from crfdeid.documents import (
     overlapping,
     text_digest,
 )
-from crfdeid.errors import DataError
+from crfdeid.errors import DataError, OptionConflictError
 from crfdeid.label_schemes import surrogate_kind
 from crfdeid.markup import require_prose
-from crfdeid.redaction.operators import NoteContext, Operator
+from crfdeid.redaction.operators import OPERATORS, NoteContext, Operator
 from crfdeid.redaction.policy import Operators, check_date_order
 from crfdeid.redaction.record import RedactionRecord, ReplacedSpan
+from crfdeid.redaction.round_trip import LITERAL, TokenMap
 from crfdeid.secrets import Keys
 from features.languages import LANGUAGES
 from features.tokenizer import normal_form
+
+_NUMBERED = "numbered"
 
 
 class Recorded(NamedTuple):
@@ -132,6 +135,7 @@ def redact(
     patient: str | float | None = None,
     locale: str | None = None,
     date_order: str | None = None,
+    mapping: MutableMapping[str, str] | None = None,
     markup: str = "auto",
     marked: bool = True,
 ) -> Document:
@@ -157,6 +161,8 @@ def redact(
         locale: language and country of surrogates, as Faker names them. None guesses the language from the text.
         date_order: order of ambiguous dates, "dmy" or "mdy", unless the note's other dates show it. None takes the
             locale's order.
+        mapping: for "numbered", the map of tokens to values, which `crfdeid.restore` needs; empty for the first text
+            of a conversation. New tokens are added to it, and its values are searched in the text. The map is PHI.
         markup: "auto" refuses a text in markup, such as RTF; "plain" takes it as it is.
         marked: return the spans of the replacements; for a long note they take twice its text's memory.
 
@@ -172,7 +178,9 @@ def redact(
         MarkupError: the text is in markup.
         SecretError: surrogates or hashes without a secret; encryption without a key, or with the secret.
         MissingExtraError: encryption without the library.
-        DataError: no locale, and a text in no clear language; encryption in a text with a character that marks tokens.
+        OptionConflictError: a map without "numbered".
+        DataError: no locale, and a text in no clear language; encryption in a text with a character that marks tokens;
+            an invalid map, or a text next to a map that could not be restored.
 
     Example:
         >>> note = Document("1", "Seen by Dr. Quill.", (Span(12, 17, "DOCTOR"),))
@@ -181,7 +189,7 @@ def redact(
     """
     require_prose(document.text, markup)
     context = _context(secret, encryption_key, patient=patient, locale=locale, date_order=date_order)
-    return redact_by(document, Operators.of(operators), context, marked=marked).document
+    return redact_by(document, Operators.of(operators), context, mapping=mapping, marked=marked).document
 
 
 def _context(secret: bytes | None = None, encryption_key: bytes | None = None, **options: Any) -> NoteContext:
@@ -193,6 +201,7 @@ def redact_recorded(
     document: Document,
     operators: Operators | Mapping[str, str] | str = "label",
     *,
+    mapping: MutableMapping[str, str] | None = None,
     markup: str = "auto",
     marked: bool = True,
     **options: Any,
@@ -202,6 +211,7 @@ def redact_recorded(
     Args:
         document: as of `redact`.
         operators: as of `redact`.
+        mapping: as of `redact`.
         markup: as of `redact`.
         marked: as of `redact`.
         options: the other options of `redact`.
@@ -215,19 +225,52 @@ def redact_recorded(
         (ReplacedSpan(start=12, end=17, label='DOCTOR', length=8),)
     """
     require_prose(document.text, markup)
-    done = redact_by(document, Operators.of(operators), _context(**options), marked=marked)
+    done = redact_by(document, Operators.of(operators), _context(**options), mapping=mapping, marked=marked)
     return Recorded(done.document, done.record)
 
 
-def redact_by(document: Document, operators: Operators, context: NoteContext, *, marked: bool = True) -> Redaction:
+def redact_by(
+    document: Document,
+    operators: Operators,
+    context: NoteContext,
+    *,
+    mapping: MutableMapping[str, str] | None = None,
+    types: Iterable[str] = (),
+    marked: bool = True,
+) -> Redaction:
     """Replace the spans of a document by operators, as `redact` describes it.
 
     Args:
         document: a text with the spans to redact.
         operators: the operators by type.
         context: keys, patient, locale and order of dates.
+        mapping: as of `redact`.
+        types: all types that PHI can have in the texts of the map.
         marked: return the spans of the replacements.
     """
+    if mapping is None:
+        return _replaced(document, operators, context, marked=marked)
+    if OPERATORS[_NUMBERED] not in operators.used:
+        raise OptionConflictError(f"a map is for the operator '{_NUMBERED}': choose it, or leave the map out")
+    tokens = TokenMap(mapping, types)
+    prepared = tokens.prepare(document)
+    for_literals = Operators(operators.default, {**dict(operators.by_type), LITERAL: _NUMBERED})
+    done = _replaced(prepared, for_literals, replace(context, tokens=tokens), marked=marked)
+    tokens.require_exact(prepared, done.document.text, list(_numbered(done)))
+    mapping.update(tokens.values)
+    return done
+
+
+def _numbered(done: Redaction) -> Iterator[tuple[int, int]]:
+    """Yield the offsets of the numbered tokens in a redacted document."""
+    shift = 0
+    for ((start, end, _), operator), length in zip(done.parts, done.lengths, strict=True):
+        if operator is OPERATORS[_NUMBERED]:
+            yield start + shift, start + shift + length
+        shift += length - (end - start)
+
+
+def _replaced(document: Document, operators: Operators, context: NoteContext, *, marked: bool) -> Redaction:
     parts = replacements(document, operators, locale=context.locale)
     spans: dict[Operator, list[Span]] = {}
     for span, operator in parts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from importlib import import_module
@@ -314,12 +314,15 @@ class StartedRedactor:
         model: its model.
         keys: its keys.
         card: the model's card; None without one.
+        mapping: map of numbered tokens to values, as of `crfdeid.redact`, to which each note adds; None for none. Notes
+            in markup are then refused.
     """
 
     redactor: Redactor
     model: Deidentifier
     keys: Keys
     card: Mapping[str, Any] | None = None
+    mapping: MutableMapping[str, str] | None = None
 
     @property
     def _profile(self) -> DriftProfile | None:
@@ -375,9 +378,20 @@ class StartedRedactor:
         """
         policy = self.redactor.policy
         context = NoteContext(self.keys, patient, policy.locale, policy.date_order)
-        return redact_by(document, policy.operator_table or Operators(), context, marked=marked)
+        operators = policy.operator_table or Operators()
+        if self.mapping is None:
+            return redact_by(document, operators, context, marked=marked)
+        return redact_by(document, operators, context, mapping=self.mapping, types=self.model.types, marked=marked)
+
+    def with_map(self, mapping: MutableMapping[str, str]) -> StartedRedactor:
+        """Return the redactor that writes numbered tokens of a map for all types."""
+        policy = replace(self.redactor.policy, operators="numbered", locale=None, date_order=None)
+        return replace(self, redactor=replace(self.redactor, policy=policy), mapping=mapping)
 
     def _results(self, notes: Sequence[Note]) -> list[Result]:
+        if self.mapping is not None:  # A value is to be restored where a token is, not in the codes of a source.
+            for note in notes:
+                self.redactor.require_prose(note.text)
         read = [self.redactor.read(note) for note in notes]
         unmarked = (Document(note.id, note.text) for note, _ in read)
         found = self.model.annotate_documents(unmarked, known=[note.known for note, _ in read])
