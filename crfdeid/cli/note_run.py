@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from itertools import takewhile
@@ -211,12 +211,24 @@ def read_profile(redactor: Redactor) -> tuple[dict[str, Any] | None, DriftDetect
     return card, DriftDetector(None if card is None else card["drift_profile"], raised=sensitivity is not None)
 
 
-def run_stdin(options: SimpleNamespace, redactor: Redactor, settings: Mapping[str, Any]) -> Document:
-    """Process one note from standard input as a patient with no other notes; the settings are for the summary."""
+def run_stdin(
+    options: SimpleNamespace,
+    redactor: Redactor,
+    settings: Mapping[str, Any],
+    mapping: MutableMapping[str, str] | None = None,
+) -> Document:
+    """Process one note from standard input as a patient with no other notes.
+
+    Args:
+        options: the command's.
+        redactor: the work on the note.
+        settings: the settings of the run, for the summary.
+        mapping: the map of numbered tokens, as of `crfdeid.redact`; None for none.
+    """
     text = read_stdin(options.max_chars or None)
     began = time.monotonic()
     card, drift = read_profile(redactor)
-    (result,) = redactor.start()([Note("stdin", text, None)])
+    (result,) = replace(redactor.start(), mapping=mapping)([Note("stdin", text, None)])
     if isinstance(result, Failure):
         raise DataError(result.reason, path="standard input", offset=result.offset)
     drift.add(result.measures)

@@ -111,6 +111,7 @@ def secret_needed(options: SimpleNamespace) -> bool:
 
 # Modes of the commands that process notes.
 FILES = Mode("a file or folder of notes, not standard input", lambda options: options.notes != STDIN)
+PIPED = Mode("standard input", lambda options: options.notes == STDIN)
 LOCAL = Mode("work on this machine, without --spark", lambda options: getattr(options, "spark", None) is None)
 SPARK = Mode("--spark", lambda options: options.spark is not None)
 SECRET = Mode(

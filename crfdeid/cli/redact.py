@@ -20,6 +20,7 @@ def _mode(trait: str) -> Mode:
 
 
 _SURROGATES, _ENCRYPTION = _mode("invents"), _mode("needs_encryption_key")
+_NUMBERED = Mode("--operator numbered", lambda options: OPERATORS["numbered"] in shared.operators_of(options).used)
 _REMEDY = ": leave them out with --drop-columns, or replace their values with --hash-columns"
 
 POLICY_OPTIONS = (
@@ -99,6 +100,13 @@ SPARK_OPTIONS = (
     *shared.NOTE_OPTIONS,
     *POLICY_OPTIONS,
     shared.STRUCTURED,
+    Option(
+        "--map",
+        file_path,
+        only=(shared.PIPED, _NUMBERED),
+        rare=True,
+        help="JSON file, new or continued, with the values of numbered tokens, for crfdeid reveal. It is PHI.",
+    ),
     _columns("--drop-columns", "Columns or keys to leave out, such as name,birth_date."),
     _columns("--shift-columns", "Columns of dates to shift as the dates of the note's patient.", _SURROGATES),
     _columns("--hash-columns", "Columns to replace by keyed hashes, equal for equal values."),
@@ -125,6 +133,7 @@ def run(options: SimpleNamespace) -> int:
     from crfdeid.io.runner import OutputPlan  # noqa: PLC0415
     from crfdeid.io.sources import identifier_columns, note_files  # noqa: PLC0415
     from crfdeid.known_phi.patients import warn_unredacted_columns  # noqa: PLC0415
+    from crfdeid.redaction.round_trip import continued_map  # noqa: PLC0415
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
     dates = DateColumns(options.shift_columns, options.hash_columns, options.allow_columns)
@@ -152,7 +161,8 @@ def run(options: SimpleNamespace) -> int:
         **shared.run_settings(options, redactor, keys),
     }
     if options.notes == shared.STDIN:
-        document = note_run.run_stdin(options, redactor, settings)
+        with continued_map(options.map) as mapping:
+            document = note_run.run_stdin(options, redactor, settings, mapping)
         if concepts:
             annotations.write_concepts(options.keep_concepts, document)
         note_run.write_stdout(document.text)

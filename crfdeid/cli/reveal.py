@@ -1,4 +1,4 @@
-"""`crfdeid reveal`: redacted notes with their encrypted values restored."""
+"""`crfdeid reveal`: redacted notes with their encrypted values or their numbered tokens restored."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from crfdeid.cli import options as shared
 from crfdeid.cli.shell import Argument, Option, command, file_path
 from crfdeid.documents import Document
-from crfdeid.errors import DataError, EmptyInputError, FormatError, MismatchError, UsageError
+from crfdeid.errors import DataError, EmptyInputError, FormatError, MismatchError, UsageError, shorten_list
 
 _Tokens = dict[tuple[str, int | None], int]  # number of encrypted values, by file and row
 _REPORT = {
@@ -32,7 +32,13 @@ _NO_REPORT = "not the report of a run of this version with encrypted values: giv
         file_path,
         help="Redacted notes: a file (text, JSON Lines, CSV or Parquet), a folder, or - for standard input.",
     ),
-    shared.ENCRYPTION_KEY_FILE.but(required=True),
+    shared.ENCRYPTION_KEY_FILE,
+    Option(
+        "--map",
+        file_path,
+        only=(shared.PIPED,),
+        help="File that redact --map wrote: its numbered tokens are restored in an answer of a language model.",
+    ),
     shared.OUTPUT.but(
         required=False, only=(shared.FILES,), help="New folder for the results; none for standard input."
     ),
@@ -43,14 +49,15 @@ _NO_REPORT = "not the report of a run of this version with encrypted values: giv
         help="Report of the redaction: a note that lacks a value, or has one too many, is an error.",
     ),
     shared.TEXT_COLUMN.but(only=(shared.FILES,)),
-    details="An altered value is an error, and so are notes without encrypted values: nothing is written then.",
+    details="An altered encrypted value is an error, and so are notes without one: nothing is written then. A numbered "
+    "token that is not in the map, or may be prose, stays, is named, and makes the exit code 1.",
     examples=(
         "crfdeid reveal clean/ --encryption-key-file key --output restored/ --check report.json",
-        "crfdeid reveal - --encryption-key-file key < clean/note.txt",
+        "crfdeid reveal - --map map.json < answer.txt",
     ),
 )
-def run(options: SimpleNamespace) -> None:
-    """Restore the encrypted values."""
+def run(options: SimpleNamespace) -> int:
+    """Restore encrypted values or numbered tokens."""
     from crfdeid.cli.note_run import read_stdin, write_stdout  # noqa: PLC0415
     from crfdeid.io.records import shown_name  # noqa: PLC0415
     from crfdeid.io.sources import unread_files  # noqa: PLC0415
@@ -58,13 +65,17 @@ def run(options: SimpleNamespace) -> None:
     from crfdeid.secrets import read_encryption_key  # noqa: PLC0415
     from crfdeid.utils.folders import write_folder  # noqa: PLC0415
 
+    if (options.encryption_key_file is None) == (options.map is None):
+        raise UsageError("give --encryption-key-file for encrypted values, or --map for numbered tokens")
+    if options.map is not None:
+        return _restore_answer(options.map)
     key = read_encryption_key(options.encryption_key_file)
     if options.notes == shared.STDIN:
         revealed = restore(read_stdin(None), key, path=_STDIN)
         if not revealed.tokens:
             raise MismatchError(_NO_VALUE, path=_STDIN)
         write_stdout(revealed.text)
-        return
+        return 0
     if options.output is None:
         raise UsageError("--output is needed: name a new folder for the results")
     shared.require_new_folder(options.output, {"NOTES": shared.require_path(options.notes)})
@@ -79,6 +90,23 @@ def run(options: SimpleNamespace) -> None:
 
     write_folder(options.output, fill)
     print(f"reveal: {sum(tokens.values()):,} values in {len(tokens):,} notes", file=sys.stderr)
+    return 0
+
+
+def _restore_answer(path: Path) -> int:
+    """Restore the numbered tokens of standard input; return 1 if one is refused."""
+    from crfdeid.cli.note_run import read_stdin, write_stdout  # noqa: PLC0415
+    from crfdeid.redaction.round_trip import read_map, restore  # noqa: PLC0415
+
+    done = restore(read_stdin(None), read_map(path))
+    write_stdout(done.text)
+    if done.missing:
+        print(f"tokens of the map that are missing: {shorten_list(done.missing)}", file=sys.stderr)
+    refused = {"not in the map": done.unknown, "a token or prose, so it stays": done.ambiguous}
+    for why, places in refused.items():
+        for start, _ in places:
+            print(f"{_STDIN}, offset {start}: {why}", file=sys.stderr)
+    return min(len(done.unknown) + len(done.ambiguous), 1)
 
 
 def _restore_files(options: SimpleNamespace, key: bytes, folder: Path) -> Iterator[tuple[tuple[str, int | None], int]]:

@@ -211,3 +211,58 @@ def test_the_text_of_a_pdf_is_restored_with_its_report(box: Path) -> None:
     assert "Quill" not in (box / "out/b.txt").read_text()
     assert main(reveal("--check", "r.json", source="out")) == 0
     assert (box / "back/b.txt").read_text() == "Seen by Dr. Quill."
+
+
+def piped(monkeypatch: pytest.MonkeyPatch, text: str, *command: str) -> int:
+    """Exit code of a command with a text on standard input."""
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    return main([*command])
+
+
+def test_an_answer_of_a_language_model_gets_its_values_back(box: Path, monkeypatch, capsysbinary) -> None:
+    said = "Seen by Dr. Quill on 3/14/72. [DATE-1]? Call 555-0134."
+    redact = ("redact", "rules", "-", "--operator", "numbered", "--map", "map.json")
+    assert piped(monkeypatch, said, *redact) == 0
+    redacted = capsysbinary.readouterr().out.decode()
+    assert "3/14/72" not in redacted and "555-0134" not in redacted
+    assert (box / "map.json").stat().st_mode & 0o777 == 0o600
+    mapping = json.loads((box / "map.json").read_text())
+    assert piped(monkeypatch, redacted, "reveal", "-", "--map", "map.json") == 0
+    assert capsysbinary.readouterr().out.decode() == said
+
+    assert piped(monkeypatch, "And 3/14/72 or 4/15/72?", *redact) == 0
+    assert capsysbinary.readouterr().out == b"And [DATE-1] or [DATE-2]?"
+    assert json.loads((box / "map.json").read_text()) == {**mapping, "[DATE-2]": "4/15/72"}
+
+    answer = "(date-2), [DATE-9], date 1"
+    assert piped(monkeypatch, answer, "reveal", "-", "--map", "map.json") == 1
+    found = capsysbinary.readouterr()
+    assert found.out == b"4/15/72, [DATE-9], date 1"
+    assert b"[DATE-1]" in found.err and b"offset 10" in found.err and b"offset 20" in found.err
+    assert b"3/14" not in found.err and b"555" not in found.err
+
+
+@pytest.mark.parametrize(
+    ("command", "status"),
+    [
+        (["redact", "rules", "-", "--map", "map.json"], 2),
+        (["redact", "rules", "notes", "--output", "x", "--operator", "numbered", "--map", "map.json"], 2),
+        (["redact", "rules", "-", "--operator", "numbered", "--map", "notes/a.txt"], 1),
+        (["redact", "rules", "-", "--operator", "numbered", "--map", "notes"], 1),
+        (["redact", "rules", "-", "--operator", "numbered", "--map", "none/map.json"], 1),
+        (["reveal", "-"], 2),
+        (["reveal", "-", "--map", "none.json"], 1),
+        (["reveal", "-", "--map", "notes/a.txt"], 1),
+        (["reveal", "-", "--map", "report.json"], 1),
+        (["reveal", "-", "--map", "report.json", *KEY], 2),
+        (["reveal", "clean", "--output", "back", "--map", "report.json"], 2),
+    ],
+)
+def test_a_map_that_cannot_be_used_is_refused(
+    box: Path, command: list[str], status: int, monkeypatch, capsysbinary
+) -> None:
+    before = {path: path.read_bytes() for path in box.rglob("*") if path.is_file()}
+    assert piped(monkeypatch, NOTE, *command) == status
+    found = capsysbinary.readouterr()
+    assert found.out == b"" and b"error: " in found.err and b"Quill" not in found.err
+    assert {path: path.read_bytes() for path in box.rglob("*") if path.is_file()} == before
