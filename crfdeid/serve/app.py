@@ -24,6 +24,7 @@ from crfdeid.integrations.common import presidio_score, presidio_type
 from crfdeid.known_phi.patients import patient_name
 from crfdeid.markup import MARKUP_SUFFIXES, MEDIA_TYPES
 from crfdeid.redaction.in_bytes import OpenedDocument, open_document
+from crfdeid.redaction.round_trip import restore
 from crfdeid.serve.service import Service
 from crfdeid.utils.html import render_page
 from crfdeid.utils.json import DECODER
@@ -97,7 +98,14 @@ _ANALYZE = {
 _REFUSED = ("ad_hoc_recognizers", "context", "regex_flags")
 _ANONYMIZE = {"text": str, "analyzer_results": _OBJECTS, "anonymizers": _OBJECT}
 _DEANONYMIZE = {"text": str, "anonymizer_results": _OBJECTS, "deanonymizers": _OBJECT}
-_REDACT = {"text": (str, _TEXTS), "patient": _names_patient}
+_MAP = {str: str}
+_REDACT = {
+    "text": (str, _TEXTS),
+    "patient": _names_patient,
+    "tokens": lambda value: value == "numbered",
+    "mapping": _MAP,
+}
+_RESTORE = {"text": str, "mapping": _MAP}
 _EXPLAIN = {"text": str, "offset": int}
 
 
@@ -178,6 +186,7 @@ class _Api:
             self._route("/analyze", self.analyze, token),
             self._route("/anonymize", self.anonymize, token),
             self._route("/redact", self.redact, token),
+            self._route("/restore", self.restore, token),
             self._route("/preview", self.preview, token),
             self._route("/explain", self.explain, token),
         ]
@@ -376,6 +385,10 @@ class _Api:
         asked = await self._fields(request, _REDACT)
         text = asked["text"]
         texts = [text] if isinstance(text, str) else text
+        if "tokens" in asked:
+            return await self._redact_numbered(request, asked, texts)
+        if "mapping" in asked:
+            raise HTTPException(400, 'mapping needs "tokens": "numbered"')
         work = self.service.redact(texts, patient=asked.get("patient"), finish=_redacted)
         return _answer_each(text, await self._bounded(request, work), {})
 
@@ -403,6 +416,21 @@ class _Api:
         if kind == "application/pdf":  # Its text alone is answered.
             kind, charset = "text/plain", "utf-8"
         return Response(content, media_type=f"{kind}; charset={charset}" if charset else kind, headers=headers)
+
+    async def _redact_numbered(self, request: Request, asked: Mapping[str, Any], texts: Sequence[str]) -> Response:
+        """The answer of `/redact` with a map: of a list of texts, which share the map, the results are a list."""
+        mapping = dict(asked.get("mapping", {}))
+        documents = await self._bounded(request, self.service.redact_numbered(texts, mapping))
+        results = [_result_of(document) for document in documents]
+        return _answer({**(results[0] if isinstance(asked["text"], str) else {"results": results}), "mapping": mapping})
+
+    async def restore(self, request: Request) -> Response:
+        asked = await self._fields(request, _RESTORE)
+        if "mapping" not in asked:
+            raise HTTPException(400, "No mapping provided")
+        work = self.service.run(partial(restore, most=self.access.max_bytes), asked["text"], asked["mapping"])
+        done = await self._bounded(request, work)
+        return _answer(done._asdict())
 
     async def preview(self, request: Request) -> Response:
         asked = await self._fields(request, {"text": str})
@@ -473,6 +501,10 @@ def _result(span: Span, entity: str, evidence: Evidence, *, explained: bool) -> 
 
 
 def _redacted(document: Document) -> str:
+    return _as_json(_result_of(document))
+
+
+def _result_of(document: Document) -> dict[str, Any]:
     """A redacted text with its replacements, in the form of `crfdeid tag`."""
     spans = [{**span._asdict(), **document.evidence.get(span, Evidence("")).as_json()} for span in document.spans]
-    return _as_json({"text": document.text, "spans": spans})
+    return {"text": document.text, "spans": spans}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -241,6 +241,20 @@ class Service:
         request = _Request(notes, finish, asyncio.get_running_loop().create_future())
         (self._short if request.characters <= _SHORT else self._long).add(request)
         return await request.answer
+
+    async def redact_numbered(self, texts: Sequence[str], mapping: MutableMapping[str, str]) -> list[Document]:
+        """Return texts with numbered tokens in place of the PHI of all types.
+
+        Args:
+            texts: the texts, in the order of the conversation.
+            mapping: the map of its earlier texts, to which new tokens are added.
+
+        Raises:
+            FormatError: it is no map of tokens to values.
+        """
+        numbered = self.redactor.with_map(mapping)
+        found = await self.annotate(texts)
+        return [(await self.run(numbered.hide, document)).document for document in found]
 
     def preview(self, text: str) -> dict[str, Any]:
         """Return the PHI of a text at each sensitivity, with several replacements, for the page.

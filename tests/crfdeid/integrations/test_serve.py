@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from string import ascii_lowercase
 from types import NoneType
 from typing import Any
 
@@ -190,6 +191,36 @@ def test_requests_name_the_patients_that_python_names(
         assert guarded.ask("/redact", {"text": NOTE, "patient": value}, headers=authorization)[0] == 400
 
 
+def test_a_conversation_comes_back_from_a_model_that_rewrites_its_tokens(server: Server) -> None:
+    said = "Jane Quill saw Dr. Huntington on 03/14/72. Dr. Huntington writes [DATE-1]."
+    status, one = server.ask("/redact", {"text": said, "tokens": "numbered"})
+    assert status == 200 and "Huntington" not in one["text"] and "[LITERAL-1]" in one["text"]
+    assert [one["text"][span["start"] : span["end"]] in one["mapping"] for span in one["spans"]]
+    status, two = server.ask(
+        "/redact", {"text": ["When?", "Huntington."], "tokens": "numbered", "mapping": one["mapping"]}
+    )
+    assert status == 200 and two["mapping"].items() >= one["mapping"].items()
+    (doctor,) = (token for token, value in two["mapping"].items() if value == "Huntington")
+    assert [result["text"] for result in two["results"]] == ["When?", f"{doctor}."]
+    answer = f"{doctor.lower()} did, on (Date-1); literal 1"
+    status, done = server.ask("/restore", {"text": answer, "mapping": two["mapping"]})
+    assert (status, done["text"]) == (200, "Huntington did, on 03/14/72; literal 1")
+    assert done["ambiguous"] == [[len(answer) - len("literal 1"), len(answer)]] and done["unknown"] == []
+    assert set(done["missing"]) == two["mapping"].keys() - {doctor, "[DATE-1]"}
+    assert server.ask("/restore", {"text": one["text"], "mapping": one["mapping"]})[1]["text"] == said
+    assert "Huntington" not in "".join(server.log)
+
+
+def test_numbered_tokens_replace_the_operators_of_the_service(guarded: Server, tokens: dict[str, str]) -> None:
+    authorization = {"Authorization": f"Bearer {tokens['token']}"}
+    asked = {"text": "Seen by Dr. Huntington.", "tokens": "numbered"}
+    found = guarded.ask("/redact", asked, headers=authorization)[1]
+    assert found["text"] == "Seen by Dr. [DOCTOR-1]."
+    restoring = {"text": found["text"], "mapping": found["mapping"]}
+    assert guarded.ask("/restore", restoring)[0] == 401
+    assert guarded.ask("/restore", restoring, headers=authorization)[1]["text"] == asked["text"]
+
+
 def test_options_of_presidio_choose_among_the_results(server: Server) -> None:
     _, everything = server.ask("/analyze", {"text": NOTES[0], "language": "en"})
 
@@ -312,6 +343,21 @@ def hiding(*found: dict[str, Any], **operator: Any) -> dict[str, Any]:
         ("/analyze", ANALYZE | {"text": [NOTE, 3]}, 400),
         ("/redact", {"text": f"{WORD} JosÃ©"}, 400),
         ("/redact", {"text": f"{WORD} \ud800"}, 400),
+        ("/redact", {"text": NOTE, "tokens": "encrypted"}, 400),
+        ("/redact", {"text": NOTE, "mapping": {"[DOCTOR-1]": WORD}}, 400),
+        ("/redact", {"text": NOTE, "tokens": "numbered", "mapping": {WORD: WORD}}, 400),
+        ("/redact", {"text": NOTE, "tokens": "numbered", "mapping": {"[ID-1]": WORD, "[id-1]": "2"}}, 400),
+        ("/redact", {"text": r"{\rtf1 Roe}", "tokens": "numbered"}, 400),
+        ("/restore", {"text": NOTE}, 400),
+        ("/restore", {"text": "ID-1 " * 10_000, "mapping": {"[ID-1]": WORD * 1_000}}, 400),
+        (
+            "/restore",
+            {"text": NOTE, "mapping": {f"[{a}{b}-1]": WORD for a in ascii_lowercase for b in ascii_lowercase}},
+            400,
+        ),
+        ("/restore", {"text": [NOTE], "mapping": {}}, 400),
+        ("/restore", {"text": NOTE, "mapping": {"[DOCTOR-1]": 1}}, 400),
+        ("/restore", {"text": NOTE, "mapping": {"[DOCTOR-1]": f"{WORD} \ud800"}}, 400),
         ("/preview", {"text": WORD * 2_000}, 400),
         ("/preview", {"text": f"{WORD} JosÃ©"}, 400),
         ("/explain", {"text": NOTE, "offset": 900}, 400),
@@ -484,9 +530,21 @@ _values = st.recursive(
     max_leaves=10,
 )
 _FIELDS = st.sampled_from(
-    [*ANALYZE, *hiding(), "entities", "score_threshold", "allow_list", "patient", "context", "offset", WORD]
+    [
+        *ANALYZE,
+        *hiding(),
+        "entities",
+        "score_threshold",
+        "allow_list",
+        "patient",
+        "context",
+        "offset",
+        WORD,
+        "tokens",
+        "mapping",
+    ]
 )
-_PATHS = st.sampled_from(["/analyze", "/anonymize", "/redact", "/preview", "/explain"])
+_PATHS = st.sampled_from(["/analyze", "/anonymize", "/redact", "/restore", "/preview", "/explain"])
 
 
 @given(path=_PATHS, content=st.dictionaries(_FIELDS, _values, max_size=5), valid=st.booleans())
