@@ -43,6 +43,7 @@ setup(
         "Intended Audience :: Healthcare Industry",
         "Intended Audience :: Science/Research",
         "Operating System :: MacOS",
+        "Operating System :: Microsoft :: Windows",
         "Operating System :: POSIX :: Linux",
         "Programming Language :: Python :: 3",
         "Programming Language :: Python :: 3.11",
@@ -89,6 +90,7 @@ setup(
         "defusedxml>=0.7.1",
         "jinja2>=3.1",
         "click>=8.1",
+        "filelock>=3.30",
     ],
     extras_require={
         **EXTRAS,

@@ -36,7 +36,6 @@ from crfdeid.errors import (
 )
 from crfdeid.secrets import hash_word
 from crfdeid.utils.files import Write, file_digest, open_file, write_files, write_stream
-from crfdeid.utils.folders import LOCK_FILE
 from crfdeid.utils.json import RETRAIN, dump_with_checksum, read_with_checksum
 from crfdeid.validation import FOLDER_SETTINGS, shape_errors
 from features.languages import LANGUAGES, OWN_FOLDERS, LanguagePackError, with_defaults
@@ -196,7 +195,7 @@ def verify(model: Path | ModelFolder) -> dict[str, Any]:
 
 def _require_only(folder: Path, description: Mapping[str, Any]) -> None:
     """Check that a model's folder holds nothing that its description does not declare."""
-    known = {MODEL_FILE, AUDIT_FILE, description["weights"]["file"], *DESKTOP_FILES, LOCK_FILE}
+    known = {MODEL_FILE, AUDIT_FILE, description["weights"]["file"], *DESKTOP_FILES}
     known.update(file for field, file in OPTIONAL_FILES.items() if field in description)
     try:
         extra = sorted(path for path in folder.iterdir() if path.name not in known)

@@ -21,15 +21,15 @@ output is followed, otherwise another user's file could be overwritten or delete
 from __future__ import annotations
 
 import errno
-import fcntl
 import hashlib
 import json
+import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from itertools import takewhile
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal, Self, TextIO
+from typing import Any, Literal, Self
 
 from crfdeid.errors import (
     DataError,
@@ -55,12 +55,13 @@ from crfdeid.io.journal import (
 )
 from crfdeid.io.records import Failure, NoteFile, NoteResult, shown_name
 from crfdeid.io.sources import Rename, note_files, note_format
-from crfdeid.utils.files import file_digest, make_folders, make_owner_folder, open_no_link, sync, write_files
+from crfdeid.utils.files import file_digest, make_folders, make_owner_folder, open_no_link, sync, take_lock, write_files
 from crfdeid.utils.json import parse_json
 
 SETTINGS = "settings.json"
 """File of the configuration of a run in the folder of its state."""
 _STATE_VERSION = 5
+_NAME_TOO_LONG = 206  # ERROR_FILENAME_EXCED_RANGE of Windows
 _SECRET = "secret"
 Withdrawn = Literal["keep", "remove"]
 """Treatment of the results of a file that the input no longer has."""
@@ -150,14 +151,14 @@ class OutputFolder:
         if one == other or one in other.parents or other in one.parents:  # A run would read its results.
             raise OptionConflictError(f"--output: {folder} and the input overlap: name a folder apart from it")
         with ExitStack() as opened:
-            opened.enter_context(self._lock())
+            opened.callback(os.close, self._lock())
             self._begin({**settings, "input": self.input}, resume=resume)
             self._journal = opened.enter_context(closing(Journal(self._state / JOURNAL)))
             self._finished = self._clear(withdrawn, on_withdrawn)
             self._has_results = bool(self._finished)
             self._opened = opened.pop_all()
 
-    def _lock(self) -> TextIO:
+    def _lock(self) -> int:
         """Lock the folder. The operating system releases the lock when the process ends, also in a crash."""
         if self.folder.exists() and not self.folder.is_dir():
             raise OutputExistsError(f"--output: {self.folder} is a file: name a folder")
@@ -169,15 +170,12 @@ class OutputFolder:
         for path in (self._state, self._part):
             if path.is_symlink():
                 raise UsageError(f"--output: {path} is a link: remove it, or name a new folder")
-        lock = open_no_link(self._state / "lock", "a")
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return take_lock(self._state / "lock")
         except BlockingIOError:
-            lock.close()
             raise WriteError(
                 "another run is writing there: wait for it, or name a new folder", path=self.folder
             ) from None
-        return lock
 
     def _require_empty(self) -> None:
         if any(path != self._state for path in self.folder.iterdir()):
@@ -349,7 +347,7 @@ class OutputFolder:
             make_folders(final.parent, below=self.folder)
             part.replace(final)
         except OSError as error:
-            if error.errno == errno.ENAMETOOLONG:
+            if error.errno == errno.ENAMETOOLONG or getattr(error, "winerror", None) == _NAME_TOO_LONG:
                 raise WriteError("its name or path is too long for the output: shorten it") from None
             raise
         sync(final.parent)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import logging
 import os
@@ -21,7 +20,7 @@ from crfdeid.model_card.card import model_digest
 from crfdeid.registry import create
 from crfdeid.serialization import ModelFolder, open_model
 from crfdeid.tagger import OnProgress
-from crfdeid.utils.files import file_digest
+from crfdeid.utils.files import file_digest, take_lock
 from crfdeid.utils.folders import make_cache_folder, write_folder
 from crfdeid.validation import suggestion
 
@@ -148,15 +147,10 @@ def _is_intact(model: ModelFolder) -> bool:
 def _locked(path: Path) -> Iterator[None]:
     """Wait until no other process is here. The system releases the lock when a process ends, also in a crash."""
     try:
-        lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        lock = take_lock(path, on_wait=lambda: _log.info("another process is training it: waiting for it"))
     except OSError as error:
         raise DataError(f"cannot be written: {error.strerror}", path=path) from None
     try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            _log.info("another process is training it: waiting for it")
-            fcntl.flock(lock, fcntl.LOCK_EX)
         yield
     finally:
         os.close(lock)

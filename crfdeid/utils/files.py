@@ -1,13 +1,15 @@
 """Text files read and written without changing a character, and files that appear whole or not at all.
 
 Line ends are not translated, so CRLF survives. Encodings are not guessed: a file is UTF-8 or an error.
+
+The locks between processes are filelock's: ``flock``, or ``LockFileEx`` on Windows. The system releases a lock when its
+process ends, also in a crash; the file can remain, and keeps no other process out.
 """
 
 from __future__ import annotations
 
 import codecs
 import errno
-import fcntl
 import hashlib
 import os
 import re
@@ -33,6 +35,10 @@ COMPRESSIONS = (".gz", ".zst")
 """Suffixes of compressed files."""
 MOST_OF_A_LINE = 1 << 26
 """Bytes of the longest line or row of a compressed file, when it is unpacked."""
+_A_LINK = "a link, which is not followed: remove it"
+# Windows has neither flag.
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # a pipe would wait for its other end
 TEMPORARY = ".writing-"  # prefix of files that are not complete
 Write = Callable[[BinaryIO], object]
 """Function that writes the content of an open file."""
@@ -201,46 +207,109 @@ def make_owner_folder(folder: Path) -> None:
 
 
 def open_no_link(path: Path, mode: Literal["r", "a"]) -> TextIO:
-    """Open a program's own text file, to read it or to append to it; a new one is its owner's alone.
+    """Open a program's own text file by `open_own_file`, to read it or to append to it."""
+    opened = open_own_file(path, os.O_RDONLY if mode == "r" else os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    return os.fdopen(opened, mode, encoding="utf-8", errors="surrogateescape", newline="\n")
+
+
+def open_own_file(path: Path, flags: int) -> int:
+    """Open a program's own file, and return its descriptor; a new one is its owner's alone.
+
+    Args:
+        path: the file.
+        flags: of `os.open`.
 
     Raises:
         WriteError: the name is a link, which could lead to another user's file.
         FormatError: it is not a file.
+        OSError: it cannot be opened.
     """
-    flags = os.O_RDONLY if mode == "r" else os.O_WRONLY | os.O_APPEND | os.O_CREAT
+    if not _NO_LINK and path.is_symlink():
+        raise WriteError(_A_LINK, path=path)
     try:
-        opened = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)  # a pipe would wait for its other end
+        opened = os.open(path, flags | _NO_LINK | _NO_WAIT, 0o600)
     except OSError as error:
         if error.errno == errno.ELOOP:
-            raise WriteError("a link, which is not followed: remove it", path=path) from None
+            raise WriteError(_A_LINK, path=path) from None
         if error.errno == errno.ENXIO:
             raise FormatError(NO_FILE, path=path) from None
         raise
     if not stat.S_ISREG(os.fstat(opened).st_mode):
         os.close(opened)
         raise FormatError(NO_FILE, path=path)
-    return os.fdopen(opened, mode, encoding="utf-8", errors="surrogateescape")
+    return opened
 
 
-def take_lock(path: Path) -> int:
-    """Lock a file, made if necessary; the system releases the lock when its descriptor is closed or the process ends.
+def take_lock(path: Path, *, on_wait: Callable[[], object] | None = None) -> int:
+    """Lock a file, made if necessary, until its descriptor is closed or the process ends.
+
+    Args:
+        path: the file, which has no content.
+        on_wait: called if another process holds the lock, which is then waited for; None to raise an error instead.
 
     Returns:
         The file's descriptor.
 
     Raises:
-        BlockingIOError: another process holds it.
+        BlockingIOError: another process holds the lock, or has just removed its file.
+        WriteError: the name is a link.
+        FormatError: it is not a file.
         OSError: it cannot be made or locked.
     """
-    lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    from filelock import lock_descriptor  # noqa: PLC0415  Most commands need no lock.
+
+    lock = open_own_file(path, os.O_RDWR | os.O_CREAT)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if not os.path.samestat(os.fstat(lock), path.stat()):  # the other process has just finished
-            raise BlockingIOError
-    except (BlockingIOError, FileNotFoundError):
+        taken = lock_descriptor(lock, blocking=False)
+        if not taken and on_wait is not None:
+            on_wait()
+            taken = lock_descriptor(lock)
+        if not taken or not os.path.samestat(os.fstat(lock), path.stat()):
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN), str(path))
+    except FileNotFoundError:
         os.close(lock)
         raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN), str(path)) from None
+    except BaseException:
+        os.close(lock)
+        raise
     return lock
+
+
+@contextmanager
+def locked(path: Path, *, of: Path, busy: str) -> Iterator[None]:
+    """Lock a file by `take_lock`, and remove it on leaving.
+
+    Args:
+        path: the file.
+        of: the file or folder that the lock protects, named in errors.
+        busy: the message if another process holds the lock.
+
+    Raises:
+        WriteError: another process holds the lock, or it cannot be made or taken.
+    """
+    try:
+        lock = take_lock(path)
+    except BlockingIOError:
+        raise WriteError(busy, path=of) from None
+    except OSError as error:
+        raise WriteError(f"cannot be written: {error.strerror}", path=of) from None
+    try:
+        yield
+    finally:
+        # Removed while it is locked: a closed one can be another process's. Windows removes no open file, and refuses
+        # to remove one that another process has opened meanwhile.
+        removed = _remove(path)
+        os.close(lock)
+        if not removed:
+            _remove(path)
+
+
+def _remove(path: Path) -> bool:
+    try:
+        path.unlink(missing_ok=True)
+    except PermissionError:
+        return False
+    return True
 
 
 @contextmanager
@@ -252,18 +321,9 @@ def reserve_file(path: Path) -> Iterator[None]:
     Raises:
         WriteError: another process has reserved it, or it cannot be written.
     """
-    lock_file = path.with_name(f".{path.name}.lock")
-    try:
-        lock = take_lock(lock_file)
-    except BlockingIOError:
-        raise WriteError("another run is going to write this file: wait for it, or name another", path=path) from None
-    except OSError as error:
-        raise WriteError(f"cannot be written: {error.strerror}", path=path) from None
-    try:
+    busy = "another run is going to write this file: wait for it, or name another"
+    with locked(path.with_name(f".{path.name}.lock"), of=path, busy=busy):
         yield
-    finally:
-        lock_file.unlink(missing_ok=True)
-        os.close(lock)
 
 
 @contextmanager
@@ -282,7 +342,10 @@ def naming(path: Path) -> Iterator[None]:
 
 def sync(path: Path) -> None:
     """Flush a file, or the names in a folder, to the disk, so that they survive a loss of power."""
-    descriptor = os.open(path, os.O_RDONLY)
+    is_folder = path.is_dir()
+    if is_folder and not hasattr(os, "O_DIRECTORY"):  # Windows opens no folder; its file systems log changes of names.
+        return
+    descriptor = os.open(path, os.O_RDONLY if is_folder else os.O_RDWR)  # Windows flushes no file that is only read.
     try:
         with naming(path):
             os.fsync(descriptor)

@@ -9,10 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from crfdeid.errors import OutputExistsError, SettingError, WriteError
-from crfdeid.utils.files import make_owner_folder, take_lock
-
-LOCK_FILE = ".lock"
-"""File in a folder while a process fills it; the system releases its lock when the process ends."""
+from crfdeid.utils.files import locked, make_owner_folder
 
 _CACHE_VARIABLE = "CRFDEID_CACHE"
 _COMPILED = "CRFDEID_COMPILATION_CACHE"
@@ -46,28 +43,32 @@ def whole_folder(folder: Path) -> Iterator[Path]:
     final = Path(os.path.realpath(folder))
     if final.is_symlink():
         raise SettingError(f"{folder} is a link that leads nowhere: name a new folder")
-    if final == Path.cwd() or final.is_mount():
+    if final == Path.cwd() or os.path.ismount(final):
         raise SettingError(f"{folder} is the current folder, or a mount point: name a new folder inside it")
     partial, old = (final.with_name(f".{final.name}.{what}") for what in ("partial", "old"))
-    with _as_write_error(folder):
-        lock = _take(partial, folder)
-    try:
+    if not final.parent.exists():
         with _as_write_error(folder):
-            _clear(partial)
-            _restore(old, final)  # left by a run that ended between the two moves
-        yield partial
-        with _as_write_error(folder):
-            if final.exists():
-                final.replace(old)
-            partial.replace(final)
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
+            make_owner_folder(final.parent)
+    # The lock is outside the folder: Windows renames no folder that holds an open file.
+    busy = "another process is writing this folder: wait for it, or name another one"
+    with locked(partial.with_name(f"{partial.name}.lock"), of=folder, busy=busy):
+        if partial.is_symlink():  # its target would be emptied
+            raise WriteError("a link: remove it", path=partial)
+        try:
+            with _as_write_error(folder):
+                make_owner_folder(partial)
+                _clear(partial)
+                _restore(old, final)  # left by a run that ended between the two moves
+            yield partial
+            with _as_write_error(folder):
+                if final.exists():
+                    final.replace(old)
+                partial.replace(final)
+        except BaseException:
+            shutil.rmtree(partial, ignore_errors=True)
+            _restore(old, final)
+            raise
         _restore(old, final)
-        raise
-    finally:
-        os.close(lock)
-    (final / LOCK_FILE).unlink(missing_ok=True)
-    _restore(old, final)
 
 
 def write_folder(folder: Path, write: Callable[[Path], None]) -> None:
@@ -124,25 +125,11 @@ def forget_compiled() -> None:
     os.environ[_COMPILED] = "off"
 
 
-def _take(partial: Path, folder: Path) -> int:
-    """Lock the folder that is to be filled; made if necessary."""
-    if partial.is_symlink():  # its target would be emptied
-        raise WriteError("a link: remove it", path=partial)
-    make_owner_folder(partial)
-    try:
-        return take_lock(partial / LOCK_FILE)
-    except BlockingIOError:
-        raise WriteError(
-            "another process is writing this folder: wait for it, or name another one", path=folder
-        ) from None
-
-
 def _clear(partial: Path) -> None:
     """Remove the files of a run that ended while it wrote."""
     partial.chmod(0o700)
     for path in partial.iterdir():
-        if path.name != LOCK_FILE:
-            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+        shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 
 
 def _restore(old: Path, final: Path) -> None:

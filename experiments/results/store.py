@@ -9,7 +9,6 @@ model do too.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import platform
 import subprocess
@@ -28,7 +27,7 @@ from crfdeid.errors import (
     SettingError,
 )
 from crfdeid.evaluation.evaluate import REPAIR
-from crfdeid.utils.files import TEMPORARY, make_owner_folder, write_files
+from crfdeid.utils.files import TEMPORARY, make_owner_folder, take_lock, write_files
 from crfdeid.validation import shape_errors
 from experiments.core.embeddings import Embeddings
 from experiments.core.experiment import Evaluated, Prepared
@@ -213,8 +212,7 @@ class Store:
         try:
             make_owner_folder(path)
             # Held until the process ends, however it ends.
-            self._lock = os.open(path / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._lock = take_lock(path / LOCK)
         except BlockingIOError:
             raise OutputExistsError(f"--output: {path} is in use by another run: name a new folder") from None
         except OSError as error:

@@ -6,8 +6,6 @@ averaged out.
 
 from __future__ import annotations
 
-import fcntl
-import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -23,7 +21,7 @@ from crfdeid.documents import Document, LabelledSentence
 from crfdeid.errors import EmptyInputError, FormatError, MismatchError, OutputExistsError, WriteError
 from crfdeid.secrets import hash_word
 from crfdeid.serialization import distinct_names
-from crfdeid.utils.files import make_owner_folder, write_files
+from crfdeid.utils.files import locked, make_owner_folder, write_files
 from crfdeid.utils.json import dump_with_checksum, read_with_checksum
 from rnn.inputs import casing
 from rnn.privacy.representation import RepresentationModel
@@ -135,7 +133,9 @@ def release_ledger(folder: Path, documents: Sequence[Document], key: bytes) -> I
         DataError: the ledger is damaged or of another key, or another process is encoding into this folder.
     """
     path = folder / RECORD
-    with _held(path.parent):
+    _make_record_folder(path.parent)
+    busy = "another process is encoding into this folder: wait for it, or name another one"
+    with locked(path.with_suffix(".lock"), of=folder, busy=busy):
         record = Ledger.read(path, key)
         again = record.again(documents)
         if again:
@@ -151,23 +151,14 @@ def release_ledger(folder: Path, documents: Sequence[Document], key: bytes) -> I
             raise
 
 
-@contextmanager
-def _held(folder: Path) -> Iterator[None]:
-    """Lock a folder against other processes; the system releases the lock when this one ends."""
+def _make_record_folder(folder: Path) -> None:
+    """Make the folder of the ledger; a link could lead into another user's folder."""
     try:
         make_owner_folder(folder)
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError as error:
         raise WriteError(f"the folder cannot be used: {error.strerror}", path=folder) from None
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            problem = "another process is encoding into this folder: wait for it, or name another one"
-            raise WriteError(problem, path=folder.parent) from None
-        yield
-    finally:
-        os.close(handle)
+    if folder.is_symlink():
+        raise WriteError("a link, which is not followed: remove it", path=folder)
 
 
 def encode_notes(
