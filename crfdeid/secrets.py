@@ -10,6 +10,7 @@ import math
 import os
 import secrets
 import stat
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,12 +39,12 @@ def read_secret(path: Path | None = None) -> bytes:
         ReadError: the file cannot be read.
     """
     if path is None:
-        source, secret = SECRET_VARIABLE, os.environb.get(SECRET_VARIABLE.encode(), b"").strip()
+        source, secret = SECRET_VARIABLE, _environment_secret()
     else:
         source = str(path)
         try:
             secret = read_bytes(path).strip()
-            if path.stat().st_mode & _READABLE_BY_OTHERS:
+            if sys.platform != "win32" and path.stat().st_mode & _READABLE_BY_OTHERS:
                 _log.warning("%s can be read by others than its owner: chmod 600 %s", path, path)
         except OSError as error:
             what = f"a file of {_LEAST_BYTES} random bytes or more"
@@ -56,6 +57,10 @@ def read_secret(path: Path | None = None) -> bytes:
     if len(secret) < _LEAST_BYTES:
         raise SecretError(f"the secret in {source} has {len(secret)} bytes: give {_LEAST_BYTES} or more")
     return secret
+
+
+def _environment_secret() -> bytes:
+    return os.fsencode(os.environ.get(SECRET_VARIABLE, "")).strip()
 
 
 def has_secret(path: Path | None) -> bool:
@@ -94,7 +99,7 @@ def read_encryption_key(path: Path | None) -> bytes:
     if path is None:
         raise SecretError("encryption needs a key of its own: name its file (--encryption-key-file)")
     key = read_secret(path)
-    if key == os.environb.get(SECRET_VARIABLE.encode(), b"").strip():
+    if key == _environment_secret():
         raise SecretError(f"the encryption key is the secret in {SECRET_VARIABLE}: make another, for revealing alone")
     return key
 

@@ -19,6 +19,7 @@ _PIPE_CLOSED = 141  # 128 and SIGPIPE
 # Seconds between checks that the exception was not lost.
 _INTERVAL = 0.2
 _ENDS = (KeyboardInterrupt, SystemExit)
+_HAS_TIMER = hasattr(signal, "setitimer")  # Windows has none: a dropped exception is lost there.
 
 
 def run_command(work: Callable[[], int | None], *, interrupted: str, out_of_memory: str) -> int:
@@ -117,6 +118,11 @@ class _Output(io.FileIO):
             raise
 
 
+def _is_file(stream: io.TextIOWrapper) -> bool:
+    """True if a stream writes bytes to a file or pipe, whether buffered or not (`python -u`)."""
+    return isinstance(getattr(stream.buffer, "raw", stream.buffer), io.FileIO)
+
+
 @contextlib.contextmanager
 def _standard_streams() -> Iterator[None]:
     """Let errors name standard output, and reopen closed streams (`>&-`).
@@ -132,7 +138,8 @@ def _standard_streams() -> Iterator[None]:
             setattr(sys, f"__{name}__", stream)
             setattr(sys, name, stream)
     before = sys.stdout
-    if isinstance(before, io.TextIOWrapper) and before is sys.__stdout__:
+    # A console of Windows is no file: it takes characters, not bytes.
+    if isinstance(before, io.TextIOWrapper) and before is sys.__stdout__ and _is_file(before):
         before.flush()
         output = io.BufferedWriter(_Output(before.fileno(), "w", closefd=False))
         by_line = before.line_buffering or before.write_through
@@ -173,7 +180,8 @@ class Ending:
         if self._over:
             return
         sys.unraisablehook = self._unraisable
-        signal.setitimer(signal.ITIMER_REAL, _INTERVAL, _INTERVAL)
+        if _HAS_TIMER:
+            signal.setitimer(signal.ITIMER_REAL, _INTERVAL, _INTERVAL)
         self._raise()
 
     def _look(self, *_: object) -> None:
@@ -206,13 +214,14 @@ class Ending:
             return
         # A command that a shell starts in the background ignores Ctrl-C, and must continue to.
         asks = [one for one in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(one) is not signal.SIG_IGN]
-        before = {signal.SIGALRM: signal.signal(signal.SIGALRM, self._look)}
+        before = {signal.SIGALRM: signal.signal(signal.SIGALRM, self._look)} if _HAS_TIMER else {}
         before |= {number: signal.signal(number, self._asked) for number in asks}
         try:
             yield
         finally:
             self._over = True
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            if _HAS_TIMER:
+                signal.setitimer(signal.ITIMER_REAL, 0)
             for number, handler in before.items():
                 signal.signal(number, handler)
             sys.unraisablehook = self._hook

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import resource
 import sys
 import time
 from collections import Counter
@@ -25,6 +24,16 @@ TABLES = "Tables"
 """Heading of the options for columns of tables."""
 _SECTIONS = ("Options", TABLES, "Rare options")
 _GIVEN = (ParameterSource.COMMANDLINE, ParameterSource.DEFAULT_MAP)
+
+
+def _peak_memory() -> str:
+    """Most memory that this process has had, for a message; "" on Windows, where Python cannot tell."""
+    try:
+        import resource
+    except ModuleNotFoundError:
+        return ""
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 if sys.platform == "darwin" else 1024)
+    return f", at most {memory:.0f} MiB of memory"
 
 
 def file_path(text: str) -> Path:
@@ -359,8 +368,7 @@ class Command(click.Command):
             _log.debug("raised: %s", raised_at(problem))
             raise
         finally:
-            memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 if sys.platform == "darwin" else 1024)
-            _log.debug("%.1f s, at most %.0f MiB of memory", time.monotonic() - began, memory)
+            _log.debug("%.1f s%s", time.monotonic() - began, _peak_memory())
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write arguments, options and, if asked, rare options."""

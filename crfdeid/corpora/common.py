@@ -5,6 +5,8 @@ Messages name the source of a document and not its id, which can be PHI.
 
 from __future__ import annotations
 
+import re
+import sys
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -29,6 +31,8 @@ from crfdeid.known_phi.patients import patient_name
 from crfdeid.utils.files import BYTE_ORDER_MARK, read_text, relative_name, require_file
 from crfdeid.utils.json import NOT_A_LINE, parse_json
 
+# Parts of a path that Windows reserves, or reads as another name.
+_NOT_ON_WINDOWS = re.compile(r'[<>:"|?*]|[. ]$|^(aux|con|nul|prn|com\d|lpt\d)(\.|$)', re.ASCII | re.IGNORECASE)
 # Files of a published corpus that hold no data.
 _COMPANION_STEMS = {"readme", "license", "licence", "citation", "changelog"}
 
@@ -223,6 +227,8 @@ def document_file(folder: Path, document: Document, suffix: str) -> Path:
     name = PurePosixPath(document.id)
     hidden = any(part.startswith(".") for part in name.parts)  # ".." among them
     plain = document.id == name.as_posix() and not name.is_absolute() and not hidden
+    if sys.platform == "win32":  # A colon would hide the text: it names a second stream of a file.
+        plain = plain and not any(map(_NOT_ON_WINDOWS.search, name.parts))
     if not name.parts or not plain or "\\" in document.id or not document.id.isprintable():
         raise FormatError(
             "its id cannot be a file's name below a folder, in plain characters: rename the document",

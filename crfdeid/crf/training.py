@@ -14,9 +14,11 @@ import itertools
 import struct
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from tempfile import TemporaryFile, gettempdir
-from typing import Any, NamedTuple
+from pathlib import Path
+from tempfile import TemporaryDirectory, TemporaryFile, gettempdir
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,6 +36,7 @@ from features.pos import POS_BACKENDS
 WITHOUT_WEIGHT = "\ufdd0"
 """Before a feature of weight 0: CRFsuite weighs it with the tag of its token, which it does not describe there."""
 
+_DESCRIPTORS = Path("/dev/fd")
 _MOST = 2**31 - 1  # CRFsuite's integers have 32 bits
 _HEADER = struct.Struct("<4sI4sI8I")
 _CHUNK = struct.Struct("<4sII")
@@ -115,12 +118,10 @@ def train_weights(
     options = dataclasses.asdict(settings)
     for name in ("features", "pos", "min_documents", "min_weight", "language"):
         del options[name]
-    # CRFsuite writes to a named file, with words of the notes. A file without a directory entry, opened through its
-    # descriptor, is gone after any end of the training, crashes included.
-    with TemporaryFile() as file:
+    with _temporary_file() as (file, name):
         crf = CRF(
             algorithm="lbfgs",
-            model_filename=f"/dev/fd/{file.fileno()}",
+            model_filename=name,
             trainer_cls=_trainer(settings.max_iterations, on_progress),
             **options,
         )
@@ -133,6 +134,24 @@ def train_weights(
             problem = "CRFsuite could not write its model: make room there, or set TMPDIR to a folder with room"
             raise WriteError(problem, path=gettempdir()) from None
     return weights.without_small(settings.min_weight) if settings.min_weight else weights
+
+
+@contextmanager
+def _temporary_file() -> Iterator[tuple[IO[bytes], str]]:
+    """A file to read from the beginning, and its name for CRFsuite, which writes words of the notes to it.
+
+    Opened through its descriptor, it needs no directory entry, and is gone after any end of the training. On Windows, a
+    crash can leave it in the temporary folder.
+    """
+    if _DESCRIPTORS.is_dir():
+        with TemporaryFile() as file:
+            yield file, str(_DESCRIPTORS / str(file.fileno()))
+    else:
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "model"
+            path.touch()
+            with path.open("rb") as file:
+                yield file, str(path)
 
 
 def _rows(labelled: Sequence[LabelledSentence], features: Extractor, least: int) -> Iterator[Any]:

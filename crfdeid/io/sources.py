@@ -268,9 +268,10 @@ def survey_input(root: Path, targets: Callable[[NoteFile], list[str]], rename: R
             folder = file.name.rpartition("/")[0]
             taken.clear()
         for target in targets(file):
-            if target in taken:
+            name = os.path.normcase(target)  # Windows has one name for "A.txt" and "a.txt".
+            if name in taken:
                 raise UsageError(f"NOTES: two files would be written to {target}: rename one of them")
-            taken.add(target)
+            taken.add(name)
     if not known:
         raise _no_notes(root)
     return InputSurvey(size, unknown, tables)

@@ -103,7 +103,9 @@ class Listener:
             with ExitStack() as on_error:
                 # Without its protocol, asyncio would leave Nagle's algorithm on, which delays answers by 40 ms.
                 found = on_error.enter_context(socket.socket(family, kind, protocol))
-                found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                # On Windows, SO_REUSEADDR would let another process take the port over.
+                reuse = getattr(socket, "SO_EXCLUSIVEADDRUSE", socket.SO_REUSEADDR)
+                found.setsockopt(socket.SOL_SOCKET, reuse, 1)
                 found.bind(address)
                 on_error.pop_all()
         except OSError as problem:

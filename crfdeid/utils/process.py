@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import platform
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -20,6 +21,7 @@ from threadpoolctl import threadpool_limits
 from crfdeid.errors import LimitError
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_HAS_MASK = hasattr(signal, "pthread_sigmask")  # Windows has none.
 
 # Parameters of glibc's mallopt: M_MMAP_THRESHOLD, M_TRIM_THRESHOLD and M_ARENA_MAX (malloc.h).
 _MALLOPT = {-3: 1 << 30, -1: (1 << 31) - 1, -8: 1}
@@ -54,6 +56,7 @@ def processes(jobs: int, start: Callable[..., object], *args: Any, ended: str) -
     """
     others = set(multiprocessing.active_children())
     # Spawned, not forked: a fork of a process with JAX's threads can deadlock.
+    jobs = min(jobs, 61) if sys.platform == "win32" else jobs  # as many as Python can wait for there
     executor = _Executor(jobs, multiprocessing.get_context("spawn"), _begin, (start, args))
     results: Any = executor._result_queue
     try:
@@ -73,7 +76,8 @@ def processes(jobs: int, start: Callable[..., object], *args: Any, ended: str) -
 def _begin(start: Callable[..., object], args: tuple[Any, ...]) -> None:
     # Ctrl-C reaches the whole process group; only the parent answers it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+    if _HAS_MASK:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
     Thread(target=_end_with_parent, daemon=True).start()
     start(*args)
 
@@ -107,6 +111,9 @@ def _signals_blocked() -> Iterator[None]:
     """Delay signals as `signals_held` does, also in processes that are started meanwhile, which inherit the mask."""
     # A signal blocked here can still reach another thread, and Python runs its handler here all the same.
     with signals_held():
+        if not _HAS_MASK:
+            yield
+            return
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
         try:
             yield
