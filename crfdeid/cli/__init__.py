@@ -27,6 +27,7 @@ COMMANDS: Texts = {
     "train": "Train a model on annotated notes, with its scores on development notes.",
     "evaluate": "Score a model, or its predictions, on annotated notes.",
     "audit": "Measure what a training, or a model, gives away about its training notes.",
+    "export": "Write a BERT model as a token classifier for Hugging Face transformers.",
     "info": "Print a model's card: training data, scores and sensitivities.",
     "explain": "Explain the features of a model, or why it hides the spans of a text.",
     "tag": "Find the PHI in notes and write its spans.",

@@ -148,6 +148,16 @@ class EncoderConfig:
         except KeyError as missing:
             raise ValueError(f"no field {missing}") from None
 
+    def to_hub(self) -> dict[str, Any]:
+        """Return the content of ``config.json``, as `of_hub` and the library transformers read it."""
+        sizes = {there: getattr(self, name) for name, (there, *_) in _SIZES.items() if name != "first"}
+        sizes |= {"hidden_act": self.activation, "pad_token_id": max(0, self.first - 1)}
+        if self.family == "distilbert":
+            sizes = {_DISTILBERT.get(name, name): value for name, value in sizes.items()}
+        else:
+            sizes |= {"layer_norm_eps": self.epsilon, "type_vocab_size": 1}
+        return {"model_type": self.family, **sizes}
+
     def describe(self) -> dict[str, Any]:
         """Return JSON data for ``EncoderConfig(**described)``."""
         return dataclasses.asdict(self)

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from notes_samples import tiny_joint_model
+from tiny_encoders import tiny_encoder
 
 from crfdeid.cli import COMMANDS, main
 from crfdeid.corpora import write_corpus, written_formats
@@ -44,6 +45,7 @@ COMMAND_LINES = {
     "train": [f"train.jsonl --dev dev.jsonl {QUICK} --output models/crf"],
     "evaluate": ["rules train.jsonl --output pages/errors.html"],
     "audit": ["model --members train.jsonl --others other.jsonl"],
+    "export": ["bert --output classifier"],
     "explain": [f"rules --text '{TEXT}' --output pages/why.html"],
     "tag": [
         "rules notes --output tagged/all",
@@ -91,6 +93,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     encrypt = f"--operator encrypt --encryption-key-file {box}/key --report {box}/sealed.json"
     assert main(f"redact rules {box}/notes --output {box}/sealed {encrypt}".split()) == 0
     tiny_joint_model(box / "joint")
+    learn = f"--model bert --set encoder={tiny_encoder()} --set epochs=1 --augment none"
+    assert main(f"train {box}/train.jsonl --dev {box}/dev.jsonl {learn} --output {box}/bert".split()) == 0
     return box
 
 

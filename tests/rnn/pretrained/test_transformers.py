@@ -10,10 +10,12 @@ import pytest
 from tiny_encoders import CASED, byte_pieces
 
 from crfdeid.bio import decode
+from crfdeid.documents import LabelledSentence
 from crfdeid.registry import create
 from features.sentences import split_sentences
 from rnn.models.bert import BertTagger
 from rnn.network import embedding_lookup
+from rnn.pretrained.export import export_classifier
 
 transformers = pytest.importorskip("transformers", reason="not installed: pip install -e '.[oracles]'")
 torch = pytest.importorskip("torch")
@@ -127,3 +129,41 @@ def test_entities_of_plain_types_are_those_of_the_pipeline(family: str, tmp_path
             assert {tuple(span) for span in decode(sentence, tags)} == expected
             count += len(expected)
     assert count > 20
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_an_exported_model_has_the_tags_and_scores_of_ours(family: str, tmp_path: Path) -> None:
+    write_model(family, IOB2, tmp_path / "source")
+    text = "Seen by Dr Doe in clinic 3 pain word stable by Mr Brown"
+    (sentence,) = split_sentences(text)
+    tags = tuple("B-DOCTOR" if word in ("Doe", "Brown") else "O" for word in sentence.words)
+    given = {"encoder": str(tmp_path / "source"), "epochs": 40, "lr": 0.01, "decoding": "argmax", "dropout": 0.0}
+    tagger = create("bert", overrides=given)
+    tagger.fit([LabelledSentence(sentence, tags, "1")], [])
+    export_classifier(tagger, tmp_path / "model", readme="")
+    find = transformers.pipeline("token-classification", str(tmp_path / "model"), ignore_labels=[], device=-1)
+    (table,), (predicted,) = tagger.marginals([sentence]), tagger.predict([sentence])
+    found = {one["start"]: one for one in find(text)}
+    assert {tag for tag in predicted if tag != "O"}, "nothing to compare"
+    for token, row, tag in zip(sentence.tokens, table, predicted, strict=True):
+        own = found.get(token.start - 1) or found[token.start]  # the first piece can be RoBERTa's of the space
+        assert own["entity"] == tag
+        assert own["score"] == pytest.approx(row.max(), abs=1e-4)
+
+
+def test_a_pipeline_reads_a_long_note_to_its_end_or_fails(tmp_path: Path) -> None:
+    write_model("bert", IOB2, tmp_path / "source")
+    text = "Seen by Doe " * 60
+    (sentence,) = split_sentences(text)
+    tagger = create("bert", overrides={"encoder": str(tmp_path / "source"), "epochs": 5})
+    tagger.fit([LabelledSentence(sentence, ("O", "O", "B-DOCTOR") * 60, "1")], [])
+    export_classifier(tagger, tmp_path / "model", readme="")
+    find = transformers.pipeline("token-classification", str(tmp_path / "model"), device=-1)
+    with pytest.raises((IndexError, RuntimeError)):
+        find(text)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path / "model", model_max_length=102)
+    find = transformers.pipeline(
+        "token-classification", str(tmp_path / "model"), tokenizer=tokenizer, aggregation_strategy="first", stride=40
+    )
+    assert find.tokenizer.model_max_length == 102
+    assert find(text, ignore_labels=[])[-1]["end"] == len(text.rstrip())
