@@ -60,7 +60,7 @@ def export_classifier(tagger: BertTagger, folder: Path, *, readme: str) -> None:
         "label2id": {tag: number for number, tag in enumerate(tags)},
     }
     tokenizer, settings = _tokenizer(processor.pieces)
-    files = {
+    files: dict[str, str | bytes] = {
         _CONFIG: json.dumps(content, indent=1),
         # transformers refuses a file that does not say whose layout it has.
         _WEIGHTS: save(_arrays(tagger.trained().params, config, len(tags)), metadata={"format": "pt"}),
