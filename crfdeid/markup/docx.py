@@ -26,7 +26,7 @@ _APART = ("Choice", "Fallback", "rt", "rubyBase")
 _CODE = re.compile(
     r"[-+0-9.,:;%()\s]*|#?(?:[0-9A-F]{20}|(?:[0-9A-F]{2}){1,4})(?:\s\[[0-9]+\])?|-?[0-9.]+[a-z]{1,3}|[a-z][A-Za-z0-9]*"
     r"|\{?[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\}?|[a-z]{2,3}(?:-[A-Z][a-z]{3})?-[A-Z]{2}"
-    r"|(?:http|urn):/{0,2}(?:schemas\.|purl\.o|www\.w3\.)[\w./:-]*"
+    r"|#?_x[0-9]{4}_[a-z]+[0-9]*|(?:http|urn):/{0,2}(?:schemas\.|purl\.o|www\.w3\.)[\w./:-]*"
 )
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _TEXT = re.compile(r"[^\W\d_]|[0-9](?:.*?[0-9]){3}", re.DOTALL)  # no "%1." of a list

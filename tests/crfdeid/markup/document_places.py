@@ -125,6 +125,7 @@ _IN_PARTS = {
     "diagram": ("word/diagrams/data1.xml", "<dgm:dataModel><a:p><a:r><a:t>NAME</a:t></a:r></a:p></dgm:dataModel>"),
     "chart": ("word/charts/chart1.xml", "<c:chart><c:strCache><c:pt><c:v>NAME</c:v></c:pt></c:strCache></c:chart>"),
     "custom data": ("customXml/item1.xml", '<data xmlns="urn:x" ward="NAME"><name>NAME</name></data>'),
+    "id of custom data": ("customXml/item1.xml", '<data id="NAME" type="NAME" link="NAME"/>'),
     "schema of custom data": ("customXml/itemProps1.xml", '<ds:x xmlns:ds="urn:y" uri="urn:NAME"/>'),
     "title": ("docProps/core.xml", "<cp:coreProperties><dc:title>NAME</dc:title></cp:coreProperties>"),
     "subject": ("docProps/core.xml", "<cp:coreProperties><dc:subject>NAME</dc:subject></cp:coreProperties>"),
