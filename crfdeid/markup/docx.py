@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import partial
 from urllib.parse import quote, unquote
 
 from crfdeid.errors import MarkupError
@@ -21,7 +22,8 @@ from crfdeid.markup.xml import Attribute, Token, add_remark, require_xml, spell_
 
 _WORDS = word_sets("docx")
 _FONTS = word_sets("rtf")["names"] | _WORDS["fonts"]
-_BREAKS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
+_BREAKS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n"}
+_HYPHEN = "noBreakHyphen"
 _APART = ("Choice", "Fallback", "rt", "rubyBase")
 _CODE = re.compile(
     r"[-+0-9.,:;%()\s]*|#?(?:[0-9A-F]{20}|(?:[0-9A-F]{2}){1,4})(?:\s\[[0-9]+\])?|-?[0-9.]+[a-z]{1,3}|[a-z][A-Za-z0-9]*"
@@ -149,6 +151,9 @@ class _PartReader:
             self._end_field()
         elif name in _APART:
             self._line(token.start)
+        elif name == _HYPHEN and token.kind == "empty":  # A part of a name, such as Smith-Jones.
+            prefix = self.source[token.start + 1 : token.end].partition(_HYPHEN)[0]
+            self.block.append(Piece("-", token.start, token.end, partial(_spell_run, prefix=prefix)))
         elif name in _BREAKS and above == "r":
             self.block.append(gap(_BREAKS[name], token.start))
         for attribute in token.attributes:
@@ -232,6 +237,11 @@ class _PartReader:
             return True
         is_text = name in _WORDS["texts"] or (name == "val" and token.name in _WORDS["strings"])
         return not is_text and _CODE.fullmatch(value) is not None
+
+
+def _spell_run(text: str, *, prefix: str) -> str:
+    """Spell a text in place of an element of a run."""
+    return f'<{prefix}t xml:space="preserve">{escape(text)}</{prefix}t>' if text else ""
 
 
 def _is_generic(value: str) -> bool:

@@ -96,6 +96,7 @@ def test_a_name_in_several_runs_is_one_name(rules: StartedRedactor) -> None:
         f"<w:p>{runs.replace('Quel', 'Qu<!-- -->el')}</w:p>",
         f"<w:p>{runs.replace('Quel', '&#81;uel')}</w:p>",
         "<w:p><w:r><w:t>Quel</w:t></w:r><w:del><w:r><w:delText>x</w:delText></w:r></w:del><w:r><w:t>mick</w:t></w:r></w:p>",
+        "<w:p><w:r><w:t>Quel</w:t><w:noBreakHyphen/><w:t>mick</w:t></w:r></w:p>",
         '<w:p><w:r><w:instrText>AUTHOR "Quel</w:instrText></w:r><w:r><w:instrText>mick"</w:instrText></w:r></w:p>',
     ):
         found = redacted(rules, docx({BODY: body}), "Quelmick")
