@@ -145,6 +145,7 @@ class ReadsWords(ExplainsWords):
     settings: Any
     vectors: WordVectors | None
     traits: Callable[[Any], Any]
+    dev_metric: Callable[..., Any]
 
     @abstractmethod
     def blank_processor(self) -> Any:

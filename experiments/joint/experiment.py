@@ -43,6 +43,7 @@ from experiments.joint.options import (
     CONCATENATED,
     DESCRIPTION,
     EXAMPLES,
+    PAPERS_PIPELINE,
     PIPELINE,
     JointArguments,
     family_groups,
@@ -52,6 +53,7 @@ from experiments.joint.options import (
     reads_gold,
     systems_of,
 )
+from experiments.papers import LANGE2020
 from experiments.results.measurements import error_rows, measure_rows, rows_in, score_rows
 from experiments.results.schema import CONCEPT_ANNOTATED_TEXT, Extras, Results
 
@@ -225,14 +227,18 @@ def fit(
 
 
 def evaluate(prepared: Prepared[JointArguments, JointPlan], runs: Sequence[Run]) -> Evaluated:
-    """For each layer, every system against the pipeline, or else the first; for Table 5, each row against the first."""
+    """For each layer, every system against the pipeline, or else the first; for Table 5, each row against the first.
+
+    With the paper's profile, concepts are compared with those of its own pipeline.
+    """
     found = systems_of(prepared.settings)
     compared = [system.name for system in found.compared]
     tagging_phi = [system.name for system in found.compared if PHI in layers_of(system)]
     against = partial(_against, prepared, runs)
-    comparisons = {PHI: against(tagging_phi, PIPELINE, PHI), CONCEPT: against(compared, PIPELINE, CONCEPT)}
+    pipeline = PAPERS_PIPELINE if prepared.settings.profile == LANGE2020.name else PIPELINE
+    comparisons = {PHI: against(tagging_phi, PIPELINE, PHI), CONCEPT: against(compared, pipeline, CONCEPT)}
     if prepared.plan.unsourced is not None:
-        comparisons[CONCEPT_ANNOTATED_TEXT] = against(compared, PIPELINE, CONCEPT, without=prepared.plan.unsourced)
+        comparisons[CONCEPT_ANNOTATED_TEXT] = against(compared, pipeline, CONCEPT, without=prepared.plan.unsourced)
     if found.table_5:
         comparisons[ROWS] = against([row.name for row in found.table_5], ALONE, CONCEPT)
     return Evaluated(comparisons)

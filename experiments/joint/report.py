@@ -139,6 +139,7 @@ def concept_table(results: Results, *, published: bool) -> Table:
         "No PHI: whether the part for concepts learns from and reads text in which the PHI that was found is hidden; "
         "what was not found is there.",
         *_notes(results, CONCEPT, published=published),
+        *(_PRINTED["table-3"].notes if published else ()),
         *_sourced_notes(results),
     )
     return Table("Concepts: strict F (Table 3 of lange2020)", cells, notes, rows)

@@ -21,7 +21,7 @@ CORE = YADAV2016
 PAPERS: dict[str, Paper] = {paper.name: paper for paper in (YADAV2016, FRIEDRICH2019, LANGE2020, JOHNSON2020)}
 """Every paper by the name of its profile."""
 
-__all__ = ["CORE", "PAPERS", "Paper", "papers_on"]
+__all__ = ["CORE", "LANGE2020", "PAPERS", "Paper", "papers_on"]
 
 
 def papers_on(models: Collection[str]) -> list[Paper]:

@@ -18,8 +18,23 @@ MODELS = {"Pipeline": "pipeline", "Stacked": "stacked", "Multitask": "multitask"
 TABLE_2 = {"pipeline": (96.1, 96.8), "stacked": (95.9, 96.8), "multitask": (95.2, 96.7)}
 """De-identification: system -> F on the English and on the Spanish corpora."""
 
-TABLE_3 = {"pipeline": (88.0, 89.6), "stacked": (88.7, 90.0), "multitask": (88.9, 90.3), "alone": (None, 89.7)}
-"""Concepts: system -> F, likewise. The last one is the first row of Table 5, which has no English one."""
+TABLE_3 = {
+    "pipeline": (None, 90.0),
+    "stacked": (88.7, 90.0),
+    "multitask": (88.9, 90.3),
+    "pipeline-original-predicted": (88.0, 89.6),
+    "alone": (None, 89.7),
+}
+"""Concepts: system -> F, likewise.
+
+The paper's pipeline is our pipeline-original-predicted. Our pipeline and "alone" are rows 4 and 1 of Table 5, which has
+no English ones.
+"""
+
+NOTES_3 = (
+    "By Table 3 the paper's pipeline learns concepts from text without PHI; by section 4.2 it learned from the "
+    "original text, and its F is that of row 2 of Table 5. Pipeline, our default, is row 4.",
+)
 
 TABLE_4 = {"fasttext": (81.5, 78.7), "concatenated": (88.1, 89.7)}
 """Embedding -> F of concepts in unchanged text, likewise; only embeddings that are comparable with ours."""
@@ -32,10 +47,7 @@ TABLE_5 = {
     ("gold", "predicted"): (89.5, 90.0),
     ("gold", "gold"): (89.6, 90.1),
 }
-"""Training text and test text of concepts -> F on the Spanish development and test documents.
-
-The pipeline of Table 3 has the F of a model that learns from the original and reads redacted text: 89.6, not 90.0.
-"""
+"""Training text and test text of concepts -> F on the Spanish development and test documents."""
 
 WARNING = (
     "Published by lange2020, best of three seeds: other splits, under which test documents of the one task are "
@@ -51,9 +63,13 @@ PAPER = Paper(
     models=MODELS,
     printed={
         **{
-            name: PrintedTable(columns=_BY_LANGUAGE, rows=rows, digits=1, notes=(WARNING,))
-            for name, rows in (("table-2", TABLE_2), ("table-3", TABLE_3), ("table-4", TABLE_4))
+            name: PrintedTable(columns=_BY_LANGUAGE, rows=rows, digits=1, notes=notes)
+            for name, rows, notes in (
+                ("table-2", TABLE_2, ()),
+                ("table-3", TABLE_3, NOTES_3),
+                ("table-4", TABLE_4, ()),
+            )
         },
-        "table-5": PrintedTable(columns=("Published dev", "Published test"), rows=TABLE_5, digits=1, notes=(WARNING,)),
+        "table-5": PrintedTable(columns=("Published dev", "Published test"), rows=TABLE_5, digits=1),
     },
 )

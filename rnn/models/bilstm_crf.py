@@ -193,12 +193,15 @@ def bilstm_sizes(settings: Any) -> dict[str, Any]:
     return {name: getattr(settings, name) for name in names}
 
 
-def bilstm_schedule(settings: BilstmCrfSettings, phase_of: Callable[[int], Phase]) -> Schedule:
-    """One phase an epoch with a falling or halved learning rate, until F on dev stops rising."""
+def bilstm_schedule(settings: BilstmCrfSettings, phase_of: Callable[[int], Phase], *, not_counted: int = 0) -> Schedule:
+    """One phase an epoch with a falling or halved learning rate, until F on dev stops rising.
+
+    The F of the first ``not_counted`` epochs counts neither as better nor as worse.
+    """
     if settings.halve_after is None:
-        return falling_rate(phase_of, settings, patience=settings.patience)
+        return falling_rate(phase_of, settings, patience=settings.patience, not_counted=not_counted)
     plateau = {"patience": settings.patience, "halve_after": settings.halve_after}
-    return early_stopping(phase_of, epochs=settings.epochs, **plateau)
+    return early_stopping(phase_of, epochs=settings.epochs, not_counted=not_counted, **plateau)
 
 
 class ReadsInputs(ReadsWords):

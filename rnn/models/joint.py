@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import jax
@@ -13,13 +13,14 @@ import numpy as np
 import optax
 
 from crfdeid.bio import OUTSIDE
-from crfdeid.documents import CONCEPT, PHI
+from crfdeid.documents import CONCEPT, PHI, LabelledSentence
 from crfdeid.errors import OptionConflictError, SettingError
 from crfdeid.tagger import Traits
-from crfdeid.validation import require_counts, require_number
+from crfdeid.validation import require_choice, require_counts, require_number
 from features.tokens import Sentence
 from rnn.batching import Batch, Row
 from rnn.decode import best_of_each_layer, iob_constraints
+from rnn.interfaces import DevMetric
 from rnn.layers.dropout import WordDropout
 from rnn.models.bilstm_crf import BilstmCrfSettings, ReadsInputs, bilstm_schedule
 from rnn.network import PHI_TAG_IDS
@@ -27,6 +28,12 @@ from rnn.settings import paper_settings
 from rnn.training.minibatches import OPTIMISERS, optimiser, per_sentences
 from rnn.training.schedules import Schedule
 from rnn.words import word_phase
+
+TOGETHER, ALTERNATING = _TASKS = ("together", "alternating")
+"""Whether an update learns both layers of its sentences, or batches of one layer alternate."""
+
+BOTH, CONCEPTS = _CHOSEN_BY = ("both", "concepts")
+"""Layers whose F on dev chooses the epoch and ends training."""
 
 _CONCEPT_PART = ("network.concept.", "tables.concept ")
 """Prefixes of the names of parameters that tag concepts alone."""
@@ -38,7 +45,11 @@ class JointSettings(BilstmCrfSettings):
 
     Args:
         phi_first: epochs of training on PHI alone, before those on both.
-        concept_rate: factor of the learning rate for the part that tags concepts alone.
+        concept_rate: factor of the learning rate for the part that tags concepts alone; with alternating tasks, for all
+            weights in the batches of concepts.
+        tasks: "together" for updates by all layers of their sentences, "alternating" for batches of PHI and of concepts
+            in turn, until one of them has no more.
+        chosen_by: F on dev that chooses the epoch and ends training: "both" for the mean of both layers, or "concepts".
 
     Raises:
         UsageError: a value cannot work.
@@ -47,10 +58,14 @@ class JointSettings(BilstmCrfSettings):
     epochs: int = 15
     phi_first: int = 0
     concept_rate: float = 1.0
+    tasks: str = TOGETHER
+    chosen_by: str = BOTH
 
     def __post_init__(self) -> None:
         super().__post_init__()
         require_counts(self, "phi_first", least=0)
+        require_choice(self, "tasks", _TASKS)
+        require_choice(self, "chosen_by", _CHOSEN_BY)
         require_number("concept_rate", self.concept_rate, "a number above 0, at most 100", lambda v: 0 < v <= 100)
         if self.epochs <= self.phi_first:
             more = f"give more than {self.phi_first}, or fewer for phi_first"
@@ -58,8 +73,12 @@ class JointSettings(BilstmCrfSettings):
 
 
 def lange2020_joint() -> dict[str, Any]:
-    """Settings of the paper's joint models: a learning rate of 0.2 for the part that tags concepts."""
-    return {**paper_settings("lange2020", "bilstm"), "phi_first": 3, "concept_rate": 2.0}
+    """Settings of the paper's joint models: a learning rate of 0.2 for concepts.
+
+    From the authors' code are the alternating batches, that a batch moves all weights, and the choice by concepts.
+    """
+    own = {"phi_first": 3, "concept_rate": 2.0, "tasks": ALTERNATING, "chosen_by": CONCEPTS}
+    return {**paper_settings("lange2020", "bilstm"), **own}
 
 
 def joint_optimiser(learning_rate: float, *, name: str, concept_rate: float) -> optax.GradientTransformation:
@@ -91,17 +110,29 @@ class TagsConcepts(ReadsInputs):
 
     def schedule(self, processor: Any, rows: Sequence[Row]) -> Schedule:
         """Train on PHI alone for ``phi_first`` epochs, then on both, until F on dev stops rising."""
-        settings = self.settings
+        settings, alternate = self.settings, self.settings.tasks == ALTERNATING
         joint = optimiser(joint_optimiser, name=settings.optimiser, concept_rate=settings.concept_rate)
-        updates = per_sentences(settings.batch, joint)
+        updates = per_sentences(settings.batch, optimiser(OPTIMISERS[settings.optimiser]) if alternate else joint)
         both = word_phase("both", settings, rows, updates, self.dropped(processor, rows))
         both = both._replace(average=settings.average)
         alone = both._replace(
             name=PHI,
-            rows=[row._replace(targets={PHI: row.targets[PHI]}) for row in rows if PHI in row.targets],
+            rows=_rows_of(rows, PHI),
             trains=lambda name: both.trains(name) and not name.startswith(_CONCEPT_PART),
         )
-        return bilstm_schedule(settings, lambda epoch: alone if epoch < settings.phi_first else both)
+        if alternate:
+            turns = {PHI: 1.0, CONCEPT: settings.concept_rate}
+            both = both._replace(rows=[*alone.rows, *_rows_of(rows, CONCEPT)], turns=turns)
+        first = settings.phi_first
+        return bilstm_schedule(settings, lambda epoch: alone if epoch < first else both, not_counted=first)
+
+    def dev_metric(self, processor: Any, dev: Sequence[LabelledSentence]) -> DevMetric:
+        """F on the development sentences: of both layers, or of concepts alone where there are any."""
+        by_concepts = [replace(item, phi_annotated=False, tags=(OUTSIDE,) * len(item.tags)) for item in dev]
+        if self.settings.chosen_by == CONCEPTS and any(CONCEPT in item.annotated for item in by_concepts):
+            dev = by_concepts
+        found: DevMetric = super().dev_metric(processor, dev)
+        return found
 
     def predict_layers(
         self, sentences: Sequence[Sentence], *, phi: Sequence[Sequence[str]] | None = None
@@ -135,6 +166,11 @@ class TagsConcepts(ReadsInputs):
             for n, (layer, names) in enumerate(tags.items())
         }
         return named if phi is None else named | {PHI: [list(row) for row in phi]}
+
+
+def _rows_of(rows: Sequence[Row], layer: str) -> list[Row]:
+    """Rows with targets in a layer, with these alone."""
+    return [row._replace(targets={layer: row.targets[layer]}) for row in rows if layer in row.targets]
 
 
 def _decided(row: Row, tags: Sequence[str], known: Sequence[str]) -> Row:

@@ -320,8 +320,8 @@ class StackedTagger(TagsConcepts, NetworkTagger, LayeredTagger):
 
     @classmethod
     def profiles(cls) -> Mapping[str, StackedSettings]:
-        """Settings by profile name: "lange2020" is section 4.1; the paper gives no temperature."""
-        return {"default": StackedSettings(), "lange2020": StackedSettings(**lange2020_joint(), temperature=1.0)}
+        """Settings by profile name: "lange2020" is section 4.1; the temperature is of its authors' code."""
+        return {"default": StackedSettings(), "lange2020": StackedSettings(**lange2020_joint(), temperature=0.5)}
 
     @classmethod
     def traits(cls, settings: WordSettings) -> Traits:

@@ -137,6 +137,23 @@ def shuffled_runs(
         yield i, np.pad(order, (0, sizes[i] - len(order))), len(order)
 
 
+def in_turns(
+    runs: Iterable[tuple[int, np.ndarray, int]], layers: Iterable[str], layer_of: Callable[[int], str]
+) -> Iterator[tuple[int, np.ndarray, int]]:
+    """Take the runs of layers in turn, until one layer has no more; those that remain are left out.
+
+    Args:
+        runs: of `shuffled_runs`.
+        layers: the layers, in the order of a turn.
+        layer_of: index of a bucket -> the layer of its targets.
+    """
+    by_layer: dict[str, list[tuple[int, np.ndarray, int]]] = {layer: [] for layer in layers}
+    for run in runs:
+        by_layer[layer_of(run[0])].append(run)
+    for turn in zip(*by_layer.values(), strict=False):
+        yield from turn
+
+
 class DeviceBatches:
     """Batches of rows on the device, kept for the last lists of rows: phases may alternate between several.
 
@@ -182,10 +199,13 @@ class _State:
         buckets = self._buckets.of(phase.rows, updates)
         state, frozen = self._begin(phase)
         losses = []
-        for i, order, count in shuffled_runs(buckets, updates.run, seed=self._seed, epoch=epoch):
+        runs = shuffled_runs(buckets, updates.run, seed=self._seed, epoch=epoch)
+        if phase.turns:
+            runs = in_turns(runs, phase.turns, lambda i: next(iter(buckets[i].targets)))
+        for i, order, count in runs:
             keys = run_keys(self._key, np.uint32(self._runs), sentences=updates.run(1), inputs=len(phase.drop))
             run = (order, np.int32(count), keys)
-            data = StepData(frozen, buckets[i], dict(phase.drop), *run, *self._rates(phase))
+            data = StepData(frozen, buckets[i], dict(phase.drop), *run, *self._rates(phase, buckets[i]))
             state, loss = yield Step(program, state, data)
             losses.append(loss)
             self._runs += 1
@@ -206,9 +226,11 @@ class _State:
             self._optimisers[phase.name] = phase.updates.init(moving)
         return TrainState(moving, self._optimisers[phase.name], average), frozen
 
-    def _rates(self, phase: Phase) -> Iterator[np.float32]:
+    def _rates(self, phase: Phase, batch: Batch) -> Iterator[np.float32]:
         """Learning rate, bound of the norm and decay of the averages."""
         rate = phase.rate(self._runs) if callable(phase.rate) else phase.rate
+        if phase.turns:
+            rate *= phase.turns[next(iter(batch.targets))]
         # A smaller decay at first, or the average would hold on to the initial weights.
         decay = min(phase.average, (1 + self._runs) / (10 + self._runs))
         longest = np.inf if phase.max_norm is None else phase.max_norm

@@ -69,6 +69,8 @@ class Phase(NamedTuple):
         held_out: rows whose mean loss is measured after the phase; empty for none.
         held_out_loss: loss of these rows, which gets the same keys after every phase; None for ``loss`` without random
             numbers.
+        turns: layers whose batches are taken in turn, until one has no more, each with a factor of the learning rate;
+            each row then has the targets of one layer. Empty for batches in any order.
     """
 
     name: str
@@ -83,6 +85,7 @@ class Phase(NamedTuple):
     average: float = 0.0
     held_out: Sequence[Row] = ()
     held_out_loss: Loss | None = None
+    turns: Mapping[str, float] = {}
 
 
 class EvalResult(NamedTuple):
@@ -102,7 +105,12 @@ Schedule = Generator[Phase, EvalResult, None]
 
 
 def early_stopping(
-    phase_of: Callable[[int], Phase], *, epochs: int, patience: int | None, halve_after: int | None = None
+    phase_of: Callable[[int], Phase],
+    *,
+    epochs: int,
+    patience: int | None,
+    halve_after: int | None = None,
+    not_counted: int = 0,
 ) -> Schedule:
     """One phase an epoch, until F on dev has not risen for ``patience`` epochs.
 
@@ -111,12 +119,13 @@ def early_stopping(
         epochs: largest number of epochs.
         patience: epochs without a better F before training ends; None, or no dev sentences, for never.
         halve_after: epochs without a better F before each halving of the phases' learning rate; None for no halving.
+        not_counted: first epochs, whose F counts neither as better nor as worse.
     """
     best, since, factor = -1.0, 0, 1.0
     for epoch in range(epochs):
         phase = phase_of(epoch)
         measured = yield phase if callable(phase.rate) else phase._replace(rate=factor * phase.rate)
-        if measured.f1 is not None:
+        if measured.f1 is not None and epoch >= not_counted:
             best, since = (measured.f1, 0) if measured.f1 > best else (best, since + 1)
         if halve_after is not None and since and since % halve_after == 0:
             factor /= 2
@@ -129,10 +138,12 @@ def linear_rate(settings: TrainingSettings, epoch: int) -> float:
     return settings.lr * (1.0 + (settings.final_lr - 1.0) * epoch / max(settings.epochs - 1, 1))
 
 
-def falling_rate(phase_of: Callable[[int], Phase], settings: TrainingSettings, patience: int | None = None) -> Schedule:
+def falling_rate(
+    phase_of: Callable[[int], Phase], settings: TrainingSettings, patience: int | None = None, *, not_counted: int = 0
+) -> Schedule:
     """One phase an epoch with the `linear_rate`; see `early_stopping`."""
 
     def phase(epoch: int) -> Phase:
         return phase_of(epoch)._replace(rate=linear_rate(settings, epoch))
 
-    return early_stopping(phase, epochs=settings.epochs, patience=patience)
+    return early_stopping(phase, epochs=settings.epochs, patience=patience, not_counted=not_counted)

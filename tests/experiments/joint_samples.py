@@ -13,7 +13,7 @@ from samples import as_results, evaluated, rich_view, tidied
 from crfdeid.documents import CONCEPT, PHI
 
 SOURCED = "concept_sourced"
-COMPARED = ("pipeline", "stacked", "multitask", "crf", "alone")
+COMPARED = ("pipeline", "stacked", "multitask", "crf", "pipeline-original-predicted", "alone")
 TABLE_5 = {
     "alone": ("original", "original"),
     "pipeline-original-predicted": ("original", "predicted"),

@@ -1,18 +1,22 @@
 """The multitask model: its heads against plain NumPy, and how both joint models are trained."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from flax import nnx
-from tiny_joint import BOTH, CONCEPTS_ALONE, PHI_ALONE, SMALL
+from tiny_joint import BOTH, CONCEPTS_ALONE, PHI_ALONE, SMALL, labelled
 
 from crfdeid.documents import CONCEPT, PHI
 from crfdeid.errors import SettingError
 from crfdeid.registry import create
+from rnn.batching import make_batch
 from rnn.layers.softmax import SoftmaxScores
 from rnn.models.joint import JointSettings, joint_optimiser
 from rnn.models.multitask import Multitask, MultitaskSettings, MultitaskTagger, TaskOutput
 from rnn.models.stacked import StackedSettings, StackedTagger
+from rnn.training.loop import in_turns
+from rnn.training.minibatches import total_loss
 from rnn.training.schedules import EvalResult, nll_loss
 
 TRAIN = [*BOTH, *PHI_ALONE, *CONCEPTS_ALONE]
@@ -68,10 +72,50 @@ def test_phi_alone_comes_first_then_both(model, own):
     assert [tuple(row.targets) for row in rows[-4:]] == [(PHI,)] * 2 + [(CONCEPT,)] * 2
 
 
+NO_DROPOUT = {"input_dropout": 0.0, "variational_dropout": 0.0, "output_dropout": 0.0, "word_dropout": 0.0}
+PLAIN = {**SMALL, **NO_DROPOUT, "optimiser": "sgd", "average": 0.0, "max_norm": None, "final_lr": 1.0, "batch": 99}
+
+
+def test_batches_of_phi_and_of_concepts_alternate_with_a_rate_each_over_all_weights():
+    """Against two gradients by hand: of all sentences with PHI, then of all with concepts."""
+    tagger = create("multitask", overrides={**PLAIN, "lr": 0.5, "tasks": "alternating", "concept_rate": 2.0})
+    processor, rows = tagger.prepare(TRAIN)
+    structure, params = tagger.initial(processor)[1:]
+    params = {name: np.array(array) for name, array in params.items()}
+    for layer, rate in ((PHI, 0.5), (CONCEPT, 1.0)):
+        some = [row._replace(targets={layer: row.targets[layer]}) for row in rows if layer in row.targets]
+        batch = make_batch(some, length=max(row.length for row in some))
+        gradients = jax.grad(lambda params: total_loss(structure, nll_loss, params, batch, None) / len(some))(params)  # noqa: B023
+        params = {name: array - rate * np.asarray(gradients[name]) for name, array in params.items()}
+    tagger.fit(TRAIN, [])
+    for name, array in params.items():
+        np.testing.assert_allclose(tagger.learned.params[name], array, rtol=2e-4, atol=2e-5, err_msg=name)
+
+
+def test_the_longer_task_waits_for_the_next_epoch():
+    runs = [(0, None, 1), (0, None, 2), (1, None, 3), (0, None, 4), (1, None, 5)]
+    assert [count for *_, count in in_turns(runs, (CONCEPT, PHI), [PHI, CONCEPT].__getitem__)] == [3, 1, 5, 2]
+
+
+@pytest.mark.parametrize(("chosen_by", "expected"), [("both", 0.5), ("concepts", 1.0)])
+def test_the_epoch_is_chosen_by_both_layers_or_by_concepts(chosen_by, expected):
+    """A network that takes every token for a drug, on a note that is one, and has PHI."""
+    tagger = create("multitask", overrides={**PLAIN, "chosen_by": chosen_by})
+    processor, _ = tagger.prepare(TRAIN)
+    structure, params = tagger.initial(processor)[1:]
+    tags = processor.tags[CONCEPT]
+    bias = jnp.array([100.0 * (tag == "B-DRUG") for tag in tags])
+    params = {**params, "network.concept.crf.c": bias}
+    params = {**params, "network.phi.crf.c": 100.0 * jnp.array([tag == "O" for tag in processor.tags[PHI]])}
+    dev = [labelled("aspirin", "B-PATIENT", "B-DRUG")]
+    assert tagger.dev_metric(processor, dev).f1(structure, params) == expected
+
+
 @pytest.mark.parametrize("profile", [MultitaskTagger.profiles()["lange2020"], StackedTagger.profiles()["lange2020"]])
 def test_lange2020_is_section_4_1(profile):
     assert (profile.optimiser, profile.lr, profile.lr * profile.concept_rate) == ("sgd", 0.1, 0.2)
     assert (profile.batch, profile.hidden, profile.phi_first, profile.halve_after) == (32, 256, 3, 3)
+    assert (profile.tasks, profile.chosen_by) == ("alternating", "concepts")
     assert MultitaskTagger.profiles()["lange2020"].task_hidden == 128
 
 
@@ -79,6 +123,12 @@ def test_the_rate_is_halved_after_three_epochs_without_gain():
     tagger = StackedTagger(StackedSettings(**SMALL | {"epochs": 9}, lr=0.1, halve_after=3))
     found, _ = phases(tagger, [0.5, 0.4, 0.5, 0.3, 0.6, 0.6, 0.6, 0.6, 0.6])
     np.testing.assert_allclose([phase.rate for phase in found], [0.1] * 4 + [0.05] * 4 + [0.025])
+
+
+def test_epochs_of_phi_alone_do_not_count_for_the_rate():
+    settings = SMALL | {"epochs": 8, "phi_first": 3, "chosen_by": "concepts"}
+    found, _ = phases(StackedTagger(StackedSettings(**settings, lr=0.1, halve_after=3)), [0.0] * 8)
+    np.testing.assert_allclose([phase.rate for phase in found], [0.1] * 7 + [0.05])
 
 
 def test_the_part_of_the_concepts_takes_longer_steps():
@@ -105,7 +155,14 @@ def test_a_row_counts_for_the_layers_that_it_has():
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("phi_first", -1), ("concept_rate", 0.0), ("optimiser", "adam"), ("halve_after", 0)],
+    [
+        ("phi_first", -1),
+        ("concept_rate", 0.0),
+        ("optimiser", "adam"),
+        ("halve_after", 0),
+        ("tasks", "in turn"),
+        ("chosen_by", "phi"),
+    ],
 )
 def test_a_setting_that_cannot_work_is_refused(name, value):
     with pytest.raises(SettingError, match=f"{name}.*{value}"):
