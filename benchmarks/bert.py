@@ -52,7 +52,7 @@ from crfdeid.pipeline import Deidentifier
 from crfdeid.redaction.redact import redact
 from features.tokens import Sentence
 from rnn.batching import Row
-from rnn.models.bert import BertTagger, chosen_tags
+from rnn.models.bert import BertTagger
 from rnn.pretrained.hub import small_encoder
 from rnn.pretrained.subwords import NOT_COUNTED, PIECES
 from rnn.training.loop import start_training, train
@@ -101,7 +101,7 @@ class TorchTagger(BertTagger):
 
     def predict(self, sentences: Sequence[Sentence]) -> list[list[str]]:
         """As of ours."""
-        return chosen_tags(self.marginals(sentences), self.tags, self.settings.decoding)
+        return self.choose_tags(self.marginals(sentences), self.tags)
 
     def make_epoch(self, rows: Sequence[Row]) -> Callable[[], None]:
         """What trains for one epoch at a call."""

@@ -98,6 +98,7 @@ EXTRAS = Extras(
     command={"types": str, "samples": int},
     system={
         "label": str,  # the model, with its encoder where there are several
+        "encoder?": str,  # name and size
         "tested": {str: dict.fromkeys(_ENDS, float)},  # by dataset, with ends of intervals
     },
     check=_untested,
@@ -243,8 +244,17 @@ def systems(settings: TransferArguments, *, on_step: OnStep) -> Prepared[Transfe
         plan=TransferPlan(settings.profile, {one.name: one for one in corpora}, trained_on, folder),
         device=device,
         full_settings=full_settings,
-        about={entry.system.name: {"label": entry.model, "trained_on": entry.trained_on} for entry in entries},
+        about={entry.system.name: _about(entry, settings) for entry in entries},
     )
+
+
+def _about(entry: Entry, settings: TransferArguments) -> dict[str, str]:
+    """Entry of a system in results.json."""
+    found = {"label": entry.model, "trained_on": entry.trained_on}
+    if entry.system.model != _ENCODED:
+        return found
+    tagger: Any = make_tagger(Cell(entry.system, settings.seeds[0]), profile_of(entry.system, settings.profile), {})
+    return {**found, "encoder": tagger.describe_encoder()}
 
 
 def evaluate(prepared: Prepared[TransferArguments, TransferPlan], runs: Sequence[Run]) -> Evaluated:

@@ -60,6 +60,12 @@ def labels(results: Results) -> list[str]:
     return list(dict.fromkeys(system["label"] for system in results["systems"].values()))
 
 
+def _with_encoders(results: Results) -> dict[str, str]:
+    """Model -> its name next to printed ones of other encoders: with the name and the size of its own."""
+    encoders = {system["label"]: system.get("encoder") for system in results["systems"].values()}
+    return {label: f"{label} ({encoder})" if encoder else label for label, encoder in encoders.items()}
+
+
 def transfer_tables(results: Results, *, published: bool) -> dict[str, Table]:
     """Every table that the results have data for, by name, in order."""
     found = {f"table-4-{measure}": matrix_table(results, measure) for measure in CLINICAL_MEASURES}
@@ -140,7 +146,7 @@ def model_table(results: Results, *, published: bool) -> Table:
     """Table 2: each model on its training corpus, by category and as PHI or not."""
     rows = _at_home(token_scores(results))
     rows = rows[rows["category"] == OVERALL]
-    rows = rows.assign(row=rows["model"] + ": " + rows["trained_on"])
+    rows = rows.assign(row=rows["model"].map(_with_encoders(results)) + ": " + rows["trained_on"])
     kinds, letters = (
         {"token": "Multi-class", "token_binary": "PHI or not"},
         {"precision": "PPV", "recall": "Se", "f1": "F1"},
@@ -164,7 +170,9 @@ def category_table(results: Results, *, published: bool) -> Table:
     found = {corpus: set(own["category"]) for corpus, own in rows.groupby("trained_on")}
     shown = [f"{corpus}: {label}" for corpus in results["datasets"] for label in in_order(found[corpus], PHI_GROUPS)]
     columns = {
-        (model, measure): f"{model} {letter}" for model in labels(results) for measure, letter in _LETTERS.items()
+        (model, measure): f"{name} {letter}"
+        for model, name in _with_encoders(results).items()
+        for measure, letter in _LETTERS.items()
     }
     cells = pivot(texts, shown, columns)
     cells.insert(0, "n", [f"{tokens[row]:,}" for row in shown])

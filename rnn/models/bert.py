@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar, final
@@ -23,7 +23,7 @@ from crfdeid.errors import OptionConflictError, SettingError
 from crfdeid.evaluation import count_tags
 from crfdeid.serialization import PUBLIC
 from crfdeid.tagger import OnProgress, Traits, learnable
-from crfdeid.validation import require_choice, require_counts, require_number, require_shares
+from crfdeid.validation import require_choice, require_counts, require_flags, require_number, require_shares
 from features.tokens import Sentence
 from rnn.batching import PaddingPolicy, Row, rows_by_length
 from rnn.decode import posteriors, run_batches
@@ -52,6 +52,7 @@ from rnn.words import tags_of
 
 _log = logging.getLogger("crfdeid")
 _LAYER = re.compile(r"network\.encoder\.layers\.(\d+)\.")  # in the name of an array
+_BEST, _LAST = _KEPT = ("best", "last")
 _SPECIAL = 2  # special pieces of a window, at its start and end
 _NEVER = -1e9  # score of an output that is another tag's; finite, so that its gradient is a number
 _STEP = 16  # windows are padded to multiples of it, or to the longest window: each length is compiled once
@@ -127,18 +128,33 @@ def warmup_linear_decay(rate: float, *, updates: int, warm: int, last: float) ->
     return optax.join_schedules([rise, fall], [warm])
 
 
-def chosen_tags(tables: Sequence[np.ndarray], tags: Sequence[str], decoding: str) -> list[list[str]]:
+def chosen_tags(
+    tables: Sequence[np.ndarray], tags: Sequence[str], *, decoding: str, boundaries: bool
+) -> list[list[str]]:
     """Choose the tags of sentences from probabilities that were merged from several rows.
 
     Args:
         tables: for each sentence, the probability of each tag at each token, [T, K].
         tags: tag of each column.
         decoding: "valid" or "argmax", see `rnn.settings.TrainingSettings`.
+        boundaries: see `BertSettings`.
     """
-    if decoding == "valid":
+    if decoding == "valid" and boundaries:
         return best_valid_tags(tables, tags)
     names = np.array(tags, object)
-    return [names[table.argmax(axis=1)].tolist() for table in tables]
+    found = [names[table.argmax(axis=1)].tolist() for table in tables]
+    return found if boundaries else [_joined(row) for row in found]
+
+
+def _type_class(tag: str) -> str:
+    """Class of a tag without boundaries: every token of an entity has the tag that its inside has."""
+    return tag if tag == OUTSIDE else f"I-{tag[2:]}"
+
+
+def _joined(classes: Sequence[str]) -> list[str]:
+    """IOB2 tags of a sentence's classes (`_type_class`): adjacent tokens of one class are one entity."""
+    before = (OUTSIDE, *classes)
+    return [f"B-{tag[2:]}" if tag not in (OUTSIDE, last) else tag for tag, last in zip(classes, before, strict=False)]
 
 
 @dataclass(frozen=True)
@@ -148,13 +164,13 @@ class DevNotes:
     Args:
         sentences: the sentences with gold tags.
         processor: makes the windows.
-        decoding: see `rnn.settings.TrainingSettings`.
+        choose: probabilities and the tags of their columns -> tags, as `BertTagger.choose_tags`.
         padding: padded lengths and batch sizes of the windows.
     """
 
     sentences: Sequence[LabelledSentence]
     processor: SubwordProcessor
-    decoding: str
+    choose: Callable[[Sequence[np.ndarray], Sequence[str]], list[list[str]]]
     padding: PaddingPolicy
 
     @cached_property
@@ -168,7 +184,7 @@ class DevNotes:
         found = run_batches(self._rows, ask, nothing=np.empty((0, len(tags)), np.float32), padding=self.padding)
         tables = self.processor.scatter_to_tokens(self._rows, found, [item.sentence for item in self.sentences])
         gold = [item.tags for item in self.sentences]
-        return count_tags(gold, chosen_tags(tables, tags, self.decoding)).micro.f1
+        return count_tags(gold, self.choose(tables, tags)).micro.f1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,6 +204,9 @@ class BertSettings(TrainingSettings):
             maximum.
         dropout: dropout rate of all layers.
         batch: windows an update.
+        boundaries: whether tags mark where an entity begins (IOB2); else there is one class a type, and adjacent tokens
+            of one type are one entity.
+        keep: kept epoch: "best" by F on dev, or "last".
 
     Raises:
         UsageError: a value cannot work.
@@ -208,10 +227,14 @@ class BertSettings(TrainingSettings):
     warmup: float = 0.1
     dropout: float = 0.1
     batch: int = 8
+    boundaries: bool = True
+    keep: str = _BEST
 
     def __post_init__(self) -> None:
         super().__post_init__()
         require_counts(self, "window", "batch")
+        require_flags(self, "boundaries")
+        require_choice(self, "keep", _KEPT)
         require_shares(self, "warmup", "dropout")
         less = f"a whole number from 0 to below the window, {self.window}"
         require_number("overlap", self.overlap, less, lambda v: isinstance(v, int) and 0 <= v < self.window)
@@ -222,6 +245,10 @@ class BertSettings(TrainingSettings):
         read_renamed(self.labels)
         if self.encoder and self.checkpoint:
             raise OptionConflictError("encoder and checkpoint: give one of them, as a checkpoint has its encoder")
+        if self.checkpoint and not self.boundaries:
+            raise OptionConflictError(
+                "boundaries and checkpoint: a checkpoint has its own labels; leave boundaries out"
+            )
 
 
 @final
@@ -242,7 +269,7 @@ class BertTagger(NetworkTagger):
         """Settings by profile name: "default" is tuned for the small encoder, "johnson2020" is section 3.4.
 
         The paper gives neither the batch size, which is here that of the authors' library at the time, nor the learning
-        rate after warmup. It does not restrict tags to valid IOB2.
+        rate after warmup. Its classes are the types, without beginnings, and it keeps the last epoch.
         """
         paper = BertSettings(**paper_settings("johnson2020", "bert"))
         return {"default": BertSettings(), "johnson2020": paper}
@@ -288,11 +315,16 @@ class BertTagger(NetworkTagger):
                     ", ".join(others),
                     others[0],
                 )
-        super().fit_rows(processor, rows, dev, on_progress=on_progress)
+        super().fit_rows(processor, rows, () if self.settings.keep == _LAST else dev, on_progress=on_progress)
 
     def require_sources(self) -> None:
         """Check the encoder, or the checkpoint, against its settings, and the header of its weights against these."""
         self._source()
+
+    def describe_encoder(self) -> str:
+        """Name of the encoder's folder, and its size, which tables need where others are printed."""
+        encoder, _ = self._source()
+        return f"{encoder.folder.resolve().name}, {encoder.size / 1e6:.3g} million weights"
 
     def _source(self) -> tuple[PretrainedEncoder, Head | None]:
         """Encoder and, of a finished token classifier, its last layer."""
@@ -318,6 +350,8 @@ class BertTagger(NetworkTagger):
             if self._checkpoint is not None:
                 raise SettingError("epochs is 0: give the number of further ones, such as epochs=3")
             return self.processor(()), []
+        if not self.settings.boundaries:
+            train = [replace(item, tags=tuple(map(_type_class, item.tags))) for item in train]
         processor, rows = super().prepare(train)
         if isinstance(processor, TextProcessor):
             processor = processor.trained()
@@ -386,7 +420,7 @@ class BertTagger(NetworkTagger):
 
     def dev_metric(self, processor: SubwordProcessor, dev: Sequence[LabelledSentence]) -> DevNotes:
         """F on the development notes, which are read by windows."""
-        return DevNotes(tuple(learnable(dev)), processor, self.settings.decoding, self.padding)
+        return DevNotes(tuple(learnable(dev)), processor, self.choose_tags, self.padding)
 
     @property
     def padding(self) -> PaddingPolicy:
@@ -401,7 +435,7 @@ class BertTagger(NetworkTagger):
         """
         processor = self.trained().processor
         if self.settings.decoding != "argmax" or self.settings.epochs or not isinstance(processor, TextProcessor):
-            return chosen_tags(self.marginals(sentences), self.tags, self.settings.decoding)
+            return self.choose_tags(self.marginals(sentences), self.tags)
         outputs, tags = processor.labels.outputs, processor.tags[PHI]
         network = nnx.eval_shape(
             lambda: Bert(processor.encoder, len(tags), rngs=nnx.Rngs(0), outputs=outputs, largest=True)
@@ -410,6 +444,10 @@ class BertTagger(NetworkTagger):
         rows, nothing = processor.rows(sentences), np.empty((0, len(tags)), np.float32)
         found = run_batches(rows, ask, nothing=nothing, padding=self.padding)
         return processor.most_probable_labels(rows, found, sentences)
+
+    def choose_tags(self, tables: Sequence[np.ndarray], tags: Sequence[str]) -> list[list[str]]:
+        """Choose the tags of sentences by the settings; see `chosen_tags`."""
+        return chosen_tags(tables, tags, decoding=self.settings.decoding, boundaries=self.settings.boundaries)
 
     def _folder(self) -> Path:
         return Path(self.settings.encoder) if self.settings.encoder else small_encoder()

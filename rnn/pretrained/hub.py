@@ -8,6 +8,7 @@ tokenizer.json       or vocab.txt (BERT), or vocab.json and merges.txt (RoBERTa)
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
@@ -80,6 +81,11 @@ class PretrainedEncoder(NamedTuple):
     folder: Path
     config: EncoderConfig
     pieces: WordpieceTokenizer
+
+    @property
+    def size(self) -> int:
+        """Number of its weights."""
+        return sum(math.prod(array.shape) for array in _expected(self.config))
 
     def weights(self) -> dict[str, np.ndarray]:
         """Read the weights: vectors of word pieces as "pieces", [V, H]; others by `rnn.layers.transformer`'s names.

