@@ -17,11 +17,11 @@ from crfdeid.ensembles.ensemble import COMBINATIONS
 from crfdeid.errors import FormatError, OptionConflictError, SettingError, UsageError
 from crfdeid.registry import model_settings
 from crfdeid.utils.files import read_toml
-from experiments.core.embeddings import NEIGHBOURS_FROM, VectorSettings, embedding_name
+from experiments.core.embeddings import NEIGHBOURS_FROM, RANDOM, VectorSettings, embedding_name
 from experiments.core.options import axis, fields_as_options, fractions, option, phi_model_names, phi_models, read
 from experiments.core.settings import CommonSettings, CorpusSettings, check, check_near, options_of, settings_of
 from experiments.core.systems import Point, Variant
-from experiments.papers import CORE, PAPERS, papers_on
+from experiments.papers import CORE, PAPERS, papers_on, seeds_of
 
 DESCRIPTION = """\
 Train models to find protected health information, score them on the same documents, and show the results side by
@@ -123,18 +123,21 @@ def options() -> list[click.Parameter]:
         "settings of the models and size of the synthetic corpus: default, which are tuned and small, or a paper's: "
         f"{', '.join(PAPERS)} (paper: yadav2016)"
     )
-    vectors = {
-        name: {"section": "Word vectors of the networks"} for name in ("sources", "unlabelled", "unlabelled_notes")
-    }
-    own = options_of(CompareArguments, without=["share"], profile={"help": profiles}, **vectors)
+    section = {"section": "Word vectors of the networks"}
+    vectors = dict.fromkeys(("unlabelled", "unlabelled_notes"), section)
+    sources = {**section, "unset": True, "usual": "random; with a paper's profile those of its tables"}
+    own = options_of(CompareArguments, without=["share"], profile={"help": profiles}, sources=sources, **vectors)
     return [*own, *fields_as_options(NamedSettings)]
 
 
 def read_settings(options: SimpleNamespace) -> CompareArguments:
     """Settings from the options; check each and their combinations."""
     variants = read_variants(options.variants, profile=options.profile) if options.variants else ()
+    paper = PAPERS.get(options.profile)
     if options.models is None:
-        options.models = () if variants else tuple(PAPERS.get(options.profile, CORE).models.values())
+        options.models = () if variants else tuple((paper or CORE).models.values())
+    options.seeds = options.seeds or seeds_of(options.profile)
+    options.embeddings = options.embeddings or (paper.embedding if paper else RANDOM,)
     _require_names(variants, options.models)
     tagged = [*options.models, *(variant.model for variant in variants)]
     if options.train is not None and options.unlabelled_notes is not None:
@@ -147,7 +150,7 @@ def read_settings(options: SimpleNamespace) -> CompareArguments:
         raise OptionConflictError(f"--published: no paper here prints scores of {', '.join(tagged)}: leave it out")
     _check_neighbours(options)
     check(options)
-    synthetic = PAPERS[options.profile].synthetic if options.profile in PAPERS else "default"
+    synthetic = paper.synthetic if paper else "default"
     return settings_of(
         CompareArguments, options, synthetic=synthetic, variants=variants, changes=tuple(_changes(options).items())
     )

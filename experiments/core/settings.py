@@ -108,7 +108,9 @@ class CommonSettings:
     """
 
     profile: str = option("default", profile_name, metavar="NAME", usual="")
-    seeds: tuple[int, ...] = option((0,), seeds, metavar="N|LIST", usual="1")
+    seeds: tuple[int, ...] = option(
+        (0,), seeds, metavar="N|LIST", unset=True, usual="1; with a paper's profile the paper's number"
+    )
     device: str = option("auto", DEVICES, section=WORK)
     jobs: int | None = option(None, whole_number(1, MOST_JOBS), section=WORK, usual="one for each core; on a GPU one")
     output: OutputSettings = field(default_factory=OutputSettings)

@@ -21,7 +21,17 @@ CORE = YADAV2016
 PAPERS: dict[str, Paper] = {paper.name: paper for paper in (YADAV2016, FRIEDRICH2019, LANGE2020, JOHNSON2020)}
 """Every paper by the name of its profile."""
 
-__all__ = ["CORE", "LANGE2020", "PAPERS", "Paper", "papers_on"]
+__all__ = ["CORE", "FRIEDRICH2019", "LANGE2020", "PAPERS", "Paper", "papers_on", "seeds_of"]
+
+
+def seeds_of(profile: str) -> tuple[int, ...]:
+    """Seeds of a profile: as many as its paper has runs of a network, or one.
+
+    Example:
+        >>> seeds_of("lange2020"), seeds_of("default")
+        ((0, 1, 2), (0,))
+    """
+    return tuple(range(PAPERS[profile].seeds if profile in PAPERS else 1))
 
 
 def papers_on(models: Collection[str]) -> list[Paper]:

@@ -57,6 +57,8 @@ PAPER = Paper(
     warning="The published scores are of i2b2 2014's test part: with ours of any other corpus or types they cannot be "
     "compared.",
     models=MODELS,
+    seeds=5,
+    embedding="fasttext",
     tables=(
         SystemTable(
             name="hipaa",

@@ -61,6 +61,7 @@ PAPER = Paper(
     source="Lange et al. 2020, Closing the Gap: Joint De-Identification and Concept Extraction in the Clinical Domain",
     warning=WARNING,
     models=MODELS,
+    seeds=3,
     printed={
         **{
             name: PrintedTable(columns=_BY_LANGUAGE, rows=rows, digits=1, notes=notes)

@@ -116,6 +116,8 @@ class Paper:
         tables: its printed scores, for the tables of a comparison.
         printed: its further tables by name, for those of its own experiment.
         orders: the rankings that its scores give.
+        seeds: number of its runs of a network, 1 where it gives none.
+        embedding: word vectors of its networks, a kind in `experiments.core.embeddings.EMBEDDING_KINDS`.
         synthetic: the profile of the synthetic corpus (`crfdeid.corpora.synthetic.PROFILES`) that is most like its
             corpus.
     """
@@ -128,4 +130,6 @@ class Paper:
     tables: tuple[TypeTable | SystemTable, ...] = ()
     printed: Mapping[str, PrintedTable] = field(default_factory=dict)
     orders: tuple[Order, ...] = ()
+    seeds: int = 1
+    embedding: str = "random"
     synthetic: str = "default"

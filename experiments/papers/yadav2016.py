@@ -81,5 +81,6 @@ PAPER = Paper(
         ),
     ),
     orders=(Order("models", ("crf", "elman", "jordan")), Order("embeddings", ("random", "rnnlm", "cbow"))),
+    embedding="cbow",
     synthetic="yadav2016",
 )

@@ -16,6 +16,7 @@ from experiments.core.embeddings import RECIPES, VectorSettings
 from experiments.core.options import counts, option, systems
 from experiments.core.settings import CommonSettings, CorpusSettings, check, check_near, options_of, settings_of
 from experiments.core.systems import Cell, Point, System
+from experiments.papers import FRIEDRICH2019, seeds_of
 
 DESCRIPTION = """\
 Train taggers on what can be shared in the place of notes (pseudonyms by neighbours, private representations, DANN),
@@ -31,7 +32,7 @@ examples:
 
 exit codes: 0 done, 1 unreadable data, 2 invalid option, 130 interrupted"""
 
-_EMBEDDING = {"default": "cbow", "friedrich2019": "fasttext"}
+_EMBEDDING = {"default": "cbow", FRIEDRICH2019.name: FRIEDRICH2019.embedding}
 _UNLABELLED_NOTES = 200
 
 RAW, PSEUDONYMS, REPRESENTATION, DANN = "non-private", "pseudonyms", "representation", "dann"
@@ -44,7 +45,6 @@ class Sizes:
     """Amounts of a profile.
 
     Args:
-        seeds: number of seeds of each system.
         pseudonyms: further numbers of neighbours, Figure 4.
         representations: numbers of neighbours of Figure 5, which is optional.
         tagger: settings of the tagger that replace those of its profile friedrich2019.
@@ -53,7 +53,6 @@ class Sizes:
         encodings: maximum number of encodings of one sentence over all candidates, for each number of draws.
     """
 
-    seeds: int
     pseudonyms: tuple[int, ...]
     representations: tuple[int, ...]
     tagger: Mapping[str, Any]
@@ -65,7 +64,6 @@ class Sizes:
 SIZES = MappingProxyType(
     {
         "default": Sizes(
-            seeds=1,
             pseudonyms=(1, 20),
             representations=(5, 20, 500),
             tagger={"epochs": 6, "layers": 1, "hidden": 96, "patience": 3},
@@ -81,8 +79,7 @@ SIZES = MappingProxyType(
             names=40,
             encodings=800,
         ),
-        "friedrich2019": Sizes(
-            seeds=5,
+        FRIEDRICH2019.name: Sizes(
             pseudonyms=(1, 5, 20, 50, 200, 500, 1000),
             representations=(5, 20, 50, 200, 500, 1000),
             tagger={},
@@ -97,7 +94,7 @@ SIZES = MappingProxyType(
 
 def _usual(numbers: Callable[[Sizes], Sequence[int]]) -> str:
     """A value of each profile, for a help text."""
-    default, paper = (",".join(map(str, numbers(SIZES[name]))) for name in ("default", "friedrich2019"))
+    default, paper = (",".join(map(str, numbers(SIZES[name]))) for name in SIZES)
     return f"{default}; with the paper's profile {paper}"
 
 
@@ -176,7 +173,6 @@ def options() -> list[click.Parameter]:
         PrivateArguments,
         without=["augment", "pseudonymise", "share", "neighbours_from", "unlabelled_notes"],
         profile={"help": f"amounts of training: default, which are small, or the paper's: {', '.join(SIZES)}"},
-        seeds={"default": None, "usual": _usual(lambda sizes: [sizes.seeds])},
         sources={"default": None, "help": texts, "known": tuple(RECIPES), "usual": embedding},
         dev={"help": "documents that end each part of the training"},
         test={"help": "documents to score and to attack"},
@@ -191,7 +187,7 @@ def read_settings(options: SimpleNamespace) -> PrivateArguments:
     options.embeddings = options.embeddings or (_EMBEDDING[options.profile],)
     for source in options.embeddings:
         check_near("embeddings", source)
-    options.seeds = options.seeds or tuple(range(sizes.seeds))
+    options.seeds = options.seeds or seeds_of(options.profile)
     check(options)
     pooled = tuple(point for point in options.pooling if point)
     options.pooling = pooled if options.pooling else None

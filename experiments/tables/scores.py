@@ -133,6 +133,10 @@ def embedding_table(view: View) -> Table:
         "Strict entity scores of all types together, in %.",
         f"Unknown: the tokens of the {split} split, and its different words, that the embedding has no word for.",
     ]
+    read = {name: facts["text_words"] for name, facts in view["embeddings"].items() if "text_words" in facts}
+    if read:
+        each = ", ".join(f"{name} on {count:,}" for name, count in read.items())
+        notes.append(f"Words of text that vectors were trained on here: {each}; random ones on none.")
     if held:
         notes.append(f"F marked with {MARK} differs from that of the network's first row: {name_of_test(view)}.")
     return Table("Embeddings", cells, (*notes, *run_notes(view)), rows[rows["system"].isin(list(systems))])

@@ -44,7 +44,8 @@ def test_without_data_little_is_learned_from_and_the_results_say_so() -> None:
         1.0,
         (),
     )
-    assert dict(parse(["--profile", "lange2020"]).changes) == {}
+    paper = parse(["--profile", "lange2020"])
+    assert (dict(paper.changes), paper.seeds) == ({}, (0, 1, 2))
 
 
 def test_options_reach_their_settings(tmp_path: Path) -> None:

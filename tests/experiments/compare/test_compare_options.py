@@ -78,6 +78,19 @@ def test_a_profile_compares_the_models_of_its_paper() -> None:
     assert parse(["--profile", "friedrich2019", "--models", "crf"]).models.models == ("crf",)
 
 
+@pytest.mark.parametrize(
+    ("profile", "embedding", "seeds"),
+    [("default", "random", 1), ("yadav2016", "cbow", 1), ("friedrich2019", "fasttext", 5), ("lange2020", "random", 3)],
+)
+def test_a_profile_has_the_word_vectors_and_the_number_of_runs_of_its_paper(
+    profile: str, embedding: str, seeds: int
+) -> None:
+    found = parse(["--profile", profile, "--models", "crf"])
+    assert (found.vectors.sources, found.seeds) == ({embedding: embedding}, tuple(range(seeds)))
+    asked = parse(["--profile", profile, "--models", "crf", "--embeddings", "random,rnnlm", "--seeds", "2"])
+    assert (list(asked.vectors.sources), asked.seeds) == (["random", "rnnlm"], (0, 1))
+
+
 def test_what_the_results_keep_of_the_options_is_what_defines_the_experiment(tmp_path: Path) -> None:
     command = parse(["--seeds", "2", "--output", str(tmp_path / "new"), "--jobs", "1", "--resume"]).command
     assert command == parse(["--seeds", "0,1"]).command

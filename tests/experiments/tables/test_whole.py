@@ -164,7 +164,9 @@ def test_embeddings_in_the_form_of_table_4(view: dict[str, Any]) -> None:
         pair("elman-random", "jordan-random", "Overall", 0.01),  # two networks, not two embeddings
         pair("jordan-random", "jordan-cbow", "DATE", 0.01),
     ]
+    view["embeddings"]["cbow"]["text_words"] = 12345
     table = tables.embedding_table(as_view(view))
+    assert any("cbow on 12,345" in note for note in table.notes)
     names = ["random", "rnnlm", "cbow"]
     assert list(table.cells.index) == [f"{model}: {name}" for model in ("elman", "jordan") for name in names]
     row = table.cells.loc["elman: cbow"]
