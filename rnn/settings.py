@@ -18,6 +18,9 @@ from crfdeid.validation import (
 
 DECODINGS = ("valid", "argmax")
 
+TAGGING_LOSSES = ("sum", "mean")
+"""Loss of a sentence's tags: the sum over its tokens, or the mean."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingSettings:

@@ -29,10 +29,10 @@ from rnn.layers.crf import CrfOutput, CrfScores
 from rnn.layers.dropout import dropout, split_key
 from rnn.layers.lstm import BiLstms
 from rnn.network import uniform
-from rnn.settings import WordSettings, paper_settings
+from rnn.settings import TAGGING_LOSSES, WordSettings, paper_settings
 from rnn.tagger import NetworkTagger
 from rnn.training.minibatches import OPTIMISERS, optimiser, per_sentences
-from rnn.training.schedules import Phase, Schedule, early_stopping, falling_rate
+from rnn.training.schedules import Phase, Schedule, early_stopping, falling_rate, tagging_loss
 from rnn.vocab import PAD, Vocabulary
 from rnn.words import ReadsWords, fit_words, word_dropout, word_phase
 
@@ -98,6 +98,7 @@ class BilstmCrfSettings(WordSettings):
         variational_dropout: dropout rate of the inputs and hidden units of an LSTM layer, with one mask a sentence.
         output_dropout: dropout rate of the last layer's states, before the CRF.
         batch: sentences an update.
+        tagging_loss: "sum" for the loss of a whole sentence, "mean" for its mean over tokens; max_norm is relative to it.
         optimiser: "nadam", or "sgd" for plain stochastic gradient descent.
         halve_after: epochs without a better F on dev after which the learning rate is halved; None to let it fall
             linearly to ``final_lr``.
@@ -127,6 +128,7 @@ class BilstmCrfSettings(WordSettings):
     variational_dropout: float = 0.25
     output_dropout: float = 0.5
     batch: int = 32
+    tagging_loss: str = "sum"
     optimiser: str = "nadam"
     halve_after: int | None = None
     patience: int | None = 6
@@ -142,6 +144,7 @@ class BilstmCrfSettings(WordSettings):
         what = f"a whole number from 0 to {most}"
         require_number("context", self.context, what, lambda v: isinstance(v, int) and 0 <= v <= most)
         require_choice(self, "optimiser", tuple(OPTIMISERS))
+        require_choice(self, "tagging_loss", TAGGING_LOSSES)
         for name in ("patience", "halve_after"):
             if getattr(self, name) is not None:
                 require_counts(self, name)
@@ -280,7 +283,7 @@ class BilstmCrfTagger(ReadsInputs, NetworkTagger):
 
         Friedrich et al. give neither the learning rate nor the number of epochs: 0.002 is the rate of Keras's Nadam,
         whose momentum schedule optax's lacks. The authors' code trains the CRF by its marginals; here the likelihood of
-        the path is trained, as the paper says.
+        the path is trained, as the paper says. That the loss is a mean over tokens is from the code.
 
         Lange et al. give neither dropout, nor the number of epochs, nor the patience of early stopping, nor a bound on
         gradients. The paper's inputs are byte pairs, fastText, FLAIR and BERT; here they are the library's word vectors
@@ -309,5 +312,5 @@ class BilstmCrfTagger(ReadsInputs, NetworkTagger):
         settings = self.settings
         updates = per_sentences(settings.batch, optimiser(OPTIMISERS[settings.optimiser]))
         phase = word_phase(self.model, settings, rows, updates, word_dropout(processor, rows, settings))
-        phase = phase._replace(average=settings.average)
+        phase = phase._replace(average=settings.average, loss=tagging_loss(settings.tagging_loss))
         return bilstm_schedule(settings, lambda epoch: phase)

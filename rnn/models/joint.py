@@ -26,7 +26,7 @@ from rnn.models.bilstm_crf import BilstmCrfSettings, ReadsInputs, bilstm_schedul
 from rnn.network import PHI_TAG_IDS
 from rnn.settings import paper_settings
 from rnn.training.minibatches import OPTIMISERS, optimiser, per_sentences
-from rnn.training.schedules import Schedule
+from rnn.training.schedules import Schedule, tagging_loss
 from rnn.words import word_phase
 
 TOGETHER, ALTERNATING = _TASKS = ("together", "alternating")
@@ -114,7 +114,7 @@ class TagsConcepts(ReadsInputs):
         joint = optimiser(joint_optimiser, name=settings.optimiser, concept_rate=settings.concept_rate)
         updates = per_sentences(settings.batch, optimiser(OPTIMISERS[settings.optimiser]) if alternate else joint)
         both = word_phase("both", settings, rows, updates, self.dropped(processor, rows))
-        both = both._replace(average=settings.average)
+        both = both._replace(average=settings.average, loss=tagging_loss(settings.tagging_loss))
         alone = both._replace(
             name=PHI,
             rows=_rows_of(rows, PHI),

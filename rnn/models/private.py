@@ -24,7 +24,7 @@ from crfdeid.documents import PHI, LabelledSentence
 from crfdeid.errors import OptionConflictError, SettingError
 from crfdeid.serialization import PUBLIC, distinct_tags
 from crfdeid.tagger import OnProgress, Traits
-from crfdeid.validation import require_counts, require_shares
+from crfdeid.validation import require_choice, require_counts, require_shares
 from features.tokens import Sentence
 from rnn.batching import Row
 from rnn.inputs import casing
@@ -34,10 +34,10 @@ from rnn.models.bilstm_crf import BilstmCrf, bilstm_sizes
 from rnn.privacy.representation import RepresentationModel
 from rnn.privacy.shared_file import SharedNotes
 from rnn.saving import PublicWords
-from rnn.settings import TrainingSettings, paper_settings
+from rnn.settings import TAGGING_LOSSES, TrainingSettings, paper_settings
 from rnn.tagger import NetworkTagger
 from rnn.training.minibatches import OPTIMISERS, optimiser, per_sentences
-from rnn.training.schedules import Phase, Schedule, falling_rate
+from rnn.training.schedules import Phase, Schedule, falling_rate, tagging_loss
 from rnn.words import SentenceRows, tags_of
 
 VECTORS, CASING = "vectors", "casing"
@@ -122,6 +122,7 @@ class PrivateTaggerSettings(TrainingSettings):
         variational_dropout: of the LSTM layers.
         output_dropout: before the CRF.
         batch: sentences an update.
+        tagging_loss: see `rnn.BilstmCrfSettings`.
         patience: epochs without a better F on dev.
         average: decay of the moving average of the weights.
 
@@ -140,6 +141,7 @@ class PrivateTaggerSettings(TrainingSettings):
     variational_dropout: float = 0.25
     output_dropout: float = 0.5
     batch: int = 32
+    tagging_loss: str = "sum"
     patience: int | None = 8
     average: float = 0.998
 
@@ -148,6 +150,7 @@ class PrivateTaggerSettings(TrainingSettings):
         if not isinstance(self.representation, str):
             raise SettingError(f"representation is {self.representation}: give the folder of one")
         require_counts(self, "hidden", "layers", "batch")
+        require_choice(self, "tagging_loss", TAGGING_LOSSES)
         require_shares(self, "input_dropout", "variational_dropout", "output_dropout", "average")
         if self.patience is not None:
             require_counts(self, "patience")
@@ -270,6 +273,7 @@ class PrivateTagger(NetworkTagger):
             rows,
             per_sentences(settings.batch, optimiser(OPTIMISERS["nadam"])),
             settings.lr,
+            loss=tagging_loss(settings.tagging_loss),
             max_norm=settings.max_norm,
             average=settings.average,
         )

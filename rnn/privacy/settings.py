@@ -9,12 +9,11 @@ from typing import Any
 from crfdeid.errors import SettingError, UnknownNameError
 from crfdeid.registry import require_known
 from crfdeid.validation import require_choice, require_counts, require_number, require_positive, require_shares
-from rnn.settings import paper_settings
+from rnn.settings import TAGGING_LOSSES, paper_settings
 
 PAIRS = ("symmetric", "one-sided")
 LOSSES = ("each", "average")
 PROCEDURES = ("three-part", "dann")
-TAGGING_LOSSES = ("sum", "mean")
 _FEWEST = 5
 
 

@@ -17,7 +17,7 @@ from rnn.models.multitask import Multitask, MultitaskSettings, MultitaskTagger, 
 from rnn.models.stacked import StackedSettings, StackedTagger
 from rnn.training.loop import in_turns
 from rnn.training.minibatches import total_loss
-from rnn.training.schedules import EvalResult, nll_loss
+from rnn.training.schedules import EvalResult, nll_loss, tagging_loss
 
 TRAIN = [*BOTH, *PHI_ALONE, *CONCEPTS_ALONE]
 
@@ -149,6 +149,11 @@ def test_a_row_counts_for_the_layers_that_it_has():
         targets = dict.fromkeys(layers, jnp.zeros(2, int))
         return float(nll_loss(Fixed(), {}, inputs={}, targets=targets, length=jnp.array(2), key=None))
 
+    def mean_loss(length):
+        targets = {PHI: jnp.zeros(2, int)}
+        return float(tagging_loss("mean")(Fixed(), {}, inputs={}, targets=targets, length=jnp.array(length), key=None))
+
+    np.testing.assert_allclose([mean_loss(2), mean_loss(1), mean_loss(0)], [np.log(3), np.log(3), 0.0], rtol=1e-6)
     expected = [2 * np.log(3), 2 * np.log(5), 2 * np.log(15), 0.0]
     np.testing.assert_allclose([loss(PHI), loss(CONCEPT), loss(PHI, CONCEPT), loss()], expected, rtol=1e-6)
 
