@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -269,6 +270,10 @@ def compare_systems(
     close to the mean of the runs' F, but not equal to it. The result of a pair depends on no other system, except
     ``p_holm``, whose family is all these pairs in one category.
 
+    Intervals cover the choice of documents and, for a system with several runs, of their seeds: to each resampled F is
+    added a draw of Student's t with the standard error of the mean over seeds. A bootstrap of a few seeds would be too
+    narrow. The test covers documents alone.
+
     Args:
         gold: the annotated documents.
         predictions: for each system, the predicted spans of each of its runs in every document.
@@ -312,7 +317,10 @@ def compare_counts(
     """
     counts = _averaged_counts(counts_of_runs)
     f1 = {name: f1_scores(own.sum(axis=0)) for name, own in counts.items()}
-    resampled = {name: bootstrap_f1(own, samples=samples, seed=seed) for name, own in counts.items()}
+    resampled = {
+        name: bootstrap_f1(own, samples=samples, seed=seed) + _of_seeds(counts_of_runs[name], name, samples, seed)
+        for name, own in counts.items()
+    }
     pairs = list(itertools.combinations(counts, 2)) if pairs is None else pairs
     p = {(a, b): randomisation_test(counts[a], counts[b], permutations=permutations, seed=seed) for a, b in pairs}
     ends = {(a, b): percentile_interval(resampled[b] - resampled[a], level=level) for a, b in pairs}
@@ -339,6 +347,19 @@ def _averaged_counts(counts_of_runs: Mapping[str, Sequence[NDArray[np.int64]]]) 
             raise UnknownNameError(f"the system '{name}' has no predictions: give those of at least one run")
     scale = math.lcm(*(len(runs) for runs in counts_of_runs.values()))
     return {name: np.sum(runs, axis=0) * (scale // len(runs)) for name, runs in counts_of_runs.items()}
+
+
+def _of_seeds(runs: Sequence[NDArray[np.int64]], name: str, samples: int, seed: int) -> _FloatArray:
+    """Draws of the error of a mean over a system's seeds, [samples, C]; 0 for a single run.
+
+    Draws of several systems are independent: each has its own, by its name.
+    """
+    if len(runs) < 2:
+        return np.zeros((samples, 1))
+    f1 = np.array([f1_scores(run.sum(axis=0)) for run in runs])  # [runs, C]
+    error = f1.std(axis=0, ddof=1) / math.sqrt(len(runs))
+    rng = np.random.default_rng((seed, zlib.crc32(name.encode())))
+    return np.asarray(error * rng.standard_t(len(runs) - 1, size=(samples, 1)))
 
 
 def _pair_rows(
@@ -370,6 +391,6 @@ def _pair_rows(
 def _intervals(
     categories: Sequence[str], f1: NDArray[np.float64], resampled: NDArray[np.float64], level: float
 ) -> dict[str, dict[str, float]]:
-    lows, highs = percentile_interval(resampled, level=level)
+    lows, highs = (np.clip(ends, 0.0, 1.0) for ends in percentile_interval(resampled, level=level))
     rows = zip(categories, f1.tolist(), lows.tolist(), highs.tolist(), strict=True)
     return {name: {"f1": value, "low": low, "high": high} for name, value, low, high in rows}

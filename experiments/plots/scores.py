@@ -99,7 +99,7 @@ def _spread(view: View, means: Mapping[tuple[str, str], float]) -> Spread:
     if view["comparison"]:
         found = interval_frame(view).set_index(["system", "category"])
         ends |= dict(zip(found.index, zip(found["low"], found["high"], strict=True), strict=True))
-        return Spread(ends, f"; lines: {interval_name(view)} over documents.")
+        return Spread(ends, f"; lines: {interval_name(view)}.")
     if max(run_counts(view).values()) == 1:
         return Spread({}, ".")
     frame = score_frame(view)

@@ -176,7 +176,7 @@ def interval_table(view: View) -> Table:
     overall = frame[frame["category"] == OVERALL].set_index("system").rename_axis(None)
     cells = pd.DataFrame({"F": overall["f1"], "Low": overall["low"], "High": overall["high"]}).map(percent)
     notes = (
-        f"Each F ({view['comparison']['measure']}) in %, with its {interval_name(view)} on documents, "
+        f"Each F ({view['comparison']['measure']}) in %, with its {interval_name(view)}, "
         f"{view['comparison']['samples']:,} samples.",
         _COUNTS_NOTE,
     )
@@ -203,7 +203,7 @@ def pair_table(view: View) -> Table:
     )
     notes = (
         "Difference: the second system's F less the first's, in percentage points.",
-        f"Test: {name_of_test(view)}; {interval_name(view)} on documents, paired, "
+        f"Test: {name_of_test(view)}; {interval_name(view)}, paired, "
         f"{view['comparison']['samples']:,} samples.",
         _COUNTS_NOTE,
     )

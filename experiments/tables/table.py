@@ -108,8 +108,9 @@ def name_of_test(view: View) -> str:
 
 
 def interval_name(view: View) -> str:
-    """The kind of interval, such as "95 % bootstrap interval"."""
-    return f"{100 * (1 - view['comparison']['level']):g} % bootstrap interval"
+    """The kind of interval, such as "95 % bootstrap interval on documents"."""
+    seeds = " and seeds" if max(run_counts(view).values(), default=1) > 1 else ""
+    return f"{100 * (1 - view['comparison']['level']):g} % bootstrap interval on documents{seeds}"
 
 
 def holding(view: View) -> frozenset[tuple[str, str, str]]:

@@ -98,7 +98,8 @@ class BilstmCrfSettings(WordSettings):
         variational_dropout: dropout rate of the inputs and hidden units of an LSTM layer, with one mask a sentence.
         output_dropout: dropout rate of the last layer's states, before the CRF.
         batch: sentences an update.
-        tagging_loss: "sum" for the loss of a whole sentence, "mean" for its mean over tokens; max_norm is relative to it.
+        tagging_loss: "sum" for the loss of a whole sentence, "mean" for its mean over tokens; max_norm bounds its
+            gradient.
         optimiser: "nadam", or "sgd" for plain stochastic gradient descent.
         halve_after: epochs without a better F on dev after which the learning rate is halved; None to let it fall
             linearly to ``final_lr``.

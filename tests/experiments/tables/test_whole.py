@@ -138,7 +138,7 @@ def test_intervals(view: dict[str, Any]) -> None:
     view["comparison"]["intervals"]["crf"]["Overall"] = {"f1": 0.875, "low": 0.85, "high": 0.901}
     table = tables.interval_table(as_view(view))
     assert table.cells.loc["crf"].to_dict() == {"F": "87.50", "Low": "85.00", "High": "90.10"}
-    assert "95 % bootstrap interval on documents, 10,000 samples" in table.notes[0]
+    assert "95 % bootstrap interval on documents and seeds, 10,000 samples" in table.notes[0]
     assert set(table.data["category"]) == {"Overall", *TYPES}
 
 
