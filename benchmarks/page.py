@@ -13,6 +13,7 @@ from measure import FREQUENCIES, ORIGINS
 
 from crfdeid.evaluation import TAB_MEASURES
 from crfdeid.evaluation.significance import OVERALL
+from crfdeid.label_schemes import in_order
 
 ROOT = Path(__file__).parents[1]
 PAGE, README = ROOT / "docs" / "benchmarks.md", ROOT / "README.md"
@@ -20,6 +21,9 @@ PRICE = 0.05
 """Dollars for an hour of a core."""
 
 _BEGIN, _END = "<!-- benchmarks -->", "<!-- end of benchmarks -->"
+_EXAMPLE, _END_OF_EXAMPLE = "<!-- example -->", "<!-- end of example -->"
+_COMPARED = ("crf", "elman", "jordan")
+"""Models of the README's example, on the synthetic corpus, with the seed 0."""
 _Cells = Sequence[Mapping[str, Any]]
 
 _INTRODUCTION = f"""\
@@ -57,15 +61,11 @@ def render_page(results: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def with_table(readme: str, results: Mapping[str, Mapping[str, Any]]) -> str:
-    """The README with the table of F, and of some published figures, between its two marks.
+    """The README with the table of F, and of some published figures, between its two marks, and with its example.
 
     Raises:
         ValueError: a mark is missing.
     """
-    before, _, rest = readme.partition(_BEGIN)
-    _, mark, after = rest.partition(_END)
-    if not mark:
-        raise ValueError(f"the README needs the lines {_BEGIN} and {_END} around its table of scores")
     plain = {name: result for name, result in results.items() if "concepts" not in result["table"]}
     found = {name: _by_model(result) for name, result in plain.items()}
     models = list(dict.fromkeys(model for cells in found.values() for model in cells if model != "presidio"))
@@ -77,8 +77,35 @@ def with_table(readme: str, results: Mapping[str, Mapping[str, Any]]) -> str:
         ]
         for name, cells in found.items()
     ]
-    table = _markdown(["", *models, "published"], rows)
-    return f"{before}{_BEGIN}\n{table}\n{_END}{after}"
+    readme = _between(readme, _BEGIN, _END, _markdown(["", *models, "published"], rows))
+    example = found.get("synthetic")
+    return readme if example is None else _between(readme, _EXAMPLE, _END_OF_EXAMPLE, _example(example))
+
+
+def _between(readme: str, begin: str, end: str, table: str) -> str:
+    before, _, rest = readme.partition(begin)
+    _, mark, after = rest.partition(end)
+    if not mark:
+        raise ValueError(f"the README needs the lines {begin} and {end} around its table")
+    return f"{before}{begin}\n{table}\n{end}{after}"
+
+
+def _example(by_model: Mapping[str, _Cells]) -> str:
+    """Recall, precision and F by type, as `experiments.compare` prints them."""
+    scores = {model: by_model[model][0]["scores"] for model in _COMPARED if model in by_model}
+    measures = {"R": "recall", "P": "precision", "F": "f1"}
+    head = ["", *(f"{model} {letter}" for model in scores for letter in measures)]
+    of_rows = {OVERALL: [own["micro"] for own in scores.values()]}
+    of_rows["Macro average"] = [own["macro"] for own in scores.values()]
+    types = in_order({label for own in scores.values() for label in own["by_type"]})
+    of_rows = {label: [own["by_type"][label] for own in scores.values()] for label in types} | of_rows
+    return _markdown(
+        head,
+        (
+            [name, *(f"{100 * one[measure]:.2f}" for one in row for measure in measures.values())]
+            for name, row in of_rows.items()
+        ),
+    )
 
 
 def _published(name: str) -> _Cells:

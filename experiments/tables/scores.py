@@ -203,8 +203,7 @@ def pair_table(view: View) -> Table:
     )
     notes = (
         "Difference: the second system's F less the first's, in percentage points.",
-        f"Test: {name_of_test(view)}; {interval_name(view)}, paired, "
-        f"{view['comparison']['samples']:,} samples.",
+        f"Test: {name_of_test(view)}; {interval_name(view)}, paired, {view['comparison']['samples']:,} samples.",
         _COUNTS_NOTE,
     )
     return Table("Significance of differences in overall F", cells.rename_axis(""), notes, frame)

@@ -99,6 +99,17 @@ def test_a_page_has_means_over_seeds_and_the_best_model() -> None:
     )
 
 
+def test_the_readmes_example_has_the_scores_of_its_table() -> None:
+    half = {"precision": 1.0, "recall": 0.5, "f1": 2 / 3}
+    cell = _cell("crf", 0, 20) | {"scores": {"micro": half, "macro": half, "by_type": {"DATE": half}}}
+    readme = with_table(
+        "<!-- example -->\n<!-- end of example --><!-- benchmarks -->\n<!-- end of benchmarks -->",
+        {"synthetic": results_of({}, [cell])},
+    )
+    assert "| DATE | 50.00 | 100.00 | 66.67 |" in readme and "| Overall | 50.00 | 100.00 | 66.67 |" in readme
+    assert "| synthetic | 66.67 |" in readme
+
+
 @pytest.mark.parametrize("best_is_first", [True, False])
 def test_a_model_that_is_not_shown_to_differ_has_the_lead_of_the_best_with_its_interval(best_is_first: bool) -> None:
     result = results_of({}, [_cell("crf", 0, 40), _cell("jordan", 0, 20)])
