@@ -21,7 +21,7 @@ from experiments.core.embeddings import NEIGHBOURS_FROM, RANDOM, VectorSettings,
 from experiments.core.options import axis, fields_as_options, fractions, option, phi_model_names, phi_models, read
 from experiments.core.settings import CommonSettings, CorpusSettings, check, check_near, options_of, settings_of
 from experiments.core.systems import Point, Variant
-from experiments.papers import CORE, PAPERS, papers_on, seeds_of
+from experiments.papers import CORE, PAPERS, papers_on
 
 DESCRIPTION = """\
 Train models to find protected health information, score them on the same documents, and show the results side by
@@ -136,7 +136,6 @@ def read_settings(options: SimpleNamespace) -> CompareArguments:
     paper = PAPERS.get(options.profile)
     if options.models is None:
         options.models = () if variants else tuple((paper or CORE).models.values())
-    options.seeds = options.seeds or seeds_of(options.profile)
     options.embeddings = options.embeddings or (paper.embedding if paper else RANDOM,)
     _require_names(variants, options.models)
     tagged = [*options.models, *(variant.model for variant in variants)]

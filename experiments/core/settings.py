@@ -25,6 +25,7 @@ from crfdeid.validation import MOST_JOBS, MOST_SEED
 from experiments.core.embeddings import EMBEDDING_KINDS, RANDOM
 from experiments.core.options import CORPUS, WORK, fields_as_options, option, read, seeds
 from experiments.core.training import DEVICES
+from experiments.papers import seeds_of
 from experiments.results.folder import require_empty
 
 _CONCEPT_PATHS = ("concepts", "dev_concepts", "test_concepts", "unsourced")
@@ -127,7 +128,11 @@ def options_of(settings: type[CommonSettings], **changes: Any) -> list[click.Par
 
 
 def settings_of(settings: type[_Settings], options: SimpleNamespace, **others: Any) -> _Settings:
-    """Settings from the options (`read`), with those that define the experiment as plain data in ``command``."""
+    """Settings from the options (`read`), with those that define the experiment as plain data in ``command``.
+
+    Without seeds there are those of the profile (`experiments.papers.seeds_of`).
+    """
+    options.seeds = options.seeds or seeds_of(options.profile)
     defining = {name: value for name, value in vars(options).items() if name not in _NOT_THE_EXPERIMENT}
     found: _Settings = read(settings, options, command=json.loads(json.dumps(defining, default=str)), **others)
     return found

@@ -23,7 +23,6 @@ from experiments.core.embeddings import RANDOM, VectorSettings
 from experiments.core.options import CORPUS, JOINT_MODELS, fields_as_options, models, option, read
 from experiments.core.settings import CommonSettings, CorpusSettings, check, options_of, settings_of
 from experiments.core.systems import Cell, Point, System, require_profile, traits_of
-from experiments.papers import seeds_of
 
 DESCRIPTION = """\
 Train models that find PHI and concepts (problems, treatments, drugs) in the same notes, score both, and measure what
@@ -102,7 +101,6 @@ def options() -> list[click.Parameter]:
 def read_settings(options: SimpleNamespace) -> JointArguments:
     """Settings from the options; check each and their combinations."""
     check(options)
-    options.seeds = options.seeds or seeds_of(options.profile)
     quick = options.train is None and options.profile == "default"
     if options.share is None:
         options.share = SMALL_SHARE if quick else 1.0

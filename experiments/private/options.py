@@ -16,7 +16,7 @@ from experiments.core.embeddings import RECIPES, VectorSettings
 from experiments.core.options import counts, option, systems
 from experiments.core.settings import CommonSettings, CorpusSettings, check, check_near, options_of, settings_of
 from experiments.core.systems import Cell, Point, System
-from experiments.papers import FRIEDRICH2019, seeds_of
+from experiments.papers import FRIEDRICH2019
 
 DESCRIPTION = """\
 Train taggers on what can be shared in the place of notes (pseudonyms by neighbours, private representations, DANN),
@@ -187,7 +187,6 @@ def read_settings(options: SimpleNamespace) -> PrivateArguments:
     options.embeddings = options.embeddings or (_EMBEDDING[options.profile],)
     for source in options.embeddings:
         check_near("embeddings", source)
-    options.seeds = options.seeds or seeds_of(options.profile)
     check(options)
     pooled = tuple(point for point in options.pooling if point)
     options.pooling = pooled if options.pooling else None

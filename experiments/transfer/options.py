@@ -24,7 +24,6 @@ from experiments.core.experiment import shared
 from experiments.core.options import folders, option, phi_model_names, phi_models
 from experiments.core.settings import CommonSettings, check_work, options_of, settings_of
 from experiments.core.systems import Point
-from experiments.papers import seeds_of
 
 DESCRIPTION = """\
 Train each model on each corpus and test it on all of them: Tables 2 to 6 of johnson2020. What the corpora call their
@@ -141,7 +140,6 @@ def options() -> list[click.Parameter]:
 def read_settings(options: SimpleNamespace) -> TransferArguments:
     """Settings from the options; check each and their combinations."""
     options.corpora = options.corpora or tuple(BUILT_IN)
-    options.seeds = options.seeds or seeds_of(options.profile)
     sources = tuple(map(source_of, options.corpora))
     names = [source.name for source in sources]
     for name in names:
