@@ -5,6 +5,7 @@
     python benchmarks/leaks.py model --saved model/ --sensitivity 0.997 --dev notes/dev
     python benchmarks/leaks.py known --dev notes/dev
     python benchmarks/leaks.py thresholds --test other/notes
+    python benchmarks/leaks.py bounds --saved model/ --dev notes/dev
 
 `model` redacts the development notes as `crfdeid redact` does. A gold value of three letters or digits or more is left
 if it occurs in its note's redacted text, as whole words; each value counts once a note. The first table has, for the
@@ -18,6 +19,10 @@ unchanged text, in small letters and without accents. "Left" counts values with 
 `thresholds` trains a CRF and chooses thresholds on the development notes. Its tables have, in per cent and per thousand
 tokens: the thresholds on the development notes; thresholds chosen on one half of these and applied to the other, 200
 times; and the thresholds on the test notes, with 95 % intervals over notes.
+
+`bounds` calibrates a saved model for several leak rates (`crfdeid calibrate`) 200 times on a random half of the notes,
+and applies the threshold to the other half. A half leaks by chance more or less than all notes would, so that "held"
+comes from draws with replacement, of which the true rate is known: that of all notes. It is to be 95 % or more.
 """
 
 from __future__ import annotations
@@ -51,13 +56,15 @@ from crfdeid.evaluation import (
 from crfdeid.evaluation.evaluate import count_leaking_documents, predict_spans
 from crfdeid.evaluation.probabilities import TokenProbabilities, concatenate_notes
 from crfdeid.known_phi.identifiers import PatientIdentifiers, read_date
-from crfdeid.label_schemes import TO_SEVEN, in_order, map_types
+from crfdeid.label_schemes import TO_SEVEN, TYPE_MAPPINGS, in_order, map_types
+from crfdeid.model_card.calibration import SHOWN_RATES, LeakTarget, note_leaks, rejected
 from crfdeid.pipeline import Deidentifier
 from crfdeid.registry import MODELS, create
 from crfdeid.tagger import Tagger
 from crfdeid.thresholds import USUAL_SENSITIVITIES
 
 _LEAST = 3
+_TRIALS = 200
 _IDENTIFIERS = {"PATIENT": "name", "DATE": "date", "ID": "number"}
 _REWRITES: dict[str, Callable[[Document], Document]] = {
     "unchanged": lambda note: note,
@@ -217,7 +224,7 @@ class ThresholdTransfer(NamedTuple):
 
 
 def split_half_transfer(
-    notes: Sequence[TokenProbabilities], *, required: Sequence[float], trials: int = 200, seed: int = 0
+    notes: Sequence[TokenProbabilities], *, required: Sequence[float], trials: int = _TRIALS, seed: int = 0
 ) -> list[ThresholdTransfer]:
     """Choose thresholds on a random half of the notes and apply them to the other half, for each sensitivity."""
     rng = np.random.default_rng(seed)
@@ -244,6 +251,30 @@ def print_halves(dev: Sequence[TokenProbabilities]) -> None:
     print_table("Chosen on one half of the development notes, applied to the other", head, rows)
 
 
+def print_bounds(model: Deidentifier, documents: Sequence[Document]) -> None:
+    notes = [note_leaks(model, document) for document in documents]
+    leaks, needless = (np.array([getattr(note, name) for note in notes]) for name in ("leaks", "needless"))  # [N, J]
+    tokens, rng = sum(note.tokens for note in notes), np.random.default_rng(0)
+    halves = [np.array_split(rng.permutation(len(notes)), 2) for _ in range(_TRIALS)]
+    draws = [rng.integers(len(notes), size=len(notes)) for _ in range(_TRIALS)]
+    rows = []
+    for rate in SHOWN_RATES:
+        chosen = [_chosen(leaks[half], rate) for half, _ in halves]
+        others = [leaks[other, j].mean() for (_, other), j in zip(halves, chosen, strict=True) if j >= 0]
+        costs = [1000 * needless[:, j].sum() / tokens for j in chosen if j >= 0]
+        held = np.mean([j < 0 or leaks[:, j].mean() <= rate for j in (_chosen(leaks[drawn], rate) for drawn in draws)])
+        figures = [f"{100 * x:.1f}" for x in np.quantile(others, (0.5, 0.95))] if others else ["-", "-"]
+        cost = f"{np.median(costs):.1f}" if costs else "-"
+        rows.append([f"{100 * rate:g}", f"{100 * len(others) / _TRIALS:.0f}", *figures, cost, f"{100 * held:.1f}"])
+    head = ["leak rate %", "claimed %", "other half: median %", "95 % of trials", "needless of 1,000", "held %"]
+    print_table(f"Calibrated on a half of {len(notes)} notes, applied to the other", head, rows)
+
+
+def _chosen(leaks: np.ndarray, rate: float) -> int:
+    """Index of the threshold that some notes prove, from their leaks, [N, J]; -1 for none."""
+    return int(rejected(leaks.sum(axis=0), LeakTarget(rate).allowed(len(leaks)))) - 1
+
+
 def print_table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     align = ["right"] * len(head)
     print(f"{title}\n\n{tabulate(rows, head, tablefmt='pipe', disable_numparse=True, colalign=align)}\n")
@@ -263,7 +294,14 @@ def main() -> None:
     add_corpus(thresholds)
     thresholds.add_argument("--test", type=Path, metavar="PATH", help="test notes, of any types and format")
     thresholds.add_argument("--model", choices=MODELS, default="crf", help="model to train (default: crf)")
+    bounds = commands.add_parser("bounds")
+    bounds.add_argument("--saved", required=True, metavar="MODEL", help="a trained model, or a built-in one")
+    bounds.add_argument("--dev", type=Path, required=True, metavar="PATH", help="annotated notes")
+    bounds.add_argument("--types", choices=TYPE_MAPPINGS, default="all", help="types of PHI (default: all)")
     args = parser.parse_args()
+    if args.command == "bounds":
+        print_bounds(crfdeid.load(args.saved), map_types(crfdeid.read_corpus(args.dev), args.types))
+        return
     if args.command == "known":
         notes = crfdeid.read_corpus(args.dev, format=args.format) if args.dev else chosen_corpus(args).dev.documents
         print_known(notes)

@@ -37,7 +37,7 @@ from crfdeid.model_card.pretrained import find_model
 from crfdeid.registry import load_tagger
 from crfdeid.serialization import ModelFolder
 from crfdeid.tagger import LayeredTagger, MemberTagger, RuleMatch, RuleMatcher, Tagger, find_concepts
-from crfdeid.thresholds import chosen_sensitivity, phi_spans, threshold_in
+from crfdeid.thresholds import chosen_threshold, phi_spans
 from crfdeid.validation import Sensitivity
 from features.languages import DEFAULT_LANGUAGES, with_defaults
 from features.tokenizer import NormalText, normal_form
@@ -322,6 +322,7 @@ def load(
     *,
     key: bytes | None = None,
     sensitivity: Sensitivity = None,
+    max_leak_rate: float | None = None,
     consistent: bool = True,
     lists: CustomLists | None = None,
     concepts: bool = True,
@@ -339,18 +340,19 @@ def load(
         sensitivity: share of the PHI tokens to find, such as 0.997; takes the highest threshold that finds it in the
             development notes. "none" for the most probable tags, None for the model's default, which only built-in
             models have.
+        max_leak_rate: share of notes that leak at most, such as 0.05; takes the threshold that `crfdeid calibrate`
+            found, in place of a sensitivity.
         consistent: as of `Deidentifier`, and so are ``concepts``, ``evidence`` and ``members``.
         lists: lists of what to mark, and what not to mark, in addition to those saved with the model. What either
             denies is marked.
 
     Raises:
         DataError: the folder has no model, or a damaged one.
-        UsageError: the development notes do not support this sensitivity, or the key is missing or wrong.
+        UsageError: the card does not support this sensitivity or leak rate, or the key is missing or wrong.
     """
     folder = find_model(model)
     card = read_card(folder)  # also where no threshold is needed, so that a damaged folder is always refused
-    share = chosen_sensitivity(card, sensitivity)
-    threshold = None if share is None else threshold_in(card, share)
+    threshold = chosen_threshold(card, sensitivity, max_leak_rate)
     lists = read_saved_lists(folder).joined(lists or CustomLists())
     tagger = load_tagger(folder, key=key)
     return Deidentifier(

@@ -206,6 +206,17 @@ def _require_only(folder: Path, description: Mapping[str, Any]) -> None:
         raise IntegrityError(problem, path=extra[0])
 
 
+def model_files(model: ModelFolder) -> list[Path]:
+    """Return the files of a model after checking them: description, weights, and those that the description declares.
+
+    Raises:
+        DataError: the folder has no model, or a damaged one.
+    """
+    description = verify(model)
+    declared = (file for field, file in OPTIONAL_FILES.items() if field in description)
+    return [model.path / name for name in (MODEL_FILE, description["weights"]["file"], *declared)]
+
+
 def update_metadata(folder: Path, **facts: Any) -> dict[str, Any]:
     """Add fields to the description of a saved model, such as one that declares a further file; return the new one.
 

@@ -9,7 +9,9 @@ caption of johnson2020, Table 5, says "lowest"; the lowest of all hides everythi
   `type_thresholds` for a threshold of each type.
 - Store: `card_thresholds` makes the part "thresholds" of a card, `thresholds_problem` checks it, `threshold_in` and
   `operating_point` read it.
-- Apply: `phi_spans` marks tokens for a threshold, `mark_probable` for the thresholds of types.
+- Claim: `LeakClaim` is a threshold with a bounded share of leaking notes (`crfdeid.model_card.calibration` proves it).
+- Apply: `chosen_threshold` is the one that a policy asks for; `phi_spans` marks tokens for a threshold, `mark_probable`
+  for the thresholds of types.
 
 Reference:
     johnson2020, section 4.1 and Table 5.
@@ -256,6 +258,97 @@ def chosen_sensitivity(card: Mapping[str, Any] | None, asked: Sensitivity) -> fl
     if asked is None:
         return None if card is None else card.get("sensitivity")
     return None if asked == MOST_PROBABLE else cast("float", asked)
+
+
+class LeakClaim(NamedTuple):
+    """Claim that a threshold leaks at most a share of notes, with a confidence (`crfdeid.model_card.calibration`).
+
+    Attributes:
+        max_leak_rate: the share, a fraction.
+        confidence: of the claim, a fraction.
+        units: what is counted: "notes" or "patients".
+        total: number of annotated units that prove it.
+        leaking: those that leaked.
+        threshold: tokens with at least this probability of being PHI are hidden.
+        needless_per_1000: tokens hidden, of 1,000 that are no PHI.
+    """
+
+    max_leak_rate: float
+    confidence: float
+    units: str
+    total: int
+    leaking: int
+    threshold: float
+    needless_per_1000: float
+
+    def __str__(self) -> str:
+        return (
+            f"at most {100 * self.max_leak_rate:g} % of {self.units} leak, with {100 * self.confidence:g} % confidence "
+            f"({self.leaking} of {self.total:,} annotated {self.units} did)"
+        )
+
+
+LEAK_CLAIM = {
+    "max_leak_rate": float,
+    "confidence": float,
+    "units": str,
+    "total": int,
+    "leaking": int,
+    "threshold": float,
+    "needless_per_1000": float,
+}
+"""Shape of the part "leak_claim" of a card."""
+VOIDS_CLAIM = (
+    "drift; notes of another hospital, time or kind, or drawn otherwise than the annotated ones; PHI that annotators "
+    "missed; annotated notes that trained or tuned the model; several notes of one patient where notes are counted"
+)
+"""What voids a claim, for its readers."""
+
+
+def claim_problem(claim: Mapping[str, Any] | None) -> str | None:
+    """The first thing in the part "leak_claim" of a card, of the right shape, that cannot be; None if all can."""
+    if claim is None:
+        return None
+    if not all(0 <= claim[name] <= 1 for name in ("max_leak_rate", "confidence", "threshold")):
+        return "leak_claim has a share that is no fraction"
+    return None if 0 <= claim["leaking"] <= claim["total"] else "leak_claim has counts that cannot be"
+
+
+def claim_in(card: Mapping[str, Any] | None, max_leak_rate: float) -> LeakClaim:
+    """The claim of a model's card that proves a leak rate: that of the same rate, or of a lower one.
+
+    Raises:
+        SettingError: the card has none, or one of a higher rate.
+    """
+    stored = None if card is None else card.get("leak_claim")
+    remedy = "run crfdeid calibrate on annotated notes that neither trained nor tuned the model"
+    if stored is None:
+        raise SettingError(f"the model claims no leak rate: {remedy}")
+    claim = LeakClaim(**stored)
+    if claim.max_leak_rate > max_leak_rate:
+        raise SettingError(
+            f"the model claims a leak rate of {claim.max_leak_rate:g}, not {max_leak_rate:g}: accept that, or {remedy}"
+        )
+    return claim
+
+
+def chosen_threshold(
+    card: Mapping[str, Any] | None, sensitivity: Sensitivity, max_leak_rate: float | None = None
+) -> float | None:
+    """The threshold of a leak rate, else of a sensitivity or the model's; None for the most probable tags.
+
+    Args:
+        card: the model's, from `crfdeid.model_card.card.read_card`.
+        sensitivity: as of `chosen_sensitivity`.
+        max_leak_rate: the largest share of notes that leak, a fraction; None for none.
+
+    Raises:
+        SettingError: the card supports neither.
+    """
+    if max_leak_rate is not None:
+        return claim_in(card, max_leak_rate).threshold
+    share = chosen_sensitivity(card, sensitivity)
+    return None if share is None else threshold_in(card, share)
 
 
 def threshold_in(card: Mapping[str, Any] | None, sensitivity: float) -> float:

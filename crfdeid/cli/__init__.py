@@ -25,6 +25,7 @@ COMMANDS: Texts = {
     },
     "convert": "Convert annotated notes to another format; split them into parts.",
     "train": "Train a model on annotated notes, with its scores on development notes.",
+    "calibrate": "Bound the share of notes that a model leaks, by annotated notes that it never saw.",
     "evaluate": "Score a model, or its predictions, on annotated notes.",
     "audit": "Measure what a training, or a model, gives away about its training notes.",
     "export": "Write a BERT model as a token classifier for Hugging Face transformers.",

@@ -208,7 +208,7 @@ def read_profile(redactor: Redactor) -> tuple[dict[str, Any] | None, DriftDetect
     card, sensitivity = read_card(redactor.folder), redactor.sensitivity
     if sensitivity is not None:
         warn_of_low_ppv(card, sensitivity)
-    return card, DriftDetector(None if card is None else card["drift_profile"], raised=sensitivity is not None)
+    return card, DriftDetector(None if card is None else card["drift_profile"], raised=redactor.threshold is not None)
 
 
 def run_stdin(

@@ -19,6 +19,7 @@ from crfdeid.cli.shell import (
     flag,
     fraction,
     setting,
+    share_between,
     whole_number,
 )
 from crfdeid.errors import UnknownNameError, UsageError
@@ -53,6 +54,12 @@ SENSITIVITY = Option(
     metavar="FRACTION",
     help="Sensitivity on the development notes that the threshold reaches, such as 0.997; none: no threshold; default: "
     "the model's.",
+)
+MAX_LEAK_RATE = Option(
+    "--max-leak-rate",
+    share_between,
+    metavar="SHARE",
+    help="Share of notes that leak at most, such as 0.05, as crfdeid calibrate proved it; default: none.",
 )
 LISTS = Option("--lists", file_path, help="TOML file: values always hidden and never, of a site.")
 NO_CONSISTENCY = flag("--no-consistency", rare=True, help="Mark a value only where the model finds it.")
@@ -153,6 +160,7 @@ NOTE_OPTIONS = (
         parse=path_or_url, required=False, only=(FILES,), help="New folder for the results; none for standard input."
     ),
     SENSITIVITY,
+    MAX_LEAK_RATE,
     LISTS,
     TEXT_COLUMN.but(only=(FILES, OWN_COLUMNS)),
     SECRET_FILE.but(only=(SECRET,)),
@@ -330,6 +338,7 @@ def read_redactor(
     policy = Policy(
         operators_of(options) if hasattr(options, "operator") else None,
         sensitivity=options.sensitivity,
+        max_leak_rate=getattr(options, "max_leak_rate", None),
         consistent=not options.no_consistency,
         locale=getattr(options, "locale", None),
         date_order=getattr(options, "date_order", None),

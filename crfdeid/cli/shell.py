@@ -83,6 +83,11 @@ def fraction(text: str) -> float:
     return _number(text, lambda value: 0 < value <= 1, "a fraction above 0, at most 1, such as 0.96")
 
 
+def share_between(text: str) -> float:
+    """A number above 0 and below 1."""
+    return _number(text, lambda value: 0 < value < 1, "a share between 0 and 1, such as 0.05")
+
+
 def names(text: str) -> tuple[str, ...]:
     """Names, separated by commas."""
     listed = tuple(name.strip() for name in text.split(","))

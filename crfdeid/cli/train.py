@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from crfdeid.augmentation import parse_copy_kinds
-from crfdeid.cli import corpus_options
+from crfdeid.cli import calibrate, corpus_options
 from crfdeid.cli.options import KEY_FILE, LISTS, OUTPUT, SEED, SET, custom_lists, read_key, require_new_folder
 from crfdeid.cli.shell import Mode, Option, choice, command, file_path, flag
 from crfdeid.documents import CONCEPT
-from crfdeid.errors import OptionConflictError, UsageError
+from crfdeid.errors import DataError, OptionConflictError, UsageError
 from crfdeid.registry import MODELS, select
 from crfdeid.validation import FOLDER_SETTINGS
 
 if TYPE_CHECKING:
     from crfdeid.corpora.layers import ConceptPaths
+    from crfdeid.documents import Document
+    from crfdeid.model_card.calibration import LeakTarget
     from crfdeid.tagger import Tagger
 
 _DEFAULT_MODEL = "hybrid"
@@ -27,6 +29,8 @@ _AUGMENT = "all"
 _PRIVATE_MIN_DOCUMENTS = 3  # with hashed words, a word that fewer documents have is left out
 _NEW = Mode("a new model, without --finetune-from", lambda options: options.finetune_from is None)
 _CONCEPTS = Mode("--concepts", lambda options: options.concepts is not None)
+_TEST = Mode("--test, notes that choose nothing else", lambda options: options.test is not None)
+_BOUNDED = Mode("--max-leak-rate", lambda options: options.max_leak_rate is not None)
 _FIXED = FOLDER_SETTINGS | {"min_documents"}  # by the first training
 _SECRET = Mode(
     "--private-vocabulary and --finetune-from", lambda o: o.private_vocabulary or o.finetune_from is not None
@@ -50,6 +54,9 @@ _SECRET = Mode(
     corpus_options.PATIENT_COLUMN,
     SET,
     SEED,
+    calibrate.RATE.but(only=(_TEST,), help="Share of notes that leak at most, such as 0.05, to prove on --test."),
+    calibrate.CONFIDENCE.but(only=(_BOUNDED,)),
+    calibrate.UNITS.but(only=(_BOUNDED,)),
     LISTS.but(help="TOML file: values always hidden and never; the model holds them in the clear."),
     Option("--finetune-from", file_path, metavar="DIR", help="Trained network to continue from, with its settings."),
     corpus_options.PROFILE.but(only=(_NEW,)),
@@ -141,6 +148,9 @@ def run(options: SimpleNamespace) -> None:
         check_annotations([one for split in corpus.splits.values() for one in split.documents])
     ):
         print(f"note: {line}", file=sys.stderr)
+    target = None if options.max_leak_rate is None else calibrate.read_target(options)
+    if target is not None and corpus.test is not None:
+        target.require_enough(corpus.test.documents)
     started, what = time.monotonic(), options.model or name
     with training_bar(f"training {what}") as step:
         card = train_model(
@@ -154,6 +164,23 @@ def run(options: SimpleNamespace) -> None:
             on_progress=step,
         )
     print_training(what, options.output, card, time.monotonic() - started)
+    if target is not None and corpus.test is not None:
+        _bound_leaks(options.output, corpus.test.documents, target, key)
+
+
+def _bound_leaks(folder: Path, documents: Sequence[Document], target: LeakTarget, key: bytes | None) -> None:
+    """Prove the leak rate of a new model on the test notes, and store the claim in its card."""
+    from crfdeid.model_card.calibration import calibrate as prove  # noqa: PLC0415
+    from crfdeid.model_card.calibration import store_claim  # noqa: PLC0415
+    from crfdeid.pipeline import load  # noqa: PLC0415
+
+    try:
+        done = prove(load(folder, key=key, concepts=False, evidence=False, members=False), documents, target)
+    except DataError as problem:
+        raise DataError(f"the model is written, without a claim: {problem}", path=folder) from None
+    card = store_claim(folder, done.claim)
+    calibrate.print_calibration(done, documents)
+    print(f"model: {folder}, digest {card['sha256']}", file=sys.stderr)
 
 
 def _concept_paths(options: SimpleNamespace) -> ConceptPaths | None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crfdeid.bio import phi_probabilities
-from crfdeid.documents import Document, positions_in, tokens_of
+from crfdeid.documents import Document, Span, positions_in, tokens_of
 from crfdeid.tagger import Tagger
+from features.tokenizer import Token
 from features.tokens import Sentence
 
 
@@ -68,9 +69,13 @@ def _by_token(values: Sequence[tuple[Sentence, np.ndarray]]) -> np.ndarray:
 
 def phi_tokens(document: Document) -> np.ndarray:
     """Mask of the tokens that share a character with a gold span: [N], bool."""
-    tokens = tokens_of(document)
-    is_phi = np.zeros(len(tokens), bool)
-    for span in document.spans:
+    return tokens_in(tokens_of(document), document.spans)
+
+
+def tokens_in(tokens: Sequence[Token], spans: Iterable[Span]) -> NDArray[np.bool_]:
+    """Mask of the tokens, N by place, that share a character with a span: [N], bool."""
+    inside = np.zeros(len(tokens), bool)
+    for span in spans:
         positions = positions_in(tokens, span)
-        is_phi[positions.start : positions.stop] = True
-    return is_phi
+        inside[positions.start : positions.stop] = True
+    return inside

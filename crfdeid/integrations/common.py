@@ -18,7 +18,7 @@ from crfdeid.model_card.pretrained import BUILT_IN_MODELS, find_model
 from crfdeid.pipeline import Deidentifier
 from crfdeid.redaction.redactor import Redactor
 from crfdeid.serialization import ModelFolder, verify
-from crfdeid.thresholds import threshold_in
+from crfdeid.thresholds import chosen_threshold
 from crfdeid.utils.files import read_bytes
 
 
@@ -44,16 +44,17 @@ class IntegratedModel:
         if not all(map(_is_file_name, self.files or ())):
             raise FormatError("a packed model with a file in another folder: it was not packed here")
 
-    def require_sensitivity(self) -> None:
-        """Check the policy's sensitivity against the model's card; a model that is not there is not looked for.
+    def require_threshold(self) -> None:
+        """Check the policy's sensitivity or leak rate against the model's card; a missing model is not looked for.
 
         Raises:
             DataError: the model is damaged.
-            UsageError: the card does not support the sensitivity.
+            UsageError: the card does not support it.
         """
-        model, sensitivity = self.redactor.model, self.redactor.policy.sensitivity
-        if isinstance(sensitivity, float) and (model in BUILT_IN_MODELS or (model and Path(str(model)).is_dir())):
-            threshold_in(read_card(find_model(model)), sensitivity)
+        model, policy = self.redactor.model, self.redactor.policy
+        asks = isinstance(policy.sensitivity, float) or policy.max_leak_rate is not None
+        if asks and (model in BUILT_IN_MODELS or (model and Path(str(model)).is_dir())):
+            chosen_threshold(read_card(find_model(model)), policy.sensitivity, policy.max_leak_rate)
 
     @cached_property
     def deidentifier(self) -> Deidentifier:

@@ -56,7 +56,7 @@ def make_component(
     """
     policy = Policy(sensitivity=sensitivity, consistent=consistent, accept_damaged=accept_damaged, markup=markup)
     found = IntegratedModel(Redactor(model, policy, concepts=True, evidence=True))
-    found.require_sensitivity()
+    found.require_threshold()
     return PhiComponent(found, name=name)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from crfdeid.io.journal import FailureEntry, NoteDone
 from crfdeid.io.records import Failure, NoteCounts
 from crfdeid.redaction.redactor import Redactor
-from crfdeid.thresholds import threshold_in
+from crfdeid.thresholds import VOIDS_CLAIM, LeakClaim, claim_in
 from crfdeid.utils.files import write_parts
 
 # Minimum number of notes for the warning that none has PHI: with fewer it may be chance.
@@ -161,8 +161,8 @@ def run_summary(
         seconds: duration of this run; a resumed run counts its own time alone.
     """
     description = redactor.folder.description
-    settings, sensitivity = description["settings"], redactor.sensitivity
-    redacts = redactor.policy.operators is not None
+    settings, sensitivity, policy = description["settings"], redactor.sensitivity, redactor.policy
+    redacts = policy.operators is not None
     parts = {description["model"], settings.get("deid"), *settings.get("members", ())}
     return {
         **command,
@@ -183,7 +183,8 @@ def run_summary(
         "model_kind": description["model"],
         "rules": not parts.isdisjoint({"rules", "hybrid"}),
         "sensitivity": sensitivity,
-        "threshold": None if sensitivity is None else threshold_in(card, sensitivity),
+        "threshold": redactor.threshold,
+        **({} if policy.max_leak_rate is None else {"leak_claim": claim_in(card, policy.max_leak_rate)._asdict()}),
         "drift_warnings": list(drift_warnings),
         "unsearched": [
             {"column": column, "why": why, "notes": notes, "file": file, "row": row}
@@ -198,7 +199,9 @@ def run_summary(
 def summary_lines(account: Mapping[str, Any]) -> Iterator[str]:
     """The summary as lines of text."""
     point, reaches = "the most probable tags", account["threshold"]
-    if reaches is not None:
+    if "leak_claim" in account:
+        point = f"threshold {reaches:g} for a leak rate of {account['leak_claim']['max_leak_rate']:g}"
+    elif reaches is not None:
         point = f"threshold {reaches:g} for a sensitivity of {account['sensitivity']:g}"
     rules = "with rules" if account["rules"] else "without rules"
     yield (
@@ -212,6 +215,8 @@ def summary_lines(account: Mapping[str, Any]) -> Iterator[str]:
         yield f"concepts left out, since they overlap hidden text: {_counts(account['concepts_left_out'])}"
     yield f"model: {account['model_folder']} ({account['model_kind']}, {rules}, SHA-256 {account['model'][:12]})"
     yield f"found by: {point}"
+    if "leak_claim" in account:
+        yield f"claim: {LeakClaim(**account['leak_claim'])}; void with: {VOIDS_CLAIM}"
     if "tokens" in account:
         yield f"encrypted: {_count(account['tokens'], 'value')}"
     if "kept" in account:
@@ -247,7 +252,10 @@ def _warnings(account: Mapping[str, Any]) -> Iterator[str]:
         yield f"  column '{one['column']}': {one['why']} in {_count(one['notes'], 'note')}, first in {first}"
     words, hidden = account.get("words", 0), account.get("words_hidden", 0)
     if hidden > _MUCH * words:
-        remedy = "" if account["threshold"] is None else "; with a lower --sensitivity, or none, less is hidden"
+        lower = (
+            "a model calibrated for a higher leak rate" if "leak_claim" in account else "a lower --sensitivity, or none"
+        )
+        remedy = "" if account["threshold"] is None else f"; with {lower}, less is hidden"
         yield (
             f"warning: {100 * hidden / words:.0f} % of the words were hidden ({hidden:,} of {words:,}): "
             f"read some results before you hand them on{remedy}"

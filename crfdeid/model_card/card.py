@@ -20,7 +20,7 @@ from crfdeid.errors import DataError
 from crfdeid.known_phi.lists import CustomLists
 from crfdeid.model_card.drift import DRIFT_PROFILE, is_profile
 from crfdeid.serialization import OPTIONAL_FILES, ModelFolder, open_model, update_metadata, verify
-from crfdeid.thresholds import THRESHOLDS, thresholds_problem
+from crfdeid.thresholds import LEAK_CLAIM, THRESHOLDS, claim_problem, thresholds_problem
 from crfdeid.utils.files import write_files
 from crfdeid.utils.json import RETRAIN, dump_with_checksum, fields_checksum, read_with_checksum
 from crfdeid.validation import shape_errors
@@ -60,6 +60,7 @@ _CARD = {
     "test?": _MEASURED,
     "thresholds": THRESHOLDS,
     "sensitivity?": float,  # the default, of built-in models
+    "leak_claim?": LEAK_CLAIM,  # of crfdeid.model_card.calibration
     "drift_profile": DRIFT_PROFILE,
     "model_sha256": str,
 }
@@ -116,7 +117,7 @@ def _problem(card: dict[str, Any]) -> str | None:
         return problem
     if not is_profile(card["drift_profile"]):
         return "drift_profile is not of notes"
-    return thresholds_problem(card["thresholds"])
+    return thresholds_problem(card["thresholds"]) or claim_problem(card.get("leak_claim"))
 
 
 def model_digest(folder: Path | ModelFolder) -> str:

@@ -11,7 +11,7 @@ from crfdeid.documents import CONCEPT
 from crfdeid.known_phi.lists import CustomLists
 from crfdeid.model_card.card import LISTS_FILE, read_saved_lists
 from crfdeid.serialization import ModelFolder, open_model
-from crfdeid.thresholds import usual_points
+from crfdeid.thresholds import VOIDS_CLAIM, LeakClaim, usual_points
 from crfdeid.utils.tables import markdown_table
 from features.languages import LANGUAGES
 
@@ -140,10 +140,20 @@ def render_card(folder: Path | ModelFolder, card: Mapping[str, Any] | None) -> s
         "## Operating points",
         *([_point_table(points)] if points else []),
         _POINTS.format(tokens=card["thresholds"]["dev"]["phi_tokens"]),
+        *([_claim(card["leak_claim"])] if "leak_claim" in card else []),
         "## What this does not say",
         _LIMITS,
     ]
     return "\n\n".join(parts)
+
+
+def _claim(stored: Mapping[str, Any]) -> str:
+    claim = LeakClaim(**stored)
+    return (
+        f"Claim, which `crfdeid redact --max-leak-rate {claim.max_leak_rate:g}` uses: with the threshold "
+        f"{claim.threshold:g} {claim}. It hides {claim.needless_per_1000:.1f} of 1,000 tokens that are no PHI. Void "
+        f"with: {VOIDS_CLAIM}."
+    )
 
 
 def _facts(model: ModelFolder, card: Mapping[str, Any] | None) -> str:

@@ -14,7 +14,7 @@ from crfdeid.known_phi.lists import CustomLists
 from crfdeid.markup import MARKUP_CHOICES, STRUCTURED_CHOICES
 from crfdeid.redaction.operators import OPERATORS, Operator
 from crfdeid.secrets import short_digest
-from crfdeid.validation import MOST_PROBABLE, Sensitivity, require_choice, require_sensitivity
+from crfdeid.validation import MOST_PROBABLE, Sensitivity, require_choice, require_number, require_sensitivity
 
 SURROGATE_VERSION = 3
 """Version of surrogates: another one writes others for the same secret, so that it resumes no run of this one."""
@@ -183,6 +183,8 @@ class Policy(UsesOperators):
         sensitivity: share of the PHI tokens to find, such as 0.997, which takes the threshold that finds it in the
             development notes; "none" for the most probable tags; None for the model's default, which only built-in
             models have.
+        max_leak_rate: share of notes that leak at most, such as 0.05, which takes the threshold of the model's claim
+            (`crfdeid calibrate`) in place of a sensitivity; None for none.
         consistent: mark a value that is found once wherever it recurs in its note.
         locale: the locale of surrogates, as Faker names it; None to guess it from each note.
         date_order: the order of day and month for surrogates of ambiguous dates: "dmy" or "mdy"; None for the locale's.
@@ -196,7 +198,7 @@ class Policy(UsesOperators):
         UnknownNameError: an unknown operator, order of dates or locale.
         SettingError: a locale without enough names, a sensitivity that is no fraction, or an unknown markup or
             treatment of structured fields.
-        OptionConflictError: a locale or order of dates without surrogates.
+        OptionConflictError: a locale or order of dates without surrogates, or a leak rate with a setting that voids it.
 
     Example:
         >>> Policy(sensitivity=0.997).name
@@ -205,6 +207,7 @@ class Policy(UsesOperators):
 
     operators: Operators | Mapping[str, str] | str | None = "label"
     sensitivity: Sensitivity = None
+    max_leak_rate: float | None = None
     consistent: bool = True
     locale: str | None = None
     date_order: str | None = None
@@ -218,6 +221,7 @@ class Policy(UsesOperators):
             object.__setattr__(self, "operators", Operators.of(self.operators))
         if self.sensitivity not in (None, MOST_PROBABLE):
             require_sensitivity(self.sensitivity)
+        self._require_claimed()
         check_date_order(self.date_order)
         require_choice(self, "markup", MARKUP_CHOICES)
         require_choice(self, "structured", STRUCTURED_CHOICES)
@@ -229,6 +233,23 @@ class Policy(UsesOperators):
             from crfdeid.redaction.surrogates.locales import locale_lists  # noqa: PLC0415  Faker takes long to import.
 
             locale_lists(self.locale)
+
+    def _require_claimed(self) -> None:
+        """Refuse settings that are not those under which a leak rate was proved, or that hide less."""
+        if self.max_leak_rate is None:
+            return
+        require_number(
+            "max_leak_rate", self.max_leak_rate, "a share between 0 and 1, such as 0.05", lambda v: 0 < v < 1
+        )
+        refused = {
+            "a sensitivity": self.sensitivity is not None,
+            "no document consistency": not self.consistent,
+            "values that are never hidden": self.lists is not None and bool(self.lists.allow),
+            "the operator keep": self.keeps,
+        }
+        for what, applies in refused.items():
+            if applies:
+                raise OptionConflictError(f"a leak rate was not proved with {what}: leave out one of the two")
 
     @property
     def operator_table(self) -> Operators | None:
@@ -246,6 +267,7 @@ class Policy(UsesOperators):
         return {
             "operators": None if operators is None else operators.to_list(),
             "sensitivity": self.sensitivity,
+            **({} if self.max_leak_rate is None else {"max_leak_rate": self.max_leak_rate}),
             "consistency": self.consistent,
             "locale": self.locale,
             "date_order": self.date_order,

@@ -38,7 +38,7 @@ from crfdeid.redaction.policy import Operators, Policy
 from crfdeid.redaction.redact import Recorded, Redaction, redact_by
 from crfdeid.secrets import KeyFiles, Keys
 from crfdeid.serialization import ModelFolder, has_private_vocabulary, open_model
-from crfdeid.thresholds import chosen_sensitivity, warn_of_low_ppv
+from crfdeid.thresholds import chosen_sensitivity, chosen_threshold, warn_of_low_ppv
 from crfdeid.utils.process import one_thread
 
 if TYPE_CHECKING:
@@ -182,8 +182,19 @@ class Redactor:
 
     @cached_property
     def sensitivity(self) -> float | None:
-        """The sensitivity of the policy, or the model's default; None for the most probable tags."""
+        """The sensitivity of the policy, or the model's default; None for the most probable tags, or a leak rate."""
+        if self.policy.max_leak_rate is not None:
+            return None
         return chosen_sensitivity(read_card(self.folder), self.policy.sensitivity)
+
+    @cached_property
+    def threshold(self) -> float | None:
+        """The threshold of the policy's leak rate or of the sensitivity; None for the most probable tags.
+
+        Raises:
+            UsageError: the model's card does not support it.
+        """
+        return chosen_threshold(read_card(self.folder), self.policy.sensitivity, self.policy.max_leak_rate)
 
     def pinned(self) -> Redactor:
         """Return the redactor for other processes: of a model at its absolute path, with its digest, computed once.
@@ -197,9 +208,9 @@ class Redactor:
         if self.model_sha256 is not None:
             return self
         here = find_model(self.model)
-        card = read_card(here)
-        if (sensitivity := chosen_sensitivity(card, self.policy.sensitivity)) is not None:
-            warn_of_low_ppv(card, sensitivity)
+        local = replace(self, model=here, find=None)
+        if local.threshold is not None and local.sensitivity is not None:  # an error here, and not on each worker
+            warn_of_low_ppv(read_card(here), local.sensitivity)
         return replace(self, model=here.path.absolute(), model_sha256=model_digest(here))
 
     def keyed_columns(self) -> Columns:
@@ -253,6 +264,7 @@ class Redactor:
             self.folder,
             key=(keys or self._keys()).vocabulary,
             sensitivity=self.policy.sensitivity,
+            max_leak_rate=self.policy.max_leak_rate,
             consistent=self.policy.consistent,
             lists=self.policy.lists,
             concepts=self.concepts,
@@ -443,7 +455,7 @@ class StartedRedactor:
         if self._reader is None or self._profile is None:
             return result
         measures = self._reader.measure(text, result.found)
-        raised = chosen_sensitivity(self.card, self.redactor.policy.sensitivity) is not None
+        raised = self.model.threshold is not None
         return replace(result, measures=measures, drift_warnings=drift_measures(self._profile, measures, raised=raised))
 
 

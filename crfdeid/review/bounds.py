@@ -139,6 +139,27 @@ def notes_to_read(
     return least + bisect_left(range(least, most), True, key=enough)
 
 
+def leaks_allowed(reviewed: int, bound: float, *, level: float = CONFIDENCE_LEVEL) -> int:
+    """The largest number of leaking notes among n that proves a bound: whose `upper_bound` is not above it.
+
+    Args:
+        reviewed: the notes, n, drawn at random.
+        bound: the share of leaking notes to prove, a fraction.
+        level: the confidence.
+
+    Returns:
+        -1 where n notes are too few, also without a leak.
+
+    Example:
+        >>> leaks_allowed(298, 0.01), leaks_allowed(299, 0.01), leaks_allowed(300, 0.05)
+        (-1, 0, 8)
+    """
+    from scipy.stats import binom  # noqa: PLC0415
+
+    leaking = int(binom.ppf(1 - level, reviewed, bound))  # the first with a tail of at least 1 - level
+    return leaking if binom.cdf(leaking, reviewed, bound) <= 1 - level else leaking - 1
+
+
 def _check(reviewed: int, leaking: int, recall: float, total: int | None) -> None:
     if not 0 <= leaking <= min(reviewed, MOST_LEAKING):
         raise SettingError(
