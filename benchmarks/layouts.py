@@ -10,12 +10,13 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import accumulate, cycle, islice, zip_longest
+from itertools import cycle, islice, zip_longest
 from pathlib import Path
 from typing import TypeVar
 
 import regex
 
+from crfdeid.augmentation import with_edits
 from crfdeid.documents import Document, Span
 from crfdeid.label_schemes import CONTACT, DATE, ID, NAME, TO_GROUP, TO_SEVEN
 from crfdeid.redaction.surrogates import guess_locale
@@ -37,21 +38,6 @@ _FULL_NAME = regex.compile(r"\p{Lu}\p{Ll}[\p{L}'’.-]*(?: [\p{L}'’.-]+)* [\p{
 _LEAST_WORDS = 8
 _ADDRESSES = {"LOCATION", "STREET", "CALLE", "GEOGRAPHIC_LOCATION"}
 _STOP = regex.compile(r"\.(?=[^\S\n]*(?:\n|\Z))")
-
-
-def rewritten(document: Document, pieces: Sequence[str]) -> Document:
-    """Replace each character of a document by a piece of text, and move its spans."""
-    offsets = [0, *accumulate(map(len, pieces))]
-    spans = tuple(Span(offsets[start], offsets[end], label) for start, end, label in document.spans)
-    return replace(document, text="".join(pieces), spans=spans, pretokenized=None)
-
-
-def edited(document: Document, edits: Iterable[tuple[int, int, str]]) -> Document:
-    """Replace ranges of a note's text, none of which overlap, and move its spans."""
-    pieces = list(document.text)
-    for start, end, new in edits:
-        pieces[start:end] = [new, *[""] * (end - start - 1)]
-    return rewritten(document, pieces)
 
 
 def fields(document: Document) -> Iterator[tuple[int, int, int]]:
@@ -83,7 +69,7 @@ def with_separator(document: Document, separator: str, *, joined: bool = False, 
     if not stops:
         found = (match.span() for match in _STOP.finditer(document.text))
         edits += [(start, end, "") for start, end in found if _is_outside(document, start, end)]
-    return edited(document, edits)
+    return with_edits(document, edits)
 
 
 def on_one_line(document: Document) -> Document:
@@ -93,12 +79,12 @@ def on_one_line(document: Document) -> Document:
         >>> on_one_line(Document("1", "Nombre: Ana\\nCP: 28999")).text
         'Nombre: Ana CP: 28999'
     """
-    return edited(document, _line_ends(document, " "))
+    return with_edits(document, _line_ends(document, " "))
 
 
 def without_fields(document: Document) -> Document:
     """Remove the names of fields."""
-    return edited(document, [(start, after, "") for start, _, after in fields(document)])
+    return with_edits(document, [(start, after, "") for start, _, after in fields(document)])
 
 
 def wrapped(document: Document, width: int) -> Document:
@@ -112,7 +98,7 @@ def wrapped(document: Document, width: int) -> Document:
             edits.append((last_end, word.start(), "\n"))
             line_start = word.start()
         last_end = word.end()
-    return edited(document, edits)
+    return with_edits(document, edits)
 
 
 def _line_ends(document: Document, new: str) -> Iterator[tuple[int, int, str]]:

@@ -51,7 +51,7 @@ from typing import NamedTuple
 
 import regex
 from common import add_corpus, chosen_corpus, make_parser
-from layouts import LAYOUTS, Change, identifies, prose, rewritten
+from layouts import LAYOUTS, Change, identifies, prose
 from leaks import is_left
 from short_texts import covered
 from tabulate import tabulate
@@ -63,6 +63,7 @@ from crfdeid.augmentation import (
     in_capitals,
     in_small_letters,
     parse_copy_kinds,
+    with_pieces,
     without_accents,
 )
 from crfdeid.cli import main as crfdeid_command
@@ -87,11 +88,11 @@ _WORD = regex.compile(r"\w+")
 
 
 def decomposed(document: Document) -> Document:
-    return rewritten(document, [unicodedata.normalize("NFD", character) for character in document.text])
+    return with_pieces(document, [unicodedata.normalize("NFD", character) for character in document.text])
 
 
 def unbroken(document: Document) -> Document:
-    return rewritten(document, document.text.replace(" ", "\u00a0"))
+    return with_pieces(document, document.text.replace(" ", "\u00a0"))
 
 
 def with_marks(document: Document) -> Document:
@@ -99,7 +100,7 @@ def with_marks(document: Document) -> Document:
     pieces = list(document.text)
     for word in re.finditer(r"\w{4,}", document.text):
         pieces[word.start() + 1] += "\u200b"
-    return rewritten(document, pieces)
+    return with_pieces(document, pieces)
 
 
 TEXTS: Mapping[str, Callable[[Document], Document]] = {

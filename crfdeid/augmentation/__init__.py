@@ -6,6 +6,7 @@ layout. Copies of notes teach it these forms. A copy has its note's id and no ot
 documents per word are unchanged. A fixed seed makes the copies the same for every run and model.
 
 rewrites.py  letters (small, capital, without accents), and surrogates in place of values, for small corpora
+perturbations.py  all rewrites by which `crfdeid evaluate --perturb` measures a model, and those for it alone
 layout.py    separators, field names, lines, and values in sentences of the language packs; note_fields.py  their parts
 """
 
@@ -21,7 +22,9 @@ from crfdeid.augmentation.rewrites import (
     in_capitals,
     in_small_letters,
     in_small_letters_without_accents,
+    with_edits,
     with_other_values,
+    with_pieces,
     without_accents,
 )
 from crfdeid.corpora.splits import Split
@@ -37,7 +40,9 @@ __all__ = [
     "in_small_letters",
     "in_small_letters_without_accents",
     "parse_copy_kinds",
+    "with_edits",
     "with_other_values",
+    "with_pieces",
     "without_accents",
 ]
 

@@ -51,6 +51,10 @@ class LayoutRewriter:
         is_wrapped = layout is LayoutRewriter._unchanged or self._random.random() < _SHARE_WRAPPED
         return _cut_at_lines(self._wrapped(copy) if is_wrapped else copy)
 
+    def wrap(self, document: Document) -> Document | None:
+        """A copy with its lines broken at a random width; None for a note whose tokens came with the data."""
+        return None if document.pretokenized is not None else _cut_at_lines(self._wrapped(document))
+
     # Layouts: each gives the parts of the copy.
 
     def _separated(self, note: NoteFields) -> Iterator[MarkedText]:

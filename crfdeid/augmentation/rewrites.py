@@ -14,13 +14,14 @@ from __future__ import annotations
 import random
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import accumulate
 from types import MappingProxyType
 
 from crfdeid.corpora.marked_text import MarkedText, join_parts, labelled
-from crfdeid.documents import Document, merge
+from crfdeid.documents import PHI, Document, Span, merge
 from crfdeid.errors import DataError
 from crfdeid.redaction.redact import redact
 from features.tokenizer import Token
@@ -42,12 +43,12 @@ def in_small_letters(document: Document) -> Document:
         >>> in_small_letters(Document("1", "Dr. Muñoz")).text
         'dr. muñoz'
     """
-    return _by_character(document, str.lower)
+    return by_character(document, str.lower)
 
 
 def in_capitals(document: Document) -> Document:
     """The note in upper case; letters that become two, such as ß, stay."""
-    return _by_character(document, str.upper)
+    return by_character(document, str.upper)
 
 
 def without_accents(document: Document) -> Document:
@@ -57,7 +58,7 @@ def without_accents(document: Document) -> Document:
         >>> without_accents(Document("1", "Dr. Muñoz, Málaga")).text
         'Dr. Munoz, Malaga'
     """
-    return _by_character(document, _bare)
+    return by_character(document, _bare)
 
 
 def in_small_letters_without_accents(document: Document) -> Document:
@@ -80,7 +81,40 @@ REWRITES: Mapping[frozenset[str], tuple[Rewrite, ...]] = MappingProxyType(
 """Rewrites by kinds of spelling; copies use them in rotation."""
 
 
-def _by_character(document: Document, change: Callable[[str], str]) -> Document:
+Edit = tuple[int, int, str]
+"""Start and end of a range of a note's text, and the text in its place."""
+
+
+def with_edits(document: Document, edits: Iterable[Edit]) -> Document:
+    """A note with ranges of its text replaced, none of which overlap, and its spans moved.
+
+    A span that begins or ends inside a range begins or ends after the new text. The tokens that came with the data, if
+    any, are dropped.
+
+    Example:
+        >>> from crfdeid.documents import Span
+        >>> with_edits(Document("1", "by Dr. Quill", (Span(7, 12, "DOCTOR"),)), [(6, 7, ""), (7, 8, "qu")]).spans
+        (Span(start=6, end=12, label='DOCTOR'),)
+    """
+    pieces = list(document.text)
+    for start, end, new in edits:
+        pieces[start:end] = [new, *[""] * (end - start - 1)]
+    return with_pieces(document, pieces)
+
+
+def with_pieces(document: Document, pieces: Sequence[str]) -> Document:
+    """A note with a piece of text in place of each character, and the spans of all layers moved."""
+    offsets = [0, *accumulate(map(len, pieces))]
+    layers = {
+        name: tuple(Span(offsets[start], offsets[end], label) for start, end, label in document.layer(name))
+        for name in document.annotated
+    }
+    return replace(
+        document, text="".join(pieces), spans=layers.pop(PHI, ()), layers=layers, pretokenized=None, evidence={}
+    )
+
+
+def by_character(document: Document, change: Callable[[str], str]) -> Document:
     """A note with each character mapped to one character, so that offsets stay; what would become two stays."""
 
     @cache

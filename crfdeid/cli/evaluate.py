@@ -7,18 +7,24 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from crfdeid.augmentation.perturbations import PERTURBATIONS, parse_perturbations
 from crfdeid.cli import corpus_options
 from crfdeid.cli import options as shared
+from crfdeid.cli.limits import FAILED, LIMITS, judge, parse_limits
 from crfdeid.cli.shell import Argument, Mode, Option, choice, command, file_path, names
 from crfdeid.corpora.common import same_notes
-from crfdeid.documents import Document
-from crfdeid.errors import UnknownNameError, UsageError, shorten_list
+from crfdeid.corpora.tool_output import TOOLS, read_tool_output
+from crfdeid.documents import CONCEPT, Document
+from crfdeid.errors import OptionConflictError, UnknownNameError, UsageError, shorten_list
+from crfdeid.label_schemes import map_types
 from crfdeid.utils.tables import markdown_table
 
 if TYPE_CHECKING:
     from crfdeid.evaluation import Averages, Counts, Predictions, Scores
+    from crfdeid.evaluation.perturbed import PerturbedRecall, WorstNote
+    from crfdeid.evaluation.tokens import Proportion
     from crfdeid.pipeline import Deidentifier
 
 SCORE_MODES = ("strict", "relaxed", "token", "binary", "i2b2", "meddocan", "tab")
@@ -47,19 +53,49 @@ _PREDICTED = Mode("--predicted", lambda options: options.predicted is not None)
     corpus_options.TYPES.but(only=(_PHI,)),
     shared.SENSITIVITY.but(only=(_BY_MODEL,)),
     shared.LISTS.but(only=(_BY_MODEL,)),
+    Option(
+        "--perturb",
+        parse_perturbations,
+        only=(_BY_MODEL, _PHI),
+        metavar="KINDS",
+        help=f"Score rewritten notes too: {', '.join(PERTURBATIONS)}, several with commas, or all.",
+    ),
+    Option(
+        "--fail-under",
+        parse_limits,
+        only=(_PHI,),
+        metavar="LIMITS",
+        help=f"End with code {FAILED} below or above a limit, such as recall=0.98,leaks=0.1; "
+        f"{', '.join(f'{name} {text}' for name, (text, _) in LIMITS.items())}.",
+    ),
     shared.OUTPUT.but(required=False, help="New file, NAME.html, for a page with the errors in the notes."),
     shared.JSON,
     choice(
         "--predicted-format",
-        corpus_options.FORMATS,
+        (*corpus_options.FORMATS, *TOOLS),
         only=(_PREDICTED,),
         rare=True,
         metavar="FORMAT",
-        help="Format of --predicted; default: that of --format.",
+        help=f"Format of --predicted; also {', '.join(TOOLS)}, of other tools; default: that of --format.",
+    ),
+    Option(
+        "--spans-key",
+        only=(_PREDICTED, _PHI),
+        rare=True,
+        metavar="KEY",
+        help="Key of the spans in the JSON of another tool; default: the tool's.",
     ),
     shared.NO_CONSISTENCY.but(only=(_BY_MODEL,)),
     shared.KEY_FILE.but(only=(_BY_MODEL,)),
     shared.LIMIT.but(rare=True),
+    Option(
+        "--concepts",
+        file_path,
+        only=(_PHI,),
+        rare=True,
+        metavar="PATH",
+        help="The notes with concepts marked, to count those hidden by mistake; default: a layer of NOTES.",
+    ),
     corpus_options.IGNORE_TYPES.but(only=(_CONCEPTS,)),
     Option(
         "--exclude-regions",
@@ -70,39 +106,35 @@ _PREDICTED = Mode("--predicted", lambda options: options.predicted is not None)
         "without them.",
     ),
     details="docs/reference/metrics.md describes the scores.",
-    examples=("crfdeid evaluate model/ notes/", "crfdeid evaluate --predicted found/ notes/ --mode strict,i2b2"),
+    examples=(
+        "crfdeid evaluate model/ notes/ --perturb all",
+        "crfdeid evaluate --predicted found/ notes/ --mode strict,i2b2",
+    ),
 )
-def run(options: SimpleNamespace) -> None:
-    """Print the scores."""
+def run(options: SimpleNamespace) -> int:
+    """Print the scores; return 0, or `FAILED` where a limit of --fail-under is not kept."""
     from crfdeid.cli.review import write_page  # noqa: PLC0415
     from crfdeid.corpora.check import check_annotations  # noqa: PLC0415
-    from crfdeid.corpora.layers import exclude_regions, read_excluded_regions  # noqa: PLC0415
-    from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
-    modes, sides = _modes_of(options), ("NOTES", "MODEL" if options.predicted is None else "--predicted")
+    modes = _modes_of(options)
     if len(options.paths) != 1 + (options.predicted is None):
         raise UsageError("expected MODEL and NOTES, or --predicted and NOTES (--help)")
+    if "perturbed" in (options.fail_under or ()) and options.perturb is None:
+        raise OptionConflictError("--fail-under perturbed is for --perturb: leave it out, or give --perturb all")
     notes = file_path(options.paths[-1])
     if options.output is not None:
         shared.require_new_file(options.output, {"NOTES": notes, "--predicted": options.predicted})
-    gold = _read(options, notes, options.format)[: options.limit]
-    model = None
-    if options.predicted is None:
-        one_thread()
-        model = shared.load_model(options, options.paths[0], concepts=options.layer == "concepts", evidence=False)
-        predicted = _predict(model, options, gold)
-    else:
-        predicted = _read(options, options.predicted, options.predicted_format or options.format)
-        if options.limit is not None:
-            wanted = {document.id for document in gold}
-            predicted = [document for document in predicted if document.id in wanted]
-    predictions = same_notes(gold, predicted, sides=sides, doing="score")
+    gold = _read(options, notes, options.format)
+    model, predictions = _predictions(options, gold)
+    gold = gold[: options.limit]
     issues = check_annotations(gold)
     described = () if options.json else corpus_options.describe_check(issues)
     for note in (*_remarks(options, modes, gold, predictions), *described):
         print(f"note: {note}", file=sys.stderr)
     tables = {mode: list(score_rows(mode, gold, predictions)) for mode in modes}
     if options.exclude_regions is not None:
+        from crfdeid.corpora.layers import exclude_regions, read_excluded_regions  # noqa: PLC0415
+
         seen = exclude_regions(gold, predictions, read_excluded_regions(options.exclude_regions, gold))
         tables |= {f"{mode}, without excluded regions": list(score_rows(mode, *seen)) for mode in modes}
     if options.output is not None:
@@ -110,12 +142,116 @@ def run(options: SimpleNamespace) -> None:
 
         tagger = None if model is None else model.tagger
         write_page(options.output, comparison_notes(gold, predictions), GOLD, tagger=tagger)
+    lost = _lost_concepts(options, gold, predictions)
+    perturbed = [] if model is None or options.perturb is None else _perturbed(model, options, gold, predictions)
     if options.json:
         scores = {mode: {row.name: dict(row.data) for row in rows} for mode, rows in tables.items()}
         checked = {"annotations": [issue.to_dict() for issue in issues]} if issues else {}
-        print(json.dumps(scores | checked))
+        print(json.dumps(scores | checked | _further_data(lost, perturbed)))
     else:
-        print("\n\n".join(render_table(name, rows) for name, rows in tables.items()))
+        further = _further_tables(lost, perturbed)
+        print("\n\n".join([*(render_table(name, rows) for name, rows in tables.items()), *further]), flush=True)
+    return judge(options.fail_under, gold, predictions, perturbed)
+
+
+def _predictions(options: SimpleNamespace, gold: Sequence[Document]) -> tuple[Deidentifier | None, Predictions]:
+    """The model, unless there are predictions, and the predicted spans of the first notes (--limit) by their ids."""
+    from crfdeid.utils.process import one_thread  # noqa: PLC0415
+
+    model, wanted = None, gold[: options.limit]
+    if options.predicted is None:
+        one_thread()
+        model = shared.load_model(options, options.paths[0], concepts=options.layer == "concepts", evidence=False)
+        predicted = _predict(model, options, wanted)
+    else:
+        predicted = _read_predicted(options, gold)
+        if options.limit is not None:
+            ids = {document.id for document in wanted}
+            predicted = [document for document in predicted if document.id in ids]
+    sides = ("NOTES", "MODEL" if model is not None else "--predicted")
+    return model, same_notes(wanted, predicted, sides=sides, doing="score")
+
+
+def _read_predicted(options: SimpleNamespace, gold: Sequence[Document]) -> list[Document]:
+    """The notes of --predicted with their spans."""
+    form = options.predicted_format or options.format
+    if options.spans_key is None and form not in TOOLS:
+        return _read(options, options.predicted, form)
+    if options.layer != "phi":
+        raise OptionConflictError(f"--predicted-format {form} is for --layer phi: leave it out")
+    tool = form if form in TOOLS else "spans"
+    found = read_tool_output(shared.require_path(options.predicted), gold, tool=tool, spans_key=options.spans_key)
+    return map_types(found, options.types)
+
+
+def _lost_concepts(
+    options: SimpleNamespace, gold: Sequence[Document], predictions: Predictions
+) -> dict[str, Proportion]:
+    """The concepts hidden by mistake, by type; none without annotated concepts."""
+    from crfdeid.corpora.layers import read_concepts, select_layer  # noqa: PLC0415
+    from crfdeid.evaluation.tokens import hidden_concepts  # noqa: PLC0415
+
+    if options.layer != "phi":
+        return {}
+    if options.concepts is not None:
+        marked, _ = read_concepts(options.concepts, ignored_types=corpus_options.ignored_types(None))
+        ids = {document.id for document in gold}
+        marked = [document for document in marked if options.limit is None or document.id in ids]
+    else:
+        gold = [document for document in gold if CONCEPT in document.layers]
+        marked = [select_layer(document, CONCEPT) for document in gold]
+    concepts = same_notes(gold, marked, sides=("NOTES", "--concepts"), doing="count")
+    return hidden_concepts(gold, concepts, {document.id: predictions[document.id] for document in gold})
+
+
+def _perturbed(
+    model: Deidentifier, options: SimpleNamespace, gold: Sequence[Document], predictions: Predictions
+) -> list[PerturbedRecall]:
+    from crfdeid.evaluation.perturbed import score_perturbations  # noqa: PLC0415
+
+    return score_perturbations(model.annotate_documents, gold, predictions, options.perturb)
+
+
+def _further_data(lost: Mapping[str, Proportion], perturbed: Sequence[PerturbedRecall]) -> dict[str, Any]:
+    """The concepts hidden by mistake and the scores of rewritten notes for JSON."""
+    from crfdeid.evaluation.perturbed import worst_notes  # noqa: PLC0415
+
+    data: dict[str, Any] = {}
+    if lost:
+        data["concepts hidden"] = {label: share.to_dict() for label, share in lost.items()}
+    if perturbed:
+        worst = [{"id": one.id, "rewrite": one.rewrite, "lost": one.lost} for one in worst_notes(perturbed)]
+        data["perturbed"] = {"rewrites": [score.to_dict() for score in perturbed], "worst": worst}
+    return data
+
+
+def _further_tables(lost: Mapping[str, Proportion], perturbed: Sequence[PerturbedRecall]) -> Iterator[str]:
+    """Tables of the concepts hidden by mistake, and of rewritten notes with the worst of them."""
+    from crfdeid.evaluation.perturbed import worst_notes  # noqa: PLC0415
+
+    if lost:
+        counts = [(name, share.count, share.total) for name, share in lost.items()]
+        counts.append(("all", sum(count for _, count, _ in counts), sum(total for _, _, total in counts)))
+        rows = [[name, count, total, f"{100 * count / max(total, 1):.2f}"] for name, count, total in counts]
+        yield markdown_table(["concepts hidden by mistake", "hidden", "of", "%"], rows)
+    if perturbed:
+        rows = []
+        for one in perturbed:
+            interval = f"{100 * one.low:+.2f} to {100 * one.high:+.2f}"
+            recall = [f"{100 * share:.2f}" for share in (one.before, one.after)]
+            rows.append(
+                [one.rewrite, one.notes, one.tokens, *recall, f"{100 * (one.after - one.before):+.2f}", interval]
+            )
+        head = ["rewritten notes", "notes", "PHI tokens", "R before", "R after", "change", "95 % interval"]
+        yield markdown_table(head, rows)
+        worst = [[one.id, one.rewrite, *_recalls(one)] for one in worst_notes(perturbed)]
+        if worst:
+            yield markdown_table(["worst notes", "rewrite", "found before", "found after"], worst)
+
+
+def _recalls(note: WorstNote) -> Iterator[str]:
+    for one in (note.before, note.after):
+        yield f"{one.found} of {one.tokens}"
 
 
 def _modes_of(options: SimpleNamespace) -> Sequence[str]:
@@ -140,7 +276,6 @@ def _read(options: SimpleNamespace, path: Path, form: str) -> list[Document]:
 def _predict(model: Deidentifier, options: SimpleNamespace, gold: Sequence[Document]) -> list[Document]:
     """The notes with the spans that the model finds in their texts."""
     from crfdeid.corpora.layers import select_layer  # noqa: PLC0415
-    from crfdeid.label_schemes import map_types  # noqa: PLC0415
 
     annotated = list(model.annotate_documents(gold))
     if options.layer == "concepts":

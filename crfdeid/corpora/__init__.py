@@ -4,6 +4,7 @@
     i2b2_2014.py   one XML file per document, standoff    conll.py       columns: token first, tag last
     jsonl.py       one JSON object per line                asq_phi.py     ===QUERY=== blocks (read only)
     i2b2_2010.py   texts and .con files of concepts       label_studio.py, doccano.py, xmi.py   annotation tools
+    tool_output.py spans of other tools, to be scored
     tab.py         Text Anonymization Benchmark
     common.py      helpers of the formats                 markup.py      helpers of the XML formats
     layers.py      PHI and concepts in one corpus, and regions excluded from scores

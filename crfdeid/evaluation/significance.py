@@ -162,21 +162,31 @@ def bootstrap_f1(counts: _CountArray, *, samples: int = 10_000, seed: int = 0) -
     Reference:
         Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapter 13; Koehn 2004 (EMNLP), for paired systems.
     """
+    return bootstrap_ratios(_terms(counts), samples=samples, seed=seed)
+
+
+def bootstrap_ratios(terms: _FloatArray, *, samples: int = 10_000, seed: int = 0) -> _FloatArray:
+    """A ratio of sums over documents, on resampled corpora; draws, errors and result as of `bootstrap_f1`.
+
+    Args:
+        terms: numerator and denominator of each document: [N, ..., 2].
+        samples: number of corpora drawn.
+        seed: of the draws.
+    """
     if samples < 1:
         raise SettingError(f"samples {samples}: at least 1 is needed")
-    n = len(counts)
+    n = len(terms)
     if not n:
         raise EmptyInputError("no documents to draw from: intervals need at least one")
-    terms = _terms(counts)
     columns = terms.reshape(n, -1)
-    f1 = np.empty((samples, *terms.shape[1:-1]))
+    ratios = np.empty((samples, *terms.shape[1:-1]))
     rng = np.random.default_rng(seed)
     for start, stop in _chunks(samples, n):
         drawn = rng.integers(n, size=(stop - start, n)) + n * np.arange(stop - start)[:, None]
         times = np.bincount(drawn.ravel(), minlength=drawn.size).reshape(drawn.shape)  # [rows, n]
         sums = times.astype(np.float64) @ columns
-        f1[start:stop] = _fractions(sums.reshape(-1, *terms.shape[1:]))
-    return f1
+        ratios[start:stop] = _fractions(sums.reshape(-1, *terms.shape[1:]))
+    return ratios
 
 
 def percentile_interval(values: _FloatArray, *, level: float = 0.05) -> tuple[_FloatArray, _FloatArray]:

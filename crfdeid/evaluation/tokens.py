@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from crfdeid.bio import OUTSIDE
-from crfdeid.documents import PHI, Document, LabelledSentence, Span, positions_in, tokens_of
+from crfdeid.documents import PHI, Document, LabelledSentence, Span, overlapping, positions_in, tokens_of
 from crfdeid.evaluation.entities import Predictions, Scores, pair_up, scores_from_totals
 from crfdeid.label_schemes import BINARY
 from crfdeid.tagger import VocabularyProbe
@@ -190,6 +190,34 @@ def leaks_by_type(gold: Sequence[Document], predictions: Predictions) -> dict[st
     total = _totals((right, count) for (right, _), count in pairs.items())
     missed = _totals((right, count) for (right, found), count in pairs.items() if not found)
     return {label: Proportion(missed[label], total[label]) for label in sorted(total)}
+
+
+def hidden_concepts(
+    gold: Sequence[Document], concepts: Mapping[str, Sequence[Span]], predictions: Predictions
+) -> dict[str, Proportion]:
+    """The share of each type's concepts that a predicted span touches by mistake: clinical words lost to redaction.
+
+    Concepts that touch gold PHI are not counted: they are hidden rightly.
+
+    Args:
+        gold: the documents with their PHI.
+        concepts: the concepts of each, by its id.
+        predictions: the predicted PHI of each.
+
+    Example:
+        >>> note = Document("1", "Dr. Doe: aspirin", (Span(4, 7, "DOCTOR"),))
+        >>> hidden_concepts([note], {"1": [Span(9, 16, "DRUG")]}, {"1": [Span(9, 16, "PATIENT")]})
+        {'DRUG': Proportion(count=1, total=1)}
+    """
+    total: Counter[str] = Counter()
+    hidden: Counter[str] = Counter()
+    for document, spans in pair_up(gold, predictions):
+        own = concepts[document.id]
+        rightly = set(overlapping(own, document.spans))
+        counted = [span for span in own if span not in rightly]
+        total.update(span.label for span in counted)
+        hidden.update(span.label for span in overlapping(counted, spans))
+    return {label: Proportion(hidden[label], total[label]) for label in sorted(total)}
 
 
 def words_only_phi(sentences: Iterable[LabelledSentence]) -> list[str]:

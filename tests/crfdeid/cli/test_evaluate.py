@@ -202,3 +202,76 @@ def test_concepts_are_scored_again_without_excluded_regions(tmp_path: Path, caps
 def test_options_of_the_other_layer_are_refused(arguments: list[str], paths: tuple[str, str]) -> None:
     error = UnknownNameError if "--mode" in arguments else OptionConflictError
     assert type(error_of("evaluate", paths[0], "--predicted", paths[1], *arguments)) is error
+
+
+def test_limits_that_are_not_kept_end_with_code_3(paths: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["evaluate", paths[0], "--predicted", paths[1], "--fail-under"]
+    assert main([*command, "recall=0.8,precision=1,f1=0.5,leaks=0.5"]) == 0
+    capsys.readouterr()
+    assert main([*command, "recall=0.81,leaks=0.4,f1=0.1"]) == 3
+    *_, line = capsys.readouterr().err.splitlines()
+    assert all(text in line for text in ("recall 0.8", "0.81", "leaks 0.5", "0.4"))
+    assert "f1" not in line
+    assert main([*command, "recall=0.81", "--json"]) == 3
+    json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("limits", ["speed=1", "recall", "recall=2", "recall=0.9,recall=0.8", "perturbed=0.5", ""])
+def test_other_limits_are_refused(limits: str, paths: tuple[str, str]) -> None:
+    assert main(["evaluate", paths[0], "--predicted", paths[1], "--fail-under", limits]) == 2
+
+
+def test_rewritten_notes_are_scored_and_the_worst_named_by_id(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    notes = [
+        Document(f"note-{i}", f"Seen by Dr. Quill{i} on 03/1{i}/2031.", (Span(12, 18, "DOCTOR"), Span(22, 32, "DATE")))
+        for i in range(6)
+    ]
+    command = ["evaluate", "rules", str(write(tmp_path, notes)), "--perturb", "dates,case,glued"]
+    assert main([*command, "--json"]) == 0
+    scores = json.loads(capsys.readouterr().out)["perturbed"]
+    rows = {row["rewrite"]: row for row in scores["rewrites"]}
+    assert {"small letters", "capitals", "glued values", "dates in another form"} == rows.keys()
+    assert all(row["notes"] == 6 and 0 <= row["after"] <= 1 for row in rows.values())
+    assert all(row["low"] <= row["after"] - row["before"] <= row["high"] for row in rows.values())
+    lowest = min(row["after"] for row in rows.values())
+    assert {one["id"] for one in scores["worst"]} <= {note.id for note in notes}
+    assert main([*command, "--fail-under", f"perturbed={lowest}"]) == 0
+    assert main([*command, "--fail-under", f"perturbed={min(lowest + 0.01, 1)}"]) == (3 if lowest < 1 else 0)
+    printed = capsys.readouterr()
+    assert "Quill" not in printed.out + printed.err
+    assert main([*command[:-1], "spelling"]) == 2
+
+
+def test_concepts_hidden_by_mistake_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text, name = "Dr. Rose gave aspirin for Rose syndrome", Span(4, 8, "DOCTOR")
+    concepts = (Span(14, 21, "DRUG"), Span(26, 39, "PROBLEM"), Span(4, 8, "PROBLEM"))
+    layered = Document("1", text, (name,), layers={"concept": concepts})
+    plain = Document("1", text, (name,))
+    found = str(write(tmp_path / "found", [Document("1", text, (name, Span(26, 30, "DOCTOR")))], "brat"))
+    expected = {"DRUG": (0, 1), "PROBLEM": (1, 1)}
+    apart = str(write(tmp_path / "concepts", [Document("1", text, concepts)]))
+    for notes, more in ((layered, []), (plain, ["--concepts", apart])):
+        path = str(write(tmp_path / str(len(more)), [notes]))
+        assert main(["evaluate", path, "--predicted", found, "--json", *more]) == 0
+        hidden = json.loads(capsys.readouterr().out)["concepts hidden"]
+        assert {label: (one["count"], one["total"]) for label, one in hidden.items()} == expected
+
+
+def test_the_output_of_another_tool_is_scored(paths: tuple[str, str], tmp_path: Path, capsys) -> None:
+    records = [[{"start": 8, "end": 11, "entity_type": "DOCTOR"}, {"start": 19, "end": 24, "entity_type": "DATE"}], []]
+    (tmp_path / "tool.json").write_text(json.dumps(records))
+    (tmp_path / "keys.jsonl").write_text("\n".join(json.dumps({"found": one}) for one in records))
+    outputs = [
+        ["--predicted", str(tmp_path / "tool.json"), "--predicted-format", "presidio"],
+        ["--predicted", str(tmp_path / "keys.jsonl"), "--spans-key", "found"],
+        ["--predicted", paths[1]],
+    ]
+    printed = []
+    for output in outputs:
+        assert main(["evaluate", paths[0], *output, "--json"]) == 0
+        printed.append(capsys.readouterr().out)
+    assert printed[0] == printed[1] == printed[2]
+    assert main(["evaluate", paths[0], *outputs[0], "--layer", "concepts"]) == 2
+    assert main(["evaluate", paths[0], "--predicted", str(tmp_path / "missing"), "--spans-key", "found"]) == 2
