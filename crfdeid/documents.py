@@ -6,7 +6,7 @@ import hashlib
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any, NamedTuple, TypeVar, final
 
 from crfdeid.errors import MismatchError, SpanError
@@ -20,6 +20,9 @@ PHI = "phi"
 
 CONCEPT = "concept"
 """Annotation layer of medical concepts, such as problems, treatments and tests."""
+
+DOUBT = "doubt"
+"""Annotation layer of tokens that may be PHI or not: models learn nothing from them (`crfdeid.silver`)."""
 
 
 class Span(NamedTuple):
@@ -272,6 +275,18 @@ class LabelledSentence:
         """Return the tags of an annotation layer, `PHI` or another, contradictory ones too."""
         _require_annotated(self._tagged, name)
         return self.tags if name == PHI else self.layers[name]
+
+    def certain(self) -> list[range]:
+        """Return the positions of the tokens between those in `DOUBT`.
+
+        Example:
+            >>> sentence = Sentence.from_words(["Dr", "Doe", "saw", "Ann"])
+            >>> LabelledSentence(sentence, ("O",) * 4, layers={DOUBT: ("O", "B-DOUBT", "O", "O")}).certain()
+            [range(0, 1), range(2, 4)]
+        """
+        doubt = self.layers.get(DOUBT, ())
+        edges = [-1, *(i for i, tag in enumerate(doubt) if tag != "O"), len(self.tags)]
+        return [range(before + 1, after) for before, after in pairwise(edges) if after - before > 1]
 
 
 def lone_surrogate(text: str) -> int | None:

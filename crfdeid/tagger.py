@@ -79,9 +79,19 @@ def languages_to_learn(settings: Any, train: Iterable[LabelledSentence]) -> tupl
     return () if setting is None else language_codes(told_language(setting, train))
 
 
-def learnable(sentences: Iterable[LabelledSentence], layers: Collection[str] = (PHI,)) -> list[LabelledSentence]:
-    """Return the sentences that a model with these layers learns from: those with tokens, annotated in one of them."""
-    return [item for item in sentences if item.tags and not set(layers).isdisjoint(item.annotated)]
+def learnable(
+    sentences: Iterable[LabelledSentence], layers: Collection[str] = (PHI,), *, cuts: bool = False
+) -> list[LabelledSentence]:
+    """Return the sentences that a model learns from: those with tokens, annotated in one of its layers.
+
+    Args:
+        sentences: the training sentences.
+        layers: the layers of the model.
+        cuts: the model leaves tokens in doubt out of its loss (`LabelledSentence.certain`). For other models, sentences
+            with such a token are left out.
+    """
+    known = (item for item in sentences if item.tags and not set(layers).isdisjoint(item.annotated))
+    return [item for item in known if (item.certain() if cuts else item.certain() == [range(len(item.tags))])]
 
 
 def require_layers(model: str, layers: Collection[str], train: Iterable[LabelledSentence]) -> None:

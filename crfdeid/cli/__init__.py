@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 COMMANDS: Texts = {
     "": "Find and hide protected health information (PHI) in clinical notes.",
     "annotate": {
-        "": "Draw the notes to annotate next; compare two annotators.",
+        "": "Draw the notes to annotate next; label notes by machine; compare two annotators.",
         "sample": "Draw the notes to annotate next: those with the most expected misses, or at random.",
+        "silver": "Label raw notes by records, lists, rules and a model, to learn from.",
         "agreement": "Measure the agreement of two annotators: F and Cohen's kappa.",
     },
     "convert": "Convert annotated notes to another format; split them into parts.",

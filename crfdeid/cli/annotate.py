@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -136,6 +137,59 @@ def _left_out(path: Path) -> Iterator[str]:
     for document in read_corpus(path):
         yield document.id
         yield document.text
+
+
+_OF_NOTES = {option.opts[0]: option for option in shared.NOTE_OPTIONS if isinstance(option, Option)}
+_SILVER_OPTIONS = (
+    *("--lists", "--text-column", "--id-column", "--patient-column", "--record-columns", "--record-file"),
+    *("--max-chars", "--key-file"),
+)
+
+
+@command(
+    Argument("notes", file_path, help="Raw notes, a file (text, JSON Lines, CSV or Parquet) or a folder."),
+    shared.OUTPUT.but(help="New folder for the labelled notes, silver.jsonl."),
+    Option(
+        "--trained",
+        default="rules",
+        metavar="MODEL",
+        help="Model that labels, next to records and lists: english, spanish, rules or a folder.",
+    ),
+    *(_OF_NOTES[name] for name in _SILVER_OPTIONS),
+    details="Each span has its source and score. Tokens that may be PHI or not are a layer 'doubt', which no model "
+    "learns from.",
+    examples=(
+        "crfdeid annotate silver notes.csv --record-columns name,birth_date --trained english --output silver/",
+        "crfdeid train silver/ --gold annotated/ --with-builtin english --output model/",
+    ),
+)
+def run_silver(options: SimpleNamespace) -> None:
+    """Label the notes and write them."""
+    from crfdeid.corpora import write_corpus  # noqa: PLC0415
+    from crfdeid.documents import DOUBT  # noqa: PLC0415
+    from crfdeid.io.sources import read_all_notes  # noqa: PLC0415
+    from crfdeid.pipeline import load  # noqa: PLC0415
+    from crfdeid.silver import label_notes  # noqa: PLC0415
+    from crfdeid.utils.folders import write_folder  # noqa: PLC0415
+    from crfdeid.utils.process import one_thread  # noqa: PLC0415
+
+    one_thread()
+    shared.require_new_folder(options.output, {"NOTES": options.notes})
+    shared.require_path(options.notes)
+    columns = replace(shared.note_columns(options), use_id_key=True)
+    notes = list(read_all_notes(options.notes, columns))
+    folder = shared.find_named(options.trained)
+    model = load(
+        folder, key=shared.read_key(folder, options.key_file), lists=shared.custom_lists(options), concepts=False
+    )
+    labelled = label_notes(model, notes)
+    write_folder(options.output, lambda partial: write_corpus(labelled, partial / "silver.jsonl", format="jsonl"))
+    sources: Counter[str] = Counter()
+    for document in labelled:
+        sources.update(evidence.source.partition(":")[0] for evidence in document.evidence.values())
+    doubts = sum(len(document.layers[DOUBT]) for document in labelled)
+    counts = ", ".join(f"{source} {count:,}" for source, count in sorted(sources.items())) or "none"
+    print(f"{len(labelled):,} notes; spans by source: {counts}; places in doubt: {doubts:,}", file=sys.stderr)
 
 
 @command(

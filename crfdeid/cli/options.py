@@ -197,7 +197,7 @@ NOTE_OPTIONS = (
         listed=True,
         metavar="NAMES",
         help="Columns with identifiers of the patient, hidden wherever they occur in the note, such as "
-        "name,birth_date,mrn, or with their kind (name, date, number, text): born=date.",
+        "name,birth_date,mrn, or with their kind (name, date, number, text): date=born.",
     ),
     _of_tables("--record-file", file_path, help="CSV file with --record-columns, and a column 'patient' or 'file'."),
     NO_CONSISTENCY,

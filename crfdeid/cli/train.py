@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 from crfdeid.augmentation import parse_copy_kinds
 from crfdeid.cli import calibrate, corpus_options
-from crfdeid.cli.options import KEY_FILE, LISTS, OUTPUT, SEED, SET, custom_lists, read_key, require_new_folder
+from crfdeid.cli.options import (
+    KEY_FILE,
+    LISTS,
+    OUTPUT,
+    SEED,
+    SET,
+    custom_lists,
+    find_named,
+    read_key,
+    require_new_folder,
+)
 from crfdeid.cli.shell import Mode, Option, choice, command, file_path, flag
 from crfdeid.documents import CONCEPT
 from crfdeid.errors import DataError, OptionConflictError, UsageError
@@ -20,6 +30,7 @@ from crfdeid.validation import FOLDER_SETTINGS
 
 if TYPE_CHECKING:
     from crfdeid.corpora.layers import ConceptPaths
+    from crfdeid.corpora.splits import Corpus
     from crfdeid.documents import Document
     from crfdeid.model_card.calibration import LeakTarget
     from crfdeid.tagger import Tagger
@@ -29,6 +40,8 @@ _AUGMENT = "all"
 _PRIVATE_MIN_DOCUMENTS = 3  # with hashed words, a word that fewer documents have is left out
 _NEW = Mode("a new model, without --finetune-from", lambda options: options.finetune_from is None)
 _CONCEPTS = Mode("--concepts", lambda options: options.concepts is not None)
+_GOLD_WEIGHT = 5
+"""How often a note of --gold counts."""
 _TEST = Mode("--test, notes that choose nothing else", lambda options: options.test is not None)
 _BOUNDED = Mode("--max-leak-rate", lambda options: options.max_leak_rate is not None)
 _FIXED = FOLDER_SETTINGS | {"min_documents"}  # by the first training
@@ -54,6 +67,20 @@ _SECRET = Mode(
     corpus_options.PATIENT_COLUMN,
     SET,
     SEED,
+    Option(
+        "--gold",
+        file_path,
+        metavar="PATH",
+        help="Notes that people annotated, next to NOTES of crfdeid annotate silver; they count several times, and a "
+        "tenth of them is for development.",
+    ),
+    Option(
+        "--with-builtin",
+        only=(_NEW,),
+        metavar="MODEL",
+        help="Trained model, such as english, whose spans are added to those of the new one; with --set combine=mean "
+        "their probabilities are averaged.",
+    ),
     calibrate.RATE.but(only=(_TEST,), help="Share of notes that leak at most, such as 0.05, to prove on --test."),
     calibrate.CONFIDENCE.but(only=(_BOUNDED,)),
     calibrate.UNITS.but(only=(_BOUNDED,)),
@@ -116,12 +143,11 @@ def run(options: SimpleNamespace) -> None:
     """Train a model, write it with its card, print the card, and a summary on standard error."""
     from crfdeid.cli.progress import training_bar  # noqa: PLC0415
     from crfdeid.corpora.check import check_annotations  # noqa: PLC0415
-    from crfdeid.corpora.splits import read_held_out, read_splits  # noqa: PLC0415
     from crfdeid.model_card.card import model_digest  # noqa: PLC0415
     from crfdeid.model_card.training import train_model  # noqa: PLC0415
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
-    others = ("dev", "test", "concepts", "dev_concepts", "test_concepts")
+    others = ("gold", "dev", "test", "concepts", "dev_concepts", "test_concepts")
     sources = {"NOTES": options.notes, **{f"--{name.replace('_', '-')}": getattr(options, name) for name in others}}
     require_new_folder(options.output, sources)
     lists = custom_lists(options)
@@ -132,18 +158,7 @@ def run(options: SimpleNamespace) -> None:
     concepts = _concept_paths(options)
     if concepts is not None and CONCEPT not in type(tagger).traits(tagger.settings).layers:
         raise UsageError(f"--model {name} learns PHI alone: leave out --concepts, or choose a model that learns both")
-    if options.dev is None and not getattr(tagger.settings, "epochs", 1):
-        notes = (str(options.notes), options.notes, options.test)
-        corpus = read_held_out(*notes, options.format, options.types)
-    else:
-        paths = (options.notes, options.dev, options.test)
-        corpus = read_splits(
-            *paths,
-            corpus_format=options.format,
-            types=options.types,
-            concepts=concepts,
-            patient_column=options.patient_column,
-        )
+    corpus = _read_notes(options, tagger, concepts)
     for line in corpus_options.describe_check(
         check_annotations([one for split in corpus.splits.values() for one in split.documents])
     ):
@@ -166,6 +181,28 @@ def run(options: SimpleNamespace) -> None:
     print_training(what, options.output, card, time.monotonic() - started)
     if target is not None and corpus.test is not None:
         _bound_leaks(options.output, corpus.test.documents, target, key)
+
+
+def _read_notes(options: SimpleNamespace, tagger: Tagger, concepts: ConceptPaths | None) -> Corpus:
+    """The training, development and test notes; with --gold, NOTES are silver, and add to the training notes alone."""
+    from crfdeid.corpora.splits import read_held_out, read_splits  # noqa: PLC0415
+
+    if options.dev is None and not getattr(tagger.settings, "epochs", 1):
+        notes = (str(options.notes), options.notes, options.test)
+        return read_held_out(*notes, options.format, options.types)
+    corpus = read_splits(
+        options.gold or options.notes,
+        options.dev,
+        options.test,
+        corpus_format=options.format,
+        types=options.types,
+        concepts=concepts,
+        patient_column=options.patient_column,
+    )
+    if options.gold is None:
+        return corpus
+    silver = corpus_options.read_annotated(options.notes, options, patient_column=options.patient_column)
+    return corpus.with_silver(silver, weight=_GOLD_WEIGHT)
 
 
 def _bound_leaks(folder: Path, documents: Sequence[Document], target: LeakTarget, key: bytes | None) -> None:
@@ -204,8 +241,17 @@ def _create_tagger(options: SimpleNamespace) -> tuple[str, Tagger, bytes | None]
     from crfdeid.registry import create  # noqa: PLC0415
 
     name, settings = _model_and_settings(options)
+    combine = settings.pop("combine", "union") if options.with_builtin is not None else ""
     tagger = create(name, profile=options.profile, seed=options.seed, overrides=settings)
-    return name, tagger, _key(options, name, tagger)
+    key = _key(options, name, tagger)
+    if options.with_builtin is not None:
+        from crfdeid.ensembles.ensemble import EnsembleTagger  # noqa: PLC0415
+        from crfdeid.registry import load_tagger, model_name  # noqa: PLC0415
+
+        folder = find_named(options.with_builtin)
+        given = load_tagger(folder, key=read_key(folder, options.key_file))
+        tagger = EnsembleTagger.of([(model_name(folder), given), (name, tagger)], combine=combine)
+    return name, tagger, key
 
 
 def _load_for_finetuning(options: SimpleNamespace) -> tuple[str, Tagger, bytes | None]:

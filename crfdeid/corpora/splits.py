@@ -256,6 +256,24 @@ class Corpus:
         }
         return replace(self, **splits)
 
+    def with_silver(self, silver: Iterable[Document], *, weight: int) -> Corpus:
+        """The corpus with silver annotations for training; its own training documents then count several times.
+
+        Args:
+            silver: notes that `crfdeid annotate silver` labelled; those with a text of the corpus are left out.
+            weight: how often each training document counts.
+        """
+        texts = {document.text for split in self.splits.values() for document in split.documents}
+        added = [document for document in silver if document.text not in texts]
+        gold = self.train
+        part = Split.of(added)
+        train = Split(part.documents + gold.documents * weight, part.encoded + gold.encoded * weight)
+        notice = (
+            f"{len(added)} of the training documents were labelled by models and records, not by people; the "
+            f"{len(gold.documents)} that people annotated count {weight} times."
+        )
+        return replace(self, train=train, notices=(*self.notices, notice))
+
     @property
     def is_synthetic(self) -> bool:
         """True for a corpus of invented texts, which may be shown."""

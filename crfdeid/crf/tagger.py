@@ -150,7 +150,7 @@ class CrfTagger(Tagger):
         Raises:
             DataError: ``train`` holds no tokens with annotation of PHI.
         """
-        labelled = learnable(train)
+        labelled = learnable(train, cuts=True)
         if not labelled:
             raise EmptyInputError("there is nothing to train on: the training set holds no tokens")
         self.settings = replace(self.settings, language=told_language(self.settings.language, labelled))

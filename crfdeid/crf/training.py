@@ -13,7 +13,7 @@ import dataclasses
 import itertools
 import struct
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,7 +105,7 @@ def train_weights(
     """Train with CRFsuite, and return the weights.
 
     Args:
-        labelled: tagged sentences of one token or more.
+        labelled: tagged sentences with one certain token or more. Those in doubt have no term in the likelihood.
         features: the feature extractor.
         settings: the training settings.
         on_progress: called after each iteration.
@@ -126,7 +126,10 @@ def train_weights(
             **options,
         )
         # A generator: only a few sentences at a time are strings, the others are CRFsuite's integers.
-        crf.fit(_rows(labelled, features, settings.min_documents), (item.tags for item in labelled))
+        rows = _rows(labelled, features, settings.min_documents)
+        crf.fit(
+            _stretches(rows, labelled), (item.tags[at.start : at.stop] for item in labelled for at in item.certain())
+        )
         file.seek(0)
         try:
             weights = read_crfsuite_model(file.read())
@@ -152,6 +155,13 @@ def _temporary_file() -> Iterator[tuple[IO[bytes], str]]:
             path.touch()
             with path.open("rb") as file:
                 yield file, str(path)
+
+
+def _stretches(rows: Iterable[Any], labelled: Sequence[LabelledSentence]) -> Iterator[Any]:
+    """The rows of each sentence, as one sequence, or as several between its tokens in doubt."""
+    for item, own in zip(labelled, rows, strict=True):
+        for at in item.certain():
+            yield own[at.start : at.stop]
 
 
 def _rows(labelled: Sequence[LabelledSentence], features: Extractor, least: int) -> Iterator[Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -77,6 +77,25 @@ class EnsembleTagger(CombinedTagger):
     settings_class = EnsembleSettings
     settings: EnsembleSettings
 
+    def __init__(self, settings: EnsembleSettings | None = None, *, seed: int = 0) -> None:
+        super().__init__(settings, seed=seed)
+        self._given: Sequence[Tagger] = ()
+
+    @classmethod
+    def of(cls, members: Sequence[tuple[str, Tagger]], *, combine: str) -> Self:
+        """Return an ensemble of taggers, of which `fit` trains those that are not trained, and leaves the others.
+
+        Args:
+            members: the taggers, each with its name in `crfdeid.registry.MODELS`.
+            combine: as of `EnsembleSettings`.
+
+        Raises:
+            UsageError: a member or combination that an ensemble cannot have.
+        """
+        ensemble = cls(EnsembleSettings(members=tuple(name for name, _ in members), combine=combine))
+        ensemble._given = [member for _, member in members]
+        return ensemble
+
     @classmethod
     def traits(cls, settings: EnsembleSettings) -> Traits:
         """Traits of all members together; the rules need nothing and learn nothing."""
@@ -96,9 +115,10 @@ class EnsembleTagger(CombinedTagger):
             DataError: ``train`` holds no tokens.
             UsageError: a member refuses its settings.
         """
-        members = create_members(self.settings, seed=self.seed)
+        members = self._given or create_members(self.settings, seed=self.seed)
         for number, member in enumerate(members, 1):
-            member.fit(train, dev)
+            if not (self._given and member.tags):
+                member.fit(train, dev)
             if on_progress is not None:
                 on_progress(FitProgress(step=number, total=len(members)))
         self._members = members
