@@ -48,6 +48,7 @@ SMALLER = {
     "--count 40": "--count 8",
     "--model crf --output audit/": "--model crf --canaries 40 --repeats 8 --output audit/",
     "--target-leak-rate 0.05": "--target-leak-rate 0.2",
+    "--max-leak-rate 0.05": "--max-leak-rate 0.5",
     "crf,elman,jordan --train": "crf,rules --set max_iterations=20 --train",
 }
 """What pages do on many notes is done here on a few."""
