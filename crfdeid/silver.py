@@ -28,6 +28,7 @@ from crfdeid.documents import (
     CONSISTENCY,
     DOUBT,
     LIST,
+    MODEL,
     RECORD,
     Document,
     Evidence,
@@ -93,11 +94,9 @@ def _certain(document: Document, tokens: Sequence[Token], probabilities: np.ndar
     """The certain spans of a note, with their evidence."""
     certain = {}
     for span in document.spans:
-        evidence = document.evidence[span]
-        origin = evidence if evidence.origin is None else document.evidence.get(evidence.origin, evidence)
-        positions = positions_in(tokens, span)
-        if evidence.origin is not None:
-            positions = positions_in(tokens, evidence.origin)
+        evidence = document.evidence.get(span, Evidence(MODEL))
+        first = span if evidence.origin is None else evidence.origin  # of consistency, the span whose value it is
+        origin, positions = document.evidence.get(first, evidence), positions_in(tokens, first)
         least = probabilities[positions.start : positions.stop].min(initial=1.0)
         if origin.source in (RECORD, LIST) or least >= CERTAIN:
             certain[span] = evidence

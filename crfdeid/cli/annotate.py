@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from crfdeid.cli import options as shared
 from crfdeid.cli.corpus_options import FORMAT, TYPES, read_annotated
 from crfdeid.cli.shell import Argument, Mode, Option, choice, command, file_path, fraction, whole_number
-from crfdeid.errors import UsageError
+from crfdeid.errors import UsageError, located
 from crfdeid.review.sampling import SAMPLE_FORMATS, STRATEGIES
 
 if TYPE_CHECKING:
@@ -168,6 +168,7 @@ def run_silver(options: SimpleNamespace) -> None:
     from crfdeid.corpora import write_corpus  # noqa: PLC0415
     from crfdeid.documents import DOUBT  # noqa: PLC0415
     from crfdeid.io.sources import read_all_notes  # noqa: PLC0415
+    from crfdeid.markup import require_prose  # noqa: PLC0415
     from crfdeid.pipeline import load  # noqa: PLC0415
     from crfdeid.silver import label_notes  # noqa: PLC0415
     from crfdeid.utils.folders import write_folder  # noqa: PLC0415
@@ -178,6 +179,9 @@ def run_silver(options: SimpleNamespace) -> None:
     shared.require_path(options.notes)
     columns = replace(shared.note_columns(options), use_id_key=True)
     notes = list(read_all_notes(options.notes, columns))
+    for note in notes:
+        with located(note.id):
+            require_prose(note.text, note.markup or "auto")
     folder = shared.find_named(options.trained)
     model = load(
         folder, key=shared.read_key(folder, options.key_file), lists=shared.custom_lists(options), concepts=False

@@ -43,7 +43,7 @@ UNITS = choice(
 )
 def run(options: SimpleNamespace) -> None:
     """Choose the threshold, write the copy, and print claim and costs."""
-    from crfdeid.model_card.calibration import calibrate, copy_with_claim  # noqa: PLC0415
+    from crfdeid.model_card.calibration import calibrate, copy_with_claim, require_card  # noqa: PLC0415
     from crfdeid.pipeline import load  # noqa: PLC0415
     from crfdeid.utils.process import one_thread  # noqa: PLC0415
 
@@ -53,6 +53,7 @@ def run(options: SimpleNamespace) -> None:
     target.require_enough(documents)
     one_thread()
     folder = find_named(options.model)
+    require_card(folder)
     key = read_key(folder, options.key_file)
     done = calibrate(load(folder, key=key, concepts=False, evidence=False, members=False), documents, target)
     card = copy_with_claim(folder, options.output, done.claim)

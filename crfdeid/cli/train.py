@@ -152,7 +152,7 @@ def run(options: SimpleNamespace) -> None:
     require_new_folder(options.output, sources)
     lists = custom_lists(options)
     one_thread()
-    name, tagger, key = _create_tagger(options) if options.finetune_from is None else _load_for_finetuning(options)
+    name, tagger, key = _untrained(options)
     if options.finetune_from is None:
         tagger.require_sources()
     concepts = _concept_paths(options)
@@ -181,6 +181,13 @@ def run(options: SimpleNamespace) -> None:
     print_training(what, options.output, card, time.monotonic() - started)
     if target is not None and corpus.test is not None:
         _bound_leaks(options.output, corpus.test.documents, target, key)
+
+
+def _untrained(options: SimpleNamespace) -> tuple[str, Tagger, bytes | None]:
+    """Name, model to train, and vocabulary key."""
+    if options.finetune_from is not None:
+        return _load_for_finetuning(options)
+    return _create_tagger(options) if options.with_builtin is None else _create_with_builtin(options)
 
 
 def _read_notes(options: SimpleNamespace, tagger: Tagger, concepts: ConceptPaths | None) -> Corpus:
@@ -241,17 +248,21 @@ def _create_tagger(options: SimpleNamespace) -> tuple[str, Tagger, bytes | None]
     from crfdeid.registry import create  # noqa: PLC0415
 
     name, settings = _model_and_settings(options)
-    combine = settings.pop("combine", "union") if options.with_builtin is not None else ""
     tagger = create(name, profile=options.profile, seed=options.seed, overrides=settings)
-    key = _key(options, name, tagger)
-    if options.with_builtin is not None:
-        from crfdeid.ensembles.ensemble import EnsembleTagger  # noqa: PLC0415
-        from crfdeid.registry import load_tagger, model_name  # noqa: PLC0415
+    return name, tagger, _key(options, name, tagger)
 
-        folder = find_named(options.with_builtin)
-        given = load_tagger(folder, key=read_key(folder, options.key_file))
-        tagger = EnsembleTagger.of([(model_name(folder), given), (name, tagger)], combine=combine)
-    return name, tagger, key
+
+def _create_with_builtin(options: SimpleNamespace) -> tuple[str, Tagger, bytes | None]:
+    """Name, model and vocabulary key of `_create_tagger`, in an ensemble with the trained model of --with-builtin."""
+    from crfdeid.ensembles.ensemble import EnsembleTagger  # noqa: PLC0415
+    from crfdeid.registry import load_tagger, model_name  # noqa: PLC0415
+
+    settings = dict(options.set)
+    combine = settings.pop("combine", "union")
+    name, tagger, key = _create_tagger(SimpleNamespace(**{**vars(options), "set": tuple(settings.items())}))
+    folder = find_named(options.with_builtin)
+    given = load_tagger(folder, key=read_key(folder, options.key_file))
+    return name, EnsembleTagger.of([(model_name(folder), given), (name, tagger)], combine=combine), key
 
 
 def _load_for_finetuning(options: SimpleNamespace) -> tuple[str, Tagger, bytes | None]:

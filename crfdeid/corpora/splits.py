@@ -260,11 +260,14 @@ class Corpus:
         """The corpus with silver annotations for training; its own training documents then count several times.
 
         Args:
-            silver: notes that `crfdeid annotate silver` labelled; those with a text of the corpus are left out.
+            silver: notes that `crfdeid annotate silver` labelled; those with a text of the corpus, or with a patient of
+                its development and test documents, are left out.
             weight: how often each training document counts.
         """
         texts = {document.text for split in self.splits.values() for document in split.documents}
-        added = [document for document in silver if document.text not in texts]
+        scored = (document for split in (self.dev, self.test) if split is not None for document in split.documents)
+        patients = {document.patient for document in scored} - {None}
+        added = [one for one in silver if one.text not in texts and one.patient not in patients]
         gold = self.train
         part = Split.of(added)
         train = Split(part.documents + gold.documents * weight, part.encoded + gold.encoded * weight)

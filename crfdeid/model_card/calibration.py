@@ -238,6 +238,19 @@ def calibrate(model: Deidentifier, documents: Sequence[Document], target: LeakTa
     return Calibration(claim, {rate: claim_of(curve, replace(target, rate=rate)) for rate in SHOWN_RATES})
 
 
+def require_card(model: Path | ModelFolder) -> dict[str, Any]:
+    """Return the card of a model, in which a claim is stored.
+
+    Raises:
+        DataError: the model is damaged.
+        SettingError: it has no card.
+    """
+    card = read_card(model)
+    if card is None:
+        raise SettingError(f"{model} has no card to store a claim in: train a model with crfdeid train")
+    return card
+
+
 def store_claim(folder: Path, claim: LeakClaim) -> dict[str, Any]:
     """Store a claim in the card of a model, in place of an earlier one; return the card.
 
@@ -245,9 +258,7 @@ def store_claim(folder: Path, claim: LeakClaim) -> dict[str, Any]:
         DataError: the model is damaged, or the card cannot be written.
         SettingError: it has no card.
     """
-    card = read_card(folder)
-    if card is None:
-        raise SettingError(f"{folder} has no card to store a claim in: train a model with crfdeid train")
+    card = require_card(folder)
     stored = {name: value for name, value in card.items() if name != "sha256"}  # which `write_card` adds
     return write_card(folder, {**stored, "leak_claim": claim._asdict()})
 

@@ -107,6 +107,8 @@ def test_commands_lead_from_raw_notes_and_ten_gold_ones_to_a_model(tmp_path: Pat
     assert [note.id for note in labelled] == [note.id for note in raw]
     assert all(note.evidence.keys() == set(note.spans) for note in labelled)
     assert main([*command, "--output", str(silver)]) == 2, "nothing is overwritten"
+    (tmp_path / "page.html").write_text("<html><body><p>Seen by Dr. Quill.</p></body></html>")
+    assert main(["annotate", "silver", str(tmp_path / "page.html"), "--output", str(tmp_path / "page")]) == 1
     options = ["--model", "crf", "--set", "max_iterations=15", "--augment", "none", "--with-builtin", "rules", "--gold"]
     assert main(["train", str(silver), *options, str(tmp_path / "gold.jsonl"), "--output", str(model)]) == 0
     both, rules = load(model), load("rules")

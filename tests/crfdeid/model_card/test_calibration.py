@@ -126,6 +126,8 @@ def test_too_few_notes_are_refused_with_the_number_that_is_needed(
     assert calibrate(folder, "too-few", "0.05") == 1
     assert "59" in capsys.readouterr().err  # ln(0.05) / ln(0.95)
     assert calibrate(folder, "too-few", "0.1", "--units", "patients") == 1
+    command = ["calibrate", "rules", str(folder / "unseen.jsonl"), "--output", str(folder / "too-few")]
+    assert main([*command, "--max-leak-rate", "0.25"]) == 2, "no card"
     assert not (folder / "too-few").exists()
 
 
