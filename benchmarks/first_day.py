@@ -1,7 +1,8 @@
-"""What a model leaves in English notes of which it has seen none, and what it hides needlessly.
+"""What a model leaves in notes of which it has seen none, and what it hides needlessly.
 
     python benchmarks/first_day.py --model english --aci-bench aci-bench/train.jsonl --asq-phi asq-phi/dev.txt
     python benchmarks/first_day.py --model english --sensitivity none 0.99 0.997
+    python benchmarks/first_day.py --model german --language german
     python benchmarks/first_day.py --presidio en_core_web_md
 
 The notes are those of the test templates of the library (`crfdeid.corpora.templates`), and of the corpora that are
@@ -25,7 +26,7 @@ from tabulate import tabulate
 
 import crfdeid
 from crfdeid.corpora import read_corpus
-from crfdeid.corpora.templates import ORIGIN, built_in_templates, fill
+from crfdeid.corpora.templates import LANGUAGES, ORIGIN, built_in_templates, fill
 from crfdeid.documents import Document, Span
 from crfdeid.evaluation import percentile_interval
 from crfdeid.model_card.pretrained import MERGED_TYPES
@@ -122,7 +123,7 @@ def presidio_finder(spacy_model: str) -> Finder:
 
 def note_sets(args: argparse.Namespace) -> Mapping[str, Sequence[Document]]:
     """The sets of notes by name, without their annotations of other layers than the optional."""
-    templates = built_in_templates("english")
+    templates = built_in_templates(args.language)
     sets = {f"{args.split} templates": list(fill(templates, split=args.split, fillings=args.fillings, origins=True))}
     for name, path in (("aci-bench", args.aci_bench), ("asq-phi", args.asq_phi)):
         if path is not None:
@@ -146,6 +147,7 @@ def main() -> None:
     parser.add_argument("--aci-bench", type=Path, help="its notes with PHI, as JSON Lines")
     parser.add_argument("--asq-phi", type=Path, help="its queries")
     parser.add_argument("--fillings", type=int, default=1, help="notes of each test template (default: 1)")
+    parser.add_argument("--language", choices=LANGUAGES, default=LANGUAGES[0], help="of the templates")
     parser.add_argument("--split", choices=("test", "dev"), default="test", help="of the templates (default: test)")
     args = parser.parse_args()
     finders = {share: model_finder(args.model, read_sensitivity(share)) for share in args.sensitivity}

@@ -1,4 +1,4 @@
-"""The built-in models: two that ship with the library, one of the synthetic corpus that is trained, and the rules."""
+"""The built-in models: four that ship with the library, one of the synthetic corpus that is trained, and the rules."""
 
 from __future__ import annotations
 
@@ -27,12 +27,16 @@ from crfdeid.validation import suggestion
 if TYPE_CHECKING:
     from crfdeid.corpora.splits import Corpus
 
-_ENGLISH, _SPANISH = "english", "spanish"
+_SHIPPED_MODELS = {
+    "english": "learned from invented notes alone",
+    "spanish": "learned from case reports (MEDDOCAN) and invented notes",
+    "german": "is experimental, learned from few invented notes alone,",
+    "french": "is experimental, learned from few invented notes alone,",
+}
 _SYNTHETIC = "synthetic"
 _RULES = "rules"
 BUILT_IN_MODELS = {
-    _ENGLISH: "learned from invented notes alone",
-    _SPANISH: "learned from case reports (MEDDOCAN) and invented notes",
+    **_SHIPPED_MODELS,
     _SYNTHETIC: "learned from invented notes alone",
     _RULES: "finds numbers, dates and names after titles, hardly any other names,",
 }
@@ -52,7 +56,7 @@ _log = logging.getLogger(__name__)
 def find_model(name: Path | str | ModelFolder, *, on_progress: OnProgress | None = None) -> ModelFolder:
     """The folder of a model, by the one rule that all commands and `crfdeid.load` have.
 
-    The texts of `BUILT_IN_MODELS` are always the built-in models. "english" and "spanish" ship with the library;
+    The texts of `BUILT_IN_MODELS` are always the built-in models. Those of languages ship with the library;
     "synthetic" is a small model of the synthetic corpus, with the rules; "rules" are the rules that need no training
     notes. A folder of such a name is "./english", or a `Path`.
 
@@ -78,7 +82,7 @@ def find_model(name: Path | str | ModelFolder, *, on_progress: OnProgress | None
         return open_model(name)
     advice = "train one on notes of your own (crfdeid train)"
     _log.warning("the model '%s' %s and %s; %s", name, BUILT_IN_MODELS[name], _NOT_VALIDATED, advice)
-    if name in (_ENGLISH, _SPANISH):
+    if name in _SHIPPED_MODELS:
         return open_model(_SHIPPED / name)
     folder = make_cache_folder() / f"model-{name}-{build_fingerprint()[:16]}"
     model = open_model(folder)
