@@ -91,6 +91,10 @@ Sensitivity = float | Literal["none"] | None
 """Share of PHI tokens to find, `MOST_PROBABLE`, or None for the model's default."""
 
 
+LEAK_UNITS = ("notes", "patients")
+"""What a bounded leak rate counts; a patient leaks where one of the patient's notes does."""
+
+
 def require_sensitivity(value: object) -> None:
     """Check that a required sensitivity is a fraction above 0 and below 1."""
     require_number("sensitivity", value, "a fraction above 0 and below 1, such as 0.997", lambda v: 0 < v < 1)

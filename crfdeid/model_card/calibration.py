@@ -34,9 +34,8 @@ from crfdeid.review.bounds import CONFIDENCE_LEVEL, leaks_allowed, notes_to_read
 from crfdeid.serialization import ModelFolder, model_files
 from crfdeid.thresholds import LeakClaim, phi_spans
 from crfdeid.utils.folders import require_new, whole_folder
-from crfdeid.validation import require_choice, require_number
+from crfdeid.validation import LEAK_UNITS, require_choice, require_number
 
-UNITS = ("notes", "patients")
 SHOWN_RATES = (0.1, 0.05, 0.02, 0.01)
 """Leak rates whose cost is shown."""
 TESTED_THRESHOLDS = tuple(float(f"{value:.3g}") for value in np.geomspace(1e-5, 0.5, 48))
@@ -50,7 +49,7 @@ class LeakTarget:
     Args:
         rate: the largest share of units that leak, a fraction between 0 and 1.
         confidence: the confidence, from 0.5 to below 1.
-        units: "notes", or "patients", who leak where one of their notes does.
+        units: one of `LEAK_UNITS`.
 
     Raises:
         SettingError: a value out of range.
@@ -58,14 +57,14 @@ class LeakTarget:
 
     rate: float
     confidence: float = CONFIDENCE_LEVEL
-    units: str = UNITS[0]
+    units: str = LEAK_UNITS[0]
 
     def __post_init__(self) -> None:
         require_number("rate", self.rate, "a share between 0 and 1, such as 0.05", lambda v: 0 < v < 1)
         require_number(
             "confidence", self.confidence, "a share from 0.5 to below 1, such as 0.95", lambda v: 0.5 <= v < 1
         )
-        require_choice(self, "units", UNITS)
+        require_choice(self, "units", LEAK_UNITS)
 
     def allowed(self, count: int) -> int:
         """The most leaking units of some that prove it; -1 for none."""
@@ -88,7 +87,7 @@ class LeakTarget:
 
     def keys(self, documents: Sequence[Document]) -> list[str]:
         """The unit that each note belongs to."""
-        if self.units == UNITS[0]:
+        if self.units == LEAK_UNITS[0]:
             return [str(number) for number in range(len(documents))]
         for document in documents:
             if document.patient is None:
