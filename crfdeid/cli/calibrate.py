@@ -11,6 +11,7 @@ from crfdeid.cli import corpus_options
 from crfdeid.cli.options import KEY_FILE, MAX_LEAK_RATE, MODEL, OUTPUT, find_named, read_key, require_new_folder
 from crfdeid.cli.shell import Option, choice, command, share_between
 from crfdeid.utils.tables import markdown_table
+from crfdeid.validation import LEAK_UNITS
 
 if TYPE_CHECKING:
     from crfdeid.documents import Document
@@ -20,8 +21,8 @@ RATE = MAX_LEAK_RATE.but(help="Share of notes that leak at most, such as 0.05.")
 CONFIDENCE = Option("--confidence", share_between, default=0.95, help="Confidence of --max-leak-rate.")
 UNITS = choice(
     "--units",
-    ("notes", "patients"),
-    default="notes",
+    LEAK_UNITS,
+    default=LEAK_UNITS[0],
     help="What --max-leak-rate counts; a patient may have many notes.",
 )
 

@@ -194,7 +194,7 @@ def _read_notes(options: SimpleNamespace, tagger: Tagger, concepts: ConceptPaths
     """The training, development and test notes; with --gold, NOTES are silver, and add to the training notes alone."""
     from crfdeid.corpora.splits import read_held_out, read_splits  # noqa: PLC0415
 
-    if options.dev is None and not getattr(tagger.settings, "epochs", 1):
+    if options.dev is None and options.gold is None and not getattr(tagger.settings, "epochs", 1):
         notes = (str(options.notes), options.notes, options.test)
         return read_held_out(*notes, options.format, options.types)
     corpus = read_splits(
