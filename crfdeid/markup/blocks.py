@@ -17,10 +17,11 @@ from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 from crfdeid.documents import Span
-from crfdeid.errors import MarkupError
+from crfdeid.errors import LimitError, MarkupError
 
 BREAK = "\n\n"
 """Text between two blocks."""
+_MOST_PIECES = 1_000_000  # some 300 MB
 Spell = Callable[[str], str]
 """Gives the source of a text."""
 
@@ -207,7 +208,13 @@ class BlockBuilder:
             self.dropped.append(Edit(start, end, text, ""))
 
     def done(self) -> MarkupText:
-        """Return the document: the body, then the side blocks, each after a blank line."""
+        """Return the document: the body, then the side blocks, each after a blank line.
+
+        Raises:
+            LimitError: it has too many runs of text.
+        """
+        if sum(map(len, (self.body, *self.side))) > _MOST_PIECES:
+            raise LimitError(f"markup with more than {_MOST_PIECES:,} runs of text: split it, or export the text alone")
         pieces: list[Piece] = []
         breaks: list[int] = []
         length = 0

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from notes_samples import tiny_model
 
 import crfdeid
-from crfdeid.errors import MarkupError, SettingError
+from crfdeid.errors import LimitError, MarkupError, SettingError
 from crfdeid.io.records import Failure, Note, NoteResult
 from crfdeid.markup import MARKUP_CHOICES, find_base64, find_markup
+from crfdeid.markup.blocks import BlockBuilder, gap
 
 NOTE = "Jane Quill was seen by Dr. Marsh on 3/4/2031."
 IN_MARKUP = {
@@ -137,3 +138,8 @@ def test_time_of_the_search_for_base64_grows_with_the_length_alone(part: str) ->
     begin = process_time()
     find_base64(part * (1_000_000 // len(part)))
     assert process_time() - begin < 2
+
+
+def test_markup_of_too_many_runs_is_refused() -> None:
+    with pytest.raises(LimitError):
+        BlockBuilder("html", "", body=[gap("a", 0)] * 1_000_001).done()
