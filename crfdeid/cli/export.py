@@ -45,7 +45,7 @@ find("Seen by Dr. Huntington on 03/14/72.")
     OUTPUT.but(help="New folder for the classifier."),
     details="The folder has the layout of the Hugging Face hub: config.json, safetensors, a tokenizer, and the model's "
     "card as README.md.",
-    examples=("crfdeid export model/ --output classifier/",),
+    examples=("crfdeid export model/ --output classifier/", "crfdeid export finetuned/ --output hub/our-phi/"),
 )
 def run(options: SimpleNamespace) -> None:
     """Check all files of the model, and write it."""
