@@ -27,6 +27,15 @@ SPANISH = (
     "Paciente: {Quill Marsh, Orla|PATIENT}. Ingresa el {14 de marzo de 2031|DATE} y lo ve la Dra. {Zann|DOCTOR}. Signo "
     "de Babinski negativo, Glasgow 15. Su hermana {Abe|PATIENT}, tel. {600 555 134|PHONE}."
 )
+GERMAN = (
+    "Frau {Orla Quillmann|PATIENT} wurde am {14.03.2031|DATE} von OÄ Dr. {Zannhuber|DOCTOR} untersucht. Babinski negativ, "
+    "ein Foley-Katheter liegt. Die Tochter {Sabine|PATIENT} ist unter {0171 5550134|PHONE} erreichbar."
+)
+FRENCH = (
+    "Mme {Orla Quillard|PATIENT} a été vue le {14/03/2031|DATE} par le Dr {Zannier|DOCTOR}. Babinski négatif, sonde de "
+    "Foley en place. Sa fille {Sabine|PATIENT} est joignable au {06 39 98 01 34|PHONE}."
+)
+NOTES = {"english": ENGLISH, "spanish": SPANISH, "german": GERMAN, "french": FRENCH}
 
 
 def marked(text: str) -> tuple[str, list[str]]:
@@ -46,7 +55,7 @@ def test_a_share_of_the_notes_gives_the_same_model_twice(tmp_path: Path, monkeyp
     assert cards[0]["corpus"]["sha256"] == cards[1]["corpus"]["sha256"]
 
 
-@pytest.mark.parametrize(("name", "note"), [("english", ENGLISH), ("spanish", SPANISH)])
+@pytest.mark.parametrize(("name", "note"), NOTES.items())
 def test_a_shipped_model_finds_names_and_leaves_eponyms(name: str, note: str) -> None:
     text, values = marked(note)
     for sensitivity in (None, "none"):
