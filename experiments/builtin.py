@@ -75,7 +75,7 @@ def _experimental(corpus: str, language: str) -> Recipe:
 
 RECIPES = {
     "english": Recipe(
-        "invented English notes", 6, {**_SMALL, "features": "lists", "language": "en"}, 0.985, further="synthetic"
+        "invented English notes", 18, {**_SMALL, "features": "lists", "language": "en"}, 0.987, further="synthetic"
     ),
     "spanish": Recipe(
         "MEDDOCAN, and invented Spanish notes",
